@@ -38,7 +38,7 @@ from copycost.config.grid import Grid, reference_of
 from copycost.config.passes import given_or, is_given
 from copycost.hosts.facts.identity import host_identity
 from copycost.snakefile import announcements, chapters, dependencies, unusable
-from copycost.snakefile.configuration import checked_config, more_files
+from copycost.snakefile.configuration import checked_config
 from copycost.snakefile.folder_lock import claim_folder
 from copycost.snakefile.internals import forget_rules, keep_the_scheduler_still
 from copycost.snakefile.jobs import OF_THIS_HOST
@@ -50,12 +50,6 @@ require_yaml("workflow/config/defaults.yaml", "config.yaml")
 
 configfile: "workflow/config/defaults.yaml"
 configfile: "config.yaml"
-
-
-# What ./run --more has added is a part of the configuration, where it has added any.
-for path in more_files():
-
-    configfile: path
 
 
 # Reading this file changes no other but what cannot be used, which is set aside, and that only in

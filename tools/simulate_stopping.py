@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from copycost.analysis.passes import rounds_wanted
+from copycost.analysis.passes import most_decisive, within
 from copycost.config.looks import (
     FEWEST_ROUNDS,
     PASSES,
@@ -33,13 +33,13 @@ TIMES = (2, 3, 5, 8, 16, 40)
 """What the time holds: so many rounds of every cell [count]."""
 
 SPREADS = (0.005, 0.15)
-"""Spread of a cell's throughput from round to round (standard deviation of its logarithm)."""
+"""Spread of a cell's ratio from repetition to repetition (standard deviation of its logarithm)."""
 
 DIFFERENCES = (0.0, 0.0, 0.0, 0.0, 0.03, 0.1, 0.4)
 """True logarithms of the ratios of a run; the first ones are equals."""
 
 N_GROUPS = 4
-"""Groups of comparisons with a baseline of their own, each with all differences."""
+"""Groups of comparisons, each with all differences [count]."""
 
 Noise = Callable[[np.random.Generator, FloatArray, tuple[int, ...]], FloatArray]
 
@@ -111,9 +111,8 @@ class _Run:
         shape = (len(self.truth), n_rounds)
         low, high = np.log(SPREADS)
         spread = np.exp(rng.uniform(low, high, (len(self.truth), 1)))
-        own = noise(rng, spread, shape)
-        baseline = noise(rng, spread[:: len(DIFFERENCES)], (N_GROUPS, n_rounds))
-        difference = own - baseline.repeat(len(DIFFERENCES), axis=0)
+        # of both ways that a repetition measures in turns
+        difference = noise(rng, spread, shape) - noise(rng, spread, shape)
         self.logs = self.truth[:, None] + difference
         # half of its variance is that of the throughput
         self.other = difference + noise(rng, spread, shape) - noise(rng, spread, shape)
@@ -123,25 +122,23 @@ class _Run:
             for way in range(len(DIFFERENCES))
         ]
 
-    def rounds(self, time: int, settled: Callable[[FloatArray], bool] | None) -> list[list[int]]:
-        """Return the rounds that each comparison gets; `settled` in place of a run's own rule."""
+    def rounds(self, time: int, settled: Callable[[FloatArray], bool] | None) -> list[int]:
+        """Return how many rounds comparisons get; `settled` in place of a run's own rule."""
         first = min(time, FEWEST_ROUNDS)
-        seen = [list(range(first)) for _ in self.cells]
-        left = float((time - first) * (len(self.cells) + N_GROUPS))
+        n_seen = [first] * len(self.cells)
+        left = float((time - first) * len(self.cells))
         for number in range(1, PASSES + 1):
-            logs = {cell: self.logs[i, seen[i]] for i, cell in enumerate(self.cells)}
-            if settled is not None:
-                # what is left out is settled, and what is empty is not
-                logs = {cell: values[:0] for cell, values in logs.items() if not settled(values)}
-            wanted = rounds_wanted(logs, CONFIDENCE, left, 1.0, number)
-            left -= sum(wanted.values())
-            last = {group: 0 for group in range(N_GROUPS)}
+            logs = {cell: self.logs[i, : n_seen[i]] for i, cell in enumerate(self.cells)}
+            if settled is None:
+                more = most_decisive(logs, CONFIDENCE)
+            else:
+                more = [cell for cell, values in logs.items() if not settled(values)]
+            jobs = [{cell: 1} for cell in more]
+            wanted, _ = within(jobs, left / (PASSES + 1 - number), lambda _: FEWEST_ROUNDS)
+            left -= FEWEST_ROUNDS * sum(wanted.values())
             for i, cell in enumerate(self.cells):
-                last[cell.msg_bytes - 1] = max(last[cell.msg_bytes - 1], seen[i][-1] + 1)
-            for i, cell in enumerate(self.cells):
-                start = last[cell.msg_bytes - 1]
-                seen[i] += range(start, start + wanted.get(cell, 0))
-        return seen
+                n_seen[i] += FEWEST_ROUNDS * wanted[cell]
+        return n_seen
 
 
 def _plainly(values: FloatArray) -> bool:
@@ -169,9 +166,9 @@ def simulate(name: str, time: int, n_runs: int, seed: int) -> Outcome:
         here, again = run.rounds(time, None), run.rounds(time, _plainly)
         pairs = range(len(run.cells))
         verdicts["once"].append([_verdict(run.logs[i, :time], CONFIDENCE) for i in pairs])
-        verdicts["again"].append([_verdict(run.logs[i, again[i]], CONFIDENCE) for i in pairs])
-        verdicts["here"].append([_verdict(run.logs[i, here[i]], stricter) for i in pairs])
-        verdicts["other"].append([_verdict(run.other[i, here[i]], stricter) for i in pairs])
+        verdicts["again"].append([_verdict(run.logs[i, : again[i]], CONFIDENCE) for i in pairs])
+        verdicts["here"].append([_verdict(run.logs[i, : here[i]], stricter) for i in pairs])
+        verdicts["other"].append([_verdict(run.other[i, : here[i]], stricter) for i in pairs])
     found = {what: np.array(rows) for what, rows in verdicts.items()}
     equal = np.tile(np.array(DIFFERENCES) == 0.0, N_GROUPS)
     wrong = {what: float((rows[:, equal] != 0).mean()) for what, rows in found.items()}

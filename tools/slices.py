@@ -3,6 +3,7 @@
     PYTHONPATH=workflow python -m tools.slices lengths --starts 8
     PYTHONPATH=workflow python -m tools.slices windows --starts 8
     PYTHONPATH=workflow python -m tools.slices planted --tries 30
+    PYTHONPATH=workflow python -m tools.slices round_trips --starts 10
 
 Prints tables for docs/windows.md. As root, on `veth`; needs results/bin and results/host.json.
 """
@@ -30,12 +31,15 @@ from copycost.measure.repetition import Task, measure_repetition
 from copycost.records.derive import derive_row
 from copycost.records.files import read_json
 from copycost.stats.ratios import Ratio, paired_ratio
+from copycost.studies.round_trips.derive import derive_round_trips
 
 BIN = Path("results/bin")
 THROUGHPUT = "throughput_bits_per_s"
 COST = "both_cpu_ns_per_byte"
 SENDER_COST = "sender_cpu_ns_per_byte"
+ROUND_TRIP = "p50_ns"
 SIZES = (4096, 65536, 1048576)
+REQUESTS = (64, 4096, 65536)
 THREADS = (1, 4)
 LENGTHS_S = (0.005, 0.01, 0.02, 0.05)
 
@@ -74,15 +78,19 @@ def measure(
     way = Programs(sender or BIN / f"sender_{cell.strategy}", receiver)
     beside = Programs(BIN / "sender_two_copy", receiver)
     driver = way if slice_s is None else Pair(way, beside, "two_copy", slice_s)
+    asks = cell.study == "round_trips"
+    row_of = derive_round_trips if asks else derive_row
+    settings = Settings(
+        *seconds, congestion_control="cubic", mode="request_response" if asks else "stream"
+    )
     rows: list[dict[str, Any]] = []
     wall_s = 0.0
     for rep in range(1, n + 1):
         one = replace(cell, rep=rep)
-        settings = Settings(*seconds, congestion_control="cubic")
         record = measure_repetition(Task(one, settings, read_json("results/host.json"), driver))
         wall_s += record["wall_s"]
         if record["status"] == "measured":
-            rows.append(derive_row(record))
+            rows.append(row_of(record))
     return Found(rows, wall_s / n)
 
 
@@ -152,6 +160,30 @@ def windows(starts: int) -> None:
             )
 
 
+def round_trips(starts: int) -> None:
+    """Print how repetitions of round trips in turns scatter, and pairs of windows."""
+    print("| Way | Size | Threads | in turns | spread | of windows | takes | two windows take |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for size, n_threads, name in itertools.product(REQUESTS, THREADS, ("two_copy", "one_copy")):
+        cell = Cell("round_trips", "veth", name, size, n_threads)
+        turns = measure(cell, starts)
+        way, beside = (
+            measure(replace(cell, implementation=one), starts, slice_s=None)
+            for one in (name, "two_copy")
+        )
+        apart = [
+            math.log(one[ROUND_TRIP] / other[ROUND_TRIP])
+            for one, other in zip(way.rows, beside.rows, strict=False)
+        ]
+        found = turns.ratio(ROUND_TRIP)
+        print(
+            f"| {name} | {size} | {n_threads} |",
+            f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f}) |",
+            f"{turns.logs(ROUND_TRIP).std(ddof=1):.3f} | {np.std(apart, ddof=1):.3f} |",
+            f"{turns.each_s:.2f} s | {way.each_s + beside.each_s:.2f} s |",
+        )
+
+
 def planted(tries: int, starts: int = 8) -> None:
     """Print how often a cost of the sender that was planted lies within the interval found."""
     print("| Planted | found (median) | tries whose interval holds it |")
@@ -189,14 +221,15 @@ def spinning(folder: Path, ns: int) -> Path:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("lengths", "windows", "planted"))
+    parser.add_argument("what", choices=("lengths", "windows", "planted", "round_trips"))
     parser.add_argument("--starts", type=int, default=8)
     parser.add_argument("--tries", type=int, default=30)
     options = parser.parse_args(arguments)
     if options.what == "planted":
         planted(options.tries, options.starts)
     else:
-        {"lengths": lengths, "windows": windows}[options.what](options.starts)
+        of = {"lengths": lengths, "windows": windows, "round_trips": round_trips}
+        of[options.what](options.starts)
 
 
 if __name__ == "__main__":

@@ -25,13 +25,14 @@
 #define POINTS_PER_DECADE 12
 #define MAX_POINTS 60
 
-/* Waits for a moment. Returns false when there is no need to wait any more. */
-static bool wait_until(uint64_t due_ns, struct worker *worker)
+/* Waits for a moment, and returns the phase in which it has come, or that which calls it off. */
+static enum phase wait_until(uint64_t due_ns, struct worker *worker)
 {
-    while (crew_is_sending(worker->crew)) {
+    enum phase phase = crew_phase(worker->crew);
+    while (phase < PHASE_PAUSE) {
         const uint64_t now_ns = clock_now_ns();
         if (now_ns >= due_ns) {
-            return true;
+            return phase;
         }
         const uint64_t left_ns = due_ns - now_ns;
         if (left_ns > WATCH_NS) {
@@ -41,8 +42,9 @@ static bool wait_until(uint64_t due_ns, struct worker *worker)
             (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
             count(&worker->counters, COUNT_OTHER_CALLS, 1);
         }
+        phase = crew_phase(worker->crew);
     }
-    return false;
+    return phase;
 }
 
 /* Receives one answer whole. */
@@ -99,14 +101,15 @@ int requests_make(struct worker *worker, struct stream *stream, struct histogram
     const uint64_t interval_ns = worker->crew->options->interval_ns;
     char *answer = memory_allocate_aligned(stream->msg_bytes);
     uint64_t due_ns = clock_now_ns();
+    enum phase phase = PHASE_WARM_UP;
     int error = 0;
     if (answer == NULL) {
         return fail(stream->failure, ENOMEM, "an answer of %zu bytes", stream->msg_bytes);
     }
-    while (error == 0 && wait_until(due_ns, worker)) {
+    while (error == 0 && (phase = wait_until(due_ns, worker)) < PHASE_PAUSE) {
         const uint64_t began_ns = interval_ns > 0 ? due_ns : clock_now_ns();
         error = ask(worker, stream, answer);
-        if (error == 0 && crew_phase(worker->crew) == PHASE_WINDOW) {
+        if (error == 0 && phase == PHASE_WINDOW) {
             histogram_record(round_trips, clock_now_ns() - began_ns);
         }
         due_ns += interval_ns;

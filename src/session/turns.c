@@ -128,6 +128,8 @@ static int receive_until(struct session *session, uint64_t n_bytes, struct failu
     struct crew *crew = &session->crew;
     struct snapshot *now = &session->window.total;
     const bool is_stream = session->options->transport == TRANSPORT_STREAM;
+    /* what is answered is acknowledged by the answer */
+    const bool is_answered = session->options->mode == MODE_REQUEST_RESPONSE;
     const uint64_t patience_ns =
         is_stream ? session->options->io_timeout_ms * NS_PER_MS : SILENCE_NS;
     const uint64_t uncounted_bytes =
@@ -154,7 +156,7 @@ static int receive_until(struct session *session, uint64_t n_bytes, struct failu
             error = window_read(now, crew, failure);
         }
     }
-    if (error == 0 && is_stream) {
+    if (error == 0 && is_stream && !is_answered) {
         error = acknowledge(session, failure);
     }
     return error != 0 ? error

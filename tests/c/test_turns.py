@@ -5,6 +5,17 @@ from c.conftest import Build
 from c.harness import Program, Setting, listening_port, start_receiver, start_sender
 
 TURN_NS = 10_000_000
+DATAGRAM = ("--transport", "datagram")
+ANSWERED = ("--mode", "request_response", "--nodelay", "on")
+SETTINGS = {
+    "stream": Setting(n_threads=2, msg_bytes=40_000),
+    "datagram": Setting(
+        n_threads=2, msg_bytes=1000, sender_options=DATAGRAM, receiver_options=DATAGRAM
+    ),
+    "answered": Setting(
+        n_threads=2, msg_bytes=5000, sender_options=ANSWERED, receiver_options=ANSWERED
+    ),
+}
 EDGES = {"begin": "begun", "half": "halved", "end": "measured"}
 
 
@@ -24,20 +35,17 @@ def edge(programs: tuple[Program, Program], word: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "strategy", ["two_copy", "zero_copy", "sendmmsg", "sendfile", "splice", "udp_gso"]
+    ("strategy", "kind"),
+    [
+        *((name, "stream") for name in ("two_copy", "zero_copy", "sendmmsg", "sendfile", "splice")),
+        ("udp_gso", "datagram"),
+        *((name, "answered") for name in ("two_copy", "zero_copy", "uring_send")),
+    ],
 )
 def test_turns_are_whole_and_what_lies_between_them_counts_nothing(
-    thread_build: Build, strategy: str
+    thread_build: Build, strategy: str, kind: str
 ) -> None:
-    if strategy == "udp_gso":
-        setting = Setting(
-            n_threads=2,
-            msg_bytes=1000,
-            sender_options=["--transport", "datagram"],
-            receiver_options=["--transport", "datagram"],
-        )
-    else:
-        setting = Setting(n_threads=2, msg_bytes=40_000)
+    setting = SETTINGS[kind]
     with start_sender(thread_build.sender(strategy), setting) as sender:
         port = listening_port(sender)
         with start_receiver(thread_build.receiver, setting, port) as receiver:
@@ -63,12 +71,19 @@ def test_turns_are_whole_and_what_lies_between_them_counts_nothing(
     for (start_ns, stop_ns, n_bytes), (*_, n_received, _) in zip(sent, received, strict=True):
         assert start_ns + TURN_NS <= stop_ns
         assert n_received <= n_bytes
-        assert n_received >= n_bytes - uncounted or strategy == "udp_gso"
+        assert n_received >= n_bytes - uncounted or kind == "datagram"
     assert cpu_ns == sorted(cpu_ns)
     assert results[0]["in_window"]["bytes"] == sent[-1][2] - sent[0][2] > 0
     n_bytes = received[-1][2] - received[0][2]
     assert abs(results[1]["in_window"]["bytes"] - n_bytes) <= uncounted
     assert results[0]["in_window"]["first_half_bytes"] == sent[2][2] - sent[0][2]
+    if kind == "answered":
+        times, turns = results[0]["round_trip"], sent[1:]
+        assert times["samples"] == results[0]["in_window"]["messages"] > 0
+        assert n_bytes == times["samples"] * setting.msg_bytes
+        # each thread is asked for one after the other, and for none outside of its turns
+        most_ns = setting.n_threads * sum(stop_ns - start_ns for start_ns, stop_ns, _ in turns)
+        assert times["samples"] * times["mean_ns"] <= most_ns
 
 
 def test_a_sender_whose_peer_is_gone_says_so_in_its_turn(thread_build: Build) -> None:

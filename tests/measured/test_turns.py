@@ -20,8 +20,10 @@ from measured.failures_support import (
 
 from copycost.records.derive import derive_row
 from copycost.records.record import read_record
+from copycost.studies.round_trips.derive import derive_round_trips
 
 PAIR = ("--reference", "two_copy")
+ASKING = ("--study", "round_trips", "--msg-bytes", "4KiB")
 
 
 @pytest.fixture
@@ -62,9 +64,44 @@ def test_both_send_in_turns_and_each_counts_its_own(
     assert row["reference_sender_cpu_ns_per_byte"] > 0
 
 
+@pytest.mark.parametrize("testbed", ["veth", "loopback"])
+@pytest.mark.parametrize("implementation", ["two_copy", "zero_copy"])
+def test_both_ask_in_turns_and_each_times_its_own(
+    bench: Bench, testbed: str, implementation: str
+) -> None:
+    if not may_have(testbed):
+        pytest.skip(f"no {testbed} here")
+    options = (*ASKING, *PAIR, "--testbed", testbed, "--threads", "2", "--duration", "0.2")
+    ended = bench.measure(*options, implementation=implementation)
+    assert ended.code == 0, ended.text
+    record = read_record(bench.record_path)
+    driver = record["driver"]
+    assert driver is not None
+    slices = driver["slices"]
+    assert [one[0] for one in slices] == [0, 1, 1, 0] * (len(slices) // 4)
+    assert all(before[2] <= after[1] for before, after in pairwise(slices))
+    for way, its in enumerate((driver, driver["reference"])):
+        own = [one for one in slices if one[0] == way]
+        sender, times = its["sender"], its["sender"]["round_trip"]
+        n_bytes = sum(one[3] for one in own)
+        assert n_bytes == sender["in_window"]["bytes"] == its["receiver"]["in_window"]["bytes"]
+        assert times["samples"] == sender["in_window"]["messages"] == n_bytes / 4096 > 0
+        # the warm-up and the other's turns are in none of them
+        assert times["samples"] < sender["total"]["messages"]
+        most_ns = 2 * sum(end - start for _, start, end, *_ in own)
+        assert times["samples"] * times["mean_ns"] <= most_ns
+    row = derive_round_trips(record)
+    assert row["reference"] == "two_copy"
+    for name in ("p50_ns", "both_cpu_ns_per_round_trip"):
+        assert min(row[name], row[f"reference_{name}"]) > 0
+
+
+@pytest.mark.parametrize("study", ["streams", "round_trips"])
 @pytest.mark.parametrize("nth", range(4))
-def test_who_dies_in_a_turn_is_named_and_nothing_is_left(bench: Bench, nth: int) -> None:
-    long = ("--warmup", "0.05", "--duration", "600", "--io-timeout", "3")
+def test_who_dies_in_a_turn_is_named_and_nothing_is_left(
+    bench: Bench, nth: int, study: str
+) -> None:
+    long = ("--warmup", "0.05", "--duration", "600", "--io-timeout", "3", "--study", study)
     with bench.started(*long, *PAIR, implementation="zero_copy") as running:
         running.wait_for("window begins")
         ours = {"sender_zero_copy", "sender_two_copy", RECEIVER}
@@ -79,11 +116,11 @@ def test_who_dies_in_a_turn_is_named_and_nothing_is_left(bench: Bench, nth: int)
     assert "was killed by SIGKILL" in record["reason"] or "died without" in record["reason"]
 
 
-def test_a_planted_cost_is_found(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> None:
+def planted(bench: Bench, factory: pytest.TempPathFactory, statement: str) -> tuple[str, str]:
+    """Return the option for programs whose zero_copy is two_copy and one more statement."""
     before = "static int two_copy_send_messages(struct stream *stream)\n{\n"
-    spin = "    for (volatile int i = 0; i < 200000; i++) {\n    }\n"
-    change = {"strategies/two_copy.c": (before, before + spin)}
-    slow = sender_variant(make_build(tmp_path_factory, "plain"), "two_copy", bench.records, change)
+    change = {"strategies/two_copy.c": (before, f"{before}    {statement}\n")}
+    slow = sender_variant(make_build(factory, "plain"), "two_copy", bench.records, change)
     folder = bench.folder / "planted"
     folder.mkdir(exist_ok=True)
     for name, program in (
@@ -92,8 +129,29 @@ def test_a_planted_cost_is_found(bench: Bench, tmp_path_factory: pytest.TempPath
         (RECEIVER, bench.folder / "bin" / RECEIVER),
     ):
         shutil.copy(program, folder / name)
-    bench.measure("--bin", str(folder), *PAIR, implementation="zero_copy")
+    return "--bin", str(folder)
+
+
+def test_a_planted_cost_is_found(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> None:
+    spin = "for (volatile int i = 0; i < 200000; i++) {}"
+    programs = planted(bench, tmp_path_factory, spin)
+    bench.measure(*programs, *PAIR, implementation="zero_copy")
     row = derive_row(bench.record())
     cost = "sender_cpu_ns_per_byte"
     assert row[cost] > 1.5 * row[f"reference_{cost}"]
     assert row["throughput_bits_per_s"] < row["reference_throughput_bits_per_s"]
+
+
+def test_a_planted_call_and_its_time_are_found_in_round_trips(
+    bench: Bench, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    nap = "nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);"
+    counted = "count(stream->counters, COUNT_OTHER_CALLS, 1);"
+    programs = planted(bench, tmp_path_factory, f"{nap} {counted}")
+    bench.measure(*programs, *ASKING, *PAIR, "--duration", "0.2", implementation="zero_copy")
+    row = derive_round_trips(read_record(bench.record_path))
+    # a request is sent and its answer received, each in one call
+    name = "sender_syscalls_per_round_trip"
+    assert (row[name], row[f"reference_{name}"]) == (3, 2)
+    assert row["p50_ns"] >= 2e6 > row["reference_p50_ns"]
+    assert row["round_trips_per_s"] <= 500 < row["reference_round_trips_per_s"]

@@ -14,7 +14,6 @@ def make_config(run: Run) -> dict:
             "working_sets": list(run.working_sets),
             "receivers": list(run.receivers),
             "placements": list(run.placements),
-            "extra_repetitions": 0,
         },
         "udp": {
             "implementations": list(run.udp.implementations) if run.udp else [],
@@ -24,7 +23,6 @@ def make_config(run: Run) -> dict:
             "working_sets": list(run.udp.working_sets) if run.udp else ["hot"],
             "receivers": ["recv"],
             "placements": ["apart"],
-            "extra_repetitions": run.udp.extra_repetitions if run.udp else 0,
         },
         "measure": {
             "repetitions": run.repetitions,

@@ -1,4 +1,5 @@
 import itertools
+import json
 import math
 from pathlib import Path
 from types import SimpleNamespace
@@ -7,14 +8,20 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 import pytest
+from sample_records import beside, sample_record, with_round_trips
 from scipy import stats
 
+from copycost.records.record import cell_of
+from copycost.studies.round_trips.table import collect_round_trips
 from tools.recompute import estimates, sentences
+from tools.recompute.decisions import decision_table
 from tools.recompute.document import NUMBER, Sentence, Table, parts
 from tools.recompute.estimates import Estimate
 from tools.recompute.power import other_number
 from tools.recompute.run import Run, pair_of, relative_of
+from tools.recompute.sentences.round_trips import trips_of
 from tools.recompute.slots import agrees, compiled, read
+from tools.recompute.tables import wrong_cells
 from tools.recompute.text import Checker
 from tools.recompute.told import FORMS, Told
 
@@ -244,3 +251,48 @@ def test_only_an_estimated_size_may_be_rounded(text: str, sizes: list[float], me
 )
 def test_another_number_reads_differently(text: str, other: str) -> None:
     assert other_number(text) == other
+
+
+ASKED = """
+round_trips:
+  implementations: [two_copy, one_copy]
+  msg_bytes: [4096]
+  n_threads: [1]
+  placements: [apart]
+streams: {placements: []}
+udp: {placements: []}
+"""
+
+
+def test_round_trips_in_turns_are_compared_by_the_ratio_of_each_repetition(tmp_path: Path) -> None:
+    paths = []
+    for rep, (name, factor) in itertools.product((1, 2, 3), (("two_copy", 1.0), ("one_copy", 1.5))):
+        own, its = (with_round_trips(sample_record(one, msg_bytes=4096, rep=rep))
+                    for one in (name, "two_copy"))  # fmt: skip
+        for record, times in ((own, factor), (its, 1.0)):
+            # its level is another one in each repetition
+            p50_ns = 20_000.0 * times * (rep + 3 * (name == "one_copy"))
+            record["driver"]["sender"]["round_trip"]["p50_ns"] = p50_ns
+        paths.append(tmp_path / f"results/raw/{cell_of(own).path.split('raw/')[1]}")
+        paths[-1].parent.mkdir(parents=True, exist_ok=True)
+        paths[-1].write_text(json.dumps(beside(own, its)), encoding="utf-8")
+    results = tmp_path / "results"
+    (results / "config.yaml").write_text(CONFIG.replace("none}", "none, repetitions: 3}") + ASKED)
+    tables = results / "tables"
+    tables.mkdir()
+    table, _ = collect_round_trips(paths, tables / "round_trips.csv", tables / "curves.csv")
+    assert list(wrong_cells(results)) == []
+    run = Run(results)
+    told = Told(run, "veth", Sentence("sec-round-trips", 1, "", None, ""))
+    (found,) = trips_of(told, "one_copy", "p50_ns")
+    assert (found[:2], found[2].n) == ((4096, 1), 3)
+    assert found[2].value == pytest.approx(1.5)
+    assert found[2].high / found[2].low < 1.001
+    answer = decision_table(run, "veth", trips=True)[0].answers["speed"]
+    assert answer.ways == ["two_copy"]
+    for name in ("p50_ns", "reference_p50_ns", "reference_both_cpu_ns_per_round_trip"):
+        wrong = table.assign(**{name: table[name] * 1.07})
+        wrong.to_csv(tables / "round_trips.csv", index=False)
+        lines = list(wrong_cells(results))
+        assert len(lines) == 6
+        assert all(f": {name} is" in line for line in lines)

@@ -35,16 +35,21 @@ MICRO: Mapping[str, Mapping[str, Any]] = {
         "msg_bytes": ["4KiB", "64KiB"],
         "n_threads": [1],
     },
-    "udp": {"implementations": [], "extra_repetitions": 0},
+    "udp": {"implementations": []},
     "round_trips": {"implementations": []},
     "placement": {
         "streams": {"implementations": [], "msg_bytes": [65536], "n_threads": [1]},
         "round_trips": {"implementations": [], "msg_bytes": [64], "n_threads": [1]},
     },
-    "refine": {"enabled": False},
     "profile": {"enabled": False},
     "simulated": {"enabled": False},
-    "measure": {"repetitions": 2, "warmup_s": 0.05, "duration_s": 0.3, "memory_floor": False},
+    "measure": {
+        "repetitions": 2,
+        "minutes": "none",
+        "warmup_s": 0.05,
+        "duration_s": 0.3,
+        "memory_floor": False,
+    },
     "statistics": {"resamples": 200},
 }
 
@@ -128,7 +133,9 @@ class Checkout:
     def records(self) -> list[dict[str, Any]]:
         """Return all records, in the order of measuring."""
         paths = (self.path / "results" / "raw").rglob("*.json")
-        return sorted((json.loads(path.read_text()) for path in paths), key=lambda r: r["start_ns"])
+        contents = (json.loads(path.read_text()) for path in paths)
+        found = [one for content in contents for one in content.get("repetitions", [content])]
+        return sorted(found, key=lambda record: record["start_ns"])
 
 
 @cache

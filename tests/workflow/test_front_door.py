@@ -167,16 +167,3 @@ def test_help_names_every_command_and_no_more_than_people_read(tree: Tree) -> No
     assert sorted([*shown, "help"]) == sorted(COMMANDS)
     assert len(shown) <= 12
     assert tree.calls() == []
-
-
-def test_more_rounds_are_noted_where_later_runs_find_them(tree: Tree) -> None:
-    (tree.path / "results/raw").mkdir(parents=True)
-    noted = tree.path / "results/more.yaml"
-    assert tree.run("--more", "3", "-n").returncode == 0
-    assert tree.calls()[-1] == "-m snakemake --cores 1 -n --config measure={more_rounds: 3}"
-    assert not noted.exists()
-    assert tree.run("--more=3", "--cores", "2").returncode == 0
-    assert tree.calls()[-2] == "-m snakemake --cores 2"
-    assert noted.read_text().splitlines()[-2:] == ["measure:", "  more_rounds: 3"]
-    assert tree.run("more").returncode == 0  # its earlier name
-    assert noted.read_text().splitlines()[-2:] == ["measure:", "  more_rounds: 5"]

@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from copycost.errors import HostError
-from copycost.records.record import Record, read_record
+from copycost.records.record import RECORD, Record
 from tools.bench.analysis_run import analysis_rows
 from tools.bench.audit_run import audit_rows
 from tools.bench.fleet_run import fleet_rows
@@ -34,8 +34,7 @@ _DURATION_S = 0.1
 _SHORT: dict[str, Any] = {"measure": {"warmup_s": _WARMUP_S, "duration_s": _DURATION_S}}
 # Studies with records of their own take another time per repetition.
 _GRID_ALONE: dict[str, Any] = {
-    study: {"enabled": False}
-    for study in ("refine", "profile", "cpu_budget", "datagrams", "simulated")
+    study: {"enabled": False} for study in ("profile", "cpu_budget", "datagrams", "simulated")
 }
 _NOTHING_ELSE: dict[str, Any] = _GRID_ALONE | {
     "udp": {"implementations": []},
@@ -172,7 +171,8 @@ def read_records(project: Path) -> list[Record]:
     HostError
         If there is none.
     """
-    records = [read_record(path) for path in (project / "results/raw").rglob("*.json")]
+    paths = (project / "results/raw").rglob("*.json")
+    records = [record for path in paths for record in RECORD.read_all(path)]
     if not records:
         raise HostError("bench: the run left no record in results/raw; see its output above")
     return records

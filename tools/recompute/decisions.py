@@ -67,20 +67,15 @@ def decision_table(run: Run, condition: str, *, trips: bool) -> list[Row]:
         # no column where no repetition tells it
         rows["price"] = _of_machines(run, condition, rows, "round_trip")
         if rows["price"].isna().all():
-            sides = rows.reindex(columns=["sender_cpu_ns", "receiver_cpu_ns"]).astype(float)
-            cpu = sides.sum(axis=1, skipna=False)
-            rows["price"] = cpu / rows["round_trip_samples"]
+            _price(rows, "both_cpu_ns_per_round_trip", 1.0)
     else:
         # 10 Gbit/s are 1.25 bytes per nanosecond.
         rows["price"] = 1.25 * _of_machines(run, condition, rows, "byte")
         if rows["price"].isna().all():
-            cost = f"{run.side(condition)}_cpu_ns_per_byte"
-            rows["price"] = 1.25 * rows[cost].astype(float)
-            if f"reference_{cost}" in rows:
-                rows["reference_price"] = 1.25 * rows[f"reference_{cost}"].astype(float)
+            _price(rows, f"{run.side(condition)}_cpu_ns_per_byte", 1.25)
     # of round trips, times are told in place of speeds
     signs = {"speed": -1 if trips else 1, "cheapness": -1}
-    columns = {"speed": "round_trip_p50_ns" if trips else THROUGHPUT, "cheapness": "price"}
+    columns = {"speed": "p50_ns" if trips else THROUGHPUT, "cheapness": "price"}
     logs = {name: signs[name] * relative_of(rows, column) for name, column in columns.items()}
     section = run.config["round_trips" if trips else _section(run, condition)]
     listed = [way for way in section["implementations"] if way in set(rows["implementation"])]
@@ -105,6 +100,13 @@ def decision_table(run: Run, condition: str, *, trips: bool) -> list[Row]:
         for one, p_value in zip(answers, stands, strict=True):
             one.settled = bool(p_value < 1 - run.settings.confidence)
     return table
+
+
+def _price(rows: pd.DataFrame, cost: str, unit: float) -> None:
+    """Have rows cost what a column says, and what it says of their reference."""
+    rows["price"] = unit * rows[cost].astype(float)
+    if f"reference_{cost}" in rows:
+        rows["reference_price"] = unit * rows[f"reference_{cost}"].astype(float)
 
 
 def _of_machines(run: Run, condition: str, rows: pd.DataFrame, unit: str) -> pd.Series:

@@ -4,7 +4,6 @@ Who used how much CPU in the window, inside of guests and outside, what held a s
 became of datagrams.
 """
 
-import json
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -12,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+
+from tools.recompute.raw import records_of
 
 SIDES = ("sender", "receiver")
 POINT = {"cpu_budget": "limit_percent", "datagrams": "msg_bytes"}
@@ -68,8 +69,7 @@ def driven(results: Path, study: str) -> pd.DataFrame:
     """
     assert study in POINT
     rows = []
-    for path in sorted((results / "raw" / study).rglob("rep=*.json")):
-        record = json.loads(path.read_text(encoding="utf-8"))
+    for record in records_of(results / "raw" / study):
         if record["status"] != "measured":
             continue
         row = {**record["cell"], **_processes(record, by_perf=study == "datagrams")}

@@ -24,8 +24,8 @@ _COLUMNS = {
     "throughput_bits_per_s": ("streams", "throughput_bits_per_s"),
     "both_cpu_ns_per_byte": ("streams", "both_cpu_ns_per_byte"),
     "sender_cpu_ns_per_byte": ("streams", "sender_cpu_ns_per_byte"),
-    "p50_ns": ("round_trips", "round_trip_p50_ns"),
-    "p99_ns": ("round_trips", "round_trip_p99_ns"),
+    "p50_ns": ("round_trips", "p50_ns"),
+    "p99_ns": ("round_trips", "p99_ns"),
 }
 _CELL = ["condition", "implementation", "baseline", "metric", "msg_bytes", "n_threads"]
 

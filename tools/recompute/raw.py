@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,17 +58,14 @@ def repetitions(results: Path, study: str) -> pd.DataFrame:
     name.
     """
     config = yaml.safe_load((results / "config.yaml").read_text(encoding="utf-8"))
-    return all_repetitions(results, study, lambda testbed: _most_rounds(config, study, testbed))
+    return all_repetitions(results, study, _most_rounds(config))
 
 
-def all_repetitions(
-    results: Path, study: str, most_rounds: Callable[[str], float] = lambda _: math.inf
-) -> pd.DataFrame:
-    """Return the same of the first so many rounds on each testbed."""
+def all_repetitions(results: Path, study: str, most_rounds: float = math.inf) -> pd.DataFrame:
+    """Return the same of the first so many rounds."""
     rows = []
-    for path in sorted((results / "raw" / study).rglob("rep=*.json")):
-        record = json.loads(path.read_text(encoding="utf-8"))
-        if record["cell"]["rep"] > most_rounds(record["cell"]["testbed"]):
+    for record in records_of(results / "raw" / study):
+        if record["cell"]["rep"] > most_rounds:
             continue  # an earlier configuration asked for it, this one does not
         row = {"condition": condition_of(record["cell"]), **record["cell"]}
         row["status"] = record["status"]
@@ -86,15 +83,19 @@ def all_repetitions(
     return pd.DataFrame(rows)
 
 
-def _most_rounds(config: dict[str, Any], study: str, testbed: str) -> float:
+def records_of(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield the records below a folder: files hold one, or those of a job."""
+    for path in sorted(folder.rglob("rep=*.json")):
+        content = json.loads(path.read_text(encoding="utf-8"))
+        yield from content.get("repetitions", [content])
+
+
+def _most_rounds(config: dict[str, Any]) -> float:
     """Return how many rounds a configuration asks for; without end where time decides."""
     measure = config["measure"]
     if measure.get("minutes") not in (None, "none"):
         return math.inf
-    udp = testbed.partition("-")[0].endswith(("sink", "_udp"))  # behind a - is the other machine
-    section = config.get("udp" if udp else "streams") if study == "streams" else None
-    extra = (section or {}).get("extra_repetitions", 0)
-    return int(measure["repetitions"] + measure.get("more_rounds", 0) + extra)
+    return float(measure.get("repetitions", math.inf))
 
 
 def condition_of(cell: dict[str, Any]) -> str:
@@ -143,12 +144,12 @@ def _measured(record: dict[str, Any]) -> dict[str, Any]:
         row["receive_lowat_bytes"] = ends["receiver"]["effective"]["receive_lowat_bytes"]
         row["read_bytes"] = ends["receiver"]["options"]["read_bytes"]
     if sender["round_trip"] is not None:
-        times = sender["round_trip"]
-        row["window_s"] = _window_ns(sender) / 1e9  # of the side that counts them
-        row |= {f"round_trip_{name}": times[name] for name in times if name != "percentiles"}
-        for side in ends:
-            cpu_ns = _over(row.get(f"{side}_cpu_ns"), times["samples"])
-            row[f"{side}_cpu_ns_per_round_trip"] = cpu_ns
+        if not turns:
+            row["window_s"] = _window_ns(sender) / 1e9  # of the side that counts them
+        row |= _round_trips(sender, row)
+        if beside:
+            trips = _round_trips(beside["sender"], its)
+            row |= {f"reference_{name}": of for name, of in trips.items()}
     row["sent_bits_per_s"] = sender["in_window"]["bytes"] * 8e9 / _window_ns(sender)
     if sender["tcp"] is None:
         row["rate_limit_bits_per_s"] = sender["options"].get("rate_bytes_per_s", 0) * 8.0 or None
@@ -208,6 +209,19 @@ def _traffic(
     switches = _sum([row.get(f"{side}_context_switches") for side in ends])
     row["context_switches_per_message"] = _over(switches, messages)
     return row
+
+
+def _round_trips(sender: dict[str, Any], traffic: dict[str, Any]) -> dict[str, Any]:
+    """Return what one sender's round trips took, and the CPU time of each."""
+    times = sender["round_trip"]
+    row = {name: times[name] for name in times if name != "percentiles"}
+    row["round_trips_per_s"] = times["samples"] / traffic["window_s"]
+    used = {side: traffic.get(f"{side}_cpu_ns") for side in _SIDES}
+    used["both"] = _sum(list(used.values()))
+    return row | {
+        f"{side}_cpu_ns_per_round_trip": _over(cpu_ns, times["samples"])
+        for side, cpu_ns in used.items()
+    }
 
 
 def _datagrams_of(driver: dict[str, Any]) -> dict[str, int]:

@@ -140,15 +140,15 @@ def _round_trip_row(run: Run, _c: str, found: re.Match[str], row: Row, _t: Table
     ]
     columns = {"p50": "p50_ns", "p90": "p90_ns", "p99": "p99_ns", "p99.9": "p999_ns"}
     columns["max"] = "max_ns"
-    median = run.median_of(here["round_trip_p50_ns"])
+    median = run.median_of(here["p50_ns"])
     known: dict[str, Field] = {
-        title: shows(row[title], run.median_of(here[f"round_trip_{column}"]).value / 1e3)
+        title: shows(row[title], run.median_of(here[column]).value / 1e3)
         for title, column in columns.items()
         if row[title] != "---"
     }
     if row["interval"] != "---":
         known["interval"] = span(row["interval"], median, 1e3, run)
-    known["round trips"] = row["round trips"] == f"{int(here['round_trip_samples'].sum()):,}"
+    known["round trips"] = row["round trips"] == f"{int(here['samples'].sum()):,}"
     known["n"] = row["n"].split(" of ")[0] == str(median.n if row["p50"] != "---" else len(here))
     return known | {"Message": len(here) > 0, "Threads": len(here) > 0}
 
@@ -164,7 +164,7 @@ def _placement_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) ->
     name, size, threads = way_of(row), run.size(row["Message"]), int(row["Threads"])
     streams = row["Quantity"].lower().startswith("throughput")
     rows = run.streams if streams else run.round_trips
-    metric, unit = (THROUGHPUT, 1e9) if streams else ("round_trip_p50_ns", 1e3)
+    metric, unit = (THROUGHPUT, 1e9) if streams else ("p50_ns", 1e3)
     rows = rows[
         (rows["status"] == "measured")
         & (rows["implementation"] == name)
@@ -174,8 +174,9 @@ def _placement_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) ->
         & (rows["receiver"] == "recv")
     ]
     by_round = rows.pivot_table(index="rep", columns=["testbed", "placement"], values=metric)
-    testbed = by_round.columns.get_level_values("testbed")[0]
-    apart, here = by_round[testbed, "apart"], by_round[testbed, row["Placement"].strip("`")]
+    place = row["Placement"].strip("`")
+    testbed = next(testbed for testbed, each in by_round if each == place)
+    apart, here = by_round[testbed, "apart"], by_round[testbed, place]
     ratio = run.ratio(pd.Series(np.log(here / apart)))
     return {
         "Message": True,

@@ -243,13 +243,13 @@ def relative_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     Of cells that have a reference, what each repetition came to beside it, and 0 for itself;
     repetitions beside another reference have none. Of cells without, the logarithms themselves.
     """
-    beside = rows.get(f"reference_{metric}")
-    if beside is None:
+    beside = rows.get(f"reference_{metric}", pd.Series(dtype=float)).astype(float)
+    if not (beside > 0).any():
         return logs_of(rows, metric)
     cell = _CELL[1:]
     references = rows[beside > 0].groupby(cell)["reference"].max()
     here = references.reindex(pd.MultiIndex.from_frame(rows[cell])).set_axis(rows.index)
-    ratios = (rows[metric] / beside).where(rows["reference"] == here)
+    ratios = (rows[metric].astype(float) / beside).where(rows["reference"] == here)
     logs = logs_of(rows.assign(value=ratios.where(here.notna(), rows[metric])), "value")
     own = [(name, *cell) for cell, name in zip(references.index, references, strict=True)]
     itself = pd.DataFrame(0.0, pd.MultiIndex.from_tuples(own, names=_CELL), logs.columns)

@@ -38,14 +38,14 @@ def trips_over(run: Run, condition: str) -> dict[str, pd.DataFrame]:
     inside = "both_cpu_ns_per_round_trip"
 
     def with_costs(rows: pd.DataFrame) -> pd.DataFrame:
-        per_trip = rows["received_bytes"] / rows["round_trip_samples"]
+        per_trip = rows["received_bytes"] / rows["samples"]
         costs = {"outside": outside(rows) * per_trip, inside: rows[PROCESSES] * per_trip}
         return rows.assign(**costs)
 
     here, there = with_costs(here), with_costs(there)
     columns = {
-        "median": ("round_trip_p50_ns",) * 2,
-        "99th percentile": ("round_trip_p99_ns",) * 2,
+        "median": ("p50_ns",) * 2,
+        "99th percentile": ("p99_ns",) * 2,
         "CPU inside": (inside,) * 2,
         "CPU outside": ("outside", inside),
     }

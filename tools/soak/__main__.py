@@ -21,6 +21,7 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
+from copycost.records.kind import several
 from tools.bench.workflow_runs import PROJECT, project_copy
 from tools.soak.troubles import DISK_BYTES, FILLED, TROUBLES, Victim, descendants
 
@@ -115,15 +116,16 @@ def judge(code: int, kept: Path, damaged: set[Path]) -> dict[str, object]:
     statuses, reasons, refused = Counter[str](), Counter[str](), set(aside)
     for path in kept.glob("raw/**/rep=*.json"):
         try:
-            record = json.loads(path.read_bytes())
-            status, reason = str(record["status"]), str(record["reason"])
+            records = several(json.loads(path.read_bytes()))
+            said = [(str(record["status"]), str(record["reason"])) for record in records]
         except (ValueError, KeyError, TypeError):
-            status, reason = "failed", "unreadable"
-        statuses[status] += 1
-        if status == "failed":
-            reasons[reason] += 1
-        if reason == "unreadable" or "tries gave nothing of use" in reason:
-            refused.add(path.relative_to(kept))
+            said = [("failed", "unreadable")]
+        for status, reason in said:
+            statuses[status] += 1
+            if status == "failed":
+                reasons[reason] += 1
+            if reason == "unreadable" or "tries gave nothing of use" in reason:
+                refused.add(path.relative_to(kept))
     report = kept / "report"
     has_report = _ends(report / "report.html", b"</html>") and _ends(
         report / "report.pdf", b"%%EOF"

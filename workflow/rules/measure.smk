@@ -1,4 +1,5 @@
-# Measuring: one job per repetition of a cell, one JSON record each; and once, what memory costs.
+# Measuring: a job measures what repetitions of a cell belong together, and their file is named by the
+# first of them; and once, what memory costs.
 
 # What of the configuration a repetition depends on.
 SETTINGS = {study: CONFIG.measure.settings(study).as_params() for study in STUDIES}
@@ -52,6 +53,7 @@ rule run_cell:
         code=lambda wildcards: code_of_programs(wildcards.testbed),
         settings=lambda wildcards: SETTINGS[wildcards.study],
         reference=beside,
+        repetitions=lambda wildcards: GRID.rounds if beside(wildcards) else 1,
     script:
         "../scripts/run_cell.py"
 

@@ -1,5 +1,5 @@
-# Passes behind the grid: sizes between two that disagree, and rounds where comparisons are open. Only
-# where the configuration asks for them; else the records are those of the grid and all of it is static.
+# Passes behind the grid: more where comparisons are open, and sizes between two that disagree. Only
+# where the configuration gives them time; else the records are those of the grid and all of it is static.
 from copycost.config.passes import PASS_PATTERN
 from copycost.snakefile.pass_records import all_records, records_before
 
@@ -25,8 +25,7 @@ checkpoint choose_cells:
     wildcard_constraints:
         number=r"[1-9]\d*",
     params:
-        # Rounds behind the passes decide nothing in them.
-        config=CONFIG.with_more_rounds(0).as_dict(),
+        config=CONFIG.as_dict(),
     message:
         "Look where comparisons are open"
     script:

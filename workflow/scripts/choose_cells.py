@@ -5,26 +5,27 @@ from pathlib import Path
 
 from copycost.analysis.passes import choose_cells, describe
 from copycost.config.config import Config
+from copycost.config.grid import Grid, repetitions_in
 from copycost.config.passes import write_pass
-from copycost.grid.cells import Cell
-from copycost.records.derive import derive_row
 from copycost.records.reading import read_all
+from copycost.records.record import cell_of
 from copycost.snakefile.jobs import GRID_RULE, kind_of
 from copycost.snakefile.logs import log_to_file
 from copycost.snakefile.progress import STREAMS, Kind, extend, say
+from copycost.studies.round_trips.derive import row_of_grid
 
 log_to_file(snakemake.log[0])
 config = Config.from_dict(snakemake.params.config)
-records = snakemake.input.records
-rows = read_all(map(Path, records), derive_row)
-done = dict(zip(map(Cell.from_path, records), rows, strict=True))
+records = map(Path, snakemake.input.records)
+done = dict(read_all(records, lambda record: (cell_of(record), row_of_grid(record))))
 choice = choose_cells(done, config, int(snakemake.wildcards.number))
 write_pass(choice.cells, Path(snakemake.output.cells))
 each_s = STREAMS.expected_s(config.measure.warmup_s + config.measure.duration_s)
-missing = Counter(
-    kind_of(GRID_RULE, {name: getattr(cell, name) for name in ("study", "testbed", "working_set")})
-    for cell in choice.cells
-    if not Path(cell.path).is_file()
-)
+rounds = Grid.of(config).rounds
+missing: Counter[str] = Counter()
+for cell in choice.cells:
+    if not Path(cell.path).is_file():
+        words = {name: getattr(cell, name) for name in ("study", "testbed", "working_set")}
+        missing[kind_of(GRID_RULE, words)] += repetitions_in(config, cell, rounds)
 extend({kind: Kind(n, each_s) for kind, n in missing.items()})
 say(describe(choice, done))

@@ -1,22 +1,27 @@
-"""Measure one repetition of one cell and write its record."""
+"""Measure repetitions of one cell, one after the other on one testbed, and write their records."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from copycost.measure.repetition import measure_repetition
-from copycost.measure.usable import measure_usable
-from copycost.records.derive import derive_row
+from copycost.measure.repetition import bench_for, measure_repetition
+from copycost.measure.usable import usable
 from copycost.records.reading import REPETITIONS
 from copycost.snakefile.logs import log_to_file
 from copycost.snakefile.progress import ALONE, STREAMS, count_in, say
 from copycost.snakefile.results import line_of
 from copycost.snakefile.tasks import task_of
-from copycost.studies.round_trips.derive import derive_round_trips
+from copycost.studies.round_trips.derive import row_of_grid
 
 log_to_file(snakemake.log[0])
-path, settings = snakemake.output.record, snakemake.params.settings
-task = task_of(snakemake.input, path, settings, snakemake.params.reference)
-row_of = derive_row if task.cell.study == "streams" else derive_round_trips
-record = measure_usable(Path(path), partial(measure_repetition, task), row_of, REPETITIONS)
-pace = STREAMS if snakemake.params.reference else ALONE
-say(count_in(line_of(record), pace, settings))
+path, params = snakemake.output.record, snakemake.params
+task = task_of(snakemake.input, path, params.settings, params.reference)
+pace = STREAMS if params.reference else ALONE
+records = []
+with bench_for(task) as bench:
+    for number in range(params.repetitions):
+        cell = replace(task.cell, rep=task.cell.rep + number)
+        measure = partial(measure_repetition, replace(task, cell=cell), bench)
+        records.append(usable(Path(cell.path), measure, row_of_grid, REPETITIONS))
+        say(count_in(line_of(records[-1]), pace, params.settings))
+REPETITIONS.kind.write(records if len(records) > 1 else records[0], Path(path))

@@ -12,7 +12,6 @@ from copycost.config.passes import (
     PASS_PATTERN,
     known_paths,
     read_pass,
-    with_further_rounds,
     write_pass,
 )
 from copycost.config.sources import usual_tree
@@ -24,15 +23,13 @@ ADDED = [Cell("streams", "sink", name, 5888, 1) for name in ("one_copy", "two_co
 AGAIN = [replace(cell, rep=2) for cell in ADDED]
 
 
-def config(more_rounds: int = 0, **refine: object) -> Config:
+def config(**measure: object) -> Config:
     tree: dict[str, Any] = usual_tree()
-    tree["udp"]["extra_repetitions"] = 2
     grid = {"implementations": ["two_copy", "one_copy"], "n_threads": [1]}
     tree["streams"] |= grid | {"msg_bytes": [4096]}
     tree["udp"] |= grid | {"msg_bytes": [4096], "working_sets": ["hot"]}
     tree["round_trips"] |= {"implementations": ["two_copy"], "msg_bytes": [64]}
-    tree["refine"] |= refine
-    tree["measure"] |= {"repetitions": 3, "more_rounds": more_rounds}
+    tree["measure"] |= {"repetitions": 3} | measure
     return Config.from_dict(tree)
 
 
@@ -73,12 +70,12 @@ def test_a_rule_has_the_records_of_all_passes_up_to_one_that_chose_nothing() -> 
         *(cell.path for cell in (*ADDED, *AGAIN)),
     ]
     assert sorted(all_records(grid, asked, None, chosen)(None)) == sorted(known_paths(asked))
-    assert all_records(grid, asked, "round_trips", chosen) == grid.paths("round_trips")
+    assert all_records(grid, asked, "round_trips", chosen)(None) == grid.paths("round_trips")
 
 
 @pytest.mark.usefixtures("passes")
 def test_without_passes_all_is_known_at_once() -> None:
-    asked = config(enabled=False)
+    asked = config(minutes="none")
     grid = Grid.of(asked)
     assert all_records(grid, asked, None, chosen) == grid.paths() == known_paths(asked)
 
@@ -88,26 +85,3 @@ def test_before_the_first_pass_the_records_are_those_of_the_grid(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert known_paths(config()) == Grid.of(config()).paths()
-
-
-@pytest.mark.usefixtures("passes")
-def test_rounds_that_were_asked_for_come_behind_those_of_the_passes() -> None:
-    asked = config(more_rounds=2)
-    more = set(known_paths(asked)) - set(known_paths(config()))
-    assert {
-        cell.path for cell in (replace(each, rep=rep) for each in ADDED for rep in (3, 4))
-    } <= more
-    by_testbed = {Cell.from_path(path) for path in more if "msg_bytes=4096/" in path}
-    assert {(cell.testbed, cell.rep) for cell in by_testbed} == {
-        *(("veth", rep) for rep in (4, 5)),
-        *(("sink", rep) for rep in (6, 7)),
-    }
-    assert {Cell.from_path(path).rep for path in more if "round_trips" in path} == {4, 5}
-    grid = Grid.of(asked)
-    assert set(all_records(grid, asked, "round_trips", chosen)) == {
-        path for path in known_paths(asked) if "round_trips" in path
-    }
-
-
-def test_no_further_rounds_change_nothing() -> None:
-    assert with_further_rounds(ADDED, 0) == ADDED

@@ -121,9 +121,6 @@ def test_a_target_may_stand_anywhere(given: str) -> None:
         ("--minutes 0.0", "--minutes 0.0: must be a number of minutes above 0"),
         ("--minutes=soon -n", "--minutes soon: must be a number of minutes above 0"),
         ("--minutes -5", "--minutes -5: must be a number of minutes above 0"),
-        ("--more 0", "--more 0: must be a whole number of rounds from 1 to 999"),
-        ("--more", "nothing was measured here that rounds could be added to"),
-        ("--more many", "--more many: must be a whole number of rounds from 1 to 999"),
         (
             "--minutes 5 --config 'measure={repetitions: 2}'",
             "--config measure=... cannot go with what is said of it elsewhere; put minutes: 5",
@@ -169,18 +166,6 @@ def test_a_study_is_measured_where_it_is_asked_for_only(checkout: Path) -> None:
     assert "cpu_budget" not in words("report")
     assert "--config" not in words("cpu_budget")  # a target by itself
     assert words("report cpu_budget").endswith("--config 'cpu_budget={enabled: true}'")
-
-
-@pytest.mark.parametrize(
-    ("given", "n_rounds"),
-    [("--more", 6), ("--more=3 -c2", 7), ("--more tables", 6), ("-n --more 1", 5)],
-)
-def test_more_rounds_come_to_those_before(checkout: Path, given: str, n_rounds: int) -> None:
-    (checkout / "results/raw").mkdir(parents=True)
-    (checkout / "results/more.yaml").write_text("measure:\n  more_rounds: 4\n", encoding="utf-8")
-    request = parse(shlex.split(given))
-    assert request.more_rounds == n_rounds
-    assert (f"measure={{more_rounds: {n_rounds}}}" in words(given)) == request.looks
 
 
 @pytest.mark.parametrize("given", ["-n", "-np", "--dry-run", "--lint", "--unlock", "-c2 --summary"])

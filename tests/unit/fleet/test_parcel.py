@@ -138,7 +138,7 @@ def as_file(name: str) -> Callable[[dict[str, bytes]], None]:
         (file_named("host.json", b'{"identity": 1e999}'), "host.json"),
         (nested("host.json", 700), "host.json, line 1: it is nested more than 64 deep"),
         (nested("config.json", 65), "config.json, line 1: it is nested more than 64 deep"),
-        (file_named("config.json", b"{" + b" " * LARGEST_FILE + b"}"), "larger than 1 MiB"),
+        (file_named("config.json", b"{" + b" " * LARGEST_FILE + b"}"), "larger than 16 MiB"),
         (file_named("memory.json"), "memory.json"),
         (lambda files: files.pop("host.json"), "host.json is missing"),
         (lambda files: files.pop("export.json"), "export.json is missing"),
@@ -235,7 +235,7 @@ def test_a_huge_file_without_content_is_not_read(tmp_path: Path) -> None:
     with (folder / "host.json").open("wb") as file:
         file.truncate(2 << 30)
     said = refusal(folder)
-    assert said.count("is larger than 1 MiB") == 2
+    assert said.count("is larger than 16 MiB") == 2
     archive = tmp_path / "x.zip"
     with archive.open("wb") as file:
         file.truncate(2 << 30)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from copycost.config.config import Config
-from copycost.config.grid import Grid
+from copycost.config.grid import Grid, reference_of, repetitions_in
 from copycost.config.sources import usual_tree
 from copycost.errors import DataError
 from copycost.grid.cells import Cell, cell_priority
@@ -27,7 +27,6 @@ STREAMS = {
     "working_sets": ["hot"],
     "receivers": ["recv"],
     "placements": ["apart"],
-    "extra_repetitions": 0,
 }
 NOTHING: dict[str, Any] = {"implementations": []}
 
@@ -42,7 +41,7 @@ def config(
     """Return the default configuration with these values of the grids, which are else empty."""
     tree = usual_tree()
     tree["streams"] |= STREAMS | streams
-    tree["udp"] |= {"msg_bytes": [65507], "extra_repetitions": 0} | udp
+    tree["udp"] |= {"msg_bytes": [65507]} | udp
     tree["round_trips"] |= {"msg_bytes": [64]} | round_trips
     nowhere_else = {grid: tree["placement"][grid] | NOTHING for grid in ("streams", "round_trips")}
     tree["placement"] |= nowhere_else if placement is None else placement
@@ -88,7 +87,7 @@ def test_a_cell_knows_its_strategy_batch_and_condition() -> None:
 
 def test_the_grid_has_every_combination_once_in_order() -> None:
     grid = streams(working_sets=["hot", "cold"], receivers=["recv", "mmap"])
-    assert len(grid.cells) == 2 * 2 * 2 * 2 * 2 * 3
+    assert len(grid.cells) == 2 * 2 * 2 * 2 * 2
     assert list(grid.cells) == sorted(set(grid.cells))
     assert len(set(grid.paths())) == len(grid.cells)
 
@@ -97,8 +96,8 @@ def test_the_grid_joins_all_sections_and_tells_the_studies_apart() -> None:
     udp = {"implementations": ["zero_copy"], "working_sets": ["hot", "cold"]}
     round_trips = {"implementations": ["two_copy"], "n_threads": [1]}
     grid = Grid.of(config(STREAMS, udp, round_trips))
-    assert len(grid.paths("streams")) == (2 * 2 * 2 + 2) * 3
-    assert len(grid.paths("round_trips")) == 3
+    assert len(grid.paths("streams")) == 2 * 2 * 2 + 2
+    assert len(grid.paths("round_trips")) == 1
     assert sorted(grid.paths("streams") + grid.paths("round_trips")) == sorted(grid.paths())
     assert grid.paths("round_trips")[0] == (
         "results/raw/round_trips/testbed=veth/implementation=two_copy/msg_bytes=64/n_threads=1"
@@ -106,11 +105,14 @@ def test_the_grid_joins_all_sections_and_tells_the_studies_apart() -> None:
     )
 
 
-def test_a_grid_may_have_more_repetitions_than_the_others() -> None:
-    udp = {"implementations": ["zero_copy"], "working_sets": ["hot"], "extra_repetitions": 2}
-    asked_for = config(STREAMS, udp, {"implementations": ["two_copy"], "n_threads": [1]})
-    most = {cell.testbed: cell.rep for cell in Grid.of(asked_for).cells}
-    assert most == {"veth": 3, "sink": 5}
+def test_a_job_measures_all_repetitions_that_have_the_reference_with_them() -> None:
+    asked = config(STREAMS | {"testbeds": ["veth", "vm_pair"]})
+    grid = Grid.of(asked)
+    by_testbed = {cell.testbed: repetitions_in(asked, cell, grid.rounds) for cell in grid.cells}
+    assert by_testbed == {"veth": 3, "vm_pair": 1}
+    assert {cell.rep for cell in grid.cells if cell.testbed == "veth"} == {1}
+    assert {cell.rep for cell in grid.cells if cell.testbed == "vm_pair"} == {1, 2, 3}
+    assert grid.n_repetitions(asked) == 2 * 8 * 3
 
 
 def test_conditions_come_in_the_order_of_the_configuration() -> None:
@@ -182,7 +184,7 @@ def test_cells_of_the_grids_are_measured_in_several_placements() -> None:
         ("round_trips", "veth_same", "two_copy", 64),
         ("round_trips", "veth_free", "two_copy", 64),
     }
-    assert {cell.rep for cell in added} == {1, 2}
+    assert {cell.rep for cell in added} == {1}
     assert grid.conditions == plain.conditions
 
 
@@ -243,12 +245,12 @@ def in_order(grid: Grid, seed: int = 1) -> list[Cell]:
 
 
 def test_every_round_comes_before_the_next() -> None:
-    rounds = [cell.rep for cell in in_order(streams())]
-    assert rounds == sorted(rounds)
+    rounds = [cell.rep for cell in in_order(streams(testbeds=["vm_pair"]))]
+    assert rounds == sorted(rounds) == [*[1] * 8, *[2] * 8, *[3] * 8]
 
 
 def test_rounds_are_shuffled_each_in_its_own_way() -> None:
-    cells = in_order(streams(msg_bytes=[256, 1024, 65536]))
+    cells = in_order(streams(testbeds=["vm_pair"], msg_bytes=[256, 1024, 65536]))
     names = [cell.path.removesuffix(f"/rep={cell.rep}.json") for cell in cells]
     first, second = names[: len(names) // 3], names[len(names) // 3 : 2 * len(names) // 3]
     assert sorted(first) == sorted(second)
@@ -270,3 +272,23 @@ def test_adding_cells_leaves_the_order_of_the_others() -> None:
 
 def test_whatever_does_not_measure_goes_first() -> None:
     assert all(cell_priority(cell, 1) < 0 for cell in streams().cells)
+
+
+@pytest.mark.parametrize(
+    ("ways", "testbed", "interval_us", "reference"),
+    [
+        (["one_copy", "two_copy"], "veth", 0, "two_copy"),
+        (["zero_copy", "one_copy"], "loopback", 0, "zero_copy"),
+        (["one_copy", "two_copy"], "vm_loopback", 0, None),
+        (["one_copy", "two_copy"], "wire-lab2", 0, None),
+        (["one_copy", "two_copy"], "veth", 100, None),
+    ],
+)
+def test_round_trips_take_turns_unless_another_machine_or_the_clock_sets_the_pace(
+    ways: list[str], testbed: str, interval_us: int, reference: str | None
+) -> None:
+    asked = config(round_trips={"implementations": ways})
+    asked = replace(asked, measure=replace(asked.measure, interval_us=interval_us))
+    cell = Cell("round_trips", testbed, "one_copy", 64, 1)
+    assert reference_of(asked, cell) == reference
+    assert reference_of(asked, replace(cell, study="profile")) is None

@@ -1,11 +1,10 @@
 """From one record to one row."""
 
-from copy import deepcopy
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from sample_records import guest_entry, in_guests, on_sink, sample_record
+from sample_records import beside, guest_entry, in_guests, on_sink, sample_record
 
 from copycost.perf.events import PERF_EVENTS
 from copycost.records.columns import COLUMNS, PAIRED, SIDES
@@ -284,21 +283,9 @@ def test_the_row_fills_every_column_there_is() -> None:
 
 
 def test_what_is_measured_in_turns_has_its_own_and_the_references_figures() -> None:
-    record, alone = sample_record("one_copy"), derive_row(sample_record("one_copy"))
-    driver, perf = record["driver"], record["observed"]["perf_stat"]
-    beside = deepcopy(sample_record("two_copy"))
-    driver["reference"] = {key: beside["driver"][key] for key in ("sender", "receiver", "sink")}
-    driver["reference"] |= {"implementation": "two_copy", "perf_stat": deepcopy(perf)}
-    clock = driver["reference"]["perf_stat"]["sender"]["events"]["task_clock_ns"]
-    clock["value"] *= 3
-    ms = 10**6
-    driver["slices"] = [
-        [0, 0, 20 * ms, 9 * ms, ms, ms],
-        [1, 20 * ms, 40 * ms, 4 * ms, ms, ms],
-        [1, 40 * ms, 60 * ms, 5 * ms, ms, ms],
-        [0, 60 * ms, 80 * ms, 9 * ms, ms, ms],
-    ]
-    row = row_of(record)
+    alone, reference, ms = derive_row(sample_record("one_copy")), sample_record("two_copy"), 10**6
+    reference["observed"]["perf_stat"]["sender"]["events"]["task_clock_ns"]["value"] *= 3
+    row = row_of(beside(sample_record("one_copy"), reference))
     assert (row["window_s"], row["received_bytes"]) == (0.04, 18 * ms)
     assert row["throughput_bits_per_s"] == pytest.approx(18 * ms * 8 / 0.04)
     assert row["reference"] == "two_copy"

@@ -211,11 +211,11 @@ def undisturbed(n_disturbed: int) -> str:
     return sentences("decisions_words", "undisturbed", facts)
 
 
-def control(**changed: object) -> str:
+def control(quantity: str = "throughput", **changed: object) -> str:
     came_to = {"value": 1.0021, "low": 0.99532, "high": 1.0093, "sign": 0, "once": False,
                "n_tested": 28, "n_apart": 1}  # fmt: skip
-    facts = {"implementations": ["two_copy"], "chance": 0.05, "throughput": came_to | changed}
-    return sentences("decisions_words", "control", facts, CONFIDENCE)
+    facts = {"implementations": ["two_copy"], "chance": 0.05, quantity: came_to | changed}
+    return sentences("decisions_words", "control", facts, CONFIDENCE, quantity)
 
 
 def test_each_sentence_around_the_tables() -> None:
@@ -263,6 +263,7 @@ def test_each_sentence_around_the_tables() -> None:
         "the control": control(),
         "the control, biased": control(low=1.0005, sign=1, n_apart=12),
         "the control, once": control(sign=1, once=True, n_tested=0),
+        "the control, of round trips": control("round_trip"),
         "no control": sentences("decisions_words", "control", None, CONFIDENCE),
     }  # fmt: skip
     check_branches("decisions", texts)

@@ -1,18 +1,12 @@
 """Lists in the chapter on the method."""
 
-from copycost.report.method import cpu_list, cpu_lists, more_rounds, wake_up_marks
+from copycost.report.method import cpu_list, cpu_lists, wake_up_marks
 
 
 def test_cpu_numbers_are_put_in_words() -> None:
     assert [cpu_list(text) for text in ("0", "0,2", "any")] == ["CPU 0", "CPUs 0, 2", "any CPU"]
     assert cpu_lists(["0,1", "1;0"]) == "CPUs 0, 1 or CPUs 1, 0"
     assert cpu_lists([]) == "no CPU in particular"
-
-
-def test_conditions_with_more_rounds_than_asked_for_are_gathered_by_their_number() -> None:
-    rounds = {"veth": 3, "sink": 7, "sink_cold": 5, "loopback": 7}
-    conditions = [{"slug": slug, "n_rounds": n} for slug, n in rounds.items()]
-    assert more_rounds(conditions, 3) == {5: ["sink_cold"], 7: ["sink", "loopback"]}
 
 
 def test_sizes_with_the_same_mark_share_it() -> None:

@@ -20,6 +20,7 @@ def condition(*ratios: dict[str, Any], **changed: Any) -> dict[str, Any]:  # noq
         "implementations": ["two_copy", "one_copy", "zero_copy"],
         "ratios": list(ratios),
         "n_threads": [1],
+        "in_turns": False,
         "n_compared": len(ratios),
         "n_sure": 0,
         "n_warned": 0,
@@ -56,6 +57,7 @@ def test_how_sure_it_is_and_what_was_lost_are_told() -> None:
         "observed once": condition(ratio(once=True)),
         "none stands": condition(ratio()),
         "some stand": condition(ratio(), ratio(), n_sure=1),
+        "in turns": condition(ratio(), in_turns=True, n_sure=1),
         "disturbed": condition(n_warned=2, warnings={"steal": 1, "throttled": 2}),
     }
     texts = {

@@ -46,6 +46,7 @@ def test_method() -> None:
     texts = {f"testbed {name}": method.testbed({"testbed": name, "path": None}) for name in beds}
     anew = {"testbed": "veth_narrow", "path": "a veth pair with small packets"}
     looks = {"time_s": 600.0, "passes": 4, "fewest_rounds": 5, "wrong": 0.05, "to_settle": 0.9975}
+    looks |= {"alike": 0.05}
     texts |= {
         "testbed without words of its own": method.testbed(anew | {"transport": "stream"}),
         "testbed without words of its own, UDP": method.testbed(anew | {"transport": "datagram"}),
@@ -62,13 +63,9 @@ def test_method() -> None:
         "softirq, two guests": method.softirq([condition(guests=2, kernels=2)]),
         "working set cold": method.working_set("cold"),
         "working set of a size": method.working_set("16777216"),
-        "rounds": method.rounds(3, {}),
-        "more rounds of some": method.rounds(3, {5: ["sink", "sink_cold"]}),
         "rounds in time": method.rounds_in_time(looks, 0.96, 5, 31),
         "as many rounds of all in time": method.rounds_in_time(looks, 0.96, 2, 2),
         "cells of added sizes": method.added_cells(12),
-        "rounds asked for": method.rounds_asked_for(2),
-        "one round asked for": method.rounds_asked_for(1),
         "congestion control": method.congestion_control("cubic", ["cubic"]),
         "another congestion control": method.congestion_control("bbr", ["cubic", "reno"]),
         "congestion control not known": method.congestion_control("bbr", []),

@@ -103,13 +103,13 @@ def test_named_nodes_that_wait_for_repair_are_said() -> None:
 
 def test_only_what_a_node_measures_is_forecast() -> None:
     config = config_of(warmup_s=0.3, duration_s=1.0)
-    grid_min = len(Grid.of(config).cells) * 3.5 / 60
-    expected = 10 + 2 * (grid_min + config.refine.max_minutes)
-    assert nodes.job_minutes(config) == math.ceil(expected)
+    config = replace(config, measure=replace(config.measure, minutes=None))
+    grid_min = Grid.of(config).n_repetitions(config) * 3.5 / 60
+    assert nodes.job_minutes(config) == math.ceil(10 + 2 * grid_min)
     longer = replace(config, cpu_budget=replace(config.cpu_budget, repetitions=500))
     assert nodes.job_minutes(longer) == nodes.job_minutes(config)
-    more = config.with_more_rounds(3)
-    assert nodes.job_minutes(more) > nodes.job_minutes(config)
+    more = replace(config, measure=replace(config.measure, minutes=2 * grid_min))
+    assert nodes.job_minutes(more) == math.ceil(10 + 4 * grid_min)
 
 
 def test_the_documentation_has_the_limit_of_the_default_grid() -> None:

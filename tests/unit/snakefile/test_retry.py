@@ -13,7 +13,7 @@ from copycost.records.record import write_record
 from copycost.snakefile import retry
 from copycost.studies.memory.record import MEMORY
 
-CELLS = [Cell("streams", "veth", "one_copy", 65536, 4, rep=rep) for rep in (1, 2, 3, 4)]
+CELLS = [Cell("streams", "veth", "one_copy", 65536, n) for n in (1, 2, 3, 4)]
 STATUSES = ["measured", "failed", "skipped"]
 ROOT = Path(__file__).parents[3]
 
@@ -23,21 +23,21 @@ def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """A run with one repetition of each status, and a fourth that was cut short."""
     monkeypatch.chdir(tmp_path)
     paths = [Path(cell.path) for cell in CELLS]
-    paths[0].parent.mkdir(parents=True)
+    for path in paths:
+        path.parent.mkdir(parents=True)
     for path, status in zip(paths, STATUSES, strict=False):
-        rep = CELLS[paths.index(path)].rep
-        record = sample_record("one_copy", n_threads=4, rep=rep, status=status)
+        n_threads = CELLS[paths.index(path)].n_threads
+        record = sample_record("one_copy", n_threads=n_threads, status=status)
         path.write_text(json.dumps(record | {"reason": "reset by peer"}))
     paths[3].write_text('{"status": "mea')
     return paths
 
 
-def save_config(n_threads: int) -> None:
+def save_config(*n_threads: int) -> None:
     tree = usual_tree()
-    tree["streams"] |= {"msg_bytes": [65536], "n_threads": [n_threads]}
+    tree["streams"] |= {"msg_bytes": [65536], "n_threads": list(n_threads)}
     tree["udp"] |= {"implementations": [], "msg_bytes": [1024]}
     tree["round_trips"] |= {"implementations": [], "msg_bytes": [64]}
-    tree["measure"]["repetitions"] = 4
     retry.CONFIG_PATH.write_text(yaml.safe_dump(tree))
 
 
@@ -47,8 +47,8 @@ def test_failed_and_unreadable_records_go_and_the_others_stay(
     assert retry.main([]) == 0
     assert [path.exists() for path in records] == [True, False, True, False]
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "veth one_copy 64 KiB x 4 threads, repetition 2: failed, reset by peer"
-    assert lines[1].startswith("veth one_copy 64 KiB x 4 threads, repetition 4: unreadable, ")
+    assert lines[0] == "veth one_copy 64 KiB x 2 threads, repetition 1: failed, reset by peer"
+    assert lines[1].startswith("veth one_copy 64 KiB x 4 threads, repetition 1: unreadable, ")
     assert lines[2] == "copycost: 2 repetitions will be measured again by the next run"
 
 
@@ -63,7 +63,7 @@ def test_where_nothing_was_measured_what_was_skipped_is_told_and_goes(
     for path in records:
         path.unlink()
         if path is not records[3]:
-            record = sample_record("one_copy", n_threads=4, rep=records.index(path) + 1)
+            record = sample_record("one_copy", n_threads=records.index(path) + 1)
             path.write_text(json.dumps(record | {"status": "skipped", "reason": "not here"}))
     retry.main(["--count"])
     assert capsys.readouterr().out == "3 repetitions\n"
@@ -83,11 +83,29 @@ def test_looking_removes_nothing(
 def test_only_the_present_grid_counts(
     records: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    save_config(n_threads=1)
+    save_config(1)
     retry.main(["--count"])
-    save_config(n_threads=4)
+    save_config(2, 4)
     retry.main(["--count"])
     assert capsys.readouterr().out == "\n2 repetitions\n"
+
+
+def test_what_a_job_measured_is_measured_again_together(
+    records: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = [
+        sample_record("one_copy", n_threads=2, rep=rep, status=status)
+        for rep, status in ((1, "measured"), (2, "failed"), (3, "measured"))
+    ]
+    write_record([one | {"reason": "reset"} for one in made], records[1])  # type: ignore[arg-type]
+    retry.main(["--count"])
+    retry.main([])
+    lines = capsys.readouterr().out.splitlines()
+    assert (lines[0], lines[-1]) == (
+        "2 repetitions",
+        "copycost: 4 repetitions will be measured again by the next run",
+    )
+    assert [path.exists() for path in records] == [True, False, True, False]
 
 
 @pytest.mark.parametrize("text", ["", "streams: [", "streams:\n", "measure: {}\n"])
@@ -102,7 +120,7 @@ def test_without_a_whole_configuration_all_records_count(
 def test_records_of_other_studies_and_of_the_memory_are_told_and_go_too(
     records: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    save_config(n_threads=4)
+    save_config(4)
     config = Config.from_dict(yaml.safe_load(retry.CONFIG_PATH.read_text()))
     budget = Path(config.cpu_budget.cells()[0].path)
     budget.parent.mkdir(parents=True)

@@ -22,16 +22,19 @@ PASS = Path("results/passes/1.json")
 
 @pytest.fixture
 def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
-    """Three repetitions are asked for, of which one is of an earlier state of the host."""
+    """Three cells are asked for, of which one is of the present state of the host."""
     monkeypatch.chdir(tmp_path)
     tree: dict[str, Any] = usual_tree()
-    tree["streams"] |= {"msg_bytes": [65536], "n_threads": [1], "implementations": ["two_copy"]}
+    tree["streams"] |= {
+        "msg_bytes": [65536],
+        "n_threads": [1, 2, 3],
+        "implementations": ["two_copy"],
+    }
     tree["udp"] |= {"implementations": [], "msg_bytes": [1024]}
     tree["round_trips"] |= {"implementations": [], "msg_bytes": [64]}
-    tree["measure"]["repetitions"] = 3
-    for rep in (1, 2, 3):
-        digest = host_digest(HOST) if rep == 3 else "b" * 64
-        record = sample_record("two_copy", rep=rep, host_digest=digest)
+    for n_threads in (1, 2, 3):
+        digest = host_digest(HOST) if n_threads == 3 else "b" * 64
+        record = sample_record("two_copy", n_threads=n_threads, host_digest=digest)
         path = Path(Cell("streams", **record["cell"]).path)
         path.parent.mkdir(parents=True, exist_ok=True)
         write_record(cast("Record", record), path)
@@ -39,12 +42,13 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
 
 
 def found(config: Config) -> list[str]:
-    return sorted(path.name for path, _ in unusable(config))
+    paths = [path for path, _ in unusable(config)]
+    return sorted(next((one for one in path.parts if "n_thr" in one), path.name) for path in paths)
 
 
 def test_the_state_that_is_described_now_is_kept_though_most_is_of_another(config: Config) -> None:
     HOST_PATH.write_text(json.dumps(HOST))
-    assert found(config) == ["rep=1.json", "rep=2.json"]
+    assert found(config) == ["n_threads=1", "n_threads=2"]
 
 
 @pytest.mark.parametrize("described", ['{"cpu": "another"}', None])
@@ -53,7 +57,7 @@ def test_where_nothing_is_of_it_the_state_of_most_is_kept(
 ) -> None:
     if described is not None:
         HOST_PATH.write_text(described)
-    assert found(config) == ["rep=3.json"]
+    assert found(config) == ["n_threads=3"]
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"records": ["elsewhere"]}', "[1]", "\x00"])

@@ -83,29 +83,34 @@ def _undisturbed(told: Told, _n: int) -> Expected:
 
 def _control(told: Told) -> tuple[Estimate, list[Estimate]]:
     """Return what the reference came to against itself, and what each cell says of that."""
-    rows = told.run.streams[told.run.streams["status"] == "measured"]
-    own = rows[rows["implementation"] == rows["reference"]].dropna(subset=[THROUGHPUT])
-    logs = (own[THROUGHPUT] / own[f"reference_{THROUGHPUT}"]).astype(float).map(np.log)
+    trips = told.sentence.section.startswith("sec-round-trips")
+    name = "p50_ns" if trips else THROUGHPUT
+    rows = of_tables(told.run, trips=trips)
+    own = rows[rows["implementation"] == rows["reference"]].dropna(subset=[name])
+    logs = (own[name] / own[f"reference_{name}"]).astype(float).map(np.log)
     cells = logs.groupby([own[name] for name in ("condition", "msg_bytes", "n_threads")])
     return told.run.ratio(logs), [told.run.ratio(one) for _, one in cells if len(one) > 1]
 
 
-_AGAINST_ITSELF = (
-    "<impl> against itself, measured as every other way is, had <d> times the throughput"
-)
+_AGAINST_ITSELF = [
+    f"<impl> against itself, measured as every other way is, had <d> times {what} <i>"
+    for what in ("the throughput", "the median round trip")
+]
 
 
-@says(f"{_AGAINST_ITSELF} <i>")
+@says(*_AGAINST_ITSELF)
 def _against_itself(told: Told, *_: Slot) -> Expected:
     found, _cells = _control(told)
     return [None, found.value, found]
 
 
 @says(
-    f"{_AGAINST_ITSELF} <i>; of <n> such comparisons, <n> seem to differ, where <p> would",
-    f"{_AGAINST_ITSELF} <i>; of <n> such comparisons, <n> seems to differ, where <p> would",
-    f"{_AGAINST_ITSELF} <i>; of <n> such comparison, <n> seem to differ, where <p> would",
-    f"{_AGAINST_ITSELF} <i>; of <n> such comparison, <n> seems to differ, where <p> would",
+    *(
+        f"{one}; of <n> such {comparisons}, <n> {seem} to differ, where <p> would"
+        for one in _AGAINST_ITSELF
+        for comparisons in ("comparison", "comparisons")
+        for seem in ("seem", "seems")
+    )
 )
 def _seem_apart(told: Told, *_: Slot) -> Expected:
     found, cells = _control(told)

@@ -25,7 +25,7 @@ def _placement_ratios(told: Told) -> list[Estimate]:
     placement = re.findall(r"\(`(\w+)`\)", told.sentence.text)[-1]
     trips = "round trip" in told.sentence.text
     rows = told.run.round_trips if trips else told.run.streams
-    metric = "round_trip_p50_ns" if trips else THROUGHPUT
+    metric = "p50_ns" if trips else THROUGHPUT
     rows = rows[(rows["status"] == "measured") & (rows["working_set"] == "hot")]
     key = ["testbed", "implementation", "msg_bytes", "n_threads", "receiver", "rep"]
     wide = rows.pivot(index=key, columns="placement", values=metric).astype(float)

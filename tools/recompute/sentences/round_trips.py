@@ -3,32 +3,30 @@
 import re
 from collections.abc import Iterator
 
-import numpy as np
 import pandas as pd
 
 from tools.recompute.estimates import Estimate
+from tools.recompute.run import pair_of, relative_of
 from tools.recompute.told import Expected, NotRecomputedError, Slot, Told, says
 
 
-def _trips(told: Told, name: str, metric: str) -> Iterator[tuple[int, int, Estimate]]:
+def trips_of(told: Told, name: str, metric: str) -> Iterator[tuple[int, int, Estimate]]:
     """Yield the ratio of an implementation's round trips to those of two_copy.
 
     By size and number of threads.
     """
-    rows = told.rows
-    for (size, threads), here in rows.groupby(["msg_bytes", "n_threads"]):
-        if metric in here:
-            wide = here.pivot(index="rep", columns="implementation", values=metric).astype(float)
-            ratios = pd.Series(np.log(wide[name] / wide["two_copy"]))
-            yield int(str(size)), int(str(threads)), told.run.ratio(ratios)
+    if metric in told.rows:
+        ratios = pair_of(relative_of(told.rows, metric), name, "two_copy")
+        for (size, threads), logs in zip(ratios.index, ratios.to_numpy(), strict=True):
+            yield int(size), int(threads), told.run.ratio(pd.Series(logs))
 
 
-_TRIPS = {"the median round trip": "round_trip_p50_ns", "the 99th percentile": "round_trip_p99_ns"}
+_TRIPS = {"the median round trip": "p50_ns", "the 99th percentile": "p99_ns"}
 
 
 @says("With <impl> and <threads>, <trip> showed no difference from `two_copy` at <sizes>")
 def _trips_alike(told: Told, name: str, threads: Slot, trip: str, *_: Slot) -> Expected:
-    ratios = _trips(told, name, _TRIPS[trip])
+    ratios = trips_of(told, name, _TRIPS[trip])
     even = (size for size, n, one in ratios if (n,) == threads and one.n > 1 and one.sign == 0)
     return [None, None, None, tuple(even)]
 
@@ -42,7 +40,7 @@ def _trip_apart(told: Told, _x: str, size: int, _i: str) -> Expected:
     if not found:
         raise NotRecomputedError("it is no ratio of round trips")
     name, threads, trip = found[-1]
-    ratios = _trips(told, name, _TRIPS[trip])
+    ratios = trips_of(told, name, _TRIPS[trip])
     one = next(one for at, n, one in ratios if (at, n) == (size, int(threads)))
     return [one.value, None, one]
 
@@ -62,7 +60,7 @@ def _other_sizes(told: Told, said: Slot) -> Expected:
     if not found:
         raise NotRecomputedError("it is not of round trips")
     name, threads, trip = found[-1]
-    ratios = _trips(told, name, _TRIPS[trip])
+    ratios = trips_of(told, name, _TRIPS[trip])
     here = [(size, one) for size, n, one in ratios if n == int(threads)]
     # what was observed once is told as such
     even = tuple(size for size, one in here if one.n > 1 and one.sign == 0)
@@ -83,16 +81,16 @@ def _in_guests(told: Told, *_: Slot) -> Expected:
             "outside": of_byte * rows["received_bytes"],
         }
     )
-    trips = costs.div(rows["round_trip_samples"], axis=0) * 1e-9
+    trips = costs.div(rows["samples"], axis=0) * 1e-9
     cells = trips.groupby([rows["implementation"], rows["msg_bytes"], rows["n_threads"]]).median()
     return [(cells[name].min(), cells[name].max()) for name in ("inside", "outside")]
 
 
 def _all_ratios(told: Told) -> list[Estimate]:
     names = set(told.rows["implementation"]) - {"two_copy"}
-    metrics = [f"round_trip_{name}_ns" for name in ("p50", "p90", "p99", "p999")]
+    metrics = [f"{name}_ns" for name in ("p50", "p90", "p99", "p999")]
     ratios = [
-        one for name in names for metric in metrics for _, _, one in _trips(told, name, metric)
+        one for name in names for metric in metrics for _, _, one in trips_of(told, name, metric)
     ]
     return [one for one in ratios if one.n > 1]
 

@@ -19,6 +19,7 @@ from copycost.config.structure import NONE
 from copycost.grid.placements import PLACEMENTS
 from copycost.perf.events import EVENTS
 from copycost.stats import medians, ratios, selection
+from copycost.stats.alike import ALIKE
 
 _CELL = ["condition", *POINT]
 
@@ -65,11 +66,10 @@ def run_facts(cells: pd.DataFrame) -> Facts:
 def method_facts(cells: pd.DataFrame, config: dict[str, Any]) -> Facts:
     """Return how it was measured: what was asked for, and what took effect."""
     # A foreign table's configuration does not tell what is usual.
-    usual: Facts = {"fresh": False, "interval_us": 0, "minutes": NONE, "more_rounds": 0}
+    usual: Facts = {"fresh": False, "interval_us": 0, "minutes": NONE}
     measure = usual | dict(config["measure"])
     measured = cells[cells["status"] == "measured"]
     return measure | {
-        "repetitions": measure["repetitions"] + measure["more_rounds"],
         "n_added_cells": _n_added(cells, config),
         "looks": _look_facts(measure["minutes"], config["statistics"]["confidence"]),
         "statistics": dict(config["statistics"]),
@@ -99,6 +99,7 @@ def _look_facts(minutes: float | str, confidence: float) -> Facts | None:
         "time_s": 60.0 * minutes,
         "passes": PASSES,
         "fewest_rounds": FEWEST_ROUNDS,
+        "alike": ALIKE - 1.0,
         "wrong": round(1.0 - stated, 12),
         "to_settle": confidence_to_settle(stated),
     }

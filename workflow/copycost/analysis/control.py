@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 
 from copycost.analysis.condition_view import View
 from copycost.analysis.conditions import POINT
@@ -13,13 +14,38 @@ from copycost.analysis.ratio_facts import ratio_facts, ratio_sign
 from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import FloatArray
 
-_NAMES = ("throughput", "cpu_time")
-
 
 def control_facts(views: Mapping[str, View]) -> Facts | None:
+    """Return what the reference's throughput and CPU time per byte came to against itself.
+
+    Per condition (slug) its view. See `control_of`: the quantities are ``throughput``, and
+    ``cpu_time`` of both sides or the only one.
+    """
+    columns = {
+        slug: {"throughput": THROUGHPUT, "cpu_time": view.per_byte("cpu_ns")}
+        for slug, view in views.items()
+    }
+    rows = {slug: view.measured for slug, view in views.items()}
+    confidence = next((view.settings.confidence for view in views.values()), 0.0)
+    return control_of(rows, columns, confidence)
+
+
+def control_of(
+    measured: Mapping[str, pd.DataFrame],
+    columns: Mapping[str, Mapping[str, str]],
+    confidence: float,
+) -> Facts | None:
     """Return what a reference came to against itself, None where it was measured nowhere so.
 
     Every ratio would be 1 but for noise and for what the method itself does.
+
+    Parameters
+    ----------
+    measured
+        Per condition (slug) its measured repetitions.
+    columns
+        Per condition which column a quantity is in; the same quantities in all, the first of which
+        tells whether there is a control.
 
     Keys
     ----
@@ -27,40 +53,37 @@ def control_facts(views: Mapping[str, View]) -> Facts | None:
         The reference; several where it changed.
     chance
         Share of the cells' intervals that miss 1 though nothing differs.
-    throughput, cpu_time
-        Of all cells, and CPU time per byte of both sides or the only one: the keys of
-        `ratio_facts`, n being repetitions, each of which counts by itself; n_cells; n_tested,
-        cells with an interval of their own, and n_apart, those of them that it shows to differ from
-        1; spread, the standard deviation of a repetition's log ratio within its cell (None where
-        all cells have one repetition). None where not counted.
+    QUANTITY
+        Per quantity, of all cells: the keys of `ratio_facts`, n being repetitions, each of which
+        counts by itself; n_cells; n_tested, cells with an interval of their own, and n_apart, those
+        of them that it shows to differ from 1; spread, the standard deviation of a repetition's log
+        ratio within its cell (None where all cells have one repetition). None where not counted.
     conditions
-        Per condition that has such repetitions: slug, throughput and cpu_time.
+        Per condition that has such repetitions: slug, and the quantities.
     """
-    columns = {slug: (THROUGHPUT, view.per_byte("cpu_ns")) for slug, view in views.items()}
     logs = {
-        slug: {name: _logs(view, one) for name, one in zip(_NAMES, columns[slug], strict=True)}
-        for slug, view in views.items()
+        slug: {name: _logs(rows, column) for name, column in columns[slug].items()}
+        for slug, rows in measured.items()
     }
-    logs = {slug: found for slug, found in logs.items() if found["throughput"]}
+    logs = {slug: found for slug, found in logs.items() if next(iter(found.values()))}
     if not logs:
         return None
-    names = {name for slug in logs for name in views[slug].measured["reference"].dropna()}
-    confidence = views[next(iter(logs))].settings.confidence
-    whole = {name: [cell for found in logs.values() for cell in found[name]] for name in _NAMES}
+    names = {name for slug in logs for name in measured[slug]["reference"].dropna()}
+    quantities = next(iter(logs.values()))
+    whole = {name: [cell for found in logs.values() for cell in found[name]] for name in quantities}
     return {
         "implementations": sorted(names),
         "chance": 1.0 - confidence,
         **{name: _came_to(cells, confidence) for name, cells in whole.items()},
         "conditions": [
-            {"slug": slug} | {name: _came_to(found[name], confidence) for name in _NAMES}
+            {"slug": slug} | {name: _came_to(cells, confidence) for name, cells in found.items()}
             for slug, found in logs.items()
         ],
     }
 
 
-def _logs(view: View, metric: str) -> list[FloatArray]:
+def _logs(rows: pd.DataFrame, metric: str) -> list[FloatArray]:
     """Return the log ratios of a metric, per cell an array of shape (repetitions,)."""
-    rows = view.measured
     if f"reference_{metric}" not in rows:
         return []
     own = rows[rows["implementation"] == rows["reference"]]

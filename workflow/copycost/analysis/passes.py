@@ -1,34 +1,41 @@
-"""What to measure next: sizes where a verdict changes, and rounds where time is left.
+"""What to measure next: where the time that is left decides most.
 
-Where a comparison with `two_copy` turns from slower to faster, or back, neighbouring sizes whose
-verdicts differ are bisected until they are at most a factor of 1.5 apart, or both are open. Where a
-time is stated, what is left of it goes into rounds of comparisons that are not settled yet: those
-whose interval holds 1 at a confidence of its own, higher than that of the analysis.
-`copycost.config.looks` has the two confidences, and says why there are two.
+First comes what the first page answers: which way is the fastest at a size, and which the cheapest.
+As long as several may be, and may differ, they get further repetitions; those nearest to a verdict
+come first, since they take the least. Then, where verdicts of neighbouring sizes turn from slower
+to faster, or back, the size between them, until the two are at most a factor of 1.5 apart. Last
+come other comparisons with `two_copy` whose interval holds 1 and more than differences that do not
+matter. All of this is judged at a confidence of its own, higher than that of the analysis:
+`copycost.config.looks` has both, and says why there are two.
 
 The same records give the same cells, and nothing else decides: also the time that is spent is that
-of the records.
+of the records. More time leads to more cells, and to none of them less.
 """
 
 import math
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from copycost.analysis.decisions import are_together
 from copycost.analysis.log_values import AXES, LogCube
-from copycost.analysis.metrics import BASELINE, THROUGHPUT
+from copycost.analysis.metrics import BASELINE, ROUND_TRIP_TIMES, THROUGHPUT
 from copycost.config.config import Config
 from copycost.config.extent import MOST_REPETITIONS
-from copycost.config.grid import Grid
+from copycost.config.grid import Grid, reference_of, repetitions_in
 from copycost.config.looks import FEWEST_ROUNDS, PASSES, confidence_to_settle
-from copycost.config.passes import further_rounds
+from copycost.config.passes import further_jobs
 from copycost.grid.capabilities import can_exist
 from copycost.grid.cells import Cell
+from copycost.grid.testbeds import receives_on
+from copycost.stats.alike import ALIKE
+from copycost.stats.best import Told, find_best
 from copycost.stats.ratios import Direction, Ratio, paired_ratio
 from copycost.stats.settings import FloatArray
 from copycost.wording.plurals import plural
@@ -40,12 +47,15 @@ NARROW = 1.5
 STEPS = 4
 """Sizes that are added are multiples of the power of two below them over this."""
 
-Rows = Mapping[Cell, Mapping[str, Any]]
-"""The rows of the cells table by repetition, those of round trips among them."""
+COMPARED = {"streams": THROUGHPUT, "round_trips": ROUND_TRIP_TIMES[0]}
+"""What decides which way is the fastest, by study."""
 
-_COMPARED = ("reference", THROUGHPUT, f"reference_{THROUGHPUT}")
+Rows = Mapping[Cell, Mapping[str, Any]]
+"""The rows of the tables of streams and of round trips, by repetition."""
 
 _SIGNS = {Direction.ABOVE: 1, Direction.BELOW: -1}
+# Longer than what lies between two repetitions of one run [s].
+_INTERRUPTED_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,105 +73,160 @@ class Choice:
     Attributes
     ----------
     cells
-        The repetitions, sorted.
-    n_left_wide
-        Brackets that would be bisected if the limits of time and cells allowed more sizes.
+        The first repetition of each job, sorted.
+    n_repetitions
+        How many they measure [count].
+    n_left
+        Open answers and comparisons, and sizes between, that there is no time for [count].
     """
 
     cells: list[Cell]
-    n_left_wide: int
+    n_repetitions: int
+    n_left: int
 
 
 def choose_cells(rows: Rows, config: Config, number: int) -> Choice:
-    """Return what a pass adds.
+    """Return what a pass adds: an equal share of the time for each pass that is still to come.
 
     Parameters
     ----------
     rows
         All repetitions so far.
     config
-        The configuration.
+        The configuration, which states a time.
     number
         Number of the pass, from 1.
     """
+    assert config.measure.minutes is not None, "nobody asks for passes"
     time = time_of(rows)
-    left_s = (MOST_REPETITIONS - len(rows)) * time.each_s
-    if config.measure.minutes is not None:
-        left_s = min(left_s, 60.0 * config.measure.minutes - time.used_s)
-    logs = log_ratios(rows)
-    wanted: dict[Cell, int] = {}
-    n_left_wide = 0
-    if config.refine.enabled:
-        wanted, n_left_wide = _sizes_wanted(rows, logs, config, time, left_s)
-    if config.measure.minutes is not None:
-        left_s -= sum(wanted.values()) * time.each_s
-        more = rounds_wanted(
-            logs, config.statistics.confidence, left_s, time.each_s, number, carrying(rows)
-        )
-        for cell, n_rounds in more.items():
-            wanted[cell] = max(n_rounds, wanted.get(cell, 0))
-    return Choice(sorted(further_rounds(rows, wanted)), n_left_wide)
+    left_s = min(
+        (MOST_REPETITIONS - len(rows)) * time.each_s, 60.0 * config.measure.minutes - time.used_s
+    )
+    rounds = Grid.of(config).rounds
+    n_each = partial(repetitions_in, config, rounds=rounds)
+    cubes = cubes_of(rows)
+    logs = log_ratios(cubes)
+    jobs = partial(_jobs_of, config=config, rounds=rounds)
+    answers = [
+        {job: n for cell in cells for job, n in jobs(cell).items()}
+        for cells in open_answers(cubes, config.statistics.confidence)
+    ]
+    between = [
+        {job: n for job, n in jobs(cell, with_baseline=True).items() if job not in rows}
+        for cell in _sizes_between(logs, config.analysed().statistics.confidence)
+    ]
+    more = [jobs(cell) for cell in most_decisive(logs, config.statistics.confidence)]
+    items = [item for item in (*answers, *between, *more) if item]
+    n_fit = left_s / max(time.each_s, 1e-9)
+    wanted, n_left = within(items, n_fit / (PASSES + 1 - number), n_each)
+    if not wanted:  # what is left is too short to be shared
+        wanted, n_left = within(items, n_fit, n_each)
+    cells = sorted(further_jobs(rows, wanted, n_each))
+    return Choice(cells, sum(map(n_each, cells)), n_left)
 
 
 def time_of(rows: Rows) -> Time:
     """Return the time that repetitions took, with what lies between them.
 
-    Between two lie the end of one job and the start of the next; their median, since a run may have
-    been interrupted, for a night perhaps.
+    Between two may lie the end of one job and the start of the next; but not where a run was
+    interrupted, for a night perhaps.
     """
     spans = sorted((row["boot_id"], row["start_ns"], row["end_ns"]) for row in rows.values())
     gaps = [
         (after[1] - before[2]) / 1e9 for before, after in pairwise(spans) if before[0] == after[0]
     ]
-    gap_s = max(float(np.median(gaps)), 0.0) if gaps else 0.0
-    used_s = sum(row["wall_s"] for row in rows.values()) + gap_s * len(rows)
+    used_s = sum(row["wall_s"] for row in rows.values())
+    used_s += sum(gap for gap in gaps if 0.0 < gap < _INTERRUPTED_S)
     return Time(used_s, used_s / max(len(rows), 1))
 
 
-def log_ratios(rows: Rows) -> dict[Cell, FloatArray]:
-    """Return the logarithms of the ratios to the baseline by cell, its first repetition.
-
-    Repetitions in which either side lacks a throughput are left out; comparisons without any too.
-    """
+def cubes_of(rows: Rows) -> dict[Cell, LogCube]:
+    """Return what was measured, by what cells share whose ways are compared: a cell of size 1."""
     tables: dict[Cell, list[dict[str, Any]]] = defaultdict(list)
     for cell, row in rows.items():
-        if cell.study == "streams" and row["status"] == "measured":
+        if row["status"] == "measured":
             place = replace(cell, implementation=BASELINE, msg_bytes=1, n_threads=1, rep=1)
-            compared = {name: row.get(name) for name in _COMPARED}
-            tables[place].append({axis: getattr(cell, axis) for axis in AXES} | compared)
+            names = [name for metric in _scales(place) for name in (metric, f"reference_{metric}")]
+            values = {name: row.get(name) for name in ("reference", *names)}
+            tables[place].append({axis: getattr(cell, axis) for axis in AXES} | values)
+    return {place: LogCube(pd.DataFrame(table)) for place, table in tables.items()}
+
+
+def _scales(place: Cell) -> dict[str, bool]:
+    """Return what the fastest way and the cheapest are found by, and whether more is better."""
+    whose = "both" if receives_on(place.testbed) else "sender"
+    per = "per_byte" if place.study == "streams" else "per_round_trip"
+    return {COMPARED[place.study]: place.study == "streams", f"{whose}_cpu_ns_{per}": False}
+
+
+def log_ratios(cubes: Mapping[Cell, LogCube]) -> dict[Cell, FloatArray]:
+    """Return the logarithms of the ratios to the baseline by cell, its first repetition.
+
+    Repetitions in which either side lacks a value are left out; comparisons without any too.
+    """
     found: dict[Cell, FloatArray] = {}
-    for place, table in tables.items():
-        cube = LogCube(pd.DataFrame(table))
-        for name in {row["implementation"] for row in table} - {BASELINE}:
-            logs = cube.pair(THROUGHPUT, name, BASELINE)
+    for place, cube in cubes.items():
+        for name in cube.implementations:
+            if name == BASELINE:
+                continue
+            logs = cube.pair(COMPARED[place.study], name, BASELINE)
             for (size, n), values in zip(logs.index, logs.to_numpy(np.float64), strict=True):
                 cell = replace(place, implementation=name, msg_bytes=int(size), n_threads=int(n))
                 found[cell] = values[np.isfinite(values)]
     return found
 
 
-def carrying(rows: Rows) -> set[Cell]:
-    """Return the series whose repetitions have the baseline with them."""
-    return {_series(cell) for cell, row in rows.items() if row.get("reference") == BASELINE}
+def open_answers(cubes: Mapping[Cell, LogCube], confidence: float) -> list[list[Cell]]:
+    """Return the cells of ways that may be the best, one list for each answer that is open.
+
+    The nearest to a verdict come first. As on the first page, thread counts that do not contradict
+    each other are told together.
+    """
+    to_settle = confidence_to_settle(confidence)
+    found: list[tuple[float, list[Cell]]] = []
+    for place, cube in cubes.items():
+        for metric, more_is_better in _scales(place).items():
+            tables = {name: cube.relative(metric, name) for name in cube.implementations}
+            points = sorted({point for table in tables.values() for point in table.index})
+            for size in dict.fromkeys(size for size, _ in points):
+                here = [point for point in points if point[0] == size]
+                arrays = [table.reindex(here).to_numpy(np.float64) for table in tables.values()]
+                logs = np.array(arrays) * (1.0 if more_is_better else -1.0)
+                together = are_together(logs, to_settle)
+                for at in [[*range(len(here))]] if together else [[i] for i in range(len(here))]:
+                    p_value, members = _open_ones(logs[:, at], to_settle)
+                    cells = [
+                        replace(place, implementation=name, msg_bytes=size, n_threads=here[i][1])
+                        for name in (list(tables)[member] for member in members)
+                        for i in at
+                    ]
+                    found += [(p_value, cells)] if cells else []
+    return [cells for _, cells in sorted(found)]
 
 
-def _series(cell: Cell) -> Cell:
-    """Return what a cell shares with those of other sizes and repetitions."""
-    return replace(cell, msg_bytes=1, rep=1)
+def _open_ones(logs: FloatArray, confidence: float) -> tuple[float, list[int]]:
+    """Return how near a verdict is, as a p-value, and the places of those that may be the best.
+
+    Parameters
+    ----------
+    logs
+        Shape (ways, thread counts, repetitions), higher is better.
+    """
+    means = logs.mean(axis=1)
+    known = np.flatnonzero(np.isfinite(means).any(axis=1))
+    if len(known) < 2:
+        return math.nan, []
+    best = find_best(means[known], confidence)
+    few = np.isfinite(means[known]).sum(axis=1).min() < FEWEST_ROUNDS
+    if best.told in (Told.BEST, Told.ALIKE) and not few:
+        return math.nan, []
+    return float(np.nan_to_num(best.p_value, nan=1.0)), [
+        int(known[place]) for place in best.members
+    ]
 
 
-def rounds_wanted(
-    logs: Mapping[Cell, FloatArray],
-    confidence: float,
-    left_s: float,
-    each_s: float,
-    number: int,
-    with_baseline: Collection[Cell] = (),
-) -> dict[Cell, int]:
-    """Return the further rounds of each cell of a comparison that is not settled.
-
-    All get as many, since each takes about as long: an equal share of the time for each pass that
-    is still to come, one round at least, and none where the time does not hold one.
+def most_decisive(logs: Mapping[Cell, FloatArray], confidence: float) -> list[Cell]:
+    """Return the cells whose comparison is open, the one that is nearest to a verdict first.
 
     Parameters
     ----------
@@ -169,81 +234,84 @@ def rounds_wanted(
         As of `log_ratios`.
     confidence
         That of the configuration.
-    left_s
-        What is left of the time [s].
-    each_s
-        What a repetition takes [s].
-    number
-        Number of the pass, from 1.
-    with_baseline
-        As of `carrying`: of these, the baseline needs no rounds of its own.
     """
     open_ones = [cell for cell, values in logs.items() if not is_settled(values, confidence)]
-    alone = [cell for cell in open_ones if _series(cell) not in with_baseline]
-    cells = {*open_ones, *(replace(cell, implementation=BASELINE) for cell in alone)}
-    round_s = len(cells) * each_s
-    if not cells or left_s < round_s or round_s <= 0.0:
-        return {}
-    n_rounds = max(int(left_s / (PASSES + 1 - number) / round_s), 1)
-    return dict.fromkeys(cells, n_rounds)
+    return sorted(open_ones, key=lambda cell: (-_distance(logs[cell]), cell))
+
+
+def _distance(values: FloatArray) -> float:
+    """Return how far from no difference a mean lies, in standard errors of one repetition."""
+    spread = float(values.std(ddof=1)) if values.size > 1 else 0.0
+    return abs(float(values.mean())) / spread if spread > 0.0 else math.inf
 
 
 def is_settled(values: FloatArray, confidence: float) -> bool:
-    """Return whether a comparison needs no further round, whatever the next ones would say."""
+    """Return whether a comparison needs no further repetition, whatever the next would say."""
     if values.size < FEWEST_ROUNDS:
         return False
-    return _sign(paired_ratio(values, confidence_to_settle(confidence))) != 0
+    ratio = paired_ratio(values, confidence_to_settle(confidence))
+    return _sign(ratio) != 0 or (ratio.low > 1.0 / ALIKE and ratio.high < ALIKE)
 
 
 def _sign(ratio: Ratio) -> int:
     return _SIGNS.get(ratio.direction, 0)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class _Gap:
-    """Two sizes that disagree, the widest first: the cell of the size between them."""
+def _jobs_of(
+    cell: Cell, config: Config, rounds: int, *, with_baseline: bool = False
+) -> dict[Cell, int]:
+    """Return how many further jobs of which cell a comparison takes for `rounds` repetitions.
 
-    narrowness: float
-    n_threads: int
-    cell: Cell
+    Where each repetition has the reference with it, that needs none of its own but at a new size.
+    """
+    reference = reference_of(config, cell)
+    n_jobs = 1 if reference else rounds
+    names = {cell.implementation} | ({BASELINE} if with_baseline or not reference else set())
+    if reference and not with_baseline:
+        names.discard(reference)
+    return {replace(cell, implementation=name): n_jobs for name in sorted(names)}
 
 
-def _sizes_wanted(
-    rows: Rows, logs: Mapping[Cell, FloatArray], config: Config, time: Time, left_s: float
-) -> tuple[dict[Cell, int], int]:
-    """Return the rounds of each cell of the added sizes, and how many brackets the limits leave."""
-    grid = Grid.of(config).cells
-    n_rounds = {cell.testbed: cell.rep for cell in grid if cell.study == "streams"}
-    stated = {replace(cell, rep=1) for cell in grid}
-    added = {replace(cell, rep=1) for cell in rows} - stated
-    spent_s = time.each_s * sum(n_rounds[cell.testbed] for cell in added)
-    left_s = min(left_s, 60.0 * config.refine.max_minutes - spent_s)
-    wanted: dict[Cell, int] = {}
-    n_left_wide = 0
-    with_baseline = carrying(rows)
-    for gap in sorted(_gaps(logs, config.analysed().statistics.confidence)):
-        baseline = replace(gap.cell, implementation=BASELINE)
-        pair = {gap.cell, baseline}
-        if baseline in added and _series(gap.cell) in with_baseline:
-            pair = {gap.cell}
-        more = wanted | dict.fromkeys(pair, n_rounds[gap.cell.testbed])
-        n_cells = len(added.union(more))
-        if n_cells <= config.refine.max_cells and sum(more.values()) * time.each_s <= left_s:
+def within(
+    items: Sequence[Mapping[Cell, int]], n_fit: float, n_each: Callable[[Cell], int]
+) -> tuple[Counter[Cell], int]:
+    """Return how many jobs of which cell fit, and how many items are left out.
+
+    The first come first, and all once more as long as all fit.
+
+    Parameters
+    ----------
+    items
+        Further jobs of cells; a cell of several of them is measured once for all.
+    n_fit
+        So many repetitions there is time for [count].
+    n_each
+        Tells how many repetitions of a cell a job measures [count].
+    """
+    wanted: Counter[Cell] = Counter()
+    for turn in range(1, MOST_REPETITIONS):
+        for place, item in enumerate(items):
+            more = Counter({cell: turn * n for cell, n in item.items()}) | wanted
+            if sum(n * n_each(cell) for cell, n in more.items()) > n_fit:
+                return wanted, len(items) - place if turn == 1 else 0
             wanted = more
-        else:
-            n_left_wide += 1
-    return wanted, n_left_wide
+        if not items:
+            break
+    return wanted, 0
 
 
-def _gaps(logs: Mapping[Cell, FloatArray], confidence: float) -> Iterator[_Gap]:
+def _sizes_between(logs: Mapping[Cell, FloatArray], confidence: float) -> list[Cell]:
+    """Return the cells of sizes between two that disagree, those of the widest bracket first."""
     signs: dict[Cell, dict[int, int]] = defaultdict(dict)
     for cell, values in logs.items():
-        signs[_series(cell)][cell.msg_bytes] = _sign(paired_ratio(values, confidence))
-    for series, by_size in signs.items():
-        for low, high in disagreeing(by_size):
-            cell = replace(series, msg_bytes=size_between(low, high))
-            if _can_be_compared(cell):
-                yield _Gap(low / high, series.n_threads, cell)
+        sign = _sign(paired_ratio(values, confidence))
+        signs[replace(cell, msg_bytes=1)][cell.msg_bytes] = sign
+    found = [
+        (low / high, replace(series, msg_bytes=size_between(low, high)))
+        for series, by_size in signs.items()
+        for low, high in disagreeing(by_size)
+    ]
+    return [cell for _, cell in sorted(found) if _can_be_compared(cell)]
 
 
 def _can_be_compared(cell: Cell) -> bool:
@@ -253,8 +321,8 @@ def _can_be_compared(cell: Cell) -> bool:
     )
 
 
-def disagreeing(signs: Mapping[int, int]) -> list[tuple[int, int]]:
-    """Return neighbouring sizes [bytes] of unlike verdicts that lie wide apart around a crossover.
+def disagreeing(signs: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+    """Yield neighbouring sizes [bytes] of unlike verdicts that lie wide apart around a crossover.
 
     Parameters
     ----------
@@ -262,17 +330,14 @@ def disagreeing(signs: Mapping[int, int]) -> list[tuple[int, int]]:
         By size: 1 where the one way is faster, -1 where the other is, 0 where it is open.
     """
     sizes = sorted(signs)
-    found = []
     for low, high in pairwise(size for size in sizes if signs[size]):
         if signs[low] == signs[high]:
             continue
         within = [size for size in sizes if low <= size <= high]
-        found += [
-            (below, above)
-            for below, above in pairwise(within)
-            if signs[below] != signs[above] and above > NARROW * below
-        ]
-    return [(low, high) for low, high in found if low < size_between(low, high) < high]
+        for below, above in pairwise(within):
+            apart = signs[below] != signs[above] and above > NARROW * below
+            if apart and below < size_between(below, above) < above:
+                yield below, above
 
 
 def size_between(low: int, high: int) -> int:
@@ -283,31 +348,23 @@ def size_between(low: int, high: int) -> int:
 
 
 def describe(choice: Choice, done: Collection[Cell]) -> str:
-    """Return what a pass chose in words: added sizes by comparison, then further rounds."""
-    said = _what_is_added(choice.cells, done)
-    if choice.n_left_wide:
-        widely = plural(choice.n_left_wide, "change of verdict", "changes of verdict")
-        said.append(
-            f"{widely} not narrowed down further, since refine.max_minutes or refine.max_cells is"
-            " reached"
-        )
-    elif not said:
-        said = ["nothing more to measure: no comparison that more would help is open"]
-    return f"copycost: {'; '.join(said)}."
-
-
-def _what_is_added(cells: Sequence[Cell], done: Collection[Cell]) -> list[str]:
-    if not cells:
-        return []
+    """Return what a pass chose in words: added sizes by comparison, then further repetitions."""
+    if not choice.cells:
+        if choice.n_left:
+            return (
+                f"copycost: {plural(choice.n_left, 'comparison')} still open, and no time for more:"
+                " --minutes, or measure.minutes, gives it."
+            )
+        return "copycost: nothing more to measure: no comparison that more would help is open."
     before = {replace(cell, rep=1) for cell in done}
-    chosen = {replace(cell, rep=1) for cell in cells}
+    chosen = {replace(cell, rep=1) for cell in choice.cells}
     sizes: dict[str, list[str]] = {}
     for cell in sorted(chosen - before):
         if cell.implementation != BASELINE:
             name = f"{cell.condition}, {plural(cell.n_threads, 'thread')}, {cell.implementation}"
             sizes.setdefault(name, []).append(format_size(cell.msg_bytes))
-    said = [f"{plural(len(cells), 'repetition')} more where comparisons are open"]
+    said = [f"{plural(choice.n_repetitions, 'repetition')} more where comparisons are open"]
     said += [f"{name}: {', '.join(words)}" for name, words in sizes.items()]
     if chosen & before:
-        said.append(f"further rounds of {plural(len(chosen & before), 'cell')}")
-    return said
+        said.append(f"further ones of {plural(len(chosen & before), 'cell')}")
+    return f"copycost: {'; '.join(said)}."

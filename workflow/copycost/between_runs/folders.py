@@ -12,6 +12,7 @@ import yaml
 from copycost.errors import DataError
 from copycost.records.column import KEY
 from copycost.records.columns import CELLS
+from copycost.records.kind import several
 from copycost.records.record import SCHEMA_VERSION
 from copycost.records.table import read_columns
 from copycost.studies.round_trips.columns import ROUND_TRIPS
@@ -110,7 +111,7 @@ def _require_version(path: Path, folder: Path) -> None:
     if record is None:
         return
     try:
-        version = json.loads(record.read_text(encoding="utf-8")).get("schema_version")
+        version = several(json.loads(record.read_text(encoding="utf-8")))[0].get("schema_version")
     except (OSError, ValueError, AttributeError) as error:
         raise DataError(
             f"{record}: cannot be read as a record ({error}); run again there"

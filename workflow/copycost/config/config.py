@@ -42,8 +42,6 @@ class Streams:
         How the other side receives.
     placements
         On which CPUs both ends of a connection run.
-    extra_repetitions
-        Repetitions of every cell beyond `Measure.repetitions` [count].
     """
 
     implementations: tuple[str, ...]
@@ -53,7 +51,6 @@ class Streams:
     working_sets: tuple[str, ...]
     receivers: tuple[str, ...]
     placements: tuple[str, ...]
-    extra_repetitions: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,23 +77,6 @@ class RoundTrips:
 
 
 @dataclass(frozen=True, slots=True)
-class Refine:
-    """Whether sizes are added around crossovers, and the most that this may take.
-
-    Attributes
-    ----------
-    max_cells
-        Cells that are added at most [count].
-    max_minutes
-        What their repetitions as stated may take at most [min].
-    """
-
-    enabled: bool
-    max_cells: int
-    max_minutes: float
-
-
-@dataclass(frozen=True, slots=True)
 class Cpus:
     """CPU numbers of each side, from which placements choose; None offers all of them."""
 
@@ -111,12 +91,10 @@ class Measure:
     Attributes
     ----------
     repetitions
-        Repetitions of every cell [count]; a grid may ask for more of its own.
+        Repetitions of every cell, and again of each that a pass behind the grid chooses [count].
     minutes
-        What all repetitions of the grids shall take [min], instead of a number of them; None where
-        the number is stated.
-    more_rounds
-        Rounds of every cell behind all others [count].
+        What all repetitions of the grids and of the passes behind them shall take [min]; None where
+        there are no passes.
     memory_floor
         Whether the cost of a plain memcpy is measured beside the cells.
     order_seed
@@ -125,7 +103,6 @@ class Measure:
 
     repetitions: int
     minutes: float | None
-    more_rounds: int
     warmup_s: float
     duration_s: float
     congestion_control: str
@@ -163,7 +140,6 @@ class Config:
     udp: Streams
     round_trips: RoundTrips
     placement: Placement
-    refine: Refine
     profile: Profile
     cpu_budget: CpuBudget
     datagrams: Datagrams
@@ -174,19 +150,6 @@ class Config:
     measure: Measure
     statistics: Statistics
     report: Report
-
-    def with_repetitions(self, repetitions: int) -> Self:
-        """Return the configuration with so many repetitions of every cell of its grids [count]."""
-        return replace(
-            self,
-            streams=replace(self.streams, extra_repetitions=0),
-            udp=replace(self.udp, extra_repetitions=0),
-            measure=replace(self.measure, repetitions=repetitions),
-        )
-
-    def with_more_rounds(self, more_rounds: int) -> Self:
-        """Return the configuration with so many rounds behind all others [count]."""
-        return replace(self, measure=replace(self.measure, more_rounds=more_rounds))
 
     def analysed(self) -> Self:
         """Return the configuration with the confidence that the analysis of the grids has.

@@ -37,7 +37,7 @@ def n_repetitions(config: Config) -> dict[str, int]:
 
     Without those of passes, which add no more than leave `MOST_REPETITIONS`.
     """
-    repetitions = config.measure.repetitions + config.measure.more_rounds
+    repetitions = config.measure.repetitions
     trips, profile, budget, datagrams = (
         config.round_trips,
         config.profile,
@@ -46,13 +46,12 @@ def n_repetitions(config: Config) -> dict[str, int]:
     )
     trip_cells = product(trips.implementations, trips.testbeds, trips.msg_bytes)
     return {
-        "streams": _n_cells(config.streams) * (repetitions + config.streams.extra_repetitions),
-        "udp": _n_cells(config.udp) * (repetitions + config.udp.extra_repetitions),
+        "streams": _n_cells(config.streams) * repetitions,
+        "udp": _n_cells(config.udp) * repetitions,
         "round_trips": repetitions
         * _points(trips, "n_threads placements")
         * sum(can_exist(*cell, RECV) for cell in trip_cells),
-        "placement": config.placement.n_cells_at_most()
-        * (repetitions + config.streams.extra_repetitions),
+        "placement": config.placement.n_cells_at_most() * repetitions,
         "profile": profile.repetitions
         * _points(profile, f"{_SENT} working_sets receivers placements"),
         "cpu_budget": budget.repetitions

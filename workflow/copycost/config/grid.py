@@ -2,11 +2,10 @@
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from copycost.config.config import Config, Measure, RoundTrips, Streams
-from copycost.config.looks import FEWEST_ROUNDS
 from copycost.grid.capabilities import BASELINE, can_exist
 from copycost.grid.cells import Cell
 from copycost.grid.conditions import RECV, Condition
@@ -18,32 +17,44 @@ _BESIDES_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """All repetitions that a configuration asks for, sorted by key.
+    """What a configuration has measured whatever comes of it: the first pass.
 
     Attributes
     ----------
     cells
-        The repetitions of all studies.
+        The first repetition of each job, sorted by key.
     conditions
         Those of the grids of the study `streams`, in the order of the configuration.
+    rounds
+        Repetitions of every cell [count]. One job measures all of them where each has the reference
+        with it. A cell that is alone is compared with others of about the same time, so there a
+        job measures one of them, and each round all cells.
     """
 
     cells: tuple[Cell, ...]
     conditions: tuple[Condition, ...]
+    rounds: int
 
     @classmethod
     def of(cls, config: Config) -> Self:
         """Return the grid of the studies `streams` (over TCP and UDP) and `round_trips`.
 
-        A cell that cannot exist, such as segments over TCP, is left out. Where the time is stated,
-        every cell has as many repetitions as fit, up to what a verdict needs: the rest of the time
-        is for the passes behind the grid.
+        A cell that cannot exist, such as segments over TCP, is left out. Where the time is too
+        short for as many repetitions as stated, there are as many as fit, one at least; the rest of
+        the time is for the passes behind the grid.
         """
-        if config.measure.minutes is not None:
-            n_cells = len(_cells(config.with_repetitions(1)))
-            config = config.with_repetitions(rounds_within(config.measure, n_cells))
-        cells = _cells(config)
-        return cls(tuple(sorted(cells)), _conditions(cells, config.streams, config.udp))
+        firsts = _cells(config)
+        rounds = _rounds_within(config.measure, len(firsts))
+        cells = {
+            replace(cell, rep=rep)
+            for cell in firsts
+            for rep in range(1, rounds + 1, repetitions_in(config, cell, rounds))
+        }
+        return cls(tuple(sorted(cells)), _conditions(firsts, config.streams, config.udp), rounds)
+
+    def n_repetitions(self, config: Config) -> int:
+        """Return how many repetitions all jobs measure [count]."""
+        return sum(repetitions_in(config, cell, self.rounds) for cell in self.cells)
 
     def paths(self, study: str | None = None) -> list[str]:
         """Return the paths of all records, or of those of one study, in the order of `cells`."""
@@ -53,49 +64,55 @@ class Grid:
 def reference_of(config: Config, cell: Cell) -> str | None:
     """Return what a cell is measured in turns with: two_copy, or the first way that is listed.
 
-    None where it is measured alone: round trips, whose requests wait for replies anyway, and where
-    a side is on another machine or in a guest, with which turns would take longer than slices.
+    None where it is measured alone: where a side is on another machine or in a guest, with which
+    turns would take longer than slices, and where requests come by the clock, which does not stop.
     """
-    if cell.study != "streams" or away_on(cell.testbed):
+    asks = cell.study == "round_trips"
+    if not (asks or cell.study == "streams") or away_on(cell.testbed):
         return None
-    listed = config.streams if transport_of(cell.testbed) == "stream" else config.udp
+    if asks and config.measure.interval_us:
+        return None
+    is_stream = transport_of(cell.testbed) == "stream"
+    sent = config.streams if is_stream else config.udp
+    listed = config.round_trips if asks else sent
     name = BASELINE if BASELINE in listed.implementations else listed.implementations[0]
     there = can_exist(name, cell.testbed, cell.msg_bytes, cell.receiver, cell.placement)
     return name if there else None
 
 
-def rounds_within(measure: Measure, n_cells: int) -> int:
-    """Return how many rounds of the grid the stated time is likely to hold, one at least."""
-    most = max(measure.repetitions, FEWEST_ROUNDS)
+def repetitions_in(config: Config, cell: Cell, rounds: int) -> int:
+    """Return how many repetitions of a cell a job measures, see `Grid.rounds` [count]."""
+    return 1 if reference_of(config, cell) is None else rounds
+
+
+def _rounds_within(measure: Measure, n_cells: int) -> int:
+    """Return how many rounds of the grid the time is likely to hold, up to what is stated."""
     if measure.minutes is None or not n_cells:
-        return most
+        return measure.repetitions
     round_s = n_cells * (2 * (measure.warmup_s + measure.duration_s) + _BESIDES_S)
-    return min(max(int(60.0 * measure.minutes / round_s), 1), most)
+    return min(max(int(60.0 * measure.minutes / round_s), 1), measure.repetitions)
 
 
 def _cells(config: Config) -> set[Cell]:
-    repetitions = config.measure.repetitions
+    """Return the first repetition of each cell."""
     cells = {
-        *_stream_cells(config.streams, repetitions),
-        *_stream_cells(config.udp, repetitions),
-        *_round_trip_cells(config.round_trips, repetitions),
+        *_stream_cells(config.streams),
+        *_stream_cells(config.udp),
+        *_round_trip_cells(config.round_trips),
     }
     cells.update(tuple(config.placement.cells(cells)))
     return cells
 
 
-def _stream_cells(grid: Streams, repetitions: int) -> Iterator[Cell]:
+def _stream_cells(grid: Streams) -> Iterator[Cell]:
     """Yield the cells of a grid that can exist."""
-    reps = range(1, repetitions + grid.extra_repetitions + 1)
     kinds = itertools.product(
         grid.implementations, grid.testbeds, grid.msg_bytes, grid.receivers, grid.placements
     )
     for implementation, testbed, msg_bytes, receiver, placement in kinds:
         if not can_exist(implementation, testbed, msg_bytes, receiver, placement):
             continue
-        for n_threads, working_set, rep in itertools.product(
-            grid.n_threads, grid.working_sets, reps
-        ):
+        for n_threads, working_set in itertools.product(grid.n_threads, grid.working_sets):
             yield Cell(
                 "streams",
                 testbed,
@@ -105,15 +122,13 @@ def _stream_cells(grid: Streams, repetitions: int) -> Iterator[Cell]:
                 working_set,
                 receiver,
                 placement,
-                rep,
             )
 
 
-def _round_trip_cells(grid: RoundTrips, repetitions: int) -> Iterator[Cell]:
+def _round_trip_cells(grid: RoundTrips) -> Iterator[Cell]:
     """Yield the cells of a grid that can exist; a client waits, so there is nothing to batch."""
-    reps = range(1, repetitions + 1)
-    for implementation, testbed, msg_bytes, n_threads, placement, rep in itertools.product(
-        grid.implementations, grid.testbeds, grid.msg_bytes, grid.n_threads, grid.placements, reps
+    for implementation, testbed, msg_bytes, n_threads, placement in itertools.product(
+        grid.implementations, grid.testbeds, grid.msg_bytes, grid.n_threads, grid.placements
     ):
         if can_exist(implementation, testbed, msg_bytes, RECV):
             yield Cell(
@@ -123,7 +138,6 @@ def _round_trip_cells(grid: RoundTrips, repetitions: int) -> Iterator[Cell]:
                 msg_bytes,
                 n_threads,
                 placement=placement,
-                rep=rep,
             )
 
 

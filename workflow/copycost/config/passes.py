@@ -1,13 +1,13 @@
 """Passes: what is measured behind the grid, chosen from the records so far, and how it is kept.
 
-Each pass looks at the records of the grid and of the passes before it, and chooses more cells:
-sizes between two that disagree, and further rounds where time is left and a comparison is open.
-Chosen by `copycost.analysis.passes`; apart from it, so that whoever only needs the paths of records
-does not wait for the statistics.
+Each pass looks at the records of the grid and of the passes before it, and chooses what decides
+most in the time that is left: further repetitions where a comparison is open, and sizes between two
+that disagree. Chosen by `copycost.analysis.passes`; apart from it, so that whoever only needs the
+paths of records does not wait for the statistics.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,10 +20,6 @@ from copycost.grid.conditions import Condition
 
 PASS_PATTERN = "results/passes/{number}.json"
 """What each pass chose, by its number from 1."""
-
-MORE_PATH = Path("results/more.yaml")
-"""Where `./run --more` says how many rounds it added: a part of the configuration."""
-
 
 GIVEN_PATH = Path("results/given.json")
 """The records of another host, in the form of a pass: these are all, and none is measured here."""
@@ -44,12 +40,7 @@ def given_or(grid: Grid) -> Grid:
         for cell in cells
         if cell.study == "streams"
     }
-    return Grid(cells, tuple(one for one in grid.conditions if one in there))
-
-
-def has_passes(config: Config) -> bool:
-    """Return whether anything is measured behind the grid that depends on records."""
-    return config.refine.enabled or config.measure.minutes is not None
+    return Grid(cells, tuple(one for one in grid.conditions if one in there), rounds=1)
 
 
 def write_pass(cells: Sequence[Cell], path: Path) -> None:
@@ -67,33 +58,32 @@ def read_pass(path: Path) -> list[Cell]:
         return []
 
 
-def with_further_rounds(cells: Iterable[Cell], n_rounds: int) -> list[Cell]:
-    """Return cells and so many further rounds of each, as `further_rounds` numbers them."""
-    cells = list(cells)
-    return [*cells, *further_rounds(cells, {replace(cell, rep=1): n_rounds for cell in cells})]
+def further_jobs(
+    repetitions: Iterable[Cell], wanted: Mapping[Cell, int], n_each: Callable[[Cell], int]
+) -> list[Cell]:
+    """Return the first repetitions of further jobs of cells, behind all that there are.
 
-
-def further_rounds(cells: Iterable[Cell], wanted: Mapping[Cell, int]) -> list[Cell]:
-    """Return further rounds of cells, behind all rounds of what they are compared with.
-
-    Comparisons pair repetitions of the same number, which therefore have to be of the same time:
-    the numbers go on behind those of all implementations of the same size, threads and condition.
+    Comparisons of cells that are alone pair repetitions of the same number, which therefore have to
+    be of the same time: the numbers go on behind those of all implementations of the same size,
+    threads and condition.
 
     Parameters
     ----------
-    cells
-        All repetitions so far.
+    repetitions
+        All so far.
     wanted
-        How many further rounds of which cell [count].
+        How many further jobs of which cell [count].
+    n_each
+        Tells how many repetitions of a cell a job measures [count].
     """
     last: dict[Cell, int] = {}
-    for cell in cells:
+    for cell in repetitions:
         group = _group_of(cell)
         last[group] = max(last.get(group, 0), cell.rep)
     return [
-        replace(cell, rep=last.get(_group_of(cell), 0) + more)
+        replace(cell, rep=last.get(_group_of(cell), 0) + 1 + job * n_each(cell))
         for cell in sorted(wanted)
-        for more in range(1, wanted[cell] + 1)
+        for job in range(wanted[cell])
     ]
 
 
@@ -107,11 +97,10 @@ def known_paths(config: Config) -> list[str]:
     What a pass chose is known once the records before it are there.
     """
     cells = list(Grid.of(config).cells)
-    for number in range(1, PASSES + 1) if has_passes(config) else ():
+    for number in range(1, PASSES + 1) if config.measure.minutes is not None else ():
         path = Path(PASS_PATTERN.format(number=number))
         chosen = read_pass(path) if path.is_file() else []
         if not chosen:
             break
         cells += chosen
-    cells = with_further_rounds(cells, config.measure.more_rounds)
     return list(dict.fromkeys(cell.path for cell in cells))

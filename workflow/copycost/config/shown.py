@@ -11,7 +11,6 @@ import yaml
 from copycost.build.checkout import ROOT
 from copycost.build.toolchain import strategies
 from copycost.config.check import check_config
-from copycost.config.passes import MORE_PATH
 from copycost.config.problems import (
     DEFAULTS,
     KeyPath,
@@ -58,13 +57,12 @@ def _origin(path: KeyPath, value: object, sources: Sequence[Source]) -> str:
 
 def main(words: Sequence[str]) -> int:
     """Print it; 1 after everything that is wrong with it."""
-    more = [MORE_PATH] if MORE_PATH.is_file() else []
     try:
         request = parse(words)
         if request.targets:
             raise UsageError(f"config: takes options such as --configfile, no {request.targets[0]}")
         said = dict(setting.split("=", 1) for setting in request.settings)
-        files: list[str | Path] = [DEFAULTS, USER_FILE, *more, *request.config_files]
+        files: list[str | Path] = [DEFAULTS, USER_FILE, *request.config_files]
         sources = read_sources(files, said)
         names = [name for name in strategies(ROOT) if name != "null"]
         check_config(sources, Surroundings(names, os.sched_getaffinity(0)))

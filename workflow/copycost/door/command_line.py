@@ -14,16 +14,13 @@ from copycost.door.known import UsageError, require_section, require_target
 from copycost.snakefile.targets import TARGETS
 from copycost.wording.spelling import did_you_mean
 
-MORE_PATH = Path("results/more.yaml")
-"""The part of the configuration in which ``./run --more`` notes its rounds."""
-
 _WIRE_GRID = "config/wire.yaml"
 """What is measured with another machine where nothing else is said."""
 
 # Studies that a run with a report takes into it when they are named.
 _STUDIES = ("profile", "cpu_budget", "datagrams", "simulated")
 
-_OURS = options.words("--minutes --more --retry-failed --wire")
+_OURS = options.words("--minutes --retry-failed --wire")
 _CONFIG_FILES = frozenset({"--configfile", "--configfiles"})
 _CONFIG = frozenset({"--config", "-C"})
 _CORES = frozenset({"-c", "-j", "--cores", "--jobs"})
@@ -45,7 +42,6 @@ _ELSEWHERE = frozenset({"-d", "--directory", "-s", "--snakefile"})
 _SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*=")
 _MINUTES = re.compile(r"(?=.*[1-9])\d{1,4}(\.\d{1,6})?")
 _PEER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@:-]{0,255}")
-_ROUNDS = re.compile(r"[1-9]\d{0,2}")
 
 
 @dataclass(slots=True)
@@ -64,9 +60,6 @@ class Request:
         What is said of the section `measure` by options of ``./run`` alone.
     wire
         The other machines that are to be measured with; none where nothing is said of them.
-    more_rounds
-        How many rounds behind those of the configuration are wanted in this and later runs [count];
-        None where nothing is said of them.
     retries
         Whether repetitions that failed are measured again.
     """
@@ -78,7 +71,6 @@ class Request:
     settings: list[str] = field(default_factory=list)
     measure: list[str] = field(default_factory=list)
     wire: list[str] = field(default_factory=list)
-    more_rounds: int | None = None
     retries: bool = False
 
     @property
@@ -109,10 +101,6 @@ def parse(arguments: Sequence[str]) -> Request:
             require_target(target)
         for setting in request.settings:
             require_section(setting)
-    if request.more_rounds is not None:
-        request.more_rounds += _rounds_before()
-        if request.looks:  # in a run the file says it
-            request.measure.append(f"more_rounds: {request.more_rounds}")
     _add_settings(request)
     return request
 
@@ -131,8 +119,6 @@ def _take(words: deque[str], request: Request) -> None:
     name = names[-1]
     if name == "--minutes":
         request.measure.append(f"minutes: {_minutes(*joined or [_next(words)])}")
-    elif name == "--more":
-        request.more_rounds = _rounds(*joined or [_next_number(words)])
     elif name == "--retry-failed":
         request.retries = True
     elif name == "--wire":
@@ -234,29 +220,6 @@ def _peer(text: str) -> str:
             f"--wire {text}: must be another machine as ssh is told it, such as user@other"
         )
     return text
-
-
-def _next_number(words: deque[str]) -> str:
-    """Take the number of rounds, 2 where the next word is an option or a target."""
-    begins_another = not words or words[0].startswith("-") or words[0] in _TARGETS
-    return "2" if begins_another else words.popleft()
-
-
-def _rounds(text: str) -> int:
-    if not _ROUNDS.fullmatch(text):
-        raise UsageError(f"--more {text}: must be a whole number of rounds from 1 to 999")
-    if not Path("results/raw").is_dir():
-        raise UsageError(
-            "nothing was measured here that rounds could be added to; ./run measures it"
-        )
-    return int(text)
-
-
-def _rounds_before() -> int:
-    """Return how many rounds ``./run --more`` has noted before [count]."""
-    text = MORE_PATH.read_text(encoding="utf-8") if MORE_PATH.is_file() else ""
-    found = re.search(r"^  more_rounds: (\d+)$", text, re.MULTILINE)
-    return int(found[1]) if found else 0
 
 
 def _add_settings(request: Request) -> None:

@@ -39,8 +39,8 @@ Targets: measure, tables, figures, report (the default), compare; the studies pr
          datagrams, simulated, and `STUDY report` for the report with its chapter
 Options: -n                           only say what would be measured
          --configfile config/tiny.yaml  a small grid, in seconds; it overrides config.yaml
-         --minutes N                  measure for so long, most where comparisons are open
-         --more [N]                   N further rounds (2) of every cell, in this and later runs
+         --minutes N                  go on until N minutes of measuring are spent, most where
+                                      comparisons are open
          --retry-failed               measure again the repetitions that failed, then the rest
          --wire USER@OTHER            measure with another machine, which ssh reaches
          --cores 2                    more cores for builds and figures; cells are measured one at
@@ -52,8 +52,12 @@ Exit codes: 0 done, 3 done but some repetitions failed (the report names them), 
 """
 
 # Names of earlier versions.
-_EARLIER = {"more": ["--more"], "retry-failed": ["--retry-failed"], "bench": ["test", "--bench"],
+_EARLIER = {"retry-failed": ["--retry-failed"], "bench": ["test", "--bench"],
             "wire-clean": ["doctor", "--clean", "--wire"]}  # fmt: skip
+_INSTEAD = {
+    "lock": "tools/lock.sh pins newer Python packages",
+    "more": "./run --minutes N goes on from what there is, until N minutes of measuring are spent",
+}
 _AUDIT_OPTIONS = ("-h", "--help", "--mapping", "--claims", "--output", "--formats")
 
 
@@ -86,8 +90,8 @@ def _do(command: str = "", *, words: list[str]) -> int | list[str]:
             return _set_up(*words[:1])
         case "test":
             return _bench(words[1:]) if words[:1] == ["--bench"] else _test(words)
-        case "lock":
-            raise RunError("lock: tools/lock.sh pins newer Python packages")
+        case "lock" | "more":
+            raise RunError(f"{command}: {_INSTEAD[command]}")
         case "doctor":
             from copycost.door import system
 

@@ -12,19 +12,13 @@ from itertools import chain
 from pathlib import Path
 
 from copycost.door import environment, system
-from copycost.door.command_line import MORE_PATH, Request, parse
+from copycost.door.command_line import Request, parse
 from copycost.door.environment import command_of
 from copycost.door.say import INTERRUPTED, RunError, say
 
 EXIT_FAILED_REPETITIONS = 3
 EXIT_INTERRUPTED, EXIT_INTERRUPTED_AND_SAID = 130, 125
 _LEAST_DISK_BYTES = 1 << 20
-_ROUNDS = """\
-# Written by ./run --more: rounds of every cell behind those of the configuration.
-# Without this file they are left out again; their records stay.
-measure:
-  more_rounds: {}
-"""
 _IN_GUESTS = re.compile(r"^[^#\n]*\bvm_(loopback|pair|host)", re.MULTILINE)
 _SIMULATES = re.compile(r"^simulated:\n(?:(?:[ #].*)?\n)*?  enabled: *([a-z]+)", re.MULTILINE)
 
@@ -47,8 +41,6 @@ def measure(words: Sequence[str]) -> int:
         set_up()
         if _asks_for_guests(words, request.config_files):
             system.set_up_guests()
-        if request.more_rounds is not None:
-            MORE_PATH.write_text(_ROUNDS.format(request.more_rounds), encoding="utf-8")
     if request.config_files:  # of one that is no YAML Snakemake names neither file nor line
         checks = command_of("copycost.config.sources", *request.config_files)
         if (status := subprocess.run(checks, check=False).returncode) != 0:

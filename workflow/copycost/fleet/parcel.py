@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
@@ -17,8 +17,7 @@ from copycost.fleet.schemas import EXPORT, FACTS
 from copycost.fleet.stores import MOST_BYTES, MOST_FILES, STUDIES, FolderStore, Store, open_store
 from copycost.grid.capabilities import RECEIVERS
 from copycost.grid.testbeds import TESTBEDS, kind_of
-from copycost.records.derive import Row, derive_row
-from copycost.records.kind import DEEPEST
+from copycost.records.kind import DEEPEST, several
 from copycost.records.record import (
     SCHEMA_VERSION,
     Record,
@@ -28,7 +27,7 @@ from copycost.records.record import (
     load_record,
 )
 from copycost.studies.memory.record import MemoryRecord, check_memory, load_memory
-from copycost.studies.round_trips.derive import derive_round_trips
+from copycost.studies.round_trips.derive import row_of_grid
 from copycost.wording.plurals import agree, plural
 
 _R = TypeVar("_R", Record, MemoryRecord)
@@ -232,15 +231,16 @@ def _records(
             if n_bytes > MOST_BYTES:
                 problems.append(f"the records are larger than {MOST_BYTES >> 20} MiB together")
                 break
-            found = load_record(content, shown(name))
-            version = found.get("schema_version") if isinstance(found, dict) else None
-            if version != SCHEMA_VERSION:
-                known = version if isinstance(version, int) else "none"
-                versions[known] = versions.get(known, 0) + 1
-                continue
-            record = check_record(found, shown(name))
-            _require_known(record, name)
-            _row_of(record)  # refuses what no machine can give
+            records = []
+            for number, found in enumerate(several(load_record(content, shown(name)))):
+                version = found.get("schema_version") if isinstance(found, dict) else None
+                if version != SCHEMA_VERSION:
+                    known = version if isinstance(version, int) else "none"
+                    versions[known] = versions.get(known, 0) + 1
+                    continue
+                records.append(check_record(found, shown(name)))
+                _require_known(records[-1], name, number)
+                row_of_grid(records[-1])  # refuses what no machine can give
         except CopycostError as error:
             said = _short(error)
             problems.append(said if said.startswith("raw") else f"{shown(name)}: {said}")
@@ -249,10 +249,9 @@ def _records(
             # what a schema leaves open, such as the options of a program, may be anything
             problems.append(f"{shown(name)}: no row can be made of it ({type(error).__name__})")
             continue
-        if record["host_digest"] == digest:
-            kept.append(record)
-        else:
-            n_elsewhere += 1
+        here = [record for record in records if record["host_digest"] == digest]
+        kept += here
+        n_elsewhere += len(records) - len(here)
     for version, number in versions.items():
         problems.append(
             f"{plural(number, 'record')} {agree(number, 'has')} schema version {version}, and"
@@ -261,13 +260,10 @@ def _records(
     return sorted(kept, key=lambda one: (one["boot_id"], one["start_ns"])), n_elsewhere
 
 
-def _row_of(record: Record) -> Row:
-    return (derive_row if record["study"] == "streams" else derive_round_trips)(record)
-
-
-def _require_known(record: Record, name: str) -> None:
-    """Refuse a record of another place than its name says, or of what this release has not."""
+def _require_known(record: Record, name: str, number: int) -> None:
+    """Refuse a record of another place than its name and number say, or of what is not known."""
     cell = cell_of(record)
+    cell = replace(cell, rep=cell.rep - number)
     texts = [text for text in record["cell"].values() if isinstance(text, str)]
     if record["study"] not in STUDIES or cell.path != f"results/{name}":
         raise DataError("holds the record of another repetition")

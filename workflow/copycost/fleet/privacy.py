@@ -38,7 +38,7 @@ _FREE_TEXTS = frozenset({"reason", "remedy", "detail", "version", "kernel_versio
 LEFT_OUT_IN_WORDS = "the names of hosts and users, paths, addresses and ports"
 
 SECTIONS = (
-    "streams", "udp", "round_trips", "placement", "refine", "measure", "statistics",
+    "streams", "udp", "round_trips", "placement", "measure", "statistics",
 )  # fmt: skip
 """Of the configuration, what was measured and how: all else, such as how ssh reaches another
 machine, or what the nodes of a cluster are called, is nobody else's business."""

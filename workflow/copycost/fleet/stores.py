@@ -15,8 +15,8 @@ from typing import Protocol
 from copycost.errors import DataError
 from copycost.fleet.names import shown
 
-LARGEST_FILE = 1 << 20
-"""Of a record, the host's facts, ...: the largest is 20 KB [bytes]."""
+LARGEST_FILE = 1 << 24
+"""Of the records of a job, the host's facts, ... [bytes]."""
 
 MOST_FILES = 20_000
 MOST_BYTES = 1 << 29

@@ -5,8 +5,8 @@ driver make traffic and the observers watch a window of it, judges, and fills in
 """
 
 import logging
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -117,10 +117,55 @@ class Task:
         return {side: peer if peer is not None and side in away else self.facts for side in SIDES}
 
 
-def measure_repetition(task: Task) -> Record:
-    """Measure one repetition; a failure is a record too, with its reason and a remedy.
+@dataclass(slots=True)
+class Bench:
+    """What the repetitions of a job share: our turn on the host, and the testbed, built once.
 
-    To be called in a process of its own with one thread: without root it enters a user namespace
+    Attributes
+    ----------
+    claim
+        The host.
+    kept
+        Takes the testbed down at the end.
+    testbed
+        It, once it is built; anew after a repetition that came to nothing.
+    waited_s
+        How long repetitions before waited for their turn [s].
+    """
+
+    claim: Claim
+    kept: ExitStack = field(default_factory=ExitStack)
+    testbed: Testbed | None = None
+    waited_s: float = 0.0
+
+    def built_for(self, task: Task) -> Testbed:
+        """Return the testbed of a task, which is that of all of the job."""
+        if self.testbed is None:
+            cell = task.cell
+            self.testbed = self.kept.enter_context(
+                open_testbed(
+                    cell.testbed,
+                    self.claim.machine,
+                    page_segments=cell.receiver == _MAPPING_RECEIVER,
+                    peer=task.peer,
+                )
+            )
+        return self.testbed
+
+    def clear(self) -> None:
+        """Take the testbed down; what was measured on it stands, whatever comes of that."""
+        self.testbed = None
+        try:
+            self.kept.close()
+        except CopycostError as error:
+            _log.warning("%s", error)
+
+
+@contextmanager
+def bench_for(task: Task) -> Iterator[Bench]:
+    """Wait for our turn to measure repetitions of a cell, and keep others off meanwhile.
+
+    To be entered in a process of its own with one thread: without root it enters a user namespace
     for good.
 
     Raises
@@ -131,14 +176,36 @@ def measure_repetition(task: Task) -> Record:
         After Ctrl-C, or if the process that waits for the record is gone.
     """
     with claimed(task.cell.path, task.lock_path) as claim:
-        record = start_record(task.cell, task.settings, task.facts, claim)
+        bench = Bench(claim)
         try:
-            _measure(record, task, claim)
-        except CopycostError as error:
-            _conclude(record, _verdict_of(error))
-        record["end_ns"] = claim.machine.clock_ns()
-    record["lock_wait_s"] = claim.lock.wait_s  # of all machines that take part
-    record["warnings"] = lock_warning(claim.lock.wait_s) + record["warnings"]
+            yield bench
+        finally:
+            bench.clear()
+
+
+def measure_repetition(task: Task, bench: Bench | None = None) -> Record:
+    """Measure one repetition; a failure is a record too, with its reason and a remedy.
+
+    Parameters
+    ----------
+    bench
+        What it shares with others; by default it has one of its own, see `bench_for`.
+    """
+    if bench is None:
+        with bench_for(task) as bench:
+            return measure_repetition(task, bench)
+    claim = bench.claim
+    record = start_record(task.cell, task.settings, task.facts, claim)
+    try:
+        _measure(record, task, bench)
+    except CopycostError as error:
+        bench.clear()
+        _conclude(record, _verdict_of(error))
+    record["end_ns"] = claim.machine.clock_ns()
+    # of all machines that take part
+    record["lock_wait_s"] = claim.lock.wait_s - bench.waited_s
+    bench.waited_s = claim.lock.wait_s
+    record["warnings"] = lock_warning(record["lock_wait_s"]) + record["warnings"]
     record["wall_s"] = (record["end_ns"] - record["start_ns"]) / 1e9
     return record
 
@@ -167,20 +234,17 @@ def _conclude(record: Record, verdict: Verdict) -> None:
     _log.warning("%s: %s; %s", verdict.status, verdict.reason, verdict.remedy)
 
 
-def _measure(record: Record, task: Task, claim: Claim) -> None:
+def _measure(record: Record, task: Task, bench: Bench) -> None:
     """Build the testbed, place the threads, measure on it, and fill in the record."""
-    cell, settings, facts = task.cell, task.settings, task.facts_by_side
+    cell, settings, facts, claim = task.cell, task.settings, task.facts_by_side, bench.claim
     used = record["settings"]
-    page_segments = cell.receiver == _MAPPING_RECEIVER
     kernel = KernelCounters()
     others = [*task.observers, kernel, Hypervisor()]
     with ExitStack() as stack:
         for observer in others:
             stack.callback(observer.close)
             observer.open(claim.machine)
-        testbed = stack.enter_context(
-            open_testbed(cell.testbed, claim.machine, page_segments=page_segments, peer=task.peer)
-        )
+        testbed = bench.built_for(task)
         record["testbed"] = _testbed_facts(testbed, facts)
         placement = place_sides(
             testbed.hosts, cell.placement, settings.sender_cpus, settings.receiver_cpus

@@ -15,12 +15,21 @@ _log = logging.getLogger(__name__)
 def measure_usable(
     path: Path, measure: Callable[[], R], check: Callable[[R], object], kind: Readable[R]
 ) -> R:
-    """Measure until what comes of it can be used, a few times at most, and write it.
+    """Write, and return, what `usable` does; see there."""
+    record = usable(path, measure, check, kind)
+    kind.kind.write(record, path)
+    return record
+
+
+def usable(
+    path: Path, measure: Callable[[], R], check: Callable[[R], object], kind: Readable[R]
+) -> R:
+    """Measure until what comes of it can be used, a few times at most, and return it.
 
     Parameters
     ----------
     path
-        Of the record.
+        Where the record will lie.
     measure
         Measures, and returns the record.
     check
@@ -28,12 +37,10 @@ def measure_usable(
 
     Returns
     -------
-    The record that was written: of a failed repetition, if none can be used.
+    The record: of a failed repetition, if none can be used.
 
     Raises
     ------
-    DataError
-        If it cannot be written.
     MeasurementStopped
         As of `measure`.
     """
@@ -42,11 +49,8 @@ def measure_usable(
         try:
             check(record)
             kind.kind.text(record, path)  # a number may be none that JSON has
-            break
+            return record
         except UNUSABLE as error:
             why = reason_of(error, path)
             _log.warning("what was measured cannot be used: %s", why)
-    else:
-        record = kind.lost(path, f"{_MOST_TRIES} tries gave nothing of use: {why}", record)
-    kind.kind.write(record, path)
-    return record
+    return kind.lost(path, f"{_MOST_TRIES} tries gave nothing of use: {why}", record)

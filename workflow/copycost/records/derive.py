@@ -82,12 +82,12 @@ def derive_row(record: Record) -> Row:
     require_possible(record)
     sender, receiver = driver["sender"], driver["receiver"]
     turns = turns_of(driver)
-    row |= _traffic(driver, record["observed"].get("perf_stat"), turns[0], cell)
+    row |= traffic_of(driver, record["observed"].get("perf_stat"), turns[0], cell)
     if receiver is not None and cell.receiver == "mmap":
         row["mapped_share"] = ratio(receiver["in_window"]["mapped_bytes"], row["received_bytes"])
     row |= _datagrams(record, driver)
     if (reference := driver.get("reference")) is not None:
-        its = _traffic(reference, reference["perf_stat"], turns[1], cell)
+        its = traffic_of(reference, reference["perf_stat"], turns[1], cell)
         row["reference"] = reference["implementation"]
         row |= {f"reference_{name}": its.get(name) for name in PAIRED}
     bytes_per_s = ratio(row["received_bytes"], row["window_s"])
@@ -98,10 +98,10 @@ def derive_row(record: Record) -> Row:
     return CELLS.checked(row)
 
 
-def _traffic(
+def traffic_of(
     driver: Mapping[str, Any], perf: Mapping[str, PerfSide] | None, turns: Turns | None, cell: Cell
 ) -> Row:
-    """Return what sender and receiver told of their traffic, and perf of them."""
+    """Return what sender and receiver of one way told of their traffic, and perf of them."""
     sender, receiver = driver["sender"], driver["receiver"]
     row = _stream(sender, receiver, driver["sink"], turns, cell.n_threads)
     row |= _counters(perf, driver)

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import isfinite
@@ -23,6 +23,8 @@ _MOST_DIGITS = 20  # of an integer of 64 bits, with its sign
 DEEPEST = 64
 """Lists and objects within one another; a record has 10, and what checks them goes into each."""
 _MOST_SHOWN = 200
+SEVERAL = "repetitions"
+"""The key of the records of one job, where it measured more than one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +66,21 @@ class RecordKind(Generic[R]):
         return cast("R", data)
 
     def read(self, path: Path) -> R:
-        """Return the record in a file, without the digest, by which any later change shows.
+        """Return the only record in a file; see `read_all`."""
+        (record,) = self.read_all(path)
+        return record
+
+    def read_all(self, path: Path) -> list[R]:
+        """Return the records in a file, without the digest, by which any later change shows.
 
         Raises
         ------
         ParseError
             If the file is not one JSON object; the message names line and text.
         DataError
-            If the object is not a record.
+            If the object is not a record, or several of them.
         """
-        return self.check(self.load(path.read_bytes(), path), path)
+        return [self.check(one, path) for one in several(self.load(path.read_bytes(), path))]
 
     def load(self, content: bytes, where: str | Path) -> object:
         """Return what a file holds, as yet unchecked, without the digest of the rest.
@@ -98,8 +105,8 @@ class RecordKind(Generic[R]):
         except (ValueError, RecursionError) as error:
             raise ParseError(_unreadable(where, 1, str(error)[:_MOST_SHOWN])) from error
 
-    def write(self, record: R, path: Path) -> None:
-        """Write a record with a digest of itself, all of it or nothing.
+    def write(self, record: R | Sequence[R], path: Path) -> None:
+        """Write a record, or those of a job, with a digest of them, all of it or nothing.
 
         Raises
         ------
@@ -108,20 +115,28 @@ class RecordKind(Generic[R]):
         """
         write_whole(self.text(record, path), path)
 
-    def text(self, record: R, where: str | Path) -> str:
-        """Return what the file of a record holds: JSON with a digest of itself.
+    def text(self, record: R | Sequence[R], where: str | Path) -> str:
+        """Return what the file of a record, or of those of a job, holds: JSON with its digest.
 
         Raises
         ------
         DataError
-            If the record breaks its schema.
+            If a record breaks its schema.
         """
-        self.check(record, where)
+        data = {SEVERAL: record} if isinstance(record, Sequence) else record
+        for one in several(data):
+            self.check(one, where)
         try:
-            text = json.dumps(record, indent=1, allow_nan=False).removesuffix("\n}")
+            text = json.dumps(data, indent=1, allow_nan=False).removesuffix("\n}")
         except ValueError as error:
             raise DataError(f"{where}: a value is not a number: {error}") from error
         return f'{text},\n "digest": "{_digest_of(text)}"{_END}'
+
+
+def several(data: object) -> list[Any]:
+    """Return the records that a file holds, as yet unchecked: its only one, or those of a job."""
+    found = data.get(SEVERAL) if isinstance(data, dict) and len(data) == 1 else None
+    return found if isinstance(found, list) and found else [data]
 
 
 def _unreadable(path: str | Path, line: int, found: str) -> str:

@@ -45,11 +45,12 @@ class Readable(Generic[R]):
     state_of: Callable[[R], object]
     lost: Callable[[Path, str, R | None], R]
 
-    def read(self, path: Path) -> R:
-        """Return the record in a file; one of `UNUSABLE` where it is none of this place."""
-        record = self.kind.read(path)
-        _require_place(path, cast("Mapping[str, Any]", record))
-        return record
+    def read(self, path: Path) -> list[R]:
+        """Return the records in a file; one of `UNUSABLE` where one is none of this place."""
+        records = self.kind.read_all(path)
+        for number, record in enumerate(records):
+            _require_place(path, cast("Mapping[str, Any]", record), number)
+        return records
 
     def replace(self, path: Path, why: str, like: R | None = None) -> R:
         """Set a file aside, and return the failed record that lies in its place from now on."""
@@ -64,27 +65,27 @@ class Readable(Generic[R]):
 def read_all(
     paths: Iterable[Path], make: Callable[[R], T], kind: "Readable[R] | None" = None
 ) -> list[T]:
-    """Return what `make` makes of each record, by default of repetitions.
+    """Return what `make` makes of each record, by default of repetitions, file by file.
 
-    Of one that cannot be read, is of another cell than its path says, is of another state of the
-    host than most, or that `make` refuses, it is what `make` makes of the failed record in its
-    place.
+    Of a file that cannot be read, is of another cell than its path says, is of another state of
+    the host than most, or of which `make` refuses a record, it is what `make` makes of the failed
+    record in its place.
     """
     readable: Readable[Any] = kind or REPETITIONS
     places = list(paths)
-    made: list[Any] = []
+    made: list[list[Any]] = []
     lost: dict[int, str] = {}
     states: list[object] = []
     like = None
     for place, path in enumerate(places):
         try:
-            record = readable.read(path)
-            made.append(make(record))
-            states.append(readable.state_of(record))
-            like = record
+            records = readable.read(path)
+            made.append([make(record) for record in records])
+            states.append(readable.state_of(records[0]))
+            like = records[0]
         except UNUSABLE as error:
             lost[place] = reason_of(error, path)
-            made.append(None)
+            made.append([])
             states.append(None)
     known = Counter(state for state in states if state is not None)
     usual = known.most_common(1)[0][0] if known else None
@@ -92,13 +93,16 @@ def read_all(
         if state not in (None, usual):
             lost[place] = ELSEWHERE
     for place, why in lost.items():
-        made[place] = make(readable.replace(places[place], why, like))
-    return made
+        made[place] = [make(readable.replace(places[place], why, like))]
+    return [one for of_file in made for one in of_file]
 
 
-def _require_place(path: Path, record: Mapping[str, Any]) -> None:
-    """Refuse a record of another study, cell or repetition than its path says."""
-    words = [f"{name}={value}" for name, value in record.get("cell", {}).items()]
+def _require_place(path: Path, record: Mapping[str, Any], number: int) -> None:
+    """Refuse a record of another study, cell or repetition than its path says, from 0 in a file."""
+    cell = dict(record.get("cell", {}))
+    if "rep" in cell:
+        cell["rep"] -= number
+    words = [f"{name}={value}" for name, value in cell.items()]
     words += [record["study"]] if words else []
     folders = path.with_suffix("").parts
     if other := [word for word in words if word not in folders]:

@@ -1,19 +1,9 @@
 """Values in the chapter on the method that are lists of their own kind."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from copycost.wording.filters import join_and, size, sizes
 from copycost.wording.plurals import agree
-
-
-def more_rounds(conditions: Iterable[Mapping[str, Any]], repetitions: int) -> dict[int, list[str]]:
-    """Return the conditions that had more rounds than were asked for, by their number."""
-    more: dict[int, list[str]] = {}
-    for condition in conditions:
-        if condition["n_rounds"] > repetitions:
-            more.setdefault(condition["n_rounds"], []).append(condition["slug"])
-    return dict(sorted(more.items()))
 
 
 def wake_up_marks(marks: Iterable[Mapping[str, int]]) -> str:

@@ -54,7 +54,7 @@ from copycost.report.markdown import (
     slug,
 )
 from copycost.report.memory_table import memory_rows
-from copycost.report.method import cpu_lists, more_rounds, wake_up_marks
+from copycost.report.method import cpu_lists, wake_up_marks
 from copycost.report.missing_table import missing_rows
 from copycost.report.placement_table import placement_span, placement_table
 from copycost.report.published_table import published_rows, spans_of_ratios
@@ -103,7 +103,6 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "slug": slug,
     "commit_only": commit_only,
     "cpu_lists": cpu_lists,
-    "more_rounds": more_rounds,
     "part_shares": virtual_tables.part_shares,
     "party_shares": wire_tables.party_shares,
     "dropped": wire_tables.dropped,

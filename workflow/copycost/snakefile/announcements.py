@@ -12,7 +12,7 @@ from typing import Any
 
 from copycost.build.checkout import ROOT
 from copycost.config.config import Config
-from copycost.config.passes import MORE_PATH, is_given
+from copycost.config.passes import is_given
 from copycost.drivers.programs.working_set import ring_bytes
 from copycost.errors import DataError
 from copycost.grid.conditions import COLD, HOT
@@ -167,12 +167,6 @@ def _whole(now: progress.Progress, ahead: passes_ahead.Ahead | None) -> str:
 def _say_more(jobs: list[Any], config: Config, ahead: passes_ahead.Ahead | None) -> None:
     """Say what cannot be told from the number of repetitions, where there is something."""
     rules = {job.rule.name for job in jobs}
-    if config.measure.more_rounds and rules.intersection({GRID_RULE, CHOOSING_RULE}):
-        terminal.say(
-            f"copycost: {progress.count(config.measure.more_rounds, 'round')} of every cell beyond "
-            f"the usual ones are part of this, as measure.more_rounds says ({MORE_PATH}, where "
-            "./run --more was asked for them)."
-        )
     if ahead is not None:
         terminal.say(ahead.sentence)
     crowded = _more_threads_than_cpus(config)
@@ -259,7 +253,7 @@ def _kinds(measuring: Iterable[Any]) -> dict[str, progress.Kind]:
             each_s = _pace_of(job).expected_s(settings["warmup_s"] + settings["duration_s"])
             ring = _ring_bytes(job.wildcards_dict.get("working_set", HOT))
             kinds[name] = progress.Kind(0, each_s + ring_s(ring) + longer_s)
-        kinds[name].total += 1
+        kinds[name].total += job.params.get("repetitions", 1)
         if longer_s:
             in_guests[name] = kinds[name].total
     for name in in_guests:  # they are booted once
@@ -305,10 +299,10 @@ def say_what_came_out(workflow: Any, config: Config, n_aside: int = 0) -> None: 
     """After the last job: how many repetitions there are, what was lost, where the report is."""
     SCREEN.end()
     jobs = all_jobs(workflow)
-    records = [Path(job.output.record) for job in _measuring(jobs)]
-    found = outcomes([*records, Path(MEMORY_PATH)])
-    if records:
-        terminal.say(f"copycost: {retry.summarise(found, len(records))}.")
+    asked = {Path(job.output.record): job.params.get("repetitions", 1) for job in _measuring(jobs)}
+    found = outcomes([*asked, Path(MEMORY_PATH)])
+    if asked:
+        terminal.say(f"copycost: {retry.summarise(found, sum(asked.values()))}.")
     for one in found:
         if str(one.reason).startswith(LOST):
             terminal.say(f"copycost: {retry.describe(one.path)}: {one.reason}; {REMEDY}.")

@@ -8,9 +8,9 @@ from typing import Any
 from copycost.build.toolchain import strategies
 from copycost.config.check import check_config
 from copycost.config.config import Config
-from copycost.config.passes import MORE_PATH, is_given
+from copycost.config.passes import is_given
 from copycost.config.problems import Surroundings
-from copycost.config.sources import read_sources, require_yaml
+from copycost.config.sources import read_sources
 from copycost.errors import ConfigError
 from copycost.snakefile.internals import given_configuration, is_first_process
 
@@ -40,15 +40,6 @@ def checked_config(workflow: Any) -> Config:  # noqa: ANN401
     except ConfigError as error:
         # Snakemake would put its own words and a place in the Snakefile around an exception.
         sys.exit(str(error))
-
-
-def more_files() -> list[str]:
-    """Return the file that says how many rounds were added, if there is one, and it is YAML."""
-    path = str(MORE_PATH)
-    if not MORE_PATH.is_file():
-        return []
-    require_yaml(path)
-    return [path]
 
 
 def _memory_bytes() -> int:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from copycost.config.config import Config
 from copycost.config.grid import Grid
 from copycost.config.hosts import Hosts, Slurm
-from copycost.config.passes import with_further_rounds
 from copycost.errors import ConfigError
 from copycost.snakefile.progress import format_duration
 from copycost.snakefile.slurm import Node, node_of, offered
@@ -149,10 +148,5 @@ def _seconds(config: Config) -> float:
     """Return how long the repetitions of a node take, about [s]: of the target `measure`."""
     measure = config.measure
     each_s = 2 * (measure.warmup_s + measure.duration_s) + _OVERHEAD_S
-    cells = with_further_rounds(Grid.of(config).cells, measure.more_rounds)
-    seconds = len(cells) * each_s
-    if measure.minutes is not None:
-        seconds = max(seconds, measure.minutes * 60.0)
-    if config.refine.enabled:
-        seconds += config.refine.max_minutes * 60.0
-    return seconds
+    seconds = Grid.of(config).n_repetitions(config) * each_s
+    return seconds if measure.minutes is None else max(seconds, measure.minutes * 60.0)

@@ -46,7 +46,7 @@ class Outcome:
     Attributes
     ----------
     path
-        Of its record.
+        Of its record, which may be that of others of its cell too.
     status, reason
         As the record says; `UNREADABLE`, and why, where it cannot be used.
     host_digest
@@ -67,14 +67,14 @@ def outcomes(paths: Iterable[Path]) -> list[Outcome]:
         name, stamp = str(path), _stamp(path)
         if not stamp or known.get(name, [[]])[0] != stamp:
             try:
-                known[name] = [stamp, *_read(path)]
+                known[name] = [stamp, _read(path)]
                 n_read += 1
             except FileNotFoundError:
                 continue
             except UNUSABLE as error:
                 found.append(Outcome(path, UNREADABLE, reason_of(error, path)))
                 continue
-        found.append(Outcome(path, *known[name][1:]))
+        found += [Outcome(path, *said) for said in known[name][1]]
     if n_read:
         with suppress(DataError):  # on a full disk they are read again next time
             text = json.dumps(known)
@@ -89,12 +89,12 @@ def kind_of(path: Path) -> Readable[Any]:
     return SIMULATED if path.is_relative_to(_SIMULATED) else REPETITIONS
 
 
-def _read(path: Path) -> tuple[str, str | None, str | None]:
-    """Return what a record says: status, reason, and digest of the host."""
-    record = kind_of(path).read(path)
-    if record.get("study") == PROFILE and record["status"] == "measured":
+def _read(path: Path) -> list[tuple[str, str | None, str | None]]:
+    """Return what each record of a file says: status, reason, and digest of the host."""
+    records = kind_of(path).read(path)
+    if records[0].get("study") == PROFILE and records[0]["status"] == "measured":
         read_folded(folded_path(path))
-    return record["status"], record["reason"], record.get("host_digest")
+    return [(one["status"], one["reason"], one.get("host_digest")) for one in records]
 
 
 def _stamp(path: Path) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Any
 from copycost.config.config import Config
 from copycost.config.grid import Grid
 from copycost.config.looks import PASSES
-from copycost.config.passes import has_passes, is_given, read_pass, with_further_rounds
+from copycost.config.passes import is_given, read_pass
 from copycost.grid.cells import Cell
 
 Chosen = Callable[[int], str]
@@ -32,12 +32,9 @@ def all_records(grid: Grid, config: Config, study: str | None, chosen: Chosen) -
     """
 
     def paths(cells: list[Cell]) -> list[str]:
-        if not is_given():
-            cells = with_further_rounds(cells, config.measure.more_rounds)
         return [cell.path for cell in cells if study in (None, cell.study)]
 
-    # no pass chooses any of these
-    if study == "round_trips" or is_given() or not has_passes(config):
+    if is_given() or config.measure.minutes is None:
         return paths(list(grid.cells))
     return lambda _wildcards: paths(_cells_before(grid, PASSES + 1, chosen))
 

@@ -127,14 +127,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     for outcome in (*again, *unreached()):
         print(f"{describe(outcome.path)}: {outcome.status}, {outcome.reason}")
-        if options.list:
+        if options.list or not outcome.path.exists():
             continue
         if outcome.status == UNREADABLE:
             set_aside(outcome.path, str(outcome.reason))
         else:
             outcome.path.unlink()
+    files = {outcome.path for outcome in again}
+    n_again = sum(outcome.path in files for outcome in found)  # a job measures all of a file
     what = "to measure again" if options.list else "will be measured again by the next run"
-    print(f"copycost: {count(len(again), 'repetition')} {what}")
+    print(f"copycost: {count(n_again, 'repetition')} {what}")
     return 0
 
 

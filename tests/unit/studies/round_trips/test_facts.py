@@ -1,7 +1,9 @@
 """Round trips: what is told, and what the samples do not carry."""
 
+import numpy as np
+import pandas as pd
 import pytest
-from synthetic.round_trips import RoundTrips, make_round_trips, round_trips_config
+from synthetic.round_trips import TAILS, RoundTrips, make_round_trips, round_trips_config
 
 from copycost.analysis.json_values import Facts, plain
 from copycost.stats.settings import StatisticsSettings
@@ -98,6 +100,65 @@ def test_a_percentile_that_one_repetition_lacks_is_not_told() -> None:
 def test_loop_is_named() -> None:
     assert facts_of_trips(RoundTrips())["closed_loop"] is True
     assert facts_of_trips(RoundTrips(interval_us=100))["closed_loop"] is False
+
+
+def drifting(bias: float = 0.0) -> pd.DataFrame:
+    """Return round trips whose level moves by up to half, measured in turns with two_copy.
+
+    `bias` is by how much the logarithm of what the reference came to is too low.
+    """
+    rng = np.random.default_rng(1)
+    table = make_round_trips(RoundTrips(noise=0.0))
+    truth = table[table["implementation"] == "two_copy"].set_index(["msg_bytes", "rep"])
+    keys = pd.MultiIndex.from_frame(table[["msg_bytes", "rep"]])
+    level = np.exp(rng.uniform(-0.4, 0.4, len(table)))
+    times = (*TAILS, "both_cpu_ns_per_round_trip")
+    noise = {name: np.exp(rng.normal(-bias, 0.01, len(table))) for name in times}
+    beside = {
+        f"reference_{name}": truth.loc[keys, name].to_numpy() * level * noise[name]
+        for name in times
+    }
+    own = {name: table[name] * level for name in times}
+    return table.assign(reference="two_copy", **own, **beside)
+
+
+def facts_of_table(table: pd.DataFrame) -> Facts:
+    config = {"round_trips": round_trips_config(RoundTrips()), "measure": {"interval_us": 0}}
+    facts = round_trip_facts(table, config, SETTINGS, {})
+    assert facts is not None
+    return facts
+
+
+def test_what_is_measured_in_turns_is_compared_by_the_ratio_of_each_repetition() -> None:
+    facts = facts_of_table(drifting())
+    (condition,) = facts["conditions"]
+    assert condition["in_turns"] is True
+    for row in condition["ratios"]:
+        slow = row["implementation"] == "zero_copy" and row["msg_bytes"] > 1000
+        assert row["value"] == pytest.approx(np.exp(0.3 if slow else 0.0), rel=0.02)
+        assert row["low"] > 0.95 * row["value"]
+        assert row["sign"] == 1 or not slow
+    for row in condition["decisions"]["rows"]:
+        assert row["missing"] == []
+        for told in (row["fastest"], row["cheapest"]):
+            assert ("zero_copy" in told["ways"]) == (row["msg_bytes"] == 64)
+    # by rounds nothing of this is seen
+    alone = facts_of_table(drifting().drop(columns="reference_p50_ns"))["conditions"][0]
+    spans = [row["high"] / row["low"] for row in alone["ratios"] if row["percentile"] == "p50_ns"]
+    assert min(spans) > 1.3
+
+
+def test_the_control_is_the_reference_against_itself() -> None:
+    control = facts_of_table(drifting())["control"]
+    assert control["implementations"] == ["two_copy"]
+    for whole in (control["round_trip"], control["cpu_time"]):
+        assert (whole["n"], whole["n_cells"], whole["n_tested"]) == (15, 3, 3)
+        assert (whole["sign"], whole["n_apart"]) == (0, 0)
+    biased = facts_of_table(drifting(bias=0.1))["control"]["round_trip"]
+    assert (biased["sign"], biased["n_apart"]) == (1, 3)
+    alone = facts_of_trips(RoundTrips())
+    assert alone["control"] is None
+    assert alone["conditions"][0]["in_turns"] is False
 
 
 def test_disturbances_are_counted() -> None:

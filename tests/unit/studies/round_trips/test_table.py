@@ -6,11 +6,11 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from sample_records import sample_record, with_round_trips
+from sample_records import beside, sample_record, with_round_trips
 
-from copycost.records.record import Record, cell_of
+from copycost.records.record import Record, cell_of, read_record
 from copycost.records.table import read_table
-from copycost.studies.round_trips.columns import ROUND_TRIPS
+from copycost.studies.round_trips.columns import PAIRED, ROUND_TRIPS
 from copycost.studies.round_trips.derive import derive_round_trips
 from copycost.studies.round_trips.table import collect_round_trips, read_curves
 
@@ -48,6 +48,30 @@ def test_both_tables_come_back_as_they_were_written(tmp_path: Path) -> None:
     assert set(curves["implementation"]) == {"one_copy"}
 
 
+def test_each_of_two_in_turns_has_the_times_and_the_costs_of_its_own(tmp_path: Path) -> None:
+    reference = with_round_trips(sample_record("two_copy", msg_bytes=4096))
+    times = reference["driver"]["sender"]["round_trip"]
+    times |= {"samples": 5_000, "p50_ns": 45_000.0, "p999_ns": None}
+    reference["observed"]["perf_stat"]["sender"]["events"]["task_clock_ns"]["value"] *= 3
+    record = beside(with_round_trips(sample_record("one_copy", msg_bytes=4096)), reference)
+    path = save(tmp_path, record)
+    assert read_record(path)["driver"] == record["driver"]
+    collect([path], tmp_path)
+    row = read_table(tmp_path / "round_trips.csv", ROUND_TRIPS).iloc[0]
+    assert row["reference"] == "two_copy"
+    assert (row["window_s"], row["samples"], row["p50_ns"]) == (0.04, 20_000, 30_000)
+    assert (row["round_trips_per_s"], row["reference_round_trips_per_s"]) == (500_000, 125_000)
+    assert (row["reference_p50_ns"], row["reference_p99_ns"]) == (45_000, 55_000)
+    assert np.isnan(row["reference_p999_ns"])
+    both = "both_cpu_ns_per_round_trip"
+    assert row[both] == 2 * 950_000_000 / 20_000
+    assert row[f"reference_{both}"] == 4 * 950_000_000 / 5_000
+    assert row["reference_sender_syscalls_per_round_trip"] == 20_000 / 5_000
+    told = [name for name in PAIRED if not np.isnan(row[f"reference_{name}"])]
+    assert set(PAIRED) - set(told) == {"p999_ns"}
+    assert read_curves(tmp_path / "curves.csv")["ns"].tolist() == [20_000, 30_000, 55_000, 400_000]
+
+
 def test_round_trips_that_were_really_made_pass_every_check(tmp_path: Path) -> None:
     record = json.loads(CAPTURED.read_text())
     collect([save(tmp_path, record)], tmp_path)
@@ -83,9 +107,10 @@ def test_no_round_trips_at_all_are_tables_without_rows(tmp_path: Path) -> None:
 def test_a_sender_that_tells_no_round_trips_costs_that_repetition(tmp_path: Path) -> None:
     record = with_round_trips(sample_record())
     record["driver"]["sender"]["round_trip"] = None
-    collect([save(tmp_path, record)], tmp_path)
-    row = read_table(tmp_path / "round_trips.csv", ROUND_TRIPS).iloc[0]
-    assert (row["status"], "tells no round trips" in row["reason"]) == ("failed", True)
+    silent = beside(with_round_trips(sample_record(rep=2)), sample_record())
+    collect([save(tmp_path, record), save(tmp_path, silent)], tmp_path)
+    for row in read_table(tmp_path / "round_trips.csv", ROUND_TRIPS).to_dict("records"):
+        assert (row["status"], "tells no round trips" in row["reason"]) == ("failed", True)
 
 
 def test_an_interval_is_told_with_what_was_measured() -> None:

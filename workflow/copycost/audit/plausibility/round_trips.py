@@ -29,7 +29,7 @@ def check_round_trips(table: pd.DataFrame, dataset: str) -> Iterator[Finding]:
     rows = table[(table["status"] == "measured") & (table["samples"] > 0)]
     # With an interval, times count from when a request was due, and may lie over one another.
     waiting = rows[rows["interval_ns"] == 0]
-    # Those that ended in the sender's window: of each connection one may have begun before it, be
+    # Those that began in the sender's window: of each connection one may have ended behind it, be
     # the sender held up for as long as it may.
     limit_ns = waiting[THREADS] * (waiting["window_s"] * 1e9 + waiting["max_ns"])
     share = waiting["samples"] * waiting["mean_ns"] / limit_ns

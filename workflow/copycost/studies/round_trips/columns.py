@@ -1,5 +1,7 @@
 """The columns of the tables of round trips: one row per repetition, and one per percentile."""
 
+from dataclasses import replace
+
 from copycost.records.column import KEY, Column, Definition, fact
 from copycost.records.columns import CELLS, SIDES
 from copycost.records.machines import machine_columns
@@ -9,10 +11,11 @@ _TIMES = "Round trips"
 _TIME_COLUMNS = (
     fact("interval_ns", "int64", "ns",
          "From one request to the next; 0 where each follows the reply before it", _TIMES),
-    Column("window_s", "float64", "s", "Length of the window at the sender, which counts them",
-           _TIMES),
+    Column("window_s", "float64", "s",
+           "Length of the window at the sender, which counts them; of what was measured in turns, "
+           "of all its turns", _TIMES),
     Column("samples", "float64", "count",
-           "Round trips that ended in the window; every one is measured", _TIMES),
+           "Round trips that began in the window; every one is measured", _TIMES),
     Column("round_trips_per_s", "float64", "1/s", "samples / window_s", _TIMES),
     Column("mean_ns", "float64", "ns",
            "Mean time from a request (with an interval: from when it was due) to the end of its "
@@ -38,6 +41,30 @@ _COST_COLUMNS = (
            "Context switches of both sides / samples, where both were counted", _COSTS),
     Column("sender_syscalls_per_round_trip", "float64", "1", "sender_syscalls / samples", _COSTS),
 )  # fmt: skip
+
+PERCENTILES = ("p50_ns", "p90_ns", "p99_ns", "p999_ns")
+"""Quantiles of a repetition's round trips; one that its samples do not carry has no value."""
+
+PAIRED = (
+    "round_trips_per_s",
+    "mean_ns",
+    *PERCENTILES,
+    *(column.name for column in _COST_COLUMNS),
+)
+"""Columns that have a ``reference_`` one, as `copycost.records.columns.PAIRED`."""
+
+
+def _reference_columns() -> tuple[Column, ...]:
+    by_name = {column.name: column for column in (*CELLS.columns, *_TIME_COLUMNS, *_COST_COLUMNS)}
+    return (
+        by_name["reference"],
+        *(
+            replace(by_name[name], name=f"reference_{name}", group=by_name["reference"].group,
+                    description=f"The reference's {name}")
+            for name in PAIRED
+        ),
+    )  # fmt: skip
+
 
 # Columns that mean the same here as in the table of cells, in this order.
 _BEFORE = (
@@ -66,6 +93,7 @@ ROUND_TRIPS = Definition(
         *_from_cells(_BEFORE),
         *_TIME_COLUMNS,
         *_COST_COLUMNS,
+        *_reference_columns(),
         *status_columns(),
         *use_columns(),
         *cost_columns("round_trip"),

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.conditions import POINT, Studied, studied_round_trips, with_condition
+from copycost.analysis.control import control_of
 from copycost.analysis.decisions import Contest, Scale, decision_facts
 from copycost.analysis.json_values import Facts
 from copycost.analysis.labels import copied_label
@@ -22,11 +23,10 @@ from copycost.records.parties import WATCHED
 from copycost.stats.medians import median_intervals
 from copycost.stats.ratios import Direction, holm, paired_ratio
 from copycost.stats.settings import FloatArray, StatisticsSettings
-
-PERCENTILES = ("p50_ns", "p90_ns", "p99_ns", "p999_ns")
-"""Quantiles of a repetition's round trips; one that its samples do not carry has no value."""
+from copycost.studies.round_trips.columns import PERCENTILES
 
 _UNIT = "round_trip"
+_CONTROLLED = {"round_trip": "p50_ns", "cpu_time": "both_cpu_ns_per_round_trip"}
 _OTHERS = ("mean_ns", "max_ns", "both_cpu_ns_per_round_trip")
 
 
@@ -46,11 +46,15 @@ def round_trip_facts(
     ----
     interval_us, closed_loop
         How requests follow each other; a closed loop sends the next when the reply has come.
+    control
+        What the reference's median round trip (``round_trip``) and the CPU time of one
+        (``cpu_time``) came to against itself; see `copycost.analysis.control.control_of`.
     conditions
         Per condition: what it is (as of streams), n_threads, n_measured, n_failed, n_skipped,
         failed, skipped, labels (of copied zero-copy), n_warned (repetitions that the machine
-        disturbed), warnings (the same per disturbance), rows, ratios, n_compared, n_sure, decisions
-        (by the median and the CPU time [ns] of a round trip; see `copycost.analysis.decisions`, and
+        disturbed), warnings (the same per disturbance), rows, ratios, in_turns (whether repetitions
+        measured the reference beside them), n_compared, n_sure, decisions (by the median and the
+        CPU time [ns] of a round trip; see `copycost.analysis.decisions`, and
         `copycost.analysis.wire.priced` for ``cpu_of``).
     rows
         implementation, msg_bytes, n_threads, n (repetitions), samples (round trips, all
@@ -66,15 +70,19 @@ def round_trip_facts(
         return None
     section = config["round_trips"]
     cells = with_condition(table)
+    parts = studied_round_trips(section, cells)
+    by_condition = dict(list(cells[cells["status"] == "measured"].groupby("condition")))
+    measured = {one.name: by_condition[one.name] for one in parts if one.name in by_condition}
     interval = int(config["measure"]["interval_us"])
     return {
         "interval_us": interval,
         "closed_loop": interval == 0,
         "baseline": BASELINE,
+        "control": control_of(measured, dict.fromkeys(measured, _CONTROLLED), settings.confidence),
         "conditions": [
             _condition(studied, cells[cells["condition"] == studied.name], settings)
             | {"decisions": _decisions(studied, cells, settings, peers)}
-            for studied in studied_round_trips(section, cells)
+            for studied in parts
         ],
     }
 
@@ -97,6 +105,7 @@ def _condition(studied: Studied, rows: pd.DataFrame, settings: StatisticsSetting
         "rows": _rows(studied, measured, settings),
         "cpu_in_guests": _cpu_in_guests(measured) if studied.guests else None,
         "ratios": ratios,
+        "in_turns": bool("reference" in measured and measured["reference"].notna().any()),
         "n_compared": sum(not row["once"] for row in ratios),
         "n_sure": sum(row["sure"] for row in ratios),
     }
