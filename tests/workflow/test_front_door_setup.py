@@ -244,8 +244,8 @@ def test_what_apt_says_goes_to_a_log_that_is_named_where_it_fails(tree: Tree) ->
     done = tree.run("setup")
     assert done.returncode == 0
     assert done.stderr.splitlines() == [
-        "run: updating the lists of system packages done",
-        "run: installing iperf3 failed",
+        "run: updating the lists of system packages ... done",
+        "run: installing iperf3 ... failed",
         "run: could not install iperf3; apt-get's words are in results/logs/setup.log",
         "run: set up: what can be had here is there",
     ]

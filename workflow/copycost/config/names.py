@@ -11,6 +11,7 @@ from copycost.grid.testbeds import TESTBEDS, WIRES, names_over, over_wire_to
 from copycost.grid.variants import PLAIN, VARIANTS
 
 _MOST_ITEMS = 100
+_SIZE = r"^[0-9]{1,20} *(B|KiB|MiB|GiB)?$"
 
 
 def testbeds_for(section: str) -> tuple[str, ...]:
@@ -72,6 +73,8 @@ def _close(node: Any) -> None:  # noqa: ANN401 - any node of a schema
             node |= {"type": "object", "additionalProperties": False}
             node.setdefault("required", list(node["properties"]))
         if "items" in node:
-            node.setdefault("maxItems", _MOST_ITEMS)
+            node |= {"type": "array", "maxItems": _MOST_ITEMS} | node
+        if node.get("format") == "size":
+            node |= {"type": ["integer", "string"], "pattern": _SIZE}
         for below in list(node.values()):
             _close(below)

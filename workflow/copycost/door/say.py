@@ -3,7 +3,6 @@
 import shlex
 import subprocess
 import sys
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from copycost.snakefile import interruption
 
 INTERRUPTED = interruption.LINE.replace("copycost:", "run:")
 LOG = Path("results/logs/setup.log")
-_DOT_S = 4.0
 
 
 class RunError(CopycostError):
@@ -25,24 +23,15 @@ def say(sentence: str) -> None:
 
 
 def in_log(what: str, command: Sequence[str]) -> bool:
-    """Run a command whose words go to the log, and show dots meanwhile; tell whether it worked."""
+    """Run a command whose words go to the log; tell whether it worked."""
     LOG.parent.mkdir(parents=True, exist_ok=True)
-    print(f"run: {what} ", end="", file=sys.stderr, flush=True)
+    print(f"run: {what} ... ", end="", file=sys.stderr, flush=True)
     interruption.end_quietly(line=f"\n{INTERRUPTED}")
-    over = threading.Event()
-
-    def show_dots() -> None:
-        while not over.wait(_DOT_S):
-            print(".", end="", file=sys.stderr, flush=True)
-
-    threading.Thread(target=show_dots, daemon=True).start()
     with LOG.open("a", encoding="utf-8") as log:
         print(f"$ {shlex.join(command)}", file=log, flush=True)
+        # Ctrl-C reaches it as well, and its end is waited for
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log) as running:
-            try:
-                worked = running.wait() == 0
-            finally:  # Ctrl-C reaches it as well: its end is waited for
-                over.set()
+            worked = running.wait() == 0
     interruption.end_quietly(line=INTERRUPTED)
     print("done" if worked else "failed", file=sys.stderr, flush=True)
     return worked

@@ -3,7 +3,8 @@
 import os
 import platform
 import subprocess
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from shutil import which
 from tempfile import TemporaryDirectory
@@ -53,12 +54,10 @@ def _perf_package() -> str:
     return own if works("apt-cache", "show", own) else "linux-tools-generic"
 
 
-def _command(name: str) -> Callable[[], object]:
-    return lambda: which(name)
-
-
-def _there(path: str) -> Callable[[], object]:
-    return Path(path).exists
+def _commands(pairs: str) -> Needs:
+    """Return packages by the command that is theirs, from a text ``package:command ...``."""
+    split = (pair.partition(":") for pair in pairs.split())
+    return {package: partial(which, command) for package, _, command in split}
 
 
 def _has_static_busybox() -> bool:
@@ -74,41 +73,27 @@ def _has_clang_runtime() -> bool:
 
 
 _RUN: Needs = {
-    "gcc": _command("cc"),
-    "libc6-dev": _there("/usr/include/stdio.h"),
-    "util-linux": _command("setpriv"),
-    "iproute2": _command("ip"),
-    "ethtool": _command("ethtool"),
+    **_commands("gcc:cc util-linux:setpriv iproute2:ip ethtool:ethtool iperf3:iperf3 nftables:nft"),
+    "libc6-dev": Path("/usr/include/stdio.h").exists,
+    "liburing-dev": Path("/usr/include/liburing.h").exists,
     _PERF: find_perf,
-    "iperf3": _command("iperf3"),
-    "nftables": _command("nft"),
-    "liburing-dev": _there("/usr/include/liburing.h"),
     "python3-venv": lambda: has_python() or find_python(),
 }
 _GUESTS: Needs = {
-    "qemu-system-x86": _command("qemu-system-x86_64"),
+    **_commands("qemu-system-x86:qemu-system-x86_64"),
     "busybox-static": _has_static_busybox,
     "zstd": lambda: not is_ubuntu() or which("zstd"),  # its kernels have their drivers packed so
 }
 _TESTS: Needs = {
-    "clang": _command("clang"),
-    "shellcheck": _command("shellcheck"),
-    "git": _command("git"),
-    "cpulimit": _command("cpulimit"),
+    **_commands("clang:clang shellcheck:shellcheck git:git cpulimit:cpulimit"),
     # not where it would be started once it is installed
     "openssh-server": lambda: which("sshd") or Path("/run/systemd/system").exists(),
     "chromium": lambda: (
         which("chromium") or is_ubuntu()
     ),  # whose package is a stub that wants snapd
-    "fonts-dejavu-core": _there("/usr/share/fonts/truetype"),  # for the browser
+    "fonts-dejavu-core": Path("/usr/share/fonts/truetype").exists,  # for the browser
 }
-_BENCH: Needs = {"sockperf": _command("sockperf")}
-_SLURM: Needs = {
-    "slurmctld": _command("slurmctld"),
-    "slurmd": _command("slurmd"),
-    "slurm-client": _command("sbatch"),
-    "munge": _command("munged"),
-}
+_SLURM = _commands("slurmctld:slurmctld slurmd:slurmd slurm-client:sbatch munge:munged")
 
 
 def set_up_run() -> None:
@@ -155,7 +140,7 @@ def set_up_tests(*, with_slurm: bool) -> None:
 
 def set_up_bench() -> None:
     """Install what the benchmark compares with."""
-    _install(_BENCH)
+    _install(_commands("sockperf:sockperf"))
 
 
 def _as_root() -> list[str] | None:
@@ -170,10 +155,9 @@ def _apt_get(what: str, *words: str) -> bool:
     return in_log(what, [*(_as_root() or ()), *quietly, "-o", "DPkg::Lock::Timeout=120", *words])
 
 
-def _apt_install(packages: Iterable[str]) -> bool:
-    return _apt_get(
-        f"installing {' '.join(packages)}", "install", "--no-install-recommends", "-y", *packages
-    )
+def _apt_install(packages: Sequence[str]) -> bool:
+    words = ("install", "--no-install-recommends", "-y", *packages)
+    return _apt_get(f"installing {' '.join(packages)}", *words)
 
 
 def _install(needs: Needs, *, lists: bool = False) -> None:
