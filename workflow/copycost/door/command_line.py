@@ -46,22 +46,10 @@ _PEER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@:-]{0,255}")
 
 @dataclass(slots=True)
 class Request:
-    """What was asked for.
+    """What was asked for: targets, and options for Snakemake, each with its values.
 
-    Attributes
-    ----------
-    targets
-        Rules and files to make.
-    words, names
-        Options for Snakemake, each with its values; their names, one by one.
-    config_files, settings
-        Values of ``--configfile`` and of ``--config``.
-    measure
-        What is said of the section `measure` by options of ``./run`` alone.
-    wire
-        The other machines that are to be measured with; none where nothing is said of them.
-    retries
-        Whether repetitions that failed are measured again.
+    Of the options, `names` has the names alone, `measure` what options of ``./run`` say of the
+    section `measure`, and `wire` the other machines that are to be measured with.
     """
 
     targets: list[str] = field(default_factory=list)

@@ -88,9 +88,7 @@ _TESTS: Needs = {
     **_commands("clang:clang shellcheck:shellcheck git:git cpulimit:cpulimit"),
     # not where it would be started once it is installed
     "openssh-server": lambda: which("sshd") or Path("/run/systemd/system").exists(),
-    "chromium": lambda: (
-        which("chromium") or is_ubuntu()
-    ),  # whose package is a stub that wants snapd
+    "chromium": lambda: is_ubuntu() or which("chromium"),  # there it only asks for snapd
     "fonts-dejavu-core": Path("/usr/share/fonts/truetype").exists,  # for the browser
 }
 _SLURM = _commands("slurmctld:slurmctld slurmd:slurmd slurm-client:sbatch munge:munged")
