@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from copycost.door.say import LOG, RunError, in_log
+from copycost.door.say import LOG, RunError, in_log, works
 
 FOLDER = Path(".venv")
 PYTHON = FOLDER / "bin/python"
@@ -51,30 +51,14 @@ def _stamp_of(lock: str) -> str:
 
 def find_python() -> str | None:
     """Return a Python of the system that can make an environment."""
-    system = os.pathsep.join(
-        place
-        for place in os.environ["PATH"].split(os.pathsep)
-        if Path(place) != PYTHON.parent.absolute()
-    )
-    for name in _CANDIDATES:
-        path = shutil.which(name, path=system)
-        if (
-            path
-            and subprocess.run([path, "-c", _IS_FIT], capture_output=True, check=False).returncode
-            == 0
-        ):
-            return path
-    return None
+    places = os.environ["PATH"].split(os.pathsep)
+    system = os.pathsep.join(one for one in places if Path(one) != PYTHON.parent.absolute())
+    found = (shutil.which(name, path=system) for name in _CANDIDATES)
+    return next((python for python in found if python and works(python, "-c", _IS_FIT)), None)
 
 
 def require(lock: str) -> None:
-    """Refuse to go on without the environment.
-
-    Raises
-    ------
-    RunError
-        If it is not whole.
-    """
+    """Refuse to go on without the environment."""
     if not is_whole(lock):
         raise RunError(
             "the Python environment is missing, or made for another folder or other packages; "
@@ -83,13 +67,7 @@ def require(lock: str) -> None:
 
 
 def make(lock: str) -> None:
-    """Make the environment, or add a lock to it, unless it is whole.
-
-    Raises
-    ------
-    RunError
-        If there is no Python for it, or packages cannot be had.
-    """
+    """Make the environment, or add a lock to it, unless it is whole."""
     if is_whole(lock):
         return
     with Path(".venv.lock").open("w", encoding="utf-8") as held:
@@ -117,9 +95,7 @@ def _make_anew() -> None:
     python = find_python()
     if python is None:
         raise RunError("no Python >= 3.11 with venv; to install: sudo apt-get install python3-venv")
-    if FOLDER.is_symlink():
-        FOLDER.unlink()
-    shutil.rmtree(FOLDER, ignore_errors=True)
+    subprocess.run(["rm", "-rf", str(FOLDER)], check=True)  # which may be a link
     subprocess.run([python, "-m", "venv", str(FOLDER)], check=True)
 
 

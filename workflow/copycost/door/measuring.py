@@ -1,7 +1,6 @@
 """A run of the workflow: what it needs is set up, Snakemake is started, failures are counted."""
 
 import os
-import pwd
 import re
 import shutil
 import signal
@@ -63,17 +62,16 @@ def measure(words: Sequence[str]) -> int:
 
 def _snakemake(request: Request) -> int:
     """Run Snakemake, which gets Ctrl-C as well, says so and cleans up; return the exit code."""
-    interrupted = False
-
-    def note(*_about: object) -> None:
-        nonlocal interrupted
-        interrupted = True
-
+    interrupted: list[object] = []
+    before = signal.signal(signal.SIGINT, lambda *about: interrupted.append(about))
     # killing this process must not leave a run behind that nobody sees
-    attached = ["setpriv", "--pdeathsig", "TERM"]
-    before = signal.signal(signal.SIGINT, note)
-    words = command_of("snakemake", *request.for_snakemake())
-    status = subprocess.run([*attached, *words], check=False).returncode
+    attached = [
+        "setpriv",
+        "--pdeathsig",
+        "TERM",
+        *command_of("snakemake", *request.for_snakemake()),
+    ]
+    status = subprocess.run(attached, check=False).returncode
     signal.signal(signal.SIGINT, before)
     if interrupted:
         if status != EXIT_INTERRUPTED_AND_SAID:
@@ -110,18 +108,10 @@ def _require_own_folder() -> None:
             raise RunError(
                 f"{folder} is read-only; make it writable, or use a clone in a folder that is"
             )
-        owner, ours = (_name_of(uid) for uid in (folder.stat().st_uid, os.getuid()))
         raise RunError(
-            f"{folder} belongs to {owner}, so nothing can be written there; run as that user, or: "
-            f"sudo chown -R {ours} {here}"
+            f"{folder} belongs to another user, uid {folder.stat().st_uid}, so nothing can be "
+            f"written there; run as that user, or: sudo chown -R $(id -un) {here}"
         )
-
-
-def _name_of(uid: int) -> str:
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return str(uid)
 
 
 def _require_disk() -> None:

@@ -33,13 +33,7 @@ exit $status"""
 
 
 def fetch(words: Sequence[str]) -> int:
-    """Measure hosts by ``./run`` there, bring their results and merge them; return the exit code.
-
-    Raises
-    ------
-    RunError
-        If no host is named, or one has brought nothing.
-    """
+    """Measure hosts by ``./run`` there, merge what they bring; return the exit code."""
     n_targets = next((i for i, word in enumerate(words) if word.startswith("-")), len(words))
     if not n_targets:
         raise RunError("fetch: name hosts as ssh knows them: ./run fetch user@host")

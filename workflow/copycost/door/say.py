@@ -35,3 +35,11 @@ def in_log(what: str, command: Sequence[str]) -> bool:
     interruption.end_quietly(line=INTERRUPTED)
     print("done" if worked else "failed", file=sys.stderr, flush=True)
     return worked
+
+
+def works(*command: str) -> bool:
+    """Tell whether a command can be run, and ends well."""
+    try:
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False

@@ -10,27 +10,15 @@ from shutil import which
 from tempfile import TemporaryDirectory
 
 from copycost.door.environment import find_python, has_python
-from copycost.door.say import LOG, RunError, in_log, say
+from copycost.door.say import LOG, RunError, in_log, say, works
 
 Needs = Mapping[str, Callable[[], object]]
 _PERF, _GUESTS_MADE = "perf", Path("results/guest/made.json")
 
 
-def works(*command: str) -> bool:
-    """Tell whether a command can be run, and ends well."""
-    try:
-        return subprocess.run(command, capture_output=True, check=False).returncode == 0
-    except OSError:
-        return False
-
-
 def is_ubuntu() -> bool:
     """Tell whether this is Ubuntu, or derived from it."""
-    try:
-        lines = Path("/etc/os-release").read_text(encoding="utf-8").lower().splitlines()
-    except OSError:
-        return False
-    return any(line.startswith("id") and "ubuntu" in line for line in lines)
+    return works("grep", "-qsi", "^ID.*ubuntu", "/etc/os-release")
 
 
 def find_perf() -> bool:
@@ -95,13 +83,7 @@ _SLURM = _commands("slurmctld:slurmctld slurmd:slurmd slurm-client:sbatch munge:
 
 
 def set_up_run() -> None:
-    """Install what a run needs; what is missing still costs a testbed or a column.
-
-    Raises
-    ------
-    RunError
-        Without a compiler, or its headers.
-    """
+    """Install what a run needs; what is missing still costs a testbed or a column."""
     _install(_RUN)
     if not find_perf():
         say("no perf, so no counters: the cost per byte comes from the process clock")
