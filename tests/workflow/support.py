@@ -32,7 +32,7 @@ MICRO: Mapping[str, Mapping[str, Any]] = {
     "streams": {
         "implementations": ["two_copy", "one_copy"],
         "testbeds": ["loopback"],
-        "msg_bytes": ["4KiB", "64KiB"],
+        "msg_bytes": ["4KiB", "16KiB", "32KiB", "64KiB"],
         "n_threads": [1],
     },
     "udp": {"implementations": []},
@@ -44,7 +44,7 @@ MICRO: Mapping[str, Mapping[str, Any]] = {
     "profile": {"enabled": False},
     "simulated": {"enabled": False},
     "measure": {
-        "repetitions": 2,
+        "repetitions": 1,
         "minutes": "none",
         "warmup_s": 0.05,
         "duration_s": 0.3,

@@ -65,6 +65,7 @@ def made_up(finished: Checkout) -> Checkout:
     use_noise(finished, 0.02)
     for path in (finished.path / "results/raw").rglob("*.json"):
         path.unlink()
+    finished.configure("streams", msg_bytes=["4KiB", "64KiB"])
     finished.configure("measure", repetitions=5, minutes=5)
     return finished
 
