@@ -64,7 +64,7 @@ class Checkout:
         """Set values of config.yaml."""
         path = self.path / "config.yaml"
         config = yaml.safe_load(path.read_text(encoding="utf-8"))
-        config[section] |= values
+        config[section] = config.get(section, {}) | values
         path.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
 
     def append(self, name: str, text: str) -> None:

@@ -234,6 +234,7 @@ def test_the_configuration_is_saved_as_it_was_resolved(checkout: Checkout) -> No
     before = saved.stat().st_mtime_ns
     assert "- 65536" in saved.read_text()
     checkout.append("config.yaml", "# a comment changes nothing\n")
+    checkout.append("workflow/config/defaults.yaml", "# here either\n")
     checkout.snakemake("--cores", "1")
     assert saved.stat().st_mtime_ns == before
 
