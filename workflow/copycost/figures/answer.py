@@ -66,11 +66,10 @@ def _points(facts: Mapping[str, Any], ratios: pd.DataFrame) -> pd.DataFrame:
     wanted = (ratios["metric"] == THROUGHPUT) & (ratios["baseline"] == BASELINE)
     rows = ratios[wanted & ratios["condition"].isin(facts["measured_conditions"])]
     rows = rows[rows["n_pairs"] > 0].rename(columns={"ratio": "value", "n_pairs": "n"})
-    fixed = {
-        **{"quantity": f"throughput / {BASELINE}", "unit": "", "n_failed": 0, "n_skipped": 0},
-        **{"state": "measured", "lower_mode": float("nan"), "upper_mode": float("nan")},
-    }
-    found = rows.assign(**fixed)[list(COLUMNS)]
+    found = rows.assign(
+        quantity=f"throughput / {BASELINE}", unit="", n_failed=0, n_skipped=0, state="measured",
+        lower_mode=float("nan"), upper_mode=float("nan"),
+    )[list(COLUMNS)]  # fmt: skip
     order = {slug: place for place, slug in enumerate(facts["measured_conditions"])}
     return found.sort_values(
         ["condition", "implementation", "msg_bytes", "n_threads"],
