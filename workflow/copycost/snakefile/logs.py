@@ -29,7 +29,7 @@ def log_to_file(path: str | Path) -> None:
         kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> None:
         logging.getLogger("copycost").error("stopped", exc_info=(kind, error, trace))
-        if issubclass(kind, KeyboardInterrupt):
+        if isinstance(error, KeyboardInterrupt) or isinstance(error.__context__, KeyboardInterrupt):
             return  # who pressed Ctrl-C knows
         if issubclass(kind, (CopycostError, OSError)):
             print(f"copycost: {error}", file=sys.stderr)
