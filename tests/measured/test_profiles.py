@@ -10,23 +10,38 @@ from measured.failures_support import RECEIVER, host_facts, programs_folder
 from copycost.config.settings import Settings
 from copycost.drivers.choice import driver_of
 from copycost.grid.cells import Cell
+from copycost.grid.testbeds import receives_on
 from copycost.measure.repetition import Task
-from copycost.records.record import check_record
+from copycost.records.record import check_record, write_record
 from copycost.snakefile.results import line_of
-from copycost.studies.profile.record import profile_of
+from copycost.studies.profile.difference_facts import rounds_of
+from copycost.studies.profile.facts import load_lists
+from copycost.studies.profile.folded import write_folded
+from copycost.studies.profile.record import folded_path, profile_of
 from copycost.studies.profile.repetition import Profiled, profile_repetition
+from copycost.studies.profile.tables import read_repetitions
 
 pytestmark = [pytest.mark.needs_root, pytest.mark.needs_perf]
 
 SETTINGS = Settings(warmup_s=0.1, duration_s=0.4, congestion_control="reno")
+DATA = Path(__file__).parents[2] / "data"
+LISTS = load_lists(DATA / "functions", DATA / "published")
 PERF = {"version": "6", "paranoid": -1, "user_only": False, "remedy": None}
 
 
-def profiled(folder: Path, cell: Cell, sender: str = "sender_two_copy", **perf: Any) -> Profiled:  # noqa: ANN401
+def profiled(
+    folder: Path,
+    cell: Cell,
+    sender: str = "sender_two_copy",
+    reference: str | None = None,
+    **perf: Any,  # noqa: ANN401
+) -> Profiled:
     facts = host_facts(shutil.which("perf"))
     facts["perf"] |= PERF | perf
     programs = programs_folder() / "bin"
-    driver = driver_of(cell.implementation, programs / sender, programs / RECEIVER)
+    beside = None if reference is None else (reference, programs / f"sender_{reference}")
+    receiver = programs / RECEIVER if receives_on(cell.testbed) else None
+    driver = driver_of(cell.implementation, programs / sender, receiver, reference=beside)
     task = Task(cell, SETTINGS, facts, driver, lock_path=folder / "lock")
     found = profile_repetition(task, "auto", 999)
     check_record(found.record, "record")
@@ -58,6 +73,43 @@ def test_a_cell_runs_sampled_and_not_in_turns(
     assert any("tcp_sendmsg" in stack for stack in found.stacks["sender"].weights)
     assert told["plain"]["received_bytes"] > 0
     assert "sender" in line_of(record)
+
+
+@pytest.mark.parametrize(
+    ("testbed", "sides"), [("veth", ("sender", "receiver")), ("sink", ("sender",))]
+)
+def test_a_way_and_the_reference_are_profiled_in_turns(
+    tmp_path: Path, testbed: str, sides: tuple[str, ...]
+) -> None:
+    cell = Cell("profile", testbed, "zero_copy", 32768, 2, rep=2)
+    found = profiled(tmp_path, cell, "sender_zero_copy", "two_copy")
+    record = found.record
+    assert record["status"] == "measured", record["reason"]
+    assert list(found.stacks) == [*sides, *(f"reference_{side}" for side in sides)]
+    assert found.stacks.keys() == record["observed"]["sampling"]["sides"].keys()
+    for name in ("sender", "reference_sender"):  # only the samples of a way's own processes
+        marks = (any("zerocopy" in stack for stack in found.stacks[name].weights), name)
+        assert marks == (name == "sender", name)
+    path = tmp_path / cell.path
+    write_record(record, path)
+    write_folded(found.stacks, folded_path(path))
+    (way,) = read_repetitions([path], LISTS)
+    reference = way.reference
+    assert reference is not None
+    assert reference.key == way.key._replace(implementation="two_copy")
+    assert reference.reference is None
+    for one in (way, reference):
+        assert tuple(one.shares) == sides
+        assert one.record["plain"] is not None
+    slices = (record["driver"] or {})["slices"]
+    if testbed == "veth":
+        own = [sum(turn[3] for turn in slices if turn[0] == which) for which in (0, 1)]
+        assert [way.received_bytes, reference.received_bytes] == own
+    run = way.record["sampled"]
+    assert run is not None
+    assert run["window_s"] == sum(turn[2] - turn[1] for turn in slices if not turn[0]) / 1e9
+    key = (reference.key, way.key)
+    assert rounds_of({one: [way] for one in key}, key) == [(reference, way)]
 
 
 def test_a_kernel_that_may_not_be_sampled_is_a_skipped_record(tmp_path: Path) -> None:

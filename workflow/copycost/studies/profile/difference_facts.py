@@ -25,10 +25,21 @@ _ROWS = 8
 
 
 def rounds_of(cells: Mapping[CellKey, Sequence[Repetition]], pair: Pair) -> Rounds:
-    """Return the repetitions of both that belong to the same round, where both received bytes."""
+    """Return the repetitions of both that belong together, where both received bytes.
+
+    Where the first is what the second took turns with, both are of one repetition; else of one
+    round.
+    """
     before, after = (
         {one.record["cell"]["rep"]: one for one in cells[key] if one.received_bytes} for key in pair
     )
+    paired = [
+        (beside, one)
+        for one in after.values()
+        if (beside := one.reference) and beside.key == pair[0] and beside.received_bytes
+    ]
+    if paired:
+        return paired
     return [(before[rep], after[rep]) for rep in sorted(before.keys() & after.keys())]
 
 
