@@ -20,6 +20,7 @@ from copycost.studies.profile.folded import write_folded
 from copycost.studies.profile.record import folded_path, profile_of
 from copycost.studies.profile.repetition import Profiled, profile_repetition
 from copycost.studies.profile.tables import read_repetitions
+from tools.recompute.profile import repetitions
 
 pytestmark = [pytest.mark.needs_root, pytest.mark.needs_perf]
 
@@ -98,9 +99,18 @@ def test_a_way_and_the_reference_are_profiled_in_turns(
     assert reference is not None
     assert reference.key == way.key._replace(implementation="two_copy")
     assert reference.reference is None
-    for one in (way, reference):
+    (again,) = repetitions(tmp_path / "results")
+    assert again.reference is not None
+    for one, recomputed in ((way, again), (reference, again.reference)):
         assert tuple(one.shares) == sides
-        assert one.record["plain"] is not None
+        assert recomputed.stacks == one.stacks
+        assert recomputed.key[1] == one.key.implementation
+        costs = [one.ns_per_kib(side) for side in sides]
+        assert costs == pytest.approx([recomputed.sampled.ns_per_kib(side) for side in sides])
+        plain = one.record["plain"]
+        assert plain is not None
+        assert recomputed.unsampled is not None
+        assert recomputed.unsampled.received_bytes == plain["received_bytes"]
     slices = (record["driver"] or {})["slices"]
     if testbed == "veth":
         own = [sum(turn[3] for turn in slices if turn[0] == which) for which in (0, 1)]
