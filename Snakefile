@@ -123,6 +123,7 @@ rule all:
     default_target: True
     input:
         report=expand("results/report/report.{format}", format=CONFIG.report.formats),
+        columns=COLUMNS,
         records=RECORDS,
         more=MORE_RECORDS,
 
@@ -148,6 +149,7 @@ rule tables:
                 "ratios.csv",
             ],
         ),
+        columns=COLUMNS,
         round_trips=ROUND_TRIPS,
         curves=ROUND_TRIP_CURVES,
         memory=MEMORY,
@@ -163,6 +165,7 @@ rule figures:
 rule report:
     input:
         report=expand("results/report/report.{format}", format=CONFIG.report.formats),
+        columns=COLUMNS,
         records=RECORDS,
         more=MORE_RECORDS,
 

@@ -2,15 +2,14 @@
 
 The truths are not those that the intervals assume: effects of hosts may have heavy tails, fall into
 two groups or lean to one side, and hosts are measured with noises of their own, of different size,
-in few rounds. As a page::
+in few rounds::
 
-    PYTHONPATH=workflow python -m tools.simulate_across_hosts page --runs 2000 --seed 1
+    PYTHONPATH=workflow python -m tools.simulate_across_hosts > docs/simulation_across_hosts.csv
 """
 
-import argparse
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +18,7 @@ from copycost.fleet.associations import Fact, associations
 from copycost.stats.random_effects import across_hosts, outlying
 from copycost.stats.settings import FloatArray
 from tools.simulation.noise import NOISES
+from tools.simulation.output import parser, print_rows
 
 CONFIDENCE = 0.95
 SPREAD = 0.15
@@ -144,6 +144,14 @@ def measured(
     return logs.mean(axis=1), logs.std(axis=1, ddof=1) / math.sqrt(n_rounds)
 
 
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """The share of fleets (0 to 1) in which a fact is wrongly said to go with the effect."""
+
+    n_hosts: int
+    share: float
+
+
 def chance_associations(n_hosts: int, n_runs: int, seed: int) -> float:
     """Return how often any of ten facts is said to go with an effect that none of them does."""
     rng = np.random.default_rng([seed, n_hosts])
@@ -159,83 +167,19 @@ def chance_associations(n_hosts: int, n_runs: int, seed: int) -> float:
     return wrong / n_runs
 
 
-def page(results: Sequence[Told], chances: Mapping[int, float], n_runs: int, seed: int) -> str:
-    """Return the page in Markdown."""
-    return "\n".join([*_lines(results, chances, n_runs, seed), ""])
-
-
-def _lines(
-    results: Sequence[Told], chances: Mapping[int, float], n_runs: int, seed: int
-) -> Iterator[str]:
-    plain = [told for told in results if not told.effects.startswith("none")]
-    error = math.sqrt(0.05 * 0.95 / n_runs)
-    yield f"""\
-# Many hosts: how often what is said over them is wrong
-
-`./run merge` estimates, over hosts, the mean of a ratio, how far hosts differ in it, and where that
-of a further host is expected. Here these intervals, which claim 95 %, are tried on simulated hosts
-whose truth is known. Written by
-
-    PYTHONPATH=workflow python -m tools.simulate_across_hosts page --runs {n_runs} --seed {seed} \\
-        > docs/across_hosts.md
-
-{n_runs} fleets of each kind, so that a share of 95 % is known to {error:.1%}. The true effects of
-hosts have a standard deviation of {SPREAD:.0%} (of logarithms, as all here) and are normal, have
-heavy tails, fall into two groups, or lean to one side; or all hosts are alike. Rounds scatter by
-{ROUND_NOISE:.0%} in the middle, from host to host by a factor of about two.
-
-A host's effect and the ratios of its rounds are drawn numbers, no records: this tries the
-statistics. That records lead to such numbers is tested on a small simulated fleet, whose records
-are made of real ones.
-
-*Mean*, *Spread*, *Further*: how often the interval holds the true mean, the true standard
-deviation, and the true effect of a host that was not measured. *Width*: of the interval for a
-further host, over that of who knows the middle 95 % of all true effects. *Outlier*: fleets in which
-any host is called one though none is of another kind (claimed: at most 5 %); where effects have
-heavy tails or lean, rare hosts really lie far off. *Found*: how often a host that lies eight
-spreads off is called one.
-
-- The interval for a further host holds its effect in {_span(plain, "following")} of the fleets,
-  that of the mean in {_span(plain, "mean")}.
-- The interval of the spread holds it in {
-        _span([t for t in plain if t.effects == "normal"], "spread")
-    } where effects are normal, and in as few as
-  {
-        min(
-            t.spread for t in plain
-        ):.0%} where they are not: with heavy tails a few hosts do not tell it.
-- Of ten facts of which none has to do with the effect, any is said to go with it in
-  {" and ".join(f"{share:.1%} ({n} hosts)" for n, share in chances.items())} of the fleets
-  (claimed: at most 5 %).
-
-| Effects | Noise of rounds | Hosts | Rounds | Mean | Spread | Further | Width | Outlier | Found |
-| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"""
-    for told in results:
-        width = "-" if math.isnan(told.width) else f"{told.width:.2f}"
-        shares = " | ".join(f"{one:.1%}" for one in (told.mean, told.spread, told.following))
-        rest = f"{width} | {told.outlier:.1%} | {told.found:.0%}"
-        kind = f"{told.effects} | {told.noise} | {told.n_hosts} | {told.n_rounds}"
-        yield f"| {kind} | {shares} | {rest} |"
-
-
-def _span(told: Sequence[Told], name: str) -> str:
-    shares = [getattr(one, name) for one in told]
-    return f"{min(shares):.0%} to {max(shares):.0%}"
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the page; return 0."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("what", choices=["page"])
-    parser.add_argument("--runs", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args(arguments)
+    """Print the results, a row of CSV each."""
+    options = parser(__doc__, 2000)
+    options.add_argument("--facts", action="store_true", help="print chance associations instead")
+    given = options.parse_args(arguments)
+    runs, seed = given.runs, given.seed
+    if given.facts:
+        print_rows(Chance(n, chance_associations(n, runs, seed)) for n in (10, 40))
+        return 0
     kinds = [(name, "normal", n, 7) for name in EFFECTS for n in (4, 10, 40, 200)]
     kinds += [(name, "normal", 10, 2) for name in EFFECTS]
     kinds += [("normal", noise, 10, 7) for noise in NOISES if noise != "normal"]
-    results = [simulate(*kind, options.runs, options.seed) for kind in kinds]
-    chances = {n: chance_associations(n, options.runs, options.seed) for n in (10, 40)}
-    print(page(results, chances, options.runs, options.seed), end="")
+    print_rows(simulate(*kind, runs, seed) for kind in kinds)
     return 0
 
 

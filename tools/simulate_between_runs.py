@@ -1,16 +1,14 @@
 """How often ``./run compare`` is wrong about two sides that are alike, and what it finds.
 
 Runs whose truth is known, judged by the function that judges real ones; and how far real runs of
-the same thing differ. As a page::
+the same thing differ, from a table that `collect` makes of their results::
 
-    PYTHONPATH=workflow python -m tools.simulate_between_runs page docs/between_runs.csv
-
-What was measured of runs of the same thing becomes that file by::
-
+    PYTHONPATH=workflow python -m tools.simulate_between_runs verdicts \
+        > docs/simulation_between_runs.csv
+    PYTHONPATH=workflow python -m tools.simulate_between_runs spreads docs/between_runs.csv
     PYTHONPATH=workflow python -m tools.simulate_between_runs collect RESULTS... > table.csv
 """
 
-import argparse
 import math
 import sys
 from collections.abc import Iterator, Sequence
@@ -42,6 +40,7 @@ from copycost.between_runs.verdicts import (
 )
 from copycost.stats.settings import FloatArray
 from tools.simulation.noise import DRIFT, NOISES
+from tools.simulation.output import parser, print_rows
 
 CELLS: tuple[Cell, ...] = tuple(
     ("streams", "veth", implementation, 256 * 4**step, n_threads)
@@ -248,8 +247,36 @@ def measured_sides(table: pd.DataFrame, quantity: str) -> tuple[RunRounds, ...]:
     return tuple(runs)
 
 
-def spread_rows(table: pd.DataFrame) -> Iterator[str]:
-    """Yield the rows of the table of measured spreads."""
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How far runs of one thing differ in a quantity, as standard deviations of logarithms.
+
+    Attributes
+    ----------
+    rounds
+        From round to round within a run, of the middle cell.
+    middle, largest
+        Of a run's mean from run to run, of the middle cell and of the one with the largest.
+    beyond_rounds, whole
+        What is left of the middle cell's, and of the mean of all cells, without the part that
+        follows from the scatter within runs.
+    freedom
+        How alike the cells are in it: few degrees of freedom are cells that differ much.
+    """
+
+    quantity: str
+    n_cells: int
+    n_runs: int
+    rounds: float
+    middle: float
+    largest: float
+    beyond_rounds: float
+    whole: float
+    freedom: float
+
+
+def spreads(table: pd.DataFrame) -> Iterator[Spread]:
+    """Yield the measured spreads of each quantity."""
     for quantity in table["quantity"].unique():
         runs = measured_sides(table, quantity)
         found = spread_of_runs(Sides(runs, ()))
@@ -259,12 +286,10 @@ def spread_rows(table: pd.DataFrame) -> Iterator[str]:
         rounds = np.median([of.logs.std(ddof=1) for run in runs for of in run.values()])
         # how far the cells' variances scatter beyond what so few runs of one spread let expect
         freedom = prior_freedom(np.square(totals), len(runs) - 1)
-        yield (
-            f"| {quantity.replace('_', ' ')} | {len(runs[0])} | {len(runs)} | "
-            f"{rounds:.1%} | {np.median(totals):.1%} | {totals.max():.1%} | {found.cell:.1%} | "
-            f"{found.whole:.1%} | "
-            f"{'many' if math.isinf(freedom) else f'{freedom:.0f}'} |\n"
-        )
+        yield Spread(
+            quantity, len(runs[0]), len(runs), float(rounds), float(np.median(totals)),
+            float(totals.max()), found.cell, found.whole, freedom,
+        )  # fmt: skip
 
 
 def prior_freedom(variances: FloatArray, freedom: int) -> float:
@@ -286,121 +311,19 @@ def prior_freedom(variances: FloatArray, freedom: int) -> float:
     return float(candidates[np.argmin(np.abs(special.polygamma(1, candidates / 2.0) - excess))])
 
 
-def page(table: pd.DataFrame, results: Sequence[Told], n_runs: int, seed: int) -> str:
-    """Return the page."""
-    rows = "".join(
-        f"| {one.kind} | {one.noise} | {one.cells:.1%} | {one.groups:.1%} | {one.whole:.1%} | "
-        f"{one.gate:.1%} | {one.found_whole:.0%} | {one.found_cells:.0%} | {one.mixed:.0%} |\n"
-        for one in results
-    )
-    return _PAGE.format(
-        n_runs=n_runs, seed=seed, rows=rows, measured="".join(spread_rows(table)),
-        round_spread=ROUND_SPREAD, cell=MEASURED_SPREAD.cell, whole=MEASURED_SPREAD.whole,
-        freedom=MEASURED_SPREAD.freedom, n_cells=len(CELLS),
-        error=math.sqrt(0.05 * 0.95 / n_runs), **_summary(results),
-    )  # fmt: skip
-
-
-def _summary(results: Sequence[Told]) -> dict[str, str]:
-    """Return the worst rates, of the kinds whose assumptions hold and of those where they don't."""
-
-    def worst(kinds: Sequence[str], noises: Sequence[str]) -> str:
-        rates = [
-            max(one.cells, one.groups, one.whole, one.gate)
-            for one in results
-            if one.kind in kinds and one.noise in noises
-        ]
-        return f"{max(rates):.1%}" if rates else "none"
-
-    every = list(NOISES)
-    independent = [name for name in every if name != DRIFT]
-    return {
-        "worst_single": worst(["one run each", "one run each, 3 rounds"], every),
-        "worst_alone": worst([KINDS[0].name], every),
-        "worst_twice": worst(["one run each, runs differ twice as much"], every),
-        "worst_turn": worst(["one run each, in turn"], independent),
-        "worst_turn_drift": worst(["one run each, in turn"], [DRIFT]),
-        "worst_runs": worst(
-            [kind.name for kind in KINDS if kind.n_a > 1 and kind.b_scale == 1.0], every
-        ),
-        "worst_unequal": worst([kind.name for kind in KINDS if kind.b_scale != 1.0], every),
-    }
-
-
-_PAGE = """\
-# Two runs compared: how far runs of the same thing differ, and how often a verdict is wrong
-
-`./run compare A/results B/results` compares two runs, or several of either side. Written by
-
-    PYTHONPATH=workflow python -m tools.simulate_between_runs \\
-        page docs/between_runs.csv --runs {n_runs} --seed {seed}
-
-## How far runs of the same thing differ
-
-`between_runs.csv` has the rounds of six runs of the same small grid, one after the other within ten
-minutes on one virtual machine with two CPUs, which other programs kept busy meanwhile (a load
-average of 5 to 9): a quiet host's runs should be closer together. *Rounds*: the standard deviation
-from round to round within a run, of the middle cell (of logarithms, as all here). *Middle*,
-*Largest*: that of a run's mean from run to run, of the middle cell and of the one with the largest.
-*Beyond rounds*: what is left of the middle one, made the middle of what so few runs have, when the
-part that follows from the scatter within the runs is taken off. *Whole*: the same of the mean of
-all cells. *Freedom*: how alike the cells are in it; few degrees of freedom are cells that differ
-much.
-
-| Quantity | Cells | Runs | Rounds | Middle | Largest | Beyond rounds | Whole | Freedom |
-| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
-{measured}
-Where each side is a single run, and nothing else is said (`--run-spread`), its intervals allow for
-{cell:.1%} of a cell and {whole:.1%} of the whole, about the most of the three, with the
-{freedom:.0f} degrees of freedom that six runs have. That is one machine's. What another one's is,
-several runs of the same thing tell there: `./run compare A1 A2 A3 --with B1 B2 B3` prints it.
-
-## How often a verdict is wrong
-
-{n_runs:,} comparisons of each kind, of {n_cells} cells whose truth is known. The rounds of a cell
-scatter by {round_spread:.0%} in the middle, from cell to cell by a factor of about 1.6. Each run
-moves all cells alike (normally) and each cell by its own, by the noise that its rounds have, so
-that its spread is the one above in the mean and another one in each cell.
-
-*Cells*, *groups*, *whole*: comparisons of equals in which any cell (after Holm's correction), any
-group of cells (implementations and sizes, corrected together) or the whole is said to differ.
-*Gate*: comparisons of sides 5% apart in every cell in which `--fail-if slower:5%` fails. Each may
-be 5% at most, but for chance ({error:.1%} is the standard error of 5%). *Found*: of B 10% slower
-throughout, comparisons whose whole is told so, and cells that are. *Mixed*: of one half of the
-cells 30% slower and the other faster by as much, comparisons that say they contradict each other.
-
-- One run each with that allowance: at most {worst_single} wrong. By their rounds alone it would be
-  up to {worst_alone}; where runs differ twice as much as allowed for, up to {worst_twice}.
-- Rounds measured in turn: at most {worst_turn}, and {worst_turn_drift} where what moves each side
-  by itself drifts from round to round.
-- Several runs of a side: at most {worst_runs}, however much they differ. Where the runs of one side
-  differ twice as much as those of the other: at most {worst_unequal}.
-
-| Compared | Noise | Cells | Groups | Whole | Gate | Found whole | Found cells | Mixed |
-| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
-{rows}"""
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the page, or the table that it is made from."""
-    parser = argparse.ArgumentParser(
-        prog="tools.simulate_between_runs", description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
-    commands = parser.add_subparsers(dest="command", required=True)
-    of_page = commands.add_parser("page")
-    of_page.add_argument("table", type=Path)
-    of_page.add_argument("--runs", type=int, default=500, help="comparisons of each kind [count]")
-    of_page.add_argument("--seed", type=int, default=1)
-    commands.add_parser("collect").add_argument("folders", type=Path, nargs="+")
-    options = parser.parse_args(arguments)
-    if options.command == "collect":
-        collect(options.folders).to_csv(sys.stdout, index=False, lineterminator="\n")
-        return 0
-    results = [
-        simulate(kind, noise, options.runs, options.seed) for kind in KINDS for noise in NOISES
-    ]
-    print(page(pd.read_csv(options.table), results, options.runs, options.seed), end="")
+    """Print a row of CSV for each kind of comparison, or what else was asked for."""
+    options = parser(__doc__, 200)
+    options.add_argument("what", choices=("verdicts", "spreads", "collect"))
+    options.add_argument("paths", type=Path, nargs="*", help="a table, or results of runs")
+    given = options.parse_args(arguments)
+    if given.what == "collect":
+        collect(given.paths).to_csv(sys.stdout, index=False, lineterminator="\n")
+    elif given.what == "spreads":
+        print_rows(spreads(pd.read_csv(*given.paths)))
+    else:
+        print_rows(simulate(kind, noise, given.runs, given.seed)
+                   for kind in KINDS for noise in NOISES)  # fmt: skip
     return 0
 
 

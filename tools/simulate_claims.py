@@ -1,6 +1,6 @@
 """Simulates verdicts on claims: how often is a true one contradicted, a false one supported.
 
-Usage: `PYTHONPATH=workflow python -m tools.simulate_claims [--runs N] [--page docs/FILE.md]`
+    PYTHONPATH=workflow python -m tools.simulate_claims > docs/simulation_claims.csv
 
 Tables of measurements are made of cells whose true values are known, and judged by the code that
 judges claims. Truths are as close to the edge of what is claimed as they can be, where errors are
@@ -8,7 +8,6 @@ most frequent: a claim is barely true in every cell that it needs, or false in o
 barely so. Measured values scatter normally, or with heavy tails.
 """
 
-import argparse
 import itertools
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import special
 
 from copycost.audit.claims.cells import Measured
 from copycost.audit.claims.parse import parse_claim
@@ -27,6 +25,7 @@ from copycost.audit.dataset import Dataset
 from copycost.audit.mapping import FileMapping
 from copycost.audit.quantities import DATASET, IMPLEMENTATION, REP, SIZE, THREADS
 from copycost.stats.settings import FloatArray
+from tools.simulation.output import parser, print_rows
 
 SIZES = (1 << 10, 4 << 10, 16 << 10, 64 << 10)
 N_THREADS = (1, 4)
@@ -36,7 +35,6 @@ N_CELLS = len(SIZES) * len(N_THREADS)
 FAR = 0.5
 """A logarithm of a ratio that no noise hides."""
 _THAN = 1e9
-_LEVEL = 0.05
 _DURATION_S = 5.0
 
 Draw = Callable[[np.random.Generator, tuple[int, ...]], FloatArray]
@@ -173,13 +171,16 @@ class Share:
 
     Attributes
     ----------
+    claim, truth
+        The kind of claim; whether it is true, and how.
     wrong
         Share of runs in which a true claim was contradicted, or a false one supported.
     undecided
         Share of runs without a verdict.
     """
 
-    case: Case
+    claim: str
+    truth: str
     noise: str
     n_rounds: int
     n_runs: int
@@ -243,88 +244,17 @@ def simulate(case: Case, noise: str, n_rounds: int, n_runs: int, seed: int = 1) 
     found = [
         quick_verdict(replace(claim, dataset=name_of(table)), measured) for table in range(n_runs)
     ]
-    return Share(case, noise, n_rounds, n_runs, found.count(error) / n_runs,
+    return Share(case.kind, case.truth, noise, n_rounds, n_runs, found.count(error) / n_runs,
                  found.count(Verdict.UNDECIDED) / n_runs)  # fmt: skip
 
 
-_PAGE = """\
-# Are verdicts on claims right?
-
-Tables of {n_cells} cells of which the truth is known, {n_runs:,} of each kind, judged by the code
-that judges claims ([audit.md](audit.md)). Written by
-
-    {command}
-
-Truths are at the edge of what is claimed, where errors are most frequent: *barely true* is a value
-at the very end of the claimed range, with all that the claim can do without far outside of it;
-*barely false* is the same seen from the other side. A share is that of the tables in which a true
-claim was contradicted, or a false one supported. Noise is normal, or has heavy tails (Student's t
-with 3 degrees of freedom).
-
-All shares together are {mean:.1%}. The largest of the {n_shares} is {worst:.1%} (*{worst_kind},
-{worst_truth}*); were all of them 5 %, one in so many would be above {limit:.1%} by chance, with
-{n_runs:,} tables each. Values with rare dips to one side are another matter: the intervals of few
-rounds are then too narrow, and so verdicts are too sure.
-
-Claims of `zero` and `not zero` need no simulation: a count that is not 0 was counted. With a single
-repetition, values are taken at their word and no share of errors is held; such verdicts are
-"observed once".
-
-| Claim | Truth | Noise | {heads} |
-| --- | --- | --- | {rules} |
-{rows}"""
-
-
-def page(shares: Sequence[Share], command: str) -> str:
-    """Return the results as a page for the reader."""
-    worst = max(shares, key=lambda share: share.wrong)
-    lines: dict[tuple[str, str, str], list[Share]] = {}
-    for share in shares:
-        row = (share.case.kind, share.case.truth, share.noise)
-        lines.setdefault(row, []).append(share)
-    rows = "".join(
-        f"| {' | '.join(row)} | {' | '.join(f'{share.wrong:.1%}' for share in found)} |\n"
-        for row, found in lines.items()
-    )
-    n_runs = shares[0].n_runs
-    return _PAGE.format(
-        n_cells=N_CELLS,
-        n_runs=n_runs,
-        command=command,
-        mean=np.mean([share.wrong for share in shares]),
-        n_shares=len(shares),
-        limit=special.bdtrik(1.0 - 1.0 / len(shares), n_runs, _LEVEL) / n_runs,
-        worst=worst.wrong,
-        worst_kind=worst.case.kind,
-        worst_truth=worst.case.truth,
-        heads=" | ".join(f"{n} rounds" for n in ROUNDS),
-        rules=" | ".join("---:" for _ in ROUNDS),
-        rows=rows,
-    )
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the results as a table, and write them as a page where asked to."""
-    parser = argparse.ArgumentParser(prog="tools.simulate_claims", description=__doc__)
-    parser.add_argument("--runs", type=int, default=1000, help="tables of each kind [count]")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--page", type=Path, help="Markdown page to write as well")
-    options = parser.parse_args(arguments)
-    shares = []
-    for case, noise, n_rounds in itertools.product(cases(), NOISES, ROUNDS):
-        share = simulate(case, noise, n_rounds, options.runs, options.seed)
-        shares.append(share)
-        print(
-            f"{case.kind:<22} {case.truth:<30} {noise:<12} {n_rounds:3d}"
-            f" wrong {share.wrong:.3f} undecided {share.undecided:.3f}",
-            flush=True,
-        )
-    if options.page is not None:
-        command = (
-            "PYTHONPATH=workflow python -m tools.simulate_claims "
-            f"--runs {options.runs} --seed {options.seed} --page {options.page}"
-        )
-        options.page.write_text(page(shares, command), encoding="utf-8")
+    """Print the results, a row of CSV each."""
+    given = parser(__doc__, 200).parse_args(arguments)
+    print_rows(
+        simulate(case, noise, n_rounds, given.runs, given.seed)
+        for case, noise, n_rounds in itertools.product(cases(), NOISES, ROUNDS)
+    )
     return 0
 
 

@@ -1,11 +1,10 @@
 """How often a decision table names a way that is not the best, and how often it names the best one.
 
-Runs whose truth is known, decided by the functions that decide real runs. As a page::
+Runs whose truth is known, decided by the functions that decide real runs::
 
-    PYTHONPATH=workflow:. python -m tools.simulate_decisions > docs/simulation_decisions.md
+    PYTHONPATH=workflow python -m tools.simulate_decisions > docs/simulation_decisions.csv
 """
 
-import argparse
 import math
 import sys
 from collections.abc import Sequence
@@ -19,6 +18,7 @@ from copycost.stats.ratios import holm
 from copycost.stats.settings import FloatArray
 from tools.simulation.noise import DRIFT
 from tools.simulation.noise import NOISES as ALL_NOISES
+from tools.simulation.output import parser, print_rows
 from tools.simulation.truths import CURVES, MEASURED, STREAM_SIZES
 
 ROUNDS = (3, 5, 7, 10)
@@ -197,82 +197,15 @@ def _share(values: Sequence[bool]) -> float:
     return sum(values) / len(values) if values else math.nan
 
 
-def page(results: Sequence[Found], n_runs: int, seed: int) -> str:
-    """Return the Markdown page that states the results and how to get them again."""
-    kinds: dict[tuple[str, str], list[Found]] = {}
-    for row in results:
-        kinds.setdefault((row.truth, row.noise), []).append(row)
-    lines = [
-        [*kind, *(f"{_mean(rows, name):.1%}" for name in ("wrong", "wrong_settled", "lost"))]
-        + [_percent(row.right) for row in rows]
-        for kind, rows in kinds.items()
-    ]
-    most = max(results, key=lambda row: row.wrong)
-    return _PAGE.format(
-        n_runs=n_runs,
-        seed=seed,
-        spread=SPREAD,
-        rows="".join(f"| {' | '.join(line)} |\n" for line in lines),
-        n_kinds=len(results),
-        n_above=sum(row.wrong > 1.0 - CONFIDENCE for row in results),
-        wrong=most.wrong,
-        most=f"*{most.truth}*, {most.noise}, {most.n_rounds} rounds",
-        rounds=" | ".join(f"Right, {n}" for n in ROUNDS),
-        rule=" | ".join("---:" for _ in ROUNDS),
-        error=math.sqrt(0.05 * 0.95 / n_runs / len(ROUNDS)),
-    )
-
-
-def _mean(rows: Sequence[Found], name: str) -> float:
-    return float(np.mean([getattr(row, name) for row in rows]))
-
-
-def _percent(value: float) -> str:
-    return "" if math.isnan(value) else f"{value:.0%}"
-
-
-_PAGE = """\
-# Are the decision tables right?
-
-A row of a decision table names a way as the fastest (or the cheapest) only if it is shown to be
-better than every other, each compared round by round; otherwise it lists those that may be the
-best. Several thread counts have one row, about their mean, unless they contradict each other. An
-answer is called settled if it also stands after Holm's correction for the rows of its table. Here
-{n_runs:,} tables of each kind, truth, noise and number of rounds, with a standard deviation of
-{spread:.0%} from round to round where the truth has none of its own, are decided by the code that
-decides real runs. Written by
-
-    PYTHONPATH=workflow:. python -m tools.simulate_decisions --runs {n_runs} --seed {seed}
-
-*Wrong*: rows that name a way although it is not the best, or not alone. *Settled wrong*: tables
-with any such answer that is called settled. *Lost*: rows whose answer leaves out the best way. Each
-of these is the mean over the numbers of rounds, and should be at most 5 %. *Right*: of the rows
-where one way is the best, those that name it, with so many rounds.
-
-Single ones of the {n_kinds} kinds had more wrong rows than 5 %: {n_above}, up to {wrong:.1%}
-({most}).
-Student's t takes noise to be alike on both sides, so where one way is much noisier than the others
-and dips, more answers are wrong than should be. A share of tables in one line is itself uncertain:
-5 % has a standard error of {error:.1%}.
-
-| Truth | Noise | Wrong | Settled wrong | Lost | {rounds} |
-| --- | --- | ---: | ---: | ---: | {rule} |
-{rows}"""
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the page."""
-    parser = argparse.ArgumentParser(prog="tools.simulate_decisions", description=__doc__)
-    parser.add_argument("--runs", type=int, default=100, help="simulated tables of each [count]")
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args(arguments)
-    results = [
-        simulate(truth, noise, n_rounds, options.runs, options.seed)
+    """Print the results, a row of CSV each."""
+    given = parser(__doc__, 100).parse_args(arguments)
+    print_rows(
+        simulate(truth, noise, n_rounds, given.runs, given.seed)
         for truth in TRUTHS
         for noise in NOISES
         for n_rounds in ROUNDS
-    ]
-    print(page(results, options.runs, options.seed), end="")
+    )
     return 0
 
 

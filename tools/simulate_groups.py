@@ -1,11 +1,10 @@
 """How often statements about groups of cells are wrong, and how often a true one is made.
 
-Runs whose truth is known, analysed by the functions that analyse real runs. As a page::
+Runs whose truth is known, analysed by the functions that analyse real runs::
 
-    PYTHONPATH=workflow python -m tools.simulate_groups --runs 2000 > docs/simulation_groups.md
+    PYTHONPATH=workflow python -m tools.simulate_groups > docs/simulation_groups.csv
 """
 
-import argparse
 import math
 import sys
 from collections.abc import Sequence
@@ -19,6 +18,7 @@ from copycost.stats.ratios import Ratio, paired_ratio
 from copycost.stats.settings import FloatArray
 from tools.simulation.noise import DRIFT
 from tools.simulation.noise import NOISES as ALL_NOISES
+from tools.simulation.output import parser, print_rows
 
 THREADS = (1, 2, 4, 8)
 ROUNDS = (3, 5, 7, 10)
@@ -160,60 +160,15 @@ def _signs(values: FloatArray) -> FloatArray:
     return np.sign(np.round(values, 9))
 
 
-def page(results: Sequence[Told], n_runs: int, seed: int) -> str:
-    """Return the Markdown page that states the results and how to get them again."""
-    rows = "".join(
-        f"| {row.truth} | {row.noise} | {row.n_rounds} | {row.wrong:.1%} | {_share(row.right)} |\n"
-        for row in results
-    )
-    most = max(results, key=lambda row: row.wrong)
-    return _PAGE.format(
-        n_runs=n_runs, seed=seed, spread=SPREAD, rows=rows, wrong=most.wrong, truth=most.truth,
-        noise=most.noise, n_rounds=most.n_rounds, n=N_IMPLEMENTATIONS,
-        error=math.sqrt(0.05 * 0.95 / n_runs),
-    )  # fmt: skip
-
-
-def _share(value: float) -> str:
-    return "" if math.isnan(value) else f"{value:.1%}"
-
-
-_PAGE = """\
-# Are statements about groups right?
-
-Whether throughput rose or fell with the threads is tested for every pair of thread counts, over the
-sizes together, with Holm's correction for all pairs of all implementations; sizes are said to part
-where some are shown to rise and others to fall, one by one or the smaller ones together and the
-larger ones. Here {n_runs:,} runs of each kind, with a known truth for {n} implementations alike and
-a standard deviation of {spread:.0%} from round to round, are told about by the code that tells
-about real runs. Written by
-
-    PYTHONPATH=workflow python -m tools.simulate_groups --runs {n_runs} --seed {seed}
-
-*Wrong*: runs with a statement about any of the implementations that is not so. *Right*: runs in
-which the right one is made of every implementation; in the rest, it is not settled or only a part
-of it is told. A wrong statement was made in at most {wrong:.1%} of the runs of any kind
-(*{truth}*, {noise}, {n_rounds} rounds). A share of {n_runs:,} runs is itself uncertain: 5 % has a
-standard error of {error:.1%}.
-
-| Truth | Noise | Rounds | Wrong | Right |
-| --- | --- | ---: | ---: | ---: |
-{rows}"""
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the page."""
-    parser = argparse.ArgumentParser(prog="tools.simulate_groups", description=__doc__)
-    parser.add_argument("--runs", type=int, default=2000, help="simulated runs of each [count]")
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args(arguments)
-    results = [
-        simulate(truth, noise, n_rounds, options.runs, options.seed)
+    """Print the results, a row of CSV each."""
+    given = parser(__doc__, 100).parse_args(arguments)
+    print_rows(
+        simulate(truth, noise, n_rounds, given.runs, given.seed)
         for truth in TRUTHS
         for noise in NOISES
         for n_rounds in ROUNDS
-    ]
-    print(page(results, options.runs, options.seed), end="")
+    )
     return 0
 
 

@@ -1,16 +1,14 @@
 """How often noise is taken for two clusters of repetitions, and two clusters are found.
 
-    PYTHONPATH=workflow python -m tools.simulate_modes --page docs/modes.md
+    PYTHONPATH=workflow python -m tools.simulate_modes > docs/simulation_modes.csv
 
 simulates runs of known truth, analysed by the code that analyses real runs. With `--critical` it
 makes the table of `copycost.stats.modes` anew, from a million cells of each kind of noise.
 """
 
-import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +16,7 @@ import numpy.typing as npt
 from copycost.stats.modes import LEAST_APART, gap_p_values, widest_gaps
 from copycost.stats.ratios import t_quantile
 from copycost.stats.settings import FloatArray
+from tools.simulation.output import parser, print_rows
 
 CONFIDENCE = 0.95
 N_CELLS = 84
@@ -131,103 +130,47 @@ def critical(n: int, n_cells: int = 1_000_000) -> tuple[float, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of a table of the page: what was simulated, and a share for each of `ROUNDS`."""
+    """What was simulated with `n` repetitions, and a share of it, 0 to 1.
 
-    name: str
-    shares: tuple[float, ...]
+    Attributes
+    ----------
+    what
+        Runs without clusters of which any cell is said to have two (`false alarm`; of spread 10 %,
+        so that gaps matter), cells with two that are found (`found`; of spread 2 %), or intervals
+        of ratios that hold the truth (`ratio held`).
+    kind
+        The noise, or how many standard deviations two clusters are apart.
+    """
 
-    @property
-    def markdown(self) -> str:
-        """Return it as a row of a table."""
-        return f"| {self.name} | " + " | ".join(f"{share:.1%}" for share in self.shares) + " |"
+    what: str
+    kind: str
+    n: int
+    share: float
 
 
-def simulate_alarms(n_runs: int) -> Iterator[Row]:
-    """Yield the false alarms of every kind of noise; its spread is 10 %, so that gaps matter."""
+def simulate_all(n_runs: int, seed: int) -> Iterator[Row]:
+    """Yield all shares, for each of `ROUNDS`."""
     for name, noise in (CALIBRATED | OTHER).items():
-        yield Row(name, tuple(false_alarms(noise, n, n_runs, 0.1) for n in ROUNDS))
-
-
-def simulate_power(n_runs: int) -> Iterator[Row]:
-    """Yield how often two clusters are found, by their distance; the spread is 2 %."""
+        for n in ROUNDS:
+            yield Row("false alarm", name, n, false_alarms(noise, n, n_runs, 0.1, seed))
     for apart in CLUSTERS:
-        yield Row(f"{apart:g}", tuple(power(apart, n, n_runs, 0.02) for n in ROUNDS))
-
-
-def simulate_coverage(n_runs: int) -> Iterator[Row]:
-    """Yield how often intervals of ratios hold the truth, by the distance of two clusters."""
+        for n in ROUNDS:
+            yield Row("found", f"{apart:g}", n, power(apart, n, n_runs, 0.02, seed))
     for apart in (0.0, *CLUSTERS):
-        yield Row(f"{apart:g}", tuple(ratio_coverage(apart, n, 50 * n_runs) for n in ROUNDS))
-
-
-_PAGE = """\
-# Two modes of a cell
-
-Where the repetitions of a cell fall into two clusters, one median with one interval describes
-neither. The test (`copycost.stats.modes`) takes the widest gap in the ordered log throughput that
-leaves two of five, or three of six and more, on either side, over the standard deviation within
-both sides. It holds that against what noise without clusters has, corrected (Holm) for all cells
-of the run. Fewer than five repetitions cannot be told apart, whatever they look like; clusters
-less than 10 % apart are of no matter. Simulated with {n_runs:,} runs of each kind, written by
-
-    PYTHONPATH=workflow python -m tools.simulate_modes --runs {n_runs} --page docs/modes.md
-
-## False alarms
-
-Runs of {n_cells} cells without clusters of which any is said to have two; 5 % are allowed. The
-critical values are made from the first {calibrated} kinds of noise. The others show what the
-promise covers and what not: where dips are more frequent than one in five, or deeper, some of them
-lie at the same depth by chance.
-
-| Noise \\ repetitions | {rounds} |
-| --- | {align} |
-{alarms}
-
-## Clusters found
-
-Cells with two equally frequent clusters, by their distance in standard deviations of either, among
-{others} cells without. Where that stays below 100 % however
-far apart they are, the other cells have too few repetitions in one of the clusters.
-
-| Distance \\ repetitions | {rounds} |
-| --- | {align} |
-{power}
-
-## What two modes do to intervals
-
-95 % intervals of ratios where one side has two equally frequent clusters, and how often they hold
-the mean of the log ratio. With three repetitions all are in the same cluster in a quarter of the
-cells, and the interval holds that cluster only.
-
-| Distance \\ repetitions | {rounds} |
-| --- | {align} |
-{coverage}
-"""
-
-
-def page(n_runs: int) -> str:
-    """Return the Markdown page that states the results and how to get them again."""
-    tables = (simulate_alarms(n_runs), simulate_power(n_runs), simulate_coverage(n_runs))
-    alarms, found, coverage = ("\n".join(row.markdown for row in rows) for rows in tables)
-    return _PAGE.format(
-        n_runs=n_runs, calibrated=len(CALIBRATED), n_cells=N_CELLS, others=N_CELLS - 1,
-        rounds=" | ".join(map(str, ROUNDS)), align=" | ".join(["---:"] * len(ROUNDS)),
-        alarms=alarms, power=found, coverage=coverage,
-    )  # fmt: skip
+        for n in ROUNDS:
+            yield Row("ratio held", f"{apart:g}", n, ratio_coverage(apart, n, 50 * n_runs, seed))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the critical values, or write the page."""
-    parser = argparse.ArgumentParser(prog="tools.simulate_modes", description=__doc__)
-    parser.add_argument("--runs", type=int, default=1000, help="simulated runs of each [count]")
-    parser.add_argument("--critical", action="store_true", help="print the critical values")
-    parser.add_argument("--page", type=Path, help="Markdown page to write")
-    options = parser.parse_args(arguments)
-    if options.critical:
+    """Print the shares as CSV, or the critical values."""
+    options = parser(__doc__, 1000)
+    options.add_argument("--critical", action="store_true", help="print the critical values")
+    given = options.parse_args(arguments)
+    if given.critical:
         for n in TABLED:
             print(f"    {n}: ({', '.join(f'{value:.1f}' for value in critical(n))}),", flush=True)
-    if options.page is not None:
-        options.page.write_text(page(options.runs), encoding="utf-8")
+    else:
+        print_rows(simulate_all(given.runs, given.seed))
     return 0
 
 

@@ -5,15 +5,13 @@ code that chooses them there, and looks at the verdicts at the end: of equals, w
 none, and of pairs that differ. Beside it the same time spent on equally many rounds of all, looked
 at once; and the same passes with plain 95 % intervals, as somebody would who looks again and again.
 
-    PYTHONPATH=workflow python -m tools.simulate_stopping --page docs/stopping.md
+    PYTHONPATH=workflow python -m tools.simulate_stopping > docs/simulation_stopping.csv
 """
 
-import argparse
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -22,11 +20,11 @@ from copycost.config.looks import (
     FEWEST_ROUNDS,
     PASSES,
     confidence_of_analysis,
-    confidence_to_settle,
 )
 from copycost.grid.cells import Cell
 from copycost.stats.ratios import t_quantile
 from copycost.stats.settings import FloatArray
+from tools.simulation.output import parser, print_rows
 
 CONFIDENCE = 0.95
 TIMES = (2, 3, 5, 8, 16, 40)
@@ -192,102 +190,10 @@ def simulate_all(n_runs: int, seed: int) -> Iterator[Outcome]:
             yield simulate(name, time, n_runs, seed)
 
 
-_PAGE = """\
-# Does measuring on see differences that there are not?
-
-With `measure.minutes` a run looks at its comparisons up to {passes} times and measures on where
-they are not settled. Whoever does that with plain intervals sees differences too often. So nothing
-is settled with fewer than {fewest} rounds, or by an interval of less than {settle:.2%}, and the
-intervals of the analysis are those of {analysis:.0%} instead of {stated:.0%}. Simulated comparisons
-whose truth is known, {n_runs:,} runs of each kind with {n_pairs} comparisons each, {n_equal} of
-them of equals; rounds chosen by the code that chooses those of real runs. Written by
-
-    {command}
-
-Verdicts on equals, which are all wrong, and of which a run shall have at most {error:.0%}: *once*,
-after equally many rounds of all cells, looked at once with {stated:.0%} intervals; *again*, after
-as many passes that measure on until a {stated:.0%} interval shows a difference; *here*, as a run
-does it; *other*, here on another quantity that is equal everywhere, half of whose noise is that of
-the throughput. {worst}
-
-*Found*: true differences of {least:.0%} to {most:.0%} that were seen in the same time.
-The spread of a cell from round to round is {low:.1%} to {high:.0%}, another one in each cell.
-*Time*: how many rounds of every cell it holds. *Dips*: one repetition in ten is slower by a quarter
-on average. *Two modes*: every other one is slower by a quarter.
-
-| Noise | Time | Once | Again | Here | Other | Found once | Found here |
-| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
-{rows}"""
-
-
-def page(outcomes: Sequence[Outcome], n_runs: int, seed: int) -> str:
-    """Return the Markdown page that states the results and how to get them again."""
-    rows = "".join(
-        f"| {row.noise} | {row.time} | {row.once:.1%} | {row.again:.1%} | {row.here:.1%} "
-        f"| {row.other:.1%} | {row.found_once:.1%} | {row.found:.1%} |\n"
-        for row in outcomes
-    )
-    command = (
-        f"PYTHONPATH=workflow python -m tools.simulate_stopping --runs {n_runs} --seed {seed} "
-        "--page docs/stopping.md"
-    )
-    return _PAGE.format(
-        command=command,
-        passes=PASSES,
-        fewest=FEWEST_ROUNDS,
-        settle=confidence_to_settle(CONFIDENCE),
-        analysis=confidence_of_analysis(CONFIDENCE),
-        stated=CONFIDENCE,
-        error=1.0 - CONFIDENCE,
-        n_runs=n_runs,
-        n_pairs=len(DIFFERENCES) * N_GROUPS,
-        n_equal=DIFFERENCES.count(0.0) * N_GROUPS,
-        least=np.expm1(min(filter(None, DIFFERENCES))),
-        most=np.expm1(max(DIFFERENCES)),
-        low=SPREADS[0],
-        high=SPREADS[1],
-        worst=_worst(outcomes),
-        rows=rows,
-    )
-
-
-def _worst(outcomes: Sequence[Outcome]) -> str:
-    """Return the largest shares in sentences: with rounds enough to look again, and without."""
-    error = 1.0 - CONFIDENCE
-    looked = [row for row in outcomes if row.time > FEWEST_ROUNDS]
-    most, again = max(row.here for row in looked), max(row.again for row in looked)
-    text = (
-        f"Where there was time to look again, at most {most:.1%} of a run's verdicts on equals\n"
-        f"were wrong, and up to {again:.1%} with plain intervals."
-    )
-    others = [row for row in outcomes if row.time <= FEWEST_ROUNDS and row.here > error]
-    if others:
-        kinds = ", ".join(f"{row.time} rounds of *{row.noise}* ({row.here:.1%})" for row in others)
-        text += (
-            "\nWith less time all cells have equally many rounds, as without a stated time; then"
-            f"\nmore than {error:.0%} were wrong with {kinds}."
-        )
-    return text
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the results as a table, and write the page where asked to."""
-    parser = argparse.ArgumentParser(prog="tools.simulate_stopping", description=__doc__)
-    parser.add_argument("--runs", type=int, default=1000, help="simulated runs of each [count]")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--page", type=Path, help="Markdown page to write as well")
-    options = parser.parse_args(arguments)
-    outcomes = []
-    print("noise                   time   once  again   here  other  found once  here")
-    for row in simulate_all(options.runs, options.seed):
-        print(
-            f"{row.noise:<22} {row.time:5d} {row.once:6.3f} {row.again:6.3f} {row.here:6.3f}"
-            f" {row.other:6.3f} {row.found_once:11.3f} {row.found:5.3f}",
-            flush=True,
-        )
-        outcomes.append(row)
-    if options.page is not None:
-        options.page.write_text(page(outcomes, options.runs, options.seed), encoding="utf-8")
+    """Print the results, a row of CSV each."""
+    given = parser(__doc__, 200).parse_args(arguments)
+    print_rows(simulate_all(given.runs, given.seed))
     return 0
 
 

@@ -1,13 +1,11 @@
 """How often question 6 names a violation in runs without any effect.
 
-PYTHONPATH=workflow:. python -m tools.simulate_unexpected > docs/simulation_unexpected.md
+PYTHONPATH=workflow python -m tools.simulate_unexpected > docs/simulation_unexpected.csv
 """
 
-import argparse
-import math
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -19,6 +17,7 @@ from copycost.analysis.questions.unexpected import unexpected_facts
 from copycost.grid.conditions import COLD, HOT, Condition
 from copycost.stats.settings import StatisticsSettings
 from tools.simulation.noise import NOISES
+from tools.simulation.output import parser, print_rows
 
 SPREAD = 0.05
 """Standard deviation of each logarithm from round to round."""
@@ -87,43 +86,22 @@ def n_named(noise: str, n_runs: int, seed: int) -> int:
     return sum(any(found["violations"] for found in run) for run in runs)
 
 
-_PAGE = """\
-# Does question 6 find surprises that are not there?
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The share of runs with one noise (0 to 1) in which some condition names a violation."""
 
-{n_runs} runs of the default grid with each kind of noise, in which all ways, sizes and threads are
-equal: {n_checks} comparisons, {n_rounds} rounds, a standard deviation of {spread:.0%} from round to
-round. Written by
-
-    PYTHONPATH=workflow:. python -m tools.simulate_unexpected --runs {n_runs} --seed {seed}
-
-A run counts if any expectation is called violated under any condition, which should be so in at
-most 5 %; that has a standard error of {error:.1%}. When each expectation was corrected for its own
-comparisons only, 24 to 38 % of these runs had a violation that was said to stand.
-
-| Noise | Runs that name a violation |
-| --- | ---: |
-{rows}"""
+    noise: str
+    n_runs: int
+    share: float
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the page."""
-    parser = argparse.ArgumentParser(prog="tools.simulate_unexpected", description=__doc__)
-    parser.add_argument("--runs", type=int, default=200, help="simulated runs of each [count]")
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args(arguments)
-    n_runs, seed = options.runs, options.seed
-    shares = {noise: n_named(noise, n_runs, seed) / n_runs for noise in KINDS}
-    one = unexpected_facts(default_run(np.random.default_rng(seed), KINDS[0]))
-    text = _PAGE.format(
-        n_runs=n_runs,
-        seed=seed,
-        spread=SPREAD,
-        n_rounds=N_ROUNDS,
-        n_checks=sum(found["n_checks"] for found in one.values()),
-        error=math.sqrt(0.05 * 0.95 / n_runs),
-        rows="".join(f"| {noise} | {share:.1%} |\n" for noise, share in shares.items()),
+    """Print the results, a row of CSV each."""
+    given = parser(__doc__, 200).parse_args(arguments)
+    print_rows(
+        Named(noise, given.runs, n_named(noise, given.runs, given.seed) / given.runs)
+        for noise in KINDS
     )
-    print(text, end="")
     return 0
 
 

@@ -5,7 +5,7 @@
     PYTHONPATH=workflow python -m tools.slices planted --tries 30
     PYTHONPATH=workflow python -m tools.slices round_trips --starts 10
 
-Prints tables for docs/windows.md. As root, on `veth`; needs results/bin and results/host.json.
+Prints tables for docs/method.md. As root, on `veth`; needs results/bin and results/host.json.
 """
 
 import argparse

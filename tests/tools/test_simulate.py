@@ -1,7 +1,6 @@
 """Places and verdicts keep what they promise, on simulated runs of known truth."""
 
 import csv
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -94,14 +93,11 @@ def test_ratio_coverage_is_that_of_the_intervals_of_ratios() -> None:
     np.testing.assert_array_equal(ratios_held(runs, expected, SETTINGS).ravel(), held)
 
 
-def test_page_states_the_command_and_every_truth(tmp_path: Path) -> None:
-    path, output = tmp_path / "simulation.md", tmp_path / "deeper" / "simulation.csv"
-    arguments = ["--runs", "2", "--seed", "7", "--page", str(path), "--output", str(output)]
-    assert main(arguments) == 0
-    text = path.read_text(encoding="utf-8")
-    assert "tools.simulate --runs 2 --seed 7 --page docs/simulation.md" in text
-    rows = {line.split("|")[1].strip() for line in text.splitlines() if line.startswith("| ")}
-    assert rows.issuperset(CURVES)
-    assert rows.issuperset(NOISES)
-    told = {row["truth"] for row in csv.DictReader(output.read_text("utf-8").splitlines())}
-    assert told == set(CURVES)
+def test_the_command_prints_a_row_of_each_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["crossovers", "--runs", "2", "--seed", "7"]) == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    assert {row["noise"] for row in rows} == set(NOISES)
+    assert {row["truth"] for row in rows} == set(CURVES)
+    assert main(["shares", "--runs", "2"]) == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    assert {row["noise"] for row in rows} == set(NOISES)

@@ -21,8 +21,8 @@ def test_facts_that_have_nothing_to_do_with_it_are_seldom_said_to() -> None:
     assert chance_associations(12, 200, 1) <= 0.09
 
 
-def test_the_page_states_what_it_rests_on(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["page", "--runs", "5"]) == 0
-    page = capsys.readouterr().out
-    assert page.startswith("# Many hosts")
-    assert page.count("\n| ") > 25
+def test_the_command_prints_every_kind_of_fleet(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--runs", "5"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1 + 29
+    assert main(["--runs", "5", "--facts"]) == 0
+    assert capsys.readouterr().out.startswith("n_hosts,share\n10,")

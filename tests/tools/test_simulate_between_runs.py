@@ -1,4 +1,4 @@
-"""The tool that simulates comparisons of runs: its truths, its page, what it finds in runs."""
+"""The tool that simulates comparisons of runs: its truths, what it finds in runs."""
 
 import math
 from dataclasses import replace
@@ -14,10 +14,9 @@ from tools.simulate_between_runs import (
     KINDS,
     make_runs,
     measured_sides,
-    page,
     prior_freedom,
     simulate,
-    spread_rows,
+    spreads,
 )
 
 TABLE = Path(__file__).parents[2] / "docs" / "between_runs.csv"
@@ -58,25 +57,15 @@ def test_a_true_difference_of_all_cells_is_seen_by_many_runs() -> None:
     assert found.whole.found.ratio == pytest.approx(0.8, rel=0.1)
 
 
-def test_the_page_states_what_was_measured_and_the_worst_rates() -> None:
-    table = pd.read_csv(TABLE)
-    rows = list(spread_rows(table))
-    assert [row.split("|")[1].strip() for row in rows] == ["throughput", "cpu time", "round trip"]
-    results = [simulate(kind, noise, 2, 1) for kind in KINDS for noise in ("normal",)]
-    text = page(table, results, 2, 1)
-    assert all(row in text for row in rows)
-    assert all(f"| {kind.name} | normal |" in text for kind in KINDS)
-
-
 def test_the_allowance_is_that_of_the_runs_that_were_measured() -> None:
     table = pd.read_csv(TABLE)
     n_runs = len(measured_sides(table, "throughput"))
     assert n_runs - 1 == MEASURED_SPREAD.freedom
-    cells = [row.split("|")[7] for row in spread_rows(table)]
-    wholes = [row.split("|")[8] for row in spread_rows(table)]
-    for found, allowed in ((cells, MEASURED_SPREAD.cell), (wholes, MEASURED_SPREAD.whole)):
-        most = max(float(one.strip(" %")) / 100 for one in found)
-        assert most - 0.0005 <= allowed <= most + 0.005
+    found = list(spreads(table))
+    assert [one.quantity for one in found] == ["throughput", "cpu_time", "round_trip"]
+    cell, whole = max(one.beyond_rounds for one in found), max(one.whole for one in found)
+    assert cell - 0.0005 <= MEASURED_SPREAD.cell <= cell + 0.005
+    assert whole - 0.0005 <= MEASURED_SPREAD.whole <= whole + 0.005
 
 
 def test_freedom_is_that_of_the_distribution_that_variances_come_from() -> None:

@@ -1,10 +1,8 @@
 """Verdicts on claims are wrong as rarely as they promise, on tables of known truth."""
 
-from pathlib import Path
-
 import pytest
 
-from tools.simulate_claims import NOISES, ROUNDS, Case, cases, main, page, simulate
+from tools.simulate_claims import Case, cases, simulate
 
 CASES = cases()
 N_RUNS = 60
@@ -28,22 +26,3 @@ def test_what_is_far_inside_or_outside_is_decided() -> None:
     outside = Case("more", "far outside", said, True, [-0.3] * 8)
     assert simulate(inside, "normal", 5, N_RUNS).wrong > 0.95
     assert simulate(outside, "normal", 5, N_RUNS).wrong > 0.95
-
-
-@pytest.mark.slow
-def test_the_page_states_the_command_and_every_case(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "page.md"
-    assert main(["--runs", "1", "--seed", "7", "--page", str(path)]) == 0
-    text = path.read_text(encoding="utf-8")
-    assert "--runs 1 --seed 7" in text
-    rows = [line for line in text.splitlines() if line.startswith("| ")]
-    assert len(rows) == 2 + len(CASES) * len(NOISES)
-    assert len(capsys.readouterr().out.splitlines()) == len(CASES) * len(NOISES) * len(ROUNDS)
-
-
-def test_the_page_names_the_worst() -> None:
-    shares = [simulate(case, "normal", n, 2) for case in CASES[:2] for n in ROUNDS]
-    worst = max(shares, key=lambda share: share.wrong)
-    assert f"{worst.wrong:.1%}" in page(shares, "command")

@@ -1,10 +1,8 @@
 """Statements about groups are right, on simulated runs of known truth."""
 
-import math
-
 import pytest
 
-from tools.simulate_groups import NOISES, ROUNDS, TRUTHS, main, page, simulate
+from tools.simulate_groups import NOISES, ROUNDS, TRUTHS, main, simulate
 
 BY_NAME = {truth.name: truth for truth in TRUTHS}
 N_RUNS = 60
@@ -25,13 +23,7 @@ def test_rise_with_the_threads_is_told(noise: str, n_rounds: int) -> None:
     assert found.right >= 0.8
 
 
-def test_page_states_the_result() -> None:
-    found = [simulate(BY_NAME[name], "normal", 3, 2, seed=1) for name in ("flat", "sizes part")]
-    text = page(found, 2, 1)
-    assert "| flat | normal | 3 |" in text
-    assert math.isnan(found[0].right)
-
-
-def test_command_prints_the_page(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_a_row_of_each_kind(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--runs", "1"]) == 0
-    assert capsys.readouterr().out.count("\n| ") == 2 + len(TRUTHS) * len(NOISES) * len(ROUNDS)
+    rows = len(TRUTHS) * len(NOISES) * len(ROUNDS)
+    assert len(capsys.readouterr().out.splitlines()) == 1 + rows

@@ -1,5 +1,6 @@
 """Runs that measure on where comparisons are open are not wrong more often than they say."""
 
+import csv
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ from copycost.config.looks import FEWEST_ROUNDS
 from copycost.stats.ratios import Direction, paired_ratio
 from tools.simulate_stopping import CONFIDENCE, NOISES, TIMES, _verdict, main, simulate
 
-PAGE = Path(__file__).parents[2] / "docs/stopping.md"
+TABLE = Path(__file__).parents[2] / "docs/simulation_stopping.csv"
 
 
 @pytest.mark.slow
@@ -31,25 +32,18 @@ def test_verdicts_are_those_of_the_intervals_of_ratios() -> None:
         assert _verdict(values, 0.95) == signs.get(direction, 0)
 
 
-def test_page_states_the_command_and_every_row(tmp_path: Path) -> None:
-    path = tmp_path / "stopping.md"
-    assert main(["--runs", "1", "--seed", "7", "--page", str(path)]) == 0
-    text = path.read_text(encoding="utf-8")
-    assert "tools.simulate_stopping --runs 1 --seed 7 --page docs/stopping.md" in text
-    assert [row[:2] for row in rows_of(text)] == [
-        [name, str(time)] for name in NOISES for time in TIMES
+def test_the_command_prints_every_noise_and_time(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--runs", "1", "--seed", "7"]) == 0
+    rows = csv.DictReader(capsys.readouterr().out.splitlines())
+    assert [(row["noise"], int(row["time"])) for row in rows] == [
+        (name, time) for name in NOISES for time in TIMES
     ]
 
 
 def test_published_runs_that_look_again_keep_their_promise() -> None:
-    rows = [row for row in rows_of(PAGE.read_text(encoding="utf-8")) if int(row[1]) > FEWEST_ROUNDS]
+    with TABLE.open(newline="", encoding="utf-8") as table:
+        rows = [row for row in csv.DictReader(table) if int(row["time"]) > FEWEST_ROUNDS]
     assert rows
     for row in rows:
-        again, here = (float(row[column].rstrip("%")) / 100 for column in (3, 4))
-        assert here <= 1.0 - CONFIDENCE + 0.01  # a standard error is 0.4 %
-        assert again > here
-
-
-def rows_of(page: str) -> list[list[str]]:
-    lines = [line for line in page.splitlines() if line.startswith("| ") and "%" in line]
-    return [[word.strip() for word in line.strip("|").split("|")] for line in lines]
+        assert float(row["here"]) <= 1.0 - CONFIDENCE + 0.01  # a standard error is 0.4 %
+        assert float(row["again"]) > float(row["here"])

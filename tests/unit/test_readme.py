@@ -78,6 +78,15 @@ def test_files_in_the_text_exist(page: Path) -> None:
     assert missing <= MADE_BY_A_RUN
 
 
+def test_pages_that_code_and_templates_name_exist() -> None:
+    folders = ("workflow", "report", "tools", "config", "data", "tests/golden")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file()]
+    files += [ROOT / name for name in ("run", "config.yaml", "Snakefile", "Containerfile")]
+    texts = [path.read_bytes() for path in files if path.suffix not in (".pyc", ".gz")]
+    named = set(re.findall(rb"docs/\w+\.(?:md|csv|svg)", b"\n".join(texts)))
+    assert {name for name in named if not (ROOT / name.decode()).exists()} == set()
+
+
 @each_page
 def test_subcommands_are_those_of_the_front_door(page: Path) -> None:
     assert set(re.findall(r"\./run\s+([a-z][a-z-]+)", page.read_text())) <= subcommands()

@@ -54,7 +54,7 @@ def test_every_cell_has_a_record_with_a_clear_status(profiled: Checkout) -> None
             assert record["remedy"]
 
 
-def test_the_page_on_tables_describes_exactly_the_columns_of_profiles(profiled: Checkout) -> None:
+def test_the_data_dictionary_has_exactly_the_columns_of_profiles(profiled: Checkout) -> None:
     assert_documented(profiled.path / "results", *(f"{name}.csv" for name in SHARES))
 
 

@@ -6,6 +6,7 @@ from workflow.conftest import WholeRun
 from workflow.support import Checkout
 
 from copycost.records.table import read_table
+from copycost.report.columns import columns_csv
 
 pytestmark = pytest.mark.slow
 
@@ -24,9 +25,10 @@ def test_every_repetition_of_the_grid_has_its_row(whole_run: WholeRun) -> None:
     assert set(table["testbed"]) == {"loopback"}
 
 
-def test_the_page_on_tables_describes_exactly_the_columns_of_a_run(whole_run: WholeRun) -> None:
-    tables = ("cells.csv", "summary.csv", "ratios.csv", "quality.csv")
-    assert_documented(whole_run.checkout.path / "results", *tables)
+def test_the_data_dictionary_has_exactly_the_columns_of_a_run(whole_run: WholeRun) -> None:
+    results = whole_run.checkout.path / "results"
+    assert_documented(results, "cells.csv", "summary.csv", "ratios.csv", "quality.csv")
+    assert (results / "tables/columns.csv").read_text(encoding="utf-8") == columns_csv()
 
 
 def test_a_foreign_file_among_the_records_is_told_and_ignored(checkout: Checkout) -> None:

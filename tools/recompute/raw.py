@@ -21,7 +21,7 @@ _COMPARED = ("_per_byte", "_per_message", "throughput_bits_per_s", "service_mean
 _OFF_WINDOW = 0.05
 # What a guest says of a time that is longer or shorter by more is not of the window.
 _OTHER_TIME = 0.25
-# Of the errors that intervals make, looking in between takes this share: docs/stopping.md.
+# Of the errors that intervals make, looking in between takes this share: docs/method.md.
 _OF_LOOKS = 0.2
 
 

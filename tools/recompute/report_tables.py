@@ -175,7 +175,8 @@ def _placement_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) ->
     ]
     by_round = rows.pivot_table(index="rep", columns=["testbed", "placement"], values=metric)
     place = row["Placement"].strip("`")
-    testbed = next(testbed for testbed, each in by_round if each == place)
+    placed = by_round.xs(place, axis="columns", level="placement")
+    testbed = placed.columns[0]
     apart, here = by_round[testbed, "apart"], by_round[testbed, place]
     ratio = run.ratio(pd.Series(np.log(here / apart)))
     return {

@@ -1,5 +1,8 @@
 # From the records to the tidy tables of cells and of round trips. Nothing here measures.
 
+# What each column of all tables is.
+COLUMNS = "results/tables/columns.csv"
+
 # For rules that use round trips: nothing where the configuration asks for none.
 HAS_ROUND_TRIPS = bool(ROUND_TRIP_RECORDS)
 ROUND_TRIPS = ["results/tables/round_trips.csv"] if HAS_ROUND_TRIPS else []
@@ -36,3 +39,14 @@ rule collect_round_trips:
         "Collect all round trips in one table, and their distributions in another"
     script:
         "../scripts/collect_round_trips.py"
+
+
+rule describe_columns:
+    output:
+        columns=COLUMNS,
+    log:
+        "results/logs/tables/columns.log",
+    message:
+        "Describe the columns of all tables"
+    script:
+        "../scripts/describe_columns.py"

@@ -15,10 +15,12 @@ import yaml
 from copycost.analysis.passes import (
     Choice,
     choose_cells,
+    cubes_of,
     describe,
     disagreeing,
     is_settled,
     most_decisive,
+    open_answers,
     size_between,
     time_of,
     within,
@@ -268,6 +270,42 @@ def test_the_analysis_is_stricter_only_where_there_were_looks() -> None:
     without = config({"minutes": "none"})
     assert without.analysed() == without
     assert config().analysed().statistics.confidence == pytest.approx(0.96)
+
+
+def test_an_answer_that_is_open_gets_more_of_the_ways_that_may_be_the_best() -> None:
+    asked = config(implementations=["two_copy", "one_copy", "zero_copy"], n_threads=[1, 2])
+
+    def rows(lead: float) -> Rows:
+        """Both are ahead of two_copy for sure; at 16 KiB it is open by which one."""
+        ahead = {"one_copy": 3.0, "zero_copy": 3.0 + lead}
+        found = measured(
+            asked,
+            Grid.of(asked).cells,
+            lambda cell: ahead[cell.implementation] + (cell.msg_bytes != 16384) * (lead > 1) / 2,
+            noise=0.2,
+        )
+        return found
+
+    cubes = cubes_of(rows(0.0))
+    (first, *_) = open_answers(cubes, 0.95)
+    assert {cell.implementation for cell in first} == {"one_copy", "zero_copy"}
+    assert {cell.n_threads for cell in first} == {1, 2}
+    assert {cell.msg_bytes for cells in open_answers(cubes, 0.95) for cell in cells} == set(SIZES)
+    assert open_answers(cubes_of(rows(2.0)), 0.95) == []
+    chosen = choose_cells(rows(0.0), asked, 1).cells
+    assert {cell.implementation for cell in chosen} == {"one_copy", "zero_copy"}
+
+
+def test_what_is_cheapest_is_an_answer_too() -> None:
+    asked = config()
+    rows = measured(asked, Grid.of(asked).cells, lambda _cell: 0.5)
+    assert open_answers(cubes_of(rows), 0.95) == []
+    for place, row in enumerate(rows.values()):
+        row["both_cpu_ns_per_byte"] = 1.0 + 0.3 * (place % 2)
+        row["reference_both_cpu_ns_per_byte"] = 1.15
+    assert {cell.msg_bytes for cells in open_answers(cubes_of(rows), 0.95) for cell in cells} == {
+        *SIZES
+    }
 
 
 def test_what_is_nearest_to_a_verdict_comes_first() -> None:

@@ -180,9 +180,9 @@ def limits(held: int = 0, **link: object) -> str:
     return sentences("decisions_words", "link", {"conditions": conditions})
 
 
-def how_to_read(baseline: str | None, *found: dict[str, Any]) -> str:
+def tallied(*found: dict[str, Any]) -> str:
     counts = tally([condition(*(row(one, cheapest=one) for one in found))])
-    return sentences("decisions_words", "how_to_read", baseline, counts, CONFIDENCE)
+    return sentences("decisions_words", "tallied", counts, CONFIDENCE)
 
 
 def guests_ratio(value: float, low: float, high: float) -> dict[str, Any]:
@@ -224,16 +224,17 @@ def test_each_sentence_around_the_tables() -> None:
     counts = tally([condition(row(once, cheapest=once))])
     texts = {f"way {one}": sentences("decisions_words", "way", one, "it sends.") for one in names}
     texts |= {
-        "how to read": how_to_read("two_copy", SETTLED, ANSWERS["open"]),
-        "how to read, one settled": sentences(
-            "decisions_words", "how_to_read", "two_copy",
+        "how to read": sentences("decisions_words", "how_to_read", "two_copy", CONFIDENCE),
+        "how to read, several baselines": sentences(
+            "decisions_words", "how_to_read", None, CONFIDENCE
+        ),
+        "tallied": tallied(SETTLED, ANSWERS["open"]),
+        "tallied, one settled": sentences(
+            "decisions_words", "tallied",
             {"n": 2, "n_settled": 1, "n_once": 0, "alike": 0.05}, CONFIDENCE,
         ),
-        "how to read, several baselines": how_to_read(None, SETTLED),
-        "how to read, once": sentences(
-            "decisions_words", "how_to_read", "two_copy", counts, CONFIDENCE
-        ),
-        "how to read, nothing compared": how_to_read("two_copy", ANSWERS["alone"]),
+        "tallied, once": sentences("decisions_words", "tallied", counts, CONFIDENCE),
+        "tallied, nothing compared": tallied(ANSWERS["alone"]),
         "in guests": in_guests(emulated=True),
         "in guests, outside not counted": in_guests(outside=None),
         "in guests, cells contradict": in_guests(

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from sample_records import on_sink, sample_record, with_round_trips
+from sample_records import beside, on_sink, sample_record, with_round_trips
 
 from copycost.grid.cells import Cell
 from copycost.snakefile.results import describe_cell, describe_result, line_of
@@ -46,6 +46,14 @@ def test_a_window_without_bytes_has_no_cost_per_byte() -> None:
 
 def test_where_nobody_receives_it_is_what_was_sent() -> None:
     assert describe_result(on_sink(record())).startswith("10.5 Gbit/s sent, ")
+
+
+def test_in_turns_it_is_what_was_received_in_its_own() -> None:
+    in_turns = beside(record(), sample_record())
+    own_s = (
+        sum(end - start for way, start, end, *_ in in_turns["driver"]["slices"] if way == 0) / 1e9
+    )
+    assert describe_result(in_turns).startswith(f"{8 / own_s:g} Gbit/s, ")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from copycost.analysis.conditions import POINT, with_condition
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import CostMetric
 from copycost.config.looks import (
-    ALIKE,
     FEWEST_ROUNDS,
     PASSES,
     confidence_to_settle,
@@ -20,6 +19,7 @@ from copycost.config.structure import NONE
 from copycost.grid.placements import PLACEMENTS
 from copycost.perf.events import EVENTS
 from copycost.stats import medians, ratios, selection
+from copycost.stats.alike import ALIKE
 
 _CELL = ["condition", *POINT]
 

@@ -31,6 +31,11 @@ class LogCube:
         self._rows = measured
         self._cubes: dict[str, FloatArray] = {}
 
+    @property
+    def implementations(self) -> list[str]:
+        """Those that were measured, references included, sorted."""
+        return [str(name) for name in self._labels["implementation"]]
+
     @cached_property
     def _labels(self) -> dict[str, list[object]]:
         labels = {axis: set(self._rows[axis].tolist()) for axis in AXES}

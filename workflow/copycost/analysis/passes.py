@@ -1,11 +1,12 @@
 """What to measure next: where the time that is left decides most.
 
-A comparison with `two_copy` is open as long as its interval holds 1 and more than differences that
-do not matter, at a confidence of its own, higher than that of the analysis: `copycost.config.looks`
-has the two confidences, and says why there are two. Open ones get further repetitions; those that
-are nearest to a verdict come first, since they take the least. Where verdicts of neighbouring sizes
-turn from slower to faster, or back, the size between them is measured too, until the two are at
-most a factor of 1.5 apart.
+First comes what the first page answers: which way is the fastest at a size, and which the cheapest.
+As long as several may be, and may differ, they get further repetitions; those nearest to a verdict
+come first, since they take the least. Then, where verdicts of neighbouring sizes turn from slower
+to faster, or back, the size between them, until the two are at most a factor of 1.5 apart. Last
+come other comparisons with `two_copy` whose interval holds 1 and more than differences that do not
+matter. All of this is judged at a confidence of its own, higher than that of the analysis:
+`copycost.config.looks` has both, and says why there are two.
 
 The same records give the same cells, and nothing else decides: also the time that is spent is that
 of the records. More time leads to more cells, and to none of them less.
@@ -22,15 +23,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from copycost.analysis.decisions import are_together
 from copycost.analysis.log_values import AXES, LogCube
 from copycost.analysis.metrics import BASELINE, ROUND_TRIP_TIMES, THROUGHPUT
 from copycost.config.config import Config
 from copycost.config.extent import MOST_REPETITIONS
 from copycost.config.grid import Grid, reference_of, repetitions_in
-from copycost.config.looks import ALIKE, FEWEST_ROUNDS, PASSES, confidence_to_settle
+from copycost.config.looks import FEWEST_ROUNDS, PASSES, confidence_to_settle
 from copycost.config.passes import further_jobs
 from copycost.grid.capabilities import can_exist
 from copycost.grid.cells import Cell
+from copycost.grid.testbeds import receives_on
+from copycost.stats.alike import ALIKE
+from copycost.stats.best import Told, find_best
 from copycost.stats.ratios import Direction, Ratio, paired_ratio
 from copycost.stats.settings import FloatArray
 from copycost.wording.plurals import plural
@@ -43,7 +48,7 @@ STEPS = 4
 """Sizes that are added are multiples of the power of two below them over this."""
 
 COMPARED = {"streams": THROUGHPUT, "round_trips": ROUND_TRIP_TIMES[0]}
-"""What decides which way is better, by study."""
+"""What decides which way is the fastest, by study."""
 
 Rows = Mapping[Cell, Mapping[str, Any]]
 """The rows of the tables of streams and of round trips, by repetition."""
@@ -72,7 +77,7 @@ class Choice:
     n_repetitions
         How many they measure [count].
     n_left
-        Open comparisons, and sizes between, for which there is no time in this pass [count].
+        Open answers and comparisons, and sizes between, that there is no time for [count].
     """
 
     cells: list[Cell]
@@ -99,14 +104,19 @@ def choose_cells(rows: Rows, config: Config, number: int) -> Choice:
     )
     rounds = Grid.of(config).rounds
     n_each = partial(repetitions_in, config, rounds=rounds)
-    logs = log_ratios(rows)
+    cubes = cubes_of(rows)
+    logs = log_ratios(cubes)
     jobs = partial(_jobs_of, config=config, rounds=rounds)
+    answers = [
+        {job: n for cell in cells for job, n in jobs(cell).items()}
+        for cells in open_answers(cubes, config.statistics.confidence)
+    ]
     between = [
         {job: n for job, n in jobs(cell, with_baseline=True).items() if job not in rows}
         for cell in _sizes_between(logs, config.analysed().statistics.confidence)
     ]
     more = [jobs(cell) for cell in most_decisive(logs, config.statistics.confidence)]
-    items = [item for item in (*between, *more) if item]
+    items = [item for item in (*answers, *between, *more) if item]
     n_fit = left_s / max(time.each_s, 1e-9)
     wanted, n_left = within(items, n_fit / (PASSES + 1 - number), n_each)
     if not wanted:  # what is left is too short to be shared
@@ -130,29 +140,89 @@ def time_of(rows: Rows) -> Time:
     return Time(used_s, used_s / max(len(rows), 1))
 
 
-def log_ratios(rows: Rows) -> dict[Cell, FloatArray]:
+def cubes_of(rows: Rows) -> dict[Cell, LogCube]:
+    """Return what was measured, by what cells share whose ways are compared: a cell of size 1."""
+    tables: dict[Cell, list[dict[str, Any]]] = defaultdict(list)
+    for cell, row in rows.items():
+        if row["status"] == "measured":
+            place = replace(cell, implementation=BASELINE, msg_bytes=1, n_threads=1, rep=1)
+            names = [name for metric in _scales(place) for name in (metric, f"reference_{metric}")]
+            values = {name: row.get(name) for name in ("reference", *names)}
+            tables[place].append({axis: getattr(cell, axis) for axis in AXES} | values)
+    return {place: LogCube(pd.DataFrame(table)) for place, table in tables.items()}
+
+
+def _scales(place: Cell) -> dict[str, bool]:
+    """Return what the fastest way and the cheapest are found by, and whether more is better."""
+    whose = "both" if receives_on(place.testbed) else "sender"
+    per = "per_byte" if place.study == "streams" else "per_round_trip"
+    return {COMPARED[place.study]: place.study == "streams", f"{whose}_cpu_ns_{per}": False}
+
+
+def log_ratios(cubes: Mapping[Cell, LogCube]) -> dict[Cell, FloatArray]:
     """Return the logarithms of the ratios to the baseline by cell, its first repetition.
 
     Repetitions in which either side lacks a value are left out; comparisons without any too.
     """
-    tables: dict[Cell, list[dict[str, Any]]] = defaultdict(list)
-    for cell, row in rows.items():
-        if row["status"] == "measured":
-            metric = COMPARED[cell.study]
-            place = replace(cell, implementation=BASELINE, msg_bytes=1, n_threads=1, rep=1)
-            compared = {
-                name: row.get(name) for name in ("reference", metric, f"reference_{metric}")
-            }
-            tables[place].append({axis: getattr(cell, axis) for axis in AXES} | compared)
     found: dict[Cell, FloatArray] = {}
-    for place, table in tables.items():
-        cube = LogCube(pd.DataFrame(table))
-        for name in {row["implementation"] for row in table} - {BASELINE}:
+    for place, cube in cubes.items():
+        for name in cube.implementations:
+            if name == BASELINE:
+                continue
             logs = cube.pair(COMPARED[place.study], name, BASELINE)
             for (size, n), values in zip(logs.index, logs.to_numpy(np.float64), strict=True):
                 cell = replace(place, implementation=name, msg_bytes=int(size), n_threads=int(n))
                 found[cell] = values[np.isfinite(values)]
     return found
+
+
+def open_answers(cubes: Mapping[Cell, LogCube], confidence: float) -> list[list[Cell]]:
+    """Return the cells of ways that may be the best, one list for each answer that is open.
+
+    The nearest to a verdict come first. As on the first page, thread counts that do not contradict
+    each other are told together.
+    """
+    to_settle = confidence_to_settle(confidence)
+    found: list[tuple[float, list[Cell]]] = []
+    for place, cube in cubes.items():
+        for metric, more_is_better in _scales(place).items():
+            tables = {name: cube.relative(metric, name) for name in cube.implementations}
+            points = sorted({point for table in tables.values() for point in table.index})
+            for size in dict.fromkeys(size for size, _ in points):
+                here = [point for point in points if point[0] == size]
+                arrays = [table.reindex(here).to_numpy(np.float64) for table in tables.values()]
+                logs = np.array(arrays) * (1.0 if more_is_better else -1.0)
+                together = are_together(logs, to_settle)
+                for at in [[*range(len(here))]] if together else [[i] for i in range(len(here))]:
+                    p_value, members = _open_ones(logs[:, at], to_settle)
+                    cells = [
+                        replace(place, implementation=name, msg_bytes=size, n_threads=here[i][1])
+                        for name in (list(tables)[member] for member in members)
+                        for i in at
+                    ]
+                    found += [(p_value, cells)] if cells else []
+    return [cells for _, cells in sorted(found)]
+
+
+def _open_ones(logs: FloatArray, confidence: float) -> tuple[float, list[int]]:
+    """Return how near a verdict is, as a p-value, and the places of those that may be the best.
+
+    Parameters
+    ----------
+    logs
+        Shape (ways, thread counts, repetitions), higher is better.
+    """
+    means = logs.mean(axis=1)
+    known = np.flatnonzero(np.isfinite(means).any(axis=1))
+    if len(known) < 2:
+        return math.nan, []
+    best = find_best(means[known], confidence)
+    few = np.isfinite(means[known]).sum(axis=1).min() < FEWEST_ROUNDS
+    if best.told in (Told.BEST, Told.ALIKE) and not few:
+        return math.nan, []
+    return float(np.nan_to_num(best.p_value, nan=1.0)), [
+        int(known[place]) for place in best.members
+    ]
 
 
 def most_decisive(logs: Mapping[Cell, FloatArray], confidence: float) -> list[Cell]:
@@ -192,13 +262,14 @@ def _jobs_of(
 ) -> dict[Cell, int]:
     """Return how many further jobs of which cell a comparison takes for `rounds` repetitions.
 
-    Where each repetition has the baseline with it, that needs none of its own but at a new size.
+    Where each repetition has the reference with it, that needs none of its own but at a new size.
     """
     reference = reference_of(config, cell)
     n_jobs = 1 if reference else rounds
-    both = with_baseline or reference != BASELINE
-    names = (cell.implementation, BASELINE) if both else (cell.implementation,)
-    return {replace(cell, implementation=name): n_jobs for name in names}
+    names = {cell.implementation} | ({BASELINE} if with_baseline or not reference else set())
+    if reference and not with_baseline:
+        names.discard(reference)
+    return {replace(cell, implementation=name): n_jobs for name in sorted(names)}
 
 
 def within(

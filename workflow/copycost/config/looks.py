@@ -6,7 +6,7 @@ confidences: a comparison gets no further rounds once a much stricter interval s
 and the analysis, which comes last, is a little stricter than stated. A verdict is wrong at most as
 often as any of these intervals misses the truth, and their shares add up to what the configuration
 states (Haybittle and Peto's rule). No look counts with few rounds, which may agree by chance where
-the noise has two modes. ``docs/stopping.md`` shows that this holds.
+the noise has two modes. ``docs/method.md`` shows that this holds.
 
 Source
 ------
@@ -18,9 +18,6 @@ PASSES = 4
 
 FEWEST_ROUNDS = 5
 """With fewer rounds [count] no comparison is settled."""
-
-ALIKE = 1.05
-"""Ways that differ by less than this factor for sure are settled too."""
 
 # The share of all errors that each look but the last may make.
 _PER_LOOK = 0.05

@@ -39,7 +39,7 @@ class Column:
     description
         One sentence without a full stop.
     group
-        Under which heading the documentation shows it.
+        What it has in common with others, for the data dictionary.
     nullable
         Whether a value may be missing; in rows that were not measured every nullable one is.
     always

@@ -142,7 +142,7 @@ def _event_columns() -> tuple[Column, ...]:
             name = f"{side}_{event}"
             columns.append(Column(name, "float64", unit, f"{words} of {_SIDE_WORDS[side]}", group))
             columns.append(
-                Column(f"{name}_status", "str", "", f"How {name} came about (see below)", group,
+                Column(f"{name}_status", "str", "", f"How {name} came about", group,
                        nullable=False, always=True, allowed=tuple(EVENT_STATUSES))
             )  # fmt: skip
         columns.append(

@@ -87,7 +87,7 @@ def status_columns() -> tuple[Column, ...]:
                _GROUP, allowed=ACCELERATORS),
         *(
             Column(f"{side}_guest_status", "str", "",
-                   f"Whether there are values of the {side}'s guest (see below)", _GROUP,
+                   f"Whether there are values of the {side}'s guest", _GROUP,
                    nullable=False, always=True, allowed=tuple(GUEST_STATUSES))
             for side in SIDES
         ),

@@ -111,7 +111,7 @@ def modes_table(condition: Facts) -> str:
     ]
     caption = (
         f"Cells on `{name}` whose throughputs fall into two clusters, with the median of each; "
-        "`docs/modes.md` says how often noise is taken for two."
+        "`docs/method.md` says how often noise is taken for two."
     )
     return pipe_table(columns, rows, caption, f"tbl-{slug(name)}-modes")
 

@@ -1,35 +1,41 @@
-"""The command ``answer``: the decision tables of a run, or what they say of one size."""
+"""The command ``answer``: which way is the fastest and the cheapest, in brief or size by size."""
 
 import argparse
 import json
 from collections.abc import Iterator, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from copycost.build.checkout import ROOT
 from copycost.errors import DataError
+from copycost.report import answer
 from copycost.report.decisions import baseline_of, decided_conditions, tally
 from copycost.report.decisions_text import decision_lines, wrapped
 from copycost.report.host_table import measured_on
 from copycost.report.write import make_environment
 from copycost.wording.filters import exact_size, n_threads, sizes
+from copycost.wording.plurals import plural
 from copycost.wording.sizes import size_option
 
 HELP = "say which way to send is the fastest and which the cheapest"
 
 DESCRIPTION = """\
-Print the decision tables of the report's first page, or their rows for one size, from what was
-measured."""
+Say from which size on which way is the fastest, and which the cheapest, from what was measured; or
+print the tables of every size, or their rows for one."""
 
 EPILOG = "Exit status: 0 answered, 1 nothing was measured."
 
 FACTS = Path("results/facts.json")
 _TEMPLATES = ROOT / "report"
+_MOST_BRIEF = 4
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     add = parser.add_argument
+    add("--all", action="store_true", help="every size, with intervals")
+    add("--json", action="store_true", help="every size, for programs")
     add("--size", type=size_option, metavar="SIZE", help="message size, such as 64KiB; else all")
     add("--threads", type=int, metavar="N", help="thread count; else those measured, together")
     add("--facts", type=Path, default=FACTS, metavar="FILE", help=f"what was measured ({FACTS})")
@@ -44,7 +50,12 @@ def run(options: argparse.Namespace) -> int:
         If nothing was measured, or not with so many threads.
     """
     facts = read_facts(options.facts)
-    print("\n".join(answer_lines(facts, options.size, options.threads)))
+    if options.json:
+        print(json.dumps(findings(facts), indent=1))
+    elif options.all or options.size or options.threads:
+        print("\n".join(answer_lines(facts, options.size, options.threads)))
+    else:
+        print("\n".join(brief_lines(facts)))
     return 0
 
 
@@ -69,6 +80,60 @@ def read_facts(path: Path) -> Mapping[str, Any]:
     if not decided_conditions(facts):
         raise DataError(f"{path}: no repetition gave a value; the report has the reasons")
     return facts
+
+
+def findings(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return every answer as a record: what is asked, of what, where, and what was found.
+
+    Keys
+    ----
+    question, condition, is_round_trip, msg_bytes, n_threads
+        ``fastest`` or ``cheapest``, of which cells.
+    verdict, settled, ways
+        See `copycost.analysis.decisions.decision_facts`.
+    reference, subject, estimate, low, high, n
+        The ratio of the subject to the reference with its interval, from n repetitions; None where
+        the reference itself is the best.
+    """
+    found = []
+    for condition in decided_conditions(facts):
+        decisions = condition["decisions"]
+        for row, question in product(decisions["rows"], ("fastest", "cheapest")):
+            if told := row[question]:
+                ratio = told["ratio"] or {}
+                found.append(
+                    {
+                        "question": question,
+                        "condition": condition["slug"],
+                        "is_round_trip": condition["is_trip"],
+                        "msg_bytes": row["msg_bytes"],
+                        "n_threads": row["n_threads"],
+                        "verdict": told["told"],
+                        "settled": told["settled"],
+                        "ways": told["ways"],
+                        "reference": decisions["baseline"],
+                        "subject": ratio.get("implementation"),
+                        "estimate": ratio.get("value"),
+                        **{name: ratio.get(name) for name in ("low", "high", "n")},
+                    }
+                )
+    return found
+
+
+def brief_lines(facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the answer as a few lines of plain text: what is not open, and how clean it was."""
+    words: Any = make_environment(_TEMPLATES).get_template("_macros/decisions_words.j2").module
+    decided = decided_conditions(facts)
+    for condition in decided[:_MOST_BRIEF]:
+        told = "; ".join(f"{aim}: {ways}" for aim, ways in answer.lines(condition))
+        yield from wrapped(f"{answer.place_of(condition, str)}: {told}.")
+    further = len(decided) - _MOST_BRIEF
+    more = f", and of {plural(further, 'more condition')}" if further > 0 else ""
+    left = [answer.n_open(condition) for condition in decided]
+    yield from wrapped(
+        f"Open: {sum(n for n, _ in left)} of {plural(sum(n for _, n in left), 'answer')}. Every "
+        f"size{more}, with intervals: ./run answer --all. {words.undisturbed(facts['undisturbed'])}"
+    )
 
 
 def answer_lines(
@@ -108,7 +173,8 @@ def answer_lines(
         yield ""
     confidence = facts["method"]["statistics"]["confidence"]
     card = words.network_card(facts["network_card"], confidence)
-    yield from wrapped(words.how_to_read(baseline_of(decided), tally(decided), confidence))
+    yield from wrapped(words.how_to_read(baseline_of(decided), confidence))
+    yield from wrapped(words.tallied(tally(decided), confidence))
     yield from wrapped(words.emulated(decided))
     if facts["virtual"] and facts["virtual"]["compared"]:
         made_of = words.guests(facts["virtual"], confidence)

@@ -13,6 +13,7 @@ from copycost.errors import DataError, HostError, in_words
 from copycost.grid.capabilities import split_implementation
 from copycost.grid.testbeds import is_wire
 from copycost.report import (
+    answer,
     answer_values,
     conditions,
     cpu_budget_tables,
@@ -113,6 +114,8 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "strategy": _strategy,
     "baseline_of": baseline_of,
     "decided_conditions": decided_conditions,
+    "answer_rows": answer.rows,
+    "answer_sentence": answer.sentence,
     "decision_columns": decision_columns,
     "decision_rows": decision_rows,
     "marked_ways": marked_ways,
@@ -249,7 +252,7 @@ def make_environment(templates: Path) -> Environment:
     add_filters(environment)
     environment.filters.update(FILTERS)
     environment.tests.update(TESTS)
-    environment.globals.update(FUNCTIONS)
+    environment.globals.update(FUNCTIONS, answer_columns=answer.COLUMNS)
     return environment
 
 

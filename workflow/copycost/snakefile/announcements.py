@@ -344,7 +344,7 @@ def _place() -> str:
 
 
 def _say_the_answer() -> None:
-    """Print the decision tables, as ./run answer does."""
+    """Print the answer, as ./run answer does."""
     # Imported here: what the report is made with takes longer than all else that is said.
     from copycost.report import decisions_command
 
@@ -353,7 +353,7 @@ def _say_the_answer() -> None:
     except DataError as error:
         terminal.say(f"copycost: {error}")
     else:
-        terminal.say("\n".join(["", *decisions_command.answer_lines(facts), ""]))
+        terminal.say("\n".join(decisions_command.brief_lines(facts)))
 
 
 def say_how_to_go_on() -> None:

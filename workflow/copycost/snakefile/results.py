@@ -13,6 +13,7 @@ from copycost.grid.placements import APART, PLACEMENTS
 from copycost.grid.variants import PLAIN, VARIANTS
 from copycost.hosts.side import SIDES
 from copycost.records.record import cell_of
+from copycost.records.windows import turns_of, window_ns
 from copycost.snakefile.progress import count
 from copycost.wording.sizes import format_size
 
@@ -70,9 +71,9 @@ def describe_result(record: Mapping[str, Any]) -> str:
         return _describe_round_trips(driver["sender"]["round_trip"])
     sides = [side for side in SIDES if driver[side] is not None]
     last = sides[-1]  # the sender, where nobody receives
-    window = driver[last]["window"]
+    turns = turns_of(driver)[0]
     n_bytes = driver[last]["in_window"]["bytes"]
-    gbit_per_s = n_bytes * 8 / (window["end_ns"] - window["start_ns"])
+    gbit_per_s = n_bytes * 8 / (window_ns(driver[last]) if turns is None else turns.length_ns)
     speed = f"{gbit_per_s:.3g} Gbit/s" + ("" if last == "receiver" else " sent")
     if not n_bytes:
         return speed

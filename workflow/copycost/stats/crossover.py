@@ -97,7 +97,7 @@ def find_crossover(
     counts, with none of the other sign between them; nothing is said beyond the ends of the grid.
     What is left is `undecided`, and the stretches tell what was seen.
 
-    How often a bracket holds the true place, and how often a shape is wrong: docs/simulation.md.
+    How often a bracket holds the true place, and how often a shape is wrong: docs/method.md.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ LEAST_APART = math.log(1.1)
 _LEVELS = (1e-2, 1e-3, 1e-4)
 # By repetitions, what the gap exceeds as often as that without two clusters: the largest over
 # normal and t3 noise, and noise of which one in five dips, by 3, 10 or 30 times its spread on
-# average. More than 20 repetitions need no more. `tools.simulate_modes` makes it; docs/modes.md
+# average. More than 20 repetitions need no more. `tools.simulate_modes` makes it; docs/method.md
 # states what it holds.
 _CRITICAL = {
     5: (17.8, 60.1, 145.5),
@@ -60,7 +60,7 @@ class Gaps:
 SHARE_HELD = {2: 0.50, 3: 0.75, 4: 0.87}
 """By rounds, how often 95 % intervals of ratios hold the truth where one side has two clusters.
 
-With few rounds all may be of the same one. The least of docs/modes.md, by its simulation.
+With few rounds all may be of the same one. The least of docs/method.md, by its simulation.
 """
 
 

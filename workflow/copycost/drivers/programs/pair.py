@@ -17,7 +17,7 @@ from copycost.drivers.protocol import Payload, Phase, Scene, Window
 from copycost.hosts.side import Side
 
 SLICE_S = 0.02
-"""The usual length of a slice [s]: docs/windows.md has others beside it."""
+"""The usual length of a slice [s]: docs/method.md has others beside it."""
 
 _FEWEST_SLICES = 4
 # each turn takes a little longer than its slice: what is under way arrives, and the word is passed

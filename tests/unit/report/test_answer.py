@@ -1,0 +1,77 @@
+"""The answer in brief: what neighbouring sizes have alike is told once, what is open is counted."""
+
+from typing import Any
+
+from copycost.report import answer
+from copycost.report.decisions_command import findings
+
+RATIO = {"implementation": "one_copy", "value": 1.2, "low": 1.1, "high": 1.3, "n": 5}
+
+
+def told(how: str, *ways: str, value: float = 1.2, settled: bool = True) -> dict[str, Any]:
+    ratio = None if ways[0] == "two_copy" else RATIO | {"value": value, "implementation": ways[0]}
+    return {"told": how, "ways": list(ways), "settled": settled, "ratio": ratio}
+
+
+def condition(*fastest: dict[str, Any] | None, **changed: object) -> dict[str, Any]:
+    rows = [
+        {"msg_bytes": 1024 << place, "n_threads": [1, 2], "fastest": one, "cheapest": None}
+        for place, one in enumerate(fastest)
+    ]
+    decisions = {"baseline": "two_copy", "n_threads": [1, 2], "rows": rows}
+    found = {"slug": "veth", "is_trip": False, "labels": {}, "decisions": decisions}
+    return found | changed
+
+
+TWO, ONE = told("best", "two_copy"), told("best", "one_copy")
+OPEN = told("open", "one_copy", "two_copy", settled=False)
+FAR = told("best", "one_copy", value=1.9)
+TURNS = condition(TWO, TWO, OPEN, ONE, FAR)
+
+
+def brief(found: dict[str, Any]) -> str:
+    return next(answer.lines(found))[1].replace("\u00a0", " ")
+
+
+def test_what_neighbouring_sizes_have_alike_is_told_once_and_what_is_open_is_left_out() -> None:
+    assert brief(TURNS) == (
+        "two_copy up to 2 KiB, one_copy from 8 KiB (1.90 times two_copy at 16 KiB)"
+    )
+    assert answer.n_open(TURNS) == (1, 5)
+    assert brief(condition(OPEN, OPEN)) == "open"
+    assert brief(condition(ONE, ONE)) == "one_copy at every size (1.20 times two_copy at 1 KiB)"
+    assert brief(condition(TWO, OPEN, TWO, ONE)).startswith(
+        "two_copy at 1 KiB, two_copy at 4 KiB, one_copy at 8 KiB"
+    )
+    likely = told("best", "one_copy", settled=False)
+    assert brief(condition(likely, likely, TWO)).startswith("likely one_copy up to 2 KiB, two_copy")
+
+
+def test_sizes_whose_thread_counts_differ_are_told_as_such() -> None:
+    found = condition(TWO, ONE)
+    found["decisions"]["rows"][1]["msg_bytes"] = 1024
+    assert brief(found).startswith("another way with other thread counts at every size")
+
+
+def test_a_sentence_names_what_is_settled() -> None:
+    said = answer.sentence(TURNS).replace("\u00a0", " ")
+    assert said == (
+        "On `veth`, the fastest is `two_copy` up to 2 KiB and `one_copy` from 8 KiB (up to 1.90 "
+        "times `two_copy`, at 16 KiB); it is open which way is the cheapest in CPU time."
+    )
+    (row,) = answer.rows([TURNS | {"is_trip": True}])
+    assert row[0] == "`veth`, round trips"
+    assert row[-1] == "1 of 5"
+
+
+def test_every_answer_is_a_record_for_programs() -> None:
+    facts = {
+        "conditions": {"veth": TURNS | {"testbed": "veth"}},
+        "measured_conditions": ["veth"],
+        "round_trips": None,
+    }
+    found = findings(facts)
+    assert len(found) == 5
+    assert found[-1]["verdict"] == "best"
+    assert (found[-1]["subject"], found[-1]["estimate"], found[-1]["n"]) == ("one_copy", 1.9, 5)
+    assert found[0]["estimate"] is None, "the reference is the best"

@@ -1,0 +1,60 @@
+"""The data dictionary of a run: what each column of its tables is, from their definitions."""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from copycost.analysis.columns import QUALITY, RATIOS, SUMMARY
+from copycost.records.column import Column, Definition
+from copycost.records.columns import CELLS, EVENT_STATUSES
+from copycost.records.parties import GUEST_STATUSES
+from copycost.studies.cpu_budget.columns import CPU_BUDGET
+from copycost.studies.datagrams.columns import DATAGRAMS
+from copycost.studies.profile.columns import SHARES
+from copycost.studies.round_trips.columns import CURVES, ROUND_TRIPS
+from copycost.studies.simulated.columns import FUNCTIONS, SIMULATED
+
+TABLES: Mapping[str, Definition] = MappingProxyType(
+    {
+        "cells.csv": CELLS,
+        "summary.csv": SUMMARY,
+        "ratios.csv": RATIOS,
+        "quality.csv": QUALITY,
+        "round_trips.csv": ROUND_TRIPS,
+        "round_trip_curves.csv": CURVES,
+        "cpu_budget.csv": CPU_BUDGET,
+        "datagrams.csv": DATAGRAMS,
+        "simulated.csv": SIMULATED,
+        "simulated_functions.csv": FUNCTIONS,
+        **{f"{name}.csv": definition for name, definition in SHARES.items()},
+    }
+)
+"""The definition of each CSV file in results/tables."""
+
+HEAD = ("table", "column", "key", "type", "unit", "group", "meaning", "values")
+
+
+def columns_csv() -> str:
+    """Return the data dictionary as CSV: a row per table and column, with the header `HEAD`."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(HEAD)
+    writer.writerows(_rows())
+    return text.getvalue()
+
+
+def _rows() -> Iterator[tuple[str, ...]]:
+    for table, definition in TABLES.items():
+        for column in definition.columns:
+            key = "key" if column.name in definition.key else ""
+            yield (table, column.name, key, column.dtype, column.unit, column.group,
+                   column.description, _values(column))  # fmt: skip
+
+
+def _values(column: Column) -> str:
+    """Return the only texts that a column may have, each with its meaning where it has one."""
+    for statuses in (EVENT_STATUSES, GUEST_STATUSES):
+        if column.allowed == tuple(statuses):
+            return "; ".join(f"{name}: {meaning}" for name, meaning in statuses.items())
+    return "; ".join(column.allowed or ())
