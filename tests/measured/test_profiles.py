@@ -11,10 +11,11 @@ from copycost.config.settings import Settings
 from copycost.drivers.choice import driver_of
 from copycost.grid.cells import Cell
 from copycost.grid.testbeds import receives_on
+from copycost.hosts.parties import REFERENCES
+from copycost.hosts.side import SIDES
 from copycost.measure.repetition import Task
 from copycost.records.record import check_record, write_record
 from copycost.snakefile.results import line_of
-from copycost.studies.profile.difference_facts import rounds_of
 from copycost.studies.profile.facts import load_lists
 from copycost.studies.profile.folded import write_folded
 from copycost.studies.profile.record import folded_path, profile_of
@@ -30,19 +31,14 @@ LISTS = load_lists(DATA / "functions", DATA / "published")
 PERF = {"version": "6", "paranoid": -1, "user_only": False, "remedy": None}
 
 
-def profiled(
-    folder: Path,
-    cell: Cell,
-    sender: str = "sender_two_copy",
-    reference: str | None = None,
-    **perf: Any,  # noqa: ANN401
-) -> Profiled:
+def profiled(folder: Path, cell: Cell, *ways: str, **perf: Any) -> Profiled:  # noqa: ANN401
+    """Profile a cell; `ways` are what sends, two_copy by default, and the reference, if any."""
     facts = host_facts(shutil.which("perf"))
     facts["perf"] |= PERF | perf
     programs = programs_folder() / "bin"
-    beside = None if reference is None else (reference, programs / f"sender_{reference}")
     receiver = programs / RECEIVER if receives_on(cell.testbed) else None
-    driver = driver_of(cell.implementation, programs / sender, receiver, reference=beside)
+    way, *beside = [(name, programs / f"sender_{name}") for name in ways or ("two_copy",)]
+    driver = driver_of(cell.implementation, way[1], receiver, reference=next(iter(beside), None))
     task = Task(cell, SETTINGS, facts, driver, lock_path=folder / "lock")
     found = profile_repetition(task, "auto", 999)
     check_record(found.record, "record")
@@ -76,50 +72,33 @@ def test_a_cell_runs_sampled_and_not_in_turns(
     assert "sender" in line_of(record)
 
 
-@pytest.mark.parametrize(
-    ("testbed", "sides"), [("veth", ("sender", "receiver")), ("sink", ("sender",))]
-)
+@pytest.mark.parametrize(("testbed", "n_sides"), [("veth", 2), ("sink", 1)])
 def test_a_way_and_the_reference_are_profiled_in_turns(
-    tmp_path: Path, testbed: str, sides: tuple[str, ...]
+    tmp_path: Path, testbed: str, n_sides: int
 ) -> None:
+    """Each has its own samples, bytes and CPU time, by the package and by the recomputation."""
     cell = Cell("profile", testbed, "zero_copy", 32768, 2, rep=2)
-    found = profiled(tmp_path, cell, "sender_zero_copy", "two_copy")
-    record = found.record
-    assert record["status"] == "measured", record["reason"]
-    assert list(found.stacks) == [*sides, *(f"reference_{side}" for side in sides)]
-    assert found.stacks.keys() == record["observed"]["sampling"]["sides"].keys()
-    for name in ("sender", "reference_sender"):  # only the samples of a way's own processes
-        marks = (any("zerocopy" in stack for stack in found.stacks[name].weights), name)
-        assert marks == (name == "sender", name)
+    found = profiled(tmp_path, cell, "zero_copy", "two_copy")
+    assert found.record["status"] == "measured", found.record["reason"]
+    assert list(found.stacks) == [*SIDES[:n_sides], *REFERENCES[:n_sides]]
+    for name in ("sender", "reference_sender"):
+        pins = any("zerocopy" in stack for stack in found.stacks[name].weights)
+        assert pins == (name == "sender"), name
     path = tmp_path / cell.path
-    write_record(record, path)
+    write_record(found.record, path)
     write_folded(found.stacks, folded_path(path))
-    (way,) = read_repetitions([path], LISTS)
-    reference = way.reference
-    assert reference is not None
-    assert reference.key == way.key._replace(implementation="two_copy")
-    assert reference.reference is None
-    (again,) = repetitions(tmp_path / "results")
+    (way,), (again,) = read_repetitions([path], LISTS), repetitions(tmp_path / "results")
+    assert way.reference is not None
     assert again.reference is not None
-    for one, recomputed in ((way, again), (reference, again.reference)):
-        assert tuple(one.shares) == sides
-        assert recomputed.stacks == one.stacks
-        assert recomputed.key[1] == one.key.implementation
-        costs = [one.ns_per_kib(side) for side in sides]
-        assert costs == pytest.approx([recomputed.sampled.ns_per_kib(side) for side in sides])
-        plain = one.record["plain"]
-        assert plain is not None
-        assert recomputed.unsampled is not None
-        assert recomputed.unsampled.received_bytes == plain["received_bytes"]
-    slices = (record["driver"] or {})["slices"]
-    if testbed == "veth":
-        own = [sum(turn[3] for turn in slices if turn[0] == which) for which in (0, 1)]
-        assert [way.received_bytes, reference.received_bytes] == own
-    run = way.record["sampled"]
-    assert run is not None
-    assert run["window_s"] == sum(turn[2] - turn[1] for turn in slices if not turn[0]) / 1e9
-    key = (reference.key, way.key)
-    assert rounds_of({one: [way] for one in key}, key) == [(reference, way)]
+    its = way.reference, again.reference
+    for name, (one, other) in (("zero_copy", (way, again)), ("two_copy", its)):
+        assert one.shares.keys() == other.stacks.keys() == set(SIDES[:n_sides])
+        assert one.key.implementation == other.key[1] == name
+        for side in other.stacks:
+            assert one.stacks[side] == other.stacks[side]
+            assert one.ns_per_kib(side) == pytest.approx(other.sampled.ns_per_kib(side))
+        assert other.unsampled is not None
+        assert (one.record["plain"] or {})["received_bytes"] == other.unsampled.received_bytes
 
 
 def test_a_kernel_that_may_not_be_sampled_is_a_skipped_record(tmp_path: Path) -> None:
@@ -133,7 +112,7 @@ def test_a_kernel_that_may_not_be_sampled_is_a_skipped_record(tmp_path: Path) ->
 @pytest.mark.parametrize("rep", [1, 2])
 def test_a_run_that_fails_is_the_reason(tmp_path: Path, rep: int) -> None:
     cell = Cell("profile", "veth", "two_copy", 65536, 1, rep=rep)
-    found = profiled(tmp_path, cell, sender="sender_nonesuch")
+    found = profiled(tmp_path, cell, "nonesuch")
     assert found.record["status"] == "failed"
     assert "sender_nonesuch: cannot be started" in str(found.record["reason"])
     assert found.stacks == {}

@@ -81,10 +81,8 @@ def reference_of(config: Config, cell: Cell) -> str | None:
     if cell.study == "round_trips" and config.measure.interval_us:
         return None
     listed = [one for one in section.implementations if one != IPERF3]
-    if not listed:
-        return None
-    name = BASELINE if BASELINE in listed else listed[0]
-    there = can_exist(name, cell.testbed, cell.msg_bytes, cell.receiver, cell.placement)
+    name = BASELINE if BASELINE in listed else next(iter(listed), "")
+    there = name and can_exist(name, cell.testbed, cell.msg_bytes, cell.receiver, cell.placement)
     return name if there else None
 
 

@@ -26,8 +26,8 @@ class Side:
         Ports that its sockets are bound to, as far as they are known.
     reads_to_the_end
         Whether all that had arrived has been read when its programs have ended.
-    of_reference
-        Whether it is one of the reference's, which a way is measured in turns with.
+    party
+        What its samples are called, if not as the side: those of a reference are apart.
     """
 
     name: SideName
@@ -35,12 +35,7 @@ class Side:
     programs: Sequence[Program]
     ports: Sequence[int] = ()
     reads_to_the_end: bool = False
-    of_reference: bool = False
-
-    @property
-    def party(self) -> str:
-        """What its samples are called: sender, or reference_sender."""
-        return f"reference_{self.name}" if self.of_reference else self.name
+    party: str = ""
 
     @property
     def pids(self) -> tuple[int, ...]:

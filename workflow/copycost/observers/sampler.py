@@ -115,8 +115,6 @@ class _Recording:
 class Sampler(WindowObserver):
     """Samples the call stacks of both sides in the window, by a perf on each machine.
 
-    The sides of a reference are parties of their own: they run only while it is their turn.
-
     Where sides run in guests, each guest is sampled as a whole, and its hypervisor on this machine.
 
     Parameters
@@ -188,7 +186,7 @@ class Sampler(WindowObserver):
         machines = {id(side.host.machine): side.host.machine for side in sides}
         for key, machine in machines.items():
             there = [side for side in sides if side.host.machine is machine]
-            pids: dict[str, Sequence[int]] = {side.party: side.pids for side in there}
+            pids: dict[str, Sequence[int]] = {side.party or side.name: side.pids for side in there}
             rest = rest_of_guest(guests[key].sides) if key in guests else None
             found.append(_Target(there[0].host, pids, self._plan_of(there[0]), rest))
         if guests:

@@ -41,15 +41,14 @@ ALONE = Pace(1, 0.1)
 DRIVEN = Pace(1, 1.1)
 # A profile has an undisturbed run to compare with, and its samples are read.
 _PROFILE = Pace(2, 0.5)
-_PROFILE_IN_TURNS = Pace(4, 0.7)
 # iperf3 runs for whole seconds, of which perf needs one or two to attach to it.
 _PROFILE_OF_IPERF3 = Pace(2, 5.2)
 
 
 def pace_of_profile(implementation: str, reference: str | None) -> Pace:
     """Return how long a repetition of a profile takes, by what it profiles."""
-    if reference is not None:
-        return _PROFILE_IN_TURNS
+    if reference:  # in turns
+        return Pace(4, 0.7)
     return _PROFILE_OF_IPERF3 if implementation == IPERF3 else _PROFILE
 
 

@@ -170,19 +170,17 @@ def test_the_same_stacks_give_the_same_file(tmp_path: Path) -> None:
 
 def test_a_difference_is_that_of_a_repetition_and_the_reference_beside_it() -> None:
     both = {"sender": SENDER, "receiver": RECEIVER}
-    first = repetitions_of([Cell("two_copy", both)])
-    beside = repetitions_of([Cell("two_copy", both, wobble=(1.0, 1.5, 0.7))])
-    alone = repetitions_of([Cell("zero_copy", {**both, "sender": ZERO_COPY})])
-    second = [replace(one, reference=its) for one, its in zip(alone, beside, strict=True)]
-    facts = profile_facts([*first, *second], section(), LISTS, DATA, SETTINGS)
-    (difference,) = facts["differences"]
-    expected = sum(one.ns_per_kib(side) for one in beside for side in both) / 3
-    assert difference["account"]["before"] == pytest.approx(expected)
-    assert difference["account"]["unsampled"]["n"] == difference["n_rounds"] == 3
-    assert difference["sides"]["sender"]["before"] == pytest.approx(
-        sum(one.ns_per_kib("sender") for one in beside) / 3
+    first, alone = (
+        repetitions_of([Cell("two_copy", both)]),
+        repetitions_of([Cell("one_copy", both)]),
     )
-    pair = first[0].key, second[0].key
-    other = [replace(one, reference=one) for one in alone]
-    cells = {pair[0]: first, pair[1]: other}  # what took turns is not what it is compared with
-    assert rounds_of(cells, pair) == list(zip(first, other, strict=True))
+    beside = repetitions_of([Cell("two_copy", both, wobble=(1.0, 1.5, 0.7))])
+    second = [replace(one, reference=its) for one, its in zip(alone, beside, strict=True)]
+    wished = section(differences=(("two_copy", "one_copy"),))
+    (facts,) = profile_facts([*first, *second], wished, LISTS, DATA, SETTINGS)["differences"]
+    expected = [sum(one.ns_per_kib(side) for one in beside) / 3 for side in both]
+    assert [facts["sides"][side]["before"] for side in both] == pytest.approx(expected)
+    assert facts["account"]["before"] == pytest.approx(sum(expected))
+    assert facts["account"]["unsampled"]["n"] == 3
+    cells = {first[0].key: first, alone[0].key: [replace(one, reference=one) for one in alone]}
+    assert [one for one, _ in rounds_of(cells, (first[0].key, alone[0].key))] == first

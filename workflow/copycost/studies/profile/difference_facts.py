@@ -27,20 +27,16 @@ _ROWS = 8
 def rounds_of(cells: Mapping[CellKey, Sequence[Repetition]], pair: Pair) -> Rounds:
     """Return the repetitions of both that belong together, where both received bytes.
 
-    Where the first is what the second took turns with, both are of one repetition; else of one
-    round.
+    Where the first is what the second took turns with, that is one repetition, else one round.
     """
     before, after = (
         {one.record["cell"]["rep"]: one for one in cells[key] if one.received_bytes} for key in pair
     )
-    paired = [
-        (beside, one)
-        for one in after.values()
-        if (beside := one.reference) and beside.key == pair[0] and beside.received_bytes
+    beside = [(one.reference, one) for one in after.values()]
+    paired = [(its, one) for its, one in beside if its and its.key == pair[0]]
+    return [both for both in paired if both[0].received_bytes] or [
+        (before[rep], after[rep]) for rep in sorted(before.keys() & after.keys())
     ]
-    if paired:
-        return paired
-    return [(before[rep], after[rep]) for rep in sorted(before.keys() & after.keys())]
 
 
 def difference_facts(

@@ -51,9 +51,8 @@ class Profiled:
 def profile_repetition(task: Task, event: EventChoice, frequency_hz: int) -> Profiled:
     """Profile one repetition; a failure is a record too, with its reason and a remedy.
 
-    The cell runs twice, right one after the other: sampled, and not, both times in turns with the
-    reference where there is one. So what the sampling itself costs is measured. Which comes first
-    changes from repetition to repetition.
+    The cell runs twice, right one after the other: sampled, and not, both in turns with a reference
+    if there is one. So what the sampling itself costs is measured. Which comes first changes.
 
     Parameters
     ----------
@@ -163,8 +162,8 @@ def require_stacks(sides: Mapping[str, Stacks]) -> None:
     for side, stacks in sides.items():
         share = stacks.weights.get(UNKNOWN, 0) / max(1, stacks.weight)
         if share > _MOST_UNKNOWN:
-            whose = f"the {party(side)}'s samples"
-            reason = f"perf could not tell the call stacks of {share:.0%} of {whose}"
+            whose = f"{share:.0%} of the {party(side)}'s samples"
+            reason = f"perf could not tell the call stacks of {whose}"
             remedy = "build what is profiled with frame pointers (-fno-omit-frame-pointer)"
             raise NoMeasurement(Verdict("failed", reason, remedy))
 

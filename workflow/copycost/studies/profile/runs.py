@@ -42,19 +42,18 @@ class Run(TypedDict):
     warnings: list[str]
 
 
-def of_reference(record: Record | None) -> Record | None:
+def of_reference(record: Record) -> Record | None:
     """Return the record that the reference of a repetition would have; None without a reference."""
-    driver = None if record is None else record["driver"]
-    if record is None or driver is None or "reference" not in driver:
+    driver, plain = record["driver"], record["undisturbed"]
+    if driver is None or (reference := driver.get("reference")) is None:
         return None
-    reference = driver["reference"]
     slices = [[1 - way, *turn] for way, *turn in driver["slices"]]
     return {
         **record,
         "cell": {**record["cell"], "implementation": reference["implementation"]},
         "driver": {**reference, "name": driver["name"], "slices": slices},
         "observed": {**record["observed"], "perf_stat": reference["perf_stat"]},
-        "undisturbed": of_reference(record["undisturbed"]),
+        "undisturbed": plain and of_reference(plain),
     }
 
 

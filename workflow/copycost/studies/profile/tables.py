@@ -83,21 +83,16 @@ def read_repetitions(records: Iterable[Path], lists: Lists) -> list[Repetition]:
     def repetition_of(measured: Record) -> Repetition:
         path = folded_path(places[cell_of(measured)])
         stacks = read_folded(path) if measured["status"] == "measured" else {}
-        its: dict[str, dict[Stack, int]] = {
-            side: stacks.pop(party)
-            for side, party in zip(SIDES, REFERENCES, strict=True)
-            if party in stacks
-        }
+        its = {side: stacks.pop(party, {}) for side, party in zip(SIDES, REFERENCES, strict=True)}
         beside = of_reference(measured)
-        reference = None if beside is None else made_of(beside, its, None)
-        return made_of(measured, stacks, reference)
+        return made_of(measured, stacks, beside and made_of(beside, its))
 
     def made_of(
-        record: Record, stacks: dict[str, dict[Stack, int]], reference: Repetition | None
+        record: Record, stacks: Mapping[Any, dict[Stack, int]], reference: Repetition | None = None
     ) -> Repetition:
         # a side that slept through the window has no stacks, and nothing to share out
         shares = {side: shares_of(one, side, lists) for side, one in stacks.items() if one}
-        return Repetition(profile_of(record), stacks, shares, reference)
+        return Repetition(profile_of(record), {**stacks}, shares, reference)
 
     found = read_all(places.values(), repetition_of)
     return sorted(found, key=lambda one: (one.key, one.record["cell"]["rep"]))
