@@ -45,9 +45,10 @@ from copycost.snakefile.jobs import OF_THIS_HOST
 from copycost.snakefile.startup import prepare_process
 
 prepare_process(workflow, PACKAGE_ROOT)
-require_yaml("config.yaml")
+require_yaml("workflow/config/defaults.yaml", "config.yaml")
 
 
+configfile: "workflow/config/defaults.yaml"
 configfile: "config.yaml"
 
 
@@ -57,7 +58,7 @@ code_of = partial(dependencies.code_of, workflow.basedir)
 files_of = partial(dependencies.files_of, workflow.basedir)
 STRATEGIES = toolchain.strategies(Path(workflow.basedir))
 RECEIVERS = toolchain.receivers(Path(workflow.basedir))
-CONFIG = checked_config(workflow, config)
+CONFIG = checked_config(workflow)
 N_ASIDE = unusable.set_aside_unusable(workflow, CONFIG)
 GRID = given_or(Grid.of(CONFIG))
 NOT_SIMULATED = chapters.why_not_simulated(CONFIG)

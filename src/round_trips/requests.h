@@ -16,7 +16,8 @@
  * while it waits, so that one long wait counts once, however many requests a user would have had to
  * make in that time (coordinated omission, a word of Gil Tene's). With an interval requests are due
  * at fixed times, and a round trip counts from when its request was due, sent or not. It belongs to
- * the window in which its answer came.
+ * the window in which its request was sent, so that a turn, which ends with the last answer, has
+ * all of its own.
  */
 int requests_make(struct worker *worker, struct stream *stream, struct histogram *round_trips);
 

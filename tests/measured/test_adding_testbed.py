@@ -38,7 +38,8 @@ from copycost.build.checkout import ROOT
 from copycost.build.toolchain import strategies
 from copycost.config.check import check_config
 from copycost.config.grid import Grid
-from copycost.config.problems import Surroundings
+from copycost.config.problems import Source, Surroundings
+from copycost.config.sources import usual_tree
 from copycost.doctor.testbeds import probe_testbeds
 from copycost.grid.conditions import Condition
 from copycost.records.derive import derive_row
@@ -47,10 +48,9 @@ from copycost.records.table import make_table
 from copycost.grid.testbeds import path_of
 from copycost.report.write import make_environment
 words = make_environment(ROOT / "report").get_template("_macros/method_words.j2").module
-config = yaml.safe_load((ROOT / "config.yaml").read_text())
+config = usual_tree()
 config["streams"] |= {"testbeds": ["veth_narrow"], "implementations": ["two_copy"]}
-checked = check_config(config, sources=[("config.yaml", config)],
-                       around=Surroundings(strategies(ROOT), {0, 1}))
+checked = check_config([Source("config.yaml", config)], Surroundings(strategies(ROOT), {0, 1}))
 cells = [cell for cell in Grid.of(checked).cells if cell.testbed == "veth_narrow"]
 row = make_table([derive_row(read_record(Path(sys.argv[1])))]).iloc[0]
 print(json.dumps({

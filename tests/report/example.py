@@ -61,13 +61,14 @@ def draw_figures(folder: Path) -> None:
     draw_rankings(facts, [folder / "figures" / name / f"{RANKING}.svg" for name in conditions])
     (folder / "figures" / OVERVIEW).mkdir()
     wanted = {
+        "answer": True,
         "memory_floor": facts["memory"] is not None,
         "real_zero_copy": any(facts["conditions"][name]["sender_only"] for name in conditions),
         "round_trips": facts["round_trips"] is not None,
     }
     overviews = [folder / "figures" / OVERVIEW / f"{name}.svg" for name in wanted if wanted[name]]
     curves = sorted(folder.glob("round_trip_curves.csv"))
-    draw_overviews(facts, folder / "summary.csv", curves, overviews)
+    draw_overviews(facts, folder / "summary.csv", folder / "ratios.csv", curves, overviews)
 
 
 def sources_of(folder: Path) -> Sources:

@@ -12,7 +12,8 @@ import yaml
 
 from copycost.build.toolchain import strategies
 from copycost.config.check import check_config
-from copycost.config.problems import Surroundings
+from copycost.config.problems import Source, Surroundings
+from copycost.config.sources import usual_tree
 from copycost.grid.testbeds import TESTBEDS
 
 ROOT = Path(__file__).parents[2]
@@ -89,7 +90,7 @@ def test_pages_that_code_and_templates_name_exist() -> None:
 
 @each_page
 def test_subcommands_are_those_of_the_front_door(page: Path) -> None:
-    assert set(re.findall(r"\./run\s+([a-z][a-z-]+)", page.read_text())) <= subcommands()
+    assert set(re.findall(r"\./run\s+([a-z][a-z_-]+)", page.read_text())) <= subcommands()
 
 
 @cache
@@ -100,7 +101,7 @@ def subcommands() -> set[str]:
     ).stdout
     files = [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")]
     targets = re.findall(r"^rule (\w+):", "\n".join(map(Path.read_text, files)), re.MULTILINE)
-    return {*re.findall(r"\./run ([a-z][a-z-]+)", shown), *targets}
+    return {"help", *re.findall(r"\./run ([a-z][a-z-]+)", shown), *targets}
 
 
 @each_page
@@ -205,14 +206,10 @@ def test_every_testbed_is_in_the_table() -> None:
 
 def test_example_configuration_is_valid() -> None:
     example = yaml.safe_load(re.search(r"```yaml\n(.*?)```", USING, re.DOTALL)[1])
-    config = yaml.safe_load((ROOT / "config.yaml").read_text())
+    config = usual_tree()
     for section, values in example.items():
         config[section] |= values
-    checked = check_config(
-        config,
-        sources=[("example", example)],
-        around=Surroundings(strategies(ROOT), {0, 1}),
-    )
+    checked = check_config([Source("example", config)], Surroundings(strategies(ROOT), {0, 1}))
     assert checked.streams.msg_bytes == (1000, 65536, 1048576)
 
 

@@ -32,7 +32,7 @@ MICRO: Mapping[str, Mapping[str, Any]] = {
     "streams": {
         "implementations": ["two_copy", "one_copy"],
         "testbeds": ["loopback"],
-        "msg_bytes": ["4KiB", "64KiB"],
+        "msg_bytes": ["4KiB", "16KiB", "32KiB", "64KiB"],
         "n_threads": [1],
     },
     "udp": {"implementations": []},
@@ -44,7 +44,7 @@ MICRO: Mapping[str, Mapping[str, Any]] = {
     "profile": {"enabled": False},
     "simulated": {"enabled": False},
     "measure": {
-        "repetitions": 2,
+        "repetitions": 1,
         "minutes": "none",
         "warmup_s": 0.05,
         "duration_s": 0.3,
@@ -64,7 +64,7 @@ class Checkout:
         """Set values of config.yaml."""
         path = self.path / "config.yaml"
         config = yaml.safe_load(path.read_text(encoding="utf-8"))
-        config[section] |= values
+        config[section] = config.get(section, {}) | values
         path.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
 
     def append(self, name: str, text: str) -> None:

@@ -134,13 +134,6 @@ def test_what_memory_costs_is_measured_apart(checkout: Checkout) -> None:
     assert checkout.planned().keys().isdisjoint({"measure_memory", "run_cell"})
 
 
-def test_a_new_round_has_all_kinds_of_cells(checkout: Checkout) -> None:
-    checkout.configure("measure", repetitions=2)
-    new = checkout.planned_cells()
-    assert len(new) == 4
-    assert all(path.endswith("/rep=2.json") for path in new)
-
-
 def test_results_that_are_gone_come_from_the_records_alone(checkout: Checkout) -> None:
     shutil.rmtree(checkout.path / "results" / "tables")
     checkout.snakemake("--cores", "2", "tables")

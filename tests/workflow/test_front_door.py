@@ -1,6 +1,8 @@
 """`./run` in a tree of its own: what it calls and says, and how it ends."""
 
+import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -10,6 +12,8 @@ from pathlib import Path
 
 import pytest
 from workflow.front_door import LIMIT_S, PYTHON, Tree, as_somebody
+
+from copycost.snakefile.targets import COMMANDS
 
 
 @pytest.mark.parametrize(
@@ -41,8 +45,6 @@ def test_config_files_are_looked_at_before_snakemake_does(tree: Tree) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="not root: nothing can be given to another user")
 def test_results_of_another_user_are_named_before_anything_runs(tree: Tree) -> None:
-    for name in ("id", "stat"):
-        (tree.tools / name).symlink_to(shutil.which(name))
     results = tree.path / "results"
     results.mkdir(mode=0o555)
     os.chown(results, 12345, 12345)
@@ -72,7 +74,7 @@ def test_failed_repetitions_are_said_in_one_sentence_and_by_the_exit_code(tree: 
     assert done.returncode == 3
     assert len(done.stderr.splitlines()) == 1
     assert "failed: 2 repetitions" in done.stderr
-    assert "./run retry-failed" in done.stderr
+    assert "./run --retry-failed" in done.stderr
     assert "failed: 1 repetition;" in tree.run(FAILED="1 repetition").stderr
 
 
@@ -119,35 +121,14 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 
 def test_retry_forgets_the_failed_records_and_then_measures(tree: Tree) -> None:
-    assert tree.run("retry-failed", "tables").returncode == 0
+    assert tree.run("tables", "--retry-failed").returncode == 0
     assert tree.calls()[:2] == ["-m copycost.snakefile.retry", "-m snakemake --cores 1 tables"]
 
 
 @pytest.mark.parametrize("option", ["-n", "--configfile=missing.yaml"])
 def test_retry_forgets_nothing_where_nothing_will_be_measured(tree: Tree, option: str) -> None:
-    tree.run("retry-failed", option)
+    tree.run("--retry-failed", option)
     assert "-m copycost.snakefile.retry" not in tree.calls()
-
-
-# What `df` says of a disk with so many KiB left.
-DF = "printf '   Avail\\n%8s\\n' {}"
-
-
-def test_a_full_disk_is_named_before_anything_runs(tree: Tree) -> None:
-    tree.add_tool("df", DF.format(1023))
-    done = tree.run()
-    assert done.returncode == 1
-    assert done.stderr.startswith(f"run: the disk that holds {tree.path} is full; ")
-    assert len(done.stderr.splitlines()) == 1
-    assert not tree.calls()
-
-
-def test_a_disk_that_fills_up_is_named_at_the_end(tree: Tree) -> None:
-    tree.add_tool("df", f"if [[ -f $TREE/calls ]]; then {DF.format(0)}; else {DF.format(9999)}; fi")
-    done = tree.run(SNAKEMAKE_EXIT="1")
-    assert done.returncode == 1
-    assert "is full; " in done.stderr
-    assert tree.calls() == ["-m snakemake --cores 1"]
 
 
 @pytest.mark.parametrize(
@@ -167,33 +148,22 @@ def test_doctor_needs_no_environment_and_installs_nothing(tree: Tree) -> None:
     (tree.tools / "cc").unlink()
     tree.add_tool("python3", PYTHON)
     tree.add_tool("apt-get", 'echo "apt-get $*" >>"$TREE/calls"; exit 1')
-    assert tree.run("doctor", "--json").returncode == 0
-    assert tree.calls()[-1] == "-m copycost.doctor.command --json"
+    done = tree.run("doctor", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout).keys() == {"findings", "host"}
     assert not [call for call in tree.calls() if "apt-get" in call]
 
 
 def test_doctor_without_a_recent_python_says_so(tree: Tree) -> None:
+    shutil.rmtree(tree.path / ".venv")
     tree.add_tool("python3", "exit 1")  # what an older one answers when asked for its version
     done = tree.run("doctor")
     assert done.returncode == 1
     assert "no Python >= 3.11" in done.stderr
 
 
-def test_help_names_every_subcommand(tree: Tree) -> None:
-    shown = tree.run("help").stdout
-    for subcommand in ("test", "doctor", "bench", "more", "retry-failed", "lock", "help"):
-        assert f"./run {subcommand}" in shown
+def test_help_names_every_command_and_no_more_than_people_read(tree: Tree) -> None:
+    shown = re.findall(r"^(?:Usage:)? +\./run ([a-z]+)", tree.run("help").stdout, re.MULTILINE)
+    assert sorted([*shown, "help"]) == sorted(COMMANDS)
+    assert len(shown) <= 12
     assert tree.calls() == []
-
-
-def test_more_rounds_are_noted_where_later_runs_find_them(tree: Tree) -> None:
-    (tree.path / "results/raw").mkdir(parents=True)
-    noted = tree.path / "results/more.yaml"
-    assert tree.run("more", "3", "-n").returncode == 0
-    assert tree.calls()[-1] == "-m snakemake --cores 1 -n --config measure={more_rounds: 3}"
-    assert not noted.exists()
-    assert tree.run("more", "3", "--cores", "2").returncode == 0
-    assert tree.calls()[-2] == "-m snakemake --cores 2"
-    assert noted.read_text().splitlines()[-2:] == ["measure:", "  more_rounds: 3"]
-    assert tree.run("more").returncode == 0
-    assert noted.read_text().splitlines()[-2:] == ["measure:", "  more_rounds: 5"]

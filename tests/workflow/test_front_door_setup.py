@@ -35,11 +35,14 @@ def test_root_installs_only_what_is_missing_and_goes_on(tree: Tree) -> None:
     assert measure.startswith("-m snakemake")
 
 
+OWN_TOOLS = f"linux-tools-{os.uname().release}"
+
+
 @pytest.mark.parametrize(
     ("system", "known_package", "installed"),
     [
         ("ID=debian", "", "linux-perf"),
-        ("ID=ubuntu\nID_LIKE=debian", "linux-tools-5.4.0-1-generic", "linux-tools-5.4.0-1-generic"),
+        ("ID=ubuntu\nID_LIKE=debian", OWN_TOOLS, OWN_TOOLS),
         ("ID=ubuntu\nID_LIKE=debian", "", "linux-tools-generic"),
         ("ID=pop\nID_LIKE='ubuntu debian'", "", "linux-tools-generic"),
     ],
@@ -50,8 +53,6 @@ def test_perf_is_installed_under_the_name_of_the_distribution(
     (tree.tools / "perf").unlink()
     tree.add_tool("apt-get", 'echo "apt-get $*" >>"$TREE/calls"')
     tree.add_tool("apt-cache", f'[[ $2 == "{known_package}" ]]')
-    (tree.tools / "uname").unlink()
-    tree.add_tool("uname", "echo 5.4.0-1-generic")
     release = tree.path / "os-release"
     release.write_text(system + "\n")
     alone = [shutil.which("unshare"), "--map-root-user", "--mount"]
@@ -121,6 +122,7 @@ def test_environment_that_is_not_whole_is_made_anew(tree: Tree, damage: str) -> 
     tree.add_tool(
         "python3",
         f"""\
+        if [[ $3 == door ]]; then exec {sys.executable} "$@"; fi
         if [[ $2 == venv ]]; then
             {shutil.which("mkdir")} -p "$3/bin"
             {shutil.which("cp")} "$TOOLS/note" "$3/bin/python"
@@ -195,17 +197,17 @@ def bare(tree: Tree) -> Tree:
         (["doctr"], 1, "there is no such target"),
         (["tabels"], 1, "did you mean tables?"),
         (["--confgfile", "x"], 1, "did you mean --configfile?"),
-        (["retry-failed", "--confgfile=x"], 1, "did you mean --configfile?"),
+        (["--retry-failed", "--confgfile=x"], 1, "did you mean --configfile?"),
         (["--config", "x=y", "-n"], 1, "run: --config x=...: there is no such section"),
         (["--cores", "x"], 1, "run: --cores x: must be a whole number of CPUs from 1, or all"),
         (["results/nope"], 1, "run: results/nope: there is no such target"),
-        (["fetch", "a;b"], 1, "copycost: fetch: 'a;b' is no host"),
+        (["fetch", "a;b"], 1, "run: fetch: 'a;b' is no host"),
         (["fetch", "one", "--profile", "nope"], 1, "run: --profile nope: there is no such profile"),
         (["fleet", "--snakefile", "nope"], 1, "run: --snakefile nope: there is no such file in "),
         (["setup", "tests"], 1, "there is no such thing to set up"),
         (["test", "--help"], 0, "Usage: ./run test "),
         (["test", "ruf"], 2, "run: test ruf: there is no such check"),
-        (["bench", "--help"], 0, "usage: ./run bench "),
+        (["test", "--bench", "--help"], 0, "usage: ./run test --bench "),
         (["bench", "--rouds", "3"], 2, "unrecognized arguments: --rouds 3"),
     ],
 )
@@ -242,14 +244,14 @@ def test_what_apt_says_goes_to_a_log_that_is_named_where_it_fails(tree: Tree) ->
     done = tree.run("setup")
     assert done.returncode == 0
     assert done.stderr.splitlines() == [
-        "run: updating the lists of system packages done",
-        "run: installing iperf3 failed",
+        "run: updating the lists of system packages ... done",
+        "run: installing iperf3 ... failed",
         "run: could not install iperf3; apt-get's words are in results/logs/setup.log",
         "run: set up: what can be had here is there",
     ]
     log = (tree.path / "results/logs/setup.log").read_text(encoding="utf-8")
     assert log.count("many words of apt") == 2
-    assert "$ apt_get install --no-install-recommends -y iperf3" in log
+    assert " install --no-install-recommends -y iperf3\n" in log
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="not root: nothing may be installed here")

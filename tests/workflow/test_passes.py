@@ -61,10 +61,12 @@ write_record(records, Path(snakemake.output.record))
 def made_up(finished: Checkout) -> Checkout:
     """A checkout in which nothing was measured, and every repetition will be made up at once."""
     two_copy = next(r for r in finished.records() if r["cell"]["implementation"] == "two_copy")
+    del two_copy["digest"]
     (finished.path / "template.json").write_text(json.dumps(two_copy))
     use_noise(finished, 0.02)
     for path in (finished.path / "results/raw").rglob("*.json"):
         path.unlink()
+    finished.configure("streams", msg_bytes=["4KiB", "64KiB"])
     finished.configure("measure", repetitions=5, minutes=5)
     return finished
 

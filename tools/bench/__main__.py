@@ -1,4 +1,4 @@
-"""The command line of the benchmark: ``python -m tools.bench`` (or ``./run bench``)."""
+"""The command line of the benchmark: ``python -m tools.bench`` (or ``./run test --bench``)."""
 
 import argparse
 import sys

@@ -12,7 +12,7 @@ PARTS = ("workflow", "wire", "streams", "round_trips")
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Return the options, or say what is wrong with them and end the process."""
     parser = argparse.ArgumentParser(
-        prog="./run bench",
+        prog="./run test --bench",
         description="How fast copycost itself is: its two_copy sender beside iperf3 on the same"
         " testbed in interleaved rounds, its round trips beside sockperf's, its workflow beside"
         " the clock, repetitions over ssh beside veth's. Takes about 20 minutes, and up to 15 more"

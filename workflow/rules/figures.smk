@@ -11,6 +11,7 @@ RANKINGS = expand(
 OVERVIEW_FIGURES = [
     f"results/figures/all/{name}"
     for name, asked_for in (
+        ("answer", True),
         ("memory_floor", MEMORY),
         ("real_zero_copy", any(condition.sender_only for condition in GRID.conditions)),
         ("round_trips", ROUND_TRIPS),
@@ -77,6 +78,7 @@ rule plot_overviews:
     input:
         facts="results/facts.json",
         summary="results/tables/summary.csv",
+        ratios="results/tables/ratios.csv",
         curves=ROUND_TRIP_CURVES,
         strategies=COMPARED,
     output:

@@ -11,6 +11,7 @@ def _make() -> None:
     draw_overviews(
         read_json(snakemake.input.facts),
         Path(snakemake.input.summary),
+        Path(snakemake.input.ratios),
         [Path(curves) for curves in snakemake.input.curves],
         [Path(svg) for svg in snakemake.output.svg],
     )

@@ -6,6 +6,7 @@ import pytest
 import yaml
 from sample_records import on_sink, sample_record, with_round_trips
 
+from copycost.config.sources import usual_tree
 from copycost.errors import HostError
 from copycost.records.record import Record
 from tools.bench.analysis_run import config_of
@@ -62,7 +63,7 @@ def test_copy_of_the_project_has_its_code_and_no_results() -> None:
 
 @pytest.mark.parametrize("quick", [False, True])
 def test_a_short_run_has_only_what_the_grid_measures(quick: bool) -> None:
-    usual = yaml.safe_load((PROJECT / "config.yaml").read_text())
+    usual = usual_tree()
     short = short_config(PROJECT, quick=quick)
     studies = [name for name, section in usual.items() if "enabled" in section]
     assert "profile" in studies

@@ -10,7 +10,6 @@ from zlib import crc32
 
 import numpy as np
 import pytest
-import yaml
 
 from copycost.analysis.passes import (
     Choice,
@@ -29,6 +28,7 @@ from copycost.config.config import Config
 from copycost.config.grid import Grid, reference_of, repetitions_in
 from copycost.config.looks import PASSES, confidence_of_analysis, confidence_to_settle
 from copycost.config.passes import further_jobs
+from copycost.config.sources import usual_tree
 from copycost.grid.cells import Cell
 from copycost.stats.ratios import paired_ratio
 
@@ -41,7 +41,7 @@ Rows = dict[Cell, dict[str, Any]]
 
 
 def config(measure: Mapping[str, Any] = {}, **streams: object) -> Config:
-    tree: dict[str, Any] = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    tree: dict[str, Any] = usual_tree()
     grid = {
         "implementations": ["two_copy", "one_copy"],
         "testbeds": ["veth"],

@@ -14,13 +14,15 @@ from copycost.build.toolchain import receivers, strategies
 from copycost.config.check import check_config
 from copycost.config.config import Config
 from copycost.config.grid import Grid
-from copycost.config.problems import Surroundings
+from copycost.config.problems import DEFAULTS, Source, Surroundings
+from copycost.config.sources import USER_FILE, usual_tree
+from copycost.config.text import read_sections
 from copycost.errors import ConfigError
 from copycost.grid.capabilities import capability_of
 
 ROOT = Path(__file__).parents[3]
 STRATEGIES = ["two_copy", "one_copy", "zero_copy", "sendmmsg", "mine", "udp_gso", "uring_send"]
-DEFAULT = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+DEFAULT = usual_tree()
 WAYS = [name for name in strategies(ROOT) if name != "null"]
 
 
@@ -30,19 +32,16 @@ def check(
     strategies: Collection[str] = STRATEGIES,
 ) -> Config:
     """Check the default configuration with `changes`, dotted keys and values."""
-    raw = copy.deepcopy(DEFAULT)
     over: dict[str, Any] = {}
     for dotted, value in (changes or {}).items():
         *sections, key = dotted.split(".")
-        for tree in (raw, over):
-            node = tree
-            for section in sections:
-                node = node.setdefault(section, {})
-            node[key] = value
+        node = over
+        for section in sections:
+            node = node.setdefault(section, {})
+        node[key] = value
     return check_config(
-        raw,
-        sources=[("config.yaml", DEFAULT), (name, over)],
-        around=Surroundings(strategies, range(2), memory_bytes=8 << 30),
+        [Source("config.yaml", DEFAULT), Source(name, over)],
+        Surroundings(strategies, range(2), memory_bytes=8 << 30),
     )
 
 
@@ -300,11 +299,7 @@ def test_a_missing_key_is_named() -> None:
     del raw["measure"]["duration_s"]
     del raw["report"]
     with pytest.raises(ConfigError) as error:
-        check_config(
-            raw,
-            sources=[("config.yaml", raw)],
-            around=Surroundings(STRATEGIES, [0]),
-        )
+        check_config([Source("config.yaml", raw)], Surroundings(STRATEGIES, [0]))
     assert str(error.value).splitlines() == [
         "config.yaml: measure.duration_s: missing, must be a number of seconds",
         "config.yaml: report: missing, must be a section that says how the report looks",
@@ -315,7 +310,7 @@ def test_a_missing_key_that_sections_share_is_named() -> None:
     raw = copy.deepcopy(DEFAULT)
     del raw["udp"]["n_threads"]
     with pytest.raises(ConfigError, match=r"udp\.n_threads: missing, must be a list of numbers of"):
-        check_config(raw, sources=[("config.yaml", raw)], around=Surroundings(STRATEGIES, range(2)))
+        check_config([Source("config.yaml", raw)], Surroundings(STRATEGIES, range(2)))
 
 
 def test_a_grid_may_be_empty_but_not_both() -> None:
@@ -364,28 +359,10 @@ def test_a_configuration_that_is_no_tree_is_refused() -> None:
     )
 
 
-def test_every_key_of_the_schema_is_described_with_its_unit() -> None:
-    schema = yaml.safe_load(
-        (ROOT / "workflow" / "schemas" / "config.schema.yaml").read_text(encoding="utf-8")
-    )
-
-    def walk(node: Mapping[str, Any], path: str) -> None:
-        if "$ref" in node:
-            node = schema["$defs"][node["$ref"].removeprefix("#/$defs/")]
-        if node.get("type") == "object":
-            assert node["additionalProperties"] is False, path
-            # what stands in a list need not say what is usual
-            stated = node["required"] if path.endswith("[]") else sorted(node["properties"])
-            assert sorted(node["required"]) == stated, path
-            for key, below in node["properties"].items():
-                walk(below, f"{path}.{key}")
-        else:
-            assert "title" in node, path
-            assert any(mark in node["description"] for mark in "[("), f"{path} has no unit"
-            if "items" in node:
-                walk(node["items"], f"{path}[]")
-
-    walk(schema, "")
+def test_no_key_has_two_defaults() -> None:
+    ours, defaults = (read_sections(ROOT / name) for name in (USER_FILE, DEFAULTS))
+    both = {f"{name}.{key}" for name in ours for key in ours[name].keys() & defaults.get(name, {})}
+    assert both == set()
 
 
 @pytest.mark.parametrize(
@@ -455,7 +432,7 @@ def test_everything_over_a_wire_is_measured_with_each_other_machine() -> None:
     plain = config.as_dict()
     around = Surroundings(STRATEGIES, range(2), memory_bytes=8 << 30)
     assert config.wire.more[0].udp_mbit_per_s == 500
-    again = check_config(plain, sources=[("saved", plain)], around=around)
+    again = check_config([Source("saved", plain)], around)
     assert again.streams.testbeds == named
 
 

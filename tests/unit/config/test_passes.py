@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from copycost.config.config import Config
 from copycost.config.grid import Grid
@@ -15,6 +14,7 @@ from copycost.config.passes import (
     read_pass,
     write_pass,
 )
+from copycost.config.sources import usual_tree
 from copycost.grid.cells import Cell
 from copycost.snakefile.pass_records import all_records, records_before
 
@@ -24,7 +24,7 @@ AGAIN = [replace(cell, rep=2) for cell in ADDED]
 
 
 def config(**measure: object) -> Config:
-    tree: dict[str, Any] = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    tree: dict[str, Any] = usual_tree()
     grid = {"implementations": ["two_copy", "one_copy"], "n_threads": [1]}
     tree["streams"] |= grid | {"msg_bytes": [4096]}
     tree["udp"] |= grid | {"msg_bytes": [4096], "working_sets": ["hot"]}

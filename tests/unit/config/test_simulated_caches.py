@@ -4,11 +4,10 @@ import copy
 from typing import Any
 
 import pytest
-import yaml
 
-from copycost.build.checkout import ROOT
 from copycost.config.check import check_config
-from copycost.config.problems import Surroundings
+from copycost.config.problems import Source, Surroundings
+from copycost.config.sources import usual_tree
 from copycost.errors import ConfigError
 
 STRATEGIES = ["two_copy", "one_copy", "zero_copy", "udp_gso", "uring_send", "sendmmsg"]
@@ -21,12 +20,12 @@ CACHES = {
 
 def check(**caches: str | int) -> None:
     """Check the default configuration with caches of other sizes."""
-    raw: dict[str, Any] = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    raw: dict[str, Any] = usual_tree()
     raw["simulated"]["caches"] = copy.deepcopy(CACHES)
     for level, size in caches.items():
         raw["simulated"]["caches"][level]["size_bytes"] = size
     around = Surroundings(STRATEGIES, range(2), memory_bytes=8 << 30)
-    check_config(raw, sources=[("config.yaml", raw)], around=around)
+    check_config([Source("config.yaml", raw)], around)
 
 
 def test_levels_may_be_equal() -> None:

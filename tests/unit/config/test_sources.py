@@ -1,3 +1,4 @@
+import re
 import sys
 from pathlib import Path
 
@@ -6,9 +7,11 @@ import yaml
 
 from copycost.build.checkout import ROOT
 from copycost.build.toolchain import strategies
+from copycost.config.check import check_config
 from copycost.config.peers import read_peer
-from copycost.config.problems import Surroundings
-from copycost.config.sources import require_yaml, resolve
+from copycost.config.problems import DEFAULTS, Surroundings
+from copycost.config.shown import main
+from copycost.config.sources import USER_FILE, read_sources, require_yaml
 from copycost.config.structure import from_plain
 from copycost.config.wire import Peer, Wire
 from copycost.errors import ConfigError
@@ -40,11 +43,45 @@ def test_a_file_that_is_no_configuration_is_named(
     assert str(ended.value.code).startswith(said)
 
 
+AROUND = Surroundings(strategies(ROOT), range(2), memory_bytes=8 << 30)
+OURS = (ROOT / DEFAULTS, ROOT / USER_FILE)
+
+
 def test_a_setting_on_the_command_line_that_is_no_yaml_is_named() -> None:
-    tree = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
-    around = Surroundings(strategies(ROOT), range(2), memory_bytes=8 << 30)
     with pytest.raises(ConfigError, match=r"^--config: measure: got '{repetitions:', must be a s"):
-        resolve(tree, [ROOT / "config.yaml"], {"measure": "{repetitions:"}, around)
+        check_config(read_sources(OURS, {"measure": "{repetitions:"}), AROUND)
+
+
+def test_what_is_wrong_is_named_with_its_line_and_defaults_where_they_can_be_overridden(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for path in OURS:
+        here = path.relative_to(ROOT)
+        here.parent.mkdir(parents=True, exist_ok=True)
+        here.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+    mine = Path("mine.yaml")
+    mine.write_text(
+        "# first\nstreams:\n  testbeds: [wire]\n  n_threads: [1,\n    two]\n  treads: 1\n"
+    )
+    with pytest.raises(ConfigError) as refused:
+        check_config(read_sources([DEFAULTS, USER_FILE, mine], {}), AROUND)
+    assert str(refused.value).splitlines() == [
+        "mine.yaml: line 5: streams.n_threads: got 'two', must be a whole number of threads",
+        "mine.yaml: line 6: streams.treads: unknown key; did you mean n_threads?",
+        "config.yaml: wire.peer: got none, must name the other machine, such as user@other, where "
+        "streams.testbeds lists wire; ./run --wire user@other does too",
+    ]
+
+
+def test_where_each_value_comes_from_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--configfile", str(ROOT / "config/tiny.yaml"), "--minutes", "5"]) == 0
+    shown = capsys.readouterr().out
+    assert yaml.safe_load(shown)["streams"]["msg_bytes"] == ["1KiB", "16KiB", "64KiB"]
+    origins = dict(re.findall(r"^  (\w+): .*\S +# (.*)$", shown, re.MULTILINE))
+    assert origins["minutes"] == "command line"
+    assert origins["congestion_control"] == "default"
+    assert re.fullmatch(r"config/tiny\.yaml, line \d+", origins["resamples"])
 
 
 def test_a_broken_encoding_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,17 +122,12 @@ LAB2 = {"peer": "me@lab2", "alias": "far", "ports": "6000-6010"}
 def test_a_machine_that_is_named_has_what_is_stated_of_it_and_of_no_other(
     tmp_path: Path, stated: dict[str, object], said: dict[str, object], becomes: dict[str, object]
 ) -> None:
-    around = Surroundings(strategies(ROOT), range(2), memory_bytes=8 << 30)
-    tree = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
-    path = tmp_path / "config.yaml"
-    path.write_text(yaml.safe_dump({**tree, "wire": stated}))
-    merged = {**tree, "wire": {**stated, **said}}  # as Snakemake does
+    files = [*OURS, tmp_path / "stated.yaml", tmp_path / "said.yaml"]
+    files[2].write_text(yaml.safe_dump({"wire": stated}))
+    files[3].write_text(yaml.safe_dump({"wire": said}))
     expected = from_plain(becomes, Wire)
-    assert resolve(merged, [path], {"wire": said}, around).wire == expected
-    # and of files
-    other = tmp_path / "other.yaml"
-    other.write_text(yaml.safe_dump({"wire": said}))
-    assert resolve(merged, [path, other], {}, around).wire == expected
+    assert check_config(read_sources(files[:3], {"wire": said}), AROUND).wire == expected
+    assert check_config(read_sources(files, {}), AROUND).wire == expected
 
 
 def test_commands_that_take_a_machine_have_what_is_stated_of_it(
@@ -109,9 +141,11 @@ def test_commands_that_take_a_machine_have_what_is_stated_of_it(
     assert read_peer("me@lab2", print, path).port_range == (6000, 6010)
     assert read_peer("me@lab3", print, path) == Peer("me@lab3")
     path.write_text("wire: {peer: me@lab1}\n")
+    assert read_peer("me@lab1", print, path) == Peer("me@lab1")
+    path.write_text("wire: {ssh_options: 3}\n")
     with pytest.raises(ConfigError, match=r"config\.yaml: wire: is not as it has to be"):
         read_peer("me@lab1", print, path)
     assert capsys.readouterr().out == ""
-    monkeypatch.setitem(sys.modules, "copycost.config.text", None)
+    monkeypatch.setitem(sys.modules, "copycost.config.sources", None)
     assert read_peer("me@lab1", print, path) == Peer("me@lab1")
     assert "is not read before ./run setup" in capsys.readouterr().out

@@ -10,7 +10,7 @@ from snakemake.cli import get_argument_parser
 
 from copycost.build.checkout import ROOT
 from copycost.door import snakemake_options as options
-from copycost.door.command_line import assignments, parse
+from copycost.door.command_line import parse
 from copycost.door.known import UsageError
 
 TINY = "config/tiny.yaml"
@@ -121,9 +121,6 @@ def test_a_target_may_stand_anywhere(given: str) -> None:
         ("--minutes 0.0", "--minutes 0.0: must be a number of minutes above 0"),
         ("--minutes=soon -n", "--minutes soon: must be a number of minutes above 0"),
         ("--minutes -5", "--minutes -5: must be a number of minutes above 0"),
-        ("more 0", "more 0: must be a whole number of rounds from 1 to 999"),
-        ("more", "nothing was measured here that rounds could be added to"),
-        ("more many", "more many: must be a whole number of rounds from 1 to 999"),
         (
             "--minutes 5 --config 'measure={repetitions: 2}'",
             "--config measure=... cannot go with what is said of it elsewhere; put minutes: 5",
@@ -171,17 +168,6 @@ def test_a_study_is_measured_where_it_is_asked_for_only(checkout: Path) -> None:
     assert words("report cpu_budget").endswith("--config 'cpu_budget={enabled: true}'")
 
 
-@pytest.mark.parametrize(
-    ("given", "n_rounds"), [("more", 6), ("more 3", 7), ("more tables", 6), ("more 1 -n", 5)]
-)
-def test_more_rounds_come_to_those_before(checkout: Path, given: str, n_rounds: int) -> None:
-    (checkout / "results/raw").mkdir(parents=True)
-    (checkout / "results/more.yaml").write_text("measure:\n  more_rounds: 4\n", encoding="utf-8")
-    request = parse(shlex.split(given))
-    assert request.more_rounds == n_rounds
-    assert (f"measure={{more_rounds: {n_rounds}}}" in words(given)) == request.looks
-
-
 @pytest.mark.parametrize("given", ["-n", "-np", "--dry-run", "--lint", "--unlock", "-c2 --summary"])
 def test_who_only_looks_is_known(given: str) -> None:
     assert parse(shlex.split(given)).looks
@@ -192,15 +178,8 @@ def test_who_measures_is_known(given: str) -> None:
     assert not parse(shlex.split(given)).looks
 
 
-def test_a_shell_gets_back_every_word() -> None:
-    request = parse(["--config", "report={title: it's $HOME}", "--configfile", TINY])
-    code = f'{assignments(request)}\nprintf "%s\\n" "${{ARGUMENTS[@]}}" "$LOOKS" "$MORE_ROUNDS"'
-    done = subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == [*request.for_snakemake(), "false", ""]
-
-
 def test_no_package_is_needed() -> None:
-    code = "import sys, copycost.door.command_line; print(*sys.modules)"
+    code = "import sys, copycost.door.main, copycost.door.others; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-S", "-c", code],
         env={"PYTHONPATH": str(ROOT / "workflow")},

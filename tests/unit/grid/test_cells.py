@@ -3,10 +3,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from copycost.config.config import Config
 from copycost.config.grid import Grid, reference_of, repetitions_in
+from copycost.config.sources import usual_tree
 from copycost.errors import DataError
 from copycost.grid.cells import Cell, cell_priority
 from copycost.grid.conditions import Condition
@@ -39,7 +39,7 @@ def config(
     placement: dict[str, Any] | None = None,
 ) -> Config:
     """Return the default configuration with these values of the grids, which are else empty."""
-    tree = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    tree = usual_tree()
     tree["streams"] |= STREAMS | streams
     tree["udp"] |= {"msg_bytes": [65507]} | udp
     tree["round_trips"] |= {"msg_bytes": [64]} | round_trips

@@ -56,8 +56,8 @@ def test_sizes_whose_thread_counts_differ_are_told_as_such() -> None:
 def test_a_sentence_names_what_is_settled() -> None:
     said = answer.sentence(TURNS).replace("\u00a0", " ")
     assert said == (
-        "On `veth`, the fastest is `two_copy` up to 2 KiB and `one_copy` from 8 KiB (up to 1.90 "
-        "times `two_copy`, at 16 KiB); it is open which way is the cheapest in CPU time."
+        "On `veth`, the fastest is `two_copy` up to 2 KiB and `one_copy` from 8 KiB (1.90 times "
+        "the speed of `two_copy` at 16 KiB); it is open which way is the cheapest in CPU time."
     )
     (row,) = answer.rows([TURNS | {"is_trip": True}])
     assert row[0] == "`veth`, round trips"

@@ -1,14 +1,14 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from copycost.build.checkout import ROOT
 from copycost.build.toolchain import strategies
 from copycost.config.check import check_config
 from copycost.config.config import Config
-from copycost.config.problems import Surroundings
+from copycost.config.problems import Source, Surroundings
 from copycost.config.simulated import Simulated
+from copycost.config.sources import usual_tree
 from copycost.errors import Unavailable
 from copycost.report.context import CHAPTERS as OF_THE_REPORT
 from copycost.snakefile import chapters
@@ -18,11 +18,11 @@ NONE = dict.fromkeys(OF_THE_REPORT, False)
 
 
 def config_with(**enabled: bool | str) -> Config:
-    tree = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    tree = usual_tree()
     for study, value in enabled.items():
         tree[study]["enabled"] = value
     around = Surroundings(strategies(ROOT), range(2), memory_bytes=8 << 30)
-    return check_config(tree, sources=[("config.yaml", tree)], around=around)
+    return check_config([Source("config.yaml", tree)], around)
 
 
 def names(config: Config) -> list[str]:

@@ -19,7 +19,7 @@ def said_of(message: str) -> str:
 
 @pytest.mark.parametrize(
     ("target", "meant"),
-    [("tabels", "tables"), ("figure", "figures"), ("retry-faild", "retry-failed")],
+    [("tabels", "tables"), ("figure", "figures"), ("doctr", "doctor")],
 )
 def test_a_misspelt_target_or_command_is_named_with_what_was_meant(target: str, meant: str) -> None:
     said = said_of(UNKNOWN.format(target))

@@ -1,9 +1,7 @@
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-import yaml
 from unit.snakefile.fake_slurm import FakeSlurm, fake_slurm
 
 from copycost.build.checkout import ROOT
@@ -12,8 +10,8 @@ from copycost.config.check import check_config
 from copycost.config.config import Config
 from copycost.config.grid import Grid
 from copycost.config.hosts import Slurm
-from copycost.config.places import places
-from copycost.config.problems import Surroundings
+from copycost.config.problems import Source, Surroundings
+from copycost.config.sources import usual_tree
 from copycost.errors import ConfigError
 from copycost.fleet.names import require_name
 from copycost.snakefile import nodes
@@ -82,19 +80,11 @@ def test_a_node_has_a_name_that_a_host_may_have(node: str) -> None:
     require_name(nodes.host_name(node), node)
 
 
-def test_the_last_file_says_where(tmp_path: Path) -> None:
-    files = [tmp_path / name for name in ("a", "b", "c")]
-    for path, text in zip(files, ("hosts: {where: [local]}", "hosts: {where: [slurm]}", "x: 1"),
-                          strict=True):  # fmt: skip
-        path.write_text(text)
-    assert places(files) == ["slurm"]
-
-
 def config_of(**changes: object) -> Config:
-    tree = yaml.safe_load((ROOT / "config.yaml").read_text())
+    tree = usual_tree()
     tree["measure"] |= changes
     around = Surroundings(["two_copy", "one_copy", "zero_copy"], range(64))
-    return check_config(tree, sources=[("config.yaml", tree)], around=around)
+    return check_config([Source("config.yaml", tree)], around)
 
 
 def test_what_nodes_are_measured_and_for_how_long_is_said() -> None:
@@ -123,8 +113,8 @@ def test_only_what_a_node_measures_is_forecast() -> None:
 
 
 def test_the_documentation_has_the_limit_of_the_default_grid() -> None:
-    tree = yaml.safe_load((ROOT / "config.yaml").read_text())
+    tree = usual_tree()
     around = Surroundings(strategies(ROOT), range(64))
-    config = check_config(tree, sources=[("config.yaml", tree)], around=around)
+    config = check_config([Source("config.yaml", tree)], around)
     page = " ".join((ROOT / "docs" / "cluster.md").read_text().split())
     assert f"the default grid gets {nodes.job_minutes(config)} minutes" in page

@@ -7,6 +7,7 @@ from sample_records import sample_record
 from skipped_records import skipped_record
 
 from copycost.config.config import Config
+from copycost.config.sources import usual_tree
 from copycost.grid.cells import Cell
 from copycost.records.record import write_record
 from copycost.snakefile import retry
@@ -33,7 +34,7 @@ def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 
 def save_config(*n_threads: int) -> None:
-    tree = yaml.safe_load((ROOT / "config.yaml").read_text())
+    tree = usual_tree()
     tree["streams"] |= {"msg_bytes": [65536], "n_threads": list(n_threads)}
     tree["udp"] |= {"implementations": [], "msg_bytes": [1024]}
     tree["round_trips"] |= {"implementations": [], "msg_bytes": [64]}

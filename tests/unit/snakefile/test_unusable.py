@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-import yaml
 from sample_records import sample_record
 
 from copycost.config.config import Config
 from copycost.config.passes import read_pass, write_pass
+from copycost.config.sources import usual_tree
 from copycost.grid.cells import Cell
 from copycost.records.record import Record, host_digest, write_record
 from copycost.snakefile.host_change import HOST_PATH
@@ -24,7 +24,7 @@ PASS = Path("results/passes/1.json")
 def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
     """Three cells are asked for, of which one is of the present state of the host."""
     monkeypatch.chdir(tmp_path)
-    tree: dict[str, Any] = yaml.safe_load((ROOT / "config.yaml").read_text())
+    tree: dict[str, Any] = usual_tree()
     tree["streams"] |= {
         "msg_bytes": [65536],
         "n_threads": [1, 2, 3],

@@ -14,15 +14,19 @@ from copycost.config.config import Config
 from copycost.config.extent import require_measurable
 from copycost.config.names import with_names, with_peers
 from copycost.config.problems import (
+    DEFAULTS,
     TRANSPORTS,
     KeyPath,
     Problem,
     Sound,
+    Source,
     Surroundings,
     value_at,
 )
 from copycost.config.rules import cross_problems
+from copycost.config.sources import merged
 from copycost.config.structure import NONE, from_plain
+from copycost.config.text import line_of
 from copycost.config.wire import Wire
 from copycost.errors import ConfigError
 from copycost.grid.capabilities import capability_of
@@ -35,8 +39,7 @@ SCHEMA_PATH = SCHEMAS / "config.schema.yaml"
 #: In the place of implementations: every strategy that can send on the sockets of the grid.
 ALL = "all"
 
-Source = tuple[str, Mapping[str, Any]]
-
+_UNKNOWN = "unknown key"
 _SIZES = (
     "msg_bytes", "working_sets", "window_bytes", "size_bytes", "send_buffer_bytes",
     "receive_buffer_bytes",
@@ -64,20 +67,13 @@ _BOUNDS = {
 _MOST = {"maxItems": "values", "maxLength": "characters"}
 
 
-def check_config(
-    raw: Mapping[str, Any],
-    *,
-    sources: Sequence[Source],
-    around: Surroundings,
-) -> Config:
+def check_config(sources: Sequence[Source], around: Surroundings) -> Config:
     """Return the configuration as typed values.
 
     Parameters
     ----------
-    raw
-        The configuration as read, all sources merged.
     sources
-        Name and content of each source in the order of merging, to name the one that is to blame.
+        What states it, the later ones over those before.
     around
         What the configuration has to fit: ways to send, CPUs and memory.
 
@@ -86,6 +82,7 @@ def check_config(
     ConfigError
         If anything is wrong; the message has one line per problem.
     """
+    raw = merged(sources)
     tree = _normalised(raw)
     _name_all(tree, around.strategies)
     peers = _peers(tree)
@@ -101,7 +98,7 @@ def check_config(
     problems += cross_problems(sound, around)
     if problems:
         lines = (
-            f"{_source_of(path, sources)}: {_dotted(path)}: {text}"
+            f"{_place_of(path, sources, text)}: {_dotted(path)}: {text}"
             for path, text in sorted(problems, key=lambda problem: _dotted(problem[0]))
         )
         raise ConfigError("\n".join(dict.fromkeys(lines)))
@@ -181,7 +178,7 @@ def _schema_problems(
             known = error.schema["properties"]
             for key in error.instance:
                 if key not in known:
-                    yield (*path, str(key)), f"unknown key{did_you_mean(str(key), known)}"
+                    yield (*path, str(key)), f"{_UNKNOWN}{did_you_mean(str(key), known)}"
         elif error.validator == "required":
             for key in error.schema["required"]:
                 if key not in error.instance:
@@ -227,19 +224,16 @@ def _other_section(word: str) -> str:
     return f"; {word} belongs in {'udp' if transport_of(word) == 'datagram' else 'streams'}"
 
 
-def _source_of(path: KeyPath, sources: Sequence[Source]) -> str:
-    """Return the name of the source that the value comes from: the last that states it."""
-    for name, content in reversed(sources):
-        node: Any = content
-        for part in path:
-            if not isinstance(part, str):
-                return name  # lists are never merged, so the whole list is from here
-            if not isinstance(node, Mapping) or part not in node:
-                break
-            node = node[part]
-        else:
-            return name
-    return sources[0][0]
+def _place_of(path: KeyPath, sources: Sequence[Source], problem: str) -> str:
+    """Return the file and line, or the name, of what is to blame: the last source that states it.
+
+    What only the defaults state is to be stated otherwise in the file over them.
+    """
+    source = next((one for one in reversed(sources) if one.states(path)), sources[0])
+    if source.name == str(DEFAULTS) and not problem.startswith(_UNKNOWN):
+        return sources[1].name
+    line = source.file and line_of(source.file, path)
+    return f"{source.name}: line {line}" if line else source.name
 
 
 def _dotted(path: KeyPath) -> str:

@@ -1,5 +1,8 @@
 """The configuration as typed values.
 
+config.yaml and workflow/config/defaults.yaml explain each key, with its unit. None stands for a
+word such as `kernel`, `auto` or `none` there (`copycost.config.structure`).
+
 Kept free of the validator (`copycost.config.check`) and of cattrs (`copycost.config.structure`),
 since the measuring process imports it too and its start-up time is paid at every repetition.
 """
@@ -26,23 +29,7 @@ STUDIES: tuple[Study, ...] = get_args(Study)
 
 @dataclass(frozen=True, slots=True)
 class Streams:
-    """A grid of the study `streams`, over TCP or over UDP: every combination is a cell.
-
-    Attributes
-    ----------
-    implementations, testbeds
-        Names; without implementations there are no cells.
-    msg_bytes
-        Message sizes [bytes].
-    n_threads
-        Connections, each with one sending and one receiving thread [count].
-    working_sets
-        Where the bytes lie: ``hot``, ``cold``, or the size of a ring of messages in digits [bytes].
-    receivers
-        How the other side receives.
-    placements
-        On which CPUs both ends of a connection run.
-    """
+    """A grid of the study `streams`, over TCP or over UDP: every combination is a cell."""
 
     implementations: tuple[str, ...]
     testbeds: tuple[str, ...]
@@ -55,19 +42,7 @@ class Streams:
 
 @dataclass(frozen=True, slots=True)
 class RoundTrips:
-    """The grid of the study `round_trips`, always hot and received plainly.
-
-    Attributes
-    ----------
-    implementations, testbeds
-        Names; without implementations there are no cells.
-    msg_bytes
-        Sizes of a request and of its reply [bytes].
-    n_threads
-        Connections, each with one client and one server thread [count].
-    placements
-        On which CPUs both ends of a connection run.
-    """
+    """The grid of the study `round_trips`, always hot and received plainly."""
 
     implementations: tuple[str, ...]
     testbeds: tuple[str, ...]
@@ -86,20 +61,7 @@ class Cpus:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """How every cell is measured: `Settings`, plus what only decides how often and in which order.
-
-    Attributes
-    ----------
-    repetitions
-        Repetitions of every cell, and again of each that a pass behind the grid chooses [count].
-    minutes
-        What all repetitions of the grids and of the passes behind them shall take [min]; None where
-        there are no passes.
-    memory_floor
-        Whether the cost of a plain memcpy is measured beside the cells.
-    order_seed
-        Seed of the order of cells within a round.
-    """
+    """How every cell is measured: `Settings`, and how often and in which order."""
 
     repetitions: int
     minutes: float | None

@@ -18,27 +18,7 @@ FIGURES_OF_GUESTS = ("bitrate_outside",)
 
 @dataclass(frozen=True, slots=True)
 class CpuBudget:
-    """The section of the configuration.
-
-    Attributes
-    ----------
-    enabled
-        Whether it is measured by the default target.
-    implementations
-        ``iperf3``, or names of strategies: our own sender.
-    testbeds, limiters
-        Names.
-    n_threads
-        Parallel connections, each with a sender of its own [count].
-    limit_percent
-        What each connection's sender may use: per cent of one CPU.
-    msg_bytes
-        Bytes per write.
-    repetitions
-        Of each point [count].
-    warmup_s, duration_s
-        Traffic before the window, and the window [s].
-    """
+    """The section of the configuration."""
 
     enabled: bool
     implementations: tuple[str, ...]

@@ -16,25 +16,7 @@ FIGURES = ("bitrate_and_loss", "cost")
 
 @dataclass(frozen=True, slots=True)
 class Datagrams:
-    """The section of the configuration.
-
-    Attributes
-    ----------
-    enabled
-        Whether it is measured by the default target.
-    implementations
-        ``iperf3``, or names of strategies: our own sender.
-    testbeds
-        Names.
-    msg_bytes
-        Payload of a datagram [bytes].
-    n_threads
-        Sockets that send [count].
-    repetitions
-        Of each point [count].
-    warmup_s, duration_s
-        Traffic before the window, and the window [s].
-    """
+    """The section of the configuration."""
 
     enabled: bool
     implementations: tuple[str, ...]

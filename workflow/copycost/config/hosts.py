@@ -8,17 +8,7 @@ Place = Literal["local", "slurm"]
 
 @dataclass(frozen=True, slots=True)
 class Slurm:
-    """Nodes of a cluster that ``./run fleet`` measures.
-
-    Attributes
-    ----------
-    partition, constraint
-        As Slurm's options of that name; None for its default, and for none.
-    nodes
-        Names of nodes; without any, `count` of those that Slurm offers.
-    count
-        Nodes to choose where none is named [count].
-    """
+    """Nodes of a cluster that ``./run fleet`` measures."""
 
     partition: str | None
     nodes: tuple[str, ...]
@@ -28,18 +18,7 @@ class Slurm:
 
 @dataclass(frozen=True, slots=True)
 class Hosts:
-    """Which hosts ``./run fleet`` is about.
-
-    Attributes
-    ----------
-    alias
-        What this host is called where its results are handed on; None for a name made of what it
-        is.
-    where
-        This machine (``local``), nodes of a cluster (``slurm``), or both.
-    slurm
-        Which nodes.
-    """
+    """Which hosts ``./run fleet`` is about."""
 
     alias: str | None
     where: tuple[Place, ...]

@@ -10,6 +10,9 @@ from copycost.grid.placements import PLACEMENTS
 from copycost.grid.testbeds import TESTBEDS, WIRES, names_over, over_wire_to
 from copycost.grid.variants import PLAIN, VARIANTS
 
+_MOST_ITEMS = 100
+_SIZE = r"^[0-9]{1,20} *(B|KiB|MiB|GiB)?$"
+
 
 def testbeds_for(section: str) -> tuple[str, ...]:
     """Return the testbeds that a section may name, in the order of their table."""
@@ -37,7 +40,7 @@ def _with_peers(testbeds: Iterable[str], peers: Sequence[str]) -> Iterator[str]:
 
 
 def with_names(schema: Mapping[str, Any], peers: Sequence[str]) -> dict[str, Any]:
-    """Return the schema of the configuration with the names that it may use filled in.
+    """Return the schema with what holds everywhere, and the names that it may use, filled in.
 
     Parameters
     ----------
@@ -45,6 +48,7 @@ def with_names(schema: Mapping[str, Any], peers: Sequence[str]) -> dict[str, Any
         What other machines are called; testbeds over a wire may be listed with them, too.
     """
     filled = deepcopy(dict(schema))
+    _close(filled)
     for section, node in filled["properties"].items():
         if "testbeds" in node.get("properties", {}):
             names = testbeds_for(section)
@@ -57,3 +61,20 @@ def with_names(schema: Mapping[str, Any], peers: Sequence[str]) -> dict[str, Any
     filled["$defs"]["receivers"]["items"]["enum"] = list(RECEIVERS)
     filled["$defs"]["placements"]["items"]["enum"] = list(PLACEMENTS)
     return filled
+
+
+def _close(node: Any) -> None:  # noqa: ANN401 - any node of a schema
+    """Let sections have their own keys only, and all of them, and lists an end."""
+    if isinstance(node, list):
+        for below in node:
+            _close(below)
+    elif isinstance(node, dict):
+        if "properties" in node:
+            node |= {"type": "object", "additionalProperties": False}
+            node.setdefault("required", list(node["properties"]))
+        if "items" in node:
+            node |= {"type": "array", "maxItems": _MOST_ITEMS} | node
+        if node.get("format") == "size":
+            node |= {"type": ["integer", "string"], "pattern": _SIZE}
+        for below in list(node.values()):
+            _close(below)

@@ -6,6 +6,7 @@ Python alone has to be enough for them: without a reader of YAML nothing is stat
 from collections.abc import Callable
 from pathlib import Path
 
+from copycost.config.problems import DEFAULTS
 from copycost.config.wire import Peer, peer_named
 from copycost.errors import ConfigError
 
@@ -30,12 +31,12 @@ def read_peer(name: str, say: Callable[[str], None], path: Path = Path("config.y
         If that file, or its section `wire`, is not as it has to be.
     """
     try:
-        from copycost.config.text import read_sections
+        from copycost.config.sources import merged, read_sources
     except ModuleNotFoundError:
         say(_NOT_READ.format(path=path, name=name))
         return Peer(name)
     try:
-        return peer_named(name, read_sections(path)["wire"])
+        return peer_named(name, merged(read_sources([DEFAULTS, path], {}))["wire"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ConfigError(
             f"{path}: wire: is not as it has to be; ./run -n says what is wrong with it"

@@ -9,17 +9,7 @@ from copycost.grid.conditions import HOT, RECV
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Which cells of a grid are meant; without implementations none.
-
-    Attributes
-    ----------
-    implementations
-        Names.
-    msg_bytes
-        Message sizes [bytes].
-    n_threads
-        Connections [count].
-    """
+    """Which cells of a grid are meant; without implementations none."""
 
     implementations: tuple[str, ...]
     msg_bytes: tuple[int, ...]
@@ -28,17 +18,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """A few cells of two grids, and the placements in which each is measured.
-
-    Attributes
-    ----------
-    placements
-        On which CPUs both ends of a connection run.
-    testbeds
-        Names.
-    streams, round_trips
-        Which cells of the grid of that name, those that are hot and received plainly.
-    """
+    """A few cells of two grids, and the placements in which each is measured."""
 
     placements: tuple[str, ...]
     testbeds: tuple[str, ...]

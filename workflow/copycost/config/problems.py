@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from copycost.grid.testbeds import Transport
@@ -9,6 +10,9 @@ from copycost.grid.testbeds import Transport
 # The names, and indices in lists, on the way to a value.
 KeyPath = tuple[str | int, ...]
 Problem = tuple[KeyPath, str]
+
+DEFAULTS = Path("workflow/config/defaults.yaml")
+COMMAND_LINE = "--config"
 
 GRIDS = ("streams", "udp", "round_trips")
 TRANSPORTS: dict[str, Transport] = {
@@ -18,6 +22,26 @@ TRANSPORTS: dict[str, Transport] = {
 }
 DRIVEN: dict[str, Transport] = {"cpu_budget": "stream", "datagrams": "datagram"}
 """The studies whose senders may be iperf3, by what these send over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Part of the configuration: its name, what it states, and its file if it is one."""
+
+    name: str
+    content: Mapping[str, Any]
+    file: Path | None = None
+
+    def states(self, path: KeyPath) -> bool:
+        """Tell whether a value is stated here; lists are never merged, so their items are not."""
+        node: Any = self.content
+        for part in path:
+            if not isinstance(part, str):
+                break
+            if not isinstance(node, Mapping) or part not in node:
+                return False
+            node = node[part]
+        return True
 
 
 class Sound:

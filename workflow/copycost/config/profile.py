@@ -11,28 +11,7 @@ EventChoice = Literal["auto", "cycles", "cpu_clock"]
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Which cells are profiled, and how.
-
-    Attributes
-    ----------
-    enabled
-        Whether the study is part of a run without a target.
-    implementations, testbeds, msg_bytes, n_threads, working_sets, receivers, placements
-        The grid, as that of the study `streams`; every combination that can exist is a cell.
-    explains
-        Studies of iperf3 that are profiled too where they are part of the run.
-    differences
-        Pairs of implementations that are laid side by side: from the first to the second.
-    repetitions
-        Repetitions of every cell [count].
-    warmup_s, duration_s
-        Traffic before the window, and the window [s]: longer than a window for throughput, since
-        shares take many samples.
-    frequency_hz
-        Samples per second of CPU time.
-    event
-        What makes a sample.
-    """
+    """Which cells are profiled, and how."""
 
     enabled: bool
     implementations: tuple[str, ...]

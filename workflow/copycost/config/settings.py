@@ -19,25 +19,8 @@ AUTO = "auto"
 class Settings:
     """Everything of the configuration that changes what one repetition measures.
 
-    Attributes
-    ----------
-    warmup_s, duration_s
-        Traffic before the window, and the window itself [s].
-    congestion_control
-        TCP congestion control wished for.
-    tcp_nodelay
-        What is done with TCP_NODELAY.
-    send_buffer_bytes, receive_buffer_bytes
-        Socket buffers asked for [bytes]; None leaves them to the kernel.
-    sender_cpus, receiver_cpus
-        CPU numbers of each side, from which the cell's placement chooses; None offers all.
-    mode
-        Whether messages follow each other, or each waits for a reply of the same size.
-    fresh
-        Whether each message is rewritten before it is sent.
-    interval_ns
-        From one request to the next [ns]; 0 sends each when the reply before it has come. Only
-        round trips have requests, so it is 0 for all else.
+    The keys are those of its section `measure`. Only round trips have requests, and an interval
+    between them [ns]; it is 0 for all else.
     """
 
     warmup_s: float

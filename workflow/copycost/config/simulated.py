@@ -57,20 +57,7 @@ class Counting:
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """Which cells are counted again, each with one thing changed.
-
-    Attributes
-    ----------
-    variants
-        What is changed, by the names of `copycost.grid.variants`.
-    msg_bytes
-        Message sizes [bytes].
-    working_sets
-        As in the grid.
-    kernel
-        The kernel of the variant ``other_kernel``: its path, or ``auto`` for the distribution's
-        with all drivers; None leaves that out.
-    """
+    """Which cells are counted again, each with one thing changed."""
 
     variants: tuple[str, ...]
     msg_bytes: tuple[int, ...]
@@ -80,29 +67,7 @@ class Sensitivity:
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """The section of the configuration.
-
-    Attributes
-    ----------
-    enabled
-        Whether it is counted by the default target; ``auto``: where the host counts no misses.
-    implementations, testbeds
-        Names.
-    msg_bytes
-        Message sizes [bytes].
-    working_sets
-        ``hot`` or ``cold``.
-    window_bytes
-        What is sent in the window of a cell [bytes], by whole messages, eight at least.
-    caches
-        The levels; None for those of the host.
-    line_bytes
-        A line of the cache [bytes].
-    prefetcher
-        What is fetched before it is needed.
-    sensitivity
-        Which cells are counted again with something changed.
-    """
+    """The section of the configuration."""
 
     enabled: Enabled
     implementations: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Where the configuration comes from: config.yaml, files that override it, and the command line.
+"""Where the configuration comes from: the defaults, config.yaml, files over it, the command line.
 
 ``python -m copycost.config.sources FILE...`` only looks whether files are YAML.
 """
@@ -6,68 +6,82 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import reduce
 from pathlib import Path
 from typing import Any
 
+from copycost.build.checkout import ROOT
 from copycost.config.audit_files import KEYS as AUDIT_KEYS
-from copycost.config.check import Source, check_config
-from copycost.config.config import Config
-from copycost.config.problems import Surroundings
+from copycost.config.problems import COMMAND_LINE, DEFAULTS, Source
 from copycost.config.text import parse_yaml, read_sections
 from copycost.config.wire import wire_over
 from copycost.errors import ConfigError
 
+USER_FILE = "config.yaml"
 
-def require_yaml(path: str) -> None:
-    """Where `path` is no YAML file, end the process naming the line, which Snakemake does not."""
+
+def require_yaml(*paths: str) -> None:
+    """Where a file is no YAML, end the process naming the line, which Snakemake does not."""
     try:
-        read_sections(path)
+        for path in paths:
+            read_sections(path)
     except ConfigError as error:
         sys.exit(str(error))
 
 
-def resolve(
-    config: Mapping[str, Any],
-    files: Sequence[str | Path],
-    said: Mapping[str, Any],
-    around: Surroundings,
-) -> Config:
-    """Return the checked configuration.
+def read_sources(files: Sequence[str | Path], said: Mapping[str, Any]) -> list[Source]:
+    """Return what each source states, the later ones over those before.
 
     Parameters
     ----------
-    config
-        What Snakemake made of all sources.
     files
-        The files in the order in which they were read.
+        In the order in which they override each other.
     said
-        What --config said, which Snakemake does not always give its type.
-    around
-        What the configuration has to fit.
+        What --config said, which Snakemake does not always give its type; what it says of an audit
+        is no part of an experiment.
 
     Raises
     ------
     ConfigError
-        If anything is wrong; the message has one line per problem.
+        If a file is no configuration.
     """
-    overrides = _without_audit(_with_types(said))
-    sources: list[Source] = []
-    for path in files:
-        name = os.path.relpath(path)
-        sources.append((str(path) if name.startswith("..") else name, read_sections(path)))
-    tree = _merged(_without_audit(config), overrides)
-    _settle_wire(tree, [content for _, content in sources] + [overrides])
-    return check_config(
-        tree,
-        sources=[*sources, ("--config", overrides)],
-        around=around,
-    )
+    overrides = {key: value for key, value in said.items() if key not in AUDIT_KEYS}
+    return [*map(_read, files), Source(COMMAND_LINE, _with_types(overrides))]
 
 
-def _without_audit(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a configuration without what --config says of an audit: no part of an experiment."""
-    return {key: value for key, value in config.items() if key not in AUDIT_KEYS}
+def _read(path: str | Path) -> Source:
+    name = os.path.relpath(path)
+    return Source(str(path) if name.startswith("..") else name, read_sections(path), Path(path))
+
+
+def usual_tree() -> dict[str, Any]:
+    """Return what this checkout's own files state, with the sizes as they are written there."""
+    return merged(read_sources([ROOT / DEFAULTS, ROOT / USER_FILE], {}))
+
+
+def merged(sources: Sequence[Source]) -> dict[str, Any]:
+    """Return what all sources together state.
+
+    `wire` is put together by machines: merged key by key, one would get what is said of another.
+    Where a source says something that is no such section, it stays as it is, for the check.
+    """
+    contents = [source.content for source in sources]
+    empty: dict[str, Any] = {}
+    tree = reduce(_over, contents, empty)
+    with suppress(KeyError, TypeError, AttributeError):
+        tree["wire"] = reduce(wire_over, (one["wire"] for one in contents if "wire" in one), empty)
+    return tree
+
+
+def _over(base: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `base` with what `above` says put in its place, section by section."""
+    tree = dict(base)
+    for key, value in above.items():
+        below = tree.get(key)
+        both = isinstance(below, Mapping) and isinstance(value, Mapping)
+        tree[key] = _over(below, value) if both else value  # type: ignore[arg-type]
+    return tree
 
 
 def _with_types(node: Any) -> Any:  # noqa: ANN401 - any node of what --config said
@@ -77,34 +91,10 @@ def _with_types(node: Any) -> Any:  # noqa: ANN401 - any node of what --config s
     if isinstance(node, list):
         return [_with_types(value) for value in node]
     try:
-        return parse_yaml(node, "--config") if isinstance(node, str) else node
+        return parse_yaml(node, COMMAND_LINE) if isinstance(node, str) else node
     except ConfigError:
         return node  # a text, of which the check will say what it has to be
 
 
-def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `base` with what `over` says put in its place, section by section."""
-    tree = dict(base)
-    for key, value in over.items():
-        below = tree.get(key)
-        both = isinstance(below, Mapping) and isinstance(value, Mapping)
-        tree[key] = _merged(below, value) if both else value  # type: ignore[arg-type]
-    return tree
-
-
-def _settle_wire(tree: dict[str, Any], contents: Sequence[Mapping[str, Any]]) -> None:
-    """Put `wire` together by machines: merged key by key, one would get what is said of another.
-
-    Where a source says something that is no such section, it stays as it is, for the check.
-    """
-    try:
-        nothing: dict[str, Any] = {}
-        said = reduce(wire_over, (one["wire"] for one in contents if "wire" in one), nothing)
-        tree["wire"] = {**tree["wire"], **said}
-    except (KeyError, TypeError, AttributeError):
-        return
-
-
 if __name__ == "__main__":
-    for file in sys.argv[1:]:
-        require_yaml(file)
+    require_yaml(*sys.argv[1:])

@@ -4,6 +4,7 @@ Apart from the sections themselves, since the measuring process imports `Setting
 time, which cattrs would double, is paid at every repetition.
 """
 
+from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from cattrs import Converter
@@ -30,32 +31,24 @@ HOST = "host"
 def _converter() -> Converter:
     # A missing key is then a KeyError, as from a mapping, and no group of exceptions.
     converter = Converter(detailed_validation=False, unstruct_collection_overrides={tuple: list})
-    converter.register_structure_hook(
-        _Buffer, lambda size, _: None if size == KERNEL else int(size)
-    )
-    converter.register_unstructure_hook(_Buffer, lambda size: KERNEL if size is None else size)
-    converter.register_structure_hook(
-        _Minutes, lambda time, _: None if time == NONE else float(time)
-    )
-    converter.register_unstructure_hook(_Minutes, lambda time: NONE if time is None else time)
+
+    def none_is(word: str, kind: Any, made: Callable[[Any], object]) -> None:  # noqa: ANN401
+        """Let None, among the values of a kind, be a word of the configuration."""
+        converter.register_structure_hook(kind, lambda it, _: None if it == word else made(it))
+        converter.register_unstructure_hook(
+            kind, lambda it: word if it is None else converter.unstructure(it)
+        )
+
+    none_is(KERNEL, _Buffer, int)
+    none_is(NONE, _Minutes, float)
+    none_is(NONE, _Kernel, str)
+    none_is(AUTO, _Cpus, lambda cpus: tuple(int(cpu) for cpu in cpus))
+    none_is(HOST, _Caches, lambda sizes: converter.structure(sizes, CacheSizes))
+    for kind in (UdpRate, Enabled):
+        converter.register_structure_hook(kind, lambda it, _: it)
+        converter.register_unstructure_hook(kind, lambda it: it)
     converter.register_structure_hook(Hosts, _hosts)
     converter.register_unstructure_hook(Hosts, _plain_hosts)
-    converter.register_structure_hook(
-        _Cpus, lambda cpus, _: None if cpus == AUTO else tuple(int(cpu) for cpu in cpus)
-    )
-    converter.register_unstructure_hook(_Cpus, lambda cpus: AUTO if cpus is None else list(cpus))
-    converter.register_structure_hook(UdpRate, lambda rate, _: rate)
-    converter.register_unstructure_hook(UdpRate, lambda rate: rate)
-    converter.register_structure_hook(Enabled, lambda enabled, _: enabled)
-    converter.register_unstructure_hook(Enabled, lambda enabled: enabled)
-    converter.register_structure_hook(
-        _Caches, lambda sizes, _: None if sizes == HOST else converter.structure(sizes, CacheSizes)
-    )
-    converter.register_unstructure_hook(
-        _Caches, lambda sizes: HOST if sizes is None else converter.unstructure(sizes, CacheSizes)
-    )
-    converter.register_structure_hook(_Kernel, lambda path, _: None if path == NONE else str(path))
-    converter.register_unstructure_hook(_Kernel, lambda path: NONE if path is None else path)
     return converter
 
 

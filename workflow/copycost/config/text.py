@@ -4,6 +4,7 @@ What YAML allows beyond that is refused in a sentence, before anything else read
 it ends other readers, Snakemake's among them, in a traceback, or keeps them busy for minutes.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,8 @@ import yaml
 
 from copycost.errors import ConfigError
 
-# Far more than anybody writes: config.yaml with all its comments has 14 KB, 200 values, 3 levels.
+# Far more than anybody writes: the defaults with all their comments have 18 KB, and 3 levels.
 MAX_BYTES = 256 << 10
-_MAX_NODES = 20_000
 _MAX_DEPTH = 20
 _MAX_DIGITS = 30
 _MAX_KEY = 60
@@ -22,37 +22,24 @@ _MAX_KEY = 60
 class _Loader(yaml.SafeLoader):
     """Reads YAML as the class it is derived from, and refuses what no configuration needs."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self._open: list[str | None] = []  # anchors of the nodes that are being read
-        self._n_nodes = 0
-        self._n_below: dict[str, int] = {}  # by anchor: nodes that an alias of it repeats
+    _depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """Return the next node, as the class that this is derived from does.
+        """Return the next node, unless it is repeated elsewhere, or too deep.
 
         Raises
         ------
         ComposerError
-            If it contains itself, or if nodes are too many or too deep.
+            For an anchor, an alias, and too many levels.
         """
         event: yaml.NodeEvent = self.peek_event()  # type: ignore[no-untyped-call]
-        anchor: str | None = event.anchor
-        before = self._n_nodes
-        if isinstance(event, yaml.AliasEvent):
-            if anchor in self._open:
-                raise _error(event, f"*{anchor} contains itself; write out what is meant")
-            self._n_nodes += self._n_below.get(anchor or "", 0)
-        if len(self._open) >= _MAX_DEPTH:
+        if event.anchor is not None:
+            raise _error(event, f"an anchor or alias, {event.anchor}; write out what is meant")
+        if self._depth >= _MAX_DEPTH:
             raise _error(event, f"more than {_MAX_DEPTH} levels; sections have 3 at most")
-        self._open.append(anchor)
+        self._depth += 1
         node = super().compose_node(parent, index)
-        self._open.pop()
-        self._n_nodes += 1
-        if self._n_nodes > _MAX_NODES:
-            raise _error(event, f"more than {_MAX_NODES} values; shorten the lists")
-        if anchor is not None:
-            self._n_below.setdefault(anchor, self._n_nodes - before)
+        self._depth -= 1
         return node
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -65,7 +52,7 @@ class _Loader(yaml.SafeLoader):
         """
         seen = set()
         for key, _ in node.value:
-            named = isinstance(key, yaml.ScalarNode) and key.tag.endswith((":str", ":merge"))
+            named = isinstance(key, yaml.ScalarNode) and key.tag.endswith(":str")
             if not named or len(key.value) > _MAX_KEY or not key.value.isprintable():
                 raise _error(key, "a key that is no name; keys are words such as msg_bytes")
             if key.value in seen:
@@ -125,6 +112,22 @@ def parse_yaml(text: str, where: str) -> Any:  # noqa: ANN401 - any node of a YA
             f"{where}: line {line}: not YAML: a control character (U+{error.character:04X}); "
             "delete it"
         ) from error
+
+
+def line_of(path: Path, keys: Sequence[str | int]) -> int:
+    """Return the line of a YAML file in which a value, or the last of its sections, is stated."""
+    node = yaml.compose(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
+    line = 1
+    for key in keys:
+        if isinstance(node, yaml.SequenceNode) and isinstance(key, int):
+            node = node.value[key]
+            line = node.start_mark.line + 1
+        elif isinstance(node, yaml.MappingNode):
+            found = [pair for pair in node.value if pair[0].value == key]
+            if not found:
+                break
+            line, node = found[-1][0].start_mark.line + 1, found[-1][1]
+    return line
 
 
 def read_sections(path: str | Path) -> dict[str, Any]:

@@ -6,26 +6,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Virtual:
-    """What guests are made of.
-
-    Attributes
-    ----------
-    accelerator
-        Who runs a guest's instructions: the processor (kvm) or an emulator (tcg); auto takes the
-        first where a guest really comes up with it.
-    vcpus
-        Virtual processors of each guest [count].
-    memory_mib
-        Memory of each guest [MiB].
-    network_device
-        What its network device is.
-    vhost
-        Whether the host's kernel moves its packets by itself where it can (auto), or never.
-    offloads
-        Whether segmentation and checksums are left to the other end.
-    kernel
-        ``auto``, or the path of a kernel.
-    """
+    """What guests are made of."""
 
     accelerator: Literal["auto", "kvm", "tcg"]
     vcpus: int

@@ -20,24 +20,7 @@ _LONGEST = 64
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """Another machine.
-
-    Attributes
-    ----------
-    peer
-        As ssh is told it, ``user@other`` or an alias; ``none`` for no other machine.
-    address
-        The address there that bytes are to go to; ``auto`` takes the one that ssh reaches.
-    ssh_options
-        More options of ssh.
-    udp_mbit_per_s
-        What UDP senders may send at most, with all headers [Mbit/s]; ``link`` for as much as the
-        link carries (nothing where no device tells), ``unlimited`` for as much as they can.
-    alias
-        What paths and the report call it; ``auto`` makes that of `peer`.
-    ports
-        Where programs listen: ``FIRST-LAST``, or ``auto`` for any port that is free.
-    """
+    """Another machine."""
 
     peer: str
     address: str = AUTO
@@ -66,13 +49,7 @@ _UNSAID = {"address": AUTO, "ssh_options": [], "udp_mbit_per_s": LINK, "alias": 
 
 @dataclass(frozen=True, slots=True)
 class Wire(Peer):
-    """The other machines of the testbeds over a wire: one, and more.
-
-    Attributes
-    ----------
-    more
-        Further ones, with which everything over a wire is measured too.
-    """
+    """The other machines of the testbeds over a wire: one, and more."""
 
     more: tuple[Peer, ...] = ()
 

@@ -24,6 +24,8 @@ from copycost.errors import CopycostError
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.guest.needs import guest_needs
 from copycost.hosts.local import LocalHost
+from copycost.hosts.ssh.client import SshTarget
+from copycost.hosts.ssh.line import clean
 
 _MARKS: dict[State, str] = {"ok": "+", "limited": "~", "missing": "-", "fact": " "}
 _LEGEND = "+ as it should be   ~ works with less   - not here   > what would change it"
@@ -80,8 +82,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--wire", metavar="USER@OTHER", help="tell of another machine, and of the network to it"
     )
+    parser.add_argument(
+        "--clean", action="store_true", help="remove what was brought to that machine, and no more"
+    )
     options = parser.parse_args(arguments)
+    if options.clean and options.wire is None:
+        parser.error("--clean: needs the machine, --wire USER@OTHER")
     try:
+        if options.clean:
+            peer = read_peer(options.wire, _say)
+            clean(SshTarget(peer.peer, peer.ssh_options))
+            print(f"copycost: nothing of it is left on {options.wire}")
+            return 0
         host, findings = _look(options.wire)
     except CopycostError as error:
         _say(str(error))

@@ -14,9 +14,9 @@ from copycost.hosts.guest.keeping import borrowed
 from copycost.hosts.guest.making import settle
 from copycost.hosts.guest.spec import GuestSpec
 
-_MEMORY = "raise virtual.memory_mib in config.yaml, then ./run retry-failed"
+_MEMORY = "raise virtual.memory_mib in config.yaml, then ./run --retry-failed"
 _KERNEL = (
-    "name a kernel that boots in virtual.kernel of config.yaml, or auto; then ./run retry-failed"
+    "name a kernel that boots in virtual.kernel of config.yaml, or auto; then ./run --retry-failed"
 )
 
 

@@ -1,12 +1,9 @@
 """What ``./run`` was asked for, checked and put as Snakemake takes it, before anything is set up.
 
-The system's Python is enough here: neither this module nor what it imports needs a package. Its
-answer are assignments, which ``./run`` evaluates.
+The system's Python is enough here: neither this module nor what it imports needs a package.
 """
 
 import re
-import shlex
-import sys
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,15 +14,13 @@ from copycost.door.known import UsageError, require_section, require_target
 from copycost.snakefile.targets import TARGETS
 from copycost.wording.spelling import did_you_mean
 
-MORE_PATH = Path("results/more.yaml")
-"""The part of the configuration in which ``./run more`` notes its rounds."""
-
 _WIRE_GRID = "config/wire.yaml"
 """What is measured with another machine where nothing else is said."""
 
 # Studies that a run with a report takes into it when they are named.
 _STUDIES = ("profile", "cpu_budget", "datagrams", "simulated")
 
+_OURS = options.words("--minutes --retry-failed --wire")
 _CONFIG_FILES = frozenset({"--configfile", "--configfiles"})
 _CONFIG = frozenset({"--config", "-C"})
 _CORES = frozenset({"-c", "-j", "--cores", "--jobs"})
@@ -47,28 +42,14 @@ _ELSEWHERE = frozenset({"-d", "--directory", "-s", "--snakefile"})
 _SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*=")
 _MINUTES = re.compile(r"(?=.*[1-9])\d{1,4}(\.\d{1,6})?")
 _PEER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@:-]{0,255}")
-_ROUNDS = re.compile(r"[1-9]\d{0,2}")
 
 
 @dataclass(slots=True)
 class Request:
-    """What was asked for.
+    """What was asked for: targets, and options for Snakemake, each with its values.
 
-    Attributes
-    ----------
-    targets
-        Rules and files to make.
-    words, names
-        Options for Snakemake, each with its values; their names, one by one.
-    config_files, settings
-        Values of ``--configfile`` and of ``--config``.
-    measure
-        What is said of the section `measure` by options of ``./run`` alone.
-    wire
-        The other machines that are to be measured with; none where nothing is said of them.
-    more_rounds
-        How many rounds behind those of the configuration are wanted in this and later runs [count];
-        None where nothing is said of them.
+    Of the options, `names` has the names alone, `measure` what options of ``./run`` say of the
+    section `measure`, and `wire` the other machines that are to be measured with.
     """
 
     targets: list[str] = field(default_factory=list)
@@ -78,7 +59,7 @@ class Request:
     settings: list[str] = field(default_factory=list)
     measure: list[str] = field(default_factory=list)
     wire: list[str] = field(default_factory=list)
-    more_rounds: int | None = None
+    retries: bool = False
 
     @property
     def looks(self) -> bool:
@@ -101,10 +82,6 @@ def parse(arguments: Sequence[str]) -> Request:
     """
     words = deque(arguments)
     request = Request()
-    wants_more = bool(words) and words[0] == "more"
-    if wants_more:
-        words.popleft()
-        request.more_rounds = _rounds(words)
     while words:
         _take(words, request)
     if _ELSEWHERE.isdisjoint(request.names):
@@ -112,10 +89,6 @@ def parse(arguments: Sequence[str]) -> Request:
             require_target(target)
         for setting in request.settings:
             require_section(setting)
-    if request.more_rounds is not None:
-        request.more_rounds += _rounds_before()
-        if request.looks:  # in a run the file says it
-            request.measure.append(f"more_rounds: {request.more_rounds}")
     _add_settings(request)
     return request
 
@@ -134,6 +107,8 @@ def _take(words: deque[str], request: Request) -> None:
     name = names[-1]
     if name == "--minutes":
         request.measure.append(f"minutes: {_minutes(*joined or [_next(words)])}")
+    elif name == "--retry-failed":
+        request.retries = True
     elif name == "--wire":
         request.wire.append(_peer(*joined or [_next(words)]))
     elif name in _CONFIG_FILES:
@@ -154,8 +129,8 @@ def _option(word: str) -> tuple[list[str], *tuple[str, ...]]:
     names: list[str] = []
     if word.startswith("--"):
         name, equals, value = word.partition("=")
-        meant = did_you_mean(name, sorted(options.ALL | {"--minutes", "--wire"}))
-        if meant and name not in options.ALL | {"--minutes", "--wire"}:
+        meant = did_you_mean(name, sorted(options.ALL | _OURS))
+        if meant and name not in options.ALL | _OURS:
             raise UsageError(f"{name}: there is no such option{meant}")  # else that of a plugin
         return [name], *([value] if equals else [])
     for place, letter in enumerate(word[1:], 2):
@@ -235,30 +210,6 @@ def _peer(text: str) -> str:
     return text
 
 
-def _rounds(words: deque[str]) -> int:
-    """Take the number of rounds behind ``more``, 2 where there is none [count]."""
-    if not words or words[0].startswith("-") or words[0] in _TARGETS:
-        n_rounds = "2"
-    else:
-        n_rounds = words.popleft()
-    if not _ROUNDS.fullmatch(n_rounds):
-        raise UsageError(
-            f"more {n_rounds}: must be a whole number of rounds from 1 to 999, before all else"
-        )
-    if not Path("results/raw").is_dir():
-        raise UsageError(
-            "nothing was measured here that rounds could be added to; ./run measures it"
-        )
-    return int(n_rounds)
-
-
-def _rounds_before() -> int:
-    """Return how many rounds ``./run more`` has noted before [count]."""
-    text = MORE_PATH.read_text(encoding="utf-8") if MORE_PATH.is_file() else ""
-    found = re.search(r"^  more_rounds: (\d+)$", text, re.MULTILINE)
-    return int(found[1]) if found else 0
-
-
 def _add_settings(request: Request) -> None:
     """Add what ``--config`` has to say: settings reach the jobs on other machines too.
 
@@ -286,31 +237,5 @@ def _add_settings(request: Request) -> None:
     if request.config_files:
         request.words.append(["--configfile", *request.config_files])
     if ours or request.settings:
-        request.words.append(["--config", *ours, *request.settings])
-
-
-def assignments(request: Request) -> str:
-    """Return the request as assignments for a shell."""
-    return "\n".join(
-        (
-            f"LOOKS={str(request.looks).lower()}",
-            f"CONFIGFILES=({shlex.join(request.config_files)})",
-            f"ARGUMENTS=({shlex.join(request.for_snakemake())})",
-            f"MORE_ROUNDS={'' if request.more_rounds is None else request.more_rounds}",
-        )
-    )
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the assignments; return 0, or 1 after a sentence about what cannot be."""
-    try:
-        request = parse(sys.argv[1:] if arguments is None else arguments)
-    except UsageError as error:
-        print(f"run: {error}", file=sys.stderr)
-        return 1
-    print(assignments(request))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        request.settings = [*ours, *request.settings]
+        request.words.append(["--config", *request.settings])

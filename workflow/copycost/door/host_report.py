@@ -16,6 +16,7 @@ import yaml
 
 from copycost.build.checkout import ROOT
 from copycost.config.passes import GIVEN_PATH, write_pass
+from copycost.config.sources import usual_tree
 from copycost.config.wire import AUTO
 from copycost.errors import CopycostError, DataError
 from copycost.fleet.privacy import SECTIONS
@@ -85,7 +86,7 @@ def config_of(one: HostSet, cells: Sequence[Cell]) -> dict[str, Any]:
 
     Its lists have the values that its records have: first those that are listed, in their order.
     """
-    ours: dict[str, Any] = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    ours = usual_tree()
     theirs = json.loads(_text(one.folder / "config.json") or "{}")
     for section in SECTIONS:
         said = theirs.get(section) or {}

@@ -1,5 +1,7 @@
 """Runs a module so that Ctrl-C never shows a traceback: ``python -SP launch.py MODULE [WORD...]``.
 
+The module ``door`` stands for ``./run``, which may hand over to another one.
+
 Without -S, Python would import `site` before the first line here is reached.
 """
 
@@ -26,6 +28,12 @@ SAID = 125
 def main() -> None:
     """Run the module that the first argument names as the main program."""
     name = sys.argv.pop(1)
+    if name == "door":
+        from copycost.door.main import door
+        from copycost.door.say import INTERRUPTED
+
+        interruption.end_quietly(line=INTERRUPTED)
+        name, *sys.argv[1:] = door(sys.argv[1:])
     if name == "snakemake":
         interruption.end_quietly(line=interruption.LINE, exit_code=SAID)
     else:

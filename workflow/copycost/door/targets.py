@@ -1,10 +1,9 @@
-"""Names the hosts of ``./run fetch``: ``python -m ... [NAME=]TARGET...`` prints NAME TARGET lines.
+"""Names the hosts of ``./run fetch``, which are given as ``[NAME=]TARGET``.
 
 What a host calls itself is not asked: many may have the same configuration, and so the same alias.
 """
 
 import re
-import sys
 from collections.abc import Sequence
 
 from copycost.errors import ConfigError
@@ -48,11 +47,3 @@ def _of_word(word: str) -> tuple[str, str]:
             f"of {RULE}"
         )
     return name, target
-
-
-if __name__ == "__main__":
-    try:
-        for pair in named_targets(sys.argv[1:]):
-            print(*pair)
-    except ConfigError as error:
-        sys.exit(f"copycost: {error}")

@@ -112,7 +112,7 @@ class Task:
             if peer is not None and (missing := peer.get(part, {}).get("unavailable")) is not None:
                 if missing.get("failed"):
                     raise AttemptFailed(missing["reason"], missing["remedy"])
-                again = "; then ./run retry-failed" if part == "wire" else ""
+                again = "; then ./run --retry-failed" if part == "wire" else ""
                 raise Unavailable(missing["reason"], missing["remedy"] + again)
         return {side: peer if peer is not None and side in away else self.facts for side in SIDES}
 

@@ -22,6 +22,10 @@ COLUMNS = [
     Column("Most", "right"),
     Column("Open", "right"),
 ]
+_AIMS = (
+    ("fastest", "the fastest", "speed"),
+    ("cheapest", "the cheapest in CPU time", "CPU time"),
+)
 _THREADS = "another way with other thread counts"
 
 
@@ -138,7 +142,7 @@ def place_of(condition: Mapping[str, Any], named: Named = code) -> str:
 def sentence(condition: Mapping[str, Any]) -> str:
     """Return what is settled of a condition as one would say it to a colleague, in Markdown."""
     said = []
-    for aim, words in (("fastest", "the fastest"), ("cheapest", "the cheapest in CPU time")):
+    for aim, words, unit in _AIMS:
         settled = [one for one in spans(condition, aim, impl) if one.settled]
         if not settled:
             said.append(f"it is open which way is {words}")
@@ -149,8 +153,8 @@ def sentence(condition: Mapping[str, Any]) -> str:
         if row is not None:
             found = row[aim]["ratio"]
             most = (
-                f" (up to {ratio(found['value'])} times {impl(condition['decisions']['baseline'])},"
-                f" at {size(row['msg_bytes'])})"
+                f" ({ratio(found['value'])} times the {unit} of"
+                f" {impl(condition['decisions']['baseline'])} at {size(row['msg_bytes'])})"
             )
         said.append(f"{words} is {best}{most}")
     return f"On {place_of(condition)}, {'; '.join(said)}."

@@ -2,15 +2,15 @@
 
 import os
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from copycost.build.toolchain import strategies
+from copycost.config.check import check_config
 from copycost.config.config import Config
 from copycost.config.passes import is_given
 from copycost.config.problems import Surroundings
-from copycost.config.sources import resolve
+from copycost.config.sources import read_sources
 from copycost.errors import ConfigError
 from copycost.snakefile.internals import given_configuration, is_first_process
 
@@ -21,7 +21,7 @@ HARNESS_STRATEGY = "null"
 _ANY_CPU = 1 << 16
 
 
-def checked_config(workflow: Any, config: Mapping[str, Any]) -> Config:  # noqa: ANN401
+def checked_config(workflow: Any) -> Config:  # noqa: ANN401
     """Return the configuration, or say everything that is wrong with it and end the process.
 
     Whether it suits this host is asked where the run begins: a job may run on a smaller one.
@@ -36,7 +36,7 @@ def checked_config(workflow: Any, config: Mapping[str, Any]) -> Config:  # noqa:
         memory_bytes=_memory_bytes() if first else sys.maxsize,
     )
     try:
-        return resolve(config, files, words, around)
+        return check_config(read_sources(files, words), around)
     except ConfigError as error:
         # Snakemake would put its own words and a place in the Snakefile around an exception.
         sys.exit(str(error))

@@ -210,7 +210,8 @@ def is_first_process(workflow: Any) -> bool:  # noqa: ANN401
 def given_configuration(workflow: Any) -> tuple[list[str], Mapping[str, Any]]:  # noqa: ANN401
     """Return the configuration files, in the order of their reading, and what ``--config`` says."""
     settings = workflow.config_settings
-    files = [*workflow.configfiles, *getattr(settings, "configfiles", ())]
+    over = list(getattr(settings, "configfiles", ()))  # which the workflow lists first, too
+    files = [*(file for file in workflow.configfiles if file not in over), *over]
     return files, getattr(settings, "config", {})
 
 

@@ -3,7 +3,7 @@
 A failed repetition is a result like any other: it has a record and stays until somebody asks for
 another try, so that n never falls silently. So does what is known of another machine that could not
 be reached, by which all repetitions with it were skipped, and of guests that did not come up. To
-ask, run ``python -m copycost.snakefile.retry`` (or ``./run retry-failed``), which removes these
+ask, run ``python -m copycost.snakefile.retry`` (or ``./run --retry-failed``), which removes these
 files, and then the workflow.
 """
 

@@ -3,38 +3,11 @@
 from copycost.wording.spelling import did_you_mean
 
 # Rules that make single files may be asked for too, but nobody has to know those.
-TARGETS = (
-    "measure",
-    "tables",
-    "figures",
-    "report",
-    "profile",
-    "cpu_budget",
-    "datagrams",
-    "simulated",
-    "compare",
-    "audit",
-    "fleet",
-)
+TARGETS = ("measure", "tables", "figures", "report", "profile", "cpu_budget", "datagrams",
+           "simulated", "compare", "audit", "fleet")  # fmt: skip
 # What ./run takes for itself; misspelt, it reaches Snakemake as a target.
-COMMANDS = (
-    "setup",
-    "test",
-    "doctor",
-    "wire-clean",
-    "bench",
-    "answer",
-    "compare",
-    "export",
-    "fetch",
-    "fleet",
-    "merge",
-    "plan",
-    "more",
-    "retry-failed",
-    "lock",
-    "help",
-)
+COMMANDS = ("setup", "test", "doctor", "config", "answer", "plan", "compare", "audit", "export",
+            "merge", "fetch", "fleet", "help")  # fmt: skip
 
 
 def unknown_target(target: str) -> str:

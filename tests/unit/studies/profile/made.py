@@ -5,10 +5,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from copycost.config.config import Config
 from copycost.config.profile import Profile
+from copycost.config.sources import usual_tree
 from copycost.perf.stacks import Stacks
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.facts import load_lists, profile_facts
@@ -315,7 +314,7 @@ def config(
     **profile: object,
 ) -> Config:
     """Return the default configuration with such sections; the grids of other studies are bare."""
-    tree = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    tree = usual_tree()
     for grid in ("streams", "udp", "round_trips"):
         tree[grid] |= {"msg_bytes": [64]}
     tree["cpu_budget"] |= cpu_budget or {}

@@ -44,5 +44,7 @@ def test_a_window_in_which_the_receiver_read_nothing_gives_no_count_per_byte() -
 
 def test_only_what_took_too_long_is_to_be_run_again_as_it_is() -> None:
     refused = "QEMU ended with exit status 1; it said last: simulated: l1d: got 1000 bytes"
-    assert remedy_of(TookTooLong("the guest took too long")) == "run again with ./run retry-failed"
+    assert (
+        remedy_of(TookTooLong("the guest took too long")) == "run again with ./run --retry-failed"
+    )
     assert remedy_of(HostError(refused)).startswith("mend what is named")

@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
-import yaml
 
 from copycost.build.checkout import ROOT
 from copycost.config.config import Config
+from copycost.config.sources import usual_tree
 from copycost.errors import Unavailable
 from copycost.grid.variants import PLAIN
 from copycost.hosts.facts.files import HostFiles
@@ -20,7 +20,7 @@ from copycost.studies.simulated.values import BASELINE
 
 
 def section(**given: Any) -> Any:  # noqa: ANN401
-    tree = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))["simulated"]
+    tree = usual_tree()["simulated"]
     return tree | given
 
 
@@ -179,7 +179,7 @@ def test_a_host_whose_caches_shrink_is_told_to_state_them(tmp_path: Path) -> Non
 
 
 def test_the_configuration_knows_what_is_changed() -> None:
-    tree = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    tree = usual_tree()
     changed = tree["simulated"]["sensitivity"]
     changed |= {"variants": ["sse2", "other_kernel"], "kernel": "/boot/vmlinuz"}
     assert Config.from_dict(_in_bytes(tree)).simulated.variants()[-1] == "other_kernel"

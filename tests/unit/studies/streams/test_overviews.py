@@ -12,7 +12,7 @@ from report.example import write_results
 from synthetic import Run, Udp
 
 from copycost.analysis.tables import read_table
-from copycost.figures import ranking, real_zero_copy
+from copycost.figures import answer, ranking, real_zero_copy
 from copycost.figures.tables import Drawn
 from copycost.records.files import read_json
 from copycost.studies.memory import figures as memory_floor
@@ -244,6 +244,22 @@ def test_round_trips_of_several_thread_counts_have_a_row_each(facts: dict, resul
     assert "Not drawn for want of room: 2 threads." in said(drawn)
 
 
+def test_answer_has_a_panel_per_condition_with_what_was_compared(
+    facts: dict, results: Path
+) -> None:
+    ratios, summary = (read_table(results / f"{name}.csv") for name in ("ratios", "summary"))
+    veth = {"value": 1.0, "low": 0.97, "high": 1.02, "once": False}
+    facts["control"] = {"conditions": [{"slug": "veth", "throughput": veth}]}
+    drawn = answer.draw(facts, ratios, summary)
+    assert len(drawn.figure.axes) == len(facts["measured_conditions"]) == 3
+    assert set(drawn.data["n_threads"]) == {1}
+    assert set(drawn.data["implementation"]) == {"one_copy", "zero_copy"}
+    assert [len(axes.patches) for axes in drawn.figure.axes] == [1, 0, 0]
+    assert "Band: two_copy against itself" in said(drawn)
+    alone = answer.draw(facts, ratios[ratios["baseline"] != "two_copy"], summary)
+    assert "Nothing to compare" in said(alone)
+
+
 def test_round_trips_without_a_curve_say_so(facts: dict, results: Path) -> None:
     curves = read_curves(results / "round_trip_curves.csv").iloc[:0]
     assert "No round trip was measured." in said(round_trips.draw(facts, curves))
@@ -252,11 +268,14 @@ def test_round_trips_without_a_curve_say_so(facts: dict, results: Path) -> None:
 def test_all_are_written_as_svg_and_csv(results: Path, tmp_path: Path) -> None:
     facts = read_json(results / "facts.json")
     rankings = [tmp_path / "veth" / "ranking.svg"]
-    overviews = [tmp_path / "all" / f"{name}.svg" for name in ("memory_floor", "round_trips")]
+    overviews = [
+        tmp_path / "all" / f"{name}.svg" for name in ("memory_floor", "round_trips", "answer")
+    ]
     for svg in (*rankings, *overviews):
         svg.parent.mkdir(exist_ok=True)
     draw_rankings(facts, rankings)
-    draw_overviews(facts, results / "summary.csv", [results / "round_trip_curves.csv"], overviews)
+    tables = (results / "summary.csv", results / "ratios.csv")
+    draw_overviews(facts, *tables, [results / "round_trip_curves.csv"], overviews)
     for svg in (*rankings, *overviews):
         for suffix in (".svg", ".csv"):
             assert svg.with_suffix(suffix).stat().st_size > 100

@@ -36,8 +36,8 @@ def read_made(folder: Path) -> Made:
 def remedy_of(failure: HostError) -> str:
     """Return what helps where a guest failed: it does the same each time, but for how long."""
     if isinstance(failure, TookTooLong):
-        return "run again with ./run retry-failed"
-    return "mend what is named (./run doctor tries QEMU and the plugin), then ./run retry-failed"
+        return "run again with ./run --retry-failed"
+    return "mend what is named (./run doctor tries QEMU and the plugin), then ./run --retry-failed"
 
 
 def make_guest(

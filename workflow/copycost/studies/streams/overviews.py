@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from copycost.analysis.tables import read_table
-from copycost.figures import over_wire, ranking, real_zero_copy, virtual_machines
+from copycost.figures import answer, over_wire, ranking, real_zero_copy, virtual_machines
 from copycost.figures.output import save
 from copycost.studies.memory import figures as memory_floor
 from copycost.studies.round_trips import figures as round_trips
@@ -29,7 +29,11 @@ def draw_rankings(facts: Mapping[str, Any], figures: Sequence[Path]) -> None:
 
 
 def draw_overviews(
-    facts: Mapping[str, Any], summary: Path, curves: Sequence[Path], figures: Sequence[Path]
+    facts: Mapping[str, Any],
+    summary: Path,
+    ratios: Path,
+    curves: Sequence[Path],
+    figures: Sequence[Path],
 ) -> None:
     """Draw the figures of no single condition, as `draw_rankings` does.
 
@@ -37,15 +41,17 @@ def draw_overviews(
     ----------
     facts
         Content of facts.json.
-    summary
-        Table of medians.
+    summary, ratios
+        Tables of medians and of comparisons.
     curves
         Table of the distributions of round trips; none where nobody asked for any.
     figures
         SVG files to write; their names say which.
     """
     for svg in figures:
-        if svg.stem == "memory_floor":
+        if svg.stem == "answer":
+            drawn = answer.draw(facts, read_table(ratios), read_table(summary))
+        elif svg.stem == "memory_floor":
             drawn = memory_floor.draw(facts)
         elif svg.stem == "real_zero_copy":
             drawn = real_zero_copy.draw(facts, read_table(summary))
