@@ -10,23 +10,35 @@ from measured.failures_support import RECEIVER, host_facts, programs_folder
 from copycost.config.settings import Settings
 from copycost.drivers.choice import driver_of
 from copycost.grid.cells import Cell
+from copycost.grid.testbeds import receives_on
+from copycost.hosts.parties import REFERENCES
+from copycost.hosts.side import SIDES
 from copycost.measure.repetition import Task
-from copycost.records.record import check_record
+from copycost.records.record import check_record, write_record
 from copycost.snakefile.results import line_of
-from copycost.studies.profile.record import profile_of
+from copycost.studies.profile.facts import load_lists
+from copycost.studies.profile.folded import write_folded
+from copycost.studies.profile.record import folded_path, profile_of
 from copycost.studies.profile.repetition import Profiled, profile_repetition
+from copycost.studies.profile.tables import read_repetitions
+from tools.recompute.profile import repetitions
 
 pytestmark = [pytest.mark.needs_root, pytest.mark.needs_perf]
 
 SETTINGS = Settings(warmup_s=0.1, duration_s=0.4, congestion_control="reno")
+DATA = Path(__file__).parents[2] / "data"
+LISTS = load_lists(DATA / "functions", DATA / "published")
 PERF = {"version": "6", "paranoid": -1, "user_only": False, "remedy": None}
 
 
-def profiled(folder: Path, cell: Cell, sender: str = "sender_two_copy", **perf: Any) -> Profiled:  # noqa: ANN401
+def profiled(folder: Path, cell: Cell, *ways: str, **perf: Any) -> Profiled:  # noqa: ANN401
+    """Profile a cell; `ways` are what sends, two_copy by default, and the reference, if any."""
     facts = host_facts(shutil.which("perf"))
     facts["perf"] |= PERF | perf
     programs = programs_folder() / "bin"
-    driver = driver_of(cell.implementation, programs / sender, programs / RECEIVER)
+    receiver = programs / RECEIVER if receives_on(cell.testbed) else None
+    way, *beside = [(name, programs / f"sender_{name}") for name in ways or ("two_copy",)]
+    driver = driver_of(cell.implementation, way[1], receiver, reference=next(iter(beside), None))
     task = Task(cell, SETTINGS, facts, driver, lock_path=folder / "lock")
     found = profile_repetition(task, "auto", 999)
     check_record(found.record, "record")
@@ -60,6 +72,35 @@ def test_a_cell_runs_sampled_and_not_in_turns(
     assert "sender" in line_of(record)
 
 
+@pytest.mark.parametrize(("testbed", "n_sides"), [("veth", 2), ("sink", 1)])
+def test_a_way_and_the_reference_are_profiled_in_turns(
+    tmp_path: Path, testbed: str, n_sides: int
+) -> None:
+    """Each has its own samples, bytes and CPU time, by the package and by the recomputation."""
+    cell = Cell("profile", testbed, "zero_copy", 32768, 2, rep=2)
+    found = profiled(tmp_path, cell, "zero_copy", "two_copy")
+    assert found.record["status"] == "measured", found.record["reason"]
+    assert list(found.stacks) == [*SIDES[:n_sides], *REFERENCES[:n_sides]]
+    for name in ("sender", "reference_sender"):
+        pins = any("zerocopy" in stack for stack in found.stacks[name].weights)
+        assert pins == (name == "sender"), name
+    path = tmp_path / cell.path
+    write_record(found.record, path)
+    write_folded(found.stacks, folded_path(path))
+    (way,), (again,) = read_repetitions([path], LISTS), repetitions(tmp_path / "results")
+    assert way.reference is not None
+    assert again.reference is not None
+    its = way.reference, again.reference
+    for name, (one, other) in (("zero_copy", (way, again)), ("two_copy", its)):
+        assert one.shares.keys() == other.stacks.keys() == set(SIDES[:n_sides])
+        assert one.key.implementation == other.key[1] == name
+        for side in other.stacks:
+            assert one.stacks[side] == other.stacks[side]
+            assert one.ns_per_kib(side) == pytest.approx(other.sampled.ns_per_kib(side))
+        assert other.unsampled is not None
+        assert (one.record["plain"] or {})["received_bytes"] == other.unsampled.received_bytes
+
+
 def test_a_kernel_that_may_not_be_sampled_is_a_skipped_record(tmp_path: Path) -> None:
     cell = Cell("profile", "veth", "two_copy", 65536, 1)
     record = profiled(tmp_path, cell, user_only=True, paranoid=2).record
@@ -71,7 +112,7 @@ def test_a_kernel_that_may_not_be_sampled_is_a_skipped_record(tmp_path: Path) ->
 @pytest.mark.parametrize("rep", [1, 2])
 def test_a_run_that_fails_is_the_reason(tmp_path: Path, rep: int) -> None:
     cell = Cell("profile", "veth", "two_copy", 65536, 1, rep=rep)
-    found = profiled(tmp_path, cell, sender="sender_nonesuch")
+    found = profiled(tmp_path, cell, "nonesuch")
     assert found.record["status"] == "failed"
     assert "sender_nonesuch: cannot be started" in str(found.record["reason"])
     assert found.stacks == {}

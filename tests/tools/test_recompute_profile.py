@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -119,6 +120,14 @@ def test_an_account_has_what_grew_what_shrank_and_what_is_open(profile: Profile)
     parts = [*made.grew.values(), *made.shrank.values(), *made.open.values(), made.unnamed]
     assert together(parts).change.value == pytest.approx(made.total.change.value)
     assert math.isnan(made.unsampled.value)
+
+
+def test_a_round_is_a_repetition_and_the_reference_beside_it(profile: Profile) -> None:
+    first, second = (profile.cell(f"sink-{name}-4096-1") for name in ("two-copy", "zero-copy"))
+    paired = [replace(one, reference=its) for one, its in zip(second, first[::-1], strict=True)]
+    profile.repetitions = [*first, *paired]
+    found = profile.rounds("sink-two-copy-4096-1-to-zero-copy")
+    assert found == list(zip(first[::-1], paired, strict=True))
 
 
 TAP = "main loop and I/O_[h];do_writev_[k];tun_get_user_[k]"

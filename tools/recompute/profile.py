@@ -48,7 +48,10 @@ class Window:
 
 @dataclass(frozen=True)
 class Repetition:
-    """A sampled run, its stacks by party with their weights, and the run without sampling."""
+    """A sampled run, its stacks by party with their weights, and the run without sampling.
+
+    Where a reference took turns with it, that has the same of its own.
+    """
 
     key: Key
     rep: int
@@ -57,6 +60,7 @@ class Repetition:
     stacks: dict[str, Counter[Stack]]
     sampling: dict[str, Any]
     copied: float | None
+    reference: "Repetition | None" = None
 
     def is_inside(self, party: str) -> bool:
         """Tell whether a party runs in a guest."""
@@ -91,22 +95,48 @@ def repetitions(results: Path) -> list[Repetition]:
 
 
 def _repetition(record: dict[str, Any], folded: Path) -> Repetition:
-    cell = record["cell"]
     stacks: dict[str, Counter[Stack]] = {}
     for line in gzip.decompress(folded.read_bytes()).decode().splitlines():
         stack, _, weight = line.rpartition(" ")
         side, *frames = stack.split(";")
         stacks.setdefault(side, Counter())[tuple(frames)] += int(weight)
+    its = {side: stacks.pop(f"reference_{side}") for side in SIDES if f"reference_{side}" in stacks}
     plain = record["undisturbed"]
+    if plain is not None and plain["status"] != "measured":
+        plain = None
+    beside = None
+    if "reference" in record["driver"]:
+        beside = _repetition_of(_beside(record), plain and _beside(plain), its, None)
+    return _repetition_of(record, plain, stacks, beside)
+
+
+def _beside(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the record that the reference of a repetition would have."""
+    driver = record["driver"]
+    its = driver["reference"]
+    slices = [[1 - one[0], *one[1:]] for one in driver["slices"]]
+    cell = record["cell"] | {"implementation": its["implementation"]}
+    observed = record["observed"] | {"perf_stat": its["perf_stat"]}
+    return record | {"cell": cell, "driver": its | {"slices": slices}, "observed": observed}
+
+
+def _repetition_of(
+    record: dict[str, Any],
+    plain: dict[str, Any] | None,
+    stacks: dict[str, Counter[Stack]],
+    reference: Repetition | None,
+) -> Repetition:
+    cell = record["cell"]
     sends = None if _by_iperf3(record) else record["driver"]["sender"]["zero_copy"]
     return Repetition(
         (condition_of(cell), cell["implementation"], cell["msg_bytes"], cell["n_threads"]),
         cell["rep"],
         _window(record),
-        _window(plain) if plain is not None and plain["status"] == "measured" else None,
+        None if plain is None else _window(plain),
         stacks,
         record["observed"]["sampling"],
         sends["copied"] / sends["completed"] if sends else None,
+        reference,
     )
 
 
@@ -126,6 +156,11 @@ def _window(record: dict[str, Any]) -> Window:
         window = driver["sender"]["window"]
         length_ns = window["end_ns"] - window["start_ns"]
         received = (driver["receiver"] or driver["sender"])["in_window"]["bytes"]
+        own = [one for one in driver.get("slices", ()) if one[0] == 0]
+        if own:  # by turns, of which all has arrived over TCP
+            length_ns = sum(one[2] - one[1] for one in own)
+            if driver["sender"]["tcp"] is not None:
+                received = sum(one[3] for one in own)
     if sink := driver.get("sink"):
         received = round(received * (1 - sink["lost_before_hook"] / sink["sent_datagrams"]))
     cpu_ns = {}
@@ -186,6 +221,10 @@ class Profile:
         first = self.cell(before)
         condition, _, size, threads = first[0].key
         second = self.cell(slug_of((condition, after, size, threads)))
+        turns = [(one.reference, one) for one in second]
+        paired = [(each, one) for each, one in turns if each and each.key == first[0].key]
+        if paired:
+            return paired
         by_rep = {one.rep: one for one in second}
         return [(one, by_rep[one.rep]) for one in first if one.rep in by_rep]
 

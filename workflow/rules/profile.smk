@@ -13,12 +13,15 @@ PROFILE_RECORDS = [cell.path for cell in PROFILE_CELLS]
 PROFILE_PATTERN = pattern_of(STUDY)
 # What of the section decides what the records are made into; not how they are made.
 PROFILE_SECTION = CONFIG.as_dict()["profile"]
+# What each cell is profiled in turns with.
+paired = lambda wildcards: reference_of(CONFIG, Cell.from_words(STUDY, **wildcards))
 
 
 rule profile_cell:
     input:
         sender=sender_of,
         receiver=receiver_of,
+        reference=lambda wildcards: sender_at(paired(wildcards), wildcards.testbed),
         host="results/host.json",
         peer=facts_elsewhere,
     output:
@@ -34,6 +37,7 @@ rule profile_cell:
         settings=CONFIG.profile.settings(CONFIG.measure.settings()).as_params(),
         event=CONFIG.profile.event,
         frequency_hz=CONFIG.profile.frequency_hz,
+        reference=paired,
     script:
         "../scripts/profile_cell.py"
 

@@ -15,7 +15,7 @@ from copycost.studies.profile.repetition import profile_repetition
 
 log_to_file(snakemake.log[0])
 output, params = snakemake.output, snakemake.params
-task = task_of(snakemake.input, output.record, params.settings)
+task = task_of(snakemake.input, output.record, params.settings, params.reference)
 
 
 def profile() -> Record:
@@ -26,5 +26,5 @@ def profile() -> Record:
 
 
 record = measure_usable(Path(output.record), profile, profile_of, REPETITIONS)
-pace = pace_of_profile(task.cell.implementation)
+pace = pace_of_profile(task.cell.implementation, params.reference)
 say(count_in(line_of(record), pace, params.settings))

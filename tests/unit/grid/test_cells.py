@@ -291,4 +291,14 @@ def test_round_trips_take_turns_unless_another_machine_or_the_clock_sets_the_pac
     asked = replace(asked, measure=replace(asked.measure, interval_us=interval_us))
     cell = Cell("round_trips", testbed, "one_copy", 64, 1)
     assert reference_of(asked, cell) == reference
-    assert reference_of(asked, replace(cell, study="profile")) is None
+
+
+def test_a_profile_takes_turns_unless_iperf3_sends_or_it_is_elsewhere() -> None:
+    asked = config()
+    asked = replace(asked, profile=replace(asked.profile, implementations=("iperf3", "one_copy")))
+    cell = Cell("profile", "veth", "zero_copy", 64, 1)
+    assert reference_of(asked, cell) == "one_copy"
+    others = {"implementation": "iperf3"}, {"testbed": "vm_loopback"}, {"study": "datagrams"}
+    assert {reference_of(asked, replace(cell, **other)) for other in others} == {None}
+    asked = replace(asked, profile=replace(asked.profile, implementations=("iperf3",)))
+    assert reference_of(asked, cell) is None

@@ -116,9 +116,10 @@ def test_a_repetition_that_nobody_expected_is_counted_too(counter: Counter) -> N
     assert tell().startswith("[1/1] a repetition, 0 left")
 
 
-def test_a_profile_of_iperf3_is_expected_to_take_longer_than_one_of_ours() -> None:
-    ours, iperf3 = (progress.pace_of_profile(name) for name in ("two_copy", "iperf3"))
+def test_a_profile_takes_longer_in_turns_and_of_iperf3() -> None:
+    ours, iperf3 = (progress.pace_of_profile(name, None) for name in ("two_copy", "iperf3"))
     assert ours.expected_s(1.2) == pytest.approx(2.9)
+    assert progress.pace_of_profile("two_copy", "two_copy").expected_s(1.2) == pytest.approx(5.5)
     assert iperf3.expected_s(1.2) == pytest.approx(7.6)
 
 

@@ -45,7 +45,9 @@ def _complete(told: Told, *_: Slot) -> Expected:
 def _completeness(told: Told, *, inside: bool) -> Expected:
     shares = [
         sum(one.stacks[side].values()) / one.sampled.cpu_ns[side]
-        for one in told.run.profile.repetitions
+        for repetition in told.run.profile.repetitions
+        for one in (repetition, repetition.reference)
+        if one is not None
         for side in one.stacks
         if not side.endswith("guest") and one.is_inside(side) == inside
     ]

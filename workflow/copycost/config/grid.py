@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from copycost.config.config import Config, Measure, RoundTrips, Streams
-from copycost.grid.capabilities import BASELINE, can_exist
+from copycost.config.profile import Profile
+from copycost.grid.capabilities import BASELINE, IPERF3, can_exist
 from copycost.grid.cells import Cell
 from copycost.grid.conditions import RECV, Condition
 from copycost.grid.testbeds import away_on, transport_of
@@ -65,18 +66,23 @@ def reference_of(config: Config, cell: Cell) -> str | None:
     """Return what a cell is measured in turns with: two_copy, or the first way that is listed.
 
     None where it is measured alone: where a side is on another machine or in a guest, with which
-    turns would take longer than slices, and where requests come by the clock, which does not stop.
+    turns would take longer than slices, where requests come by the clock, which does not stop, and
+    where iperf3 sends.
     """
-    asks = cell.study == "round_trips"
-    if not (asks or cell.study == "streams") or away_on(cell.testbed):
-        return None
-    if asks and config.measure.interval_us:
-        return None
     is_stream = transport_of(cell.testbed) == "stream"
-    sent = config.streams if is_stream else config.udp
-    listed = config.round_trips if asks else sent
-    name = BASELINE if BASELINE in listed.implementations else listed.implementations[0]
-    there = can_exist(name, cell.testbed, cell.msg_bytes, cell.receiver, cell.placement)
+    sections: dict[str, Streams | RoundTrips | Profile] = {
+        "streams": config.streams if is_stream else config.udp,
+        "round_trips": config.round_trips,
+        "profile": config.profile,
+    }
+    section = sections.get(cell.study)
+    if section is None or away_on(cell.testbed) or cell.implementation == IPERF3:
+        return None
+    if cell.study == "round_trips" and config.measure.interval_us:
+        return None
+    listed = [one for one in section.implementations if one != IPERF3]
+    name = BASELINE if BASELINE in listed else next(iter(listed), "")
+    there = name and can_exist(name, cell.testbed, cell.msg_bytes, cell.receiver, cell.placement)
     return name if there else None
 
 

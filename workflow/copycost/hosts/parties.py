@@ -18,6 +18,10 @@ sender's guest besides the sender: interrupts and the kernel's own threads; ``se
 process of its hypervisor. A guest that both sides run in has ``guest`` and ``qemu``."""
 
 
+REFERENCES = tuple(f"reference_{side}" for side in SIDES)
+"""The sides of the reference, where a repetition measures a way in turns with one."""
+
+
 def rest_of_guest(sides: Sequence[SideName]) -> str:
     """Return the party that a guest is but for the sides that run in it."""
     return _party(sides, _REST)

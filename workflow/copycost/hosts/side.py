@@ -26,6 +26,8 @@ class Side:
         Ports that its sockets are bound to, as far as they are known.
     reads_to_the_end
         Whether all that had arrived has been read when its programs have ended.
+    party
+        What its samples are called, if not as the side: those of a reference are apart.
     """
 
     name: SideName
@@ -33,6 +35,7 @@ class Side:
     programs: Sequence[Program]
     ports: Sequence[int] = ()
     reads_to_the_end: bool = False
+    party: str = ""
 
     @property
     def pids(self) -> tuple[int, ...]:

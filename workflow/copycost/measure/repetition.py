@@ -318,10 +318,10 @@ def _watch(record: Record, task: Task, scene: Scene, observers: Sequence[WindowO
     """Have traffic made, watch a window of it, and put what was found into the record."""
     settings, clock_ns = task.settings, scene.machine.clock_ns
     with task.driver.traffic(scene) as traffic:
-        sides = traffic.sides
+        sides, beside = traffic.sides, traffic.sides_of_reference
         for observer in observers:
-            of_reference = observer.name == "reference"
-            observer.attach(traffic.sides_of_reference if of_reference else sides)
+            watched = [*sides, *beside] if observer.takes_both else sides
+            observer.attach(beside if observer.name == "reference" else watched)
         planned = traffic.open_window(settings.warmup_s, settings.duration_s)
         # a host far away does what is planned for one moment in this order: first what is read, and
         # last that perf is switched, which waits for perf

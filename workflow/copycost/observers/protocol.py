@@ -47,6 +47,8 @@ class WindowObserver:
     takes_any_traffic
         Whether its study makes traffic that would not pass for a measurement otherwise, such as
         that of a limited sender, and judges by itself what it is worth.
+    takes_both
+        Whether it looks at the sides of the reference too, where there is one.
     stops_programs
         Whether it stops and continues the sender, so that what the sender says of its own window
         is not to be believed.
@@ -55,6 +57,7 @@ class WindowObserver:
     name: str
     attach_s: float = 0.2
     takes_any_traffic: bool = False
+    takes_both: bool = False
     stops_programs: bool = False
 
     def open(self, machine: LocalHost) -> None:

@@ -10,7 +10,7 @@ from copycost.errors import CannotStart, HostError, ParseError
 from copycost.hosts.edges import AtEdges, plan_on
 from copycost.hosts.host import Host, Program
 from copycost.hosts.local import LocalHost
-from copycost.hosts.parties import PARTIES, hypervisor_of, rest_of_guest
+from copycost.hosts.parties import PARTIES, REFERENCES, hypervisor_of, rest_of_guest
 from copycost.hosts.side import Side
 from copycost.observers.hypervisor import kernel_threads_of
 from copycost.observers.protocol import WindowObserver
@@ -135,6 +135,7 @@ class Sampler(WindowObserver):
 
     name = "sampling"
     takes_any_traffic = True
+    takes_both = True
 
     def __init__(
         self,
@@ -185,7 +186,7 @@ class Sampler(WindowObserver):
         machines = {id(side.host.machine): side.host.machine for side in sides}
         for key, machine in machines.items():
             there = [side for side in sides if side.host.machine is machine]
-            pids: dict[str, Sequence[int]] = {side.name: side.pids for side in there}
+            pids: dict[str, Sequence[int]] = {side.party or side.name: side.pids for side in there}
             rest = rest_of_guest(guests[key].sides) if key in guests else None
             found.append(_Target(there[0].host, pids, self._plan_of(there[0]), rest))
         if guests:
@@ -268,7 +269,8 @@ class Sampler(WindowObserver):
     @property
     def stacks(self) -> dict[str, Stacks]:
         """What was sampled of each party, sides first; nothing before `found`."""
-        return {party: self._sampled[party] for party in PARTIES if party in self._sampled}
+        order = (*PARTIES, *REFERENCES)
+        return {party: self._sampled[party] for party in order if party in self._sampled}
 
     def close(self) -> None:
         """End perf, in whatever state it is; its file goes with it."""

@@ -19,10 +19,11 @@ from copycost.records.columns import (
 )
 from copycost.records.machines import machines_of
 from copycost.records.parties import costs_of, status_columns, use_of
-from copycost.records.record import Record, SinkFacts, cell_of
+from copycost.records.record import Record, cell_of
 from copycost.records.windows import (
     Turns,
     counted_off_window,
+    received_bytes,
     require_possible,
     turns_of,
     window_ns,
@@ -103,7 +104,7 @@ def traffic_of(
 ) -> Row:
     """Return what sender and receiver of one way told of their traffic, and perf of them."""
     sender, receiver = driver["sender"], driver["receiver"]
-    row = _stream(sender, receiver, driver["sink"], turns, cell.n_threads)
+    row = _stream(driver, turns, cell.n_threads)
     row |= _counters(perf, driver)
     row |= _cpu_time(row, sender, receiver)
     row |= _costs(row)
@@ -134,23 +135,13 @@ def _cpus(cpus: list[int] | None) -> str:
     return ",".join(str(cpu) for cpu in cpus or ()) or "any"
 
 
-def _stream(
-    sender: Mapping[str, Any],
-    receiver: Mapping[str, Any] | None,
-    sink: SinkFacts | None,
-    turns: Turns | None,
-    n_threads: int,
-) -> Row:
-    far_end = receiver or sender
+def _stream(driver: Mapping[str, Any], turns: Turns | None, n_threads: int) -> Row:
+    sender = driver["sender"]
+    far_end = driver["receiver"] or sender
     sending_ns = window_ns(sender) if turns is None else turns.length_ns
     window_s = (window_ns(far_end) if turns is None else turns.length_ns) / _NS_PER_S
-    received = far_end["in_window"]["bytes"]
-    first_half_share = ratio(far_end["in_window"]["first_half_bytes"], received)
-    if turns is not None and sender["tcp"] is not None:
-        # all has arrived, of which a receiver that waits for more (SO_RCVLOWAT) counts a part later
-        received = turns.sent_bytes
-    if sink is not None:
-        received *= 1 - (ratio(sink["lost_before_hook"], sink["sent_datagrams"]) or 0)
+    received = received_bytes(driver, turns)
+    counts = far_end["in_window"]
     messages = sender["in_window"]["messages"]
     service = sender["service_time"]
     return {
@@ -165,7 +156,7 @@ def _stream(
         "service_max_ns": service["max_ns"],
         "service_sampled_mean_ns": service["mean_ns"],
         "service_samples": service["samples"],
-        "first_half_share": first_half_share,
+        "first_half_share": ratio(counts["first_half_bytes"], counts["bytes"]),
         "slot_waits": sender["in_window"]["slot_waits"],
     }
 

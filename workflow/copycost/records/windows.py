@@ -34,6 +34,18 @@ def turns_of(driver: Mapping[str, Any]) -> tuple[Turns, Turns] | tuple[None, Non
     return way, reference
 
 
+def received_bytes(driver: Mapping[str, Any], turns: Turns | None) -> float:
+    """Return the payload that arrived in the window [bytes]; on the sink, without what was lost."""
+    sender, sink = driver["sender"], driver["sink"]
+    received: float = (driver["receiver"] or sender)["in_window"]["bytes"]
+    if turns is not None and sender["tcp"] is not None:
+        # all has arrived, of which a receiver that waits for more (SO_RCVLOWAT) counts a part later
+        received = turns.sent_bytes
+    if sink is not None and sink["sent_datagrams"]:
+        received *= 1 - (sink["lost_before_hook"] or 0) / sink["sent_datagrams"]
+    return received
+
+
 def counted_off_window(window: Mapping[str, Any]) -> bool:
     """Tell whether perf counted for longer than a side's window by more than a few percent.
 

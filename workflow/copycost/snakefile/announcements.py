@@ -275,7 +275,7 @@ def _ring_bytes(working_set: str) -> int:
 
 def _pace_of(job: Any) -> progress.Pace:  # noqa: ANN401
     if job.rule.name == PROFILING_RULE:
-        return progress.pace_of_profile(job.wildcards.implementation)
+        return progress.pace_of_profile(job.wildcards.implementation, job.params.reference)
     if job.rule.name in DRIVING_RULES:
         return progress.DRIVEN
     return progress.STREAMS if job.params.get("reference") else progress.ALONE

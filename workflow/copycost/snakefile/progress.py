@@ -39,14 +39,16 @@ STREAMS = Pace(2, 0.1)
 ALONE = Pace(1, 0.1)
 # Other tools have to start and end.
 DRIVEN = Pace(1, 1.1)
-# A profile has an undisturbed window to compare with, and its samples are read.
+# A profile has an undisturbed run to compare with, and its samples are read.
 _PROFILE = Pace(2, 0.5)
 # iperf3 runs for whole seconds, of which perf needs one or two to attach to it.
 _PROFILE_OF_IPERF3 = Pace(2, 5.2)
 
 
-def pace_of_profile(implementation: str) -> Pace:
+def pace_of_profile(implementation: str, reference: str | None) -> Pace:
     """Return how long a repetition of a profile takes, by what it profiles."""
+    if reference:  # in turns
+        return Pace(4, 0.7)
     return _PROFILE_OF_IPERF3 if implementation == IPERF3 else _PROFILE
 
 

@@ -7,6 +7,8 @@ _WORDS = {
     "sender_qemu": "sender's QEMU",
     "receiver_qemu": "receiver's QEMU",
     "qemu": "guest's QEMU",
+    "reference_sender": "reference's sender",
+    "reference_receiver": "reference's receiver",
 }
 
 

@@ -1,11 +1,13 @@
 """Shares, their scale and their intervals, against made profiles of which all is known."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from unit.studies.profile.made import (
+    DATA,
     LISTS,
     RECEIVER,
     SENDER,
@@ -14,12 +16,15 @@ from unit.studies.profile.made import (
     Cell,
     facts_of,
     repetitions_of,
+    section,
 )
 
 from copycost.errors import ParseError
 from copycost.perf.stacks import Stacks
 from copycost.records.table import read_table, write_table
 from copycost.studies.profile.columns import SHARES
+from copycost.studies.profile.difference_facts import rounds_of
+from copycost.studies.profile.facts import profile_facts
 from copycost.studies.profile.folded import read_folded, write_folded
 from copycost.studies.profile.table_columns import KEY, QUANTITIES, SHARE_TABLES
 from copycost.studies.profile.tables import share_table
@@ -161,3 +166,21 @@ def test_the_same_stacks_give_the_same_file(tmp_path: Path) -> None:
         write_folded(SAMPLED, path)
     assert first.read_bytes() == second.read_bytes()
     assert {";".join(stack) for stack in read_folded(first)["sender"]} == set(SENDER)
+
+
+def test_a_difference_is_that_of_a_repetition_and_the_reference_beside_it() -> None:
+    both = {"sender": SENDER, "receiver": RECEIVER}
+    first, alone = (
+        repetitions_of([Cell("two_copy", both)]),
+        repetitions_of([Cell("one_copy", both)]),
+    )
+    beside = repetitions_of([Cell("two_copy", both, wobble=(1.0, 1.5, 0.7))])
+    second = [replace(one, reference=its) for one, its in zip(alone, beside, strict=True)]
+    wished = section(differences=(("two_copy", "one_copy"),))
+    (facts,) = profile_facts([*first, *second], wished, LISTS, DATA, SETTINGS)["differences"]
+    expected = [sum(one.ns_per_kib(side) for one in beside) / 3 for side in both]
+    assert [facts["sides"][side]["before"] for side in both] == pytest.approx(expected)
+    assert facts["account"]["before"] == pytest.approx(sum(expected))
+    assert facts["account"]["unsampled"]["n"] == 3
+    cells = {first[0].key: first, alone[0].key: [replace(one, reference=one) for one in alone]}
+    assert [one for one, _ in rounds_of(cells, (first[0].key, alone[0].key))] == first

@@ -104,7 +104,7 @@ class PairTraffic:
     @property
     def sides_of_reference(self) -> Sequence[Side]:
         """Those of the reference."""
-        return self._beside.sides
+        return [replace(side, party=f"reference_{side.name}") for side in self._beside.sides]
 
     def open_window(self, warmup_s: float, duration_s: float) -> Window:
         """Have each settle alone, and return when the window will about be."""

@@ -25,11 +25,18 @@ _ROWS = 8
 
 
 def rounds_of(cells: Mapping[CellKey, Sequence[Repetition]], pair: Pair) -> Rounds:
-    """Return the repetitions of both that belong to the same round, where both received bytes."""
+    """Return the repetitions of both that belong together, where both received bytes.
+
+    Where the first is what the second took turns with, that is one repetition, else one round.
+    """
     before, after = (
         {one.record["cell"]["rep"]: one for one in cells[key] if one.received_bytes} for key in pair
     )
-    return [(before[rep], after[rep]) for rep in sorted(before.keys() & after.keys())]
+    beside = [(one.reference, one) for one in after.values()]
+    paired = [(its, one) for its, one in beside if its and its.key == pair[0]]
+    return [both for both in paired if both[0].received_bytes] or [
+        (before[rep], after[rep]) for rep in sorted(before.keys() & after.keys())
+    ]
 
 
 def difference_facts(

@@ -51,8 +51,8 @@ class Profiled:
 def profile_repetition(task: Task, event: EventChoice, frequency_hz: int) -> Profiled:
     """Profile one repetition; a failure is a record too, with its reason and a remedy.
 
-    The cell runs twice, right one after the other: sampled, and not. So what the sampling itself
-    costs is measured. Which comes first changes from repetition to repetition.
+    The cell runs twice, right one after the other: sampled, and not, both in turns with a reference
+    if there is one. So what the sampling itself costs is measured. Which comes first changes.
 
     Parameters
     ----------
@@ -94,7 +94,8 @@ def profile_repetition(task: Task, event: EventChoice, frequency_hz: int) -> Pro
     plain = run() if cell.rep % 2 else None
     if plain is not None and plain["status"] != "measured":
         return Profiled(plain, {})
-    sampler = Sampler(plan_of, cell.n_threads, in_guests=guests_on(cell.testbed) > 0)
+    n_streams = cell.n_threads * (1 if task.driver.reference is None else 2)
+    sampler = Sampler(plan_of, n_streams, in_guests=guests_on(cell.testbed) > 0)
     record = run(sampler)
     if record["status"] != "measured":
         return Profiled(record, {})
@@ -161,7 +162,8 @@ def require_stacks(sides: Mapping[str, Stacks]) -> None:
     for side, stacks in sides.items():
         share = stacks.weights.get(UNKNOWN, 0) / max(1, stacks.weight)
         if share > _MOST_UNKNOWN:
-            reason = f"perf could not tell the call stacks of {share:.0%} of the {side}'s samples"
+            whose = f"{share:.0%} of the {party(side)}'s samples"
+            reason = f"perf could not tell the call stacks of {whose}"
             remedy = "build what is profiled with frame pointers (-fno-omit-frame-pointer)"
             raise NoMeasurement(Verdict("failed", reason, remedy))
 

@@ -7,8 +7,10 @@ from typing import Any, Literal, TypedDict
 from copycost.drivers.programs.driver import NAME as PROGRAMS
 from copycost.drivers.protocol import AGAIN, NoMeasurement, Verdict
 from copycost.drivers.rates import rates_of
-from copycost.hosts.parties import hypervisor_of, rest_of_guest
+from copycost.hosts.parties import REFERENCES, hypervisor_of, rest_of_guest
 from copycost.hosts.side import SIDES
+from copycost.records.record import Record
+from copycost.records.windows import received_bytes, turns_of
 
 CpuSource = Literal["task_clock", "process_clock", "guest_clock", "threads"]
 
@@ -26,7 +28,8 @@ class RunSide(TypedDict):
 class Run(TypedDict):
     """What one run of the cell came to, sampled or not.
 
-    `received_bytes` are those of the window; `sides` are the parties that there were, and
+    `received_bytes` are those of the window, which is all of its own turns where there was a
+    reference; `sides` are the parties that there were, the reference's among them, and
     `accelerator` is what ran the guests (kvm, tcg), None where there were none.
     """
 
@@ -39,7 +42,22 @@ class Run(TypedDict):
     warnings: list[str]
 
 
-def run_of(record: Mapping[str, Any]) -> Run:
+def of_reference(record: Record) -> Record | None:
+    """Return the record that the reference of a repetition would have; None without a reference."""
+    driver, plain = record["driver"], record["undisturbed"]
+    if driver is None or (reference := driver.get("reference")) is None:
+        return None
+    slices = [[1 - way, *turn] for way, *turn in driver["slices"]]
+    return {
+        **record,
+        "cell": {**record["cell"], "implementation": reference["implementation"]},
+        "driver": {**reference, "name": driver["name"], "slices": slices},
+        "observed": {**record["observed"], "perf_stat": reference["perf_stat"]},
+        "undisturbed": plain and of_reference(plain),
+    }
+
+
+def run_of(record: Record) -> Run:
     """Return what a record came to.
 
     Raises
@@ -50,7 +68,9 @@ def run_of(record: Mapping[str, Any]) -> Run:
     if record["status"] != "measured":
         reason, remedy = record["reason"] or "not measured", record["remedy"] or AGAIN
         raise NoMeasurement(Verdict(record["status"], reason, remedy))
-    own = record["driver"]["name"] == PROGRAMS
+    driver = record["driver"]
+    assert driver is not None
+    own = driver["name"] == PROGRAMS
     window_s = _window_s(record)
     sides: dict[str, RunSide] = {
         side: _cpu(record, side)
@@ -60,12 +80,16 @@ def run_of(record: Mapping[str, Any]) -> Run:
     guests = record["observed"].get("hypervisor", {}).get("guests", [])
     for guest in guests:
         sides |= _around(guest, sides, window_s * 1e9)
+    if (beside := of_reference(record)) is not None:
+        sides |= zip(REFERENCES, run_of(beside)["sides"].values(), strict=False)
     return {
         "started_at": record["started_at"],
         "window_s": window_s,
-        "received_bytes": _received_by_programs(record) if own else _received_by_iperf3(record),
+        "received_bytes": round(received_bytes(driver, turns_of(driver)[0]))
+        if own
+        else _received_by_iperf3(record),
         "sides": sides,
-        "copied_share": _copied_share(record["driver"]["sender"]) if own else None,
+        "copied_share": _copied_share(driver["sender"]) if own else None,
         "accelerator": guests[0]["accelerator"] if guests else None,
         "warnings": [warning["code"] for warning in record["warnings"]],
     }
@@ -73,6 +97,8 @@ def run_of(record: Mapping[str, Any]) -> Run:
 
 def _window_s(record: Mapping[str, Any]) -> float:
     driver, window = record["driver"], record["window"]
+    if (turns := turns_of(driver)[0]) is not None:
+        return turns.length_ns / 1e9
     if driver["name"] == PROGRAMS:
         window = driver["sender"]["window"]
     return float((window["end_ns"] - window["start_ns"]) / 1e9)
@@ -122,18 +148,6 @@ def _received_by_iperf3(record: Mapping[str, Any]) -> int:
         reason = "how much iperf3 received in the window is not known"
         raise NoMeasurement(Verdict("failed", reason, "measure longer"))
     return round(float(bits_per_s) / 8 * _window_s(record))
-
-
-def _received_by_programs(record: Mapping[str, Any]) -> int:
-    """Return the payload received in the window [bytes]; on the sink, without what was lost."""
-    driver = record["driver"]
-    if driver["receiver"] is not None:
-        return int(driver["receiver"]["in_window"]["bytes"])
-    sent_bytes, sink = int(driver["sender"]["in_window"]["bytes"]), driver["sink"]
-    if sink is None or not sink["sent_datagrams"]:
-        return sent_bytes
-    lost_share = float(sink["lost_before_hook"] / sink["sent_datagrams"])
-    return round(sent_bytes * (1 - lost_share))
 
 
 def _copied_share(sender: Mapping[str, Any]) -> float | None:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.grid.cells import Cell
+from copycost.hosts.parties import REFERENCES
 from copycost.hosts.side import SIDES
 from copycost.records.reading import read_all
 from copycost.records.record import Record, cell_of
@@ -19,6 +20,7 @@ from copycost.studies.profile.folded import read_folded
 from copycost.studies.profile.functions import Stack, plain_name
 from copycost.studies.profile.grid import CellKey
 from copycost.studies.profile.record import ProfileRecord, folded_path, profile_of
+from copycost.studies.profile.runs import of_reference
 from copycost.studies.profile.shares import Lists, Share, SideShares, shares_of
 from copycost.studies.profile.table_columns import KEY, LEAST_SHARE, QUANTITIES, SHARE_TABLES
 
@@ -35,11 +37,14 @@ class Repetition:
         Weight by stack, by side; empty unless measured.
     shares : dict
         By side.
+    reference
+        The reference's own, which took turns with it; None where it ran alone.
     """
 
     record: ProfileRecord
     stacks: dict[str, dict[Stack, int]]
     shares: dict[str, SideShares]
+    reference: "Repetition | None" = None
 
     @property
     def key(self) -> CellKey:
@@ -76,12 +81,18 @@ def read_repetitions(records: Iterable[Path], lists: Lists) -> list[Repetition]:
     places = {Cell.from_path(str(path)): path for path in records}
 
     def repetition_of(measured: Record) -> Repetition:
-        record = profile_of(measured)
         path = folded_path(places[cell_of(measured)])
-        stacks = read_folded(path) if record["status"] == "measured" else {}
+        stacks = read_folded(path) if measured["status"] == "measured" else {}
+        its = {side: stacks.pop(party, {}) for side, party in zip(SIDES, REFERENCES, strict=True)}
+        beside = of_reference(measured)
+        return made_of(measured, stacks, beside and made_of(beside, its))
+
+    def made_of(
+        record: Record, stacks: Mapping[Any, dict[Stack, int]], reference: Repetition | None = None
+    ) -> Repetition:
         # a side that slept through the window has no stacks, and nothing to share out
         shares = {side: shares_of(one, side, lists) for side, one in stacks.items() if one}
-        return Repetition(record, stacks, shares)
+        return Repetition(profile_of(record), {**stacks}, shares, reference)
 
     found = read_all(places.values(), repetition_of)
     return sorted(found, key=lambda one: (one.key, one.record["cell"]["rep"]))
