@@ -102,7 +102,7 @@ def _random_udp(rng: np.random.Generator) -> Udp | None:
 @cache
 def analysed(seed: int) -> tuple[Facts, str]:
     facts = facts_of(random_run(seed))
-    return facts, text_of(facts, "decisions", "analysis", "details")
+    return facts, text_of(facts, "decisions", "decisions_by_size", "analysis", "details")
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -144,7 +144,7 @@ def test_references_lead_somewhere(seed: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_each_condition_has_a_decision_table_with_all_its_sizes(seed: int) -> None:
     facts, _ = analysed(seed)
-    text = text_of(facts, "decisions")
+    text = text_of(facts, "decisions_by_size")
     names = [slug(name) for name in facts["measured_conditions"]]
     assert re.findall(r"{#tbl-([a-z0-9-]+)-decision}", text) == names
     for name in facts["measured_conditions"]:
