@@ -19,7 +19,7 @@ def control_facts(views: Mapping[str, View]) -> Facts | None:
     """Return what the reference's throughput and CPU time per byte came to against itself.
 
     Per condition (slug) its view. See `control_of`: the quantities are ``throughput``, and
-    ``cpu_time`` of both sides or the only one.
+    ``cpu_time`` of both sides or the only one. Besides, ``drift``: see `drift_of`.
     """
     columns = {
         slug: {"throughput": THROUGHPUT, "cpu_time": view.per_byte("cpu_ns")}
@@ -27,7 +27,41 @@ def control_facts(views: Mapping[str, View]) -> Facts | None:
     }
     rows = {slug: view.measured for slug, view in views.items()}
     confidence = next((view.settings.confidence for view in views.values()), 0.0)
-    return control_of(rows, columns, confidence)
+    found = control_of(rows, columns, confidence)
+    return found and found | {"drift": drift_of(rows)}
+
+
+def drift_of(measured: Mapping[str, pd.DataFrame]) -> Facts | None:
+    """Return how far the reference's throughput moved within the run, None where none can tell.
+
+    The repetitions of a cell follow one another within seconds, those of another way at the same
+    size and thread count are minutes away, and all of them have the same reference with them.
+
+    Keys
+    ----
+    within
+        Standard deviation of the logarithm from repetition to repetition of a cell.
+    between
+        That from cell to cell, without what the repetitions of a cell account for.
+    """
+    level, point = f"reference_{THROUGHPUT}", ["condition", "msg_bytes", "n_threads"]
+    parts = [
+        one[[*POINT, level]].assign(condition=slug)
+        for slug, one in measured.items()
+        if level in one
+    ]
+    if not parts:
+        return None
+    rows = pd.concat(parts).dropna(subset=[level])
+    rows["log"] = logarithms(rows[level].to_numpy(np.float64))
+    cells = rows.groupby([*point, "implementation"])["log"].agg(["mean", "var", "size"])
+    cells = cells[cells["size"] > 1]
+    apart = cells.groupby(point)["mean"].var().dropna()
+    if apart.empty:
+        return None
+    within = float(cells["var"].mean())
+    between = float(apart.mean() - (cells["var"] / cells["size"]).mean())
+    return {"within": within**0.5, "between": max(between, 0.0) ** 0.5}
 
 
 def control_of(
