@@ -133,12 +133,18 @@ def nothing_measured() -> Iterator[None]:
         yield
 
 
+def start_of(text: str | bytes) -> int:
+    """Return the start of the first repetition in a file [ns]."""
+    content = json.loads(text)
+    return int(content.get("repetitions", [content])[0]["start_ns"])
+
+
 def lying_on(folder: Path, node: str) -> dict[str, int]:
     """Return the start of each repetition that lies on a node [ns]."""
     found = {}
     for results in folder.glob(f"nodes/copycost_*_{node}/results"):
         for path in results.glob("raw/**/rep=*.json"):
-            found[str(path.relative_to(results))] = int(json.loads(path.read_text())["start_ns"])
+            found[str(path.relative_to(results))] = start_of(path.read_text())
     return found
 
 
@@ -146,7 +152,7 @@ def measured(archive: Path) -> dict[str, int]:
     """Return the start of each repetition in an archive [ns]."""
     with zipfile.ZipFile(archive) as files:
         names = [name for name in files.namelist() if name.startswith("raw/")]
-        return {name: json.loads(files.read(name))["start_ns"] for name in names}
+        return {name: start_of(files.read(name)) for name in names}
 
 
 def test_what_was_measured_survives_a_cancelled_job_and_a_lost_node(checkout: Checkout) -> None:

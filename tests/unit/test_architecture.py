@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "workflow" / "copycost"
 
 # rooms that do not measure, or whose task this is
-FREE = {"hosts", "build", "snakefile", "report", "doctor"}
+FREE = {"hosts", "build", "snakefile", "report", "doctor", "door"}
 ROOMS = sorted(
     path.name
     for path in PACKAGE.iterdir()
@@ -36,8 +36,6 @@ ALLOWED = {
     # tables of many hosts are made likewise
     ("fleet/host_tables.py", "multiprocessing"),
     ("fleet/host_tables.py", "os.sched_getaffinity"),
-    # the workflow writes the report on another host in a folder of that host's
-    ("door/host_report.py", "subprocess"),
 }
 KERNEL_FILES = ("/proc", "/sys", "/dev")
 # the path of a descriptor, in a word for a tool that inherits it

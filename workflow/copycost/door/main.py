@@ -102,7 +102,7 @@ def _do(command: str = "", *, words: list[str]) -> int | list[str]:
         case "export":
             return _with(environment.needed_here(), "copycost", command, *words)
         case "config":
-            return _with(environment.needed_here(), "copycost.config.shown", *words)
+            return _with(environment.needed_here(), "copycost.door.shown", *words)
         case "audit" if words and (
             words[0][:1] not in ("", "-") or words[0].startswith(_AUDIT_OPTIONS)
         ):
@@ -169,9 +169,10 @@ def _test(checks: Sequence[str]) -> int:
 
 def _bench(words: Sequence[str]) -> int | list[str]:
     from copycost.door import measuring, system
-    from tools.bench import arguments
 
-    arguments.parse(words)  # ends here where something is wrong, or --help is asked for
+    known = subprocess.run([sys.executable, "-m", "tools.bench.arguments", *words], check=False)
+    if known.returncode != 0 or {"-h", "--help"}.intersection(words):
+        return known.returncode
     measuring.set_up()
     system.set_up_bench()
     return _with(environment.needed_here(), "tools.bench", *words)
