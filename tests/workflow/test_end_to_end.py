@@ -115,8 +115,9 @@ def test_one_command_leads_to_the_report(whole_run: WholeRun) -> None:
         "copycost: typesetting the report",
     ]
     answer = steps[at + 1 :]
-    assert answer[1].startswith("TCP over this machine's loopback device (`loopback`).")
-    assert [line.split()[0] for line in answer if " fastest " in line] == ["4", "64"]
+    assert answer[0].startswith("loopback: fastest: ")
+    assert "Open: " in " ".join(answer)
+    assert len(answer) <= 15
     place = "results/report/report"
     assert lines[-1].startswith(
         f"copycost: the report is {place}.html and {place}.pdf, typeset by "

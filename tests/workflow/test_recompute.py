@@ -37,7 +37,7 @@ def results(whole_run: WholeRun, tmp_path: Path) -> Path:
         ("summary", "median"),
         ("summary", "n"),
         ("ratios", "ratio"),
-        ("ratios", "p_holm"),
+        ("ratios", "n_pairs"),
     ],
 )
 def test_a_wrong_number_in_a_table_is_found(results: Path, table: str, column: str) -> None:
@@ -66,7 +66,7 @@ def test_a_wrong_way_in_a_decision_table_is_found(results: Path) -> None:
     place = row.span(1)
     path.write_text(f"{text[: place[0]]}`sendfile`{text[place[1] :]}", encoding="utf-8")
     wrong = [found for found in Checker(results).findings() if found.verdict == "differs"]
-    assert {found.section for found in wrong} == {"sec-answer"}
+    assert {found.section for found in wrong} == {"sec-decisions"}
 
 
 def test_most_wrong_numbers_of_a_report_are_found(results: Path) -> None:

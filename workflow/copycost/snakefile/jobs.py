@@ -49,7 +49,7 @@ OTHERS = {
     CHOOSING_RULE: Work("looking where comparisons are open", 0.5),
     "collect_results": Work(_TABLES, 0.8),
     "collect_round_trips": Work(_TABLES, 0.3),
-    "describe_columns": Work(_TABLES, 0.3),
+    "describe_columns": Work("", 0.1),
     "collect_profile": Work(_TABLES, 0.8),
     "collect_budget": Work(_TABLES, 0.3),
     "collect_datagrams": Work(_TABLES, 0.3),
