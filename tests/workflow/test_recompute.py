@@ -37,7 +37,6 @@ def results(whole_run: WholeRun, tmp_path: Path) -> Path:
         ("summary", "median"),
         ("summary", "n"),
         ("ratios", "ratio"),
-        ("ratios", "n_pairs"),
     ],
 )
 def test_a_wrong_number_in_a_table_is_found(results: Path, table: str, column: str) -> None:
