@@ -54,6 +54,13 @@ MICRO: Mapping[str, Mapping[str, Any]] = {
 }
 
 
+class _WithoutAliases(yaml.SafeDumper):
+    """Writes a value that occurs twice out twice, as a configuration has to."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
+
+
 @dataclass(frozen=True)
 class Checkout:
     """A copy of the checkout that tests may edit, and run the workflow in."""
@@ -65,7 +72,8 @@ class Checkout:
         path = self.path / "config.yaml"
         config = yaml.safe_load(path.read_text(encoding="utf-8"))
         config[section] = config.get(section, {}) | values
-        path.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
+        text = yaml.dump(config, Dumper=_WithoutAliases, sort_keys=False)
+        path.write_text(text, encoding="utf-8")
 
     def append(self, name: str, text: str) -> None:
         """Add text at the end of a file."""
