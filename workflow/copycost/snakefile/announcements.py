@@ -177,12 +177,19 @@ def _say_more(jobs: list[Any], config: Config, ahead: passes_ahead.Ahead | None)
 def _say_why(workflow: Any, measuring: list[Any]) -> None:  # noqa: ANN401
     """Say of repetitions that were measured before why a run would measure them again."""
     again = [job for job in measuring if Path(str(job.output.record)).is_file()]
-    why = Counter(_REASONS.get(one, one) for job in again for one in set(reasons(workflow, job)))
+    why: Counter[str] = Counter()
+    for job in again:
+        for cause in {_REASONS.get(one, one) for one in reasons(workflow, job)}:
+            why[cause] += _n_measured(job)
     if again:
         causes = ", ".join(f"{cause} ({n:,})" for cause, n in why.most_common())
-        terminal.say(
-            f"copycost: {len(again):,} of them were measured before; again since {causes}."
-        )
+        n_again = sum(map(_n_measured, again))
+        terminal.say(f"copycost: {n_again:,} of them were measured before; again since {causes}.")
+
+
+def _n_measured(job: Any) -> int:  # noqa: ANN401
+    """Return how many repetitions a job measures."""
+    return int(job.params.get("repetitions", 1))
 
 
 # Snakemake's words for why a job is done, in those of a repetition.
@@ -253,7 +260,7 @@ def _kinds(measuring: Iterable[Any]) -> dict[str, progress.Kind]:
             each_s = _pace_of(job).expected_s(settings["warmup_s"] + settings["duration_s"])
             ring = _ring_bytes(job.wildcards_dict.get("working_set", HOT))
             kinds[name] = progress.Kind(0, each_s + ring_s(ring) + longer_s)
-        kinds[name].total += job.params.get("repetitions", 1)
+        kinds[name].total += _n_measured(job)
         if longer_s:
             in_guests[name] = kinds[name].total
     for name in in_guests:  # they are booted once
@@ -299,7 +306,7 @@ def say_what_came_out(workflow: Any, config: Config, n_aside: int = 0) -> None: 
     """After the last job: how many repetitions there are, what was lost, where the report is."""
     SCREEN.end()
     jobs = all_jobs(workflow)
-    asked = {Path(job.output.record): job.params.get("repetitions", 1) for job in _measuring(jobs)}
+    asked = {Path(job.output.record): _n_measured(job) for job in _measuring(jobs)}
     found = outcomes([*asked, Path(MEMORY_PATH)])
     if asked:
         terminal.say(f"copycost: {retry.summarise(found, sum(asked.values()))}.")
