@@ -22,7 +22,7 @@ from copycost.hosts.lock import host_lock_path
 CLUSTER = ROOT / "tests" / "slurm" / "cluster.sh"
 NEEDED = ("slurmctld", "slurmd", "munged", "sinfo", "sbatch", "unshare")
 LIMIT_S = 600.0
-N_RECORDS = 4 * 3
+N_RECORDS = 8 * 3
 
 pytestmark = [
     pytest.mark.slow,
