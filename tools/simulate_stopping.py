@@ -15,13 +15,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from copycost.analysis.passes import most_decisive, within
+from copycost.analysis.passes import most_decisive, open_ones, within
 from copycost.config.looks import (
     FEWEST_ROUNDS,
     PASSES,
     confidence_of_analysis,
+    confidence_to_settle,
 )
 from copycost.grid.cells import Cell
+from copycost.stats.best import Told, find_best
 from copycost.stats.ratios import t_quantile
 from copycost.stats.settings import FloatArray
 from tools.simulation.output import parser, print_rows
@@ -34,10 +36,10 @@ SPREADS = (0.005, 0.15)
 """Spread of a cell's ratio from repetition to repetition (standard deviation of its logarithm)."""
 
 DIFFERENCES = (0.0, 0.0, 0.0, 0.0, 0.03, 0.1, 0.4)
-"""True logarithms of the ratios of a run; the first ones are equals."""
+"""True logarithms of the ratios to the reference; the first ones are its equals."""
 
-N_GROUPS = 4
-"""Groups of comparisons, each with all differences [count]."""
+SIGNS = (1.0, -1.0, 1.0, -1.0)
+"""Of the differences, by size: where they are below, the reference and its equals are the best."""
 
 Noise = Callable[[np.random.Generator, FloatArray, tuple[int, ...]], FloatArray]
 
@@ -79,13 +81,15 @@ class Outcome:
     time
         What the time holds: rounds of every cell [count].
     n_equals
-        Comparisons of equals [count].
+        Comparisons of equals with the reference [count].
     once, again, here
         Verdicts on equals: after equally many rounds of all, looked at once; after passes that end
         with plain intervals; as a run does.
     other
         Verdicts of a run on another quantity that is equal in all pairs, and whose noise goes with
         that of the throughput.
+    best
+        One of several that are equally good, told to be the best.
     found_once, found
         Verdicts on pairs that differ, the right way round: as `once` and as `here`.
     """
@@ -97,6 +101,7 @@ class Outcome:
     again: float
     here: float
     other: float
+    best: float
     found_once: float
     found: float
 
@@ -105,7 +110,7 @@ class _Run:
     """Comparisons of one run; rounds are drawn beforehand and shown as they are asked for."""
 
     def __init__(self, rng: np.random.Generator, noise: Noise, n_rounds: int) -> None:
-        self.truth = np.tile(DIFFERENCES, N_GROUPS)
+        self.truth = np.outer(SIGNS, DIFFERENCES).ravel()
         shape = (len(self.truth), n_rounds)
         low, high = np.log(SPREADS)
         spread = np.exp(rng.uniform(low, high, (len(self.truth), 1)))
@@ -115,10 +120,28 @@ class _Run:
         # half of its variance is that of the throughput
         self.other = difference + noise(rng, spread, shape) - noise(rng, spread, shape)
         self.cells = [
-            Cell("streams", "veth", f"way_{way}", 1 + group, 1)
-            for group in range(N_GROUPS)
+            Cell("streams", "veth", f"way_{way}", 1 + size, 1)
+            for size in range(len(SIGNS))
             for way in range(len(DIFFERENCES))
         ]
+
+    def answers(self, n_seen: Sequence[int]) -> list[FloatArray]:
+        """Return what is known at each size of the reference, which is 0, and of all ways."""
+        known = np.where(
+            np.arange(max(n_seen)) < np.array(n_seen)[:, None], self.logs[:, : max(n_seen)], np.nan
+        )
+        sizes = np.split(known, len(SIGNS))
+        return [np.vstack([np.zeros(max(n_seen)), ways]) for ways in sizes]
+
+    def _open_answers(self, n_seen: Sequence[int]) -> list[list[Cell]]:
+        """Return the ways that may be the best at each size, as `open_answers` does."""
+        found = []
+        for size, logs in enumerate(self.answers(n_seen)):
+            p_value, members = open_ones(logs[:, None, :], confidence_to_settle(CONFIDENCE))
+            first = size * len(DIFFERENCES) - 1  # behind the reference
+            cells = [self.cells[first + member] for member in members if member]
+            found += [(p_value, cells)] if cells else []
+        return [cells for _, cells in sorted(found)]
 
     def rounds(self, time: int, settled: Callable[[FloatArray], bool] | None) -> list[int]:
         """Return how many rounds comparisons get; `settled` in place of a run's own rule."""
@@ -128,10 +151,13 @@ class _Run:
         for number in range(1, PASSES + 1):
             logs = {cell: self.logs[i, : n_seen[i]] for i, cell in enumerate(self.cells)}
             if settled is None:
-                more = most_decisive(logs, CONFIDENCE)
+                more = [
+                    *self._open_answers(n_seen),
+                    *([c] for c in most_decisive(logs, CONFIDENCE)),
+                ]
             else:
-                more = [cell for cell, values in logs.items() if not settled(values)]
-            jobs = [{cell: 1} for cell in more]
+                more = [[cell] for cell, values in logs.items() if not settled(values)]
+            jobs = [dict.fromkeys(cells, 1) for cells in more]
             wanted, _ = within(jobs, left / (PASSES + 1 - number), lambda _: FEWEST_ROUNDS)
             left -= FEWEST_ROUNDS * sum(wanted.values())
             for i, cell in enumerate(self.cells):
@@ -158,17 +184,24 @@ def simulate(name: str, time: int, n_runs: int, seed: int) -> Outcome:
     rng = np.random.default_rng([seed, time, list(NOISES).index(name)])
     verdicts: dict[str, list[list[int]]] = {"once": [], "again": [], "here": [], "other": []}
     stricter = confidence_of_analysis(CONFIDENCE)
+    best = []
     for _ in range(n_runs):
         # the one comparison that is open may get all the time that the others leave
-        run = _Run(rng, NOISES[name], time * len(DIFFERENCES) * N_GROUPS)
+        run = _Run(rng, NOISES[name], time * len(DIFFERENCES) * len(SIGNS))
         here, again = run.rounds(time, None), run.rounds(time, _plainly)
         pairs = range(len(run.cells))
         verdicts["once"].append([_verdict(run.logs[i, :time], CONFIDENCE) for i in pairs])
         verdicts["again"].append([_verdict(run.logs[i, : again[i]], CONFIDENCE) for i in pairs])
         verdicts["here"].append([_verdict(run.logs[i, : here[i]], stricter) for i in pairs])
         verdicts["other"].append([_verdict(run.other[i, : here[i]], stricter) for i in pairs])
+        best += [
+            find_best(logs, stricter).told == Told.BEST
+            for sign, logs in zip(SIGNS, run.answers(here), strict=True)
+            if sign < 0.0
+        ]
     found = {what: np.array(rows) for what, rows in verdicts.items()}
-    equal = np.tile(np.array(DIFFERENCES) == 0.0, N_GROUPS)
+    truth = np.outer(SIGNS, DIFFERENCES).ravel()
+    equal = truth == 0.0
     wrong = {what: float((rows[:, equal] != 0).mean()) for what, rows in found.items()}
     return Outcome(
         noise=name,
@@ -178,8 +211,9 @@ def simulate(name: str, time: int, n_runs: int, seed: int) -> Outcome:
         again=wrong["again"],
         here=wrong["here"],
         other=float((found["other"] != 0).mean()),
-        found_once=float((found["once"][:, ~equal] > 0).mean()),
-        found=float((found["here"][:, ~equal] > 0).mean()),
+        best=float(np.mean(best)),
+        found_once=float((found["once"] == np.sign(truth))[:, ~equal].mean()),
+        found=float((found["here"] == np.sign(truth))[:, ~equal].mean()),
     )
 
 

@@ -115,7 +115,7 @@ def test_one_command_leads_to_the_report(whole_run: WholeRun) -> None:
         "copycost: typesetting the report",
     ]
     answer = steps[at + 1 :]
-    assert answer[0].startswith("loopback: fastest: ")
+    assert answer[0].startswith("loopback. Fastest: ")
     assert "Open: " in " ".join(answer)
     assert len(answer) <= 15
     place = "results/report/report"

@@ -4,7 +4,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from copycost.measure.repetition import bench_for, measure_repetition
+from copycost.measure.bench import bench_for
+from copycost.measure.repetition import measure_repetition
 from copycost.measure.usable import usable
 from copycost.records.reading import REPETITIONS
 from copycost.snakefile.logs import log_to_file
@@ -18,7 +19,7 @@ path, params = snakemake.output.record, snakemake.params
 task = task_of(snakemake.input, path, params.settings, params.reference)
 pace = STREAMS if params.reference else ALONE
 records = []
-with bench_for(task) as bench:
+with bench_for(task.cell) as bench:
     for number in range(params.repetitions):
         cell = replace(task.cell, rep=task.cell.rep + number)
         measure = partial(measure_repetition, replace(task, cell=cell), bench)

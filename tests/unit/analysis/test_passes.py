@@ -276,15 +276,10 @@ def test_an_answer_that_is_open_gets_more_of_the_ways_that_may_be_the_best() -> 
     asked = config(implementations=["two_copy", "one_copy", "zero_copy"], n_threads=[1, 2])
 
     def rows(lead: float) -> Rows:
-        """Both are ahead of two_copy for sure; at 16 KiB it is open by which one."""
+        """Both are ahead of two_copy for sure; which one is the best depends on the lead."""
         ahead = {"one_copy": 3.0, "zero_copy": 3.0 + lead}
-        found = measured(
-            asked,
-            Grid.of(asked).cells,
-            lambda cell: ahead[cell.implementation] + (cell.msg_bytes != 16384) * (lead > 1) / 2,
-            noise=0.2,
-        )
-        return found
+        grid = Grid.of(asked).cells
+        return measured(asked, grid, lambda cell: ahead[cell.implementation], noise=0.2)
 
     cubes = cubes_of(rows(0.0))
     (first, *_) = open_answers(cubes, 0.95)

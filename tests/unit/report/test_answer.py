@@ -30,21 +30,21 @@ TURNS = condition(TWO, TWO, OPEN, ONE, FAR)
 
 
 def brief(found: dict[str, Any]) -> str:
-    return next(answer.lines(found))[1].replace("\u00a0", " ")
+    return next(answer.lines(found)).removeprefix("Fastest: ").replace("\u00a0", " ")
 
 
 def test_what_neighbouring_sizes_have_alike_is_told_once_and_what_is_open_is_left_out() -> None:
     assert brief(TURNS) == (
-        "two_copy up to 2 KiB, one_copy from 8 KiB (1.90 times two_copy at 16 KiB)"
+        "two_copy up to 2 KiB; one_copy from 8 KiB (1.90 times two_copy at 16 KiB)"
     )
-    assert answer.n_open(TURNS) == (1, 5)
+    assert answer.rows([TURNS])[0][-1] == "1 of 5"
     assert brief(condition(OPEN, OPEN)) == "open"
     assert brief(condition(ONE, ONE)) == "one_copy at every size (1.20 times two_copy at 1 KiB)"
     assert brief(condition(TWO, OPEN, TWO, ONE)).startswith(
-        "two_copy at 1 KiB, two_copy at 4 KiB, one_copy at 8 KiB"
+        "two_copy at 1 KiB; two_copy at 4 KiB; one_copy at 8 KiB"
     )
     likely = told("best", "one_copy", settled=False)
-    assert brief(condition(likely, likely, TWO)).startswith("likely one_copy up to 2 KiB, two_copy")
+    assert brief(condition(likely, likely, TWO)).startswith("likely one_copy up to 2 KiB; two_copy")
 
 
 def test_sizes_whose_thread_counts_differ_are_told_as_such() -> None:
@@ -57,11 +57,18 @@ def test_a_sentence_names_what_is_settled() -> None:
     said = answer.sentence(TURNS).replace("\u00a0", " ")
     assert said == (
         "On `veth`, the fastest is `two_copy` up to 2 KiB and `one_copy` from 8 KiB (1.90 times "
-        "the speed of `two_copy` at 16 KiB); it is open which way is the cheapest in CPU time."
+        "the speed of `two_copy` at 16 KiB)."
+    ), "nothing of CPU time, which was not counted"
+    trips = TURNS | {"is_trip": True}
+    assert "1.90 times the median time of `two_copy`" in answer.sentence(trips).replace(
+        "\u00a0", " "
     )
-    (row,) = answer.rows([TURNS | {"is_trip": True}])
-    assert row[0] == "`veth`, round trips"
-    assert row[-1] == "1 of 5"
+    (row,) = answer.rows([trips])
+    assert (row[0], row[3]) == ("`veth`, round trips", "not measured")
+    assert answer.sentence(condition(OPEN)) == "On `veth`, it is open which way is the fastest."
+    alone = condition(told("alone", "two_copy", settled=False))
+    assert answer.sentence(alone) == ""
+    assert answer.rows([alone])[0][1] == "only `two_copy` at every size"
 
 
 def test_every_answer_is_a_record_for_programs() -> None:

@@ -7,7 +7,7 @@ import pandas as pd
 from tools.recompute.told import Expected, Slot, Told, says
 
 
-@says("run for <time> to warm up, and then for a window of <time>")
+@says("run for <time> to warm up, and then send for <time>, which is the window")
 def _windows(told: Told, *_: Slot) -> Expected:
     measure = told.run.config["measure"]
     return [measure["warmup_s"], measure["duration_s"]]

@@ -194,7 +194,7 @@ def open_answers(cubes: Mapping[Cell, LogCube], confidence: float) -> list[list[
                 logs = np.array(arrays) * (1.0 if more_is_better else -1.0)
                 together = are_together(logs, to_settle)
                 for at in [[*range(len(here))]] if together else [[i] for i in range(len(here))]:
-                    p_value, members = _open_ones(logs[:, at], to_settle)
+                    p_value, members = open_ones(logs[:, at], to_settle)
                     cells = [
                         replace(place, implementation=name, msg_bytes=size, n_threads=here[i][1])
                         for name in (list(tables)[member] for member in members)
@@ -204,7 +204,7 @@ def open_answers(cubes: Mapping[Cell, LogCube], confidence: float) -> list[list[
     return [cells for _, cells in sorted(found)]
 
 
-def _open_ones(logs: FloatArray, confidence: float) -> tuple[float, list[int]]:
+def open_ones(logs: FloatArray, confidence: float) -> tuple[float, list[int]]:
     """Return how near a verdict is, as a p-value, and the places of those that may be the best.
 
     Parameters
@@ -220,9 +220,8 @@ def _open_ones(logs: FloatArray, confidence: float) -> tuple[float, list[int]]:
     few = np.isfinite(means[known]).sum(axis=1).min() < FEWEST_ROUNDS
     if best.told in (Told.BEST, Told.ALIKE) and not few:
         return math.nan, []
-    return float(np.nan_to_num(best.p_value, nan=1.0)), [
-        int(known[place]) for place in best.members
-    ]
+    members = [int(known[place]) for place in best.members]
+    return float(np.nan_to_num(best.p_value, nan=1.0)), members
 
 
 def most_decisive(logs: Mapping[Cell, FloatArray], confidence: float) -> list[Cell]:
@@ -240,7 +239,7 @@ def most_decisive(logs: Mapping[Cell, FloatArray], confidence: float) -> list[Ce
 
 
 def _distance(values: FloatArray) -> float:
-    """Return how far from no difference a mean lies, in standard errors of one repetition."""
+    """Return how far from no difference a mean lies, in standard deviations of a repetition."""
     spread = float(values.std(ddof=1)) if values.size > 1 else 0.0
     return abs(float(values.mean())) / spread if spread > 0.0 else math.inf
 
@@ -333,8 +332,7 @@ def disagreeing(signs: Mapping[int, int]) -> Iterator[tuple[int, int]]:
     for low, high in pairwise(size for size in sizes if signs[size]):
         if signs[low] == signs[high]:
             continue
-        within = [size for size in sizes if low <= size <= high]
-        for below, above in pairwise(within):
+        for below, above in pairwise(size for size in sizes if low <= size <= high):
             apart = signs[below] != signs[above] and above > NARROW * below
             if apart and below < size_between(below, above) < above:
                 yield below, above

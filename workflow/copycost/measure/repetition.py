@@ -5,8 +5,8 @@ driver make traffic and the observers watch a window of it, judges, and fills in
 """
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -38,7 +38,8 @@ from copycost.hosts.host import Host
 from copycost.hosts.launch import Launch
 from copycost.hosts.placement import place_sides
 from copycost.hosts.side import SIDES, SideName
-from copycost.measure.claim import Claim, claimed
+from copycost.measure.bench import Bench, bench_for
+from copycost.measure.claim import Claim
 from copycost.measure.window import require_same_clocks, window_warnings
 from copycost.observers.disturbance import lock_warning, user_mode_warning
 from copycost.observers.hypervisor import Hypervisor
@@ -53,10 +54,8 @@ from copycost.records.record import (
     host_digest,
     prepare_check,
 )
-from copycost.testbeds.testbed import Testbed, open_testbed
+from copycost.testbeds.testbed import Testbed
 
-# the receiver that maps what comes instead of copying it
-_MAPPING_RECEIVER = "mmap"
 _MOST_WINDOWS = 4
 
 _log = logging.getLogger(__name__)
@@ -117,72 +116,6 @@ class Task:
         return {side: peer if peer is not None and side in away else self.facts for side in SIDES}
 
 
-@dataclass(slots=True)
-class Bench:
-    """What the repetitions of a job share: our turn on the host, and the testbed, built once.
-
-    Attributes
-    ----------
-    claim
-        The host.
-    kept
-        Takes the testbed down at the end.
-    testbed
-        It, once it is built; anew after a repetition that came to nothing.
-    waited_s
-        How long repetitions before waited for their turn [s].
-    """
-
-    claim: Claim
-    kept: ExitStack = field(default_factory=ExitStack)
-    testbed: Testbed | None = None
-    waited_s: float = 0.0
-
-    def built_for(self, task: Task) -> Testbed:
-        """Return the testbed of a task, which is that of all of the job."""
-        if self.testbed is None:
-            cell = task.cell
-            self.testbed = self.kept.enter_context(
-                open_testbed(
-                    cell.testbed,
-                    self.claim.machine,
-                    page_segments=cell.receiver == _MAPPING_RECEIVER,
-                    peer=task.peer,
-                )
-            )
-        return self.testbed
-
-    def clear(self) -> None:
-        """Take the testbed down; what was measured on it stands, whatever comes of that."""
-        self.testbed = None
-        try:
-            self.kept.close()
-        except CopycostError as error:
-            _log.warning("%s", error)
-
-
-@contextmanager
-def bench_for(task: Task) -> Iterator[Bench]:
-    """Wait for our turn to measure repetitions of a cell, and keep others off meanwhile.
-
-    To be entered in a process of its own with one thread: without root it enters a user namespace
-    for good.
-
-    Raises
-    ------
-    HostError
-        If the lock cannot be opened.
-    MeasurementStopped
-        After Ctrl-C, or if the process that waits for the record is gone.
-    """
-    with claimed(task.cell.path, task.lock_path) as claim:
-        bench = Bench(claim)
-        try:
-            yield bench
-        finally:
-            bench.clear()
-
-
 def measure_repetition(task: Task, bench: Bench | None = None) -> Record:
     """Measure one repetition; a failure is a record too, with its reason and a remedy.
 
@@ -192,7 +125,7 @@ def measure_repetition(task: Task, bench: Bench | None = None) -> Record:
         What it shares with others; by default it has one of its own, see `bench_for`.
     """
     if bench is None:
-        with bench_for(task) as bench:
+        with bench_for(task.cell, task.lock_path) as bench:
             return measure_repetition(task, bench)
     claim = bench.claim
     record = start_record(task.cell, task.settings, task.facts, claim)
@@ -244,7 +177,7 @@ def _measure(record: Record, task: Task, bench: Bench) -> None:
         for observer in others:
             stack.callback(observer.close)
             observer.open(claim.machine)
-        testbed = bench.built_for(task)
+        testbed = bench.built_for(cell, task.peer)
         record["testbed"] = _testbed_facts(testbed, facts)
         placement = place_sides(
             testbed.hosts, cell.placement, settings.sender_cpus, settings.receiver_cpus

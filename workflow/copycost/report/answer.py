@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from copycost.report.decisions import Named, multiple, told
+from copycost.report.decisions import Named, tally, told
 from copycost.report.markdown import Column, code
 from copycost.report.results_table import NONE
 from copycost.wording.filters import impl, join_and, ratio, size
@@ -22,10 +22,8 @@ COLUMNS = [
     Column("Most", "right"),
     Column("Open", "right"),
 ]
-_AIMS = (
-    ("fastest", "the fastest", "speed"),
-    ("cheapest", "the cheapest in CPU time", "CPU time"),
-)
+# What is asked, and of what a ratio is then.
+_AIMS = {"fastest": "speed", "cheapest": "CPU time"}
 _THREADS = "another way with other thread counts"
 
 
@@ -67,23 +65,21 @@ def _answer(found: Sequence[Mapping[str, Any] | None], named: Named) -> tuple[st
     """Return what is said of one size, nothing where it is open, and whether it is settled."""
     if any(one is None or one["told"] == "open" for one in found):
         return "", False
-    words = list(dict.fromkeys(told(one, named) for one in found))
+    words = list(dict.fromkeys(told(one, named).replace(", alike", ", alike,") for one in found))
     settled = all(one is not None and one["settled"] for one in found)
     return (words[0] if len(words) == 1 else _THREADS), settled
 
 
-def along(found: Sequence[Span], every: Sequence[int]) -> str:
-    """Return answers with their sizes: ``two_copy up to 4 KiB, one_copy from 64 KiB``.
-
-    Parameters
-    ----------
-    every
-        All sizes, ascending [bytes].
-    """
-    return ", ".join(f"{one.said} {_where(one, every)}" for one in found) or "open"
+def along(condition: Mapping[str, Any], aim: str, named: Named = code) -> str:
+    """Return answers with their sizes: ``two_copy up to 4 KiB; one_copy from 64 KiB``."""
+    if not any(row[aim] for row in condition["decisions"]["rows"]):
+        return "not measured"
+    found = spans(condition, aim, named)
+    return "; ".join(f"{one.said} {_where(one, condition)}" for one in found) or "open"
 
 
-def _where(span: Span, every: Sequence[int]) -> str:
+def _where(span: Span, condition: Mapping[str, Any]) -> str:
+    every = [int(row["msg_bytes"]) for row in condition["decisions"]["rows"]]
     if (span.first, span.last) == (every[0], every[-1]):
         return "at every size"
     if span.first == span.last:
@@ -96,7 +92,10 @@ def _where(span: Span, every: Sequence[int]) -> str:
 
 
 def largest(condition: Mapping[str, Any], aim: str) -> Mapping[str, Any] | None:
-    """Return the row whose settled answer is furthest from the baseline; None without any."""
+    """Return the row whose settled answer is furthest from the baseline; None without any.
+
+    It is picked out of many, so its own interval would be too narrow beside it.
+    """
     rows = [
         row
         for row in condition["decisions"]["rows"]
@@ -105,33 +104,22 @@ def largest(condition: Mapping[str, Any], aim: str) -> Mapping[str, Any] | None:
     return max(rows, key=lambda row: abs(math.log(row[aim]["ratio"]["value"])), default=None)
 
 
-def n_open(condition: Mapping[str, Any]) -> tuple[int, int]:
-    """Return how many answers of a condition are neither settled nor alike, and how many it has."""
-    rows = condition["decisions"]["rows"]
-    answers = [row[aim] for row in rows for aim in ("fastest", "cheapest") if row[aim]]
-    compared = [one for one in answers if one["told"] != "alone"]
-    return sum(not one["settled"] and one["told"] != "alike" for one in compared), len(compared)
-
-
 def rows(conditions: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     """Return the rows of the table that has all conditions, in Markdown."""
     table = []
     for condition in conditions:
         cells = [place_of(condition)]
-        for aim in ("fastest", "cheapest"):
-            cells += [along(spans(condition, aim), _sizes(condition)), _most(condition, aim)]
-        left, of_all = n_open(condition)
-        table.append([*cells, f"{left} of {of_all}"])
+        for aim in _AIMS:
+            row = largest(condition, aim)
+            cells.append(along(condition, aim))
+            cells.append(NONE if row is None else f"{_times(row, aim)} at {size(row['msg_bytes'])}")
+        n = tally([condition])
+        table.append([*cells, f"{n['n_open']} of {n['n']}" if n["n"] else NONE])
     return table
 
 
-def _most(condition: Mapping[str, Any], aim: str) -> str:
-    row = largest(condition, aim)
-    return NONE if row is None else f"{multiple(row[aim])} at {size(row['msg_bytes'])}"
-
-
-def _sizes(condition: Mapping[str, Any]) -> list[int]:
-    return sorted({int(row["msg_bytes"]) for row in condition["decisions"]["rows"]})
+def _times(row: Mapping[str, Any], aim: str) -> str:
+    return ratio(row[aim]["ratio"]["value"])
 
 
 def place_of(condition: Mapping[str, Any], named: Named = code) -> str:
@@ -140,34 +128,37 @@ def place_of(condition: Mapping[str, Any], named: Named = code) -> str:
 
 
 def sentence(condition: Mapping[str, Any]) -> str:
-    """Return what is settled of a condition as one would say it to a colleague, in Markdown."""
+    """Return what is settled of a condition as one would say it to a colleague, in Markdown.
+
+    Nothing is said of what was not measured, nor where there was nothing to choose from.
+    """
     said = []
-    for aim, words, unit in _AIMS:
+    for aim, unit in _AIMS.items():
+        words = "the cheapest in CPU time" if aim == "cheapest" else "the fastest"
+        answers = [row[aim] for row in condition["decisions"]["rows"] if row[aim]]
         settled = [one for one in spans(condition, aim, impl) if one.settled]
-        if not settled:
+        if settled:
+            best = join_and(f"{one.said} {_where(one, condition)}" for one in settled)
+            what = "median time" if condition["is_trip"] and aim == "fastest" else unit
+            said.append(f"{words} is {best}{_at_most(condition, aim, what)}")
+        elif any(one["told"] != "alone" for one in answers):
             said.append(f"it is open which way is {words}")
-            continue
-        best = join_and(f"{one.said} {_where(one, _sizes(condition))}" for one in settled)
-        row = largest(condition, aim)
-        most = ""
-        if row is not None:
-            found = row[aim]["ratio"]
-            most = (
-                f" ({ratio(found['value'])} times the {unit} of"
-                f" {impl(condition['decisions']['baseline'])} at {size(row['msg_bytes'])})"
-            )
-        said.append(f"{words} is {best}{most}")
-    return f"On {place_of(condition)}, {'; '.join(said)}."
+    return f"On {place_of(condition)}, {'; '.join(said)}." if said else ""
 
 
-def lines(condition: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what is told of the fastest and of the cheapest, each with its label, as plain text."""
-    for aim in ("fastest", "cheapest"):
-        found = spans(condition, aim, str)
-        row = largest(condition, aim)
-        most = ""
-        if row is not None:
-            times = ratio(row[aim]["ratio"]["value"])
-            baseline = condition["decisions"]["baseline"]
-            most = f" ({times} times {baseline} at {size(row['msg_bytes'])})"
-        yield aim, along(found, _sizes(condition)) + most
+def lines(condition: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is told of the fastest and of the cheapest, as plain text."""
+    for aim in _AIMS:
+        yield f"{aim.capitalize()}: {along(condition, aim, str)}{_at_most(condition, aim)}"
+
+
+def _at_most(condition: Mapping[str, Any], aim: str, of_what: str = "") -> str:
+    """Return the settled answer that is furthest from the baseline, in brackets, if there is one.
+
+    In Markdown where it is said `of_what` it is a multiple.
+    """
+    row, baseline = largest(condition, aim), condition["decisions"]["baseline"]
+    if row is None:
+        return ""
+    whose = f"the {of_what} of {impl(baseline)}" if of_what else baseline
+    return f" ({_times(row, aim)} times {whose} at {size(row['msg_bytes'])})"

@@ -133,13 +133,14 @@ def price(row: Mapping[str, Any], condition: Mapping[str, Any]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def tally(conditions: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+def tally(conditions: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Return what the answers of some tables come to.
 
     Keys
     ----
-    n, n_settled, n_once
-        Answers that compare any ways, and those that are settled or were seen once.
+    n, n_settled, n_once, n_open
+        Answers that compare any ways, those that are settled or were seen once, and those that are
+        neither settled nor alike.
     alike
         By which share ways that are alike may differ.
     """
@@ -148,6 +149,7 @@ def tally(conditions: Iterable[Mapping[str, Any]]) -> dict[str, float]:
         "n": len(answers),
         "n_settled": sum(one["settled"] for one in answers),
         "n_once": sum(one["told"] == "once" for one in answers),
+        "n_open": sum(not one["settled"] and one["told"] != "alike" for one in answers),
         "alike": round(ALIKE - 1.0, 12),
     }
 

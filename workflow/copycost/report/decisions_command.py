@@ -125,14 +125,15 @@ def brief_lines(facts: Mapping[str, Any]) -> Iterator[str]:
     words: Any = make_environment(_TEMPLATES).get_template("_macros/decisions_words.j2").module
     decided = decided_conditions(facts)
     for condition in decided[:_MOST_BRIEF]:
-        told = "; ".join(f"{aim}: {ways}" for aim, ways in answer.lines(condition))
-        yield from wrapped(f"{answer.place_of(condition, str)}: {told}.")
+        yield from wrapped(
+            ". ".join([answer.place_of(condition, str), *answer.lines(condition)]) + "."
+        )
     further = len(decided) - _MOST_BRIEF
     more = f", and of {plural(further, 'more condition')}" if further > 0 else ""
-    left = [answer.n_open(condition) for condition in decided]
+    n = tally(decided)
     yield from wrapped(
-        f"Open: {sum(n for n, _ in left)} of {plural(sum(n for _, n in left), 'answer')}. Every "
-        f"size{more}, with intervals: ./run answer --all. {words.undisturbed(facts['undisturbed'])}"
+        f"Open: {n['n_open']} of {plural(n['n'], 'answer')}. Every size{more}, with intervals: "
+        f"./run answer --all. {words.undisturbed(facts['undisturbed'])}"
     )
 
 
