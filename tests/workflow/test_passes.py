@@ -62,6 +62,10 @@ def made_up(finished: Checkout) -> Checkout:
     """A checkout in which nothing was measured, and every repetition will be made up at once."""
     two_copy = next(r for r in finished.records() if r["cell"]["implementation"] == "two_copy")
     del two_copy["digest"]
+    # what was measured here is left out of the comparison: both took the same CPU time
+    driver = two_copy["driver"]
+    same = {name: driver[name] for name in ("sender", "receiver")}
+    driver["reference"] |= same | {"perf_stat": two_copy["observed"]["perf_stat"]}
     (finished.path / "template.json").write_text(json.dumps(two_copy))
     use_noise(finished, 0.02)
     for path in (finished.path / "results/raw").rglob("*.json"):
