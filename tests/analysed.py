@@ -8,6 +8,7 @@ from jinja2 import Environment
 from synthetic import Run, make_cells, make_config, make_host
 
 from copycost.analysis.compare import compare
+from copycost.analysis.findings import read_finding
 from copycost.analysis.json_values import Facts
 from copycost.analysis.summary import summarise
 from copycost.figures.names import FIGURES
@@ -37,9 +38,9 @@ def facts_of(run: Run, cells: pd.DataFrame | None = None) -> Facts:
     return compute_facts(inputs_of(run, cells))
 
 
-def text_of(facts: Facts, *names: str, environment: Environment | None = None) -> str:
+def text_of(facts: Facts, *names: str) -> str:
     """Return the rendered templates of these names: decisions, analysis."""
-    environment = environment or _environment()
+    environment = _environment()
     figures = {
         name: list(FIGURES) if facts["conditions"][name]["n_measured"] else []
         for name in facts["grid"]["conditions"]
@@ -47,6 +48,9 @@ def text_of(facts: Facts, *names: str, environment: Environment | None = None) -
     texts = [
         environment.get_template(f"{name}.qmd.j2").render(
             facts=facts,
+            findings=[read_finding(found) for found in facts["findings"]],
+            conditions=list(facts["conditions"].values()),
+            provenance=lambda condition, figure: f"Source: `{condition}/{figure}.csv`.",
             figures=figures,
             implementations=facts["grid"]["implementations"],
             strategies={},

@@ -63,7 +63,6 @@ def draw_figures(folder: Path) -> None:
     wanted = {
         "answer": True,
         "memory_floor": facts["memory"] is not None,
-        "real_zero_copy": any(facts["conditions"][name]["sender_only"] for name in conditions),
         "round_trips": facts["round_trips"] is not None,
     }
     overviews = [folder / "figures" / OVERVIEW / f"{name}.svg" for name in wanted if wanted[name]]

@@ -119,7 +119,7 @@ def test_other_statistics_measure_nothing_again(checkout: Checkout) -> None:
 
 
 EDITS = [
-    ("workflow/copycost/figures/latency.py", {"plot_figure", "render_report"}),
+    ("workflow/copycost/figures/counters.py", {"plot_figure", "render_report"}),
     ("workflow/schemas/record.schema.yaml", {"collect_results"}),
     ("workflow/copycost/stats/ratios.py", {"compare_cells", "compute_facts", "render_report"}),
     ("workflow/copycost/records/derive.py", {"collect_results", "summarise_cells"}),

@@ -79,6 +79,11 @@ rule compute_facts:
         strategies=COMPARED,
     output:
         facts="results/facts.json",
+        findings=report(
+            "results/tables/findings.csv",
+            caption="../captions/tables.rst",
+            category="Tables",
+        ),
     log:
         "results/logs/facts.log",
     params:

@@ -13,7 +13,6 @@ OVERVIEW_FIGURES = [
     for name, asked_for in (
         ("answer", True),
         ("memory_floor", MEMORY),
-        ("real_zero_copy", any(condition.sender_only for condition in GRID.conditions)),
         ("round_trips", ROUND_TRIPS),
         ("virtual_machines", any(condition.guests for condition in GRID.conditions)),
         ("over_wire", any(is_wire(condition.testbed) for condition in GRID.conditions)),

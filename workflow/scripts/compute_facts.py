@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from copycost.analysis.tables import read_table
+from copycost.analysis.findings import findings_table, read_finding
+from copycost.analysis.tables import read_table, write_table
 from copycost.records.files import read_json, write_json
 from copycost.records.reading import read_all
 from copycost.records.table import read_table as read_cells
@@ -29,4 +30,7 @@ inputs = Inputs(
     },
     round_trips=next((read_cells(Path(path), ROUND_TRIPS) for path in given.round_trips), None),
 )
-write_json(compute_facts(inputs), snakemake.output.facts)
+facts = compute_facts(inputs)
+write_json(facts, snakemake.output.facts)
+findings = findings_table(map(read_finding, facts["findings"]))
+write_table(findings, Path(snakemake.output.findings))

@@ -37,7 +37,6 @@ def test_turn_is_found_where_it_is() -> None:
     assert (group["fewest"], group["most"], group["open_from"]) == (1, 4, None)
     wholes = [row["value"] for row in question["wholes"]]
     assert wholes == pytest.approx([1.2] * 3, rel=0.05)
-    assert [question["lowest"]["value"], question["highest"]["value"]] == [min(wholes), max(wholes)]
 
 
 def test_rise_too_small_for_any_step_is_told() -> None:
@@ -51,10 +50,7 @@ def test_rise_too_small_for_any_step_is_told() -> None:
     )
     facts = facts_of(run)
     assert facts["conditions"]["veth"]["questions"]["q3"]["verdict"] == "rises"
-    text = text_of(facts, "analysis")
-    assert "throughput rose from 1\N{NO-BREAK SPACE}thread to 8" in text or (
-        "throughput rose from 1 thread to 8" in text
-    )
+    assert "from 1 to 8 threads throughput rose in all." in text_of(facts, "analysis")
 
 
 def test_nothing_seen_is_not_told_as_no_difference() -> None:
@@ -62,7 +58,7 @@ def test_nothing_seen_is_not_told_as_no_difference() -> None:
     facts = facts_of(run)
     assert facts["conditions"]["veth"]["questions"]["q3"]["verdict"] == "unsettled"
     section = text_of(facts, "analysis").partition("q3}")[2].partition("\n## ")[0]
-    assert "does not settle whether throughput changes" in section
+    assert "throughput is open in all." in section
     assert "no difference" not in section
 
 
@@ -87,25 +83,6 @@ def test_sizes_that_part_have_no_mean() -> None:
     assert [way["explained"]["throughput"]["sign"] for way in ways] == [1, -1]
 
 
-def test_implementation_that_goes_the_other_way_is_named() -> None:
-    """What all of them do together need not be what each of them does."""
-
-    def switches(row: dict[str, float]) -> float:
-        grown = {"one_copy": 0.7}.get(str(row["implementation"]), 2.0)
-        return 0.01 * grown ** (row["n_threads"] - 1) * (1 + 0.001 * row["rep"])
-
-    run = Run(
-        msg_bytes=SIZES,
-        n_threads=(1, 2),
-        noise=0.005,
-        changes={"context_switches_per_message": switches},
-    )
-    here = facts_of(run)["conditions"]["veth"]
-    assert here["evidence"]["switches_grow_with_threads"]["weight"] in {"shown", "cells_disagree"}
-    apart = here["questions"]["q3"]["apart"]["switches"]
-    assert [row["implementation"] for row in apart] in ([], ["one_copy"])
-
-
 def test_cells_that_contradict_each_other_have_no_growth() -> None:
     def switches(row: dict[str, float]) -> float:
         grown = 2.0 if row["msg_bytes"] < 4096 else 0.5
@@ -121,11 +98,6 @@ def test_cells_that_contradict_each_other_have_no_growth() -> None:
     assert found["weight"] == "cells_disagree"
     assert (found["n_above"], found["n_below"], found["n_cells"]) == (3, 3, 6)
     assert found["value"] is None
-
-
-def test_nobody_goes_the_other_way_where_all_are_alike() -> None:
-    question = question_of(Run(msg_bytes=SIZES, n_threads=(1, 2), noise=0.005))
-    assert set(map(len, question["apart"].values())) == {0}
 
 
 def test_explanation_of_a_gain_multiplies_to_it() -> None:

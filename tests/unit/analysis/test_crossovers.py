@@ -66,7 +66,7 @@ def test_place_over_all_thread_counts_is_the_span_of_their_brackets() -> None:
 def test_no_point_between_two_measured_sizes_is_told() -> None:
     facts = facts_of(Run(msg_bytes=SIZES, n_threads=(1,), repetitions=5, udp=Udp()))
     text = text_of(facts, "decisions", "analysis")
-    assert "change places between" in text
+    assert "from a size between" in text
     assert "nterpolated" not in text
     for condition in facts["conditions"].values():
         for pair in condition["crossovers"].values():
@@ -85,25 +85,6 @@ def test_extremes_have_intervals_that_allow_for_the_choice() -> None:
     assert width > 2.0 * 2.78 * 0.03 / math.sqrt(5) * 0.5
 
 
-def test_price_per_message_hides_the_copy_only_where_the_gain_grows_with_the_size() -> None:
-    def dents(name: str, size: int, n_threads: int) -> float:
-        return {1024: -0.05, 16384: -0.4, 65536: 0.3}[size] if name == "one_copy" else 0.0
-
-    common = {"n_threads": (1,), "repetitions": 5, "noise": 0.01}
-    run = Run(msg_bytes=(1024, 16384, 65536), log_ratio=dents, **common)
-    facts = facts_of(run)
-    price = facts["conditions"]["veth"]["message_price"]
-    assert price["weight"] == "contradicted"
-    assert (price["rise"]["from_bytes"], price["rise"]["to_bytes"]) == (1024, 16384)
-    assert price["rise"]["low"] > 1.0
-    text = text_of(facts, "analysis")
-    assert "the price of the message hides" not in text
-    assert "That price does not explain where `one_copy` gains" in text
-    growing = facts_of(Run(msg_bytes=(1024, 16384, 65536), log_ratio=rising, **common))
-    assert growing["conditions"]["veth"]["message_price"]["weight"] == "shown"
-    assert "the price of the message hides" in text_of(growing, "analysis")
-
-
 def test_a_stretch_with_a_gap_is_not_told_by_its_end() -> None:
     def dents(name: str, size: int, n_threads: int) -> float:
         return {256: -0.3, 1024: 0.3, 4096: 0.0, 16384: 0.3, 65536: 0.3}[size] * (
@@ -114,7 +95,7 @@ def test_a_stretch_with_a_gap_is_not_told_by_its_end() -> None:
     facts = facts_of(run)
     text = text_of(facts, "decisions", "analysis").replace("\u00a0", " ")
     assert "from 1 KiB up" not in text
-    said = "faster than `two_copy` at 1 KiB, 16 KiB and 64 KiB and slower at 256 B, with 1 thread."
+    said = "from a size between 256 B and 1 KiB, 4 KiB open, on `veth`."
     assert said in text
 
 
@@ -127,8 +108,8 @@ def test_other_ways_that_win_here_and_lose_there_are_counted() -> None:
         ),
     )  # fmt: skip
     facts = facts_of(run)
-    (batch,) = facts["conditions"]["veth"]["others"]["batches"]
+    (batch,) = facts["conditions"]["veth"]["others"]["pairs"]
     found = batch["throughput"]
     assert (found["n_cells"], found["n_above"], found["n_below"]) == (2, 1, 1)
-    said = "`sendmmsg_x16` was higher than that of `sendmmsg` in 1 of 2 cells and lower in 1."
+    said = "`sendmmsg_x16` over `sendmmsg` | in some cells | 1, 1 of 2 |"
     assert said in text_of(facts, "analysis").replace("\u00a0", " ")

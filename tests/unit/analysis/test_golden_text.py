@@ -1,4 +1,4 @@
-"""The sentence of every branch, as it stands in tests/golden/analysis; and two whole chapters.
+"""The chapter of the six questions for two whole runs, and the verdicts of every scenario.
 
 After an intended change: ``COPYCOST_UPDATE_GOLDEN=1 pytest tests/unit/analysis``, then read the
 difference before committing it.
@@ -8,18 +8,13 @@ import re
 from functools import cache
 
 import pytest
-from analysed import TEMPLATES, facts_of, text_of
-from golden.analysis_cases import CASES
+from analysed import facts_of, text_of
 from golden.compare import GOLDEN, golden_text
-from golden.marks import Marks, without_marks
 from golden.scenarios import SCENARIOS, SMALL
-from jinja2 import Environment
 from synthetic import IMPLEMENTATIONS, Run, Udp
 
 from copycost.analysis.json_values import Facts
-from copycost.report.write import make_environment
 
-SENTENCES = GOLDEN / "analysis"
 CHAPTERS = {
     "counters": SCENARIOS["counters"],
     "every_question": Run(
@@ -29,27 +24,7 @@ CHAPTERS = {
         udp=Udp(),
     ),
 }
-"""Where every kind of paragraph stands in its place."""
-NOT_COPIED = Run(**SMALL, implementations=("two_copy", "zero_copy"), copied_share=lambda size: 0.0)
-"""What has one part that those have not: a cost of zero-copy that is no throughput inverted."""
-
-
-@cache
-def environment() -> Environment:
-    """Return the templates with marks."""
-    found = make_environment(TEMPLATES)
-    found.add_extension(Marks)
-    return found
-
-
-@cache
-def marked_sentences(name: str) -> str:
-    module = environment().get_template(f"_macros/analysis_{name}.j2").module
-    lines = []
-    for macro, branch, arguments in CASES[name]:
-        found = getattr(module, macro)(*arguments)
-        lines.append(f"{macro}, {branch}: {environment().filters['one_line'](found)}\n")
-    return "".join(lines)
+"""Where every kind of sentence and of row stands in its place."""
 
 
 @cache
@@ -57,49 +32,11 @@ def facts_of_scenario(name: str) -> Facts:
     return facts_of(SCENARIOS[name])
 
 
-@cache
-def marked_chapter(name: str) -> str:
-    return text_of(facts_of(CHAPTERS[name]), "analysis", "details", environment=environment())
-
-
-@cache
-def marked_part() -> str:
-    """Return the part of question 5 in the appendix, from its heading to the next."""
-    text = text_of(facts_of(NOT_COPIED), "details", environment=environment())
-    start = text.index("### Zero-copy or two copies")
-    return text[start : text.index("###", start + 3)]
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_sentences_are_the_golden_ones(name: str) -> None:
-    text = without_marks(marked_sentences(name))
-    assert text == golden_text(SENTENCES / f"{name}.txt", text)
-
-
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_chapter_is_the_golden_one(name: str) -> None:
-    text = re.sub(r"\n{3,}", "\n\n", without_marks(marked_chapter(name)))
-    assert text == golden_text(SENTENCES / f"{name}.md", text)
-
-
-def test_part_of_what_is_not_copied_is_the_golden_one() -> None:
-    text = re.sub(r"\n{3,}", "\n\n", without_marks(marked_part()))
-    assert text == golden_text(SENTENCES / "not_copied.md", text)
-
-
-def test_every_sentence_of_the_templates_is_in_a_golden_text() -> None:
-    texts = [marked_sentences(name) for name in CASES] + [marked_chapter(name) for name in CHAPTERS]
-    texts.append(marked_part())
-    marks = environment().extensions[Marks.identifier]
-    assert isinstance(marks, Marks)
-    missing = marks.missing("".join(texts))
-    ours = ("analysis.qmd.j2", "details.qmd.j2", *(f"_macros/analysis_{name}.j2" for name in CASES))
-    assert [words for words in missing if words.startswith(ours)] == []
-
-
-def test_no_golden_text_is_left_over() -> None:
-    names = {f"{name}.txt" for name in CASES} | {f"{name}.md" for name in (*CHAPTERS, "not_copied")}
-    assert {path.name for path in SENTENCES.iterdir()} == names
+    text = text_of(facts_of(CHAPTERS[name]), "analysis", "results")
+    text = re.sub(r"\n{3,}", "\n\n", text)
+    assert text == golden_text(GOLDEN / "analysis" / f"{name}.md", text)
 
 
 def verdicts_of(name: str, condition: str) -> str:
@@ -114,8 +51,7 @@ def verdicts_of(name: str, condition: str) -> str:
         for question, way in (("q4", "one_copy"), ("q5", "zero_copy"))
     }
     decided["q6"] = next((row["id"] for row in questions["q6"]["violations"]), "none")
-    decided |= {name: found["evidence"][name]["weight"] for name in ("all_copied", "partly_copied")}
-    decided["contention"] = found["contention"]
+    decided["all_copied"] = found["evidence"]["all_copied"]["weight"]
     return f"{name}, {condition}: {', '.join(f'{key} {said}' for key, said in decided.items())}\n"
 
 

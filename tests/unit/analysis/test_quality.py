@@ -10,7 +10,6 @@ from copycost.analysis.condition_view import largest_block
 from copycost.analysis.json_values import Facts
 from copycost.analysis.quality_table import GATES, quality_table
 from copycost.analysis.summary import summarise
-from copycost.report.answer_tables import modes_table
 from copycost.stats.settings import StatisticsSettings
 
 pytestmark = pytest.mark.slow
@@ -59,10 +58,10 @@ def test_warned_repetitions_are_compared_with_and_without() -> None:
     )
     quality = facts_of(run)["conditions"]["veth"]["quality"]
     assert quality["warnings"] == {"foreign_load": 12}
-    assert quality["without_warned"]["status"] == "compared"
-    assert quality["without_warned"]["n_repetitions"] == 12
-    assert quality["without_warned"]["n_compared"] == 12
-    assert quality["without_warned"]["n_reversed"] == 0
+    assert quality["without_flagged"]["status"] == "compared"
+    assert quality["without_flagged"]["n_repetitions"] == 12
+    assert quality["without_flagged"]["n_compared"] == 12
+    assert quality["without_flagged"]["n_reversed"] == 0
 
 
 def test_a_single_round_that_is_left_is_no_other_verdict() -> None:
@@ -76,7 +75,7 @@ def test_a_single_round_that_is_left_is_no_other_verdict() -> None:
         ),
     )
     facts = facts_of(run)
-    without = facts["conditions"]["veth"]["quality"]["without_warned"]
+    without = facts["conditions"]["veth"]["quality"]["without_flagged"]
     # Two comparisons with two_copy at 1 KiB; the one between the others keeps its rounds.
     assert (without["n_left_once"], without["n_compared"], without["n_changed"]) == (2, 4, 0)
     assert (without["n_all"], without["n_left_none"], without["n_lost"]) == (6, 0, 2)
@@ -89,57 +88,9 @@ def test_comparisons_without_a_round_left_are_counted() -> None:
         n_threads=(1,),
         warnings=lambda name, size, threads, rep: "steal" if size == 1024 else "",
     )
-    without = facts_of(run)["conditions"]["veth"]["quality"]["without_warned"]
+    without = facts_of(run)["conditions"]["veth"]["quality"]["without_flagged"]
     assert (without["n_all"], without["n_left_none"], without["n_lost"]) == (6, 3, 3)
     assert without["n_compared"] == 3
-
-
-def _moved(*factors: float) -> Facts:
-    """Return the drift of a run whose rounds had these factors."""
-    run = Run(**SMALL, repetitions=len(factors), noise=0.01)
-    cells = make_cells(run)
-    cells["throughput_bits_per_s"] *= cells["rep"].map(dict(enumerate(factors, start=1)))
-    found: Facts = facts_of(run, cells)["conditions"]["veth"]["quality"]["round_drift"]
-    return found
-
-
-def test_a_path_that_turns_has_no_single_number() -> None:
-    drift = _moved(1.0, 0.84, 0.93)
-    assert (drift["moved"], drift["monotone"]) == (True, False)
-    assert (drift["lowest"]["round"], drift["highest"]["round"]) == (2, 1)
-    assert drift["lowest"]["value"] == pytest.approx(0.84, rel=0.02)
-
-
-def test_a_path_that_falls_has_one_number() -> None:
-    drift = _moved(1.0, 0.96, 0.91, 0.87)
-    assert (drift["moved"], drift["monotone"]) == (True, True)
-    assert drift["last"] == pytest.approx(0.87, rel=0.02)
-
-
-def test_two_rounds_can_differ_too() -> None:
-    assert _moved(1.0, 0.9)["moved"]
-
-
-@pytest.mark.parametrize(
-    ("column", "value", "check"),
-    [
-        ("first_half_share", 0.6, "halves"),
-        ("tcp_retransmits", 1e6, "retransmits"),
-        ("sender_min_running_percent", 40.0, "multiplexed"),
-    ],
-)
-def test_every_check_is_compared_with_and_without_what_it_flags(
-    column: str, value: float, check: str
-) -> None:
-    run = Run(**SMALL, repetitions=4, noise=0.002)
-    cells = make_cells(run)
-    cells.loc[cells["rep"] == 2, column] = value
-    quality = facts_of(run, cells)["conditions"]["veth"]["quality"]
-    gates = {gate["id"]: gate["without"] for gate in quality["gates"]}
-    found = gates.pop(check)
-    assert (found["n_repetitions"], found["n_compared"]) == (12, 12)
-    assert set(gates.values()) == {None}
-    assert quality["without_flagged"] == found
 
 
 def test_outlier_that_turns_a_verdict_is_told() -> None:
@@ -148,7 +99,7 @@ def test_outlier_that_turns_a_verdict_is_told() -> None:
     rows = (cells["implementation"] == "one_copy") & (cells["msg_bytes"] == 65536)
     cells.loc[rows & (cells["rep"] == 3), "throughput_bits_per_s"] *= 0.1
     quality = facts_of(run, cells)["conditions"]["veth"]["quality"]
-    spread = next(gate["without"] for gate in quality["gates"] if gate["id"] == "spread")
+    spread = quality["without_flagged"]
     # One repetition in each of two cells, without which the two differences are seen again.
     assert (spread["n_repetitions"], spread["n_changed"], spread["n_reversed"]) == (2, 2, 0)
 
@@ -177,19 +128,6 @@ def test_table_has_a_row_per_cell_with_values_and_flags() -> None:
     assert lost["flag_few_repetitions"].all()
     assert lost["spread"].isna().all()
     assert not lost["flag_spread"].any()
-
-
-@pytest.mark.parametrize(("per_round", "flagged"), [(0.06, 8), (0.02, 0)])
-def test_drift_over_rounds_is_told_from_the_line_through_them(
-    per_round: float, flagged: int
-) -> None:
-    run = Run(**SMALL, implementations=("two_copy", "one_copy"), noise=0.0005)
-    cells = make_cells(run)
-    cells["throughput_bits_per_s"] *= np.exp(-per_round * cells["rep"])
-    table = quality_table(cells)
-    assert table["flag_drift"].sum() == flagged
-    assert table["drift"].to_numpy() == pytest.approx(1 - np.exp(-2 * per_round), abs=0.005)
-    assert not table["flag_spread"].any()
 
 
 def test_what_was_not_measured_is_no_flag() -> None:
@@ -233,8 +171,6 @@ def test_a_cell_in_two_modes_is_told_with_both() -> None:
     )  # fmt: skip
     assert (found["n_lower"], found["n_upper"], found["rounds"]) == (4, 3, [1, 3, 5, 7])
     assert found["upper"] / found["lower"] == pytest.approx(3.0, rel=0.05)
-    text = modes_table(facts["conditions"]["veth"])
-    assert "| 1, 3, 5 and 7 |" in text
     assert facts["modes"]["share_held"] is None
 
 

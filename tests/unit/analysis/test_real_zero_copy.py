@@ -5,7 +5,6 @@ from analysed import facts_of
 from golden.scenarios import SCENARIOS
 
 from copycost.analysis.json_values import Facts
-from copycost.analysis.questions.others import _copies
 
 pytestmark = pytest.mark.slow
 
@@ -35,22 +34,3 @@ def test_cost_that_is_the_throughput_says_nothing_more(scenario: str) -> None:
     assert set(rows_of(scenario)) == {"throughput"}
     pairs = facts_of(SCENARIOS[scenario])["real_zero_copy"]["pairs"]
     assert not any(pair["cost_groups"] for pair in pairs if pair["sender_only"])
-
-
-@pytest.mark.parametrize(
-    ("shares", "copies"),
-    [
-        ([1.0, 1.0], "alike"),
-        ([0.0, 0.0005], "alike"),
-        ([0.0, 1.0], "differ"),
-        ([None, 1.0], "unknown"),
-    ],
-)
-def test_copies_of_two_ways(shares: list[float | None], copies: str) -> None:
-    assert _copies(shares) == copies
-
-
-def test_a_mean_over_cells_that_contradict_each_other_is_marked() -> None:
-    pairs = facts_of(SCENARIOS["found"])["conditions"]["veth"]["crossovers"]
-    assert not pairs["one_copy_vs_two_copy"]["one_sided"]
-    assert pairs["zero_copy_vs_two_copy"]["one_sided"]

@@ -13,7 +13,6 @@ from copycost.analysis.compare import compare
 from copycost.analysis.explained import explain_pair
 from copycost.analysis.log_values import LogCube
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.analysis.rates import differing_rates
 from copycost.analysis.without_flagged import without_facts
 from copycost.records.columns import PAIRED
 from copycost.stats.settings import StatisticsSettings
@@ -132,10 +131,6 @@ def test_decisions_and_their_explanations_are_of_the_repetitions_own_reference()
         assert found["throughput"]["value"] == pytest.approx(ratio, rel=0.02)
         effects = [factor["effect"]["value"] for factor in found["factors"]]
         assert np.prod(effects) == pytest.approx(found["throughput"]["value"], rel=1e-9)
-        rates = {one["name"]: one for one in differing_rates(view, name, baseline, where)["differ"]}
-        calls = rates["calls"]
-        assert calls["here"] / calls["there"] == pytest.approx(calls["ratio"]["value"])
-        assert calls["ratio"]["value"] == pytest.approx(1.4, rel=0.02)
 
 
 def test_the_control_says_what_the_reference_came_to_against_itself() -> None:

@@ -25,7 +25,7 @@ from copycost.wording.percent import NBSP
 
 pytestmark = pytest.mark.slow
 
-LINES = ("throughput", "latency", "time_per_message", "counters", "cost_per_byte", "copied_share")
+LINES = ("throughput", "time_per_message", "counters", "cost_per_byte")
 TWELVE = (*IMPLEMENTATIONS, *(f"further_{place}" for place in range(9)))
 
 
@@ -70,14 +70,14 @@ RUNS: dict[str, dict[str, object]] = {
 # Runs that some figures draw like any other; the rest is drawn by every figure.
 _ONLY = {
     "one implementation": ("throughput",),
-    "one size": ("counters", "ratio_heatmap"),
+    "one size": ("counters",),
     "one thread count": ("time_per_message", "cost_per_byte"),
     "one repetition": ("throughput", "counters"),
     "gap in the middle": ("throughput",),
     "no counter": ("counters",),
-    "everything skipped": ("throughput", "ratio_heatmap"),
-    "implementation called null": ("throughput", "ratio_heatmap"),
-    "twelve implementations": ("throughput", "time_per_message", "ratio_heatmap"),
+    "everything skipped": ("throughput",),
+    "implementation called null": ("throughput",),
+    "twelve implementations": ("throughput", "time_per_message"),
     "many threads and sizes": ("time_per_message", "cost_per_byte"),
 }
 PAIRS = [(figure, run) for run in RUNS for figure in _ONLY.get(run, FIGURES)]
@@ -130,7 +130,6 @@ def test_every_run_gives_every_figure_with_its_table(figure: str, run: str) -> N
         *((figure, "with holes") for figure in FIGURES),
         ("throughput", "one cell once"),
         ("throughput", "twelve implementations"),
-        ("ratio_heatmap", "twelve implementations"),
         ("time_per_message", "many threads and sizes"),
         ("cost_per_byte", "many threads and sizes"),
         ("counters", "everything failed"),
@@ -155,7 +154,7 @@ def test_run_without_a_measured_cell_says_so_and_keeps_its_rows(figure: str, run
     assert set(drawn.data["state"]) <= {run.split()[1]}
 
 
-@pytest.mark.parametrize("figure", ["throughput", "time_per_message", "ratio_heatmap"])
+@pytest.mark.parametrize("figure", ["throughput", "time_per_message"])
 def test_same_data_gives_the_same_bytes(figure: str, tmp_path: Path) -> None:
     for copy in ("a", "b"):
         save(
@@ -181,7 +180,6 @@ def test_svg_needs_no_font_no_script_and_nothing_remote(tmp_path: Path) -> None:
         ("throughput", {"message size", "throughput [Gbit/s]"}),
         ("time_per_message", {"threads", "time per message [µs]"}),
         ("cost_per_byte", {"message size", "CPU cycles [cycles/B]"}),
-        ("copied_share", {"message size", "completions copied [%]"}),
         (
             "counters",
             {
@@ -192,10 +190,6 @@ def test_svg_needs_no_font_no_script_and_nothing_remote(tmp_path: Path) -> None:
                 "context switches [per message]",
             },
         ),
-        (
-            "ratio_heatmap",
-            {"message size", "threads", "throughput ratio to two_copy, logarithmic colours"},
-        ),
     ],
 )
 def test_axes_say_quantity_and_unit(figure: str, expected: set[str]) -> None:
@@ -205,7 +199,7 @@ def test_axes_say_quantity_and_unit(figure: str, expected: set[str]) -> None:
 @pytest.mark.parametrize("figure", LINES)
 def test_csv_holds_exactly_the_points_and_intervals_drawn(figure: str) -> None:
     drawn = drawing(figure, "with holes")
-    x = "n_threads" if figure in ("latency", "time_per_message") else "msg_bytes"
+    x = "n_threads" if figure == "time_per_message" else "msg_bytes"
     order = ["implementation", x, "value"]
     shown = [
         (name, at, value)
@@ -241,8 +235,7 @@ def test_a_missing_cell_interrupts_the_line() -> None:
 def test_every_implementation_has_its_own_colour_and_marker(figure: str) -> None:
     styles = looks(IMPLEMENTATIONS)
     drawn = drawing(figure)
-    expected = {"zero_copy"} if figure == "copied_share" else set(IMPLEMENTATIONS)
-    assert {name for name, _ in drawn_lines(drawn.figure)} == expected
+    assert {name for name, _ in drawn_lines(drawn.figure)} == set(IMPLEMENTATIONS)
     for name, line in drawn_lines(drawn.figure):
         assert (line.get_color(), line.get_marker()) == (styles[name].colour, styles[name].marker)
     for name, bars in drawn_bars(drawn.figure):

@@ -80,20 +80,6 @@ def given(**changed: object) -> Change:
     return lambda context: context.update(changed)
 
 
-@pytest.mark.parametrize(("drawn", "missing"), [(["ratio_heatmap"], False), ([], True)])
-def test_only_a_figure_that_shows_nothing_is_said_to_be_missing(
-    context: Context, drawn: list[str], missing: bool
-) -> None:
-    slug = context["conditions"][0]["slug"]
-
-    def one_figure_worth_showing(context: Context) -> None:
-        context["figures"][slug] = ["throughput"]
-        context["drawn"][slug] = ["throughput", *drawn]
-
-    text = "\n".join(rendered(context, "results", one_figure_worth_showing))
-    assert ("There is no figure of ratios" in text) == missing
-
-
 def test_limits(context: Context) -> None:
     cold = [one | {"working_set": "cold"} for one in context["conditions"]]
     branches = {

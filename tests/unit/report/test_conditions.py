@@ -1,6 +1,6 @@
 """What a template asks of a condition, and the rows of what was not measured on it."""
 
-from copycost.report.conditions import comparing, from_memory
+from copycost.report.conditions import from_memory, losing
 from copycost.report.missing_table import missing_rows
 
 
@@ -14,12 +14,6 @@ def test_messages_come_from_memory_where_the_ring_is_larger_than_the_cache() -> 
     assert not from_memory(condition("16777216", 4.0))
 
 
-def test_a_pair_is_compared_where_both_were_asked_for() -> None:
-    condition = {"grid": {"implementations": ["two_copy", "zero_copy"]}}
-    assert comparing(condition, "zero_copy", "two_copy")
-    assert not comparing(condition, "one_copy", "two_copy")
-
-
 def test_every_reason_has_a_row_with_what_helps() -> None:
     loss = {
         "n": 2,
@@ -29,10 +23,12 @@ def test_every_reason_has_a_row_with_what_helps() -> None:
         "reason": "no | right",
         "remedy": "run as root",
     }
-    condition = {"failed": [loss | {"remedy": None, "n": 1}], "skipped": [loss]}
+    lost = {"slug": "veth", "failed": [loss | {"remedy": None, "n": 1}], "skipped": [loss]}
+    assert losing(lost)
+    assert not losing(lost | {"failed": [], "skipped": []})
     cells = ["`one_copy` and `two_copy`", "256 B and 64 KiB", "1"]
-    found = [[cell.replace("\u00a0", " ") for cell in row] for row in missing_rows(condition)]
+    found = [[cell.replace("\u00a0", " ") for cell in row] for row in missing_rows([lost])]
     assert found == [
-        ["failed", "1", *cells, r"no \| right"],
-        ["skipped", "2", *cells, r"no \| right; run as root"],
+        ["`veth`", "failed", "1", *cells, r"no \| right"],
+        ["`veth`", "skipped", "2", *cells, r"no \| right; run as root"],
     ]

@@ -136,38 +136,27 @@ def test_figure_without_measured_points_is_not_shown(tmp_path: Path) -> None:
     assert shown_figures(figures) == {"veth": ["full"]}
 
 
-EVERY = ["throughput", "latency", "ratio_heatmap", "cost_per_byte", "copied_share", "ranking"]
+EVERY = ["throughput", "time_per_message", "cost_per_byte", "ranking"]
 
 
 def test_figure_that_says_what_another_or_a_sentence_says_is_not_shown(results: Path) -> None:
     conditions = facts_of(results)["conditions"]
     veth = conditions["veth"]
     shown = {"veth": [*EVERY, "counters"], "all": ["round_trips"]}
-    several_threads = ["throughput", "latency", "ratio_heatmap", "cost_per_byte"]
+    several_threads = ["throughput", "time_per_message", "cost_per_byte"]
     assert worth_showing(shown, conditions) == shown | {"veth": several_threads}
-    veth["evidence"]["all_copied"]["weight"] = "contradicted"
     veth["questions"]["q2"]["verdict"] = "fall"
-    partly_copied_and_counted = [*several_threads, "copied_share", "counters"]
-    assert worth_showing(shown, conditions)["veth"] == partly_copied_and_counted
+    assert worth_showing(shown, conditions)["veth"] == [*several_threads, "counters"]
     veth["grid"]["n_threads"] = [1]
-    one_thread = ["throughput", "cost_per_byte", "copied_share", "counters"]
+    one_thread = ["throughput", "cost_per_byte", "counters"]
     assert worth_showing(shown, conditions)["veth"] == one_thread
-
-
-def test_figures_of_a_sink_are_those_of_its_overview(results: Path) -> None:
-    conditions = facts_of(results)["conditions"]
-    conditions["veth"]["grid"]["n_threads"] = [1]
-    conditions["veth"]["sender_only"] = True
-    shown = {"veth": EVERY, "all": ["real_zero_copy"]}
-    assert worth_showing(shown, conditions)["veth"] == []
-    assert worth_showing({"veth": EVERY}, conditions)["veth"] == ["throughput", "cost_per_byte"]
 
 
 def test_many_implementations_are_ranked_in_a_figure(results: Path) -> None:
     conditions = facts_of(results)["conditions"]
     conditions["veth"]["grid"] |= {"n_threads": [1], "implementations": [f"w{n}" for n in range(9)]}
-    shown = worth_showing({"veth": EVERY, "all": ["real_zero_copy"]}, conditions)
-    assert shown["veth"] == ["throughput", "ratio_heatmap", "cost_per_byte", "ranking"]
+    shown = worth_showing({"veth": EVERY}, conditions)
+    assert shown["veth"] == ["throughput", "cost_per_byte", "ranking"]
 
 
 def test_assets_are_gathered_anew(tmp_path: Path) -> None:

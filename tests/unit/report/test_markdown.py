@@ -11,7 +11,6 @@ from copycost.report.markdown import (
     code,
     escape,
     figure_of,
-    figure_references,
     pipe_table,
     quoted,
     slug,
@@ -104,4 +103,3 @@ def test_a_figure_has_its_file_id_caption_and_text_on_one_line() -> None:
         "(assets/veth_udp/cost_per_byte.svg)"
         "{#fig-veth-udp-cost-per-byte fig-alt=\"The 'cost' by size.\"}"
     )
-    assert figure_references(["cost_per_byte"], "veth_udp") == "@fig-veth-udp-cost-per-byte"

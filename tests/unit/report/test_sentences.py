@@ -105,73 +105,6 @@ def test_placement() -> None:
     check_branches("placement", texts)
 
 
-def test_results() -> None:
-    results = words("results")
-    names = ("throughput", "latency", "counters", "cost_per_byte", "ratio_heatmap",
-             "copied_share")  # fmt: skip
-    texts = {f"figure {name}": results.caption(name, condition()) for name in names}
-    texts["figure of emulated guests"] = results.caption("throughput", condition(emulated=True))
-    texts["figure cost of the sender"] = results.caption(
-        "cost_per_byte", condition(sender_only=True)
-    )
-    counted = condition(questions={"q2": {"verdict": "fall"}})
-    texts["figure counters, cache misses"] = results.caption("counters", counted)
-    texts |= {f"no figure {name}": results.undrawn(name, condition()) for name in names}
-    texts |= {
-        "no figure of the latency, one thread count": results.undrawn(
-            "latency", condition(grid={"n_threads": [1]})
-        ),
-        "no figure of counters, counts elsewhere": results.undrawn("counters", counted),
-        "nothing measured": results.nothing_shown(condition(skipped=[LOSS])),
-        "nothing to draw": results.nothing_shown(condition()),
-        "lost": results.lost(condition(failed=[LOSS], n_failed=1, skipped=[LOSS], n_skipped=2)),
-    }
-    texts |= {
-        "latency": results.latency(condition(latency=latency()), 0.95),
-        "latency, sizes contradict each other": results.latency(
-            condition(latency=latency(contradict=True)), 0.95
-        ),
-        "latency, halves of the sizes contradict each other": results.latency(
-            condition(latency=latency(contradict=True, n_above=0)), 0.95
-        ),
-        "p99 short of time within sends": results.below(short_p99(11), 98),
-        "p99 short, in a part of them within sends": results.below(short_p99(10), 98),
-        "p99 short of time between sends": results.below(short_p99(0), 98),
-    }
-    check_branches("results", texts)
-
-
-def latency(contradict: bool = False, n_above: int = 4) -> dict[str, Any]:
-    """Return what more threads do to the duration of sends."""
-    row = {"implementation": "one_copy", "value": 1.31, "low": 1.22, "high": 1.41}
-    row |= {"n_cells": 7, "n_above": n_above, "n_below": 2, "contradict": contradict}
-    row["halves"] = [{"axis": "msg_bytes", "sign": 1}]
-    facts = {"fewest": 1, "most": 8, "n_cells": 98, "below": None}
-    return facts | {"median": [row], "p99": [row]}
-
-
-def short_p99(n_within: int) -> dict[str, Any]:
-    """Return of eleven cells whose p99 is below the time per message."""
-    facts = {"n_cells": 11, "n_threads": [8], "n_within": n_within}
-    return facts | {"longest_low_ns": 8.7e6, "longest_high_ns": 24e6}
-
-
-def test_real_zero_copy() -> None:
-    real = words("real_zero_copy")
-    ring = {"ring_per_llc": 4.0}
-    texts = {
-        "nothing measured": real.nothing_measured(condition()),
-        "skipped": real.nothing_measured(condition(skipped=[LOSS])),
-        "skipped, with a remedy": real.nothing_measured(
-            condition(skipped=[LOSS | {"remedy": "run as root"}])
-        ),
-        "hot": real.scene(condition()),
-        "cold": real.scene(condition(working_set="cold", quantities=ring)),
-        "ring": real.scene(condition(working_set="16777216", quantities=ring)),
-    }
-    check_branches("real_zero_copy", texts)
-
-
 def test_what_zero_copy_was_is_said_where_it_was_copied() -> None:
     zero_copy = words("zero_copy")
     labels = {
@@ -183,7 +116,6 @@ def test_what_zero_copy_was_is_said_where_it_was_copied() -> None:
     none = copied | {"labels": {"zero_copy": None}}
     texts = {
         "two of them": zero_copy.what_zero_copy_was(copied),
-        "two of them, within a paragraph": zero_copy.what_zero_copy_was_here(copied),
         "none": zero_copy.what_zero_copy_was(none),
     }
     check_branches("zero_copy", texts)

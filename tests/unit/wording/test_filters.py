@@ -66,7 +66,6 @@ def plain(text: str) -> str:
         ("count", 3, "three"),
         ("count", 28, "28"),
         ("count", 10000, "10,000"),
-        ("nearest", 1.4, "one"),
         ("number", 8.0, "8"),
         ("number", 0.403, "0.40"),
         ("significant", 0.0, "0"),

@@ -43,10 +43,6 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
     pooled, one_sided
         The ratio over the cells together, and whether no cell contradicts another: where one does,
         that ratio would only say which sizes the grid has most of.
-    cost_where_faster
-        Of the cells where it stands that it was faster (see `View.standing`), how many were seen to
-        be cheaper and more expensive: n_faster, n_compared, n_cheaper, n_more_expensive; all 0
-        where the cost says no more than the throughput.
     best, worst
         The cells with the highest and the lowest ratio; their intervals allow for that choice.
     """
@@ -74,13 +70,11 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
         "n_worse": signs.count(-1),
         "n_even": signs.count(0),
         "n_sure": sum(row["p_holm"] < 1.0 - view.settings.confidence for row in compared),
-        "expected_by_chance": len(compared) * (1.0 - view.settings.confidence),
         "n_rounds": min(rounds, default=0),
         "n_rounds_max": max(rounds, default=0),
         "observed_once": 1 in rounds,
         "pooled": ratio_facts(view.pooled(logs)),
         "one_sided": not {1, -1} <= set(signs),
-        "cost_where_faster": _cost_where_faster(view, implementation, baseline),
         "best": _extreme(view, logs, compared, highest=True),
         "worst": _extreme(view, logs, compared, highest=False),
     }
@@ -246,22 +240,6 @@ def sign_of(row: Facts) -> int:
 def records(table: pd.DataFrame) -> list[Facts]:
     """Return the rows of a table as mappings."""
     return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
-
-
-def _cost_where_faster(view: View, implementation: str, baseline: str) -> Facts:
-    faster = [] if view.cost_is_throughput else view.standing(implementation, baseline, 1)
-    rows = records(view.verdicts(view.cost_column, implementation, baseline))
-    verdicts = [
-        row["verdict"]
-        for row in rows
-        if row["n_pairs"] and (row["msg_bytes"], row["n_threads"]) in faster
-    ]
-    return {
-        "n_faster": len(faster),
-        "n_compared": len(verdicts),
-        "n_cheaper": verdicts.count("cheaper"),
-        "n_more_expensive": verdicts.count("more expensive"),
-    }
 
 
 def _extreme(

@@ -54,38 +54,6 @@ PREDICATES = (
         "a rest of one in a thousand cannot carry a gain",
     ),
     Predicate(
-        "partly_copied", "copied_share", "at_least", 0.01,
-        "below one in a hundred the copies do not show in the cost",
-    ),
-    Predicate(
-        "memory_limit_met", "enobufs_per_message", "at_least", 1e-4,
-        "one send in ten thousand had to wait for completions",
-    ),
-    Predicate(
-        "slots_waited_for", "slot_waits_per_message", "at_least", 0.01,
-        "one message in a hundred found every other still in the kernel's hands",
-    ),
-    Predicate(
-        "datagrams_lost", "lost_datagrams_share", "at_least", 0.001,
-        "below one in a thousand, what was paid for datagrams that were lost does not show",
-    ),
-    Predicate(
-        "exceeds_l1d", "working_set_per_l1d", "at_least", 1.0,
-        "a message and its copy that are larger than the cache displace each other",
-    ),
-    Predicate(
-        "exceeds_l2", "working_set_per_l2", "at_least", 1.0,
-        "the same, one level on",
-    ),
-    Predicate(
-        "exceeds_llc", "working_set_per_llc", "at_least", 1.0,
-        "the same for all threads together, which share this level",
-    ),
-    Predicate(
-        "segmented_by_cpu", "offloaded_share", "at_most", 0.999,
-        "without TSO and GSO the CPU cuts every message into segments of the path's MTU",
-    ),
-    Predicate(
         "threads_above_cpus", "threads_per_cpu", "at_least", 2.0,
         "a second thread, sending or receiving, on some CPU",
     ),
@@ -106,20 +74,8 @@ PREDICATES = (
         "a byte of the smallest message costs at least twice one of the largest",
     ),
     Predicate(
-        "one_copy_cheaper_where_faster", "one_cost_ratio_where_faster", "at_most", 1.0,
-        "any lower cost per byte, if its interval says so",
-    ),
-    Predicate(
-        "zero_copy_cheaper_where_faster", "zero_cost_ratio_where_faster", "at_most", 1.0,
-        "any lower cost per byte, if its interval says so",
-    ),
-    Predicate(
         "l1d_fall_follows_cache_size", "l1d_fall_beyond_cache", "at_most", 0.95,
         "misses fall by 5 % more where the message and its copy exceed the L1 cache",
-    ),
-    Predicate(
-        "segments_lost", "retransmits_per_gigabyte", "at_least", 1.0,
-        "one segment sent again per gigabyte; virtual devices should lose none",
     ),
 )  # fmt: skip
 
@@ -132,25 +88,6 @@ def weigh(quantities: Mapping[str, Quantity]) -> Facts:
     their own, with their numbers: n_cells, n_above, n_below, halves.
     """
     return {predicate.id: _weigh_one(predicate, quantities) for predicate in PREDICATES}
-
-
-def contention_verdict(evidence: Mapping[str, Facts]) -> str:
-    """Return what the growth of cache misses with the threads says of contention for the caches.
-
-    ``shown`` by some level, ``contradicted`` by both, ``contradicted_in_l1d`` or
-    ``contradicted_in_llc`` by the only one measured, ``undecided`` or ``not_measured``.
-    """
-    weights = {
-        level: evidence[f"{level}_misses_grow_with_threads"]["weight"] for level in ("l1d", "llc")
-    }
-    if Weight.SHOWN in weights.values():
-        return "shown"
-    measured = [level for level, weight in weights.items() if weight != Weight.NOT_MEASURED]
-    if not measured:
-        return "not_measured"
-    if {Weight.UNDECIDED, Weight.CELLS_DISAGREE} & set(weights.values()):
-        return "undecided"
-    return "contradicted" if len(measured) == 2 else f"contradicted_in_{measured[0]}"
 
 
 def _weigh_one(predicate: Predicate, quantities: Mapping[str, Quantity]) -> Facts:

@@ -47,33 +47,15 @@ NOT_COPIED_SHARE = 0.001
 def quantities(view: View) -> dict[str, Quantity]:
     """Return every quantity, None where this run did not measure it.
 
-    Shares are 0 to 1, counts per message or per 10^9 bytes; a `Ratio` says "times as much", taken
+    Shares are 0 to 1; a `Ratio` says "times as much", taken
     round by round and pooled over the cells that have every round; a `Disagreement` that these
-    cells contradict each other. What question 4 explains by, ``retransmits_per_gigabyte`` and
-    ``small_message_cost_ratio``, is of two_copy and one_copy.
+    cells contradict each other. ``small_message_cost_ratio`` is of two_copy and one_copy.
     """
     cost = view.cost_column
-    zero = view.of(ZERO)
     return {
-        "copied_share": copied_share(zero),
-        "notifications_per_send": notifications_per_send(zero),
-        "errqueue_reads_per_message": _quotient(zero, "errqueue_calls", "messages"),
-        "enobufs_per_message": _quotient(zero, "enobufs_count", "messages"),
-        "slot_waits_per_message": _quotient(zero, "slot_waits", "messages"),
-        "lost_datagrams_share": _quotient(view.measured, "datagrams_lost", "datagrams_sent"),
-        "mapped_share": _weighted(view.measured, "mapped_share", "received_bytes"),
+        "copied_share": copied_share(view.of(ZERO)),
         "ring_bytes": ring_bytes(view),
         "ring_per_llc": _ring_per_llc(view),
-        "retransmits_per_gigabyte": _scaled(
-            _quotient(_copying(view), "tcp_retransmits", "received_bytes"), 1e9
-        ),
-        "zero_cost_ratio_where_faster": _where_faster(view, cost, ZERO),
-        "one_cost_ratio_where_faster": _where_faster(view, cost, ONE),
-        "offloaded_share": _offloaded_share(view),
-        "working_set_bytes": _working_set(view),
-        "working_set_per_l1d": _working_set(view, "l1d_bytes"),
-        "working_set_per_l2": _working_set(view, "l2_bytes"),
-        "working_set_per_llc": _working_set(view, "llc_bytes"),
         "threads_per_cpu": _threads_per_cpu(view),
         "switches_growth_threads": growth_over_threads(view, "context_switches_per_message"),
         "l1d_growth_threads": growth_over_threads(view, view.per_byte("l1d_load_misses")),
@@ -86,11 +68,6 @@ def quantities(view: View) -> dict[str, Quantity]:
 def copied_share(rows: pd.DataFrame) -> float | None:
     """Return the share of completed zero-copy sends that the kernel marked as copied."""
     return _quotient(rows, "zc_copied", "zc_completed")
-
-
-def notifications_per_send(rows: pd.DataFrame) -> float | None:
-    """Return how many notifications there were for each completed zero-copy send."""
-    return _quotient(rows, "zc_notifications", "zc_completed")
 
 
 def really_not_copied(rows: pd.DataFrame) -> bool:
@@ -125,26 +102,6 @@ def _threads_per_cpu(view: View) -> float | None:
     return float(placement.threads_per_cpu(int(view.measured["n_threads"].max())))
 
 
-def _offloaded_share(view: View) -> float | None:
-    """Return the share of repetitions in which the path took segments larger than its MTU."""
-    known = view.measured[["offload_tso", "offload_gso"]].dropna()
-    return float(known.astype(bool).all(axis=1).mean()) if len(known) else None
-
-
-def _working_set(view: View, cache: str | None = None) -> float | None:
-    """Return what the largest message and its copy take [bytes], or as a multiple of a cache.
-
-    A thread sends the same message again and again, so these two are what its caches have to hold.
-    The last-level cache holds those of all threads.
-    """
-    rows = view.of(BASELINE)
-    size = view.caches.get(cache) if cache else 1
-    if not size or rows.empty:
-        return None
-    sets = rows["n_threads"] if cache == "llc_bytes" else 1
-    return float((2 * rows["msg_bytes"] * sets).max()) / size
-
-
 def _pooled(
     view: View, names: Iterable[str], logs_of: Callable[[str], pd.DataFrame]
 ) -> Ratio | None:
@@ -164,27 +121,6 @@ def _quotient(rows: pd.DataFrame, over: str, under: str) -> float | None:
     known = rows[rows[over].notna() & rows[under].notna()]
     total = float(known[under].sum())
     return float(known[over].sum()) / total if total > 0.0 else None
-
-
-def _weighted(rows: pd.DataFrame, share: str, by: str) -> float | None:
-    """Return the mean of a share, weighted by what it is a share of."""
-    if share not in rows:
-        return None
-    known = rows[rows[share].notna() & rows[by].notna()]
-    total = float(known[by].sum())
-    return float((known[share] * known[by]).sum()) / total if total > 0.0 else None
-
-
-def _scaled(value: float | None, factor: float) -> float | None:
-    return None if value is None else value * factor
-
-
-def _where_faster(view: View, cost: str, implementation: str) -> Ratio | None:
-    if view.cost_is_throughput or not view.has(implementation, BASELINE):
-        return None
-    logs = view.logs(cost, implementation, BASELINE)
-    found = view.pooled(logs[logs.index.isin(view.standing(implementation, BASELINE, 1))])
-    return found if found.n_pairs else None
 
 
 def growth_over_threads(view: View, metric: str) -> Ratio | Disagreement | None:
@@ -211,11 +147,6 @@ def _small_message_cost(view: View, cost: str) -> Ratio | None:
     if small == large or not view.counted(cost):
         return None
     return _pooled(view, (BASELINE, ONE), lambda name: view.size_logs(cost, name, small, large))
-
-
-def _copying(view: View) -> pd.DataFrame:
-    """Return the measured rows of the two that copy."""
-    return view.measured[view.measured["implementation"].isin((BASELINE, ONE))]
 
 
 def _fall_beyond_cache(view: View) -> Ratio | None:

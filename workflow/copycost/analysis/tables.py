@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from copycost.analysis.columns import QUALITY, RATIOS, SUMMARY
+from copycost.analysis.columns import FINDINGS, QUALITY, RATIOS, SUMMARY
 from copycost.records import table as tables
 
-_BY_NAME = {"summary": SUMMARY, "ratios": RATIOS, "quality": QUALITY}
+_BY_NAME = {"summary": SUMMARY, "ratios": RATIOS, "quality": QUALITY, "findings": FINDINGS}
 
 
 def write_table(table: pd.DataFrame, path: Path) -> None:

@@ -1,17 +1,10 @@
 """Which figures there are."""
 
-FIGURES = (
-    "throughput",
-    "latency",
-    "counters",
-    "cost_per_byte",
-    "ratio_heatmap",
-    "copied_share",
-)
+FIGURES = ("throughput", "counters", "cost_per_byte")
 """Every figure of one condition; ``draw`` in the module of the same name draws it."""
 
-AUDIT_FIGURES = tuple("time_per_message" if name == "latency" else name for name in FIGURES)
-"""The same of an audited table, which has a mean latency at most and no sampled sends."""
+AUDIT_FIGURES = (*FIGURES, "time_per_message")
+"""Those of an audited table, which may have a mean latency."""
 
 RANKING = "ranking"
 """The figure of one condition that is drawn from its facts."""

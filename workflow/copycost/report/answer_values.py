@@ -3,7 +3,7 @@
 None of these is a clause: a sentence with another value in its place is the same sentence.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from copycost.wording.filters import (
@@ -11,14 +11,10 @@ from copycost.wording.filters import (
     interval_of,
     join_and,
     n_threads,
-    percent,
     ratio,
-    significant,
     size,
     sizes,
-    span,
 )
-from copycost.wording.percent import NBSP
 from copycost.wording.plurals import count, counted, plural
 
 Facts = Mapping[str, Any]
@@ -35,48 +31,6 @@ _CACHES = {
 def cache(level: str) -> str:
     """Return a cache by its level or by the counter of its misses: ``the L1 data cache``."""
     return f"the {_CACHES[level]}"
-
-
-def cache_shares(levels: Iterable[Facts], word: str = "and") -> str:
-    """Return caches with what is to fit into them: ``the L2 cache (6.2 % of its 2 MiB)``."""
-    return join_and(map(_cache_share, levels), word)
-
-
-def _cache_share(found: Facts) -> str:
-    share, whole = found["share"], size(found["size_bytes"])
-    if share < 1.0:
-        text = f"{percent(share)} of its {whole}"
-    else:
-        text = f"{significant(share, 2)}{NBSP}times its {whole}"
-    if found["n_threads"]:
-        text = f"{text} for {n_threads([found['n_threads']])}"
-    return f"{cache(found['level'])} ({text})"
-
-
-_RATES = {
-    "calls": "system calls per message",
-    "switches": "context switches per message",
-    "resent": "segments sent again",
-    "faults": "page faults",
-}
-
-
-def rate_names(names: Iterable[str]) -> str:
-    """Return what is counted: ``segments sent again or page faults``."""
-    return join_and((_RATES[name] for name in names), "or")
-
-
-def caches(levels: Iterable[Facts], word: str = "or") -> str:
-    """Return the names of caches: ``the L1 data cache or the L2 cache``."""
-    return join_and((cache(found["level"]) for found in levels), word)
-
-
-def ratios_by_implementation(rows: Iterable[Facts], confidence: float) -> str:
-    """Return ratios with whose they are: ``1.14 for `two_copy` (95 % interval 1.00 to 1.29)``."""
-    return join_and(
-        f"{ratio(row['value'])} for {impl(row['implementation'])} {interval_of(row, confidence)}"
-        for row in rows
-    )
 
 
 def ratios_by_size(rows: Sequence[Facts], confidence: float) -> str:
@@ -103,19 +57,9 @@ def at_sizes(some: Sequence[int], every: Sequence[int]) -> str:
     return f"at {sizes(some)}"
 
 
-def bracket(change: Facts) -> str:
-    """Return the two sizes between which a verdict turns: ``between 4 and 16 KiB``."""
-    return f"between {span(change['below_bytes'], change['above_bytes'], size, 'and')}"
-
-
 def all_of(number: int, noun: str) -> str:
     """Return a whole in words: ``all 9 cells``, ``the one cell``."""
     return f"the one {noun}" if number == 1 else f"all {plural(number, noun)}"
-
-
-def each_of(number: int, noun: str) -> str:
-    """Return each one of a whole: ``each of the 9 cells``, ``the one cell``."""
-    return f"the one {noun}" if number == 1 else f"each of the {plural(number, noun)}"
 
 
 def counted_span(low: int, high: int, noun: str) -> str:
@@ -143,14 +87,8 @@ def case(where: Facts) -> str:
 VALUES: dict[str, Callable[..., str]] = {
     "all_of": all_of,
     "at_sizes": at_sizes,
-    "bracket": bracket,
     "cache": cache,
-    "cache_shares": cache_shares,
-    "rate_names": rate_names,
-    "caches": caches,
     "case": case,
-    "each_of": each_of,
-    "ratios_by_implementation": ratios_by_implementation,
     "ratios_by_size": ratios_by_size,
 }
 """The filters of the answers, by name."""

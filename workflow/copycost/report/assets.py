@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from copycost.figures.markers import families
-from copycost.figures.names import OVERVIEW
 
 
 def gather_assets(
@@ -65,13 +64,11 @@ def shown_figures(figures: Iterable[Path]) -> dict[str, list[str]]:
 def worth_showing(
     shown: Mapping[str, Sequence[str]], conditions: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, list[str]]:
-    """Return `shown` without the figures that a sentence or another figure says as well.
+    """Return `shown` without the figures that say nothing of their own.
 
-    Latency is drawn against the number of threads, and so is the map of ratios, where there are
-    several; a share of copied sends that is everywhere the same is a sentence; context switches
-    alone, without cache misses, make no figure; the ranking by cost shows again what the cost per
-    byte shows, and the overview of real zero-copy what throughput and cost of the sinks show, as
-    long as few implementations are compared.
+    Latency needs several numbers of threads; context switches alone, without cache misses, make no
+    figure; the ranking by cost shows again what the cost per byte shows, as long as few
+    implementations are compared.
 
     Parameters
     ----------
@@ -81,28 +78,18 @@ def worth_showing(
     conditions
         The facts of the conditions.
     """
-    overviews = shown.get(OVERVIEW, ())
     return {
-        folder: [name for name in names if name not in _dull(conditions.get(folder), overviews)]
+        folder: [name for name in names if name not in _dull(conditions.get(folder))]
         for folder, names in shown.items()
     }
 
 
-def _dull(condition: Mapping[str, Any] | None, overviews: Sequence[str]) -> set[str]:
+def _dull(condition: Mapping[str, Any] | None) -> set[str]:
     if condition is None:
         return set()
-    dull = set()
-    crowded = len(families(condition["grid"]["implementations"])) > 1
-    if len(condition["grid"]["n_threads"]) == 1:
-        dull |= {"latency", "time_per_message", *(() if crowded else ("ratio_heatmap",))}
-        if condition["sender_only"] and "real_zero_copy" in overviews and not crowded:
-            dull |= {"throughput", "cost_per_byte"}
-    if condition["evidence"]["partly_copied"]["weight"] != "shown" or (
-        condition["evidence"]["all_copied"]["weight"] == "shown"
-    ):
-        dull.add("copied_share")
+    dull = {"time_per_message"} if len(condition["grid"]["n_threads"]) == 1 else set()
     if condition["questions"]["q2"]["verdict"] == "not_counted":
         dull.add("counters")
-    if not crowded:
+    if len(families(condition["grid"]["implementations"])) == 1:
         dull.add("ranking")
     return dull

@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from copycost.analysis.columns import QUALITY, RATIOS, SUMMARY
+from copycost.analysis.columns import FINDINGS, QUALITY, RATIOS, SUMMARY
 from copycost.records.column import Column, Definition
 from copycost.records.columns import CELLS, EVENT_STATUSES
 from copycost.records.parties import GUEST_STATUSES
@@ -21,6 +21,7 @@ TABLES: Mapping[str, Definition] = MappingProxyType(
         "summary.csv": SUMMARY,
         "ratios.csv": RATIOS,
         "quality.csv": QUALITY,
+        "findings.csv": FINDINGS,
         "round_trips.csv": ROUND_TRIPS,
         "round_trip_curves.csv": CURVES,
         "cpu_budget.csv": CPU_BUDGET,

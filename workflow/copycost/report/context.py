@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from copycost.analysis.findings import read_finding
 from copycost.figures.markers import in_order
 from copycost.figures.names import OVERVIEW
 from copycost.records.files import read_json
@@ -77,8 +78,8 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
     ----
     title, subtitle, running
         Plain text; the last stands at the head of every page.
-    facts, host
-        Content of facts.json, and the host's part of it.
+    facts, findings, host
+        Content of facts.json, and parts of it.
     implementations
         In the order of every legend and table.
     conditions
@@ -132,6 +133,7 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         "subtitle": _subtitle(facts),
         "running": _host(facts),
         "facts": facts,
+        "findings": [read_finding(found) for found in facts["findings"]],
         "host": facts["host"],
         "implementations": list(in_order(facts["grid"]["implementations"])),
         "conditions": conditions,

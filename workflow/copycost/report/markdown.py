@@ -1,11 +1,10 @@
 """Pieces of Markdown that Quarto and Pandoc read alike."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from copycost.wording.filters import join_and
 from copycost.wording.paragraphs import one_line
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|@$^~\"']|-(?=-)|\.(?=\.))")
@@ -67,11 +66,6 @@ def figure_of(condition: str, name: str, caption: str, alt: str) -> str:
     """Return a figure of a condition; see `figure`."""
     path = f"assets/{condition}/{name}.svg"
     return figure(path, identifier("fig", condition, name), caption, alt)
-
-
-def figure_references(names: Iterable[str], condition: str) -> str:
-    """Return references to figures of a condition: ``@fig-veth-throughput and ...``."""
-    return join_and(f"@{identifier('fig', condition, name)}" for name in names)
 
 
 def figure(path: str, identifier: str, caption: str, alt: str, width: str | None = None) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError, pass_context
 from jinja2.runtime import Context
 
+from copycost.analysis.findings import of
 from copycost.errors import DataError, HostError, in_words
 from copycost.grid.capabilities import split_implementation
 from copycost.grid.testbeds import is_wire
@@ -19,16 +20,11 @@ from copycost.report import (
     cpu_budget_tables,
     datagrams_tables,
     profile_tables,
+    questions,
     simulated_tables,
     study_values,
     virtual_tables,
     wire_tables,
-)
-from copycost.report.answer_tables import (
-    expectations_table,
-    modes_table,
-    quality_table,
-    unmeasured_checks,
 )
 from copycost.report.answer_values import counted_span
 from copycost.report.conditions import place
@@ -48,7 +44,6 @@ from copycost.report.markdown import (
     escape,
     figure,
     figure_of,
-    figure_references,
     file_links,
     identifier,
     pipe_table,
@@ -116,6 +111,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "decided_conditions": decided_conditions,
     "answer_rows": answer.rows,
     "answer_sentence": answer.sentence,
+    "asked": of,
     "decision_columns": decision_columns,
     "decision_rows": decision_rows,
     "marked_ways": marked_ways,
@@ -125,7 +121,6 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "ranking_ends": ranking_ends,
     "round_trips_compared": round_trips_compared,
     "warnings": warnings,
-    "figure_references": figure_references,
 }
 """What templates say with a bar, besides the filters of `wording`: ``{{ name | code }}``."""
 
@@ -140,10 +135,7 @@ TESTS: dict[str, Callable[..., bool]] = {
 FUNCTIONS: dict[str, Any] = {
     "table": _table,
     "counted_span": counted_span,
-    "expectations_table": expectations_table,
-    "modes_table": modes_table,
-    "quality_table": quality_table,
-    "unmeasured_checks": unmeasured_checks,
+    "questions": questions,
     "budget_tables": cpu_budget_tables,
     "datagrams_tables": datagrams_tables,
     "profile_tables": profile_tables,

@@ -14,7 +14,7 @@ from jinja2 import Environment
 from copycost.wording.finite import finite
 from copycost.wording.paragraphs import item, one_line, paragraph
 from copycost.wording.percent import NBSP, format_percent
-from copycost.wording.plurals import agree, count, counted, nearest, plural, times
+from copycost.wording.plurals import agree, count, counted, plural, times
 from copycost.wording.sizes import format_size
 
 # Beyond this factor between its ends, an interval says how little is known rather than where.
@@ -237,7 +237,6 @@ FILTERS: dict[str, Callable[..., str]] = {
     "interval_of": interval_of,
     "change": change,
     "count": count,
-    "nearest": nearest,
     "plural": plural,
     "counted": counted,
     "times": times,

@@ -24,11 +24,6 @@ def count(value: int) -> str:
     return _WORDS[whole] if 0 <= whole < len(_WORDS) else f"{whole:,}"
 
 
-def nearest(value: float) -> str:
-    """Return a number rounded to the nearest whole one, as a word up to twelve."""
-    return count(round(finite(value)))
-
-
 def plural(number: int, noun: str, plural_form: str | None = None) -> str:
     """Return a number in digits with its noun: ``1 thread``, ``4 threads``."""
     return f"{int(finite(number)):,} {noun if number == 1 else plural_form or _plural(noun)}"

@@ -2,13 +2,10 @@
 
 from dataclasses import asdict
 
-from copycost.analysis.cache_fit import cache_fit
 from copycost.analysis.condition_view import View
 from copycost.analysis.crossovers import crossover_facts
-from copycost.analysis.evidence import contention_verdict, weigh
+from copycost.analysis.evidence import weigh
 from copycost.analysis.json_values import Facts
-from copycost.analysis.latency import latency_facts
-from copycost.analysis.message_price import message_price
 from copycost.analysis.metrics import BASELINE
 from copycost.analysis.quality import quality_facts
 from copycost.analysis.quantities import ONE, ZERO, Disagreement, Quantity, quantities
@@ -32,16 +29,10 @@ def answer_questions(view: View) -> Facts:
         What there is to say of the other implementations.
     quantities, evidence
         The measured quantities, and what each predicate over them says.
-    cache_fit, contention
-        What several predicates say together: see `cache_fit` and `contention_verdict`.
-    message_price
-        Whether a price per message hides the copy in small ones: see `message_price`.
     questions
         ``q1`` (why zero-copy is not always fastest), ``q2`` (cache misses), ``q3`` (threads and
         contention). ``q6``, what was unexpected, is of all conditions together: see
         `copycost.analysis.questions.unexpected`.
-    latency
-        How long a send takes with more threads.
     quality
         How clean the measurements were.
     """
@@ -49,22 +40,16 @@ def answer_questions(view: View) -> Facts:
     others = [name for name in view.implementations if name not in (BASELINE, ONE, ZERO)]
     pairs = [(name, BASELINE) for name in (ONE, ZERO, *others)] + [(ZERO, ONE)]
     crossovers = {f"{a}_vs_{b}": crossover_facts(view, a, b) for a, b in pairs}
-    evidence = weigh(found)
-    misses = cache_miss_facts(view)
     return {
         "crossovers": crossovers,
         "quantities": {name: _plain(value) for name, value in found.items()},
-        "evidence": evidence,
-        "cache_fit": cache_fit(evidence, misses["caches"], view.n_threads[-1]),
-        "contention": contention_verdict(evidence),
-        "message_price": message_price(view),
+        "evidence": weigh(found),
         "questions": {
             "q1": fastest_facts(view),
-            "q2": misses,
+            "q2": cache_miss_facts(view),
             "q3": contention_facts(view),
         },
         "others": other_ways_facts(view, others),
-        "latency": latency_facts(view),
         "quality": quality_facts(view),
     }
 

@@ -1,6 +1,6 @@
 """Question 3: how threads and contention for the caches interact."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -10,22 +10,13 @@ from copycost.analysis.condition_view import View
 from copycost.analysis.explained import explain_threads
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.analysis.placement import placement_of
-from copycost.analysis.quantities import growth_over_threads
-from copycost.analysis.ratio_facts import ratio_facts, ratio_sign
+from copycost.analysis.ratio_facts import ratio_facts
 from copycost.analysis.together import halves_of
 from copycost.stats.groups import Path, paths, settled_signs
 from copycost.stats.ratios import Ratio
 
 # Up to so many implementations, each is explained in the text.
 _FEW = 4
-
-_GROWING: dict[str, Callable[[View], str]] = {
-    "switches": lambda view: "context_switches_per_message",
-    "l1d": lambda view: view.per_byte("l1d_load_misses"),
-    "llc": lambda view: view.per_byte("llc_load_misses"),
-}
-"""The quantities whose growth with the threads the evidence tells over all implementations."""
 
 
 def contention_facts(view: View) -> Facts:
@@ -49,17 +40,11 @@ def contention_facts(view: View) -> Facts:
         fall) what the change consists of (`explained`, see `copycost.analysis.explained`).
     n_changes
         Comparisons of two thread counts that were tested together, over all implementations.
-    wholes, lowest, highest
+    wholes
         The whole ways over the sizes together, of the implementations whose sizes do not contradict
-        each other, and those with the lowest and the highest ratio (None where there is none).
-    apart
-        Per quantity that grows, or not, over all implementations together (see `_GROWING`): the
-        implementations for which that is certainly the other way, each with its own ratio.
-    n_cpus
-        CPUs that sending and receiving threads share; None where they were not pinned.
+        each other.
     """
     rows = _rows(view)
-    placement = placement_of(view)
     wholes = [
         {"implementation": row["implementation"]} | row["whole"]
         for row in rows
@@ -72,13 +57,9 @@ def contention_facts(view: View) -> Facts:
         "observed_once": any(row["once"] for row in rows),
         "n_rounds": min((row["n_rounds"] for row in rows), default=0),
         "n_changes": sum(row["n_changes"] for row in rows),
-        "n_cpus": placement.n_cpus if placement else None,
         "fewest": view.n_threads[0],
         "most": view.n_threads[-1],
-        "apart": {name: _apart(view, metric(view)) for name, metric in _GROWING.items()},
         "wholes": wholes,
-        "lowest": min(wholes, key=_value, default=None),
-        "highest": max(wholes, key=_value, default=None),
     }
 
 
@@ -210,22 +191,3 @@ def _verdict(view: View, rows: Sequence[Facts]) -> str:
     if not courses:
         return "one_thread_count"
     return courses.pop() if len(courses) == 1 else "differs"
-
-
-def _apart(view: View, metric: str) -> list[Facts]:
-    """Return the implementations that go the other way than all of them together."""
-    few, many = view.n_threads[0], view.n_threads[-1]
-    if few == many or not view.counted(metric):
-        return []
-    ways = {
-        name: view.pooled(view.thread_logs(metric, name, many, few))
-        for name in view.implementations
-        if view.has(name)
-    }
-    whole = growth_over_threads(view, metric)
-    sign = ratio_sign(whole) if isinstance(whole, Ratio) else None
-    return [
-        {"implementation": name} | ratio_facts(own)
-        for name, own in ways.items()
-        if sign is not None and own.n_pairs > 1 and ratio_sign(own) not in (sign, 0, None)
-    ]

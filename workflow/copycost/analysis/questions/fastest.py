@@ -6,7 +6,6 @@ from copycost.analysis.explained import explain_pair
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.quantities import ONE, ZERO, first_rival
-from copycost.analysis.rates import differing_rates
 
 _RIVALS = (BASELINE, ONE)
 
@@ -22,20 +21,15 @@ def fastest_facts(view: View) -> Facts:
         beaten everywhere either), ``not_measured``.
     rivals
         The copying implementations that were measured.
-    others
-        Whether further implementations were, which this says nothing about.
     n_won, n_lost, n_open
         Cells in which it beat all rivals, lost to at least one, or neither can be said.
     n_compared, n_cells
         Cells compared with every rival, of those in the grid.
-    won_sizes, won_threads, won_is_block
-        Where it won, and whether these are all combinations of the two.
     slower, faster
         The cells where less, and more, throughput than the first rival's stands (see
-        `View.standing`): n_cells; explained (what the difference consists of there, see
-        `copycost.analysis.explained`) and rates (what else differs there, see
-        `copycost.analysis.rates`); None where there is no such cell. Their intervals do not allow
-        for the choice of the cells, so no text has them.
+        `View.standing`): n_cells, and explained (what the difference consists of there, see
+        `copycost.analysis.explained`); None where there is no such cell. Their intervals do not
+        allow for the choice of the cells, so no text has them.
     """
     rivals = [name for name in _RIVALS if view.has(name)] if view.has(ZERO) else []
     signs: dict[tuple[int, int], list[int]] = {}
@@ -47,24 +41,18 @@ def fastest_facts(view: View) -> Facts:
                 cell = (int(row["msg_bytes"]), int(row["n_threads"]))
                 signs.setdefault(cell, []).append(sign_of(row))
     compared = {cell: found for cell, found in signs.items() if len(found) == len(rivals)}
-    won = sorted(cell for cell, found in compared.items() if min(found) > 0)
+    n_won = sum(min(found) > 0 for found in compared.values())
     n_lost = sum(min(found) < 0 for found in compared.values())
     n_cells = len(view.msg_bytes) * len(view.n_threads)
     return {
-        "verdict": _verdict(len(compared), n_cells, len(won), n_lost),
+        "verdict": _verdict(len(compared), n_cells, n_won, n_lost),
         "observed_once": once,
         "rivals": rivals,
-        "others": any(
-            view.has(name) for name in view.implementations if name not in (*_RIVALS, ZERO)
-        ),
         "n_cells": n_cells,
         "n_compared": len(compared),
-        "n_won": len(won),
+        "n_won": n_won,
         "n_lost": n_lost,
-        "n_open": len(compared) - len(won) - n_lost,
-        "won_sizes": sorted({size for size, _ in won}),
-        "won_threads": sorted({n_threads for _, n_threads in won}),
-        "won_is_block": _is_block(won),
+        "n_open": len(compared) - n_won - n_lost,
         "slower": _why(view, -1),
         "faster": _why(view, 1),
     }
@@ -79,7 +67,6 @@ def _why(view: View, sign: int) -> Facts | None:
     return {
         "n_cells": len(cells),
         "explained": explain_pair(view, ZERO, rival, cells),
-        "rates": differing_rates(view, ZERO, rival, cells),
     }
 
 
@@ -91,8 +78,3 @@ def _verdict(n_compared: int, n_cells: int, n_won: int, n_lost: int) -> str:
     if n_won:
         return "somewhere"
     return "nowhere" if n_lost == n_cells else "not_shown"
-
-
-def _is_block(cells: list[tuple[int, int]]) -> bool:
-    """Tell whether the cells are all combinations of their sizes and thread counts."""
-    return len(cells) == len({size for size, _ in cells}) * len({threads for _, threads in cells})

@@ -10,7 +10,6 @@ import numpy as np
 from copycost.analysis.checks import Check
 from copycost.analysis.condition_view import View
 from copycost.analysis.expectations import EXPECTATIONS, Expectation
-from copycost.analysis.explained import explain_cases
 from copycost.analysis.json_values import Facts
 from copycost.analysis.ratio_facts import ratio_facts, ratio_sign
 from copycost.stats.ratios import Ratio, holm, paired_ratio, standard_error
@@ -48,11 +47,10 @@ def unexpected_facts(views: Mapping[str, View]) -> dict[str, Facts]:
         ``violated``, ``none_violated`` or ``not_tested``.
     expectations
         Each with n_tested, n_held (the ratio lies on the expected side), n_open (no difference
-        seen), n_violated, and of a violation strongest and explained (None where there is none).
+        seen), n_violated, and of a violation the strongest (None where there is none).
         All are verdicts after Holm's correction for the tests of all expectations and conditions
         together. `strongest` is the case surely furthest on the wrong side, with the interval that
-        its verdict rests on. `explained` is what the ratios consist of that are violations (see
-        `copycost.analysis.explained`), None where they are no ratios of throughputs.
+        its verdict rests on.
     violations
         The violated ones: those observed once last; then those first that are violated by most, as
         a mean over all their comparisons.
@@ -118,7 +116,6 @@ def _verdict(tested: Sequence[Facts], violations: Sequence[Facts]) -> str:
 def _test(view: View, expectation: Expectation, cases: _Cases) -> Facts:
     bad = 1 if expectation.violated_by == "above" else -1
     broken = [case for case in cases if case.sign == bad]
-    shown = [case.check.where for case in broken if case.check.ratio.n_pairs > 1]
     return {
         "id": expectation.id,
         "statement": expectation.statement.format(whom="the sender " if view.sender_only else ""),
@@ -132,7 +129,6 @@ def _test(view: View, expectation: Expectation, cases: _Cases) -> Facts:
         "observed_once": any(case.check.ratio.n_pairs == 1 for case in cases),
         "mean": sum(abs(math.log(case.check.ratio.value)) for case in broken) / max(len(cases), 1),
         "strongest": _strongest(broken, bad) if broken else None,
-        "explained": explain_cases(view, shown) if broken else None,
     }
 
 

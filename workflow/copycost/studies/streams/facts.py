@@ -1,7 +1,7 @@
 """Everything that the text says, as data: `results/facts.json`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -18,6 +18,7 @@ from copycost.analysis.context import (
 )
 from copycost.analysis.control import control_facts
 from copycost.analysis.decisions import stream_decisions
+from copycost.analysis.findings import findings_of
 from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.labels import copied_labels
 from copycost.analysis.memory_floor import memory_facts
@@ -106,6 +107,8 @@ def compute_facts(inputs: Inputs) -> Facts:
         What was measured over the network to another machine.
     round_trips
         What requests and their replies took.
+    findings
+        Every answer as a record; see `copycost.analysis.findings.Finding`.
     """
     views = views_of(inputs)
     settings = StatisticsSettings(**inputs.config["statistics"])
@@ -147,6 +150,7 @@ def compute_facts(inputs: Inputs) -> Facts:
         "wire": wire,
         "round_trips": round_trips,
     }
+    facts["findings"] = [asdict(found) for found in findings_of(facts)]
     result: Facts = plain(facts)
     return result
 

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from copycost.analysis.tables import read_table
-from copycost.figures import answer, over_wire, ranking, real_zero_copy, virtual_machines
+from copycost.figures import answer, over_wire, ranking, virtual_machines
 from copycost.figures.output import save
 from copycost.studies.memory import figures as memory_floor
 from copycost.studies.round_trips import figures as round_trips
@@ -53,8 +53,6 @@ def draw_overviews(
             drawn = answer.draw(facts, read_table(ratios), read_table(summary))
         elif svg.stem == "memory_floor":
             drawn = memory_floor.draw(facts)
-        elif svg.stem == "real_zero_copy":
-            drawn = real_zero_copy.draw(facts, read_table(summary))
         elif svg.stem == "virtual_machines":
             drawn = virtual_machines.draw(facts)
         elif svg.stem == "over_wire":

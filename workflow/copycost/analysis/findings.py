@@ -1,0 +1,351 @@
+"""Every statement of an analysis as one record of one type, which texts and tables render.
+
+`findings_of` reads what the analysis found: it decides nothing itself.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from itertools import chain, product
+
+import pandas as pd
+
+from copycost.analysis.columns import FINDINGS
+from copycost.analysis.json_values import Facts
+from copycost.analysis.metrics import BASELINE, THROUGHPUT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What was found of one thing under one condition; `FINDINGS` describes each field.
+
+    Attributes
+    ----------
+    question
+        ``fastest`` and ``cheapest`` (the answer at a size), ``zero_copy`` (where it is the
+        fastest), ``misses``, ``threads``, ``crossover``, ``expectation``.
+    condition, is_round_trip
+        Of what it holds.
+    subject, reference
+        What is compared with what: ways, or numbers of threads, or the name of an expectation.
+    quantity
+        Column of the tables that is compared, or what is told of it.
+    msg_bytes, n_threads
+        Sizes [bytes] and thread counts that it is about; empty for all.
+    verdict
+        One of the words of the question.
+    n_cells, n_better, n_worse
+        Cells that were compared, and those in which the subject was shown to be better, and worse
+        (of expectations: comparisons that went with it, and against it).
+    below_bytes, above_bytes
+        The sizes between which the verdict turns.
+    open_bytes
+        Sizes that are not settled, of those that the verdict is about.
+    estimate, low, high, n
+        The ratio of the subject to the reference with its interval, from `n` repetitions; a share
+        where the quantity is one. None where nothing is to be told of the cells together.
+    correction
+        What the verdict allows for: `none`, or the choice or the number of comparisons.
+    reasons
+        What was measured that explains it.
+    """
+
+    question: str
+    condition: str
+    verdict: str
+    subject: str = ""
+    reference: str = ""
+    quantity: str = THROUGHPUT
+    is_round_trip: bool = False
+    msg_bytes: tuple[int, ...] = ()
+    n_threads: tuple[int, ...] = ()
+    n_cells: int | None = None
+    n_better: int | None = None
+    n_worse: int | None = None
+    below_bytes: int | None = None
+    above_bytes: int | None = None
+    open_bytes: tuple[int, ...] = ()
+    estimate: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    correction: str = "none"
+    reasons: tuple["Finding", ...] = ()
+
+    def reason(self, quantity: str) -> "Finding | None":
+        """Return what was measured of a quantity that explains this; None where nothing was."""
+        return next((one for one in self.reasons if one.quantity == quantity), None)
+
+
+_LISTS = ("msg_bytes", "n_threads", "open_bytes")
+
+
+def findings_of(facts: Facts) -> list[Finding]:
+    """Return all findings: answers first, then by question and condition."""
+    measured = [facts["conditions"][slug] for slug in facts["measured_conditions"]]
+    trips = (facts["round_trips"] or {}).get("conditions", [])
+    questions = (_zero_copy, _misses, _threads, _crossovers, _expectations)
+    return [
+        *chain.from_iterable(_answers(one, is_trip=False) for one in measured),
+        *chain.from_iterable(_answers(one, is_trip=True) for one in trips if one["n_measured"]),
+        *(found for question in questions for one in measured for found in question(one)),
+    ]
+
+
+def findings_table(findings: Iterable[Finding]) -> pd.DataFrame:
+    """Return the table of findings; those that are reasons follow what they explain."""
+    rows: list[Facts] = []
+    for finding in findings:
+        whose = len(rows) + 1
+        for one in (finding, *finding.reasons):
+            row = {name: value for name, value in asdict(one).items() if name != "reasons"}
+            for name in _LISTS:
+                row[name] = ",".join(map(str, row[name])) or None
+            reason_of = None if one is finding else whose
+            rows.append({"id": len(rows) + 1, "reason_of": reason_of} | row)
+    return pd.DataFrame(rows, columns=list(FINDINGS.names))
+
+
+def read_finding(found: Mapping[str, object]) -> Finding:
+    """Return a finding as `facts.json` has it: of lists and mappings."""
+    known: Facts = {field.name: found[field.name] for field in fields(Finding)}
+    known |= {name: tuple(known[name]) for name in _LISTS}
+    return Finding(**known | {"reasons": tuple(map(read_finding, known["reasons"]))})
+
+
+def _ratio(found: Facts | None) -> Facts:
+    """Return the estimate of a ratio of the facts."""
+    if not found:
+        return {}
+    return {"estimate": found["value"]} | {name: found[name] for name in ("low", "high", "n")}
+
+
+def _answers(condition: Facts, *, is_trip: bool) -> Iterator[Finding]:
+    decisions = condition["decisions"]
+    for row, question in product(decisions["rows"], ("fastest", "cheapest")):
+        if told := row[question]:
+            yield Finding(
+                question=question,
+                condition=condition["slug"],
+                is_round_trip=is_trip,
+                subject=" or ".join(told["ways"]),
+                reference=decisions["baseline"],
+                quantity=_quantity(condition, question, is_trip=is_trip),
+                msg_bytes=(row["msg_bytes"],),
+                n_threads=tuple(row["n_threads"]),
+                verdict=told["told"] if told["settled"] or told["told"] != "best" else "unsure",
+                correction="Holm, over the condition",
+                **_ratio(told["ratio"]),
+            )
+
+
+def _quantity(condition: Facts, question: str, *, is_trip: bool) -> str:
+    if question == "fastest":
+        return "p50_ns" if is_trip else THROUGHPUT
+    return "cpu_ns_per_round_trip" if is_trip else "cpu_ns_per_byte"
+
+
+def _zero_copy(condition: Facts) -> Iterator[Finding]:
+    """Yield where zero-copy was the fastest, with how often it was copied, and its two factors."""
+    found = condition["questions"]["q1"]
+    if found["verdict"] == "not_measured":
+        return
+    rival = found["rivals"][0]
+    copied = condition["evidence"]["all_copied"]
+    about = Finding(question="zero_copy", condition=condition["slug"], verdict=found["verdict"],
+                    subject="zero_copy", reference=rival)  # fmt: skip
+    share = replace(about, quantity="copied_share", verdict=copied["weight"],
+                    estimate=copied["value"])  # fmt: skip
+    yield replace(
+        about,
+        reference=" or ".join(found["rivals"]),
+        n_cells=found["n_compared"],
+        n_better=found["n_won"],
+        n_worse=found["n_lost"],
+        reasons=(share, *_factors(about, found["slower"] or found["faster"])),
+    )
+
+
+def _factors(about: Finding, found: Facts | None) -> Iterator[Finding]:
+    """Yield the throughput of the cells that are explained, and the factors that make it.
+
+    These cells are picked by their throughputs, so none has an interval.
+    """
+    explained = (found or {}).get("explained")
+    if not found or not explained:
+        return
+    parts = {THROUGHPUT: explained["throughput"]}
+    parts |= {_FACTORS[factor["name"]]: factor["ratio"] for factor in explained["factors"]}
+    for quantity, ratio in parts.items():
+        yield replace(about, quantity=quantity, verdict=explained["relation"],
+                      n_cells=found.get("n_cells"), estimate=ratio["value"],
+                      correction="cells picked by their throughput")  # fmt: skip
+
+
+_FACTORS = {"cost": "cpu_ns_per_byte", "use": "cpus_in_use"}
+
+
+def _misses(condition: Facts) -> Iterator[Finding]:
+    """Yield how the misses of each level that was counted differ from those of two copies."""
+    fall = condition["evidence"]["l1d_fall_follows_cache_size"]
+    for found in condition["questions"]["q2"]["falls"]:
+        about = Finding(
+            question="misses",
+            condition=condition["slug"],
+            subject=found["implementation"],
+            reference=BASELINE,
+            quantity=f"{found['level']}_per_byte",
+            verdict=_direction(found, "more", "fewer"),
+            n_cells=found["n_cells"],
+            n_better=found["n_below"],
+            n_worse=found["n_above"],
+            **_ratio(None if found["contradict"] else found),
+        )
+        beyond = replace(about, quantity="beyond_l1d", verdict=fall["weight"],
+                         estimate=fall["value"], low=fall["low"], high=fall["high"])  # fmt: skip
+        is_it = (found["level"], found["implementation"]) == ("l1d_load_misses", "one_copy")
+        yield replace(about, reasons=(beyond,) if is_it and fall["value"] is not None else ())
+
+
+def _direction(found: Facts, more: str, less: str) -> str:
+    if found["contradict"]:
+        return "cells disagree"
+    return {1: more, -1: less}.get(found["sign"], "no difference seen")
+
+
+def _threads(condition: Facts) -> Iterator[Finding]:
+    """Yield what became of each way's throughput with more threads."""
+    found, evidence = condition["questions"]["q3"], condition["evidence"]
+    wholes = {whole["implementation"]: whole for whole in found["wholes"]}
+    grown = {
+        "threads_per_cpu": evidence["threads_above_cpus"],
+        "context_switches_per_message": evidence["switches_grow_with_threads"],
+        "l1d_load_misses_per_byte": evidence["l1d_misses_grow_with_threads"],
+        "llc_load_misses_per_byte": evidence["llc_misses_grow_with_threads"],
+    }
+    explained = {row["implementation"]: row for row in found["explained"]}
+    for group in found["groups"]:
+        for name in group["implementations"]:
+            about = Finding(
+                question="threads",
+                condition=condition["slug"],
+                subject=name,
+                reference=f"{group['fewest']} threads",
+                n_threads=(group["fewest"], group["most"]),
+                verdict=group["course"],
+                correction="Holm, over the condition",
+            )
+            growth = (
+                replace(about, quantity=quantity, subject="all ways", verdict=one["weight"],
+                        correction="none", estimate=one["value"], low=one["low"],
+                        high=one["high"])
+                for quantity, one in grown.items()
+                if one["weight"] != "not_measured"
+            )  # fmt: skip
+            ways = explained[name]["ways"] if name in explained else []
+            factors = _factors(about, ways[0]) if len(ways) == 1 else ()
+            yield replace(about, reasons=(*growth, *factors), **_ratio(wholes.get(name)))
+
+
+def _crossovers(condition: Facts) -> Iterator[Finding]:
+    """Yield from which size on each way is faster than two copies, and what that costs."""
+    costs = {found["implementation"]: found for found in condition["questions"]["q2"]["costs"]}
+    costs |= condition["others"]["costs"]
+    for pair in condition["crossovers"].values():
+        if pair["baseline"] != BASELINE or not pair["n_compared"]:
+            continue
+        about = Finding(
+            question="crossover",
+            condition=condition["slug"],
+            subject=pair["implementation"],
+            reference=BASELINE,
+            verdict=pair["overall"],
+            n_cells=pair["n_compared"],
+            n_better=pair["n_better"],
+            n_worse=pair["n_worse"],
+            correction=f"none; {pair['n_sure']} cells stand after Holm's",
+        )
+        extremes = (
+            replace(about, quantity=f"{THROUGHPUT} ({name})", msg_bytes=(found["msg_bytes"],),
+                    n_threads=(found["n_threads"],), estimate=found["ratio"], low=found["low"],
+                    high=found["high"], n=found["n_pairs"],
+                    correction=f"picked from {pair['n_compared']} cells")
+            for name in ("worst", "best")
+            if (found := pair[name])
+        )  # fmt: skip
+        price = (
+            replace(about, quantity=condition["cost_column"], n_better=cost["n_below"],
+                    n_worse=cost["n_above"], verdict=_direction(cost, "more", "less"),
+                    correction="none", **_ratio(None if cost["contradict"] else cost))
+            for cost in [costs.get(pair["implementation"])]
+            if cost
+        )  # fmt: skip
+        yield replace(
+            about,
+            reasons=(*extremes, *price, *_message_cost(condition, about)),
+            open_bytes=tuple((pair["common"] or {"open": ()})["open"]),
+            **(pair["bracket"] or {}),
+            **_ratio(pair["pooled"] if pair["one_sided"] else None),
+        )
+    for pair in condition["others"]["pairs"]:
+        if ratio := pair["throughput"]:
+            yield Finding(
+                question="crossover",
+                condition=condition["slug"],
+                subject=pair["implementation"],
+                reference=pair["baseline"],
+                verdict=_direction(ratio, "faster", "slower"),
+                n_cells=ratio["n_cells"],
+                n_better=ratio["n_above"],
+                n_worse=ratio["n_below"],
+                **_ratio(None if ratio["contradict"] else ratio),
+            )
+
+
+def _message_cost(condition: Facts, about: Finding) -> Iterator[Finding]:
+    """Yield what a byte of the smallest messages costs, over one of the largest."""
+    found = condition["evidence"]["message_cost_dominates"]
+    if about.subject == "one_copy" and found["value"] is not None:
+        yield Finding(
+            question=about.question,
+            condition=about.condition,
+            subject="a byte of the smallest messages",
+            reference="one of the largest",
+            quantity="small_message_cost",
+            verdict=found["weight"],
+            estimate=found["value"],
+            low=found["low"],
+            high=found["high"],
+        )
+
+
+def _expectations(condition: Facts) -> Iterator[Finding]:
+    """Yield how each expectation that could be tested fared."""
+    for found in condition["questions"]["q6"]["expectations"]:
+        if not found["n_tested"]:
+            continue
+        strongest = found["strongest"]
+        where: Facts = strongest["where"] if strongest else {}
+        yield Finding(
+            question="expectation",
+            condition=condition["slug"],
+            subject=found["id"],
+            reference=found["statement"],
+            quantity=found["quantity"],
+            verdict="violated" if found["n_violated"] else "not violated",
+            n_cells=found["n_tested"],
+            n_better=found["n_held"],
+            n_worse=found["n_violated"],
+            msg_bytes=_one(where, "msg_bytes"),
+            n_threads=_one(where, "n_threads"),
+            correction="Holm, over all expectations and conditions",
+            **_ratio(strongest),
+        )
+
+
+def _one(where: Facts, name: str) -> tuple[int, ...]:
+    return (where[name],) if name in where else ()
+
+
+def of(findings: Sequence[Finding], question: str) -> list[Finding]:
+    """Return the findings of a question."""
+    return [one for one in findings if one.question == question]

@@ -1,0 +1,507 @@
+"""The six questions as the report answers them: a sentence of the findings, and a table of them.
+
+What is alike is said once, what differs is a row, and what is not settled is a number.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from copycost.analysis.findings import Finding, of
+from copycost.report.answer_values import cache, case
+from copycost.report.markdown import Column, code, pipe_table
+from copycost.report.results_table import NONE
+from copycost.wording.filters import impl, join_and, percent, ratio, size, sizes, span
+from copycost.wording.plurals import plural
+
+Findings = Sequence[Finding]
+Facts = Mapping[str, Any]
+
+_ALL_COPIED, _NONE_COPIED = 0.999, 0.001
+_VAGUE = 20.0
+_COPIED, _CPU, _CPUS = "copied_share", "cpu_ns_per_byte", "cpus_in_use"
+_THROUGHPUT = "throughput_bits_per_s"
+
+
+def zero_copy_answer(findings: Findings) -> str:
+    """Return why zero-copy is not always the fastest: how often it was, and what became of it."""
+    found = of(findings, "zero_copy")
+    if not found:
+        return "`zero_copy` and a way that copies were not both measured in any cell."
+    n, won, lost = (_total(found, name) for name in ("n_cells", "n_better", "n_worse"))
+    said = [
+        f"`zero_copy` was faster than every way that copies in {_part(won, n)} of "
+        f"{plural(n, 'cell')}, and slower than one of them in {_part(lost, n)}."
+    ]
+    shares = {one.condition: one.reasons[0].estimate for one in found}
+    copied = {slug: share for slug, share in shares.items() if share is not None}
+    after_all = [slug for slug, share in copied.items() if share >= _ALL_COPIED]
+    avoided = [slug for slug, share in copied.items() if share <= _NONE_COPIED]
+    partly = [slug for slug in copied if slug not in (*after_all, *avoided)]
+    if after_all:
+        said.append(
+            f"On {_codes(after_all)} the kernel copied after all: the sender makes the copy that "
+            "`one_copy` makes, and pays for pinning pages and for notifications on top."
+        )
+    if partly:
+        part = span(
+            min(copied[slug] for slug in partly), max(copied[slug] for slug in partly), percent
+        )
+        said.append(f"On {_codes(partly)} it copied {part} of the sends.")
+    if avoided:
+        said.append(f"On {_codes(avoided)} the copy was really avoided.")
+    if untold := [slug for slug, share in shares.items() if share is None]:
+        said.append(f"Whether the kernel copied on {_codes(untold)} is not known.")
+    return " ".join(said)
+
+
+def zero_copy_table(findings: Findings) -> str:
+    """Return, by condition, where zero-copy was ahead, and what the difference consists of."""
+    columns = ["Condition", "Compared with", "Faster", "Slower", "Copied after all",
+               "Throughput", "CPU time per byte", "CPUs in use"]  # fmt: skip
+    rows = [
+        [
+            code(one.condition),
+            _ways(one.reference),
+            f"{one.n_better} of {one.n_cells}",
+            f"{one.n_worse}",
+            _estimate(one.reason(_COPIED), percent),
+            *(_estimate(one.reason(name)) for name in (_THROUGHPUT, _CPU, _CPUS)),
+        ]
+        for one in of(findings, "zero_copy")
+    ]
+    caption = (
+        "`zero_copy`: cells in which it was faster than every way that copies, and slower than "
+        "one. The last three columns are of the cells in which its difference from the first of "
+        "these stands, the slower ones where there are some: throughput is CPUs in use over CPU "
+        "time per byte. Cells that were picked by their throughput have no interval."
+    )
+    return _table(columns, rows, caption, "tbl-zero-copy", left=2)
+
+
+def misses_answer(findings: Findings) -> str:
+    """Return which level's misses fell most under each condition; nothing where none counted."""
+    said: dict[str, list[str]] = {}
+    fewer = [one for one in of(findings, "misses") if one.verdict == "fewer" and one.estimate]
+    for slug, found in groupby(fewer, key=lambda one: one.condition):
+        most = min(found, key=lambda one: one.estimate or 1.0)
+        level = cache(most.quantity.removesuffix("_per_byte"))
+        said.setdefault(level, []).append(
+            f"on {code(slug)}, with {impl(most.subject)} to {ratio(most.estimate or 0)} times "
+            f"those of `two_copy` {_interval(most)}"
+        )
+    if said:
+        return " ".join(
+            f"The misses of {level} fell most {join_and(where)}." for level, where in said.items()
+        )
+    if of(findings, "misses"):
+        return "No level's misses per byte are shown to fall with fewer copies."
+    return ""
+
+
+def misses_table(findings: Findings) -> str:
+    """Return how misses per byte differ from those of two copies; nothing where none counted."""
+    found = of(findings, "misses")
+    rows = [
+        [
+            code(one.condition),
+            cache(one.quantity.removesuffix("_per_byte")).removeprefix("the "),
+            impl(one.subject),
+            _times(one),
+            one.verdict,
+            _times(one.reason("beyond_l1d")),
+        ]
+        for one in found
+    ]
+    columns = ["Condition", "Misses of the", "With", "Times `two_copy`", "Verdict",
+               "Beyond the L1 data cache"]  # fmt: skip
+    caption = (
+        "Cache misses per byte, over the cells together. *Beyond the L1 data cache*: how the ratio "
+        "changes where a message and its copy exceed that cache; below 1, the fall comes with "
+        "the size, as it should if the copy displaces the message."
+    )
+    return _table(columns, rows, caption, "tbl-misses", left=3) if rows else ""
+
+
+def threads_answer(findings: Findings) -> str:
+    """Return what more threads do to throughput, and what is known of contention for caches."""
+    found = of(findings, "threads")
+    if not found:
+        return "No way was measured with more than one number of threads."
+    fewest, most = min(one.n_threads[0] for one in found), max(one.n_threads[-1] for one in found)
+    n = {verdict: sum(one.verdict == verdict for one in found) for verdict in _COURSES}
+    parts = [f"{_COURSES[verdict]} in {_part(k, len(found))}" for verdict, k in n.items() if k]
+    said = [
+        f"Of {plural(len(found), 'combination')} of condition and way, from {fewest} to "
+        f"{plural(most, 'thread')} throughput {join_and(parts)}."
+    ]
+    for quantity, words in _GROWING.items():
+        grown = {
+            one.condition: one.verdict
+            for one in (_of_condition(found, slug, quantity) for slug in _conditions(found))
+            if one
+        }
+        by_verdict = [
+            (say, [slug for slug, verdict in grown.items() if verdict == weight])
+            for weight, say in (("shown", "grew"), ("contradicted", "did not grow"))
+        ]
+        if told := [f"{say} on {_codes(slugs)}" for say, slugs in by_verdict if slugs]:
+            said.append(f"{words} {join_and(told)}.")
+    if not any(
+        one.reason(f"{level}_load_misses_per_byte") for one in found for level in ("l1d", "llc")
+    ):
+        said.append(
+            "Whether threads push each other's bytes out of the caches takes counters of misses, "
+            "which this run does not have."
+        )
+    return " ".join(said)
+
+
+_COURSES = {
+    "rises": "rose",
+    "falls": "fell",
+    "turns": "rose and fell",
+    "by_size": "rose at some sizes and fell at others",
+    "unsettled": "is open",
+}
+_GROWING = {
+    "l1d_load_misses_per_byte": "Misses of the L1 data cache per byte",
+    "llc_load_misses_per_byte": "Misses of the last-level cache per byte",
+}
+
+
+def threads_table(findings: Findings) -> str:
+    """Return each way's throughput with the most threads over that with the fewest."""
+    found = of(findings, "threads")
+    rows = [
+        [
+            code(one.condition),
+            impl(one.subject),
+            " to ".join(map(str, one.n_threads)),
+            _times(one),
+            _COURSES[one.verdict],
+            _estimate(one.reason(_CPU)),
+            _estimate(one.reason(_CPUS)),
+            _times(one.reason("context_switches_per_message")),
+            _estimate(one.reason("threads_per_cpu"), lambda n: f"{n:.0f}"),
+        ]
+        for one in found
+    ]
+    columns = ["Condition", "Way", "Threads", "Throughput", "Verdict", "CPU time per byte",
+               "CPUs in use", "Context switches", "Threads per CPU"]  # fmt: skip
+    caption = (
+        "With the most threads, as a multiple of the same with the fewest, over the sizes "
+        "together. Context switches are per message and of all ways together; *threads per CPU* "
+        "is of the most crowded one."
+    )
+    return _table(columns, rows, caption, "tbl-threads", left=2) if rows else ""
+
+
+def crossover_answer(findings: Findings, way: str) -> str:
+    """Return from which size on a way is faster than two copies, said once for what is alike."""
+    found = [
+        one for one in of(findings, "crossover") if (one.subject, one.reference) == (way, _TWO)
+    ]
+    if not found:
+        return f"{impl(way)} and `two_copy` were not both measured in any cell."
+    settled: dict[str, list[str]] = {}
+    for one in found:
+        if words := _from_where(one):
+            settled.setdefault(words, []).append(one.condition)
+    told = [f"{words} on {_codes(slugs)}" for words, slugs in settled.items()]
+    said = [f"{impl(way)} is faster than `two_copy` {'; '.join(told)}."] if told else []
+    if left := [one for one in found if not _from_where(one)]:
+        n, won, lost = (_total(left, name) for name in ("n_cells", "n_better", "n_worse"))
+        said.append(
+            f"On {_codes([one.condition for one in left])} this run settles no such size: of "
+            f"{plural(n, 'cell')}, {impl(way)} was faster in {won} and slower in {lost}."
+        )
+    return " ".join(said)
+
+
+_TWO = "two_copy"
+
+
+def message_cost(findings: Findings) -> str:
+    """Return where small messages take more for themselves than for their bytes, if anywhere."""
+    found = [
+        reason
+        for one in of(findings, "crossover")
+        if (reason := one.reason("small_message_cost")) and reason.verdict == "shown"
+    ]
+    if not found:
+        return ""
+    values = [one.estimate or 0.0 for one in found]
+    return (
+        f"A byte of the smallest messages took {span(min(values), max(values))} times the CPU time "
+        f"of one of the largest on {_codes([one.condition for one in found])}, so that most of "
+        "what a small message takes is not the copying of its bytes."
+    )
+
+
+def cold_answer(facts: Facts) -> str:
+    """Return whether zero-copy pays from a smaller size on where bytes come from memory."""
+    said = []
+    for row in facts["real_zero_copy"]["cold_beside_hot"]:
+        if row["measure"] != "throughput" or row["verdict"] not in ("smaller", "larger"):
+            continue
+        times = (
+            f", {span(row['ratio_low'], row['ratio_high'])} times as large"
+            if row["ratio_low"] is not None
+            else ""
+        )
+        said.append(
+            f"With {plural(row['n_threads'], 'thread')}, {impl(row['implementation'])} gets ahead "
+            f"at a {row['verdict']} size on {code(row['slug'])} than on {code(row['hot'])}{times}."
+        )
+    return " ".join(said)
+
+
+def crossover_table(findings: Findings) -> str:
+    """Return from which size on each way is faster than the one that it is compared with."""
+    rows = []
+    for one in of(findings, "crossover"):
+        price = next((found for found in one.reasons if "cpu_ns" in found.quantity
+                      or "cycles" in found.quantity), None)  # fmt: skip
+        rows.append(
+            [
+                code(one.condition),
+                impl(one.subject),
+                _from_where(one).rstrip(",") or _OPEN.get(one.verdict, one.verdict),
+                f"{one.n_better}, {one.n_worse} of {one.n_cells}",
+                _place(one.reason(f"{_THROUGHPUT} (worst)")),
+                _place(one.reason(f"{_THROUGHPUT} (best)")),
+                _times(one),
+                _cost(price),
+            ]
+        )
+        if one.reference != _TWO:
+            rows[-1][1] += f" over {impl(one.reference)}"
+    columns = ["Condition", "Way", "Faster than `two_copy`", "Faster, slower", "Lowest ratio",
+               "Highest ratio", "Together", "Cost per byte"]  # fmt: skip
+    caption = (
+        "From which size on each way is faster than `two_copy`, over all numbers of threads; cells "
+        "by the verdict of each alone; the lowest and the highest ratio of throughputs, with where "
+        "that was; and over the cells together, unless these contradict each other, throughput "
+        "and cost of a byte."
+    )
+    return _table(columns, rows, caption, "tbl-crossovers", left=3)
+
+
+_OPEN = {
+    "undecided": "open",
+    "depends": "depends on the threads",
+    "cells disagree": "in some cells",
+}
+
+
+def _from_where(one: Finding) -> str:
+    """Return from which size on a way is faster, nothing where that is open."""
+    if one.verdict == "always":
+        return "at every size"
+    if one.verdict == "never":
+        return "at no size"
+    if one.verdict == "mixed":
+        return "at some sizes, with more than one change"
+    if one.below_bytes is None or one.above_bytes is None:
+        return ""
+    between = span(one.below_bytes, one.above_bytes, size, "and")
+    left = f", {sizes(one.open_bytes)} open," if one.open_bytes else ""
+    return f"{'from' if one.verdict == 'from' else 'up to'} a size between {between}{left}"
+
+
+def _cost(price: Finding | None) -> str:
+    if price is None:
+        return NONE
+    if price.estimate is None:
+        return f"less in {price.n_better}, more in {price.n_worse}"
+    return _times(price)
+
+
+def expectations_answer(facts: Facts, findings: Findings) -> str:
+    """Return the expectation that was violated most, or that none was."""
+    found = of(findings, "expectation")
+    names = {one.subject for one in found}
+    n = _total(found, "n_cells")
+    if not found:
+        return "No expectation could be tested: nothing was measured that they are about."
+    violated = [
+        (violation["mean"], slug, violation)
+        for slug in facts["measured_conditions"]
+        for violation in facts["conditions"][slug]["questions"]["q6"]["violations"]
+    ]
+    if not violated:
+        return (
+            f"Nothing: none of {plural(len(names), 'expectation')} was violated, in "
+            f"{plural(n, 'comparison')}."
+        )
+    _, slug, worst = max(violated, key=lambda one: one[0])
+    n_violated = len({one.subject for one in found if one.verdict == "violated"})
+    return (
+        f"Of {plural(len(names), 'expectation')}, {n_violated} "
+        f"{'was' if n_violated == 1 else 'were'} violated in some comparison. Furthest off, on "
+        f"{code(slug)}: *{worst['statement']}.* Against it were {worst['n_violated']} of "
+        f"{plural(worst['n_tested'], 'comparison')}."
+    )
+
+
+def expectations_table(facts: Facts, findings: Findings) -> str:
+    """Return how each expectation fared over all conditions, those first that were violated."""
+    rows = []
+    by_name: dict[str, list[Finding]] = {}
+    for one in of(findings, "expectation"):
+        by_name.setdefault(one.subject, []).append(one)
+    for found in sorted(by_name.values(), key=lambda same: -_total(same, "n_worse")):
+        n, held, against = (_total(found, name) for name in ("n_cells", "n_better", "n_worse"))
+        rows.append(
+            [found[0].reference, f"{held}", f"{n - held - against}", f"{against}",
+             _strongest(facts, found[0].subject)]
+        )  # fmt: skip
+    columns = ["Expected", "With it", "No difference", "Against it", "Strongest case against"]
+    caption = (
+        "How comparisons went, over all conditions, after Holm's correction for all of them "
+        "together. The last column is a ratio with its interval, and where it was found."
+    )
+    return _table(columns, rows, caption, "tbl-expectations", left=1, last_left=True)
+
+
+def _strongest(facts: Facts, name: str) -> str:
+    cases = [
+        (abs(one["mean"]), slug, one["strongest"])
+        for slug in facts["measured_conditions"]
+        for one in facts["conditions"][slug]["questions"]["q6"]["violations"]
+        if one["id"] == name
+    ]
+    if not cases:
+        return NONE
+    _, slug, found = max(cases, key=lambda one: one[0])
+    interval = "" if found["once"] else f" ({_span(found['low'], found['high'])})"
+    return f"{ratio(found['value'])}{interval}: {code(slug)}, {case(found['where'])}"
+
+
+def quality_table(facts: Facts) -> str:
+    """Return how clean the cells of each condition were, in Markdown."""
+    rows = []
+    for slug in facts["measured_conditions"]:
+        quality = facts["conditions"][slug]["quality"]
+        without = quality["without_flagged"]
+        flagged = [
+            f"{_CHECKS[gate['id']]} {gate['n_cells']}"
+            for gate in quality["gates"]
+            if gate["n_cells"]
+        ]
+        changed = (
+            f"{without['n_changed']} of {without['n_compared']}"
+            if without["status"] == "compared"
+            else {"none": "none flagged", "all": "all are flagged"}[without["status"]]
+        )
+        rows.append(
+            [code(slug), f"{quality['n_clean']} of {quality['n_cells']}",
+             ", ".join(flagged) or NONE,
+             f"{quality['n_warned']} of {quality['n_measured']}", changed,
+             str(len(quality["modes"])) if quality["modes_told"] else "not told"]
+        )  # fmt: skip
+    columns = ["Condition", "Clean cells", "Cells flagged", "Repetitions disturbed",
+               "Verdicts changed without", "Two modes"]  # fmt: skip
+    caption = (
+        "How clean the measurements were: cells that pass every check, and how many each flags; "
+        "repetitions with a warning that the machine was disturbed; verdicts on throughput that "
+        "would be others without what is flagged; cells whose repetitions fall into two clusters. "
+        "Nothing was left out. `tables/quality.csv` has every cell."
+    )
+    return _table(columns, rows, caption, "tbl-quality", left=3)
+
+
+_CHECKS = {
+    "spread": "spread",
+    "halves": "halves apart",
+    "drift": "drift",
+    "retransmits": "sent again",
+    "multiplexed": "counters shared",
+    "few_repetitions": "few repetitions",
+    "foreign_load": "other load",
+    "steal": "time stolen",
+    "throttled": "lowered clock",
+    "window_edge_late": "late window",
+    "odd_numbers": "odd numbers",
+}
+
+
+def _table(
+    names: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    caption: str,
+    identifier: str,
+    left: int,
+    *,
+    last_left: bool = False,
+) -> str:
+    """Return a table whose first columns, and perhaps its last, are aligned to the left."""
+    last = len(names) - 1
+    columns = [
+        Column(name, "left" if place < left or (last_left and place == last) else "right")
+        for place, name in enumerate(names)
+    ]
+    told = [list(row) for row in rows]
+    for row, before in zip(told[:0:-1], told[-2::-1], strict=True):
+        if row[0] == before[0]:
+            row[0] = ""  # as the row above
+    return pipe_table(columns, told, caption, identifier, ("grouped",))
+
+
+def _estimate(one: Finding | None, form: Callable[[float], str] = ratio) -> str:
+    return NONE if one is None or one.estimate is None else form(one.estimate)
+
+
+def _times(one: Finding | None) -> str:
+    """Return a ratio with its interval, as a cell of a table."""
+    if one is None or one.estimate is None:
+        return NONE
+    return f"{ratio(one.estimate)}{_in_brackets(one)}"
+
+
+def _in_brackets(one: Finding) -> str:
+    if one.low is None or one.high is None:
+        return ""
+    return f" ({_span(one.low, one.high)})"
+
+
+def _interval(one: Finding) -> str:
+    if one.low is None or one.high is None:
+        return "(observed once)"
+    return f"({_span(one.low, one.high)})"
+
+
+def _span(low: float, high: float) -> str:
+    return span(low, high) if low <= 0.0 or high / low <= _VAGUE else "too wide"
+
+
+def _place(one: Finding | None) -> str:
+    if one is None:
+        return NONE
+    return f"{_estimate(one)} at {size(one.msg_bytes[0])}, {plural(one.n_threads[0], 'thread')}"
+
+
+def _ways(names: str) -> str:
+    return " or ".join(map(impl, names.split(" or ")))
+
+
+def _codes(slugs: Iterable[str]) -> str:
+    return join_and(map(code, slugs))
+
+
+def _conditions(found: Findings) -> list[str]:
+    return list(dict.fromkeys(one.condition for one in found))
+
+
+def _of_condition(found: Findings, slug: str, quantity: str) -> Finding | None:
+    return next((one.reason(quantity) for one in found if one.condition == slug), None)
+
+
+def _part(some: int, whole: int) -> str:
+    """Return how many of a whole in a sentence: ``none``, ``all``, ``3``."""
+    return {0: "none", whole: "all"}.get(some, str(some))
+
+
+def _total(found: Findings, name: str) -> int:
+    return sum(getattr(one, name) or 0 for one in found)
