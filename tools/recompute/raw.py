@@ -79,11 +79,6 @@ def all_repetitions(results: Path, study: str, most_rounds: float = math.inf) ->
         row["started_at"] = record["started_at"]
         row["wall_s"] = record["wall_s"]
         row["ring_bytes"] = record["settings"]["ring_bytes"]
-        row |= {
-            f"cpus_of_{side}": tuple(record["settings"][f"{side}_cpus"] or ()) for side in _SIDES
-        }
-        row["n_cpus"] = _n_cpus(record["settings"])
-        row["warned"] = ";".join(sorted({each["code"] for each in record["warnings"]}))
         if record["status"] == "measured":
             row |= _measured(record)
         rows.append(row)
@@ -111,19 +106,12 @@ def condition_of(cell: dict[str, Any]) -> str:
     return "_".join([cell["testbed"], *(cell[name] for name in usual if cell[name] != usual[name])])
 
 
-def _n_cpus(settings: dict[str, Any]) -> int | None:
-    """Return on how many CPUs the threads of both sides were pinned."""
-    cpus = [settings[f"{side}_cpus"] for side in _SIDES]
-    return len({number for side in cpus for number in side or ()}) or None
-
-
 def _measured(record: dict[str, Any]) -> dict[str, Any]:
     driver = record["driver"]
     ends = _ends(driver)
     far, sender = ends.get("receiver", ends["sender"]), ends["sender"]
     row: dict[str, Any] = {
         "mtu_bytes": record["testbed"]["mtu_bytes"],
-        "offloaded": all((record["testbed"]["offloads"] or {}).get(n) for n in ("tso", "gso")),
         "first_half_share": far["in_window"]["first_half_bytes"] / far["in_window"]["bytes"],
     }
     row |= {
@@ -157,7 +145,6 @@ def _measured(record: dict[str, Any]) -> dict[str, Any]:
         if beside:
             trips = _round_trips(beside["sender"], its)
             row |= {f"reference_{name}": of for name, of in trips.items()}
-    row["sent_bits_per_s"] = sender["in_window"]["bytes"] * 8e9 / _window_ns(sender)
     if sender["tcp"] is None:
         row["rate_limit_bits_per_s"] = sender["options"].get("rate_bytes_per_s", 0) * 8.0 or None
         row |= _datagrams_of(driver)
