@@ -89,16 +89,14 @@ def test_a_way_and_the_reference_are_profiled_in_turns(
     write_folded(found.stacks, folded_path(path))
     (way,), (again,) = read_repetitions([path], LISTS), repetitions(tmp_path / "results")
     assert way.reference is not None
-    assert again.reference is not None
-    its = way.reference, again.reference
-    for name, (one, other) in (("zero_copy", (way, again)), ("two_copy", its)):
-        assert one.shares.keys() == other.stacks.keys() == set(SIDES[:n_sides])
-        assert one.key.implementation == other.key[1] == name
-        for side in other.stacks:
-            assert one.stacks[side] == other.stacks[side]
-            assert one.ns_per_kib(side) == pytest.approx(other.sampled.ns_per_kib(side))
-        assert other.unsampled is not None
-        assert (one.record["plain"] or {})["received_bytes"] == other.unsampled.received_bytes
+    for name, one in (("zero_copy", way), ("two_copy", way.reference)):
+        assert one.shares.keys() == set(SIDES[:n_sides])
+        assert one.key.implementation == name
+        assert (one.record["plain"] or {})["received_bytes"] > 0
+    assert again.stacks.keys() == set(SIDES[:n_sides])
+    for side in again.stacks:
+        assert way.stacks[side] == again.stacks[side]
+        assert way.ns_per_kib(side) == pytest.approx(again.factors(side)[2])
 
 
 def test_a_kernel_that_may_not_be_sampled_is_a_skipped_record(tmp_path: Path) -> None:

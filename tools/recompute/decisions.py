@@ -1,27 +1,26 @@
-"""The decision tables, made again from the records: who is the fastest, who the cheapest."""
+"""Who is the fastest and who the cheapest, against the answers in facts.json."""
 
 import itertools
+import json
 import math
-import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from tools.recompute import estimates
-from tools.recompute.document import Table
+from tools.recompute.compare import differs
 from tools.recompute.estimates import Estimate
-from tools.recompute.run import THROUGHPUT, Run, relative_of
-from tools.recompute.slots import VAGUE, agrees
-from tools.recompute.wire import one_kernel
+from tools.recompute.run import Run, relative_of
 
 Logs: TypeAlias = dict[str, pd.DataFrame]
 """By speed and cheapness, how ways compare at a size: a row per way and thread count."""
 
 ALIKE = 1.05
-_MANY = 3  # ways of which not all are named
+_TOLD = {"speed": "fastest", "cheapness": "cheapest"}
 
 
 @dataclass
@@ -32,6 +31,7 @@ class Answer:
     kind: str
     p_value: float
     ratio: Estimate | None
+    of: str = ""
     settled: bool = False
 
 
@@ -44,6 +44,55 @@ class Row:
     missing: list[str]
     answers: dict[str, Answer] = field(default_factory=dict)
     prices: list[float] = field(default_factory=list)
+
+
+def wrong_decisions(results: Path) -> Iterator[str]:
+    """Yield where an answer of facts.json differs: who, by how much, how sure, at what price."""
+    path = results / "facts.json"
+    if not path.is_file():
+        return
+    facts, run = json.loads(path.read_text(encoding="utf-8")), Run(results)
+    of_trips = enumerate((facts["round_trips"] or {"conditions": []})["conditions"])
+    for trips, conditions in ((False, facts["conditions"].items()), (True, of_trips)):
+        for at, told in conditions:
+            place = f"facts.json: {'round_trips.' * trips}conditions.{at}.decisions"
+            name = str(told["name"] if trips else at)
+            rows, found = told["decisions"]["rows"], decision_table(run, name, trips=trips)
+            if [(row["msg_bytes"], row["n_threads"]) for row in rows] != [
+                (row.size, row.threads) for row in found
+            ]:
+                yield f"{place}: rows for other sizes or threads than the records give"
+                continue
+            for number, (row, mine) in enumerate(zip(rows, found, strict=True)):
+                yield from _wrong_row(f"{place}.rows[{number}]", row, mine)
+
+
+def _wrong_row(place: str, told: Mapping[str, Any], found: Row) -> Iterator[str]:
+    if told["missing"] != found.missing:
+        yield f"{place}.missing is {told['missing']}, recomputed {found.missing}"
+    price = told["price"] or {"low": None, "high": None}
+    ends = (min(found.prices, default=None), max(found.prices, default=None))
+    for end, value in zip(("low", "high"), ends, strict=True):
+        yield from differs(f"{place}.price.{end}", price[end], value)
+    for name, key in _TOLD.items():
+        said, answer = told[key], found.answers.get(name)
+        if said is None or answer is None:
+            if said is not answer:
+                yield f"{place}.{key} is {said}, recomputed {answer}"
+            continue
+        ratio = said["ratio"] or {}
+        for what, one, other in (
+            ("told", said["told"], answer.kind),
+            ("ways", said["ways"], answer.ways),
+            ("settled", said["settled"], answer.settled),
+            ("ratio.implementation", ratio.get("implementation", ""), answer.of),
+        ):
+            if one != other:
+                yield f"{place}.{key}.{what} is {one}, recomputed {other}"
+        if ratio and answer.ratio:
+            for what in ("n", "value", "low", "high"):
+                value = getattr(answer.ratio, what)
+                yield from differs(f"{place}.{key}.ratio.{what}", ratio[what], value)
 
 
 def of_tables(run: Run, *, trips: bool) -> pd.DataFrame:
@@ -72,10 +121,10 @@ def decision_table(run: Run, condition: str, *, trips: bool) -> list[Row]:
         # 10 Gbit/s are 1.25 bytes per nanosecond.
         rows["price"] = 1.25 * _of_machines(run, condition, rows, "byte")
         if rows["price"].isna().all():
-            _price(rows, f"{run.side(condition)}_cpu_ns_per_byte", 1.25)
+            _price(rows, f"{_side(condition)}_cpu_ns_per_byte", 1.25)
     # of round trips, times are told in place of speeds
     signs = {"speed": -1 if trips else 1, "cheapness": -1}
-    columns = {"speed": "p50_ns" if trips else THROUGHPUT, "cheapness": "price"}
+    columns = {"speed": "p50_ns" if trips else "throughput_bits_per_s", "cheapness": "price"}
     logs = {name: signs[name] * relative_of(rows, column) for name, column in columns.items()}
     section = run.config["round_trips" if trips else _section(run, condition)]
     listed = [way for way in section["implementations"] if way in set(rows["implementation"])]
@@ -114,8 +163,24 @@ def _of_machines(run: Run, condition: str, rows: pd.DataFrame, unit: str) -> pd.
     name = f"machines_cpu_ns_per_{unit}"
     nothing = pd.Series(math.nan, index=rows.index)
     found = rows.get(name, nothing).astype(float)
-    twice = condition.startswith("wire") and one_kernel(run, condition)
+    twice = condition.startswith("wire") and _one_kernel(run, condition)
     return nothing if twice or found.isna().any() else found
+
+
+def _ratio(run: Run, logs: pd.Series, picked_from: int = 1) -> Estimate:
+    return estimates.ratio(logs.to_numpy(float), run.settings.confidence, picked_from)
+
+
+def _side(condition: str) -> str:
+    """Return of whom costs are told: of the sender where nobody receives."""
+    return "sender" if condition.startswith(("sink", "wire_sink")) else "both"
+
+
+def _one_kernel(run: Run, condition: str) -> bool:
+    """Tell whether both ends of a condition over the wire are one machine."""
+    machine = condition.partition("-")[2].split("_")[0]
+    peer = json.loads((run.results / f"peers/{machine}.json").read_text(encoding="utf-8"))
+    return bool(peer["wire"].get("one_kernel"))
 
 
 def _section(run: Run, condition: str) -> str:
@@ -172,7 +237,7 @@ def _best(run: Run, here: Logs, name: str, ways: list[str], threads: list[int]) 
     leads = {way: min((logs[way] - logs[o]).mean() for o in ways if o != way) for way in ways}
     first = max(ways, key=lambda way: leads[way])
     others = [way for way in ways if way != first]
-    found = {way: run.ratio(logs[first] - logs[way]) for way in others}
+    found = {way: _ratio(run, logs[first] - logs[way]) for way in others}
     if max(one.n for one in found.values()) < 2:
         return Answer([first], "once", math.nan, None)
     worst = max(one.p_value if one.value > 1 and one.n > 1 else 1.0 for one in found.values())
@@ -184,7 +249,7 @@ def _best(run: Run, here: Logs, name: str, ways: list[str], threads: list[int]) 
         w for w, p in zip(others, corrected, strict=True) if found[w].value > 1 and p < wrong
     }
     kept = sorted((way for way in others if way not in left_out), key=lambda way: found[way].value)
-    wide = [run.ratio(logs[first] - logs[way], len(others)) for way in kept]
+    wide = [_ratio(run, logs[first] - logs[way], len(others)) for way in kept]
     alike = all(one.high < ALIKE and one.low > 1 / ALIKE for one in wide)
     return Answer([first, *kept], "alike" if alike else "open", worst, None)
 
@@ -210,84 +275,8 @@ def _row(
         if picked and baseline in ways:
             logs = _means(here, name, picked, threads) - _means(here, name, baseline, threads)
             n_picked_from = 1 if answer.kind == "best" else len(ways) - 1
-            answer.ratio = run.ratio(sign * logs, n_picked_from)
+            found = _ratio(run, sign * logs, n_picked_from)
+            if found.n:
+                answer.ratio, answer.of = found, picked
         row.answers[name] = answer
     return row
-
-
-_tables: dict[tuple[int, str, bool], list[Row]] = {}
-
-
-def table_of(run: Run, condition: str, *, trips: bool) -> list[Row]:
-    """Return `decision_table`, made once."""
-    key = id(run), condition, trips
-    if key not in _tables:
-        _tables[key] = decision_table(run, condition, trips=trips)
-    return _tables[key]
-
-
-def check_row(
-    run: Run, condition: str, found: re.Match[str], row: Mapping[str, str], table: Table
-) -> Mapping[str, bool]:
-    """Return which fields of a row of a report's decision table are right."""
-    wanted = table_of(run, condition, trips=bool(found[1]))
-    columns = list(row)
-    place = next(i for i, cells in enumerate(table.rows) if cells == list(row.values()))
-    mine = wanted[place]
-    several = len(run_threads(wanted)) > len(mine.threads)
-    named = f", {mine.threads[0]} thread{'s' * (mine.threads[0] > 1)}" if several else ""
-    missing = ", no " + _or([f"`{way}`" for way in mine.missing]) if mine.missing else ""
-    size, more = re.fullmatch(r"([\d.,]+ [KMG]?i?B)(.*)", row[columns[0]]).groups()  # type: ignore[union-attr]
-    fields = {columns[0]: run.size(size) == mine.size and more == named + missing}
-    for (title, ratio), name in zip(
-        (columns[1:3], columns[3:5]), ("speed", "cheapness"), strict=True
-    ):
-        answer = mine.answers.get(name)
-        fields[title] = row[title].replace("\\*", "") == _words(answer)
-        # a name has no number of its own that could be found wrong
-        fields[ratio] = fields[title] and _ratio_shows(row[ratio], answer)
-    scale = 1e-3 if found[1] else 1.0
-    fields[columns[5]] = _price_shows(row[columns[5]], [scale * one for one in mine.prices])
-    return fields
-
-
-def run_threads(rows: list[Row]) -> set[int]:
-    """Return the thread counts of a table."""
-    return {n for row in rows for n in row.threads}
-
-
-def _or(names: list[str]) -> str:
-    return " or ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), names[-1]])
-
-
-def _words(answer: Answer | None) -> str:
-    if answer is None:
-        return "---"
-    ways = [f"`{way}`" for way in answer.ways]
-    if len(ways) > _MANY:
-        ways = [*ways[:2], f"{len(ways) - 2} others"]
-    names = _or(ways)
-    if answer.kind == "best":
-        return names if answer.settled else f"likely {names}"
-    words = {"alike": f"{names}, alike", "once": f"{names}, seen once", "alone": f"only {names}"}
-    return words.get(answer.kind, names)
-
-
-def _ratio_shows(text: str, answer: Answer | None) -> bool:
-    if answer is None or answer.ratio is None:
-        return text == ("---" if answer is None else "1")
-    numbers = re.findall(r"[\d.,]*\d", text)
-    ratio = answer.ratio
-    if text == "too wide":
-        return ratio.high > VAGUE * ratio.low
-    wanted = [ratio.value] if math.isnan(ratio.low) else [ratio.value, ratio.low, ratio.high]
-    return len(numbers) == len(wanted) and all(
-        agrees("x", number, value, 0.0) for number, value in zip(numbers, wanted, strict=True)
-    )
-
-
-def _price_shows(text: str, prices: list[float]) -> bool:
-    if not prices:
-        return text == "---"
-    ends = re.findall(r"[\d.,]*\d", text)
-    return agrees("x", ends[0], min(prices), 0.0) and agrees("x", ends[-1], max(prices), 0.0)

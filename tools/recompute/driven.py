@@ -1,44 +1,26 @@
 """Repetitions of the studies that iperf3 or our own programs drive, read from the raw records.
 
 Who used how much CPU in the window, inside of guests and outside, what held a sender back, and what
-became of datagrams.
+became of datagrams. Columns are named as in the tables.
 """
 
 import math
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from tools.recompute.raw import records_of
+from tools.recompute.raw import OTHER_TIME, records_of
 
 SIDES = ("sender", "receiver")
-POINT = {"cpu_budget": "limit_percent", "datagrams": "msg_bytes"}
-"""The studies, and what a curve of each goes along."""
-MISSED = 5.0
-"""By more points of one CPU than that, per stream, a limiter misses."""
-CURVE = re.compile(r"`([\w-]+)` with (\d+) streams?(?: \(([^)]*)\))?")
-"""The name of a curve: a testbed, a number of streams, and what distinguishes it from others."""
-
-CAUSES = {
-    "receive_buffer": "found no room in the receive buffer",
-    "socket_memory": "found no memory for sockets",
-    "reassembly": "found no room where the receiver's kernel puts the packets of a datagram"
-    " together",
-    "device": "was dropped by a network device",
-    "tap": "was dropped on the host by a guest's TAP device",
-    "bridge": "was dropped on the host by the bridge between the guests",
-    "other": "had other causes",
-}
-"""Why datagrams are lost, and how that is told."""
-
-# what a guest says of a time that is longer or shorter by more is not of the window
-_OTHER_TIME = 0.25
+# By more points of one CPU than that, per stream, a limiter misses.
+_MISSED = 5.0
 _FEWEST_INTERVALS = 3
 _FULL = 95.0
 _NO_LIMIT = 100
+# Datagrams besides messages: a welcome and a goodbye.
+_NOTES = 2
 _IN_PACKETS = ("reassembly", "device", "tap", "bridge")
 _ELSEWHERE = (
     "Udp.InCsumErrors", "Udp.NoPorts", "Ip.InDiscards", "Ip.InHdrErrors", "Ip.InAddrErrors",
@@ -47,67 +29,25 @@ _ELSEWHERE = (
 
 
 def driven(results: Path, study: str) -> pd.DataFrame:
-    """Return a row per measured repetition of one of the studies.
-
-    Columns
-    -------
-    sender, receiver, host
-        CPU that the processes and the whole machine used [% of one CPU].
-    SIDE_by_scheduler, SIDE_by_perf, SIDE_waiting
-        That of the processes by either clock, and for how long they waited for a CPU.
-    SIDE_PARTY
-        That of a side's guest and of its hypervisor; the receiver has none in the sender's guest.
-    emulated, shared
-        Whether an emulator ran the guests, and whether one guest holds both sides.
-    bits_per_s, sent_bits_per_s, kernel_bits_per_s
-        Payload received and sent, and received as the kernel counts what is read.
-    kind, missed, saturated
-        Of the limiter: what it is; whether it missed, and whether the sender left more than that of
-        its budget unused for another reason.
-    sent, received, lost, lost_CAUSE, unaccounted
-        Datagrams, until the receivers had read all.
-    """
-    assert study in POINT
+    """Return a row per repetition of `cpu_budget` or of `datagrams`."""
     rows = []
     for record in records_of(results / "raw" / study):
+        row: dict[str, Any] = {**record["cell"], "status": record["status"]}
+        rows.append(row)
+        if study == "cpu_budget":
+            row["offered_percent"] = float(row["limit_percent"] * row["n_threads"])
+            row |= {"limiter_missed": False, "saturated": False}
         if record["status"] != "measured":
             continue
-        row = {**record["cell"], **_processes(record, by_perf=study == "datagrams")}
-        row["foreign"] = any(one["code"] == "foreign_load" for one in record["warnings"])
-        row["version"] = record["driver"].get("version")
-        row |= _rates(record)
-        row |= _of_guests(record["observed"].get("hypervisor"))
-        if study == "datagrams":
-            row |= _datagrams(record)
-        else:
-            row |= _limited(record, row)
-        rows.append(row)
+        row |= _rates(record) | _of_guests(record["observed"].get("hypervisor"))
+        row |= _processes(record, by_perf=study == "datagrams")
+        row |= {
+            f"{name.removesuffix('_percent')}_ns_per_byte": value * 8e7 / row["bits_per_s"]
+            for name, value in row.items()
+            if name.endswith("_cpu_percent") and row["bits_per_s"] > 0
+        }
+        row |= _datagrams(record, row) if study == "datagrams" else _limited(record, row)
     return pd.DataFrame(rows)
-
-
-def named_rows(rows: pd.DataFrame, testbed: str, n_threads: str, variant: str) -> pd.DataFrame:
-    """Return the repetitions of a curve, by how its name distinguishes it from others."""
-    rows = rows[(rows["testbed"] == testbed) & (rows["n_threads"] == int(n_threads))]
-    told = {
-        "implementation": re.search(r"our sender with `(\w+)`|(iperf3)", variant),
-        "limiter": re.search(r"limited by (?:a control group|`(cpulimit)`)", variant),
-    }
-    for name, found in told.items():
-        if found is not None:
-            value = next((one for one in found.groups() if one), "cgroup")
-            rows = rows[rows[name] == value]
-    if rows.empty or len(rows[[n for n in told if n in rows]].drop_duplicates()) != 1:
-        raise LookupError(f"{testbed} with {n_threads} streams ({variant}) is no curve")
-    if ("emulated" in variant) != bool(rows["emulated"].any()):
-        raise ValueError("an emulator is to be told of where there was one, and only there")
-    return rows
-
-
-def curves(rows: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
-    """Yield what each curve is of, and its repetitions."""
-    keys = [name for name in ("testbed", "implementation", "limiter", "n_threads") if name in rows]
-    for key, of in rows.groupby(keys, sort=False):
-        yield dict(zip(keys, key, strict=True)), of
 
 
 def _pairs(record: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -119,14 +59,14 @@ def _length_ns(report: Mapping[str, Any]) -> int:
     return int(report["window"]["end_ns"] - report["window"]["start_ns"])
 
 
-def _processes(record: Mapping[str, Any], *, by_perf: bool) -> dict[str, float]:
+def _processes(record: Mapping[str, Any], *, by_perf: bool) -> dict[str, Any]:
     """Return what both sides used: by the scheduler, or by perf where it counted both.
 
     Our own programs read their clocks themselves, at the edges of their windows; but one that
     `cpulimit` stops may be stopped there too.
     """
     usage = record["observed"].get("usage") or {}
-    row: dict[str, float] = {}
+    row: dict[str, Any] = {"cpu_clock": "scheduler"}
     for side in SIDES:
         seen = usage.get(side)
         perf = (record["observed"]["perf_stat"][side] or {}).get("events", {})
@@ -137,13 +77,13 @@ def _processes(record: Mapping[str, Any], *, by_perf: bool) -> dict[str, float]:
         else:
             report = record["driver"][side]
             used, window = report["process"]["cpu_ns"], _length_ns(report)
-        row[f"{side}_by_scheduler"] = 100.0 * used / window
-        row[f"{side}_by_perf"] = math.nan if by_it is None else 100.0 * by_it / window
-        row[f"{side}_waiting"] = _waiting(record, side, seen)
-    clocks = {side: row[f"{side}_by_perf"] for side in SIDES}
-    row["by_perf"] = by_perf and not any(map(math.isnan, clocks.values()))
-    own = "by_perf" if row["by_perf"] else "by_scheduler"
-    return row | {side: row[f"{side}_{own}"] for side in SIDES}
+        row[f"{side}_cpu_percent"] = 100.0 * used / window
+        row[f"{side}_perf_percent"] = math.nan if by_it is None else 100.0 * by_it / window
+        row[f"{side}_waiting_percent"] = _waiting(record, side, seen)
+    clocks = {f"{side}_cpu_percent": row[f"{side}_perf_percent"] for side in SIDES}
+    if by_perf and not any(map(math.isnan, clocks.values())):
+        row |= clocks | {"cpu_clock": "task_clock"}
+    return row
 
 
 def _waiting(record: Mapping[str, Any], side: str, seen: Mapping[str, Any] | None) -> float:
@@ -205,28 +145,27 @@ def _in_window(report: Mapping[str, Any], began_ns: int, window: Mapping[str, in
     return float(n_bytes * 8 / sum(one["end"] - one["start"] for one in inside))
 
 
-def _of_guests(found: Mapping[str, Any] | None) -> dict[str, float]:
+def _of_guests(found: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return what guests and their hypervisors used [% of one CPU]."""
-    row: dict[str, Any] = {"emulated": False, "shared": False}
     if found is None:
-        return row
+        return {}
     machine = found["machine"]
-    row["host"] = 100.0 * machine["busy_ns"] / machine["window_ns"]
+    row: dict[str, Any] = {"host_cpu_percent": 100.0 * machine["busy_ns"] / machine["window_ns"]}
     for guest in found["guests"]:
         side, inside, window_ns = guest["sides"][0], guest["inside"], guest["window_ns"]
         used = {kind: 100.0 * of["cpu_ns"] / window_ns for kind, of in guest["threads"].items()}
         outside = sum(used.values())
         busy = 100.0 * inside["busy_ns"] / inside["window_ns"]
-        if abs(inside["window_ns"] / window_ns - 1.0) > _OTHER_TIME:
+        if abs(inside["window_ns"] / window_ns - 1.0) > OTHER_TIME:
             busy = math.nan
         own = math.nan if math.isnan(busy) else min(busy, used["vcpu"])
         used |= {"guest": busy, "hypervisor": outside, "overhead": outside - own}
+        row |= {f"{side}_{party}_cpu_percent": value for party, value in used.items()}
         for kind in ("vcpu", "io"):
-            used[f"{kind}_waiting"] = 100.0 * guest["threads"][kind]["waiting_ns"] / window_ns
-        used["vcpus"] = guest["vcpu_threads"]
-        row |= {f"{side}_{party}": value for party, value in used.items()}
-        row["emulated"] |= guest["accelerator"] == "tcg"
-        row["shared"] |= len(guest["sides"]) > 1
+            waited = 100.0 * guest["threads"][kind]["waiting_ns"] / window_ns
+            row[f"{side}_{kind}_waiting_percent"] = waited
+        row[f"{side}_vcpu_threads"] = guest["vcpu_threads"]
+        row["accelerator"] = guest["accelerator"]
     return row
 
 
@@ -238,11 +177,11 @@ def _limited(record: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any
     full, or the sender waited for a CPU for as long as is missing.
     """
     cell, limit = record["cell"], record["observed"]["cpu_limit"]
-    left = cell["limit_percent"] - row["sender"] / cell["n_threads"]
-    found = {"kind": limit["kind"], "missed": False, "saturated": False}
-    if not limit["held"] or left < -MISSED:
-        return found | {"missed": True}
-    if left <= MISSED:
+    left = cell["limit_percent"] - row["sender_cpu_percent"] / cell["n_threads"]
+    found = {"limiter_kind": limit["kind"], "limiter_missed": False, "saturated": False}
+    if not limit["held"] or left < -_MISSED:
+        return found | {"limiter_missed": True}
+    if left <= _MISSED:
         return found
     throttled = limit["throttled"]
     if cell["limit_percent"] == _NO_LIMIT:
@@ -250,38 +189,41 @@ def _limited(record: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any
     elif throttled and throttled["periods"]:
         by_limiter = throttled["throttled_periods"] >= 0.5 * throttled["periods"]
     else:
-        full = row["receiver"] / cell["n_threads"] >= _FULL
-        by_limiter = not full and not row["sender_waiting"] / cell["n_threads"] >= left - MISSED
-    return found | {"missed": by_limiter, "saturated": not by_limiter}
+        waited = row["sender_waiting_percent"] / cell["n_threads"]
+        full = row["receiver_cpu_percent"] / cell["n_threads"] >= _FULL
+        by_limiter = not full and not waited >= left - _MISSED
+    return found | {"limiter_missed": by_limiter, "saturated": not by_limiter}
 
 
-def _datagrams(record: Mapping[str, Any]) -> dict[str, float]:
+def _datagrams(record: Mapping[str, Any], rates: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a datagram costs each side [ns], and what became of all of them."""
-    size = record["cell"]["msg_bytes"]
-    row: dict[str, float] = {"drained": record["observed"]["datagrams"]["drained"]}
-    mtu_bytes = row["mtu_bytes"] = record["testbed"]["mtu_bytes"]
+    size, counters = record["cell"]["msg_bytes"], record["observed"]["datagrams"]
+    mtu_bytes = record["testbed"]["mtu_bytes"]
+    row: dict[str, Any] = {"drained": counters["drained"], "mtu_bytes": mtu_bytes}
+    for side, way, rate in (("sender", "sent", "sent_"), ("receiver", "received", "")):
+        row[f"{way}_per_s"] = each_s = rates[f"{rate}bits_per_s"] / 8 / size
+        row[f"{side}_ns"] = rates[f"{side}_cpu_percent"] * 1e7 / each_s if each_s > 0 else math.nan
     # all packets but the last carry a multiple of 8 bytes
     each = -(-(size + 8) // ((mtu_bytes - 20) // 8 * 8)) if size + 28 > mtu_bytes else 1
-    counters = record["observed"]["datagrams"]
-    far = record["cell"]["testbed"].startswith("wire")
-    row |= _account(counters, "stopped", each, far=far) | {"packets_each": each}
-    whole = _account(counters, "end", each, far=far)
+    row["packets_each"] = each
+    row |= _account(record, "stopped", each)
+    whole = _account(record, "end", each)
     row |= {"kernel_sent": whole["sent"], "kernel_lost": whole["lost"]}
     ends = [pair["client"].get("end") or {} for pair in _pairs(record)]
-    told = [(end.get("sum") or {}).get("lost_packets", math.nan) for end in ends]
-    row["driver_lost"] = math.nan if None in told or not told else sum(map(float, told))
+    told = [(end.get("sum") or {}).get("lost_packets") for end in ends]
+    row["driver_lost"] = math.nan if None in told or not told else sum(told)
     late = [
         (stream.get("udp") or {}).get("out_of_order") or 0
         for end in ends
         for stream in end.get("streams", ())
     ]
-    return row | {"driver_out_of_order": sum(late)}
+    return row | {"driver_out_of_order": sum(late) if ends else math.nan}
 
 
-def _account(
-    counters: Mapping[str, Any], until: str, packets_each: int, *, far: bool
-) -> dict[str, float]:
+def _account(record: Mapping[str, Any], until: str, packets_each: int) -> dict[str, float]:
     """Return how many datagrams were sent and lost until some moment, and for want of what room."""
+    counters, driver = record["observed"]["datagrams"], record["driver"]
+    far = record["cell"]["testbed"].startswith("wire")
     change = {
         place: {
             name: counters[until][place][name] - value
@@ -300,16 +242,18 @@ def _account(
     packets = _packets(change, sender, receiver, far=far)
     left = sent - received - sum(lost.values())
     lost |= packets if packets_each == 1 else _each_its_part(left, packets)
+    if driver.get("sender"):  # our programs repeat what greets and ends each connection
+        notes = _NOTES * record["cell"]["n_threads"]
+        again = sent - driver["sender"]["total"]["datagrams"] - notes
+        sent -= min(max(0, again), max(0, sent - received - sum(lost.values())))
     if far:  # of what is left, errors of devices explain as much as there are
         rest = max(0, sent - received - sum(lost.values()))
-        lost["device"] += min(
-            rest, receiver.get("dev.rx_errors", 0) + sender.get("dev.tx_errors", 0)
-        )
+        errors = receiver.get("dev.rx_errors", 0) + sender.get("dev.tx_errors", 0)
+        lost["device"] += min(rest, errors)
     named = {f"lost_{cause}": value for cause, value in lost.items()}
     unaccounted = sent - received - sum(lost.values())
-    return {
-        "sent": sent, "lost": sent - received, **named, "unaccounted": unaccounted
-    }  # fmt: skip
+    account = {"sent": sent, "received": received, "lost": sent - received}
+    return account | named | {"lost_unaccounted": unaccounted}
 
 
 def _packets(

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special, stats
 
 
 @dataclass(frozen=True)
@@ -29,17 +29,6 @@ class Estimate:
     def sign(self) -> int:
         """On which side of 1 the interval lies; 0 where it holds 1 or there is none."""
         return int(self.low > 1.0) - int(self.high < 1.0)
-
-    @property
-    def seen(self) -> int:
-        """What a text says of it: with one round, by the ratio alone."""
-        return int(math.copysign(1, self.value - 1)) if self.n == 1 else self.sign
-
-    def over(self, unit: float) -> "Estimate":
-        """Return the same in another unit."""
-        value, low, high = (each / unit for each in (self.value, self.low, self.high))
-        scatter = self.scatter[0] / unit, self.scatter[1] / unit
-        return Estimate(value, low, high, n=self.n, scatter=scatter)
 
     def rest(self) -> "Estimate":
         """Return what a share leaves of the whole."""
@@ -71,7 +60,7 @@ def median(values: np.ndarray, confidence: float) -> Estimate:
     if variance == 0:
         return Estimate(value, value, value, n=n)
     kurtosis = float((off**4 * chances).sum()) / variance**2
-    half = float(stats.t.ppf((1 + confidence) / 2, n - 1)) * math.sqrt(variance)
+    half = _quantile(confidence, n) * math.sqrt(variance)
     scatter = float(half * math.sqrt(max(kurtosis - 1, 0.0)) / 2)
     if not positive:
         return Estimate(value, value - half, value + half, n=n, scatter=(scatter, scatter))
@@ -79,16 +68,10 @@ def median(values: np.ndarray, confidence: float) -> Estimate:
     return Estimate(value, low, high, n=n, scatter=(low * scatter, high * scatter))
 
 
-def difference(values: np.ndarray, confidence: float) -> Estimate:
-    """Return the mean of the rounds' differences, shape (n_rounds,), with Student's interval."""
-    value, n = float(values.mean()), len(values)
-    if n < 2:
-        return Estimate(value, n=n)
-    if values.std() == 0:
-        return Estimate(value, value, value, float(value == 0.0), n)
-    test = stats.ttest_1samp(values, 0.0)
-    ends = test.confidence_interval(confidence)
-    return Estimate(value, float(ends.low), float(ends.high), float(test.pvalue), n)
+@cache
+def _quantile(confidence: float, n: int) -> float:
+    """Return how many standard errors a two-sided interval of n values reaches to either side."""
+    return float(stats.t.ppf((1 + confidence) / 2, n - 1))
 
 
 @cache
@@ -108,37 +91,26 @@ def _middles(n: int) -> np.ndarray:
     return chances + np.diag(lower - chances.sum(axis=1))
 
 
-def ratio(
-    logs: np.ndarray, confidence: float, picked_from: int = 1, least_error: float = 0.0
-) -> Estimate:
+def ratio(logs: np.ndarray, confidence: float, picked_from: int = 1) -> Estimate:
     """Return the geometric mean of the rounds' ratios from their logarithms, shape (n_rounds,).
 
     The interval is Student's t; that of a ratio picked from so many allows for all of them
-    (Bonferroni). Its standard error is no less than `least_error`.
+    (Bonferroni).
     """
     known = logs[np.isfinite(logs)]
-    if len(known) == 0:
+    n = len(known)
+    if n == 0:
         return Estimate(math.nan, n=0)
-    value = math.exp(known.mean())
-    if len(known) < 2:
+    mean = float(known.mean())
+    value = math.exp(mean)
+    if n < 2:
         return Estimate(value)
     if known.std() == 0:
-        return Estimate(value, value, value, float(value == 1.0), len(known))
-    error = max(float(stats.sem(known)), least_error)
-    test = stats.t(len(known) - 1, known.mean(), error)
-    low, high = test.interval(1.0 - (1.0 - confidence) / picked_from)
-    p_value = min(2.0 * float(min(test.cdf(0.0), test.sf(0.0))) * picked_from, 1.0)
-    return Estimate(value, math.exp(low), math.exp(high), p_value, len(known))
-
-
-def pooled(logs: pd.DataFrame, confidence: float) -> Estimate:
-    """Return the ratio over cells together: a round's mean over the cells is one replicate.
-
-    `logs` has a row per cell and a column per round.
-    """
-    if not logs.notna().to_numpy().any():
-        return Estimate(math.nan, n=0)
-    return ratio(block(logs).mean().to_numpy(float), confidence)
+        return Estimate(value, value, value, float(value == 1.0), n)
+    error = float(known.std(ddof=1)) / math.sqrt(n)
+    half = _quantile(1.0 - (1.0 - confidence) / picked_from, n) * error
+    p_value = min(2.0 * float(special.stdtr(n - 1, -abs(mean) / error)) * picked_from, 1.0)
+    return Estimate(value, math.exp(mean - half), math.exp(mean + half), p_value, n)
 
 
 def block(logs: pd.DataFrame) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 DATA = Path(__file__).parents[2] / "data"
-UNNAMED = "not categorised"
+UNNAMED = "uncategorised"
 
 Stack = tuple[str, ...]
 """Frames from the outermost in; those of the kernel end with ``_[k]``, those of a hypervisor in
@@ -28,16 +28,11 @@ def _lists() -> dict[str, Any]:
     return found
 
 
-def titles() -> list[str]:
-    """Return what the kinds of work are called."""
-    return [kind["title"] for kind in _lists()["categories"]]
-
-
 @cache
 def _names(where: str) -> dict[str, str]:
-    """Return what names and patterns stand for: those of programs, or of the kernel."""
+    """Return which kind of work names and patterns are, those of programs or of the kernel."""
     return {
-        name: kind["title"]
+        name: kind["name"]
         for kind in _lists()["categories"]
         for row in kind.get(where, ())
         for name in row["names"]
@@ -71,12 +66,12 @@ def kind_of_function(frame: str) -> str:
 
 
 @cache
-def worker_of(stack: Stack) -> str:
-    """Return the innermost function that does not just work for its caller."""
-    return next((frame for frame in reversed(stack) if kind_of_function(frame)), stack[-1])
+def kind_of(stack: Stack) -> str:
+    """Return what a sample is: what its innermost function does that does not serve its caller."""
+    return next(filter(None, map(kind_of_function, reversed(stack))), UNNAMED)
 
 
 @cache
-def kind_of(stack: Stack) -> str:
-    """Return what kind of work a sample is."""
-    return kind_of_function(worker_of(stack)) or UNNAMED
+def kinds_within(stack: Stack) -> tuple[str, ...]:
+    """Return every kind of work that a stack goes through."""
+    return tuple(dict.fromkeys(filter(None, map(kind_of_function, stack))))

@@ -1,87 +1,55 @@
-"""What the folded stacks of a profile come to, by the lists of data/functions."""
+"""What the folded stacks of a profile come to: shares and costs by path, function, kind of work."""
 
 import gzip
 import json
+import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from tools.recompute import estimates
-from tools.recompute.estimates import Estimate
-from tools.recompute.functions import Stack, kind_of, plain, worker_of
-from tools.recompute.raw import condition_of
-from tools.recompute.slots import read
+from tools.recompute.functions import Stack, kind_of, kinds_within
+from tools.recompute.raw import Settings, condition_of, settings_of
 
 SIDES = ("sender", "receiver")
+_CELL = (
+    "testbed",
+    "implementation",
+    "msg_bytes",
+    "n_threads",
+    "working_set",
+    "receiver",
+    "placement",
+)
+_KEY = ["condition", *_CELL, "side"]
+# Paths and functions with less in every repetition are left out of the tables.
+_LEAST = 0.001
 
-Sums = defaultdict[str, float]
-"""What names add up to; nothing, where one is not there."""
-Key = tuple[str, str, int, int]
-"""Condition, implementation, size [bytes], threads."""
-
-
-@dataclass(frozen=True)
-class Window:
-    """What one run came to: CPU time by party [ns], bytes received, length of the window [s]."""
-
-    cpu_ns: dict[str, float]
-    received_bytes: float
-    window_s: float
-
-    @property
-    def bits_per_s(self) -> float:
-        """The throughput."""
-        return self.received_bytes * 8 / self.window_s
-
-    def ns_per_kib(self, side: str) -> float:
-        """Return a side's CPU time per KiB received."""
-        return self.cpu_ns[side] / (self.received_bytes / 1024)
-
-    def cpus(self, side: str) -> float:
-        """Return how many CPUs a side used."""
-        return self.cpu_ns[side] / (self.window_s * 1e9)
+Within = Callable[[Stack], Sequence[str]]
+"""Everything that a stack goes through, the last of which is what the CPU was doing."""
 
 
 @dataclass(frozen=True)
 class Repetition:
-    """A sampled run, its stacks by party with their weights, and the run without sampling.
+    """A sampled run: CPU time by party [ns], what arrived, its length, and its stacks by party."""
 
-    Where a reference took turns with it, that has the same of its own.
-    """
-
-    key: Key
-    rep: int
-    sampled: Window
-    unsampled: Window | None
+    key: tuple[Any, ...]
+    cpu_ns: dict[str, float]
+    received_bytes: float
+    window_s: float
     stacks: dict[str, Counter[Stack]]
-    sampling: dict[str, Any]
-    copied: float | None
-    reference: "Repetition | None" = None
 
-    def is_inside(self, party: str) -> bool:
-        """Tell whether a party runs in a guest."""
-        guests = {"guest", f"{party.partition('_')[0]}_guest"}
-        return not party.endswith("qemu") and bool(guests & self.stacks.keys())
-
-    def own_shares(self, side: str) -> Sums:
-        """Return which share of a side's samples each kind of work has."""
-        return _shares(self.stacks[side], kind_of)
-
-    def own_costs(self, side: str) -> Sums:
-        """Return the CPU time per KiB of each function that works for itself [ns]."""
-        cost = self.sampled.ns_per_kib(side)
-        shares = _shares(self.stacks[side], worker_of)
-        return Sums(float, {name: share * cost for name, share in shares.items()})
-
-    def through(self, side: str, chain: Iterable[Iterable[str]]) -> float:
-        """Return the share of a side's samples whose stacks go through a chain of functions."""
-        steps = [frozenset(names) for names in chain]
-        stacks = self.stacks[side]
-        return sum(w for stack, w in stacks.items() if _goes_through(stack, steps)) / stacks.total()
+    def factors(self, side: str) -> list[float]:
+        """Return what a share is multiplied by: itself, use [% of a CPU], cost [ns/KiB]."""
+        cpu_ns = self.cpu_ns[side]
+        received_kib = self.received_bytes / 1024
+        cost = cpu_ns / received_kib if received_kib else math.nan
+        return [1.0, cpu_ns / self.window_s / 1e7, cost]
 
 
 def repetitions(results: Path) -> list[Repetition]:
@@ -90,67 +58,100 @@ def repetitions(results: Path) -> list[Repetition]:
     for path in sorted((results / "raw/profile").rglob("rep=*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
         if record["status"] == "measured":
-            found.append(_repetition(record, path.with_name(f"{path.stem}.folded.gz")))
-    return sorted(found, key=lambda one: (one.key, one.rep))
+            stacks: dict[str, Counter[Stack]] = defaultdict(Counter)
+            folded = path.with_name(f"{path.stem}.folded.gz").read_bytes()
+            for line in gzip.decompress(folded).decode().splitlines():
+                stack, _, weight = line.rpartition(" ")
+                side, *frames = stack.split(";")
+                stacks[side][tuple(frames)] += int(weight)
+            own = {side: each for side, each in stacks.items() if not side.startswith("reference_")}
+            cell = record["cell"]
+            key = (condition_of(cell), *(cell[name] for name in _CELL))
+            found.append(Repetition(key, *_window(record), own))
+    return found
 
 
-def _repetition(record: dict[str, Any], folded: Path) -> Repetition:
-    stacks: dict[str, Counter[Stack]] = {}
-    for line in gzip.decompress(folded.read_bytes()).decode().splitlines():
-        stack, _, weight = line.rpartition(" ")
-        side, *frames = stack.split(";")
-        stacks.setdefault(side, Counter())[tuple(frames)] += int(weight)
-    its = {side: stacks.pop(f"reference_{side}") for side in SIDES if f"reference_{side}" in stacks}
-    plain = record["undisturbed"]
-    if plain is not None and plain["status"] != "measured":
-        plain = None
-    beside = None
-    if "reference" in record["driver"]:
-        beside = _repetition_of(_beside(record), plain and _beside(plain), its, None)
-    return _repetition_of(record, plain, stacks, beside)
+def share_tables(results: Path) -> dict[str, tuple[pd.DataFrame, list[str]]]:
+    """Return the tables of shares with their keys; empty ones where nothing was profiled.
+
+    Each has the medians over the repetitions, their intervals, and by how much these may differ.
+    """
+    cells: dict[tuple[Any, ...], list[Repetition]] = defaultdict(list)
+    for one in repetitions(results):
+        cells[one.key].append(one)
+    tables: dict[str, tuple[str, Within]] = {
+        "profile_paths": ("call_path", _paths),
+        "profile_functions": ("function", lambda stack: stack),
+        "profile_categories": ("category", lambda stack: [*kinds_within(stack), kind_of(stack)]),
+    }
+    found, settings = {}, settings_of(results, looks=False)
+    for name, (about, within) in tables.items():
+        rows = [row for one in cells.values() for row in _rows(one, about, within, settings)]
+        found[name] = pd.DataFrame(rows), [*_KEY, about]
+    return found
 
 
-def _beside(record: dict[str, Any]) -> dict[str, Any]:
-    """Return the record that the reference of a repetition would have."""
-    driver = record["driver"]
-    its = driver["reference"]
-    slices = [[1 - one[0], *one[1:]] for one in driver["slices"]]
-    cell = record["cell"] | {"implementation": its["implementation"]}
-    observed = record["observed"] | {"perf_stat": its["perf_stat"]}
-    return record | {"cell": cell, "driver": its | {"slices": slices}, "observed": observed}
+def _paths(stack: Stack) -> list[str]:
+    return [";".join(stack[:depth]) for depth in range(1, len(stack) + 1)]
 
 
-def _repetition_of(
-    record: dict[str, Any],
-    plain: dict[str, Any] | None,
-    stacks: dict[str, Counter[Stack]],
-    reference: Repetition | None,
-) -> Repetition:
-    cell = record["cell"]
-    sends = None if _by_iperf3(record) else record["driver"]["sender"]["zero_copy"]
-    return Repetition(
-        (condition_of(cell), cell["implementation"], cell["msg_bytes"], cell["n_threads"]),
-        cell["rep"],
-        _window(record),
-        None if plain is None else _window(plain),
-        stacks,
-        record["observed"]["sampling"],
-        sends["copied"] / sends["completed"] if sends else None,
-        reference,
-    )
+def _rows(
+    cell: list[Repetition], about: str, within: Within, settings: Settings
+) -> Iterator[dict[str, Any]]:
+    """Yield a row per party of a cell and what its samples went through."""
+    for side in sorted({side for one in cell for side in one.stacks}):
+        present = [one for one in cell if one.stacks.get(side)]
+        factors = np.array([one.factors(side) for one in present])
+        shares = [_shares(one.stacks[side], within) for one in present]
+        most = 100.0 * cell[0].key[4] if side in SIDES else math.inf
+        for item in dict.fromkeys(item for one in shares for item in one):
+            both = np.array([one.get(item, (0.0, 0.0)) for one in shares])
+            if about != "category" and both.max() < _LEAST:
+                continue
+            row = {**dict(zip(_KEY, (*cell[0].key, side), strict=True)), about: item}
+            row["n"] = len(present)
+            for number, unit in enumerate(("share", "cpu_percent", "ns_per_kib")):
+                for place, kind in enumerate(("inclusive", "own")):
+                    values = both[:, place] * factors[:, number]
+                    one = _estimate(values, settings.confidence, unit, most)
+                    column = f"{kind}_{unit}"
+                    row |= {column: one.value, f"{column}_low": one.low, f"{column}_high": one.high}
+                    for end, scatter in zip(("low", "high"), one.scatter, strict=True):
+                        row[f"{column}_{end}_scatter"] = settings.resampling * scatter
+            yield row
+
+
+def _shares(stacks: Counter[Stack], within: Within) -> dict[str, tuple[float, float]]:
+    """Return, by what stacks go through, the share of the samples in it and of those at it."""
+    inclusive, own, total = Counter[str](), Counter[str](), stacks.total()
+    for stack, weight in stacks.items():
+        items = within(stack)
+        own[items[-1]] += weight
+        for item in set(items):
+            inclusive[item] += weight
+    return {item: (n / total, own[item] / total) for item, n in inclusive.items()}
+
+
+def _estimate(values: np.ndarray, confidence: float, unit: str, most: float) -> estimates.Estimate:
+    """Return a median: of a share above a half the interval is that of the rest."""
+    found = estimates.median(values, confidence)
+    if unit == "share" and found.value > 0.5:
+        found = estimates.median(1.0 - values, confidence).rest()
+    return found.within({"share": 1.0, "cpu_percent": most}.get(unit, math.inf))
 
 
 def _by_iperf3(record: dict[str, Any]) -> bool:
     return "pairs" in record["driver"]
 
 
-def _window(record: dict[str, Any]) -> Window:
+def _window(record: dict[str, Any]) -> tuple[dict[str, float], float, float]:
+    """Return the CPU time by party [ns], the bytes received, and the length [s]."""
     driver, perf = record["driver"], record["observed"]["perf_stat"]
     if _by_iperf3(record):
         used = record["observed"]["usage"]
         length_ns = record["window"]["end_ns"] - record["window"]["start_ns"]
         # what the kernel says was read, in a window that is a little longer
-        received = used["receiver"]["read_bytes"] * length_ns / used["receiver"]["window_ns"]
+        received = round(used["receiver"]["read_bytes"] * length_ns / used["receiver"]["window_ns"])
     else:
         used = {side: driver[side] and driver[side]["process"] for side in SIDES}
         window = driver["sender"]["window"]
@@ -170,7 +171,7 @@ def _window(record: dict[str, Any]) -> Window:
             cpu_ns[side] = used[side]["cpu_ns"] if counted is None else counted
     for guest in record["observed"].get("hypervisor", {}).get("guests", []):
         cpu_ns |= _around(guest, cpu_ns, length_ns)
-    return Window(cpu_ns, received, length_ns / 1e9)
+    return cpu_ns, received, length_ns / 1e9
 
 
 def _around(guest: dict[str, Any], cpu_ns: dict[str, float], length_ns: float) -> dict[str, float]:
@@ -184,70 +185,3 @@ def _around(guest: dict[str, Any], cpu_ns: dict[str, float], length_ns: float) -
         f"{prefix}guest": max(0.0, busy - sum(cpu_ns[side] for side in sides)),
         f"{prefix}qemu": outside / guest["window_ns"] * length_ns,
     }
-
-
-def _shares(stacks: Counter[Stack], name_of: Callable[[Stack], str]) -> Sums:
-    found, total = Sums(float), stacks.total()
-    for stack, weight in stacks.items():
-        found[name_of(stack)] += weight / total
-    return found
-
-
-def _goes_through(stack: Stack, steps: list[frozenset[str]]) -> bool:
-    at = 0
-    for frame in stack:
-        at += at < len(steps) and plain(frame) in steps[at]
-    return at == len(steps)
-
-
-class Profile:
-    """The profile of a run: its cells, and the pairs of them that are compared."""
-
-    def __init__(self, results: Path, config: dict[str, Any]) -> None:
-        self.repetitions = repetitions(results)
-        self.confidence = config["statistics"]["confidence"]
-        self.section = config["profile"]
-
-    def cell(self, slug: str) -> list[Repetition]:
-        """Return the repetitions of a cell by its name: ``veth-two-copy-65536-1``."""
-        found = [one for one in self.repetitions if slug_of(one.key) == slug]
-        if not found:
-            raise LookupError(f"no cell is called {slug}")
-        return found
-
-    def rounds(self, slug: str) -> list[tuple[Repetition, Repetition]]:
-        """Return the rounds of a pair: ``veth-two-copy-65536-1-to-zero-copy``."""
-        before, _, after = slug.rpartition("-to-")
-        first = self.cell(before)
-        condition, _, size, threads = first[0].key
-        second = self.cell(slug_of((condition, after, size, threads)))
-        turns = [(one.reference, one) for one in second]
-        paired = [(each, one) for each, one in turns if each and each.key == first[0].key]
-        if paired:
-            return paired
-        by_rep = {one.rep: one for one in second}
-        return [(one, by_rep[one.rep]) for one in first if one.rep in by_rep]
-
-    def size(self, text: str) -> int:
-        """Return which of the sizes a text means, which may be rounded."""
-        return int(read("size", text, [one.key[2] for one in self.repetitions]))
-
-    def change(self, differences: np.ndarray) -> Estimate:
-        """Return the mean change over the rounds, with Student's interval."""
-        return estimates.difference(differences, self.confidence)
-
-    def estimate(self, values: list[float]) -> Estimate:
-        """Return the median of a quantity over repetitions."""
-        return estimates.median(np.array(values), self.confidence)
-
-    def share(self, values: list[float]) -> Estimate:
-        """Return the median of a share: above a half its interval is that of the rest."""
-        found = self.estimate(values)
-        if found.value > 0.5:
-            found = self.estimate([1 - value for value in values]).rest()
-        return found.within(1.0)
-
-
-def slug_of(key: Key) -> str:
-    """Return the name of a cell as ids of tables have it."""
-    return "-".join(map(str, key)).replace("_", "-")

@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ _COMPARED = ("_per_byte", "_per_message", "throughput_bits_per_s", "service_mean
 # Counts that perf began or ended so late are of another time than the window.
 _OFF_WINDOW = 0.05
 # What a guest says of a time that is longer or shorter by more is not of the window.
-_OTHER_TIME = 0.25
+OTHER_TIME = 0.25
 # Of the errors that intervals make, looking in between takes this share: docs/method.md.
 _OF_LOOKS = 0.2
 
@@ -42,23 +43,29 @@ class Settings:
     resampling: float
 
 
-def settings_of(results: Path) -> Settings:
-    """Return how intervals were asked for, as the configuration of the run has it."""
-    config = yaml.safe_load((results / "config.yaml").read_text(encoding="utf-8"))
+@cache
+def config_of(results: Path) -> dict[str, Any]:
+    """Return the configuration of a run."""
+    found: dict[str, Any] = yaml.safe_load((results / "config.yaml").read_text(encoding="utf-8"))
+    return found
+
+
+def settings_of(results: Path, *, looks: bool = True) -> Settings:
+    """Return how intervals were asked for, by default those that allow for looking in between."""
+    config = config_of(results)
     errors = 1.0 - config["statistics"]["confidence"]
-    if config["measure"].get("minutes") not in (None, "none"):
+    if looks and config["measure"].get("minutes") not in (None, "none"):
         errors *= 1.0 - _OF_LOOKS
     return Settings(1.0 - errors, 5.0 / math.sqrt(config["statistics"]["resamples"]))
 
 
+@cache
 def repetitions(results: Path, study: str) -> pd.DataFrame:
     """Return a row per measured repetition of a study, empty where there is none.
 
-    The key of the cell, and every quantity that tables and texts are made of, with its unit in its
-    name.
+    The key of the cell, and every quantity that tables are made of, with its unit in its name.
     """
-    config = yaml.safe_load((results / "config.yaml").read_text(encoding="utf-8"))
-    return all_repetitions(results, study, _most_rounds(config))
+    return all_repetitions(results, study, _most_rounds(config_of(results)))
 
 
 def all_repetitions(results: Path, study: str, most_rounds: float = math.inf) -> pd.DataFrame:
@@ -72,20 +79,15 @@ def all_repetitions(results: Path, study: str, most_rounds: float = math.inf) ->
         row["started_at"] = record["started_at"]
         row["wall_s"] = record["wall_s"]
         row["ring_bytes"] = record["settings"]["ring_bytes"]
-        row |= {
-            f"cpus_of_{side}": tuple(record["settings"][f"{side}_cpus"] or ()) for side in _SIDES
-        }
-        row["n_cpus"] = _n_cpus(record["settings"])
-        row["warned"] = ";".join(sorted({each["code"] for each in record["warnings"]}))
         if record["status"] == "measured":
             row |= _measured(record)
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def records_of(folder: Path) -> Iterator[dict[str, Any]]:
+def records_of(folder: Path, pattern: str = "rep=*.json") -> Iterator[dict[str, Any]]:
     """Yield the records below a folder: files hold one, or those of a job."""
-    for path in sorted(folder.rglob("rep=*.json")):
+    for path in sorted(folder.rglob(pattern)):
         content = json.loads(path.read_text(encoding="utf-8"))
         yield from content.get("repetitions", [content])
 
@@ -104,19 +106,12 @@ def condition_of(cell: dict[str, Any]) -> str:
     return "_".join([cell["testbed"], *(cell[name] for name in usual if cell[name] != usual[name])])
 
 
-def _n_cpus(settings: dict[str, Any]) -> int | None:
-    """Return on how many CPUs the threads of both sides were pinned."""
-    cpus = [settings[f"{side}_cpus"] for side in _SIDES]
-    return len({number for side in cpus for number in side or ()}) or None
-
-
 def _measured(record: dict[str, Any]) -> dict[str, Any]:
     driver = record["driver"]
     ends = _ends(driver)
     far, sender = ends.get("receiver", ends["sender"]), ends["sender"]
     row: dict[str, Any] = {
         "mtu_bytes": record["testbed"]["mtu_bytes"],
-        "offloaded": all((record["testbed"]["offloads"] or {}).get(n) for n in ("tso", "gso")),
         "first_half_share": far["in_window"]["first_half_bytes"] / far["in_window"]["bytes"],
     }
     row |= {
@@ -150,7 +145,6 @@ def _measured(record: dict[str, Any]) -> dict[str, Any]:
         if beside:
             trips = _round_trips(beside["sender"], its)
             row |= {f"reference_{name}": of for name, of in trips.items()}
-    row["sent_bits_per_s"] = sender["in_window"]["bytes"] * 8e9 / _window_ns(sender)
     if sender["tcp"] is None:
         row["rate_limit_bits_per_s"] = sender["options"].get("rate_bytes_per_s", 0) * 8.0 or None
         row |= _datagrams_of(driver)
@@ -249,7 +243,7 @@ def _of_guests(found: dict[str, Any] | None, ns_per_byte: float) -> dict[str, An
     for guest in found["guests"]:
         looked_ns = guest["inside"]["window_ns"]
         inside = guest["inside"]["busy_ns"] / looked_ns
-        if abs(looked_ns / guest["window_ns"] - 1.0) > _OTHER_TIME:
+        if abs(looked_ns / guest["window_ns"] - 1.0) > OTHER_TIME:
             inside = math.nan
         used = {kind: of["cpu_ns"] / guest["window_ns"] for kind, of in guest["threads"].items()}
         outside = sum(used.values())

@@ -79,29 +79,35 @@ def shares_of(stacks: Mapping[Stack, int], side: str, lists: Lists) -> SideShare
     found = SideShares()
     total = sum(stacks.values())
     for stack, weight in stacks.items():
-        share = weight / total
         for depth in range(1, len(stack) + 1):
-            _add(found.paths, (stack[:depth],), share)
-        found.paths[stack].own += share
-        _add(found.functions, dict.fromkeys(stack), share)
-        found.functions[stack[-1]].own += share
+            _add(found.paths, (stack[:depth],), weight)
+        found.paths[stack].own += weight
+        _add(found.functions, dict.fromkeys(stack), weight)
+        found.functions[stack[-1]].own += weight
         category = lists.categories.of_stack(stack)
-        _add(found.categories, sorted(lists.categories.within(stack)), share)
-        found.categories[category].own += share
+        _add(found.categories, sorted(lists.categories.within(stack)), weight)
+        found.categories[category].own += weight
         box, function = lists.data_path.of_stack(side, stack)
-        _add(found.boxes, (box,), share)
-        found.boxes[box].own += share
+        _add(found.boxes, (box,), weight)
+        found.boxes[box].own += weight
         functions = found.box_functions.setdefault(box, {})
         name = plain_name(function)
-        functions[name] = functions.get(name, 0.0) + share
+        functions[name] = functions.get(name, 0.0) + weight
         chains = [";".join(chain.functions) for chain in lists.chains if chain.is_in(stack)]
-        _add(found.chains, chains, share)
+        _add(found.chains, chains, weight)
+    # divided last: a share of all samples is 1, and not a little less
+    for table in (found.paths, found.functions, found.categories, found.boxes, found.chains):
+        for entry in table.values():
+            entry.inclusive /= total
+            entry.own /= total
+    for functions in found.box_functions.values():
+        functions.update({name: weight / total for name, weight in functions.items()})
     return found
 
 
-def _add(table: dict[_Key, Share], keys: Iterable[_Key], share: float) -> None:
+def _add(table: dict[_Key, Share], keys: Iterable[_Key], weight: int) -> None:
     for key in keys:
         entry = table.get(key)
         if entry is None:
             entry = table[key] = Share()
-        entry.inclusive += share
+        entry.inclusive += weight
