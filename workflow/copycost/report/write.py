@@ -159,6 +159,7 @@ FUNCTIONS: dict[str, Any] = {
     "strategy_rows": strategy_rows,
     "undescribed": undescribed,
     "identifier": identifier,
+    "losses": study_values.losses,
     "figure": figure,
     "figure_of": figure_of,
     "file_links": file_links,

@@ -37,7 +37,7 @@ class Chapter:
 def profile_chapter(config: Config) -> Chapter:
     """Return the chapter on the functions that the CPU time goes to."""
     keys = cell_keys(config, explained_studies(config))
-    return _chapter("profile", figure_names(keys, config.profile.differences))
+    return _chapter("profile", figure_names(keys))
 
 
 def cpu_budget_chapter(config: Config) -> Chapter:
