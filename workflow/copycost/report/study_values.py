@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from copycost.grid.capabilities import IPERF3
+from copycost.grid.variants import VARIANTS
 from copycost.records.parties import EMULATED
 from copycost.report.markdown import Column, escape, identifier, pipe_table
 from copycost.wording.filters import (
@@ -195,7 +196,7 @@ _ABOUT: dict[str, tuple[str, Form]] = {
     "implementation": ("Implementation", impl),
     "limiter": ("Limiter", str),
     "msg_bytes": ("Sizes", size),
-    "variant": ("Changed", str),
+    "variant": ("Changed", lambda name: VARIANTS[name].change),
 }
 """By key of a loss, the title of its column and how one of its values is written."""
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 
 from copycost.analysis.json_values import Facts
-from copycost.grid.conditions import COLD, HOT
 from copycost.grid.variants import PLAIN, VARIANTS
 from copycost.studies.simulated.counts import LEVELS
 from copycost.studies.simulated.savings import change_of, level_of, saved_at
@@ -19,19 +18,13 @@ def sensitivity_facts(places: Mapping[Place, Values]) -> Facts:
     Keys
     ----
     variants
-        What was changed: name, change, and how many conclusions survive of how many.
+        What was changed: name, change, how many conclusions were tried (`n`), of how many the level
+        that falls most stays the same (`n_keeping_level`), and how many survive.
     conclusions
-        Testbed, working set, implementation, size, what is saved with nothing changed, per variant
-        what is saved then, whether the same level falls most (`keeps_level`), and whether the whole
-        conclusion survives; the changes under which the one or the other does not (`turning`,
-        `failing`).
-    n, n_keeping_level, n_surviving
-        Conclusions, those of which the level that falls most stays the same under every change, and
-        those that survive every change [count].
-    sizes, working_sets
-        Of these conclusions.
-    left_out
-        The changes that nothing was tried with.
+        Testbed, working set, implementation, size; per variant what is saved then, whether the same
+        level falls most (`keeps_level`), and whether the whole conclusion survives.
+    n
+        Conclusions [count].
     """
     conclusions = [one for place in places if place.variant == PLAIN
                    for one in _conclusions(place, places)]  # fmt: skip
@@ -40,17 +33,6 @@ def sensitivity_facts(places: Mapping[Place, Values]) -> Facts:
         "variants": [_variant(name, conclusions) for name in VARIANTS if name in tried],
         "conclusions": conclusions,
         "n": len(conclusions),
-        "n_keeping_level": sum(not one["turning"] for one in conclusions),
-        "n_surviving": sum(not one["failing"] for one in conclusions),
-        "sizes": sorted({one["msg_bytes"] for one in conclusions}),
-        "working_sets": [
-            name for name in (HOT, COLD) if any(one["working_set"] == name for one in conclusions)
-        ],
-        "left_out": [
-            variant.change
-            for name, variant in VARIANTS.items()
-            if name != PLAIN and name not in tried
-        ],
     }
 
 
@@ -94,6 +76,7 @@ def _variant(name: str, conclusions: list[Facts]) -> Facts:
         "name": name,
         "change": VARIANTS[name].change,
         "n": len(tried),
+        "n_keeping_level": sum(found["keeps_level"] for found in tried),
         "n_surviving": sum(found["survives"] for found in tried),
     }
 
@@ -122,24 +105,13 @@ def _conclusions(place: Place, places: Mapping[Place, Values]) -> Iterator[Facts
                 "working_set": place.working_set,
                 "implementation": implementation,
                 "msg_bytes": size,
-                "saved": saved,
-                "level": level_of(saved),
                 "variants": tried,
-                "turning": _changes(tried, "keeps_level"),
-                "failing": _changes(tried, "survives"),
             }
-
-
-def _changes(tried: list[Facts], what: str) -> list[str]:
-    """Return the changes under which something does not hold."""
-    return [VARIANTS[found["name"]].change for found in tried if not found[what]]
 
 
 def _tried(name: str, plain: Mapping[str, float], saved: Mapping[str, float]) -> Facts:
     return {
         "name": name,
-        "saved": saved,
-        "level": level_of(saved),
         "keeps_level": level_of(saved) == level_of(plain),
         "survives": _says(saved) == _says(plain),
     }
