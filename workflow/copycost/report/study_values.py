@@ -10,8 +10,8 @@ from copycost.report.markdown import Column, escape, identifier, pipe_table
 from copycost.wording.filters import (
     FILTERS,
     cpu,
+    gbit,
     impl,
-    interval,
     join_and,
     lower_first,
     n_threads,
@@ -81,33 +81,14 @@ def curve_name(curve: Facts, section: Facts) -> str:
     return with_variant(text, curve, section)
 
 
-def guest_name(guest: Facts, curve: Facts) -> str:
-    """Return the name of a guest in a sentence: ``the sender's guest``."""
-    return (
-        "the guest of both sides" if curve["guests"]["shared"] else f"the {guest['side']}'s guest"
-    )
+def gbit_span(of: Facts) -> str:
+    """Return from where to where bitrates go, for a unit that follows: ``2.22 to 28.1``."""
+    return span(of["low"], of["high"], gbit)
 
 
 def cpu_range(of: Facts) -> str:
     """Return from where to where a CPU use goes: ``12 to 38 %``."""
     return span(of["low"], of["high"], cpu)
-
-
-def estimated(found: Facts, form: str, confidence: float) -> str:
-    """Return an estimate in a sentence: ``38.2 Gbit/s (95 % interval 37.0 to 39.4 Gbit/s)``.
-
-    Parameters
-    ----------
-    found
-        With `value`, `median` or `mean`, and `low` and `high`, None where there is no interval.
-    form
-        The filter that writes such a value.
-    """
-    write = _FORMS[form]
-    text = write(_middle(found))
-    if found["low"] is None:
-        return text
-    return f"{text} ({interval(found['low'], found['high'], confidence, write)})"
 
 
 def in_cell(found: Facts | None, form: str) -> str:
@@ -161,36 +142,6 @@ def _middle(found: Facts) -> float:
     return float(next(found[name] for name in ("value", "median", "mean") if name in found))
 
 
-def losses_table(
-    losses: Iterable[Facts], about: Mapping[str, tuple[str, Form]]
-) -> tuple[list[Column], list[list[str]]]:
-    """Return the columns and rows of what was not measured.
-
-    Parameters
-    ----------
-    losses
-        See `copycost.studies.outcomes.losses_of`.
-    about
-        By key of a loss, the title of its column and how one of its values is written.
-    """
-    columns = [
-        Column("What"),
-        Column("Number", "right"),
-        *(Column(title) for title, _ in about.values()),
-        Column("Reason, and what helps"),
-    ]
-    rows = [
-        [
-            loss["status"],
-            str(loss["n"]),
-            *(join_and(map(form, loss[key])) for key, (_, form) in about.items()),
-            "; ".join(escape(text) for text in (loss["reason"], loss["remedy"]) if text),
-        ]
-        for loss in losses
-    ]
-    return columns, rows
-
-
 _ABOUT: dict[str, tuple[str, Form]] = {
     "testbed": ("Testbed", impl),
     "implementation": ("Implementation", impl),
@@ -212,26 +163,30 @@ def losses(found: Sequence[Facts], study: str) -> str:
     if not found:
         return ""
     about = {key: words for key, words in _ABOUT.items() if key in found[0]}
-    columns, rows = losses_table(found, about)
+    columns = [
+        Column("What"),
+        Column("Number", "right"),
+        *(Column(title) for title, _ in about.values()),
+        Column("Reason, and what helps"),
+    ]
+    rows = [
+        [
+            loss["status"],
+            str(loss["n"]),
+            *(join_and(map(form, loss[key])) for key, (_, form) in about.items()),
+            "; ".join(escape(text) for text in (loss["reason"], loss["remedy"]) if text),
+        ]
+        for loss in found
+    ]
     return pipe_table(columns, rows, "What gave no value.", identifier("tbl", study, "missing"))
 
-
-_FORMS = {**FILTERS, "ns_per_kib": ns_per_kib}
 
 VALUES: dict[str, Callable[..., str]] = {
     "cell_name": cell_name,
     "load_name": load_name,
     "party": party,
     "where": where,
-    "curve_name": curve_name,
-    "estimated": estimated,
-    "guest_name": guest_name,
-    "in_cell": in_cell,
-    "limiters": limiters,
-    "ns_in_text": ns_in_text,
+    "gbit_span": gbit_span,
     "ns_per_kib": ns_per_kib,
-    "sender_name": sender_name,
-    "senders": senders,
-    "top_shares": top_shares,
 }
 """The filters of these chapters, by name."""

@@ -49,7 +49,6 @@ from copycost.report.markdown import (
     figure,
     figure_of,
     figure_references,
-    file_links,
     identifier,
     pipe_table,
     slug,
@@ -162,7 +161,6 @@ FUNCTIONS: dict[str, Any] = {
     "losses": study_values.losses,
     "figure": figure,
     "figure_of": figure_of,
-    "file_links": file_links,
 }
 """What they call, and modules of which they call functions."""
 

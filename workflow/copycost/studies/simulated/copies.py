@@ -4,7 +4,6 @@ A copy loads its source and stores its target, so misses of loads are those of t
 of stores those of the other.
 """
 
-
 import pandas as pd
 
 from copycost.analysis.json_values import Facts
