@@ -34,10 +34,6 @@ def plain(text: str) -> str:
             values.ratios_by_implementation([EVEN | {"implementation": "one_copy"}], 0.95),
             "1.02 for `one_copy` (95 % interval 0.94 to 1.11)",
         ),
-        (
-            values.ratios_by_size([UP | {"msg_bytes": 64, "n_threads": 2}], 0.95),
-            "1.31 at 64 B (95 % interval 1.22 to 1.41)",
-        ),
         (values.at_sizes([1024], [1024]), "at 1 KiB"),
         (values.at_sizes([1024, 4096], [1024, 4096]), "at every size"),
         (values.at_sizes([1024], [1024, 4096]), "at 1 KiB"),

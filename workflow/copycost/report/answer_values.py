@@ -79,14 +79,6 @@ def ratios_by_implementation(rows: Iterable[Facts], confidence: float) -> str:
     )
 
 
-def ratios_by_size(rows: Sequence[Facts], confidence: float) -> str:
-    """Return ratios with their sizes: ``1.17 at 64 KiB (95 % interval 1.07 to 1.27)``."""
-    return join_and(
-        f"{ratio(row['value'])} at {size(row['msg_bytes'])} {interval_of(row, confidence)}"
-        for row in rows
-    )
-
-
 def at_sizes(some: Sequence[int], every: Sequence[int]) -> str:
     """Return sizes: ``at every size``, ``up to 4 KiB``, ``from 4 KiB up``, else one by one.
 
@@ -151,6 +143,5 @@ VALUES: dict[str, Callable[..., str]] = {
     "case": case,
     "each_of": each_of,
     "ratios_by_implementation": ratios_by_implementation,
-    "ratios_by_size": ratios_by_size,
 }
 """The filters of the answers, by name."""

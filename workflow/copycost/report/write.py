@@ -60,7 +60,11 @@ from copycost.report.placement_table import placement_span, placement_table
 from copycost.report.published_table import published_rows, spans_of_ratios
 from copycost.report.ranking import ranked, ranking_ends
 from copycost.report.ranking_table import ranking_table
-from copycost.report.round_trips import all_once, round_trips_compared
+from copycost.report.round_trips import (
+    round_trips_compared,
+    round_trips_lost,
+    round_trips_told,
+)
 from copycost.report.round_trips_table import round_trips_table
 from copycost.report.run_table import commit_only
 from copycost.report.strategies import strategy_rows, undescribed
@@ -122,7 +126,6 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "spans_of_ratios": spans_of_ratios,
     "ranked": ranked,
     "ranking_ends": ranking_ends,
-    "round_trips_compared": round_trips_compared,
     "warnings": warnings,
     "figure_references": figure_references,
 }
@@ -130,7 +133,6 @@ FILTERS: dict[str, Callable[..., Any]] = {
 
 TESTS: dict[str, Callable[..., bool]] = {
     **conditions.TESTS,
-    "all_once": all_once,
     "over_wire": is_wire,
     "batched": lambda implementation: _batch(implementation) > 1,
 }
@@ -151,6 +153,9 @@ FUNCTIONS: dict[str, Any] = {
     "simulated_tables": simulated_tables,
     "ranking_table": ranking_table,
     "round_trips_table": round_trips_table,
+    "round_trips_compared": round_trips_compared,
+    "round_trips_lost": round_trips_lost,
+    "round_trips_told": round_trips_told,
     "placement_table": placement_table,
     "memory_rows": memory_rows,
     "missing_rows": missing_rows,

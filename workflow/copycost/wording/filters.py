@@ -260,7 +260,6 @@ def add_filters(environment: Environment) -> None:
             "ratio_interval": interval,
             "ratio_span": partial(span, form=ratio),
             "size_span": partial(span, form=size),
-            "ns_span": partial(span, form=ns),
             "percent_span": partial(span, form=percent),
         }
     )
