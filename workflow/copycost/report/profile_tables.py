@@ -24,32 +24,30 @@ _SOURCES = {
 
 def changes(differences: Sequence[Facts]) -> Table:
     """Return what the CPU time per KiB came to, and most of what changed, a row per difference."""
-    copied = any(one["copied_share"] for one in differences)
     columns = [
         Column("Where"),
         Column("From, to"),
         Column("CPU time [ns/KiB]", "right"),
         Column("Change", "right"),
+        Column("Without sampling", "right"),
         Column("Grew"),
         Column("Shrank"),
         Column("Unexplained", "right"),
-        *([Column("Copied after all", "right")] if copied else []),
     ]
     rows = []
     for one in differences:
         made = one["account"]
-        row = [
-            load_name(one),
-            f"{impl(one['before'])}, {impl(one['after'])}",
-            f"{significant(made['before'])}, {significant(made['after'])}",
-            _change(made["change"]),
-            *(_parts(made["parts"], group) for group in ("grew", "shrank")),
-            _signed(made["unexplained"]),
-        ]
-        if copied:
-            share = one["copied_share"]
-            row.append(span(share["low"], share["high"], percent) if share else "")
-        rows.append(row)
+        rows.append(
+            [
+                load_name(one),
+                f"{impl(one['before'])}, {impl(one['after'])}",
+                f"{significant(made['before'])}, {significant(made['after'])}",
+                _change(made["change"]),
+                _change(made["unsampled"]) if made["unsampled"] else "",
+                *(_parts(made["parts"], group) for group in ("grew", "shrank")),
+                _signed(made["unexplained"]),
+            ]
+        )
     return columns, rows
 
 
@@ -124,8 +122,6 @@ def account(differences: Sequence[Facts]) -> Table:
         unnamed = [_signed(made["unnamed"]["sum"]) for made in accounts]
         rows.append(["functions that no list names", *unnamed])
     rows.append(["**all CPU time**", *(_change(made["change"]) for made in accounts)])
-    unsampled = [made["unsampled"] for made in accounts]
-    rows.append(["without sampling", *(_change(one) if one else "" for one in unsampled)])
     return columns, rows
 
 
@@ -173,6 +169,8 @@ def _part_of_way(part: Facts | None) -> str:
     if part is None:
         return ""
     text = significant(part["ns_per_kib"]["median"])
+    if not text.strip("0."):
+        return "0"
     if part["copied"]:
         text = f"**{text}**"
     return f"{text} ({code(part['function'])})" if part["function"] else text

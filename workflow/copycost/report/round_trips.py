@@ -16,7 +16,7 @@ _PERCENTILES = {"p50_ns": "median", "p99_ns": "99th"}
 def round_trips_compared(trips: Facts) -> tuple[list[Column], list[list[str]]]:
     """Return ratios to the baseline: a row per place, way, threads and percentile, a column a size.
 
-    Those whose interval leaves out 1, or that have none, are in bold.
+    Those whose interval leaves out 1 are in bold.
     """
     conditions = [one for one in trips["conditions"] if one["ratios"]]
     sizes = sorted({row["msg_bytes"] for one in conditions for row in one["ratios"]})
@@ -52,9 +52,10 @@ def round_trips_compared(trips: Facts) -> tuple[list[Column], list[list[str]]]:
 
 def _ratio(row: Facts) -> str:
     text = ratio(row["value"])
-    if row["sign"] != 0:
-        text = f"**{text}**"
-    return text if row["low"] is None else f"{text} ({span(row['low'], row['high'], ratio)})"
+    if row["low"] is None:
+        return text
+    shown = f"**{text}**" if row["sign"] != 0 else text
+    return f"{shown} ({span(row['low'], row['high'], ratio)})"
 
 
 def round_trips_told(trips: Facts) -> dict[str, int]:

@@ -6,7 +6,7 @@ from typing import Any
 from copycost.grid.conditions import Condition
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.account import Rounds, account
-from copycost.studies.profile.cell_facts import accelerator_of, copied_share
+from copycost.studies.profile.cell_facts import accelerator_of
 from copycost.studies.profile.changes import changes
 from copycost.studies.profile.functions import UNCATEGORISED, Stack, plain_name
 from copycost.studies.profile.grid import CellKey
@@ -58,7 +58,6 @@ def difference_facts(
         "n_threads": first.n_threads,
         "n_rounds": len(rounds),
         "sender_only": Condition.from_slug(first.condition).sender_only,
-        "copied_share": copied_share([other for _, other in rounds]),
         "accelerator": accelerator_of([other for _, other in rounds]),
         "account": account(rounds, lists, settings.confidence),
         "functions": changed[:_ROWS],

@@ -140,7 +140,8 @@ def verdicts(differences: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     before, after
         The implementations.
     n, n_more, n_less
-        Differences; those in which the second takes more CPU time, and less. The rest is open.
+        Differences; those in which the second takes more CPU time, and less, without sampling where
+        that was measured. The rest is open.
     grew, shrank
         `title` of the kind of work that grew (shrank) most in most of them, in `n`; or None.
     once
@@ -149,7 +150,8 @@ def verdicts(differences: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for before, after in dict.fromkeys((one["before"], one["after"]) for one in differences):
         these = [one for one in differences if (one["before"], one["after"]) == (before, after)]
-        directions = [one["account"]["change"]["direction"] for one in these]
+        accounts = [one["account"] for one in these]
+        directions = [(one["unsampled"] or one["change"])["direction"] for one in accounts]
         found.append(
             {
                 "before": before,
