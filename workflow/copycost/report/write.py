@@ -57,7 +57,7 @@ from copycost.report.memory_table import memory_rows
 from copycost.report.method import cpu_lists, wake_up_marks
 from copycost.report.missing_table import missing_rows
 from copycost.report.placement_table import placement_span, placement_table
-from copycost.report.published_table import published_rows, spans_of_ratios
+from copycost.report.published_table import published_rows, published_runs
 from copycost.report.ranking import ranked, ranking_ends
 from copycost.report.ranking_table import ranking_table
 from copycost.report.round_trips import (
@@ -123,7 +123,6 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "decision_rows": decision_rows,
     "marked_ways": marked_ways,
     "tally": tally,
-    "spans_of_ratios": spans_of_ratios,
     "ranked": ranked,
     "ranking_ends": ranking_ends,
     "warnings": warnings,
@@ -160,6 +159,7 @@ FUNCTIONS: dict[str, Any] = {
     "memory_rows": memory_rows,
     "missing_rows": missing_rows,
     "published_rows": published_rows,
+    "published_runs": published_runs,
     "strategy_rows": strategy_rows,
     "undescribed": undescribed,
     "identifier": identifier,
