@@ -125,12 +125,11 @@ def account(differences: Sequence[Facts]) -> Table:
     return columns, rows
 
 
-def functions(found: Facts, titles: Mapping[str, str]) -> Table:
+def functions(found: Facts) -> Table:
     """Return the functions that change most from one implementation to another."""
     columns = [
         Column("Side"),
         Column("Function"),
-        Column("Category"),
         *(Column(impl(found[end]), "right") for end in ("before", "after")),
         Column("Change", "right"),
     ]
@@ -138,7 +137,6 @@ def functions(found: Facts, titles: Mapping[str, str]) -> Table:
         [
             party(row["side"]),
             code(row["name"]),
-            titles[row["category"]],
             *(significant(row[end]) for end in ("before", "after")),
             _change(row["change"]),
         ]

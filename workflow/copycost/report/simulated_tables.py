@@ -39,17 +39,15 @@ VALUES: dict[str, Callable[..., str]] = {"misses": misses, "cache_levels": cache
 
 
 _WHY = {
-    ("both", ("beyond",)): "both together exceed {size}",
-    ("both", ("displaced",)): "both would fit into {size}, but are displaced",
-    ("both", ("from_memory", "beyond")): "source from memory; both together exceed {size}",
-    ("both", ("from_memory", "displaced")): (
-        "source from memory; target displaced, though both would fit into {size}"
-    ),
-    ("source", ("from_memory",)): "source from memory",
-    ("source", ("beyond",)): "source, since both together exceed {size}",
-    ("source", ("displaced",)): "source displaced, though both would fit into {size}",
-    ("target", ("beyond",)): "target, since both together exceed {size}",
-    ("target", ("displaced",)): "target displaced, though both would fit into {size}",
+    ("both", ("beyond",)): "both (over {size})",
+    ("both", ("displaced",)): "both (displaced)",
+    ("both", ("from_memory", "beyond")): "source (memory), target (over {size})",
+    ("both", ("from_memory", "displaced")): "source (memory), target (displaced)",
+    ("source", ("from_memory",)): "source (memory)",
+    ("source", ("beyond",)): "source (over {size})",
+    ("source", ("displaced",)): "source (displaced)",
+    ("target", ("beyond",)): "target (over {size})",
+    ("target", ("displaced",)): "target (displaced)",
     ("neither", ()): "found, for the most part",
 }
 """By what of a copy that is saved a level misses, and the reasons: see `Copy`."""
@@ -63,7 +61,7 @@ def savings(conditions: Sequence[Facts]) -> Table:
         Column("Level"),
         Column("Saved per line", "right"),
         Column("In which functions"),
-        Column("What the level did not hold"),
+        Column("Not held"),
         Column("Holds under"),
     ]
     rows = [
@@ -88,10 +86,10 @@ def _most_saved(saving: Facts) -> list[str]:
     if most is None:
         return [f"none{NBSP}changes", *[""] * 4]
     saved, before = misses(abs(most["saved"])), misses(most["before"])
-    of = f"more{NBSP}than" if saving["verdict"] == "rises" else "of"
+    of = "more than" if saving["verdict"] == "rises" else "of"
     level = f"{_NAMES[most['level']]} at {exact_size(most['msg_bytes'])}"
     why = _why(most["copies"]) if saving["verdict"] == "falls" else ""
-    return [level, f"{saved} {of}{NBSP}{before}", _carried(saving), why, _held(saving)]
+    return [level, f"{saved} {of} {before}", _carried(saving), why, _held(saving)]
 
 
 def _why(copies: Mapping[str, Facts | None]) -> str:

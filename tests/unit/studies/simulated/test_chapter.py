@@ -181,9 +181,9 @@ def why(**copies: Facts | None) -> str:
 def test_reasons_are_told_of_the_copy_that_is_saved() -> None:
     copy = copy_of(1.0, 1.0, 49152, 32768, from_memory=False)
     cold = copy_of(1.0, 0.0, 49152, 32768, from_memory=True)
-    told = "both together exceed 32 KiB"
+    told = "both (over 32 KiB)"
     assert why(user=copy) == why(kernel=copy) == why(user=copy, kernel=copy) == told
-    assert why(user=cold, kernel=copy) == f"application: source from memory; kernel: {told}"
+    assert why(user=cold, kernel=copy) == f"application: source (memory); kernel: {told}"
 
 
 def test_there_are_words_for_whatever_a_copy_misses() -> None:

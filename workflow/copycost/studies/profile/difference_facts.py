@@ -8,7 +8,7 @@ from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.account import Rounds, account
 from copycost.studies.profile.cell_facts import accelerator_of
 from copycost.studies.profile.changes import changes
-from copycost.studies.profile.functions import UNCATEGORISED, Stack, plain_name
+from copycost.studies.profile.functions import Stack, plain_name
 from copycost.studies.profile.grid import CellKey
 from copycost.studies.profile.names import Pair, pair_slug, parties_on, slug_of
 from copycost.studies.profile.shares import Lists
@@ -80,7 +80,6 @@ def _functions(side: str, rounds: Rounds, lists: Lists, confidence: float) -> li
         {
             "side": side,
             "name": plain_name(name),
-            "category": lists.categories.of_frame(name) or UNCATEGORISED,
             "before": _mean([before.get(name, 0.0) for before, _ in costs]),
             "after": _mean([after.get(name, 0.0) for _, after in costs]),
             "change": change,

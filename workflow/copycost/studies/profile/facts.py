@@ -87,7 +87,6 @@ def profile_facts(
         "sampling": _sampling(measured),
         "overhead": _overhead(measured, settings.confidence),
         "uncategorised": _uncategorised(found),
-        "titles": {one.name: one.title for one in lists.categories.all},
         "tracing": _tracing(found),
         "cells": found,
         "work_outside": work_outside(found),
