@@ -13,7 +13,12 @@ from copycost.studies.simulated.copies import saved_copies
 from copycost.studies.simulated.counts import LEVELS
 from copycost.studies.simulated.instructions import instructions_facts
 from copycost.studies.simulated.savings import LEAST, carriers, saving_of
-from copycost.studies.simulated.sensitivity import sensitivity_facts, tried_again
+from copycost.studies.simulated.sensitivity import (
+    Trial,
+    sensitivity_facts,
+    trials_of,
+    tried_again,
+)
 from copycost.studies.simulated.values import BASELINE, Values, total, values_by_place
 
 
@@ -39,10 +44,10 @@ def compute_facts(
     """
     places = values_by_place(table)
     cells = table.drop_duplicates(list(CELL_KEY))
-    sensitivity = sensitivity_facts(places)
+    trials = trials_of(places)
     copied = copied_shares(table)
     conditions = [
-        _condition(values, functions, machine["caches"], sensitivity, copied)
+        _condition(values, functions, machine["caches"], trials, copied)
         for place, values in places.items()
         if place.variant == PLAIN and machine
     ]
@@ -56,7 +61,7 @@ def compute_facts(
         "conditions": conditions,
         "verdict": _verdict(conditions),
         "instructions": instructions_facts(table),
-        "sensitivity": {name: sensitivity[name] for name in ("n", "variants")},
+        "sensitivity": sensitivity_facts(trials),
         "walks": walks,
         "beside": None,
     }
@@ -134,7 +139,7 @@ def _condition(
     values: Values,
     functions: pd.DataFrame,
     caches: Mapping[str, Any],
-    sensitivity: Facts,
+    trials: Sequence[Trial],
     copied: Mapping[tuple[str, str], float | None],
 ) -> Facts:
     savings = [
@@ -151,7 +156,7 @@ def _condition(
             size = caches[most["level"]]["size_bytes"]
             saving["functions"] = carriers(functions, place, saving, line_bytes)
             most["copies"] = saved_copies(functions, place, saving, line_bytes, size)
-            saving["tried"] = tried_again(sensitivity, place, saving)
+            saving["tried"] = tried_again(trials, place, saving)
     return {
         "testbed": place.testbed,
         "working_set": place.working_set,
