@@ -235,7 +235,7 @@ def tables_of(truth: Truth) -> tuple[pd.DataFrame, pd.DataFrame]:
 def facts_of(truth: Truth, **section: Any) -> dict[str, Any]:  # noqa: ANN401
     """Return the facts."""
     machine = {"caches": CACHES, "guest": GUEST, "assumed": ASSUMED} if truth.sizes else None
-    return compute_facts(*tables_of(truth), SECTION | section, machine, CATEGORIES, walks(21))
+    return compute_facts(*tables_of(truth), SECTION | section, machine, walks(21))
 
 
 def beside(truth: Truth, **measured: float) -> dict[str, Any]:
@@ -255,7 +255,7 @@ def beside(truth: Truth, **measured: float) -> dict[str, Any]:
         | {"median": value, "low": 0.9 * value, "high": 1.1 * value}
         for metric, value in medians.items()
     ]
-    return beside_facts(*tables_of(truth), pd.DataFrame(rows), LINE)
+    return beside_facts(*tables_of(truth), pd.DataFrame(rows))
 
 
 def walks(off: int, stores: int = 0) -> dict[str, Any]:

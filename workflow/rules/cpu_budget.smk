@@ -75,7 +75,7 @@ rule draw_budget:
     log:
         "results/logs/figures/cpu_budget/{name}.log",
     wildcard_constraints:
-        name="|".join([*budget.FIGURES, *budget.FIGURES_OF_GUESTS]),
+        name="|".join(budget.FIGURES),
     message:
         "Draw {wildcards.name} of the CPU budget"
     script:

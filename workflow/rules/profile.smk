@@ -75,10 +75,8 @@ rule draw_profile:
         tables=[f"{figure}.csv" for figure in PROFILE.figures],
     log:
         "results/logs/profile/draw.log",
-    params:
-        profile=PROFILE_SECTION,
     message:
-        "Draw flame graphs and data paths"
+        "Draw flame graphs"
     script:
         "../scripts/draw_profile.py"
 

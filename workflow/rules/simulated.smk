@@ -123,7 +123,6 @@ rule compute_simulated_facts:
         table=rules.collect_simulated.output.table,
         functions=rules.collect_simulated.output.functions,
         walks=rules.walk_simulated.output.walks,
-        categories="data/functions/categories.yaml",
     output:
         facts="results/simulated/facts.json",
     log:

@@ -18,7 +18,6 @@ def _make() -> None:
         read_table(Path(given.table), SIMULATED),
         read_table(Path(given.functions), FUNCTIONS),
         pd.read_csv(given.summary),
-        facts["line_bytes"],
     )
     write_json(facts, snakemake.output.facts)
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from copycost.records.files import read_json, write_json
 from copycost.records.table import read_table
 from copycost.snakefile.parts import make_part
-from copycost.studies.profile.functions import load_categories
 from copycost.studies.simulated.columns import FUNCTIONS, SIMULATED
 from copycost.studies.simulated.facts import compute_facts
 from copycost.studies.simulated.reading import machine_of
@@ -18,7 +17,6 @@ def _make() -> None:
         read_table(Path(given.functions), FUNCTIONS),
         snakemake.params.section,
         machine_of(map(Path, given.records)),
-        load_categories(Path(given.categories).parent),
         read_json(given.walks),
     )
     write_json(facts, snakemake.output.facts)

@@ -1,9 +1,7 @@
-"""Draw the pictures of all profiles."""
+"""Draw the flame graphs of all profiles."""
 
 from pathlib import Path
 
-from copycost.config.profile import Profile
-from copycost.config.structure import from_plain
 from copycost.snakefile.parts import make_part
 from copycost.studies.profile.facts import load_lists
 from copycost.studies.profile.plots import draw_all
@@ -11,11 +9,9 @@ from copycost.studies.profile.tables import read_repetitions
 
 
 def _make() -> None:
-    profile = from_plain(snakemake.params.profile, Profile)
     lists = load_lists(Path("data/functions"), Path("data/published"))
     draw_all(
         read_repetitions(map(Path, snakemake.input.records), lists),
-        profile.differences,
         lists,
         Path(snakemake.output.figures[0]).parent,
     )

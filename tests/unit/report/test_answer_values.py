@@ -20,10 +20,6 @@ def plain(text: str) -> str:
         (values.cache("llc_load_misses"), "the last-level cache"),
         (values.interval_of(UP, 0.95), "(95 % interval 1.22 to 1.41)"),
         (values.interval_of(ONCE, 0.95), "(observed once, no interval)"),
-        (
-            values.ratios_by_size([UP | {"msg_bytes": 64, "n_threads": 2}], 0.95),
-            "1.31 at 64 B (95 % interval 1.22 to 1.41)",
-        ),
         (values.at_sizes([1024], [1024]), "at 1 KiB"),
         (values.at_sizes([1024, 4096], [1024, 4096]), "at every size"),
         (values.at_sizes([1024], [1024, 4096]), "at 1 KiB"),

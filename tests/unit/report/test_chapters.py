@@ -229,8 +229,7 @@ def test_published(context: Context) -> None:
         "another path": told(same_path=False),
         "cells in common, drawn": told("published_throughput", ratios=[ratio]),
         "along the sizes": told(crossovers=[pair]),
-        "cost in cycles": told(has_cost=True, same_cost_unit=True),
-        "cost in another unit, drawn": told("published_cost", has_cost=True),
+        "cost, drawn": told("published_cost", has_cost=True),
     }
     context = context | {"published": published}
     nothing = context | {"published": published | {"runs": []}}

@@ -43,13 +43,14 @@ def test_thread_counts_that_fared_alike_share_a_row() -> None:
     rows = [{"n_threads": n, "ours": never, "theirs": always} for n in (1, 2)]
     rows.append({"n_threads": 4, "ours": always, "theirs": always})
     run = {
+        "title": "One",
         "crossovers": [{"implementation": "one_copy", "baseline": "two_copy", "rows": rows}],
     }
-    found = [[cell.replace("\u00a0", " ") for cell in row] for row in published_rows(run)]
+    found = [[cell.replace("\u00a0", " ") for cell in row] for row in published_rows([run])]
     pair = "`one_copy` against `two_copy`"
     assert found == [
-        [pair, "1 and 2", "slower at every size", "faster at every size"],
-        [pair, "4", "faster at every size", "faster at every size"],
+        ["One", pair, "1 and 2", "slower at every size", "faster at every size"],
+        ["One", pair, "4", "faster at every size", "faster at every size"],
     ]
 
 

@@ -4,7 +4,11 @@ from typing import Any
 
 from golden.sentences import check_branches, sentences
 
-from copycost.report.round_trips import round_trips_compared
+from copycost.report.round_trips import (
+    round_trips_compared,
+    round_trips_lost,
+    round_trips_told,
+)
 
 LOSS = {"n": 1, "reason": "no namespaces", "remedy": None}
 
@@ -17,6 +21,8 @@ def ratio(sign: int = 1, *, msg_bytes: int = 4096, **changed: Any) -> dict[str, 
 
 def condition(*ratios: dict[str, Any], **changed: Any) -> dict[str, Any]:  # noqa: ANN401
     facts = {
+        "slug": "veth",
+        "emulated": False,
         "implementations": ["two_copy", "one_copy", "zero_copy"],
         "ratios": list(ratios),
         "n_threads": [1],
@@ -31,81 +37,58 @@ def condition(*ratios: dict[str, Any], **changed: Any) -> dict[str, Any]:  # noq
     return facts | changed
 
 
-COMPARED = {
-    "differs": condition(ratio()),
-    "differs at one of two": condition(ratio(), ratio(0, msg_bytes=64)),
-    "differs with one of two thread counts": condition(
-        ratio(), ratio(0, n_threads=2), n_threads=[1, 2]
-    ),
-    "observed once": condition(ratio(low=None, high=None, once=True)),
-    "no difference": condition(ratio(0)),
-    "not carried": condition(ratio(percentile="p999_ns")),
+def trips(*conditions: dict[str, Any]) -> dict[str, Any]:
+    return {"conditions": list(conditions)}
+
+
+VERDICTS = {
+    "nothing compared": trips(condition()),
+    "observed once": trips(condition(ratio(once=True, low=None, high=None))),
+    "some differ": trips(condition(ratio(), ratio(0, msg_bytes=64), ratio(-1), n_sure=1)),
+    "disturbed": trips(condition(ratio(0), n_warned=2)),
+}
+CONTROLS = {
+    name: {
+        "implementations": ["two_copy"],
+        "round_trip": {"value": 1.002, "low": 0.99, "high": 1.01, "once": once},
+    }
+    for name, once in (("control", False), ("control once", True))
 }
 
 
 def test_each_outcome_has_its_sentence() -> None:
-    texts = {}
-    for name, facts in COMPARED.items():
-        seen = round_trips_compared(facts, "two_copy")[0]
-        texts[name] = sentences("round_trips_words", "percentile", seen, "two_copy", 0.95)
-    check_branches("round_trips_percentile", texts)
-
-
-def test_how_sure_it_is_and_what_was_lost_are_told() -> None:
-    known = {
-        "nothing compared": condition(),
-        "observed once": condition(ratio(once=True)),
-        "none stands": condition(ratio()),
-        "some stand": condition(ratio(), ratio(), n_sure=1),
-        "in turns": condition(ratio(), in_turns=True, n_sure=1),
-        "disturbed": condition(n_warned=2, warnings={"steal": 1, "throttled": 2}),
-    }
     texts = {
-        name: sentences("round_trips_words", "how_sure", facts) for name, facts in known.items()
+        name: sentences("round_trips_words", "verdict", round_trips_told(found), "two_copy")
+        for name, found in VERDICTS.items()
     }
-    lost = {
-        "skipped": condition(skipped=[LOSS]),
-        "failed": condition(failed=[LOSS | {"n": 2, "remedy": "run as root"}]),
+    texts |= {
+        name: sentences("round_trips_words", "control", found, 0.95)
+        for name, found in CONTROLS.items()
     }
-    texts |= {name: sentences("round_trips_words", "losses", facts) for name, facts in lost.items()}
-    check_branches("round_trips_how_sure", texts)
+    check_branches("round_trips", texts)
 
 
-def test_what_guests_cost_has_its_sentence() -> None:
-    spans = {
-        "a range": ((150_000.0, 300_000.0), (410_000.0, 1_200_000.0)),
-        "one value": ((8_000.0, 8_000.0), (21_000.0, 21_000.0)),
-    }
-    texts = {"no guests": sentences("round_trips_words", "inside_outside", {"cpu_in_guests": None})}
-    for name, of in spans.items():
-        ranges = [{"low": low, "high": high} for low, high in of]
-        found = dict(zip(("inside", "outside"), ranges, strict=True))
-        texts[name] = sentences("round_trips_words", "inside_outside", {"cpu_in_guests": found})
-    check_branches("round_trips_inside_outside", texts)
-
-
-def test_that_nothing_is_compared_has_its_sentence() -> None:
-    two, mine = ({"implementation": name} for name in ("two_copy", "mine"))
-    pair = {"slug": "vm_pair", "without": "veth"}
-    texts = {
-        name: sentences("round_trips_words", "nothing_compared", facts, "two_copy", in_guests)
-        for name, facts, in_guests in (
-            ("only one", {"slug": "veth", "rows": [two, two]}, []),
-            ("only one, in guests, too", {"slug": "veth", "rows": [two, two]}, [pair]),
-            ("only one, without guests, too", {"slug": "vm_pair", "rows": [two, two]}, [pair]),
-            ("not in the same rounds", {"slug": "veth", "rows": [two, mine]}, [pair]),
-        )
-    }
-    check_branches("round_trips_nothing_compared", texts)
-
-
-def test_every_implementation_with_ratios_is_compared_in_order() -> None:
-    facts = condition(ratio(), ratio(implementation="one_copy", percentile="p99_ns"))
-    found = round_trips_compared(facts, "two_copy")
-    assert [(row["implementation"], row["percentile"], row["compared"]) for row in found] == [
-        ("one_copy", "p50_ns", False),
-        ("one_copy", "p99_ns", True),
-        ("zero_copy", "p50_ns", True),
-        ("zero_copy", "p99_ns", False),
+def test_a_row_has_a_ratio_per_size_and_what_differs_is_bold() -> None:
+    found = condition(
+        ratio(),
+        ratio(0, msg_bytes=64),
+        ratio(percentile="p999_ns"),
+        ratio(implementation="one_copy", percentile="p99_ns"),
+    )
+    columns, rows = round_trips_compared(trips(found))
+    assert [column.title for column in columns[4:]] == [
+        "64\N{NO-BREAK SPACE}B",
+        "4\N{NO-BREAK SPACE}KiB",
     ]
-    assert round_trips_compared(condition(), "two_copy") == []
+    assert [row[1:4] for row in rows] == [
+        ["`one_copy`", "1", "99th"], ["`zero_copy`", "1", "median"],
+    ]  # fmt: skip
+    assert rows[0][4] == ""
+    assert rows[1][5].startswith("**")
+    assert not rows[1][4].startswith("**")
+    assert round_trips_compared(trips(condition()))[1] == []
+
+
+def test_what_was_lost_is_told_with_its_status() -> None:
+    lost = round_trips_lost(trips(condition(skipped=[LOSS], failed=[LOSS | {"n": 2}])))
+    assert [(one["status"], one["n"]) for one in lost] == [("skipped", LOSS["n"]), ("failed", 2)]

@@ -38,7 +38,7 @@ class Chapter:
 
 
 BUDGETS = Chapter(
-    budget_figures.draw,
+    lambda _, facts: budget_figures.draw_bitrate(facts),
     budgets.facts_of,
     budgets.Study(
         (
@@ -128,6 +128,6 @@ def test_nothing_measured_is_a_sentence(chapter: Chapter, name: str) -> None:
 
 
 def test_saturated_points_are_marked_in_the_table() -> None:
-    data = BUDGETS.draw("cpu_used", BUDGETS.facts_of(BUDGETS.several)).data
+    data = BUDGETS.draw("bitrate", BUDGETS.facts_of(BUDGETS.several)).data
     marked = data[data["saturated"]]
     assert set(marked["n_threads"]) == {2}

@@ -5,15 +5,11 @@ from dataclasses import dataclass
 
 from copycost.config.settings import Settings
 from copycost.grid.cells import Cell
-from copycost.grid.testbeds import guests_on
 
 STUDY = "cpu_budget"
 
-FIGURES = ("cpu_used", "bitrate")
+FIGURES = ("bitrate",)
 """Names of the figures, see `copycost.studies.cpu_budget.figures`."""
-
-FIGURES_OF_GUESTS = ("bitrate_outside",)
-"""Those that there are besides where sides run in guests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +26,6 @@ class CpuBudget:
     repetitions: int
     warmup_s: float
     duration_s: float
-
-    @property
-    def figures(self) -> tuple[str, ...]:
-        """Names of the figures of this grid."""
-        in_guests = any(guests_on(testbed) for testbed in self.testbeds)
-        return (*FIGURES, *FIGURES_OF_GUESTS) if in_guests else FIGURES
 
     def settings(self, run: Settings) -> Settings:
         """Return how a repetition is measured: in its own window, else as the whole run."""

@@ -12,7 +12,7 @@ from copycost.grid.variants import OTHER_KERNEL, PLAIN
 
 STUDY = "simulated"
 
-FIGURES = ("misses", "categories")
+FIGURES = ("misses",)
 """Names of the figures, see `copycost.studies.simulated.figures`."""
 
 TESTBEDS = ("loopback", "sink")

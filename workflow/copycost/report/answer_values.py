@@ -8,10 +8,7 @@ from typing import Any
 
 from copycost.wording.filters import (
     impl,
-    interval_of,
-    join_and,
     n_threads,
-    ratio,
     size,
     sizes,
 )
@@ -31,14 +28,6 @@ _CACHES = {
 def cache(level: str) -> str:
     """Return a cache by its level or by the counter of its misses: ``the L1 data cache``."""
     return f"the {_CACHES[level]}"
-
-
-def ratios_by_size(rows: Sequence[Facts], confidence: float) -> str:
-    """Return ratios with their sizes: ``1.17 at 64 KiB (95 % interval 1.07 to 1.27)``."""
-    return join_and(
-        f"{ratio(row['value'])} at {size(row['msg_bytes'])} {interval_of(row, confidence)}"
-        for row in rows
-    )
 
 
 def at_sizes(some: Sequence[int], every: Sequence[int]) -> str:
@@ -89,6 +78,5 @@ VALUES: dict[str, Callable[..., str]] = {
     "at_sizes": at_sizes,
     "cache": cache,
     "case": case,
-    "ratios_by_size": ratios_by_size,
 }
 """The filters of the answers, by name."""

@@ -1,59 +1,161 @@
 """The tables of the chapter on the CPU budget: columns, and rows in Markdown."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from copycost.records.columns import SIDES
-from copycost.report import study_values
 from copycost.report.guests_table import inside_and_outside
-from copycost.report.markdown import Column, code, escape, slug
-from copycost.report.study_values import Form, cpu_range, curve_name, in_cell, with_variant
-from copycost.wording.filters import cpu, gbit, significant, span
+from copycost.report.markdown import Column, code, escape
+from copycost.report.study_values import (
+    curve_name,
+    in_cell,
+    limiters,
+    senders,
+    with_variant,
+)
+from copycost.wording.filters import cpu, duration, gbit, join_and, percent, significant, span
+from copycost.wording.plurals import plural
 
 Facts = Mapping[str, Any]
 Table = tuple[list[Column], list[list[str]]]
 
 _NONE = "---"
 _PARTIES = {
-    "sender": "sender",
-    "receiver": "receiver",
-    "sender_guest": "sender's guest",
     "sender_hypervisor": "QEMU, sender's guest",
-    "receiver_guest": "receiver's guest",
     "receiver_hypervisor": "QEMU, receiver's guest",
-    "host": "whole host",
 }
 _BASIS = {"line": "the line", "points": "between two points", "least": "the least point"}
+_BOTTLENECKS = {
+    "sender": "sender's CPU",
+    "receiver": "receiver's CPU",
+    "both": "both sides' CPUs",
+    "vcpu": "virtual CPUs",
+    "io": "QEMU's main loop and I/O threads",
+    "vhost": "vhost, in the host's kernel",
+    "host": "all CPUs of the host",
+    "vcpu_waiting": "CPUs of the host, for which virtual CPUs waited",
+    "waiting": "a CPU that others had",
+    "limit": "the limit",
+    "unknown": "not seen",
+}
+"""By kind of a bottleneck; see `copycost.studies.cpu_budget.bottleneck`."""
 
 
-def slopes(facts: Facts) -> Table:
-    """Return the lines of bitrate over CPU use, a row per curve and side."""
+def curves(facts: Facts) -> Table:
+    """Return what CPU buys and how far that goes, a row per curve."""
+    scaling = {_curve_of(one): one for one in facts["scaling"]}
     columns = [
         Column("Where"),
-        Column("Whose CPU"),
         Column("Gbit/s per % of a CPU", "right"),
-        Column("Gbit/s at no CPU", "right"),
-        Column("R²", "right"),
-        Column("Linear over", "right"),
+        Column("Linear up to", "right"),
+        Column("Most [Gbit/s]", "right"),
+        *([Column("Of one stream", "right")] if scaling else []),
+        Column("CPU per stream", "right"),
+        Column("Bottleneck"),
+    ]
+    rows = []
+    for curve in facts["curves"]:
+        if not curve["points"]:
+            continue
+        line, more = curve["lines"]["sender"], scaling.get(_curve_of(curve))
+        of_one = in_cell(more["maximum"], "ratio") if more else ""
+        judged = curve["bottleneck"]
+        rows.append(
+            [
+                curve_name(curve, facts["section"]),
+                in_cell(line["slope"], "gbit") if line else "no line",
+                cpu(line["limits"][-1]) if line else "",
+                in_cell(curve["maximum"]["bits_per_s"], "gbit"),
+                *([of_one] if scaling else []),
+                f"{cpu(judged['sender_percent'])}, {cpu(judged['receiver_percent'])}",
+                _BOTTLENECKS[judged["kind"]],
+            ]
+        )
+    return columns, rows
+
+
+def _curve_of(found: Facts) -> tuple[Any, ...]:
+    return tuple(found[key] for key in ("testbed", "implementation", "limiter", "n_threads"))
+
+
+def checks(facts: Facts) -> Table:
+    """Return how the CPU was limited and counted, and what the counts were held against."""
+    section, limiter, clocks, rates = (
+        facts[name] for name in ("section", "limiter", "clocks", "rates")
+    )
+    window = f"{duration(section['duration_s'])} after {duration(section['warmup_s'])} of warm-up"
+    rows = [
+        ["Sent by", senders(facts)],
+        ["Limited by", limiters(facts["limiter_kinds"])],
+        ["Window", f"{window}, {plural(section['repetitions'], 'time')}"],
+    ]
+    if facts["congestion_controls"]:
+        rows.append(["Congestion control", join_and(facts["congestion_controls"])])
+    if facts["separate_processes"]:
+        rows.append(["Processes", "a pair per stream, since iperf3 before 3.16 has one thread"])
+    if limiter["n"]:
+        off = span(limiter["least_off"], limiter["most_off"], lambda x: significant(x, 2))
+        rows.append(["CPU used per stream, less the limit [points]", off])
+        missed = f"{limiter['n_missed']} of {facts['n_measured']}"
+        rows.append([f"Repetitions off the limit by over {facts['miss_points']:g} points", missed])
+    for side in SIDES:
+        if clock := clocks[side]:
+            where = curve_name(clock, section)
+            found = f"{percent(clock['median_ratio'])} ({where})"
+            rows.append([f"perf's clock over the scheduler's at the {side}, where furthest", found])
+    if rates is not None:
+        allowed, largest = percent(rates["allowed"]), percent(rates["largest_off"])
+        differ = f"{largest} at most, over {allowed} in {rates['n_differ']} of {rates['n']}"
+        rows.append(["iperf3's bitrate off the kernel's", differ])
+    if facts["n_foreign"]:
+        foreign = f"{facts['n_foreign']} of {facts['n_measured']}"
+        rows.append(["Repetitions beside other programs", foreign])
+    return [Column("What"), Column("Value")], rows
+
+
+def shares(facts: Facts) -> Table:
+    """Return the work whose share of a side's CPU time differs between one stream and several."""
+    columns = [
+        Column("Where"),
+        Column("Side"),
+        Column("Work"),
+        Column("One stream", "right"),
+        Column("More", "right"),
     ]
     rows = [
-        [curve_name(curve, facts["section"]), _PARTIES.get(party, party), *_line(line)]
-        for curve in facts["curves"]
-        if curve["points"]
-        for party, line in curve["lines"].items()
+        [
+            curve_name(one, facts["section"]),
+            move["side"],
+            move["title"],
+            percent(move["one"]),
+            percent(move["many"]),
+        ]
+        for one in facts["scaling"]
+        for move in one["shares"] or ()
     ]
     return columns, rows
 
 
-def _line(line: Facts | None) -> list[str]:
-    if line is None:
-        return ["no line", "", "", ""]
-    return [
-        in_cell(line["slope"], "gbit"),
-        in_cell(line["intercept"], "gbit"),
-        significant(line["r_squared"], 4),
-        span(line["least_cpu"], line["most_cpu"], cpu),
+def slopes(facts: Facts) -> Table:
+    """Return the lines of bitrate over the CPU use of all but the senders, a row per party."""
+    columns = [
+        Column("Where"),
+        Column("Whose CPU"),
+        Column("Gbit/s per % of a CPU", "right"),
+        Column("Linear over", "right"),
     ]
+    rows = [
+        [
+            curve_name(curve, facts["section"]),
+            _PARTIES.get(party, party),
+            in_cell(line["slope"], "gbit"),
+            span(line["least_cpu"], line["most_cpu"], cpu),
+        ]
+        for curve in facts["curves"]
+        for party, line in curve["lines"].items()
+        if line is not None and party != "sender"
+    ]
+    return columns, rows
 
 
 def published(facts: Facts) -> Table:
@@ -92,70 +194,9 @@ def _our_maxima(row: Facts, section: Facts) -> Iterator[str]:
         yield with_variant(gbit(curve["maximum"]["bits_per_s"]["median"]), curve, section)
 
 
-def outside(curve: Facts) -> Table:
-    """Return what was used inside and outside the guests of a curve, a row per step and guest."""
-    return inside_and_outside(curve, "Offered", lambda point: cpu(point["limit_percent"]))
-
-
-def outside_id(curve: Facts) -> str:
-    """Return the id of the table of a curve's guests."""
-    parts = (curve[name] for name in ("testbed", "implementation", "limiter", "n_threads"))
-    return f"tbl-budget-outside-{'-'.join(slug(str(part)) for part in parts)}"
-
-
-def costs(facts: Facts) -> Table:
-    """Return what a byte cost each party at the highest bitrate, a column per curve with guests."""
-    curves = [curve for curve in facts["curves"] if curve["guests"] and curve["points"]]
-    found = [curve["maximum"]["ns_per_byte"] for curve in curves]
-    columns = [
-        Column("CPU time"),
-        *(Column(curve_name(curve, facts["section"]), "right") for curve in curves),
-    ]
-    rows = [
-        [title, *(in_cell(of[party], "significant") if party in of else _NONE for of in found)]
-        for party, title in _PARTIES.items()
-        if any(party in of for of in found)
-    ]
-    return columns, rows
-
-
-def published_outside(facts: Facts) -> Table:
-    """Return the published CPU use inside and outside guests, each with that of this host."""
-    columns = [
-        Column("Scenario"),
-        Column("Streams", "right"),
-        Column("Inside", "right"),
-        Column("here", "right"),
-        Column("QEMU outside", "right"),
-        Column("here", "right"),
-    ]
-    rows = [
-        [
-            escape(row["scenario"]),
-            str(row["parallel_streams"]),
-            " + ".join(_published_spans(row)),
-            "; ".join(_our_spans(row, facts["section"], SIDES)) or "not measured",
-            cpu_range({"low": row["qemu_cpu_min_percent"], "high": row["qemu_cpu_max_percent"]}),
-            "; ".join(_our_spans(row, facts["section"], ["hypervisor"])) or "not measured",
-        ]
-        for row in facts["published"]
-        if row["qemu_cpu_max_percent"] is not None
-    ]
-    return columns, rows
-
-
-def _published_spans(row: Facts) -> Iterator[str]:
-    for name in ("client", "server"):
-        low, high = row[f"{name}_cpu_min_percent"], row[f"{name}_cpu_max_percent"]
-        if high is not None:
-            yield cpu_range({"low": low, "high": high})
-
-
-def _our_spans(row: Facts, section: Facts, parties: Iterable[str]) -> Iterator[str]:
-    for curve in row["ours"]:
-        if curve["span"]:
-            known = (curve["span"].get(party) for party in parties)
-            yield with_variant(" + ".join(cpu_range(of) for of in known if of), curve, section)
+def outside(facts: Facts) -> Table:
+    """Return what was used inside and outside of guests over the steps."""
+    return inside_and_outside(facts)
 
 
 def plans(facts: Facts) -> Table:
@@ -189,13 +230,3 @@ def _plan(plan: Facts, section: Facts, in_guests: bool) -> list[str]:
 def _need(need: Facts, basis: str) -> str:
     text = in_cell({**need, "value": need["percent"]}, "cpu")
     return f"at most {text}" if basis == "least" else text
-
-
-def losses(facts: Facts) -> Table:
-    """Return what was not measured, a row per reason."""
-    about: dict[str, tuple[str, Form]] = {
-        "testbed": ("Testbed", code),
-        "implementation": ("Implementation", str),
-        "limiter": ("Limiter", str),
-    }
-    return study_values.losses_table(facts["losses"], about)

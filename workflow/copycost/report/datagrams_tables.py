@@ -3,53 +3,177 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from copycost.grid.capabilities import IPERF3
-from copycost.report import study_values
+from copycost.records.columns import SIDES
 from copycost.report.guests_table import inside_and_outside
-from copycost.report.markdown import Column, code, escape, slug
+from copycost.report.markdown import Column, code, escape
 from copycost.report.results_table import NONE
-from copycost.report.study_values import NOT_KNOWN, Form, curve_name, in_cell, with_variant
-from copycost.wording.filters import cpu, exact_size, gbit, percent, significant, thousands
+from copycost.report.study_values import (
+    NOT_KNOWN,
+    curve_name,
+    in_cell,
+    ns_in_text,
+    senders,
+    top_shares,
+    where,
+    with_variant,
+)
+from copycost.report.wire_tables import rate_span
+from copycost.wording.filters import cpu, duration, exact_size, gbit, percent, significant
 from copycost.wording.percent import NBSP
+from copycost.wording.plurals import plural
 
 Facts = Mapping[str, Any]
 Table = tuple[list[Column], list[list[str]]]
 
 _CPU = ("sender_cpu_percent", "receiver_cpu_percent")
+_CAUSES = {
+    "receive_buffer": "Receive buffer",
+    "socket_memory": "Socket memory",
+    "reassembly": "Reassembly",
+    "device": "Device",
+    "tap": "TAP device",
+    "bridge": "Bridge",
+    "other": "Other",
+}
+_CLOCKS = {
+    "task_clock": "perf stat's task clock",
+    "scheduler": "the scheduler's clock",
+    "mixed": "perf stat's task clock, the scheduler's where that was not counted",
+}
 
 
-def curve(found: Facts) -> Table:
-    """Return what was sent, received and lost on one curve, a row per size."""
-    titles = (
-        "Size", "Sent [Gbit/s]", "Received [Gbit/s]", "Sent per s", "Lost", "Senders' CPU",
-        "Receivers' CPU",
-    )  # fmt: skip
+def curves(facts: Facts) -> Table:
+    """Return what was received and lost at most, and what a datagram costs, a row per curve."""
+    columns = [
+        Column("Where"),
+        Column("Most received [Gbit/s]", "right"),
+        Column("At", "right"),
+        Column("Lost there", "right"),
+        Column("Most lost", "right"),
+        *(Column(f"A datagram costs the {side}", "right") for side in SIDES),
+    ]
+    rows = []
+    for curve in facts["curves"]:
+        top, worst = curve["maximum"], curve["most_loss"]
+        rows.append(
+            [
+                curve_name(curve, facts["section"]),
+                in_cell(top["bits_per_s"], "gbit"),
+                exact_size(top["msg_bytes"]),
+                _loss(top),
+                f"{_loss(worst)} at {exact_size(worst['msg_bytes'])}" if worst else NOT_KNOWN,
+                *(_cost(curve["costs"][side]) for side in SIDES),
+            ]
+        )
+    return columns, rows
+
+
+def _cost(found: Facts | None) -> str:
+    """Return the terms of a cost that are seen: ``1500 ns + 0.0998 ns per byte``."""
+    if found is None:
+        return "fewer than two sizes"
+    if found["kind"] == "no_sum":
+        return f"no such sum, {percent(found['misfit'])} off"
+    terms = {
+        "per_datagram": ns_in_text(found["fixed_ns"]),
+        "per_byte": f"{ns_in_text(found['ns_per_byte'])} per byte",
+    }
+    seen = [text for kind, text in terms.items() if found["kind"] in (kind, "both")]
+    return " + ".join(seen) or "too uncertain"
+
+
+def causes(facts: Facts) -> Table:
+    """Return where datagrams were lost by the kernel's counters, a row per curve."""
+    known = [curve for curve in facts["curves"] if curve["account"]]
+    seen = {one["cause"] for curve in known for one in curve["account"]["causes"]}
+    shown = {cause: title for cause, title in _CAUSES.items() if cause in seen}
+    columns = [
+        Column("Where"),
+        Column("Lost of sent", "right"),
+        *(Column(title, "right") for title in shown.values()),
+        Column("Unexplained at most", "right"),
+    ]
+    rows = []
+    for curve in known:
+        account = curve["account"]
+        shares = {one["cause"]: percent(one["share"]) for one in account["causes"]}
+        lost, sent = account["lost"], account["sent"]
+        rows.append(
+            [
+                curve_name(curve, facts["section"]),
+                f"{percent(lost / sent)} of {sent:,}" if sent else NONE,
+                *(shares.get(cause, "") for cause in shown),
+                plural(account["missing"]["largest"], "datagram"),
+            ]
+        )
+    return columns, rows
+
+
+def checks(facts: Facts) -> Table:
+    """Return how datagrams were sent and counted, and what the counts were held against."""
+    section, account, driver = (facts[name] for name in ("section", "account", "cross_check"))
+    window = f"{duration(section['duration_s'])} after {duration(section['warmup_s'])} of warm-up"
+    rows = [
+        ["Sent by", senders(facts)],
+        ["Window of bitrates and CPU", f"{window}, {plural(section['repetitions'], 'time')}"],
+    ]
+    if facts["cpu_clock"]:
+        rows.append(["CPU by", _CLOCKS[facts["cpu_clock"]]])
+    if facts["separate_processes"]:
+        rows.append(["Processes", "a pair per stream, since iperf3 before 3.16 has one thread"])
+    for curve in facts["curves"]:
+        if limit := curve["limit"]:
+            held = f"{len(limit['sizes'])} of {plural(limit['n_sizes'], 'size')}"
+            name = curve_name(curve, section)
+            allowed = f"{rate_span(limit)}, which set the bitrate at {held}"
+            rows.append([f"Allowed on {name} (`wire.udp_mbit_per_s`)", allowed])
+    for one in facts["other_packets"]:
+        packets = f"{one['packets']} ({one['without_packets']} on {code(one['without'])})"
+        title = f"Packets of a datagram of {exact_size(one['msg_bytes'])} on {where(one)}"
+        rows.append([title, packets])
+    if account:
+        complete = f"{account['n_complete']} of {account['n']}"
+        rows.append(["Repetitions whose causes of loss add up to the datagram", complete])
+        if account["excess"]["n"]:
+            excess = account["excess"]
+            most = f"{excess['n']}, by {plural(excess['largest'], 'datagram')} at most"
+            rows.append(["Repetitions with more causes than losses", most])
+        if account["n_not_drained"]:
+            rows.append(["Repetitions not read to the end", str(account["n_not_drained"])])
+    if driver:
+        less, more = (percent(max(0.0, driver[f"largest_{one}"])) for one in ("less", "more"))
+        off = f"{driver['n_differ']} of {driver['n']} ({less} too few, {more} too many at most)"
+        title = f"iperf3's own losses off the kernel's by over {percent(driver['allowed'])} of sent"
+        rows.append([title, off])
+        for name, words in (("n_negative", "a negative loss"), ("n_out_of_order", "disorder")):
+            if driver[name]:
+                rows.append([f"Repetitions in which iperf3 reported {words}", str(driver[name])])
+    if facts["n_nan"]:
+        rows.append(["Repetitions with `nan` from iperf3, taken for missing", str(facts["n_nan"])])
+    if facts["n_foreign"]:
+        foreign = f"{facts['n_foreign']} of {facts['n_measured']}"
+        rows.append(["Repetitions beside other programs", foreign])
+    return [Column("What"), Column("Value")], rows
+
+
+def shares(facts: Facts) -> Table:
+    """Return what the sides spend most on, by the profiles, a row per size and side."""
+    columns = [Column("Where"), Column("Size", "right"), Column("Side"), Column("Most CPU time")]
     rows = [
         [
-            exact_size(point["msg_bytes"]),
-            in_cell(point["sent_bits_per_s"], "gbit"),
-            in_cell(point["bits_per_s"], "gbit"),
-            thousands(point["sent_per_s"]["median"]),
-            in_cell(point["loss"], "percent"),
-            cpu(point["sender_cpu_percent"]["median"]),
-            cpu(point["receiver_cpu_percent"]["median"]),
+            curve_name(one, facts["section"]),
+            exact_size(one["msg_bytes"]),
+            one["side"],
+            top_shares(one["top"]),
         ]
-        for point in found["points"]
+        for one in facts["shares"]
     ]
-    return [Column(title, "right") for title in titles], rows
+    return columns, rows
 
 
-def curve_id(found: Facts) -> str:
-    """Return the id of the table of a curve."""
-    parts = (found["testbed"], found["implementation"], found["n_threads"])
-    return f"tbl-datagrams-{'-'.join(map(slug, parts))}"
-
-
-def outside(found: Facts) -> Table:
-    """Return what was used inside and outside the guests of a curve, a row per size and guest."""
-    return inside_and_outside(
-        found, "Size", lambda point: exact_size(point["msg_bytes"]), "{side}_cpu_percent"
-    )
+def outside(facts: Facts) -> Table:
+    """Return what was used inside and outside of guests over the sizes."""
+    return inside_and_outside(facts)
 
 
 def published(facts: Facts) -> Table:
@@ -99,38 +223,3 @@ def _medians(point: Facts) -> dict[str, float | None]:
 def _cpus(used: Iterable[float | None]) -> str:
     """Return what senders and receivers used: ``95 % + 78 %``; a mark where that is not known."""
     return " + ".join(cpu(value) for value in used if value is not None) or NONE
-
-
-def here(facts: Facts) -> Table:
-    """Return this host's largest bitrates with iperf3; no row where it was not used."""
-    columns = [
-        Column("Here"),
-        Column("Size", "right"),
-        Column("Most sent [Gbit/s]", "right"),
-        Column("Lost there", "right"),
-    ]
-    tops = [
-        (found, found["maximum_sent"])
-        for found in facts["curves"]
-        if found["implementation"] == IPERF3
-    ]
-    rows = [
-        [
-            curve_name(found, facts["section"]),
-            exact_size(top["msg_bytes"]),
-            gbit(top["sent_bits_per_s"]["median"]),
-            _loss(top),
-        ]
-        for found, top in tops
-    ]
-    return columns, rows
-
-
-def losses(facts: Facts) -> Table:
-    """Return what was not measured, a row per reason."""
-    about: dict[str, tuple[str, Form]] = {
-        "testbed": ("Testbed", code),
-        "implementation": ("Implementation", str),
-        "msg_bytes": ("Sizes", exact_size),
-    }
-    return study_values.losses_table(facts["losses"], about)

@@ -1,67 +1,42 @@
 """The table of what guests used inside and outside, for the chapters of all studies."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from copycost.records.columns import SIDES
+from copycost.hosts.side import SIDES
 from copycost.report.markdown import Column
-from copycost.report.study_values import NOT_KNOWN
+from copycost.report.study_values import NOT_KNOWN, cpu_range, curve_name
 from copycost.wording.filters import cpu
 
 Facts = Mapping[str, Any]
 
-_KINDS = {"vcpu": "virtual CPUs", "io": "main loop", "vhost": "vhost", "worker": "others"}
-# a kind of threads that never used as much has no column [% of one CPU]
-_LEAST_PERCENT = 0.05
 
-
-def inside_and_outside(
-    curve: Facts, title: str, label: Callable[[Facts], str], inside: str = "{side}"
-) -> tuple[list[Column], list[list[str]]]:
-    """Return columns and rows [% of one CPU, medians], a row per point and guest of a curve.
+def inside_and_outside(facts: Facts) -> tuple[list[Column], list[list[str]]]:
+    """Return a row per curve and guest: CPU from the least to the most of its points.
 
     Parameters
     ----------
-    title, label
-        Of the first column: its title, and what it says of a point.
-    inside
-        The key of a point at which it has what a side used.
+    facts
+        Of a study whose curves have `guests`, with the spans of `copycost.studies.guests.spans`.
     """
-    guests, points = curve["guests"], curve["points"]
-    kinds = [
-        kind
-        for kind in _KINDS
-        if any(
-            point["parties"][f"{side}_{kind}"]["median"] >= _LEAST_PERCENT
-            for point in points
-            for side in guests["sides"]
-        )
-    ]
-    titles = ["Process", "Guest", "QEMU", *(_KINDS[kind] for kind in kinds), "overhead", "waited"]
-    columns = [
-        Column(title, "right"),
-        Column("Guest of"),
-        *(Column(words, "right") for words in titles),
-        Column("Host", "right"),
-    ]
+    titles = ("Processes", "Guest", "QEMU", "Overhead", "Waited at most")
+    columns = [Column("Where"), Column("Guest of"), *(Column(title, "right") for title in titles)]
     rows = []
-    for point in points:
-        for side in guests["sides"]:
-            of_guest = SIDES if guests["shared"] else [side]
-            processes = [cpu(point[inside.format(side=one)]["median"]) for one in of_guest]
-            parties = ("guest", "hypervisor", *kinds, "overhead", "vcpu_waiting")
+    for curve in facts["curves"]:
+        for one in curve["guests"]["spans"] if curve["guests"] else ():
+            of, waited = one["of"], one["most"]["vcpu_waiting"]
+            inside = [cpu_range(of[side]) for side in SIDES if side in of]
             rows.append(
                 [
-                    label(point),
-                    "both" if guests["shared"] else side,
-                    " + ".join(processes),
-                    *(_cpu(point, f"{side}_{party}") for party in parties),
-                    _cpu(point, "host"),
+                    curve_name(curve, facts["section"]),
+                    "both" if curve["guests"]["shared"] else one["side"],
+                    " + ".join(inside),
+                    *(_known(of[name]) for name in ("guest", "hypervisor", "overhead")),
+                    NOT_KNOWN if waited is None else cpu(waited),
                 ]
             )
     return columns, rows
 
 
-def _cpu(point: Facts, party: str) -> str:
-    found = point["parties"].get(party)
-    return NOT_KNOWN if found is None else cpu(found["median"])
+def _known(of: Facts | None) -> str:
+    return NOT_KNOWN if of is None else cpu_range(of)

@@ -1,14 +1,11 @@
 """The tables of the chapter on where the CPU time goes: columns, and rows in Markdown."""
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from copycost.hosts.side import SIDES
 from copycost.report.markdown import Column, code, slug
-from copycost.report.study_values import in_cell
-from copycost.studies.profile.functions import UNCATEGORISED
-from copycost.wording.filters import impl, percent, sentence, size, span
+from copycost.report.study_values import cell_name, in_cell, load_name
+from copycost.wording.filters import impl, percent, significant, size, span
 from copycost.wording.parties import party
 from copycost.wording.plurals import plural
 
@@ -17,141 +14,164 @@ Table = tuple[list[Column], list[list[str]]]
 
 # a function that calls another stands above it, with a dash less
 _INDENT = "\N{EN DASH} "
+_NAMED = 2  # parts of a change in one cell of a table
+_SOURCES = {
+    "timer": "the kernel's timer (`cpu-clock`), which cannot look while interrupts are off",
+    "hardware": "the processor's cycle counter (`cycles`)",
+    "mixed": "the cycle counter in some repetitions and the kernel's timer in others",
+}
 
 
-def account(found: Facts) -> Table:
-    """Return what a difference is made of, a row per kind of work; the rows add up to the last."""
-    made = found["account"]
+def changes(differences: Sequence[Facts]) -> Table:
+    """Return what the CPU time per KiB came to, and most of what changed, a row per difference."""
     columns = [
-        Column("Own CPU time per KiB [ns]"),
+        Column("Where"),
+        Column("From, to"),
+        Column("CPU time [ns/KiB]", "right"),
+        Column("Change", "right"),
+        Column("Without sampling", "right"),
+        Column("Grew"),
+        Column("Shrank"),
+        Column("Unexplained", "right"),
+    ]
+    rows = []
+    for one in differences:
+        made = one["account"]
+        rows.append(
+            [
+                load_name(one),
+                f"{impl(one['before'])}, {impl(one['after'])}",
+                f"{significant(made['before'])}, {significant(made['after'])}",
+                _change(made["change"]),
+                _change(made["unsampled"]) if made["unsampled"] else "",
+                *(_parts(made["parts"], group) for group in ("grew", "shrank")),
+                _signed(made["unexplained"]),
+            ]
+        )
+    return columns, rows
+
+
+def _parts(parts: Iterable[Facts], group: str) -> str:
+    """Return the largest parts of a group: ``deferred copy +185, notification +20``."""
+    found = [one for one in parts if one["group"] == group]
+    texts = [f"{one['title']} {_signed(one['change']['mean'])}" for one in found[:_NAMED]]
+    if len(found) > _NAMED:
+        rest = sum(one["change"]["mean"] for one in found[_NAMED:])
+        texts.append(f"{plural(len(found) - _NAMED, 'other')} {_signed(rest)}")
+    return ", ".join(texts)
+
+
+def _signed(value: float) -> str:
+    text = significant(abs(value))
+    if not text.strip("0."):
+        return "0"
+    return f"{'+' if value > 0 else chr(0x2212)}{text}"
+
+
+def _change(change: Facts) -> str:
+    """Return a change with its interval: ``+185 (+178 to +192)``."""
+    text = _signed(change["mean"])
+    if change["low"] is None:
+        return text
+    return f"{text} ({span(change['low'], change['high'], _signed)})"
+
+
+def samples(profile: Facts) -> Table:
+    """Return how the samples were taken and how complete they are, a row per quantity."""
+    sampling, overhead = profile["sampling"], profile["overhead"]
+    rows = [
+        ["Taken by", _SOURCES[sampling["source"]]],
+        ["Per second of CPU time", f"{sampling['frequency_hz']:,}"],
+        ["Samples; lost", f"{sampling['n_samples']:,}; {sampling['n_lost']:,}"],
+    ]
+    if sampling["n_truncated"]:
+        rows.append(["Repetitions whose last sample was cut off", str(sampling["n_truncated"])])
+    for name, title in (("timer_agreement", ""), ("guest_agreement", " in guests")):
+        if found := sampling[name]:
+            text = f"{percent(found['median'])} ({span(found['least'], found['most'], percent)})"
+            rows.append([f"CPU time of the samples{title}, of what was counted", text])
+    if overhead is not None:
+        rows.append(["Throughput while sampled, over that without", in_cell(overhead, "ratio")])
+    if (most := profile["uncategorised"]) and most["share"]:
+        rows.append(["Samples in functions that no list names, at most", _of_side(most)])
+    if most := profile["tracing"]:
+        rows.append(["Samples in BPF programs and probes of others, at most", _of_side(most)])
+    return [Column("What"), Column("Value")], rows
+
+
+def _of_side(most: Facts) -> str:
+    return f"{percent(most['share'])} ({party(most['side'])} of {cell_name(most)})"
+
+
+def account(differences: Sequence[Facts]) -> Table:
+    """Return all kinds of work that changed, a column per difference; its rows add up."""
+    columns = [
+        Column("Change of own CPU time [ns/KiB]"),
+        *(Column(f"{load_name(one)}, {impl(one['after'])}", "right") for one in differences),
+    ]
+    parts = [
+        {part["title"]: part["change"] for part in one["account"]["parts"]} for one in differences
+    ]
+    titles = {title: abs(part["mean"]) for found in parts for title, part in found.items()}
+    rows = [
+        [title, *(_change(found[title]) if title in found else "" for found in parts)]
+        for title in sorted(titles, key=lambda title: -titles[title])
+    ]
+    accounts = [one["account"] for one in differences]
+    if any(made["unnamed"]["before"] or made["unnamed"]["after"] for made in accounts):
+        unnamed = [_signed(made["unnamed"]["sum"]) for made in accounts]
+        rows.append(["functions that no list names", *unnamed])
+    rows.append(["**all CPU time**", *(_change(made["change"]) for made in accounts)])
+    return columns, rows
+
+
+def functions(found: Facts) -> Table:
+    """Return the functions that change most from one implementation to another."""
+    columns = [
+        Column("Side"),
+        Column("Function"),
         *(Column(impl(found[end]), "right") for end in ("before", "after")),
         Column("Change", "right"),
     ]
-    write = _alike([made["before"], made["after"]])
-    rows = []
-    for group in ("grew", "shrank"):
-        rows += [
-            _account_row(part["title"], part, part["change"], write)
-            for part in made[group]["parts"]
-        ]
-        if len(made[group]["parts"]) > 1:
-            rows.append(_account_row(f"*{group}: all of these*", made[group], None, write))
-    if made["open"]["n"]:
-        kinds = plural(made["open"]["n"], "other kind")
-        rows.append(_account_row(f"*{kinds} of work, change open*", made["open"], None, write))
-    rows.append(_account_row("*functions that no list names*", made["unnamed"], None, write))
-    rows.append(_account_row("**all CPU time**", made, made["change"], write))
-    return columns, rows
-
-
-def account_id(found: Facts) -> str:
-    """Return the id of the table of an account."""
-    return f"tbl-profile-account-{slug(found['slug'])}"
-
-
-def _account_row(
-    title: str, row: Facts, change: Facts | None, write: Callable[[float], str]
-) -> list[str]:
-    def signed(value: float) -> str:
-        text = write(value)
-        return f"+{text}" if value > 0 and text.strip("0.") else text
-
-    text = signed(row["after"] - row["before"])
-    if change is not None and change["low"] is not None:
-        text += f" ({span(change['low'], change['high'], signed)})"
-    return [title, write(row["before"]), write(row["after"]), text]
-
-
-def _alike(values: Sequence[float]) -> Callable[[float], str]:
-    """Return how to write numbers that are added up: with as many decimals as the largest has."""
-    decimals = max(0, 2 - math.floor(math.log10(max(values))))
-
-    def write(value: float) -> str:
-        text = f"{abs(value):.{decimals}f}"
-        return f"\N{MINUS SIGN}{text}" if value < 0 and text.strip("0.") else text
-
-    return write
-
-
-def categories(cell: Facts) -> Table:
-    """Return what each side of a cell does, a row per category."""
-    columns = [Column("What")]
-    sides = [side for side in SIDES if side in cell["sides"]]
-    for side in sides:
-        columns.append(Column(f"{sentence(side)}\N{RIGHT SINGLE QUOTATION MARK}s samples", "right"))
-        columns.append(Column("of a CPU", "right"))
-    rows = [
-        [row["title"], *_both_shares(row, sides)]
-        for row in cell["category_rows"]
-        if row["name"] == UNCATEGORISED or row["sides"].keys() & set(sides)
-    ]
-    return columns, rows
-
-
-def around(cell: Facts) -> Table:
-    """Return what is around the sides of a cell, guests and hypervisors, a row per category."""
-    parties = [name for name in cell["sides"] if name not in SIDES]
-    columns = [Column("What"), *(Column(sentence(party(name)), "right") for name in parties)]
     rows = [
         [
-            row["title"],
-            *(
-                in_cell(row["sides"][name]["share"], "percent")
-                if name in row["sides"]
-                else percent(0)
-                for name in parties
-            ),
+            party(row["side"]),
+            code(row["name"]),
+            *(significant(row[end]) for end in ("before", "after")),
+            _change(row["change"]),
         ]
-        for row in cell["category_rows"]
-        if row["sides"].keys() & set(parties)
+        for row in found["functions"]
     ]
-    used = (in_cell(cell["sides"][name]["cpus"], "percent") for name in parties)
-    return columns, [*rows, ["**of a CPU, all together**", *used]]
-
-
-def around_id(cell: Facts) -> str:
-    """Return the id of the table of what is around the sides of a cell."""
-    return f"tbl-profile-around-{slug(cell['slug'])}"
-
-
-def _both_shares(row: Facts, sides: Sequence[str]) -> Iterator[str]:
-    for side in sides:
-        found = row["sides"].get(side)
-        yield in_cell(found["share"], "percent") if found else percent(0)
-        yield percent(found["cpus"]["median"] if found else 0)
-
-
-def categories_id(cell: Facts) -> str:
-    """Return the id of the table of a cell."""
-    return f"tbl-profile-{slug(cell['slug'])}"
-
-
-def difference(side: Facts, titles: Mapping[str, str]) -> Table:
-    """Return the functions of a side that changed most, what grew most first."""
-    columns = [
-        Column("Function"),
-        Column("Category"),
-        Column("Before", "right"),
-        Column("After", "right"),
-        Column("Change", "right"),
-    ]
-    write = _alike([side["before"], side["after"]])
-    rows = []
-    for row in [*side["grew"], *reversed(side["shrank"])]:
-        name, *numbers = _account_row(code(row["name"]), row, row["change"], write)
-        rows.append([name, titles[row["category"]], *numbers])
-    if side["rest"]["n"]:
-        others = plural(side["rest"]["n"], "other function")
-        name, *numbers = _account_row(f"*{others}*", side["rest"], None, write)
-        rows.append([name, "", *numbers])
-    name, *numbers = _account_row("**all functions**", side, side["change"], write)
-    rows.append([name, "", *numbers])
     return columns, rows
 
 
-def difference_id(found: Facts, side: str) -> str:
-    """Return the id of the table of one side of a difference."""
-    return f"tbl-profile-difference-{slug(found['slug'])}-{slug(side)}"
+def way(cells: Sequence[Facts]) -> Table:
+    """Return the parts of the way of a message, a column per cell; copies are in bold."""
+    columns = [
+        Column("Part of the way"),
+        *(Column(impl(cell["implementation"]), "right") for cell in cells),
+    ]
+    parts: dict[int, str] = {}
+    for part in (part for cell in cells for part in cell["way"]):
+        by = f", {party(part['party'])}" if part["party"] else ""
+        parts[part["place"]] = part["title"] + by
+    ways = [{part["place"]: part for part in cell["way"]} for cell in cells]
+    rows = [
+        [parts[place], *(_part_of_way(found.get(place)) for found in ways)]
+        for place in sorted(parts)
+    ]
+    return columns, rows
+
+
+def _part_of_way(part: Facts | None) -> str:
+    if part is None:
+        return ""
+    text = significant(part["ns_per_kib"]["median"])
+    if not text.strip("0."):
+        return "0"
+    if part["copied"]:
+        text = f"**{text}**"
+    return f"{text} ({code(part['function'])})" if part["function"] else text
 
 
 def chains(found: Facts) -> Table:
@@ -167,14 +187,19 @@ def chains(found: Facts) -> Table:
             party(row["side"]),
             _INDENT * (len(row["call_path"]) - 1) + code(row["call_path"][-1]),
             percent(row["published_cpus"]),
-            *(
-                "no counterpart" if ours["cpus"] is None else in_cell(ours["cpus"], "percent")
-                for ours in row["ours"]
-            ),
+            *(_counterpart(ours, row["call_path"][-1]) for ours in row["ours"]),
         ]
         for row in found["rows"]
     ]
     return columns, rows
+
+
+def _counterpart(ours: Facts, published: str) -> str:
+    if ours["cpus"] is None:
+        return "none"
+    other = ours["seen_as"] not in (None, published)
+    name = f" ({code(ours['seen_as'])})" if other else ""
+    return f"{percent(ours['cpus']['median'])}{name}"
 
 
 def _cell_title(cell: Facts, labels: Mapping[str, str]) -> str:

@@ -1,25 +1,40 @@
-"""The table of one pair along the sizes, here and in a published run."""
+"""The tables of published runs: what is beside them here, and each pair along the sizes."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from copycost.report.answer_values import at_sizes
+from copycost.report.markdown import escape
 from copycost.wording.filters import impl, join_and, ratio, sizes, span
 from copycost.wording.plurals import plural
 
 
-def published_rows(run: Mapping[str, Any]) -> list[list[str]]:
-    """Return pair, thread counts, and the verdict along the sizes here and there, in Markdown."""
-    rows = []
-    for pair in run["crossovers"]:
-        names = f"{impl(pair['implementation'])} against {impl(pair['baseline'])}"
-        alike: dict[tuple[str, str], list[int]] = {}
-        for row in pair["rows"]:
-            said = (along_sizes(row["ours"]), along_sizes(row["theirs"]))
-            alike.setdefault(said, []).append(row["n_threads"])
-        rows += [
-            [names, join_and(threads), here, there] for (here, there), threads in alike.items()
+def published_runs(runs: Iterable[Mapping[str, Any]]) -> list[list[str]]:
+    """Return of each published run what is beside it here, and the ratios of throughput."""
+    return [
+        [
+            escape(run["title"]),
+            impl(run["testbed"]) + ("" if run["same_path"] else ", another path"),
+            spans_of_ratios(run["ratios"]) if run["ratios"] else "no cell in common",
         ]
+        for run in runs
+    ]
+
+
+def published_rows(runs: Iterable[Mapping[str, Any]]) -> list[list[str]]:
+    """Return run, pair, thread counts, and the verdict along the sizes here and there."""
+    rows = []
+    for run in runs:
+        for pair in run["crossovers"]:
+            names = f"{impl(pair['implementation'])} against {impl(pair['baseline'])}"
+            alike: dict[tuple[str, str], list[int]] = {}
+            for row in pair["rows"]:
+                said = (along_sizes(row["ours"]), along_sizes(row["theirs"]))
+                alike.setdefault(said, []).append(row["n_threads"])
+            rows += [
+                [escape(run["title"]), names, join_and(threads), here, there]
+                for (here, there), threads in alike.items()
+            ]
     return rows
 
 

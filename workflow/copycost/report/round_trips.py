@@ -1,51 +1,95 @@
-"""What the chapter on round trips says of each implementation compared with the baseline."""
+"""What the chapter on round trips says: each way beside the baseline, and what was lost."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-PERCENTILES = ("p50_ns", "p99_ns")
-"""Those that the text compares; the table has all."""
+from copycost.report.conditions import place
+from copycost.report.markdown import Column
+from copycost.wording.filters import impl, ratio, size, span
+
+Facts = Mapping[str, Any]
+
+# the appendix has all
+_PERCENTILES = {"p50_ns": "median", "p99_ns": "99th"}
 
 
-def round_trips_compared(condition: Mapping[str, Any], baseline: str) -> list[dict[str, Any]]:
-    """Return what was seen of each percentile of each implementation, by number of threads.
+def round_trips_compared(trips: Facts) -> tuple[list[Column], list[list[str]]]:
+    """Return ratios to the baseline: a row per place, way, threads and percentile, a column a size.
+
+    Those whose interval leaves out 1 are in bold.
+    """
+    conditions = [one for one in trips["conditions"] if one["ratios"]]
+    sizes = sorted({row["msg_bytes"] for one in conditions for row in one["ratios"]})
+    columns = [
+        Column("Where"),
+        Column("With"),
+        Column("Threads", "right"),
+        Column("Percentile"),
+        *(Column(size(of), "right") for of in sizes),
+    ]
+    rows = []
+    for one in conditions:
+        found: dict[tuple[Any, ...], dict[int, str]] = {}
+        for row in one["ratios"]:
+            if row["percentile"] in _PERCENTILES:
+                key = (row["n_threads"], row["implementation"], row["percentile"])
+                found.setdefault(key, {})[row["msg_bytes"]] = _ratio(row)
+        order = {name: number for number, name in enumerate(one["implementations"])}
+        rows += [
+            [
+                place(one),
+                impl(name),
+                str(n_threads),
+                _PERCENTILES[percentile],
+                *(cells.get(of, "") for of in sizes),
+            ]
+            for (n_threads, name, percentile), cells in sorted(
+                found.items(), key=lambda item: (item[0][0], order[item[0][1]], item[0][2])
+            )
+        ]
+    return columns, rows
+
+
+def _ratio(row: Facts) -> str:
+    text = ratio(row["value"])
+    if row["low"] is None:
+        return text
+    shown = f"**{text}**" if row["sign"] != 0 else text
+    return f"{shown} ({span(row['low'], row['high'], ratio)})"
+
+
+def round_trips_told(trips: Facts) -> dict[str, int]:
+    """Return how many comparisons came to what, over all conditions.
 
     Keys
     ----
-    implementation, percentile, n_threads
-        What was compared.
-    compared
-        Whether there is any ratio: whether the samples carried the percentile.
-    apart
-        The ratios that show a difference.
-    even
-        The sizes where the ratio shows none.
+    n, n_longer, n_shorter
+        Ratios of medians and 99th percentiles that have an interval; those above and below 1.
+    n_once
+        Those of one repetition, without an interval.
+    n_compared, n_sure
+        Ratios over all percentiles, and those that stand after Holm's correction.
+    n_measured, n_warned
+        Repetitions, and those with a warning that the machine was disturbed.
     """
-    ratios = condition["ratios"]
-    names = [
-        name
-        for name in condition["implementations"]
-        if name != baseline and any(row["implementation"] == name for row in ratios)
-    ]
-    return [
-        _compared((name, percentile, n_threads), ratios)
-        for n_threads in condition["n_threads"]
-        for name in names
-        for percentile in PERCENTILES
-    ]
-
-
-def _compared(what: tuple[str, str, int], ratios: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    keys = ("implementation", "percentile", "n_threads")
-    rows = [row for row in ratios if tuple(row[key] for key in keys) == what]
+    every = [row for one in trips["conditions"] for row in one["ratios"]]
+    told = [row for row in every if row["percentile"] in _PERCENTILES]
+    signs = [row["sign"] for row in told if not row["once"]]
+    names = ("n_compared", "n_sure", "n_measured", "n_warned")
     return {
-        **dict(zip(keys, what, strict=True)),
-        "compared": bool(rows),
-        "apart": [row for row in rows if row["sign"] != 0],
-        "even": [row["msg_bytes"] for row in rows if row["sign"] == 0],
+        "n": len(signs),
+        "n_longer": signs.count(1),
+        "n_shorter": signs.count(-1),
+        "n_once": len(told) - len(signs),
+        **{name: sum(one[name] for one in trips["conditions"]) for name in names},
     }
 
 
-def all_once(condition: Mapping[str, Any]) -> bool:
-    """Tell whether every ratio of a condition was observed in one round only."""
-    return all(row["once"] for row in condition["ratios"])
+def round_trips_lost(trips: Facts) -> Sequence[Facts]:
+    """Return what was not measured, for `copycost.report.study_values.losses`."""
+    return [
+        {**loss, "status": status, "testbed": [one["slug"]]}
+        for one in trips["conditions"]
+        for status in ("skipped", "failed")
+        for loss in one[status]
+    ]

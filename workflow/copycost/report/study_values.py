@@ -4,13 +4,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from copycost.grid.capabilities import IPERF3
+from copycost.grid.variants import VARIANTS
 from copycost.records.parties import EMULATED
-from copycost.report.markdown import Column, escape
+from copycost.report.markdown import Column, escape, identifier, pipe_table
 from copycost.wording.filters import (
     FILTERS,
     cpu,
+    gbit,
     impl,
-    interval,
     join_and,
     lower_first,
     n_threads,
@@ -28,15 +29,6 @@ Form = Callable[..., str]
 
 NOT_KNOWN = "not known"
 
-_COPIED = {
-    "application_copy": "by the sending application",
-    "copy_in": "from the sending application to its kernel",
-    "hypervisor_copy": "by {party} itself",
-    "tap_copy_in": "from the guest's memory to the host's kernel by {party}",
-    "tap_copy_out": "out of the host's kernel by {party}",
-    "deferred_copy": "before local delivery",
-    "copy_out": "from its kernel to the receiving application",
-}
 _LIMITERS = {"cgroup": "a control group", "cpulimit": "`cpulimit`"}
 _LIMITER_KINDS = {
     "cgroup v1": "the quota of a control group (version 1)",
@@ -89,43 +81,14 @@ def curve_name(curve: Facts, section: Facts) -> str:
     return with_variant(text, curve, section)
 
 
-def guest_name(guest: Facts, curve: Facts) -> str:
-    """Return the name of a guest in a sentence: ``the sender's guest``."""
-    return (
-        "the guest of both sides" if curve["guests"]["shared"] else f"the {guest['side']}'s guest"
-    )
+def gbit_span(of: Facts) -> str:
+    """Return from where to where bitrates go, for a unit that follows: ``2.22 to 28.1``."""
+    return span(of["low"], of["high"], gbit)
 
 
 def cpu_range(of: Facts) -> str:
     """Return from where to where a CPU use goes: ``12 to 38 %``."""
     return span(of["low"], of["high"], cpu)
-
-
-def estimated(found: Facts, form: str, confidence: float) -> str:
-    """Return an estimate in a sentence: ``38.2 Gbit/s (95 % interval 37.0 to 39.4 Gbit/s)``.
-
-    Parameters
-    ----------
-    found
-        With `value`, `median` or `mean`, and `low` and `high`, None where there is no interval.
-    form
-        The filter that writes such a value.
-    """
-    write = _FORMS[form]
-    text = write(_middle(found))
-    if found["low"] is None:
-        return text
-    return f"{text} ({interval(found['low'], found['high'], confidence, write)})"
-
-
-def change_of(found: Facts, confidence: float) -> str:
-    """Return a change of CPU time in a sentence: ``116 ns per KiB (95 % interval 74 to 274)``."""
-    text = ns_per_kib(_middle(found))
-    if found["low"] is None:
-        return text
-    return (
-        f"{text} ({percent(confidence)} interval {span(found['low'], found['high'], significant)})"
-    )
 
 
 def in_cell(found: Facts | None, form: str) -> str:
@@ -158,18 +121,15 @@ def ns_per_kib(value: float) -> str:
     return f"{significant(value)}{NBSP}ns per KiB"
 
 
-def changed_parts(group: Facts) -> str:
-    """Return the largest parts of a change: ``deferred copy 185 and notification 20``."""
-    parts = [f"{one['title']} {in_cell(one, 'significant')}" for one in group["named"]]
-    if group["n_others"]:
-        parts.append(f"{plural(group['n_others'], 'smaller one')} {significant(group['others'])}")
-    return join_and(parts)
-
-
 def cell_name(cell: Facts) -> str:
     """Return the name of a profiled cell: ```two_copy` with 64 KiB and 1 thread on `veth```."""
     load = f"{size(cell['msg_bytes'])} and {n_threads([cell['n_threads']])}"
     return f"{impl(cell['implementation'])} with {load} on {where(cell)}"
+
+
+def load_name(found: Facts) -> str:
+    """Return a load in a table: ```veth`, 64 KiB, 1 thread``."""
+    return f"{where(found)}, {size(found['msg_bytes'])}, {n_threads([found['n_threads']])}"
 
 
 def where(found: Facts) -> str:
@@ -178,49 +138,31 @@ def where(found: Facts) -> str:
     return f"{name} (emulated)" if found.get("accelerator") == EMULATED else name
 
 
-def inlined(names: Iterable[Facts]) -> str:
-    """Return what is inlined in what: ```tun_put_user` in `tun_do_read```."""
-    return join_and(f"{impl(one['inlines'])} in {impl(one['function'])}" for one in names)
-
-
-def copied_where(copies: Iterable[Facts]) -> str:
-    """Return where bytes are copied, in the order of the way, each with its cost."""
-    return join_and(
-        f"{_COPIED[one['name']].format(party=_possessive(one['party']))}"
-        f" (`{one['function']}`, {ns_per_kib(_middle(one['ns_per_kib']))})"
-        for one in copies
-    )
-
-
-def _possessive(name: str | None) -> str:
-    return "" if name is None else f"the {party(name)}"
-
-
-def renamed(names: Sequence[Facts]) -> str:
-    """Return published functions with their names here: ```tcp_push_one` is `tcp_write_xmit```."""
-    notes = (f" ({name['note']})" if name["note"] else "" for name in names)
-    return ", ".join(
-        f"{impl(name['published'])} is {impl(name['here'])}{note}"
-        for name, note in zip(names, notes, strict=True)
-    )
-
-
 def _middle(found: Facts) -> float:
     return float(next(found[name] for name in ("value", "median", "mean") if name in found))
 
 
-def losses_table(
-    losses: Iterable[Facts], about: Mapping[str, tuple[str, Form]]
-) -> tuple[list[Column], list[list[str]]]:
-    """Return the columns and rows of what was not measured.
+_ABOUT: dict[str, tuple[str, Form]] = {
+    "testbed": ("Testbed", impl),
+    "implementation": ("Implementation", impl),
+    "limiter": ("Limiter", str),
+    "msg_bytes": ("Sizes", size),
+    "variant": ("Changed", lambda name: VARIANTS[name].change),
+}
+"""By key of a loss, the title of its column and how one of its values is written."""
+
+
+def losses(found: Sequence[Facts], study: str) -> str:
+    """Return the table of what a study could not measure; see `outcomes.losses_of`; '' of nothing.
 
     Parameters
     ----------
-    losses
-        See `copycost.studies.outcomes.losses_of`.
-    about
-        By key of a loss, the title of its column and how one of its values is written.
+    study
+        Its name, for the table's id.
     """
+    if not found:
+        return ""
+    about = {key: words for key, words in _ABOUT.items() if key in found[0]}
     columns = [
         Column("What"),
         Column("Number", "right"),
@@ -234,31 +176,17 @@ def losses_table(
             *(join_and(map(form, loss[key])) for key, (_, form) in about.items()),
             "; ".join(escape(text) for text in (loss["reason"], loss["remedy"]) if text),
         ]
-        for loss in losses
+        for loss in found
     ]
-    return columns, rows
+    return pipe_table(columns, rows, "What gave no value.", identifier("tbl", study, "missing"))
 
-
-_FORMS = {**FILTERS, "ns_per_kib": ns_per_kib}
 
 VALUES: dict[str, Callable[..., str]] = {
     "cell_name": cell_name,
-    "copied_where": copied_where,
-    "inlined": inlined,
+    "load_name": load_name,
     "party": party,
     "where": where,
-    "change_of": change_of,
-    "changed_parts": changed_parts,
-    "curve_name": curve_name,
-    "estimated": estimated,
-    "guest_name": guest_name,
-    "in_cell": in_cell,
-    "limiters": limiters,
-    "ns_in_text": ns_in_text,
+    "gbit_span": gbit_span,
     "ns_per_kib": ns_per_kib,
-    "renamed": renamed,
-    "sender_name": sender_name,
-    "senders": senders,
-    "top_shares": top_shares,
 }
 """The filters of these chapters, by name."""

@@ -44,7 +44,6 @@ from copycost.report.markdown import (
     escape,
     figure,
     figure_of,
-    file_links,
     identifier,
     pipe_table,
     slug,
@@ -53,10 +52,14 @@ from copycost.report.memory_table import memory_rows
 from copycost.report.method import cpu_lists, wake_up_marks
 from copycost.report.missing_table import missing_rows
 from copycost.report.placement_table import placement_span, placement_table
-from copycost.report.published_table import published_rows, spans_of_ratios
+from copycost.report.published_table import published_rows, published_runs
 from copycost.report.ranking import ranked, ranking_ends
 from copycost.report.ranking_table import ranking_table
-from copycost.report.round_trips import all_once, round_trips_compared
+from copycost.report.round_trips import (
+    round_trips_compared,
+    round_trips_lost,
+    round_trips_told,
+)
 from copycost.report.round_trips_table import round_trips_table
 from copycost.report.run_table import commit_only
 from copycost.report.strategies import strategy_rows, undescribed
@@ -116,17 +119,14 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "decision_rows": decision_rows,
     "marked_ways": marked_ways,
     "tally": tally,
-    "spans_of_ratios": spans_of_ratios,
     "ranked": ranked,
     "ranking_ends": ranking_ends,
-    "round_trips_compared": round_trips_compared,
     "warnings": warnings,
 }
 """What templates say with a bar, besides the filters of `wording`: ``{{ name | code }}``."""
 
 TESTS: dict[str, Callable[..., bool]] = {
     **conditions.TESTS,
-    "all_once": all_once,
     "over_wire": is_wire,
     "batched": lambda implementation: _batch(implementation) > 1,
 }
@@ -144,16 +144,20 @@ FUNCTIONS: dict[str, Any] = {
     "simulated_tables": simulated_tables,
     "ranking_table": ranking_table,
     "round_trips_table": round_trips_table,
+    "round_trips_compared": round_trips_compared,
+    "round_trips_lost": round_trips_lost,
+    "round_trips_told": round_trips_told,
     "placement_table": placement_table,
     "memory_rows": memory_rows,
     "missing_rows": missing_rows,
     "published_rows": published_rows,
+    "published_runs": published_runs,
     "strategy_rows": strategy_rows,
     "undescribed": undescribed,
     "identifier": identifier,
+    "losses": study_values.losses,
     "figure": figure,
     "figure_of": figure_of,
-    "file_links": file_links,
 }
 """What they call, and modules of which they call functions."""
 

@@ -7,7 +7,7 @@ was asked for beside the report, or measured once, cannot be seen by a job that 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
-from copycost.config import datagrams, simulated
+from copycost.config import cpu_budget, datagrams, simulated
 from copycost.config.config import Config
 from copycost.errors import Unavailable
 from copycost.studies.profile.grid import cell_keys
@@ -37,12 +37,12 @@ class Chapter:
 def profile_chapter(config: Config) -> Chapter:
     """Return the chapter on the functions that the CPU time goes to."""
     keys = cell_keys(config, explained_studies(config))
-    return _chapter("profile", figure_names(keys, config.profile.differences))
+    return _chapter("profile", figure_names(keys))
 
 
-def cpu_budget_chapter(config: Config) -> Chapter:
+def cpu_budget_chapter(_config: Config) -> Chapter:
     """Return the chapter on the bitrate that a CPU budget buys."""
-    return _chapter("cpu_budget", config.cpu_budget.figures)
+    return _chapter("cpu_budget", cpu_budget.FIGURES)
 
 
 def simulated_chapter(_config: Config) -> Chapter:

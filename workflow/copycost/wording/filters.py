@@ -245,7 +245,6 @@ FILTERS: dict[str, Callable[..., str]] = {
     "n_threads": n_threads,
     "impl": impl,
     "sentence": sentence,
-    "lower_first": lower_first,
     "one_line": one_line,
     "item": item,
     "paragraph": paragraph,
@@ -260,8 +259,6 @@ def add_filters(environment: Environment) -> None:
             "ratio_interval": interval,
             "ratio_span": partial(span, form=ratio),
             "size_span": partial(span, form=size),
-            "cpu_span": partial(span, form=cpu),
-            "ns_span": partial(span, form=ns),
             "percent_span": partial(span, form=percent),
         }
     )

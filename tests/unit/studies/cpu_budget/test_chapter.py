@@ -1,6 +1,5 @@
 """The chapter on the CPU budget, and what its macros say in every branch."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +8,8 @@ from budgets import Study, Truth, facts_of
 from golden.compare import GOLDEN, golden_text
 from golden.sentences import branches, chapter, sentences
 
-from copycost.config.cpu_budget import FIGURES, FIGURES_OF_GUESTS
+from copycost.config.cpu_budget import FIGURES
+from copycost.report import cpu_budget_tables
 
 TEXTS = GOLDEN / "cpu_budget"
 ONE, TWO = Truth(), Truth(n_threads=2, gbps_per_percent=0.19)
@@ -49,158 +49,120 @@ NO_NAMESPACE = (
     "this host allows no network namespace (Operation not permitted)",
     "run as root",
 )
-OF_CURVE: dict[str, dict[str, Study]] = {
-    "limiter_off": {
-        "kept": Study(),
-        "missed": Study((Truth(limiter_off=8.0),), limits=(10, 25, 40, 60)),
-        "several": Study((ONE, Truth(implementation="two_copy", limiter="cpulimit"))),
-    },
-    "off_line": {
-        "linear": Study(),
-        "linear_up_to": Study((BENT,)),
-        "not_linear": Study((Truth(bend=0.01, noise=0.002),)),
-    },
-    "bottleneck": {
-        "sender": Study(),
-        "receiver": Study((Truth(receiver_per_sender=1.45, ceiling=19.0),)),
-        "both": Study((Truth(receiver_per_sender=0.98),)),
-        "host": Study((Truth(n_threads=2, ceiling=30.0, waiting=20.0),), host_cpus=2),
-        "waiting": Study((Truth(ceiling=12.0, waiting=30.0),)),
-        "limit": Study(limits=(10, 20, 30, 40)),
-        "unknown": Study((Truth(ceiling=12.0, receiver_per_sender=0.5),)),
-        "once": Study(repetitions=1),
-        "vcpu": Study((replace(PAIR, in_io=0.1),)),
-        "vcpu_of_both": Study((replace(IN_ONE, ceiling=7.0),)),
-        "waiting_in_guests": Study((replace(PAIR, waiting=30.0),)),
-        "io": Study((replace(PAIR, in_io=0.9),)),
-        "vhost": Study(
-            (replace(PAIR, accelerator="kvm", outside_per_inside=3.2, in_io=0.1, in_vhost=0.7),)
-        ),
-        "host_of_guests": Study((replace(PAIR, vcpu_waiting=20.0, host_percent=370.0),)),
-        "machine": Study((Truth("wire-lab2", n_threads=2, ceiling=51.7),), host_cpus=2),
-        "other_machine": Study(
-            (Truth("wire-lab2", n_threads=2, ceiling=51.7, receiver_per_sender=1.02),), peer_cpus=2
-        ),
-        "waiting_on_machines": Study((Truth("wire-lab2", ceiling=12.0, waiting=30.0),)),
-        "vcpu_waiting": Study((replace(PAIR, vcpu_waiting=20.0),)),
-        "sender_with_hardware": Study(
-            (replace(PAIR, ceiling=1e9, accelerator="kvm", outside_per_inside=1.1),)
-        ),
-    },
-}
-OF_FACTS: dict[str, dict[str, Study]] = {
-    "limiter": {
-        "kept": Study(),
-        "missed": Study((Truth(limiter_off=8.0),), limits=(10, 25, 40, 60)),
-        "nothing_judged": Study((Truth(ceiling=1.0, receiver_per_sender=0.5),)),
-    },
-    "clocks": {
-        "agree": Study((Truth(receiver_perf=0.995),)),
-        "differ": Study((ONE, Truth(n_threads=2, perf=1.15, receiver_perf=0.75))),
-        "not_counted": Study((Truth(perf=None),)),
-    },
-    "other_programs": {"ran": Study((Truth(flags="foreign_load"),))},
-    "guests": {
-        "emulated": Study((PAIR, IN_ONE)),
-        "with_hardware": Study((replace(PAIR, accelerator="kvm"),)),
-    },
-}
-SCALED: dict[str, Study] = {
-    "explained": Study((ONE, TWO), profile=profile(0.5, 0.4)),
-    "same_shares": Study((ONE, TWO), profile=profile(0.5, 0.495)),
-    "not_profiled": Study((ONE, TWO)),
-    "profile_of_another": Study(
-        (replace(ONE, implementation="two_copy"), replace(TWO, implementation="two_copy")),
-        profile=profile(0.5, 0.4),
+BOTTLENECKS: dict[str, Study] = {
+    "sender": Study(),
+    "receiver": Study((Truth(receiver_per_sender=1.45, ceiling=19.0),)),
+    "both": Study((Truth(receiver_per_sender=0.98),)),
+    "host": Study((Truth(n_threads=2, ceiling=30.0, waiting=20.0),), host_cpus=2),
+    "waiting": Study((Truth(ceiling=12.0, waiting=30.0),)),
+    "limit": Study(limits=(10, 20, 30, 40)),
+    "unknown": Study((Truth(ceiling=12.0, receiver_per_sender=0.5),)),
+    "once": Study(repetitions=1),
+    "vcpu": Study((replace(PAIR, in_io=0.1),)),
+    "vcpu_of_both": Study((replace(IN_ONE, ceiling=7.0),)),
+    "waiting_in_guests": Study((replace(PAIR, waiting=30.0),)),
+    "io": Study((replace(PAIR, in_io=0.9),)),
+    "vhost": Study(
+        (replace(PAIR, accelerator="kvm", outside_per_inside=3.2, in_io=0.1, in_vhost=0.7),)
     ),
-    "no_difference": Study((ONE, Truth(n_threads=2, noise=0.05))),
-    "no_gain": Study((Truth(ceiling=12.0), Truth(n_threads=2, ceiling=12.0))),
-    "no_line": Study((Truth(testbed="veth"), Truth("veth", 2, ceiling=2.0))),
-    "once": Study((replace(ONE, testbed="veth"), replace(TWO, testbed="veth")), repetitions=1),
+    "host_of_guests": Study((replace(PAIR, vcpu_waiting=20.0, host_percent=370.0),)),
+    "machine": Study((Truth("wire-lab2", n_threads=2, ceiling=51.7),), host_cpus=2),
+    "other_machine": Study(
+        (Truth("wire-lab2", n_threads=2, ceiling=51.7, receiver_per_sender=1.02),), peer_cpus=2
+    ),
+    "waiting_on_machines": Study((Truth("wire-lab2", ceiling=12.0, waiting=30.0),)),
+    "vcpu_waiting": Study((replace(PAIR, vcpu_waiting=20.0),)),
+    "sender_with_hardware": Study(
+        (replace(PAIR, ceiling=1e9, accelerator="kvm", outside_per_inside=1.1),)
+    ),
+}
+KIND = {
+    "once": "sender",
+    "vcpu_of_both": "vcpu",
+    "waiting_in_guests": "waiting",
+    "host_of_guests": "host",
+    "machine": "host",
+    "other_machine": "host",
+    "waiting_on_machines": "waiting",
+    "sender_with_hardware": "sender",
+}
+SCALED: dict[str, tuple[Study, int | None]] = {
+    "explained": (Study((ONE, TWO), profile=profile(0.5, 0.4)), 3),
+    "same_shares": (Study((ONE, TWO), profile=profile(0.5, 0.495)), 0),
+    "not_profiled": (Study((ONE, TWO)), None),
+    "profile_of_another": (
+        Study(
+            (replace(ONE, implementation="two_copy"), replace(TWO, implementation="two_copy")),
+            profile=profile(0.5, 0.4),
+        ),
+        None,
+    ),
+}
+VERDICTS = {
+    "one curve": Study(),
+    "several": Study((ONE, TWO, PAIR)),
+    "only emulated": Study((PAIR,)),
+    "no line": Study((Truth(bend=0.01, noise=0.002),)),
 }
 
 
-def said(name: str, study: Study, of: Callable[[Mapping[str, Any]], tuple[object, ...]]) -> str:
-    return sentences("cpu_budget_words", name, *of(facts_of(study)))
+@pytest.mark.parametrize("name", BOTTLENECKS)
+def test_the_bottleneck_is_what_was_full_or_waited_for(name: str) -> None:
+    facts = facts_of(BOTTLENECKS[name])
+    assert facts["curves"][-1]["bottleneck"]["kind"] == KIND.get(name, name)
+    assert cpu_budget_tables.curves(facts)[1][-1][-1]
 
 
-@pytest.mark.parametrize("name", OF_CURVE)
-def test_each_branch_on_a_curve_says_the_golden_sentences(name: str) -> None:
-    text = branches(
-        {
-            branch: said(name, study, lambda facts: (facts["curves"][-1], facts))
-            for branch, study in OF_CURVE[name].items()
-        }
-    )
-    assert text == golden_text(TEXTS / f"{name}.md", text)
+@pytest.mark.parametrize("name", SCALED)
+def test_what_moves_with_more_streams_is_told_from_profiles_of_both(name: str) -> None:
+    study, n_moves = SCALED[name]
+    (scaling,) = facts_of(study)["scaling"]
+    assert (None if scaling["shares"] is None else len(scaling["shares"])) == n_moves
+    assert scaling["maximum"]["differs"]
 
 
-@pytest.mark.parametrize("name", OF_FACTS)
-def test_each_branch_on_the_study_says_the_golden_sentences(name: str) -> None:
-    text = branches(
-        {b: said(name, study, lambda facts: (facts,)) for b, study in OF_FACTS[name].items()}
-    )
-    assert text == golden_text(TEXTS / f"{name}.md", text)
+def test_each_branch_says_the_golden_sentences() -> None:
+    texts = {}
+    for name, study in VERDICTS.items():
+        facts = facts_of(study)
+        said = (sentences("cpu_budget_words", macro, facts) for macro in ("verdict", "emulated"))
+        texts[name] = " ".join(said).strip()
+    assert branches(texts) == golden_text(TEXTS / "verdict.md", branches(texts))
 
 
-def test_each_branch_on_more_streams_says_the_golden_sentences() -> None:
-    text = branches(
-        {
-            branch: said("scaling", study, lambda facts: (facts["scaling"][-1], facts))
-            for branch, study in SCALED.items()
-        }
-    )
-    assert text == golden_text(TEXTS / "scaling.md", text)
-
-
-def test_each_account_of_a_guest_says_the_golden_sentences() -> None:
-    studies = {
-        "pair": Study((PAIR,)),
-        "both_in_one": Study((IN_ONE,)),
-        "waited": Study((replace(PAIR, vcpu_waiting=12.0),)),
-        "off_window": Study((replace(PAIR, off_window=True),)),
-        "below_nothing": Study((replace(PAIR, outside_per_inside=1.1),)),
-    }
-    found = {branch: facts_of(study) for branch, study in studies.items()}
-    text = branches(
-        {
-            f"{branch}, {one['side']}": sentences(
-                "cpu_budget_words", "inside_outside", one, facts["curves"][0], facts
-            )
-            for branch, facts in found.items()
-            for one in facts["curves"][0]["guests"]["spans"]
-        }
-    )
-    assert text == golden_text(TEXTS / "inside_outside.md", text)
+def test_misses_of_the_limit_and_other_programs_are_counted() -> None:
+    limits = (10, 25, 40, 60)
+    missed = facts_of(Study((Truth(limiter_off=8.0, flags="foreign_load"),), limits=limits))
+    rows = dict(cpu_budget_tables.checks(missed)[1])
+    assert rows["Repetitions off the limit by over 5 points"] == "12 of 12"
+    assert rows["Repetitions beside other programs"] == "12 of 12"
+    uncounted = dict(cpu_budget_tables.checks(facts_of(Study((Truth(perf=None),))))[1])
+    assert not any(title.startswith("perf's clock") for title in uncounted)
 
 
 def test_the_chapter_with_guests_is_the_golden_one_and_says_that_they_are_emulated() -> None:
     facts = facts_of(Study((ONE, PAIR, IN_ONE)))
-    text = chapter("cpu_budget", facts, [*FIGURES, *FIGURES_OF_GUESTS])
+    text = _text(facts)
     assert text == golden_text(TEXTS / "chapter_in_guests.md", text)
-    about = [line for line in text.splitlines() if "`vm_" in line and "On `" in line]
-    assert about
-    assert all("emulated" in line or "virtual machines" in line for line in about)
+    rows = [line for line in text.splitlines() if line.startswith("| `vm_")]
+    assert rows
+    assert all("emulated" in row for row in rows)
+
+
+def _text(facts: dict[str, Any]) -> str:
+    return chapter("cpu_budget", facts, list(FIGURES), "cpu_budget_details")
 
 
 def test_a_guest_that_told_of_another_time_leaves_gaps_with_words() -> None:
-    text = chapter("cpu_budget", facts_of(Study((replace(PAIR, off_window=True),))), [])
+    text = _text(facts_of(Study((replace(PAIR, off_window=True),))))
     assert "| not known |" in text
     assert "nan" not in text
 
 
 def test_what_hardware_runs_is_never_called_emulated() -> None:
     guests = (replace(PAIR, accelerator="kvm"), replace(IN_ONE, accelerator="kvm"))
-    text = chapter("cpu_budget", facts_of(Study(guests)), [*FIGURES, *FIGURES_OF_GUESTS])
+    text = _text(facts_of(Study(guests)))
     assert "mulat" not in text
-
-
-def test_rates_that_agree_and_that_differ_say_the_golden_sentences() -> None:
-    studies = {"agree": Study(), "differ": Study((Truth(kernel=1.08),))}
-    text = branches(
-        {b: said("rates", study, lambda facts: (facts["rates"],)) for b, study in studies.items()}
-    )
-    assert text == golden_text(TEXTS / "rates.md", text)
 
 
 def test_the_whole_chapter_is_the_golden_one() -> None:
@@ -209,7 +171,7 @@ def test_the_whole_chapter_is_the_golden_one() -> None:
         lost=[NO_NAMESPACE],
         profile=profile(0.5, 0.4),
     )
-    text = chapter("cpu_budget", facts_of(study), list(FIGURES))
+    text = _text(facts_of(study))
     assert text == golden_text(TEXTS / "chapter.md", text)
 
 
@@ -218,13 +180,5 @@ def test_a_study_without_values_has_its_reasons() -> None:
     assert text == golden_text(TEXTS / "nothing_measured.md", text)
 
 
-def test_a_single_repetition_says_the_golden_sentence() -> None:
-    section = facts_of(Study(repetitions=1))["section"]
-    text = branches({"once": sentences("study_words", "intervals", section)})
-    assert text == golden_text(TEXTS / "intervals.md", text)
-
-
 def test_one_repetition_has_a_chapter_without_intervals() -> None:
-    text = chapter("cpu_budget", facts_of(Study(repetitions=1)), [])
-    assert "A single repetition gives no intervals." in text
-    assert "% intervals" not in text
+    assert "% intervals" not in _text(facts_of(Study(repetitions=1)))

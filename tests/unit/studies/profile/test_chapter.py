@@ -1,8 +1,9 @@
 """The chapter on where the CPU time goes, and what its macros say in every branch."""
 
-from collections.abc import Callable, Mapping
+import re
 from dataclasses import replace
 from functools import cache
+from statistics import median
 from typing import Any
 
 import pytest
@@ -23,10 +24,12 @@ from unit.studies.profile.made import (
     Cell,
     config,
     facts_of,
+    repetitions_of,
 )
 
 from copycost.report import profile_tables
 from copycost.report.virtual_tables import work
+from copycost.studies.profile.facts import verdicts
 from copycost.studies.profile.grid import cell_keys
 from copycost.studies.profile.names import figure_names
 
@@ -213,125 +216,73 @@ SCENARIOS: dict[str, tuple[list[Cell], dict[str, Any]]] = {
 }  # fmt: skip
 
 
-Of = Callable[[Mapping[str, Any]], tuple[object, ...]]
-
-
-def first_difference(facts: Mapping[str, Any]) -> Mapping[str, Any]:
-    difference: Mapping[str, Any] = facts["differences"][0]
-    return difference
-
-
-def sender_of_difference(facts: Mapping[str, Any]) -> tuple[object, ...]:
-    difference = first_difference(facts)
-    return "sender", difference["sides"]["sender"], difference, facts["confidence"]
-
-
-MACROS: dict[str, tuple[Of, tuple[str, ...]]] = {
-    "sampling": (
-        lambda facts: (facts["sampling"],),
-        ("deferred_copy", "some_lost", "cycles", "strange_kernel"),
-    ),
-    "completeness": (
-        lambda facts: (facts["sampling"],),
-        ("deferred_copy", "cycles", "emulated_pair"),
-    ),
-    "overhead": (
-        lambda facts: (facts["overhead"], facts["confidence"]),
-        ("deferred_copy", "observed_once", "restless", "cycles", "nothing_received"),
-    ),
-    "uncategorised": (
-        lambda facts: (facts["uncategorised"],),
-        ("deferred_copy", "few_unknown", "strange_kernel"),
-    ),
-    "tracing": (lambda facts: (facts["tracing"],), ("strange_kernel",)),
-    "loss": (lambda facts: (facts["losses"][0],), ("some_lost", "forbidden")),
-    "cell": (
-        lambda facts: (facts["cells"][0],),
-        ("deferred_copy", "real_zero_copy", "emulated_pair"),
-    ),
-    "hidden": (lambda facts: (facts,), ("iperf3_and_published",)),
-    "without_chains": (lambda facts: (), ("strange_kernel",)),
-    "compared": (
-        lambda facts: (first_difference(facts),),
-        ("deferred_copy", "once", "emulated_pair"),
-    ),
-    "side_change": (sender_of_difference, ("costlier", "cheaper", "once", "restless")),
-    "functions_changed": (sender_of_difference, ("deferred_copy", "once", "restless")),
-    "account_caption": (
-        lambda facts: (first_difference(facts), facts["confidence"]),
-        ("deferred_copy", "real_zero_copy", "once"),
-    ),
-    # question 1 of the analysis says this of the same facts
-    "account": (
-        lambda facts: (first_difference(facts), facts["confidence"]),
-        (
-            "deferred_copy",
-            "once",
-            "real_zero_copy",
-            "restless",
-            "few_unknown",
-            "copies_left",
-            "cheaper",
-            "costlier",
-            "nothing_changes",
-            "all_explained",
-            "unnamed",
-            "sender_takes_more",
-        ),
-    ),
-    "chains_caption": (
-        lambda facts: (facts["chains"][-1],),
-        ("cycles", "iperf3_and_published", "emulated_pair", "kvm_pair", "copied_in_a_guest"),
-    ),
-    "copies": (
-        lambda facts: (facts["cells"][0],),
-        (
-            "emulated_pair",
-            "kvm_pair",
-            "copied_in_a_guest",
-            "no_copy_seen",
-            "few_samples_of_copying",
-        ),
-    ),
-    "zero_copy_in_guest": (
-        lambda facts: (facts["cells"][-1],),
-        ("emulated_pair", "copied_in_a_guest", "copied_twice", "no_copy_seen"),
-    ),
-    "around_caption": (
-        lambda facts: (facts["cells"][0], facts["confidence"]),
-        ("emulated_pair", "kvm_pair"),
-    ),
-    "guest_paths": (lambda facts: (facts,), ("emulated_pair", "kvm_pair")),
-    "names_here": (lambda facts: (facts["chains"][0],), ("cycles", "emulated_pair")),
-}
-
-
 @cache
 def _facts(name: str) -> dict[str, Any]:
     cells, changes = SCENARIOS[name]
     return facts_of(cells, **changes)
 
 
-def _template(macro: str) -> str:
-    of_guests = {"copies", "zero_copy_in_guest", "around_caption", "guest_paths"}
-    return "profile_guests_words" if macro in of_guests else "profile_words"
+def test_each_branch_says_the_golden_sentences() -> None:
+    texts = {name: sentences("profile_words", "verdict", found) for name, found in VERDICTS.items()}
+    assert branches(texts) == golden_text(TEXTS / "verdict.md", branches(texts))
 
 
-@pytest.mark.parametrize("name", MACROS)
-def test_each_branch_says_the_golden_sentences(name: str) -> None:
-    of, scenarios = MACROS[name]
-    text = branches({s: sentences(_template(name), name, *of(_facts(s))) for s in scenarios})
+VERDICTS = {
+    **{
+        name: _facts(name)["verdicts"][0]
+        for name in ("deferred_copy", "cheaper", "costlier", "once", "nothing_changes")
+    },
+    "in several cells": verdicts(
+        [_facts(name)["differences"][0] for name in ("cheaper", "few_unknown")]
+        + [{**_facts("costlier")["differences"][0], "before": "two_copy", "after": "one_copy"}]
+    )[0],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "scenario"), [("chapter", "deferred_copy"), ("guests", "emulated_pair"),
+                           ("nothing_measured", "forbidden")]
+)  # fmt: skip
+def test_the_whole_chapter_is_the_golden_one(name: str, scenario: str) -> None:
+    text = _text(_facts(scenario))
     assert text == golden_text(TEXTS / f"{name}.md", text)
 
 
-def test_the_whole_chapter_of_guests_is_the_golden_one() -> None:
-    text = _text(_facts("emulated_pair"))
-    assert text == golden_text(TEXTS / "guests.md", text)
+def test_the_samples_are_told_with_what_they_miss() -> None:
+    rows = dict(profile_tables.samples(_facts("strange_kernel"))[1])
+    assert rows["Taken by"].startswith("the cycle counter in some repetitions")
+    assert "BPF" in " ".join(rows)
+    rows = dict(profile_tables.samples(_facts("cycles"))[1])
+    assert rows["Samples; lost"].endswith("; 360")
+    assert rows["Repetitions whose last sample was cut off"] == "3"
 
 
-def test_the_whole_chapter_is_the_golden_one() -> None:
-    text = _text(_facts("deferred_copy"))
-    assert text == golden_text(TEXTS / "chapter.md", text)
+def test_copies_of_every_byte_are_told_from_traces() -> None:
+    def copied(name: str) -> list[tuple[str, str | None]]:
+        way = _facts(name)["cells"][0]["way"]
+        return [(part["name"], part["party"]) for part in way if part["copied"]]
+
+    assert copied("deferred_copy") == [
+        ("application_copy", None), ("copy_in", None), ("copy_out", None)
+    ]  # fmt: skip
+    assert copied("emulated_pair") == [
+        *(("application_copy", None), ("copy_in", None), ("tap_copy_in", "sender_qemu")),
+        *(("tap_copy_out", "receiver_qemu"), ("hypervisor_copy", "receiver_qemu")),
+        ("copy_out", None),
+    ]
+    assert copied("copied_in_a_guest") == [("deferred_copy", None), ("copy_out", None)]
+    assert copied("few_samples_of_copying") == [("copy_out", None)]
+    assert _facts("few_samples_of_copying")["cells"][0]["tap_copy"] is None
+
+
+@pytest.mark.parametrize("name", ["deferred_copy", "emulated_pair", "copied_in_a_guest"])
+def test_parts_of_the_way_add_up_to_all_cpu_time(name: str) -> None:
+    for cell in _facts(name)["cells"]:
+        repetitions = [one for one in repetitions_of(SCENARIOS[name][0])
+                       if one.key.implementation == cell["implementation"]]  # fmt: skip
+        total = median(sum(one.ns_per_kib(party) for party in one.shares) for one in repetitions)
+        parts = sum(part["ns_per_kib"]["median"] for part in cell["way"])
+        assert parts == pytest.approx(total, rel=0.01)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -339,17 +290,11 @@ def test_every_run_has_a_chapter(name: str) -> None:
     assert "# Where the CPU time goes" in _text(_facts(name))
 
 
-def test_published_chains_stand_in_front_of_ours() -> None:
-    text = _text(_facts("iperf3_and_published"))
-    assert "| sender | \u2013 `tcp_sendmsg_locked` | 73\N{NO-BREAK SPACE}% | 64" in text
-    assert "| no counterpart |" in text
-    assert "{#tbl-profile-chains-veth-udp-udp-1-65500}" in text
-    assert "flame graphs of two" in text
-
-
-def test_a_run_that_may_not_sample_says_why() -> None:
-    text = _text(_facts("forbidden"))
-    assert text == golden_text(TEXTS / "nothing_measured.md", text)
+def test_published_chains_stand_beside_the_same_path_where_there_is_one() -> None:
+    chains = _facts("iperf3_and_published")["chains"]
+    assert [(one["condition"], one["same_path"]) for one in chains if one["protocol"] == "tcp"] == [
+        ("loopback", True), ("loopback", True)
+    ]  # fmt: skip
 
 
 def _account(before: Cell, after: Cell) -> dict[str, Any]:
@@ -363,24 +308,10 @@ def test_parts_of_an_account_add_up_to_the_measured_difference(name: str) -> Non
     facts = _facts(name)
     for difference in facts["differences"]:
         found = difference["account"]
-        sums = found["grew"]["sum"] + found["shrank"]["sum"] + found["unexplained"]
-        sides = difference["sides"].values()
-        total = sum(side["change"]["mean"] for side in sides)
+        settled = [one for one in found["parts"] if one["group"] != "open"]
+        sums = sum(one["change"]["mean"] for one in settled) + found["unexplained"]
         assert sums == pytest.approx(found["change"]["mean"], abs=1e-5)
-        assert found["change"]["mean"] == pytest.approx(total, abs=1e-5)
-        for side in sides:
-            shown = sum(row["change"]["mean"] for row in [*side["grew"], *side["shrank"]])
-            assert shown + side["rest"]["sum"] == pytest.approx(side["change"]["mean"], abs=1e-5)
-
-
-def test_rows_of_an_account_add_up_as_printed() -> None:
-    _, rows = profile_tables.account(_facts("deferred_copy")["differences"][0])
-    own = [row for row in rows if not row[0].startswith("*")]
-    left = [row for row in rows if "open" in row[0] or "no list" in row[0]]
-    for column in (1, 2, 3):
-        numbers = [float(row[column].split(" ")[0].replace("\u2212", "-")) for row in own + left]
-        total = float(rows[-1][column].split(" ")[0].replace("\u2212", "-"))
-        assert sum(numbers) == pytest.approx(total, abs=0.5 * len(numbers))
+        assert found["n_open"] == len(found["parts"]) - len(settled)
 
 
 def test_a_category_counts_by_the_same_rule_in_both_cells() -> None:
@@ -392,57 +323,44 @@ def test_a_category_counts_by_the_same_rule_in_both_cells() -> None:
         for cell, n in ((TWO, 30), (ZERO, 10))
     ]  # fmt: skip
     found = _account(*with_pages)
-    part = next(part for part in found["shrank"]["parts"] if part["title"] == "allocation")
+    part = next(part for part in found["parts"] if part["title"] == "allocation")
     assert part["change"]["mean"] == pytest.approx(part["after"] - part["before"], abs=1e-5)
     # own time: what notification calls is allocation, in the account as in the table of categories
     assert all(p["title"] != "notification" or p["after"] < part["before"]
-               for p in found["grew"]["parts"])  # fmt: skip
-
-
-def test_the_account_has_the_own_time_that_the_table_of_categories_has() -> None:
-    facts = _facts("once")
-    after = facts["cells"][1]
-    difference = facts["differences"][0]
-    for part in difference["account"]["grew"]["parts"]:
-        own = sum(
-            entry["own"]["share"]["median"] * difference["sides"][name]["after"]
-            for name, side in after["sides"].items()
-            for entry in side["categories"]
-            if part["title"] in (entry["title"], f"{entry['title']} ({name})")
-        )
-        assert own == pytest.approx(part["after"], rel=1e-6)
+               for p in found["parts"] if p["group"] == "grew")  # fmt: skip
 
 
 def test_copying_that_is_gone_was_spared_however_much_it_varied() -> None:
     restless = replace(TWO, wobble=(1.0, 4.0, 1.5))
-    gone = _account(restless, ZERO)["shrank"]["parts"]
+    gone = _account(restless, ZERO)["parts"]
     copy = next(part for part in gone if part["title"] == "copy in the kernel (sender)")
+    assert copy["group"] == "shrank"
     assert copy["change"]["high"] <= 0.0
     some_left = {**ZERO.stacks, "sender": _changed(ZERO_COPY, _copy_from_iter=10)}
-    assert _account(restless, replace(ZERO, stacks=some_left))["open"]["n"] > 0
+    assert _account(restless, replace(ZERO, stacks=some_left))["n_open"] > 0
 
 
 def test_work_within_other_work_counts_once() -> None:
     nested = {stack.replace("skb_copy_ubufs", "msg_zerocopy_complete_[k];skb_copy_ubufs"): share
               for stack, share in ZERO_COPY.items()}  # fmt: skip
     deep = replace(ZERO, stacks={**ZERO.stacks, "sender": nested})
-    flat, other = (_account(TWO, cell)["grew"] for cell in (ZERO, deep))
-    assert other["sum"] == pytest.approx(flat["sum"])
+    flat, other = (
+        {part["title"]: part["change"]["mean"] for part in _account(TWO, cell)["parts"]}
+        for cell in (ZERO, deep)
+    )
+    assert other == pytest.approx(flat)
 
 
 def _text(facts: dict[str, Any]) -> str:
-    names = [cell["figure"] for cell in facts["cells"]]
-    both = [*facts["cells"], *facts["differences"]]
-    names += [side["figure"] for one in both for side in one["sides"].values()]
+    names = [side["figure"] for cell in facts["cells"] for side in cell["sides"].values()]
     return chapter("profile", facts, names, "profile_details")
 
 
 def test_the_text_names_only_figures_that_are_drawn() -> None:
-    facts = facts_of([TWO, ZERO])
-    drawn = figure_names(cell_keys(config()), config().profile.differences)
-    for line in _text(facts).splitlines():
-        if "(assets/profile/" in line:
-            assert line.partition("(assets/profile/")[2].partition(".svg")[0] in drawn
+    drawn = figure_names(cell_keys(config()))
+    named = re.findall(r"\(assets/profile/(\w+)\.svg", _text(facts_of([TWO, ZERO])))
+    assert named
+    assert set(named) <= set(drawn)
 
 
 def test_other_chapters_say_what_guests_and_hypervisors_do_from_the_same_facts() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from unit.studies.profile.made import config
 
 from copycost.grid.cells import RAW_ROOT
-from copycost.studies.profile.changes import changes, negated
+from copycost.studies.profile.changes import changes
 from copycost.studies.profile.grid import cell_keys, profile_cells
 
 
@@ -73,6 +73,3 @@ def test_differences_need_more_than_luck_to_be_sure() -> None:
     assert (steady["direction"], steady["sure"]) == ("grew", True)
     assert (restless["direction"], restless["sure"]) == ("no change seen", False)
     assert (once["direction"], once["low"], once["sure"]) == ("observed once", None, False)
-    assert negated(steady)["direction"] == "shrank"
-    assert negated(steady)["high"] == -(steady["low"] or 0)
-    assert negated(once)["mean"] == -5.0

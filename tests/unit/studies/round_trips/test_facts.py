@@ -37,48 +37,6 @@ def test_known_difference_is_found_in_every_percentile() -> None:
     assert condition["labels"]["zero_copy"] == "zero-copy requested, 100\u00a0% copied"
 
 
-def in_guests(statuses: tuple[str, str]) -> Facts:
-    """Return the condition of round trips that cost 1000 ns inside, and 2500 ns outside each."""
-    trips = RoundTrips(repetitions=3)
-    table = make_round_trips(trips).assign(
-        testbed="vm_pair", condition="vm_pair", accelerator="tcg", both_cpu_ns_per_round_trip=1000.0
-    )
-    for side, status in zip(("sender", "receiver"), statuses, strict=True):
-        cost = 2500.0 if status in ("counted", "off_window") else float("nan")
-        table[f"{side}_guest_status"] = status
-        table[f"{side}_hypervisor_cpu_ns_per_round_trip"] = cost
-    config = {
-        "round_trips": round_trips_config(trips) | {"testbeds": ["vm_pair"]},
-        "measure": {"interval_us": 0},
-    }
-    facts = round_trip_facts(table, config, SETTINGS, {})
-    assert facts is not None
-    found: Facts = facts["conditions"][0]
-    return found
-
-
-@pytest.mark.parametrize(
-    ("statuses", "outside"),
-    [
-        (("counted", "off_window"), 5000.0),
-        (("counted", "same_guest"), 2500.0),
-        (("no_guest", "counted"), 2500.0),
-    ],
-)
-def test_a_round_trip_in_guests_has_its_cost_inside_and_outside(
-    statuses: tuple[str, str], outside: float
-) -> None:
-    assert in_guests(statuses)["cpu_in_guests"] == {
-        "inside": {"low": 1000.0, "high": 1000.0},
-        "outside": {"low": outside, "high": outside},
-    }
-
-
-def test_what_nobody_counted_of_guests_is_not_told() -> None:
-    assert in_guests(("no_guest", "no_guest"))["cpu_in_guests"] is None
-    assert facts_of_trips(RoundTrips())["conditions"][0]["cpu_in_guests"] is None
-
-
 @pytest.mark.parametrize(("samples", "missing"), [(20000, 0), (5000, 1), (500, 2)])
 def test_percentile_without_enough_samples_is_not_told(samples: int, missing: int) -> None:
     for row in facts_of_trips(RoundTrips(samples=samples))["conditions"][0]["rows"]:

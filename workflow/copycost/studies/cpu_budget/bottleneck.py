@@ -44,25 +44,6 @@ class GuestUse:
 
 
 @dataclass(frozen=True, slots=True)
-class MachineUse:
-    """How much of its machine a side used.
-
-    Attributes
-    ----------
-    side
-        Which.
-    n_cpus
-        Those of the machine.
-    percent
-        CPU used by the side [% of all of them].
-    """
-
-    side: str
-    n_cpus: int
-    percent: float
-
-
-@dataclass(frozen=True, slots=True)
 class Judgement:
     """The bottleneck at the point of the highest bitrate.
 
@@ -77,30 +58,13 @@ class Judgement:
         for one of the host's), ``waiting`` (they waited for CPUs that others of them, or something
         else, had), ``limit`` (the sender used all it was offered, and it was offered less than its
         CPUs have), ``unknown`` (none of these).
-    limit_percent
-        Of the point [% of one CPU per stream].
     sender_percent, receiver_percent
         CPU used per stream [% of one CPU].
-    host_percent
-        CPU used by both sides, or, where there are guests, by all [% of all CPUs of the host];
-        where each side has a machine of its own, the larger of `machines`.
-    sender_waiting, receiver_waiting
-        Runnable without a CPU, per stream [% of one CPU]; None where nobody tells.
-    guests
-        The guests there are, and how their hypervisors were occupied.
-    machines
-        The machine of each side that has one of its own, and how much of it the side used.
     """
 
     kind: Bottleneck
-    limit_percent: int
     sender_percent: float
     receiver_percent: float
-    host_percent: float
-    sender_waiting: float | None
-    receiver_waiting: float | None
-    guests: tuple[GuestUse, ...] = ()
-    machines: tuple[MachineUse, ...] = ()
 
 
 def judge_bottleneck(
@@ -122,25 +86,14 @@ def judge_bottleneck(
     guests = _guests(top)
     processes = top.sender["median"] + top.receiver["median"]
     used = {"sender": top.sender["median"], "receiver": top.receiver["median"]}
-    machines = tuple(MachineUse(side, n, used[side] / n) for side, n in (apart or {}).items())
     host = (top.parties["host"]["median"] if guests else processes) / n_cpus
-    if machines:
-        host = max(one.percent for one in machines)
+    if apart:
+        host = max(used[side] / n for side, n in apart.items())
     waiting = [
         None if value is None else value / n_threads
         for value in (top.sender_waiting, top.receiver_waiting)
     ]
-    return Judgement(
-        _kind(sender, receiver, host, waiting, guests, top),
-        top.limit_percent,
-        sender,
-        receiver,
-        host,
-        waiting[0],
-        waiting[1],
-        guests,
-        machines,
-    )
+    return Judgement(_kind(sender, receiver, host, waiting, guests, top), sender, receiver)
 
 
 def _guests(top: Point) -> tuple[GuestUse, ...]:

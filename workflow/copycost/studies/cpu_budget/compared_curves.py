@@ -13,7 +13,7 @@ from copycost.studies.profile.cell_facts import category_shares
 # of a side's samples: smaller moves explain nothing
 _LEAST_MOVE = 0.02
 _MOST_MOVES = 4
-_ACKNOWLEDGING = "acknowledgements, with all that they take,"
+_ACKNOWLEDGING = "acknowledgements, with all that they take"
 _NOTHING: Mapping[str, Any] = {"median": 0.0, "low": 0.0, "high": 0.0}
 # the testbed of ours for each published scenario; of two that are one run, both sides
 _PUBLISHED_TESTBEDS = {
@@ -28,7 +28,6 @@ def scaling_of(
     curves: Sequence[Mapping[str, Any]],
     profile: Mapping[str, Any] | None,
     msg_bytes: int,
-    published: pd.DataFrame,
 ) -> list[dict[str, Any]]:
     """Return how more streams compare with one, for each testbed, implementation and limiter.
 
@@ -38,8 +37,6 @@ def scaling_of(
         Facts of the study `profile`; None where not measured.
     msg_bytes : int
         Bytes per write, in all of the curves.
-    published : DataFrame
-        ``data/published/cpu-overhead-tcp.csv``.
     """
     found = []
     for one in curves:
@@ -49,13 +46,6 @@ def scaling_of(
             same = all(many[key] == one[key] for key in ("testbed", "implementation", "limiter"))
             if not same or many["n_threads"] == 1 or many["maximum"] is None:
                 continue
-            slopes = {
-                side: _ratio(
-                    _interval((many["lines"][side] or {}).get("slope"), "value"),
-                    _interval((one["lines"][side] or {}).get("slope"), "value"),
-                )
-                for side in SIDES
-            }
             found.append(
                 {
                     **{key: one[key] for key in ("testbed", "implementation", "limiter")},
@@ -64,12 +54,8 @@ def scaling_of(
                         _interval(many["maximum"]["bits_per_s"], "median"),
                         _interval(one["maximum"]["bits_per_s"], "median"),
                     ),
-                    "slopes": slopes,
                     "shares": _shares(profile, one, msg_bytes, int(many["n_threads"])),
                     "emulated": one["emulated"],
-                    "published": _published_scaling(
-                        published, one["testbed"], int(many["n_threads"])
-                    ),
                 }
             )
     return found
@@ -146,24 +132,6 @@ def _overlap(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return bool(one["low"] <= other["high"] and other["low"] <= one["high"])
 
 
-def _published_scaling(
-    published: pd.DataFrame, testbed: str, n_threads: int
-) -> dict[str, float] | None:
-    """Return the published highest bitrate and slope of so many streams, over those of one."""
-    rows = {
-        row["parallel_streams"]: row
-        for row in plain(published.to_dict(orient="records"))
-        if _PUBLISHED_TESTBEDS.get(row["scenario"]) == testbed
-    }
-    if not {1, n_threads} <= rows.keys():
-        return None
-    one, many = rows[1], rows[n_threads]
-    return {
-        "maximum": many["max_bitrate_gbps"] / one["max_bitrate_gbps"],
-        "slope": many["gbps_per_cpu_percent"] / one["gbps_per_cpu_percent"],
-    }
-
-
 def with_published(
     curves: Sequence[Mapping[str, Any]], published: pd.DataFrame
 ) -> list[dict[str, Any]]:
@@ -178,17 +146,16 @@ def with_published(
             and curve["n_threads"] == row["parallel_streams"]
             and curve["points"]
         ]
-        rows.append({**row, "ours": ours})
+        if row["gbps_per_cpu_percent"] is not None:
+            rows.append({**row, "ours": ours})
     return rows
 
 
 def _ours(curve: Mapping[str, Any], side: str) -> dict[str, Any]:
-    """Return of a curve what is published of such ones, of one side where it has two guests."""
-    line, guests = curve["lines"][side], curve["guests"]
-    spans = [one for one in guests["spans"] if one["side"] == side] if guests else []
+    """Return of a curve what is published of such ones."""
+    line = curve["lines"][side]
     return {
         **{key: curve[key] for key in ("testbed", "implementation", "limiter", "emulated")},
         "slope": None if line is None else line["slope"],
         "maximum": curve["maximum"],
-        "span": spans[0]["of"] if spans else None,
     }

@@ -1,4 +1,4 @@
-"""Figures of the CPU budget: what was used of what was offered, and what bitrate it bought."""
+"""The figure of the CPU budget: what bitrate the CPU bought."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from copycost.figures.panels import (
     name_panel,
     note_on_points,
 )
-from copycost.figures.style import QUIET, styled
+from copycost.figures.style import styled
 from copycost.figures.tables import Drawn
 from copycost.figures.text import empty_figure
 from copycost.figures.tips import add_tips
@@ -25,30 +25,14 @@ from copycost.wording.filters import significant
 
 _PANEL_CM = 5.6
 _NOTHING_MEASURED = "No CPU limit was measured."
-_OF_BOTH = "both_hypervisor"
-_WHOSE = {
-    "sender_hypervisor": "sender's guest",
-    "receiver_hypervisor": "receiver's guest",
-    _OF_BOTH: "guest of both sides",
-}
 # intervals are shown up to this multiple of the largest median
 _REACH = 1.6
 # from the outermost point to the end of an axis, so that its marker is whole
 _ROOM = 1.06
 
 
-def draw(name: str, facts: Mapping[str, Any]) -> Drawn:
-    """Draw the figure of that name."""
-    draws = {
-        "cpu_used": draw_cpu_used,
-        "bitrate": draw_bitrate,
-        "bitrate_outside": draw_bitrate_outside,
-    }
-    return draws[name](facts)
-
-
 def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
-    """Return one row per point and party of every curve, which is the table behind all figures.
+    """Return one row per point and side of every curve.
 
     Columns
     -------
@@ -56,8 +40,7 @@ def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
         Testbed, with implementation and limiter where there are several, and whether emulated.
     n_threads, limit_percent : int
     side : str
-        ``sender``, ``receiver``, or whose hypervisor: ``sender_hypervisor``,
-        ``receiver_hypervisor``, or ``both_hypervisor`` where both sides share a guest.
+        ``sender`` or ``receiver``.
     offered_percent, cpu_percent, cpu_low, cpu_high : float
         CPU [% of one CPU], with interval.
     gbit_per_s, gbit_low, gbit_high : float
@@ -78,11 +61,9 @@ def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
         more = [str(curve[key]) for key, many in several.items() if many]
         emulated = ["emulated"] if curve["emulated"] else []
         panel = ", ".join([str(curve["testbed"]), *emulated, *more])
-        for party, line in curve["lines"].items():
-            rows += [_row(panel, curve["n_threads"], party, line, p) for p in curve["points"]]
-            if party not in SIDES and curve["guests"]["shared"]:
-                for row in rows[-len(curve["points"]) :]:
-                    row["side"] = _OF_BOTH
+        for side in SIDES:
+            line = curve["lines"][side]
+            rows += [_row(panel, curve["n_threads"], side, line, p) for p in curve["points"]]
     columns = list(_row("", 0, "sender", None, _NOTHING))
     return pd.DataFrame(rows, columns=columns)
 
@@ -103,7 +84,7 @@ def _row(
     line: Mapping[str, Any] | None,
     point: Mapping[str, Any],
 ) -> dict[str, Any]:
-    cpu = point[side] if side in SIDES else point["parties"][side]
+    cpu = point[side]
     rate = point["bits_per_s"]
     inside = line is not None and point["limit_percent"] in line["limits"]
     fitted = None
@@ -128,30 +109,9 @@ def _row(
 
 
 @styled
-def draw_cpu_used(facts: Mapping[str, Any]) -> Drawn:
-    """Draw the senders' CPU use against what they were offered, with the line of equality."""
-    data = points_table(facts)
-    data = data[data["side"] == "sender"].reset_index(drop=True)
-    if data.empty:
-        return Drawn(empty_figure(_NOTHING_MEASURED), data)
-    grid = grid_of(data, None, _PANEL_CM, share_y=True)
-    for panel, axes in grid.axes_dict.items():
-        part = data[data["panel"] == panel]
-        top = float(part["offered_percent"].max())
-        axes.plot([0, top], [0, top], color=QUIET, linewidth=0.8, linestyle=(0, (4, 3)))
-        _points(axes, part, "offered_percent", "cpu_percent", ("cpu_low", "cpu_high"))
-        axes.set(xlim=(0, top * _ROOM), ylim=(0, _top(data, "cpu_percent", "cpu_high")))
-        name_panel(grid, axes, panel, "CPU offered [% of one CPU]", "CPU used [% of one CPU]")
-        axes.label_outer()
-    note = ["Dashed: all that was offered is used.", *_notes(facts, data)]
-    return Drawn(finish(grid, data, note, _PANEL_CM), data)
-
-
-@styled
 def draw_bitrate(facts: Mapping[str, Any]) -> Drawn:
     """Draw the bitrate against the CPU use of the senders and of the receivers, with the lines."""
     data = points_table(facts)
-    data = data[data["side"].isin(SIDES)].reset_index(drop=True)
     if data.empty:
         return Drawn(empty_figure(_NOTHING_MEASURED), data)
     # emulated guests reach so little that next to the others nothing would be seen of them
@@ -173,34 +133,12 @@ def draw_bitrate(facts: Mapping[str, Any]) -> Drawn:
     return Drawn(finish(grid, data, note, 2 * _PANEL_CM), data)
 
 
-@styled
-def draw_bitrate_outside(facts: Mapping[str, Any]) -> Drawn:
-    """Draw the bitrate against the CPU use of each guest's hypervisor, with the lines."""
-    data = points_table(facts)
-    data = data[~data["side"].isin(SIDES)].reset_index(drop=True)
-    if data.empty:
-        return Drawn(empty_figure("No guest was measured."), data)
-    whose = data["side"].map(_WHOSE)
-    data["panel"] = data["panel"] + ", " + whose
-    grid = grid_of(data, None, _PANEL_CM, share_y=True)
-    for panel, axes in grid.axes_dict.items():
-        part = data[data["panel"] == panel]
-        _points(axes, part, "cpu_percent", "gbit_per_s", ("gbit_low", "gbit_high"))
-        draw_fits(axes, part, "cpu_percent", "fitted_gbit_per_s")
-        right = float(part["cpu_percent"].max()) * _ROOM
-        axes.set(xlim=(0, right), ylim=(0, _top(data, "gbit_per_s", "gbit_high")))
-        name_panel(grid, axes, panel, "QEMU's CPU [% of one CPU]", "bitrate [Gbit/s]")
-        axes.label_outer()
-    note = ["Lines: fitted over the linear range.", *_notes(facts, data)]
-    return Drawn(finish(grid, data, note, _PANEL_CM), data)
-
-
 def _points(axes: Axes, data: pd.DataFrame, x: str, y: str, ends: tuple[str, str]) -> None:
     """Draw points with their intervals; saturated ones are hollow."""
     for look, part in looks_of(data):
         draw_intervals(axes, part, x, ends, look)
         tips = [
-            f"{look.label}, {_WHOSE.get(row['side'], row['side'])}: "
+            f"{look.label}, {row['side']}: "
             f"{significant(row['gbit_per_s'])} Gbit/s with "
             f"{significant(row['cpu_percent'])} % of a CPU, {row['offered_percent']:g} % offered"
             for row in part.to_dict("records")

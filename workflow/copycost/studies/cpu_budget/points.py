@@ -66,14 +66,6 @@ class Point:
         sides = {"sender": self.sender_values, "receiver": self.receiver_values}
         return sides[party] if party in sides else self.party_values[party]
 
-    def ns_per_byte(self) -> dict[str, FloatArray]:
-        """Return what a received byte cost each party [ns], the repetitions."""
-        bytes_per_s = self.bitrates / 8.0
-        return {
-            party: self.cpu(party) / 100.0 * 1e9 / bytes_per_s
-            for party in (*SIDES, *self.party_values)
-        }
-
 
 def series_of(table: pd.DataFrame) -> Iterator[tuple[dict[str, object], pd.DataFrame]]:
     """Yield each curve's key and its rows, in the order of the table."""

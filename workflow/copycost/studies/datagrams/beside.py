@@ -25,10 +25,10 @@ def other_packets(measured: pd.DataFrame) -> list[dict[str, Any]]:
 
     Keys
     ----
-    slug, without
+    condition, without
         The testbed in guests, and the one without.
-    emulated
-        Whether an emulator runs the guests.
+    accelerator
+        ``tcg`` where an emulator runs the guests, else None.
     mtu_bytes, without_mtu_bytes
         The largest packet's size on either [byte].
     msg_bytes, packets, without_packets
@@ -56,9 +56,9 @@ def _pair(
         for rows in (here, there)
     ]
     return {
-        "slug": testbed,
+        "condition": testbed,
         "without": without,
-        "emulated": bool((here["accelerator"] == EMULATED).any()),
+        "accelerator": EMULATED if (here["accelerator"] == EMULATED).any() else None,
         "mtu_bytes": int(mtus[0][0]),
         "without_mtu_bytes": int(mtus[1][0]),
         "msg_bytes": int(max(sizes)),

@@ -1,6 +1,5 @@
 """Everything that the chapter on datagrams says, as numbers and verdicts."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,15 +8,14 @@ import pandas as pd
 
 from copycost.analysis.json_values import plain
 from copycost.analysis.wire_link import NEAR
-from copycost.grid.capabilities import IPERF3, MAX_DATAGRAM_BYTES
-from copycost.grid.testbeds import kernels_on, transport_of
+from copycost.grid.testbeds import transport_of
 from copycost.records.columns import SIDES
 from copycost.records.parties import EMULATED
 from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
 from copycost.stats.two_terms import METHOD, TwoTerms, fit_two_terms
 from copycost.studies.datagrams.beside import NEAR_SIZE, other_packets, with_published
-from copycost.studies.datagrams.loss import CAUSES, PACKET_CAUSES
+from copycost.studies.datagrams.loss import CAUSES
 from copycost.studies.guests import guests_among, guests_of, party_estimates, party_values, spans
 from copycost.studies.outcomes import flag_counts, outcome_facts
 from copycost.studies.profile.cell_facts import category_shares
@@ -62,8 +60,6 @@ def compute_facts(
         **outcome_facts(table, statistics, (*SERIES, "msg_bytes")),
         "method": METHOD,
         "cpu_clock": _clock(measured),
-        "n_limited": sum(curve["limit"] is not None for curve in curves),
-        "has_iperf3": any(curve["implementation"] == IPERF3 for curve in curves),
         "n_nan": flag_counts(measured).get("iperf3_nan", 0),
         "guests": guests_among(curves),
         "account": _account(measured),
@@ -81,6 +77,7 @@ def _settings(section: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "implementations": section["implementations"],
         "repetitions": section["repetitions"],
+        "warmup_s": section["warmup_s"],
         "duration_s": section["duration_s"],
     }
 
@@ -91,20 +88,15 @@ def _curve(key: Any, rows: pd.DataFrame, statistics: StatisticsSettings) -> dict
         _point(int(str(size)), part, statistics) for size, part in measured.groupby("msg_bytes")
     ]
     most = max(points, key=lambda point: float(point["bits_per_s"]["median"]))
-    most_sent = max(points, key=lambda point: float(point["sent_bits_per_s"]["median"]))
     guests = guests_of(rows)
     return {
         **plain(dict(zip(SERIES, key, strict=True))),
         "emulated": bool(guests and guests["emulated"]),
         "guests": guests and guests | {"spans": spans(points, guests, "{side}_cpu_percent")},
         "account": _account(measured),
-        "far": kernels_on(str(rows["testbed"].iloc[0])) > 1 and not guests,
         "limit": _limit(points),
         "points": points,
         "maximum": {name: most[name] for name in ("msg_bytes", "bits_per_s", "loss")},
-        "maximum_sent": {
-            name: most_sent[name] for name in ("msg_bytes", "sent_bits_per_s", "loss")
-        },
         "costs": {side: _cost(measured, side, statistics) for side in SIDES},
         "most_loss": max(
             (point for point in points if point["loss"] is not None),
@@ -123,8 +115,6 @@ def _point(size: int, rows: pd.DataFrame, statistics: StatisticsSettings) -> dic
             for name in (
                 "sent_bits_per_s",
                 "bits_per_s",
-                "sent_per_s",
-                "received_per_s",
                 "sender_cpu_percent",
                 "receiver_cpu_percent",
                 "sender_ns",
@@ -182,7 +172,6 @@ def _cost(
 
 
 def _terms(found: TwoTerms) -> dict[str, Any]:
-    even = {"value": found.even_bytes, "low": found.even_low, "high": found.even_high}
     facts = {
         "fixed_ns": {"value": found.fixed, "low": found.fixed_low, "high": found.fixed_high},
         "ns_per_byte": {
@@ -190,12 +179,8 @@ def _terms(found: TwoTerms) -> dict[str, Any]:
             "low": found.per_byte_low,
             "high": found.per_byte_high,
         },
-        "even_bytes": even if math.isfinite(found.even_bytes) else None,
-        "r_squared": found.r_squared,
         "misfit": found.misfit,
         "kind": _kind(found),
-        "larger": _larger(found),
-        "n_sizes": found.n_sizes,
     }
     return dict(plain(facts))
 
@@ -210,13 +195,12 @@ def _account(measured: pd.DataFrame) -> dict[str, Any] | None:
     return {
         "n": len(known),
         "n_complete": int((off == 0).sum()),
-        "complete": bool((off == 0).all()),
         "missing": _off_by(known, off),
         "excess": _off_by(known, -off),
         "n_not_drained": int((~known["drained"].astype(bool)).sum()),
         "sent": int(known["sent"].sum()),
         "lost": int(lost),
-        "in_packets": bool(((known["packets_each"] > 1) & (_in_packets(known) > 0)).any()),
+        "lost_share": lost / float(known["sent"].sum()) if lost else 0.0,
         "causes": [
             {"cause": cause, "share": float(known[f"lost_{cause}"].sum()) / lost}
             for cause in CAUSES
@@ -242,11 +226,6 @@ def _off_by(known: pd.DataFrame, off: pd.Series) -> dict[str, Any]:
     }
 
 
-def _in_packets(known: pd.DataFrame) -> pd.Series:
-    """Return the losses of which the kernel counts packets."""
-    return known[[f"lost_{cause}" for cause in PACKET_CAUSES]].sum(axis=1)
-
-
 def _clock(measured: pd.DataFrame) -> str | None:
     """Return whose clock CPU use is by, ``mixed`` where perf counted in part."""
     clocks = sorted({str(clock) for clock in measured["cpu_clock"].dropna()})
@@ -266,23 +245,6 @@ def _kind(found: TwoTerms) -> str:
     return "per_byte" if no_fixed else "both"
 
 
-def _larger(found: TwoTerms) -> str | None:
-    """Return which term is the larger: the datagram's, which depends on the size, or left open."""
-    if not math.isfinite(found.even_bytes):
-        return None
-    if found.even_low > MAX_DATAGRAM_BYTES:
-        return "datagram"
-    return "left open" if found.even_high > MAX_DATAGRAM_BYTES else "by size"
-
-
-def _verdict(less: pd.Series) -> str:
-    """Return how the driver's losses lie, from the kernel's less the driver's per datagram sent."""
-    too_small, too_large = (less > _LOSS_DIFFERS).any(), (less < -_LOSS_DIFFERS).any()
-    if too_small and too_large:
-        return "both"
-    return "too_small" if too_small else "too_large" if too_large else "agrees"
-
-
 def _cross_check(measured: pd.DataFrame) -> dict[str, Any] | None:
     """Return how the driver's own loss compares with the kernel's over the whole test."""
     known = measured.dropna(subset=["driver_lost", "kernel_lost", "kernel_sent"])
@@ -292,7 +254,6 @@ def _cross_check(measured: pd.DataFrame) -> dict[str, Any] | None:
     return {
         "n": len(known),
         "n_differ": int((less.abs() > _LOSS_DIFFERS).sum()),
-        "verdict": _verdict(less),
         "allowed": _LOSS_DIFFERS,
         "largest_less": float(less.max()),
         "largest_more": float(-less.min()),

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from copycost.hosts.side import SIDES
-from copycost.studies.profile.changes import Change, changes, negated
+from copycost.studies.profile.changes import Change, changes
 from copycost.studies.profile.functions import UNCATEGORISED
 from copycost.studies.profile.runs import Run
 from copycost.studies.profile.shares import Lists
@@ -25,8 +25,6 @@ _NOTHING = 0.01
 _OF_A_SIDE = "copy"
 DECIMALS = 6
 """Of a nanosecond per KiB: what is left below is the rounding of sums."""
-# more in one sentence would hide which are the largest; the table has all
-_NAMED = 4
 
 Kind = tuple[str, str]
 """A category, and the side that it is told of, empty where it is of both together."""
@@ -43,20 +41,17 @@ def account(rounds: Rounds, lists: Lists, confidence: float) -> dict[str, Any]:
 
     Keys
     ----
-    before, after, change, saving
-        All CPU time of the sampled runs; its change with an interval, and the same negated.
-    grew, shrank
-        What did: `parts` (title, before, after, change; the largest first) with their `before`,
-        `after` and `sum`; for a sentence, without signs, `amount`, `named` (the largest), and
-        `n_others` with `others`, the rest. Each part's interval is for itself; of one round, the
+    before, after, change
+        All CPU time of the sampled runs; its change with an interval.
+    parts
+        By kind of work: title, before, after, change and `group`, which is ``grew``, ``shrank`` or
+        ``open``; the largest change first. Each part's interval is for itself; of one round, the
         sign decides. What is there in one cell and in every round as good as absent in the other
         did change, however much it varied where it was.
-    open
-        `n` kinds of work whose change the rounds do not tell from none: before, after, `sum`.
     unnamed
         Functions that no list names: before, after, `sum`.
     unexplained
-        The sum of the changes of both.
+        The sum of the changes of the parts that are open, and of those functions; `n_open` parts.
     unsampled
         The change of all CPU time in the same rounds without sampling; None without such runs.
     """
@@ -72,27 +67,20 @@ def account(rounds: Rounds, lists: Lists, confidence: float) -> dict[str, Any]:
         _part(_title(name, titles), rows[name], change)
         for name, change in zip(names, found, strict=True)
     ]
-    groups = {
-        group: sorted(
-            (part for part in parts if part["group"] == group),
-            key=lambda part: (-abs(part["change"]["mean"]), part["title"]),
-        )
-        for group in ("grew", "shrank", "open")
-    }
-    unnamed = _sums([_part("", rows[_UNNAMED], None)])
-    left = {"n": len(groups["open"]), **_sums(groups["open"])}
+    parts.sort(key=lambda part: (-abs(part["change"]["mean"]), part["title"]))
+    unnamed = _part("", rows[_UNNAMED], None)
+    unnamed["sum"] = round(unnamed["after"] - unnamed["before"], DECIMALS)
+    open_parts = [part["change"]["mean"] for part in parts if part["group"] == "open"]
     totals = [(sum(before.values()), sum(after.values())) for before, after in tables]
     (total,) = changes([_differences(totals)], confidence)
     return {
         "before": _mean(before for before, _ in totals),
         "after": _mean(after for _, after in totals),
         "change": total,
-        "saving": negated(total),
-        "grew": _group(groups["grew"]),
-        "shrank": _group(groups["shrank"]),
-        "open": left,
+        "parts": parts,
         "unnamed": unnamed,
-        "unexplained": left["sum"] + unnamed["sum"],
+        "n_open": len(open_parts),
+        "unexplained": round(sum(open_parts) + unnamed["sum"], DECIMALS),
         "unsampled": _unsampled(rounds, confidence),
     }
 
@@ -147,24 +135,6 @@ def _decided(row: Sequence[tuple[float, float]], change: Change) -> dict[str, An
         direction = "grew" if change["mean"] > 0.0 else "shrank"
     group = direction if direction in ("grew", "shrank") else "open"
     return {"group": group, "change": change}
-
-
-def _group(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    sums = _sums(parts)
-    unsigned = negated if sums["sum"] < 0.0 else dict
-    return {
-        "parts": list(parts),
-        **sums,
-        "amount": abs(sums["sum"]),
-        "named": [{"title": one["title"], **unsigned(one["change"])} for one in parts[:_NAMED]],
-        "n_others": len(parts[_NAMED:]),
-        "others": abs(_sums(parts[_NAMED:])["sum"]),
-    }
-
-
-def _sums(parts: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    before, after = (float(sum(part[end] for part in parts)) for end in ("before", "after"))
-    return {"before": before, "after": after, "sum": round(after - before, DECIMALS)}
 
 
 def _unsampled(rounds: Rounds, confidence: float) -> Change | None:

@@ -7,19 +7,16 @@ from typing import Any
 from copycost.analysis.labels import copied_label
 from copycost.grid.conditions import Condition
 from copycost.grid.testbeds import guests_on
-from copycost.hosts.parties import is_rest
 from copycost.hosts.side import SIDES
 from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.profile.copies import copy_facts, tap_copy
 from copycost.studies.profile.functions import UNCATEGORISED, Stack, plain_name
 from copycost.studies.profile.grid import CellKey
-from copycost.studies.profile.names import flame_figure, parties_on, path_figure, slug_of
+from copycost.studies.profile.names import flame_figure, parties_on, slug_of
 from copycost.studies.profile.shares import Lists, Share
 from copycost.studies.profile.tables import Repetition
+from copycost.studies.profile.way import tap_copy, way_facts
 from copycost.studies.profile.work import work_facts
-
-_TOP_CATEGORIES = 3
 
 
 def cell_facts(
@@ -32,27 +29,24 @@ def cell_facts(
         side: {
             **_side(side, cell, lists, settings),
             "figure": flame_figure(slug_of(key), side),
-            "pictured": not is_rest(side),
         }
         for side in parties_on(key.testbed)
         if any(side in one.shares for one in cell)
     }
     in_guests = guests_on(key.testbed) > 0
-    copies = copy_facts(cell, lists.data_path, settings) if in_guests else None
+    way = way_facts(cell, lists.data_path, settings)
     return {
         "slug": slug_of(key),
-        "figure": path_figure(slug_of(key)),
         **key._asdict(),
         "sender_only": Condition.from_slug(key.condition).sender_only,
         "n": len(cell),
         "throughput_bits_per_s": estimate(rates, settings),
         "copied_share": copied_share(cell),
         "accelerator": accelerator_of(cell),
-        "copies": copies,
-        "tap_copy": tap_copy(copies) if copies is not None else None,
+        "way": way,
+        "tap_copy": tap_copy(way),
         "work": work_facts(cell) if in_guests else None,
         "sides": found,
-        "category_rows": _category_rows(found, lists),
     }
 
 
@@ -83,21 +77,6 @@ def labels_of(cells: Mapping[str, Sequence[Repetition]]) -> dict[str, str]:
         if label is not None:
             found[implementation] = label
     return found
-
-
-def _category_rows(sides: Mapping[str, Any], lists: Lists) -> list[dict[str, Any]]:
-    """Return the categories with what each side has of them, in the order of the lists."""
-    rows = []
-    for category in lists.categories.all:
-        found = {
-            side: entry["own"]
-            for side, facts in sides.items()
-            for entry in facts["categories"]
-            if entry["name"] == category.name
-        }
-        if found or category.name == UNCATEGORISED:
-            rows.append({"name": category.name, "title": category.title, "sides": found})
-    return rows
 
 
 def most_cpus(party: str, n_threads: int) -> float:
@@ -135,7 +114,6 @@ def _side(
             settings,
             is_share=True,
         ),
-        "top": [row["title"] for row in _top(categories)],
         "uncategorised": max(table.get(UNCATEGORISED, Share()).own for table in tables),
     }
 
@@ -148,9 +126,3 @@ def _share_through(stacks: Mapping[Stack, int], names: Collection[str]) -> float
         if any(plain_name(frame) in names for frame in stack)
     )
     return through / sum(stacks.values())
-
-
-def _top(categories: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the categories that take most, at most three."""
-    ranked = sorted(categories, key=lambda row: -row["own"]["share"]["median"])
-    return ranked[:_TOP_CATEGORIES]

@@ -40,10 +40,10 @@ def chain_facts(
 ) -> list[dict[str, Any]]:
     """Return one table for each published scenario that some of our cells can be compared with.
 
-    A published scenario is compared with cells of the same protocol with as many streams; among
-    datagrams, with those whose size is nearest.
+    A published scenario is compared with cells of the same protocol with as many streams, of the
+    same path where there are such; among datagrams, with those whose size is nearest.
     """
-    tables = []
+    tables: list[dict[str, Any]] = []
     for scenario, protocol, streams, datagram in dict.fromkeys(map(_scenario, published)):
         comparable = names.scenarios.get(scenario)
         if comparable is None:
@@ -51,12 +51,14 @@ def chain_facts(
         rows = [
             row for row in published if _scenario(row) == (scenario, protocol, streams, datagram)
         ]
+        same_path = any(key[1] in comparable["same_path"] for key in cells)
+        places = comparable["same_path" if same_path else "testbeds"]
         for condition in dict.fromkeys(key[0] for key in cells):
             ours = {
                 key: cell
                 for key, cell in cells.items()
                 if key[0] == condition
-                and key[1] in comparable["testbeds"]
+                and key[1] in places
                 and transport_of(key[1]) == _PROTOCOLS[protocol]
                 and str(key[4]) == streams
                 and (not datagram or _nearest(key[3], scenario, published) == int(datagram))
@@ -70,10 +72,10 @@ def chain_facts(
                         "msg_bytes": int(datagram) if datagram else None,
                         "condition": condition,
                         "accelerator": accelerator_of(next(iter(ours.values()))),
-                        "same_path": next(iter(ours))[1] in comparable["same_path"],
+                        "same_path": same_path,
                         "cells": [{"implementation": key[2], "msg_bytes": key[3]} for key in ours],
                         "labels": labels_of({key[2]: cell for key, cell in ours.items()}),
-                        **_rows(rows, ours, names, settings),
+                        "rows": [_row(row, ours, names, settings) for row in rows],
                     }
                 )
     return tables
@@ -93,47 +95,6 @@ def _nearest(datagram_bytes: int, scenario: str, published: Sequence[Mapping[str
     return min(sizes, key=lambda size: abs(size - datagram_bytes))
 
 
-def _rows(
-    rows: Sequence[Mapping[str, str]],
-    ours: Mapping[CellKey, Sequence[Repetition]],
-    names: ChainNames,
-    settings: StatisticsSettings,
-) -> dict[str, Any]:
-    """Return the chains of a scenario, and what became of the published names here."""
-    found = [_row(row, ours, names, settings) for row in rows]
-    here: dict[str, dict[str, None]] = {}
-    for row in found:
-        seen = here.setdefault(row["call_path"][-1], {})
-        for one in row["ours"]:
-            seen.update(dict.fromkeys(one["seen_as"]))
-    return {
-        "rows": found,
-        "renamed": [
-            {"published": name, "here": first, "note": names.note(name, first)}
-            for name, seen in here.items()
-            if seen and name not in seen
-            for first in list(seen)[:1]
-        ],
-        "inlined": [
-            {"function": name, "inlines": names.inlines[name]}
-            for name, seen in here.items()
-            if name in seen and name in names.inlines and not _is_in(names.inlines[name], ours)
-        ],
-        "missing": [name for name, seen in here.items() if not seen],
-    }
-
-
-def _is_in(function: str, cells: Mapping[CellKey, Sequence[Repetition]]) -> bool:
-    """Tell whether a function is in any stack."""
-    return any(
-        plain_name(frame) == function
-        for cell in cells.values()
-        for one in cell
-        for shares in one.shares.values()
-        for frame in shares.functions
-    )
-
-
 def _row(
     row: Mapping[str, str],
     ours: Mapping[CellKey, Sequence[Repetition]],
@@ -151,7 +112,7 @@ def _row(
         found.append(
             {
                 "cpus": estimate(values, settings, most=most_cpus(side, key[4])) if seen else None,
-                "seen_as": _seen_as(path, side, present, names) if seen else [],
+                "seen_as": _seen_as(path, side, present, names) if seen else None,
             }
         )
     return {
@@ -162,12 +123,12 @@ def _row(
     }
 
 
-def _seen_as(path: str, side: str, present: Sequence[Repetition], names: ChainNames) -> list[str]:
-    """Return the names under which the last function of a chain was seen, the usual one first."""
+def _seen_as(path: str, side: str, present: Sequence[Repetition], names: ChainNames) -> str:
+    """Return the name under which the last function of a chain was seen most."""
     wanted = names.names[path.split(";")[-1]]
     sums: dict[str, float] = {}
     for one in present:
         for frame, share in one.shares[side].functions.items():
             if plain_name(frame) in wanted:
                 sums[plain_name(frame)] = sums.get(plain_name(frame), 0.0) + share.inclusive
-    return sorted(sums, key=lambda name: (-sums[name], name))
+    return min(sums, key=lambda name: (-sums[name], name))

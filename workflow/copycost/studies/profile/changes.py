@@ -42,18 +42,6 @@ def changes(differences: Sequence[Sequence[float]], confidence: float) -> list[C
     ]
 
 
-def negated(change: Change) -> Change:
-    """Return the same change the other way round: what grew has shrunk."""
-    turned = {"grew": "shrank", "shrank": "grew"}
-    return {
-        **change,
-        "mean": -change["mean"],
-        "low": None if change["high"] is None else -change["high"],
-        "high": None if change["low"] is None else -change["low"],
-        "direction": turned.get(change["direction"], change["direction"]),
-    }
-
-
 def _p_value(row: FloatArray) -> float:
     if row.size < 2:
         return float("nan")

@@ -4,24 +4,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from copycost.grid.conditions import Condition
-from copycost.hosts.parties import is_rest
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.profile.account import DECIMALS, Rounds, account
-from copycost.studies.profile.cell_facts import accelerator_of, copied_share
-from copycost.studies.profile.changes import changes, negated
-from copycost.studies.profile.functions import UNCATEGORISED, Stack, plain_name
+from copycost.studies.profile.account import Rounds, account
+from copycost.studies.profile.cell_facts import accelerator_of
+from copycost.studies.profile.changes import changes
+from copycost.studies.profile.functions import Stack, plain_name
 from copycost.studies.profile.grid import CellKey
-from copycost.studies.profile.names import (
-    Pair,
-    difference_figure,
-    pair_slug,
-    parties_on,
-    slug_of,
-)
+from copycost.studies.profile.names import Pair, pair_slug, parties_on, slug_of
 from copycost.studies.profile.shares import Lists
 from copycost.studies.profile.tables import Repetition
 
-_ROWS = 8
+# of all functions, those that change most
+_ROWS = 12
 
 
 def rounds_of(cells: Mapping[CellKey, Sequence[Repetition]], pair: Pair) -> Rounds:
@@ -46,6 +40,13 @@ def difference_facts(
     first, second = pair
     if not rounds:
         return None
+    changed = [
+        row
+        for side in parties_on(first.testbed)
+        if all(side in one.shares for both in rounds for one in both)
+        for row in _functions(side, rounds, lists, settings.confidence)
+    ]
+    changed.sort(key=lambda row: (-abs(row["change"]["mean"]), row["side"], row["name"]))
     return {
         "slug": pair_slug(pair),
         "condition": first.condition,
@@ -57,22 +58,15 @@ def difference_facts(
         "n_threads": first.n_threads,
         "n_rounds": len(rounds),
         "sender_only": Condition.from_slug(first.condition).sender_only,
-        "sides": {
-            side: {
-                **_side(side, rounds, lists, settings.confidence),
-                "figure": difference_figure(pair_slug(pair), side),
-                "pictured": not is_rest(side),
-            }
-            for side in parties_on(first.testbed)
-            if all(side in one.shares for both in rounds for one in both)
-        },
-        "copied_share": copied_share([other for _, other in rounds]),
         "accelerator": accelerator_of([other for _, other in rounds]),
         "account": account(rounds, lists, settings.confidence),
+        "functions": changed[:_ROWS],
+        "n_sure": sum(row["change"]["sure"] for row in changed),
     }
 
 
-def _side(side: str, rounds: Rounds, lists: Lists, confidence: float) -> dict[str, Any]:
+def _functions(side: str, rounds: Rounds, lists: Lists, confidence: float) -> list[dict[str, Any]]:
+    """Return all functions of a side; Holm's correction is for their number."""
     costs = [(_costs(one, side, lists), _costs(other, side, lists)) for one, other in rounds]
     names = sorted({name for both in costs for table in both for name in table})
     found = changes(
@@ -82,48 +76,16 @@ def _side(side: str, rounds: Rounds, lists: Lists, confidence: float) -> dict[st
         ],
         confidence,
     )
-    rows: list[dict[str, Any]] = [
+    return [
         {
+            "side": side,
             "name": plain_name(name),
-            "category": lists.categories.of_frame(name) or UNCATEGORISED,
             "before": _mean([before.get(name, 0.0) for before, _ in costs]),
             "after": _mean([after.get(name, 0.0) for _, after in costs]),
             "change": change,
         }
         for name, change in zip(names, found, strict=True)
     ]
-    rows.sort(key=lambda row: (-row["change"]["mean"], row["name"]))
-    (total,) = changes(
-        [[other.ns_per_kib(side) - one.ns_per_kib(side) for one, other in rounds]], confidence
-    )
-    grew = [row for row in rows if row["change"]["mean"] > 0][:_ROWS]
-    shrank = [row for row in reversed(rows) if row["change"]["mean"] < 0][:_ROWS]
-    return {
-        "before": _mean([one.ns_per_kib(side) for one, _ in rounds]),
-        "after": _mean([other.ns_per_kib(side) for _, other in rounds]),
-        "change": total,
-        "saving": negated(total),
-        "grew": grew,
-        "shrank": shrank,
-        "n_changed": len(grew) + len(shrank),
-        "rest": _rest(rows, [*grew, *shrank]),
-        "n_functions": len(rows),
-        "n_sure": sum(row["change"]["sure"] for row in rows),
-    }
-
-
-def _rest(rows: Sequence[Mapping[str, Any]], shown: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return how many functions are not shown, and what they come to together."""
-    before, after = (
-        sum(row[end] for row in rows) - sum(row[end] for row in shown)
-        for end in ("before", "after")
-    )
-    return {
-        "n": len(rows) - len(shown),
-        "before": before,
-        "after": after,
-        "sum": round(after - before, DECIMALS),
-    }
 
 
 def _costs(one: Repetition, side: str, lists: Lists) -> dict[str, float]:

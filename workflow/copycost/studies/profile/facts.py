@@ -11,31 +11,26 @@ from copycost.config.profile import Profile
 from copycost.hosts.parties import is_inside, is_rest
 from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.profile.cell_facts import cell_facts, labels_of
+from copycost.studies.profile.cell_facts import cell_facts
 from copycost.studies.profile.chain_facts import chain_facts, published_chains, read_published
-from copycost.studies.profile.copies import LEAST_NS_PER_KIB
 from copycost.studies.profile.difference_facts import difference_facts, rounds_of
 from copycost.studies.profile.functions import load_categories
-from copycost.studies.profile.grid import CellKey
 from copycost.studies.profile.names import pairs_of
 from copycost.studies.profile.paths import load_chain_names, load_data_path
 from copycost.studies.profile.shares import Lists
 from copycost.studies.profile.tables import Repetition, by_cell
+from copycost.studies.profile.way import LEAST_NS_PER_KIB
 from copycost.studies.profile.work import work_outside
 
 SCHEMA_VERSION = 1
 
 _NOTABLE_TRACING = 0.01
-# more pictures would bury the text; all of them are files
+# loads whose tables the report shows: more would bury the text, and CSV files have all
 _MOST_SHOWN = 4
-# of the others, the diagram tells as much in less room
-_MOST_FLAMED = 2
 
+_LOAD = ("condition", "accelerator", "msg_bytes", "n_threads")
 # what the text names a cell by
 _NAMING = ("condition", "accelerator", "implementation", "msg_bytes", "n_threads")
-
-MOST_UNCATEGORISED = 0.05
-"""From which share on the text warns that the lists of functions do not know this kernel."""
 
 
 def load_lists(functions: Path, published: Path) -> Lists:
@@ -82,28 +77,25 @@ def profile_facts(
     changed = [one for one in differences if one is not None]
     measured = [one for one in repetitions if one.record["status"] == "measured"]
     found = [cell_facts(key, cell, lists, settings) for key, cell in cells.items()]
-    shown = _shown(found, changed)
+    loads = _loads(found, changed)
     return {
         "schema_version": SCHEMA_VERSION,
         "confidence": settings.confidence,
-        "accelerator": next(filter(None, (one["accelerator"] for one in found)), None),
         "least_copy_ns_per_kib": LEAST_NS_PER_KIB,
         "n_measured": len(measured),
         "losses": _losses(repetitions),
-        "sampling": _sampling(measured, profile.event),
+        "sampling": _sampling(measured),
         "overhead": _overhead(measured, settings.confidence),
         "uncategorised": _uncategorised(found),
-        "titles": {one.name: one.title for one in lists.categories.all},
         "tracing": _tracing(found),
         "cells": found,
         "work_outside": work_outside(found),
-        "zero_copy": _zero_copy(cells),
-        "shown": shown,
-        "flamed": shown[:_MOST_FLAMED],
-        "some_hidden": len(found) > len(shown[:_MOST_FLAMED]),
+        "loads": loads[:_MOST_SHOWN],
+        "n_loads": len(loads),
         "published_source": names.source,
         "chains": chain_facts(cells, published, names, settings),
-        "differences": [{**one, "shown": set(one["cells"]) <= set(shown)} for one in changed],
+        "differences": changed,
+        "verdicts": verdicts(changed),
     }
 
 
@@ -125,30 +117,64 @@ def _tracing(cells: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     return most if most is not None and most["share"] >= _NOTABLE_TRACING else None
 
 
-def _zero_copy(cells: Mapping[CellKey, Sequence[Repetition]]) -> list[dict[str, Any]]:
-    """Return by condition what its implementations are called whose sends were copied after all."""
-    found = []
-    for condition in dict.fromkeys(key[0] for key in cells):
-        by_name: dict[str, list[Repetition]] = {}
-        for key, cell in cells.items():
-            if key[0] == condition:
-                by_name.setdefault(key[2], []).extend(cell)
-        found.append({"slug": condition, "labels": labels_of(by_name)})
+def _loads(
+    cells: Sequence[Mapping[str, Any]], differences: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the loads that were profiled, each with its cells; first those that are compared."""
+    compared = {slug for one in differences for slug in one["cells"]}
+    loads: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    for cell in sorted(cells, key=lambda cell: cell["slug"] not in compared):
+        loads.setdefault(tuple(cell[name] for name in _LOAD), []).append(cell)
+    return [
+        {**dict(zip(_LOAD, load, strict=True)), "cells": [cell["slug"] for cell in here]}
+        for load, here in loads.items()
+    ]
+
+
+def verdicts(differences: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return what all differences between the same two implementations have in common.
+
+    Keys
+    ----
+    before, after
+        The implementations.
+    n, n_more, n_less
+        Differences; those in which the second takes more CPU time, and less, without sampling where
+        that was measured. The rest is open.
+    grew, shrank
+        `title` of the kind of work that grew (shrank) most in most of them, in `n`; or None.
+    once
+        Whether no difference was seen in more than one round.
+    """
+    found: list[dict[str, Any]] = []
+    for before, after in dict.fromkeys((one["before"], one["after"]) for one in differences):
+        these = [one for one in differences if (one["before"], one["after"]) == (before, after)]
+        accounts = [one["account"] for one in these]
+        directions = [(one["unsampled"] or one["change"])["direction"] for one in accounts]
+        found.append(
+            {
+                "before": before,
+                "after": after,
+                "n": len(these),
+                "n_more": directions.count("grew"),
+                "n_less": directions.count("shrank"),
+                "once": all(one["n_rounds"] == 1 for one in these),
+                **{group: _most(these, group) for group in ("grew", "shrank")},
+            }
+        )
     return found
 
 
-def _shown(
-    cells: Sequence[Mapping[str, Any]], differences: Sequence[Mapping[str, Any]]
-) -> list[str]:
-    """Return the cells whose pictures the report shows: first those that are compared.
-
-    Of what is compared in guests as many more, since there each testbed is another way.
-    """
-    compared = [slug for one in differences for slug in one["cells"]]
-    shown = list(dict.fromkeys([*compared, *(cell["slug"] for cell in cells)]))[:_MOST_SHOWN]
-    in_guests = {cell["slug"] for cell in cells if cell["accelerator"] is not None}
-    more = [slug for slug in dict.fromkeys(compared) if slug in in_guests and slug not in shown]
-    return [*shown, *more[:_MOST_SHOWN]]
+def _most(differences: Iterable[Mapping[str, Any]], group: str) -> dict[str, Any] | None:
+    largest = [
+        next((part["title"] for part in one["account"]["parts"] if part["group"] == group), None)
+        for one in differences
+    ]
+    titles = [title for title in largest if title is not None]
+    if not titles:
+        return None
+    title = max(dict.fromkeys(titles), key=titles.count)
+    return {"title": title, "n": titles.count(title)}
 
 
 def _losses(repetitions: Iterable[Repetition]) -> list[dict[str, Any]]:
@@ -165,7 +191,7 @@ def _losses(repetitions: Iterable[Repetition]) -> list[dict[str, Any]]:
     ]
 
 
-def _sampling(measured: Sequence[Repetition], choice: str) -> dict[str, Any] | None:
+def _sampling(measured: Sequence[Repetition]) -> dict[str, Any] | None:
     """Return how it was sampled, and how complete that is."""
     all_of_them = [one.record["sampling"] for one in measured if one.record["sampling"]]
     if not all_of_them:
@@ -174,13 +200,10 @@ def _sampling(measured: Sequence[Repetition], choice: str) -> dict[str, Any] | N
     samples = sum(side["samples"] for one in all_of_them for side in one["sides"].values())
     lost = sum(one["lost"] for one in all_of_them)
     return {
-        "choice": choice,
         "source": next(iter(sources)) if len(sources) == 1 else "mixed",
         "frequency_hz": max(one["frequency_hz"] for one in all_of_them),
         "n_samples": samples,
         "n_lost": lost,
-        "n_samples_and_lost": samples + lost,
-        "lost_share": lost / (samples + lost) if samples + lost else 0.0,
         "n_truncated": sum(one["truncated"] for one in all_of_them),
         "timer_agreement": _timer_agreement(measured, inside=False),
         "guest_agreement": _timer_agreement(measured, inside=True),
@@ -217,10 +240,7 @@ def _timer_agreement(measured: Sequence[Repetition], *, inside: bool) -> dict[st
 
 
 def _overhead(measured: Sequence[Repetition], confidence: float) -> dict[str, Any] | None:
-    """Return throughput while sampled over throughput right before or after without sampling.
-
-    `most_lost` is the share of the throughput that sampling costs by the lower end of the interval.
-    """
+    """Return throughput while sampled over throughput right before or after without sampling."""
     logs = []
     for one in measured:
         sampled, plain = one.record["sampled"], one.record["plain"]
@@ -235,21 +255,17 @@ def _overhead(measured: Sequence[Repetition], confidence: float) -> dict[str, An
         "value": ratio.value,
         "low": ratio.low if ratio.n_pairs > 1 else None,
         "high": ratio.high if ratio.n_pairs > 1 else None,
-        "most_lost": max(0.0, 1.0 - ratio.low) if ratio.n_pairs > 1 else None,
-        "direction": str(ratio.direction),
     }
 
 
 def _uncategorised(cells: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Return the largest share of a repetition's side that no list of functions knows."""
     sides = [
-        {"share": side["uncategorised"], "side": name, "implementation": cell["implementation"],
-         "condition": cell["condition"], "accelerator": cell["accelerator"]}
+        {"share": side["uncategorised"], "side": name, **{part: cell[part] for part in _NAMING}}
         for cell in cells
         for name, side in cell["sides"].items()
         if not is_rest(name)
     ]  # fmt: skip
     if not sides:
         return None
-    largest = max(sides, key=lambda one: float(one["share"]))
-    return {**largest, "too_much": largest["share"] > MOST_UNCATEGORISED}
+    return max(sides, key=lambda one: float(one["share"]))

@@ -1,16 +1,15 @@
 """Flame graphs, written as SVG: static as a picture, searchable and zoomable when opened alone.
 
-Source: B. Gregg, The Flame Graph, Communications of the ACM 59 (2016), and Differential Flame
-Graphs (2014), for the form: width is time, what lies on a frame was called by it, order along the
-row is by name.
+Source: B. Gregg, The Flame Graph, Communications of the ACM 59 (2016), for the form: width is time,
+what lies on a frame was called by it, order along the row is by name.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
-from copycost.studies.profile.flame_layout import Frame, Node, build_tree, lay_out
-from copycost.studies.profile.functions import Categories, Stack, in_kernel, plain_name
+from copycost.studies.profile.functions import Categories, Stack, plain_name
 
 WIDTH = 760.0
 """Width of the picture in its own units; on a page of 16 cm a letter is then 2.2 mm high."""
@@ -51,10 +50,48 @@ CATEGORY_COLOURS = {
     "tracing": "#bdbdbd",
     "uncategorised": "#f7f7f7",
 }
-SYSTEM_CALL, APPLICATION = "kernel", "application"
-"""Stand in aligned stacks for the frames outside of what is compared."""
+_NO_CATEGORY = "#f0f0f0"
 
-_GREW, _SHRANK, _SAME = (213, 94, 0), (0, 114, 178), (240, 240, 240)
+
+@dataclass(slots=True)
+class Node:
+    """A call path: its innermost frame, the weight of what goes through it, what it calls."""
+
+    name: str
+    caller: "Node | None" = None
+    weight: float = 0.0
+    children: dict[str, "Node"] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The rectangle of a node: its row, 0 for the outermost, and its left end by weight."""
+
+    node: Node
+    depth: int
+    left: float
+
+
+def build_tree(root: str, stacks: Mapping[Stack, float]) -> Node:
+    """Return the tree of a profile."""
+    top = Node(root, weight=sum(stacks.values()))
+    for stack, weight in stacks.items():
+        node = top
+        for name in stack:
+            node = node.children.setdefault(name, Node(name, node))
+            node.weight += weight
+    return top
+
+
+def lay_out(node: Node, least: float, depth: int = 0, left: float = 0.0) -> Iterator[Frame]:
+    """Yield the rectangles, children by name within their parents; lighter ones are left out."""
+    if node.weight < least or node.weight == 0.0:
+        return
+    yield Frame(node, depth, left)
+    for name in sorted(node.children):
+        child = node.children[name]
+        yield from lay_out(child, least, depth + 1, left)
+        left += child.weight
 
 
 def flame_graph(
@@ -74,7 +111,7 @@ def flame_graph(
         What functions do.
     """
     top = build_tree(root, stacks)
-    frames = lay_out(top, _LEAST)
+    frames = list(lay_out(top, _LEAST * top.weight))
 
     def category(node: Node) -> str | None:
         caller: Node | None = node
@@ -87,93 +124,15 @@ def flame_graph(
 
     def colour(node: Node) -> str:
         name = category(node)
-        return _colour(_SAME) if name is None else CATEGORY_COLOURS.get(name, "#f7f7f7")
+        return _NO_CATEGORY if name is None else CATEGORY_COLOURS.get(name, "#f7f7f7")
 
     def tip(node: Node) -> str:
-        return f"{plain_name(node.name)}: {100 * node.after / top.after:.2f} %"
+        return f"{plain_name(node.name)}: {100 * node.weight / top.weight:.2f} %"
 
     shown = {category(frame.node) for frame in frames[1:]}
     key = [(hue, name.replace("_", " ")) for name, hue in CATEGORY_COLOURS.items() if name in shown]
-    key += [(_colour(_SAME), "of no category")] if None in shown else []
+    key += [(_NO_CATEGORY, "of no category")] if None in shown else []
     return _svg(title, frames, key, colour, tip)
-
-
-def difference_graph(
-    title: str,
-    root: str,
-    before: Mapping[Stack, float],
-    after: Mapping[Stack, float],
-    unit: str,
-) -> str:
-    """Return a differential flame graph: orange grew from `before` to `after`, blue shrank.
-
-    A frame is as wide as the larger of both, so that what is gone is seen too. The colour is full
-    where a tenth of the whole came or went.
-
-    Parameters
-    ----------
-    title, root : str
-        As for `flame_graph`.
-    before, after : mapping
-        Weight by stack of both profiles, in the same unit.
-    unit : str
-        The unit, for the texts.
-    """
-    top = build_tree(root, after, before)
-    frames = lay_out(top, _LEAST)
-    scale = 0.1 * max(top.before, top.after)
-
-    def colour(node: Node) -> str:
-        return _change_colour(max(-1.0, min(1.0, (node.after - node.before) / scale)))
-
-    def tip(node: Node) -> str:
-        return (
-            f"{plain_name(node.name)}: {node.before:.3g} to {node.after:.3g} {unit}"
-            f" ({node.after - node.before:+.3g})"
-        )
-
-    key = [
-        (_change_colour(1.0), "grew by a tenth of all or more"),
-        (_change_colour(0.0), "the same"),
-        (_change_colour(-1.0), "shrank by a tenth of all or more"),
-    ]
-    return _svg(title, frames, key, colour, tip)
-
-
-def _change_colour(change: float) -> str:
-    """Return the colour of a change: -1 shrank by a tenth of the whole or more, 1 grew."""
-    end = _GREW if change > 0 else _SHRANK
-    red, green, blue = (
-        round(low + abs(change) * 0.75 * (high - low)) for low, high in zip(_SAME, end, strict=True)
-    )
-    return _colour((red, green, blue))
-
-
-def aligned(stacks: Mapping[Stack, float], categories: Categories) -> dict[Stack, float]:
-    """Return stacks without the ways into the kernel, which differ between ways to send.
-
-    What an application does to call `send` and what it does to call `sendmsg` would set all that
-    the kernel does in both apart. In place of those frames stands one.
-    """
-    found: dict[Stack, float] = {}
-    for stack, weight in stacks.items():
-        inner = next(
-            (
-                place
-                for place, frame in enumerate(stack)
-                if categories.of_frame(frame) not in ("user", "system_call")
-            ),
-            len(stack),
-        )
-        # where the kernel is entered without a system call (an interrupt), inner is its first frame
-        entered = any(map(in_kernel, stack[: inner + 1]))
-        key = (SYSTEM_CALL if entered else APPLICATION, *stack[inner:])
-        found[key] = found.get(key, 0.0) + weight
-    return found
-
-
-def _colour(rgb: tuple[int, int, int]) -> str:
-    return "#{:02x}{:02x}{:02x}".format(*rgb)
 
 
 def _svg(
@@ -187,7 +146,7 @@ def _svg(
     n_rows = 1 + max(frame.depth for frame in frames)
     key_parts, head = _key(key)
     height = head + n_rows * _ROW + _FOOT
-    scale = WIDTH / frames[0].width
+    scale = WIDTH / frames[0].node.weight
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:g} {height:g}"'
         f' width="{WIDTH:g}" height="{height:g}" data-width="{WIDTH:g}" data-letter="{_LETTER:g}">',
@@ -228,7 +187,7 @@ def _frame(
     colour: Callable[[Node], str],
     tip: Callable[[Node], str],
 ) -> str:
-    x, width = frame.left * scale, frame.width * scale
+    x, width = frame.left * scale, frame.node.weight * scale
     y = height - _FOOT - (frame.depth + 1) * _ROW
     name = plain_name(frame.node.name)
     return (

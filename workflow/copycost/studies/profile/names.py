@@ -45,29 +45,11 @@ def pairs_of(keys: Iterable[CellKey], wished: Sequence[tuple[str, str]]) -> list
     return found
 
 
-def path_figure(slug: str) -> str:
-    """Return the name of the picture of a cell's way of a message."""
-    return f"path_{slug}"
-
-
 def flame_figure(slug: str, side: str) -> str:
     """Return the name of the flame graph of a party of a cell."""
     return f"flame_{slug}_{side}"
 
 
-def difference_figure(slug: str, side: str) -> str:
-    """Return the name of the differential flame graph of a party of a pair."""
-    return f"difference_{slug}_{side}"
-
-
-def figure_names(keys: Iterable[CellKey], differences: Sequence[tuple[str, str]]) -> list[str]:
-    """Return the names of all pictures of a grid, whether or not its cells could be measured."""
-    cells = list(keys)
-    names = [path_figure(slug_of(key)) for key in cells]
-    names += [
-        flame_figure(slug_of(key), party) for key in cells for party in parties_on(key.testbed)
-    ]
-    for pair in pairs_of(cells, differences):
-        parties = parties_on(pair[0].testbed)
-        names += [difference_figure(pair_slug(pair), party) for party in parties]
-    return names
+def figure_names(keys: Iterable[CellKey]) -> list[str]:
+    """Return the names of the flame graphs of a grid, whether or not its cells were measured."""
+    return [flame_figure(slug_of(key), party) for key in keys for party in parties_on(key.testbed)]

@@ -128,14 +128,10 @@ class ChainNames:
     ----------
     names : dict
         By published function.
-    notes : dict
-        By published function, and by the name under which it is seen ("" for all others).
     source : str
         What was profiled, as the beginning of a sentence.
     scenarios : dict
         By published scenario, the testbeds of ours to compare it with, and which are one path.
-    inlines : dict
-        By published function, one that the compiler puts into it.
     parties : dict
         By published side, whose function shares these are, where it is called otherwise.
     acknowledging : dict
@@ -143,17 +139,10 @@ class ChainNames:
     """
 
     names: dict[str, frozenset[str]]
-    notes: dict[str, dict[str, str]]
     source: str
     scenarios: dict[str, dict[str, list[str]]]
-    inlines: dict[str, str]
     parties: dict[str, str]
     acknowledging: dict[str, frozenset[str]]
-
-    def note(self, function: str, seen_as: str) -> str | None:
-        """Return what is to be said of a published function that is seen under another name."""
-        notes = self.notes[function]
-        return notes.get(seen_as, notes.get(""))
 
     def chain(self, call_path: str) -> Chain:
         """Return the chain of a published call path (``tcp_sendmsg;tcp_sendmsg_locked``).
@@ -188,18 +177,11 @@ def load_chain_names(folder: Path) -> ChainNames:
         functions = tree["functions"]
         return ChainNames(
             {name: frozenset(row["names"]) for name, row in functions.items()},
-            {name: _notes(row) for name, row in functions.items()},
             tree["source"],
             tree["scenarios"],
-            {name: row["inlines"] for name, row in functions.items() if "inlines" in row},
             tree["sides"],
             {side: frozenset(found) for side, found in tree["acknowledging"].items()},
         )
-
-
-def _notes(row: Mapping[str, Any]) -> dict[str, str]:
-    note = row.get("note", {})
-    return dict(note) if isinstance(note, Mapping) else {"": note}
 
 
 def _tree(path: Path) -> Any:  # noqa: ANN401 - whatever the file holds

@@ -19,7 +19,6 @@ from copycost.analysis.ratio_facts import ratio_facts
 from copycost.analysis.wire import COSTS, part_column, priced, with_machines
 from copycost.grid.testbeds import is_wire
 from copycost.hosts.side import SIDES
-from copycost.records.parties import WATCHED
 from copycost.stats.medians import median_intervals
 from copycost.stats.ratios import Direction, holm, paired_ratio
 from copycost.stats.settings import FloatArray, StatisticsSettings
@@ -103,7 +102,6 @@ def _condition(studied: Studied, rows: pd.DataFrame, settings: StatisticsSetting
         "n_warned": int(disturbed(measured).sum()),
         "warnings": disturbances(measured),
         "rows": _rows(studied, measured, settings),
-        "cpu_in_guests": _cpu_in_guests(measured) if studied.guests else None,
         "ratios": ratios,
         "in_turns": bool("reference" in measured and measured["reference"].notna().any()),
         "n_compared": sum(not row["once"] for row in ratios),
@@ -165,34 +163,6 @@ def _of_machines(rows: pd.DataFrame, settings: StatisticsSettings) -> Facts:
     columns = {name: part_column(name, _UNIT) for name in COSTS}
     columns |= {f"{side}_softirq": part_column(f"{side}_machine_softirq", _UNIT) for side in SIDES}
     return {name: _median(costs[column], settings) for name, column in columns.items()}
-
-
-def _cpu_in_guests(measured: pd.DataFrame) -> Facts | None:
-    """Return from where to where the CPU time of a round trip goes over the cells, by medians [ns].
-
-    Keys
-    ----
-    inside
-        Of both processes, as their machines count it: ``low`` and ``high``.
-    outside
-        Of the hypervisors for all guests that sides run in.
-
-    None where the hypervisors were not counted.
-    """
-    parts = []
-    for side in SIDES:
-        cost = measured[f"{side}_hypervisor_cpu_ns_per_round_trip"]
-        parts.append(cost.where(measured[f"{side}_guest_status"].isin(WATCHED), 0.0))
-    costs = pd.DataFrame(
-        {"inside": measured["both_cpu_ns_per_round_trip"], "outside": parts[0] + parts[1]}
-    )
-    medians = costs.groupby([measured[name] for name in POINT]).median().dropna()
-    if medians.empty or not (medians["outside"] > 0.0).any():
-        return None
-    return {
-        name: {"low": float(medians[name].min()), "high": float(medians[name].max())}
-        for name in ("inside", "outside")
-    }
 
 
 def _median(column: pd.Series, settings: StatisticsSettings) -> Facts | None:

@@ -22,21 +22,17 @@ _SYSTEM_CALL = "do_syscall_64"
 _CALLS_DIFFER = 0.02
 
 
-def beside_facts(
-    table: pd.DataFrame, functions: pd.DataFrame, summary: pd.DataFrame, line_bytes: int
-) -> Facts:
+def beside_facts(table: pd.DataFrame, functions: pd.DataFrame, summary: pd.DataFrame) -> Facts:
     """Return simulated counts beside measured ones, of the cells that have both.
 
     Keys
     ----
     misses
-        Per cell and level: misses of loads per line of payload, `simulated` and `measured` (with
-        its interval), and their `ratio`; none where this host counts no misses.
-    calls
-        Per cell, the sender's system calls per message, `simulated` and `measured`, and whether
-        they `agree` within 2 %.
-    n_calls_agree
-        Cells in which they do [count].
+        Per level whose misses this host counts: in `n` cells, `low` and `high` of the ratio of the
+        simulated misses of loads to the counted ones.
+    n_calls, n_calls_agree
+        Cells that have the sender's system calls per message, and those in which they agree within
+        2 % [count].
 
     Parameters
     ----------
@@ -44,22 +40,20 @@ def beside_facts(
         As `copycost.studies.simulated.columns` defines them.
     summary : DataFrame
         results/tables/summary.csv.
-    line_bytes
-        A line of the simulated caches [bytes].
     """
     measured = _measured(summary)
-    misses = [
-        row
-        for level, metric in MISSES.items()
-        for row in _misses(table, measured, level, metric, line_bytes)
-    ]
+    ratios = {level: _ratios(table, measured, level, metric) for level, metric in MISSES.items()}
     calls = _calls(functions, measured)
     return dict(
         plain(
             {
-                "misses": misses,
-                "calls": calls,
-                "n_calls_agree": sum(row["agree"] for row in calls),
+                "misses": [
+                    {"level": level, "n": len(of), "low": min(of), "high": max(of)}
+                    for level, of in ratios.items()
+                    if of
+                ],
+                "n_calls": len(calls),
+                "n_calls_agree": sum(calls),
             }
         )
     )
@@ -74,12 +68,11 @@ def _measured(summary: pd.DataFrame) -> pd.DataFrame:
         & (summary["placement"] == APART)
         & (summary["n"] > 0)
     ]
-    return rows[[*_CELL, "metric", "median", "low", "high"]]
+    return rows[[*_CELL, "metric", "median"]]
 
 
-def _misses(
-    table: pd.DataFrame, measured: pd.DataFrame, level: str, metric: str, line_bytes: int
-) -> list[Facts]:
+def _ratios(table: pd.DataFrame, measured: pd.DataFrame, level: str, metric: str) -> list[float]:
+    """Return simulated misses of loads over measured ones, of each cell that has both."""
     counted = table[
         (table["side"] == BOTH) & (table["variant"] == PLAIN) & (table["status"] == "measured")
     ]
@@ -88,23 +81,13 @@ def _misses(
     for row in counted.to_dict("records"):
         cell = {name: row[name] for name in _CELL}
         known = _at(measured, cell, f"{_side(str(row['testbed']))}_{metric}")
-        if known is None or known["median"] <= 0:
-            continue
-        simulated = sum(float(row[name]) for name in columns) * line_bytes
-        per_line = {name: value * line_bytes for name, value in known.items()}
-        found.append(
-            cell
-            | {
-                "level": level,
-                "simulated": simulated,
-                "measured": per_line,
-                "ratio": simulated / per_line["median"],
-            }
-        )
+        if known is not None and known > 0:
+            found.append(sum(float(row[name]) for name in columns) / known)
     return found
 
 
-def _calls(functions: pd.DataFrame, measured: pd.DataFrame) -> list[Facts]:
+def _calls(functions: pd.DataFrame, measured: pd.DataFrame) -> list[bool]:
+    """Tell of each cell that has both whether the sender's system calls per message agree."""
     rows = functions[
         (functions["variant"] == PLAIN)
         & (functions["side"] == "sender")
@@ -114,11 +97,9 @@ def _calls(functions: pd.DataFrame, measured: pd.DataFrame) -> list[Facts]:
     for row in rows.to_dict("records"):
         cell = {name: row[name] for name in _CELL}
         known = _at(measured, cell, "sender_syscalls_per_message")
-        if known is None:
-            continue
-        simulated = float(row["simulated_calls_per_message"])
-        agree = abs(simulated - known["median"]) <= _CALLS_DIFFER * known["median"]
-        found.append(cell | {"simulated": simulated, "measured": known["median"], "agree": agree})
+        if known is not None:
+            calls = float(row["simulated_calls_per_message"])
+            found.append(abs(calls - known) <= _CALLS_DIFFER * known)
     return found
 
 
@@ -126,8 +107,6 @@ def _side(testbed: str) -> str:
     return "sender" if testbed == "sink" else "both"
 
 
-def _at(measured: pd.DataFrame, cell: Mapping[str, object], metric: str) -> dict[str, float] | None:
+def _at(measured: pd.DataFrame, cell: Mapping[str, object], metric: str) -> float | None:
     here = measured[(measured[[*cell, "metric"]] == [*cell.values(), metric]).all(axis=1)]
-    if here.empty:
-        return None
-    return {name: float(here[name].iloc[0]) for name in ("median", "low", "high")}
+    return None if here.empty else float(here["median"].iloc[0])

@@ -4,14 +4,12 @@ A copy loads its source and stores its target, so misses of loads are those of t
 of stores those of the other.
 """
 
-from collections.abc import Mapping
-
 import pandas as pd
 
 from copycost.analysis.json_values import Facts
 from copycost.grid.conditions import COLD
-from copycost.studies.simulated.counts import APPLICATION, KERNEL_COPY, LEVELS
-from copycost.studies.simulated.values import BASELINE, LEAST_SHARE, Place, Values
+from copycost.studies.simulated.counts import APPLICATION, KERNEL_COPY
+from copycost.studies.simulated.values import BASELINE, LEAST_SHARE, Place
 
 # of one miss per line: from here on a source or target was not found in a level
 _MISSED = 0.5
@@ -109,74 +107,3 @@ def functions_at(functions: pd.DataFrame, place: Place, msg_bytes: int) -> pd.Da
         & (functions["msg_bytes"] == msg_bytes)
         & (functions["side"] != "other")
     ]
-
-
-def copy_facts(values: Values, caches: Mapping[str, int]) -> Facts | None:
-    """Return where source and target of the application's copy were found, by size.
-
-    Keys
-    ----
-    levels
-        Per level its size [bytes]; the sizes at which it misses the `source`, the `target` and
-        `neither`; the sizes of each reason (see `copy_of`); those at which neither is missed
-        although they exceed it together (`found_beyond`); and `missed`, misses per line by size.
-    sizes
-        All sizes that were compared.
-
-    Parameters
-    ----------
-    values
-        The cells of one place; the copy is what `one_copy` spares.
-    caches
-        Size of each level [bytes].
-
-    Returns
-    -------
-    None where `two_copy` and `one_copy` were counted nowhere together.
-    """
-    sizes = values.common_sizes(BASELINE, "one_copy")
-    if not sizes:
-        return None
-    return {
-        "sizes": sizes,
-        "levels": [
-            _level(
-                level,
-                caches[level],
-                {size: _own_copy(values, size, level, caches[level]) for size in sizes},
-            )
-            for level in LEVELS
-        ],
-    }
-
-
-def _own_copy(values: Values, msg_bytes: int, level: str, cache_bytes: int) -> Facts:
-    keys = [(name, msg_bytes) for name in (BASELINE, "one_copy")]
-    all_, loads = (
-        found[keys[0]][level]["user"] - found[keys[1]][level]["user"]
-        for found in (values.misses, values.loads)
-    )
-    cold = values.place.working_set == COLD
-    return copy_of(loads, all_ - loads, msg_bytes, cache_bytes, from_memory=cold)
-
-
-def _level(level: str, cache_bytes: int, copies: Mapping[int, Facts]) -> Facts:
-    def where(*kinds: str) -> list[int]:
-        return [size for size, copy in copies.items() if copy["misses"] in kinds]
-
-    return {
-        "level": level,
-        "size_bytes": cache_bytes,
-        "source": where("both", "source"),
-        "target": where("both", "target"),
-        "neither": where("neither"),
-        **{
-            reason: [size for size, copy in copies.items() if reason in copy["reasons"]]
-            for reason in ("from_memory", "beyond", "displaced")
-        },
-        "found_beyond": [size for size in where("neither") if 2 * size > cache_bytes],
-        "missed": [
-            {"msg_bytes": size, "source": copy["source"], "target": copy["target"]}
-            for size, copy in copies.items()
-        ],
-    }

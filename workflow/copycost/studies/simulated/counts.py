@@ -30,13 +30,9 @@ KERNEL_COPY = "copy"
 """The category of data/functions of copies between a message and the kernel's buffers."""
 MEMORY = "kernel_memory"
 HELPERS = "helpers"
-TITLES: Mapping[str, str] = {
-    APPLICATION: "application, its copy included",
-    MEMORY: "memory copied or set within the kernel",
-    HELPERS: "locks, clocks, lists of all of these",
-}
-"""Categories beyond those of data/functions: the counts have no call stacks, and of the application
-no functions."""
+"""Categories beyond those of data/functions: memory copied or set within the kernel; locks, clocks
+and lists; the application as a whole, since the counts have no call stacks and know none of its
+functions."""
 
 Counts = dict[str, int]
 """By quantity."""
@@ -100,16 +96,10 @@ def totals_of(functions: Iterable[FunctionCounts]) -> dict[tuple[str, str], Coun
 
 
 def category_of(mode: str, function: str, categories: Categories) -> str:
-    """Return what a function does: a category of data/functions, or one of `TITLES`."""
+    """Return what a function does: a category of data/functions, or one of those above."""
     if mode == "user":
         return APPLICATION
     found = categories.of_frame(function + KERNEL_MARK)
     if found is not None:
         return found
     return MEMORY if categories.moves_memory(function) else HELPERS
-
-
-def title_of(category: str, categories: Categories) -> str:
-    """Return a category in words."""
-    titles = {one.name: one.title for one in categories.all}
-    return TITLES.get(category) or titles[category]

@@ -1,4 +1,4 @@
-"""Figures of simulated counts: misses per line against size, and by what the functions do."""
+"""The figure of simulated counts: misses per line against size."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,6 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 
 from copycost.figures.axes import size_axis
 from copycost.figures.markers import in_order, looks
@@ -20,25 +19,9 @@ from copycost.studies.simulated.counts import LEVELS
 from copycost.wording.filters import significant
 
 _PANEL_CM = 3.6
-_BARS_CM = 4.4
 _LEGEND_CM = 0.5
 _NOTHING = "No counts were simulated."
 _NAMES = {"l1d": "L1d", "l2": "L2", "llc": "last level"}
-# told apart with every kind of colour vision (Paul Tol's muted scheme); grey for the rest
-_COLOURS = (
-    "#CC6677", "#332288", "#DDCC77", "#117733", "#88CCEE", "#882255", "#44AA99", "#999933",
-    "#AA4499",
-)  # fmt: skip
-_REST = "#cccccc"
-_N_CATEGORIES = 6
-_OTHERS = "all others"
-# misses per line that can be seen in a bar
-_SEEN = 0.02
-
-
-def draw(name: str, facts: Mapping[str, Any]) -> Drawn:
-    """Draw the figure of that name."""
-    return {"misses": draw_misses, "categories": draw_categories}[name](facts)
 
 
 def misses_table(facts: Mapping[str, Any]) -> pd.DataFrame:
@@ -129,91 +112,3 @@ def _mark_cache(axes: Axes, part: pd.DataFrame) -> None:
     half = part["cache_bytes"].iloc[0] / 2
     if part["msg_bytes"].min() < half < part["msg_bytes"].max():
         axes.axvline(half, color=QUIET, lw=0.8, ls=(0, (4, 2)), zorder=1)
-
-
-def categories_table(facts: Mapping[str, Any]) -> pd.DataFrame:
-    """Return misses per line by what functions do: the largest few, the others as one.
-
-    Columns
-    -------
-    panel, implementation, category, level : str
-    msg_bytes : int
-    misses : float
-        Simulated misses per line of payload, of both sides.
-    state : str
-        ``measured``: counted.
-    """
-    rows = [
-        {
-            "panel": panel_of(row),
-            "implementation": row["implementation"],
-            "category": row["title"],
-            "level": level,
-            "msg_bytes": row["msg_bytes"],
-            "misses": row[level],
-            "state": "measured",
-        }
-        for row in facts["categories"]
-        for level in LEVELS
-    ]
-    columns = ("panel", "implementation", "category", "level", "msg_bytes", "misses", "state")
-    data = pd.DataFrame(rows, columns=list(columns))
-    if data.empty:
-        return data
-    largest = data.groupby("category")["misses"].max().sort_values(ascending=False, kind="stable")
-    shown = set(largest.index[:_N_CATEGORIES])
-    data["category"] = data["category"].where(data["category"].isin(shown), _OTHERS)
-    keys = [name for name in columns if name != "misses"]
-    summed = data.groupby(keys, sort=False)["misses"].sum().reset_index()
-    return summed[list(columns)]
-
-
-@styled
-def draw_categories(facts: Mapping[str, Any]) -> Drawn:
-    """Draw misses per line stacked by category: a row per level, a column per condition."""
-    data = categories_table(facts)
-    if data.empty:
-        return Drawn(empty_figure(_NOTHING), data)
-    panels, names = list(data["panel"].unique()), in_order(data["implementation"])
-    titles = [title for title in data["category"].unique() if title != _OTHERS]
-    colours = dict(zip(titles, _COLOURS, strict=False)) | {_OTHERS: _REST}
-    figure = Figure(layout="constrained")
-    grid = figure.subplots(len(LEVELS), len(panels), squeeze=False, sharey="row")
-    for row, level in enumerate(LEVELS):
-        for column, panel in enumerate(panels):
-            axes = grid[row, column]
-            part = data[(data["panel"] == panel) & (data["level"] == level)]
-            _draw_bars(axes, part, names, colours)
-            size = size_label(part["msg_bytes"].iloc[0])
-            axes.set_title(f"{panel},\n{size}" if row == 0 else "")
-            axes.set_ylabel(_NAMES[level] if column == 0 else "")
-            axes.set_xlim(-0.6, len(names) - 0.4)
-            shown = names if level == LEVELS[-1] else [""] * len(names)
-            axes.set_xticks(range(len(names)), shown, rotation=30, ha="right")
-            axes.tick_params(axis="x", length=0)
-            axes.grid(axis="y")
-        sums = data[data["level"] == level].groupby(["panel", "implementation"])["misses"].sum()
-        grid[row, 0].set_ylim(0, _top(sums.max()))
-    seen = data.groupby("category")["misses"].max() >= _SEEN
-    handles = [Patch(color=colour, label=title) for title, colour in colours.items()
-               if seen.get(title, False)]  # fmt: skip
-    figure.legend(handles=handles, ncols=2, loc="upper left", bbox_to_anchor=(0, 1))
-    note = "Simulated misses of each level per line of payload, both sides, by what ran."
-    legend_cm = -(-len(handles) // 2) * _LEGEND_CM
-    put_note(figure, wrap(note, WIDTH_CM - 0.4, NOTE_PT), len(LEVELS) * _BARS_CM, legend_cm)
-    return Drawn(figure, data)
-
-
-def _draw_bars(
-    axes: Axes, data: pd.DataFrame, names: tuple[str, ...], colours: Mapping[str, str]
-) -> None:
-    for place, name in enumerate(names):
-        part = data[data["implementation"] == name].set_index("category")["misses"]
-        bottom = 0.0
-        for title, colour in colours.items():
-            if (value := float(part.get(title, 0.0))) <= 0:
-                continue
-            axes.bar(place, value, 0.7, bottom=bottom, color=colour, edgecolor="white", lw=0.4)
-            tip = f"{name}, {title}: {significant(value)} simulated misses per line"
-            add_tips(axes, [place], [bottom + value / 2], [tip])
-            bottom += value

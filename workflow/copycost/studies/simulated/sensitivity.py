@@ -1,60 +1,92 @@
 """Which conclusions survive when caches, kernel or copying instructions are others."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from copycost.analysis.json_values import Facts
-from copycost.grid.conditions import COLD, HOT
 from copycost.grid.variants import PLAIN, VARIANTS
 from copycost.studies.simulated.counts import LEVELS
 from copycost.studies.simulated.savings import change_of, level_of, saved_at
 from copycost.studies.simulated.values import BASELINE, Place, Values
 
 
-def sensitivity_facts(places: Mapping[Place, Values]) -> Facts:
-    """Return each conclusion, and what becomes of it with one thing changed.
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A conclusion, tried again with one thing changed.
 
     A conclusion is which level's misses a way to send lowers most against `two_copy` at a size, and
-    which levels' it raises or leaves as they are. It survives a change that leaves all of that.
+    which levels' it raises or leaves as they are.
+
+    Attributes
+    ----------
+    place, implementation, msg_bytes
+        Of which cell, with nothing changed.
+    variant
+        What was changed.
+    keeps_level, survives
+        Whether the same level still falls most; whether all of the conclusion holds.
+    """
+
+    place: Place
+    implementation: str
+    msg_bytes: int
+    variant: str
+    keeps_level: bool
+    survives: bool
+
+
+def trials_of(places: Mapping[Place, Values]) -> list[Trial]:
+    """Return every conclusion with every change that its cell was counted with."""
+    found = []
+    for place, plain in places.items():
+        for variant in VARIANTS:
+            changed = places.get(place._replace(variant=variant))
+            if place.variant != PLAIN or variant == PLAIN or changed is None:
+                continue
+            for name in plain.implementations:
+                sizes = set(changed.common_sizes(BASELINE, name))
+                for size in plain.common_sizes(BASELINE, name):
+                    if name != BASELINE and size in sizes:
+                        both = [saved_at(values, name, size) for values in (plain, changed)]
+                        keeps = level_of(both[0]) == level_of(both[1])
+                        survives = keeps and _signs(both[0]) == _signs(both[1])
+                        found.append(Trial(place, name, size, variant, keeps, survives))
+    return found
+
+
+def _signs(saved: Mapping[str, float]) -> list[str]:
+    return [change_of(saved[level]) for level in LEVELS]
+
+
+def sensitivity_facts(trials: Sequence[Trial]) -> Facts:
+    """Return how many conclusions survive which change.
 
     Keys
     ----
+    n
+        Conclusions that were tried [count].
     variants
-        What was changed: name, change, and how many conclusions survive of how many.
-    conclusions
-        Testbed, working set, implementation, size, what is saved with nothing changed, per variant
-        what is saved then, whether the same level falls most (`keeps_level`), and whether the whole
-        conclusion survives; the changes under which the one or the other does not (`turning`,
-        `failing`).
-    n, n_keeping_level, n_surviving
-        Conclusions, those of which the level that falls most stays the same under every change, and
-        those that survive every change [count].
-    sizes, working_sets
-        Of these conclusions.
-    left_out
-        The changes that nothing was tried with.
+        What was changed: name, change, how many conclusions were tried (`n`), of how many the level
+        that falls most stays the same (`n_keeping_level`), and how many survive (`n_surviving`).
     """
-    conclusions = [one for place in places if place.variant == PLAIN
-                   for one in _conclusions(place, places)]  # fmt: skip
-    tried = {found["name"] for one in conclusions for found in one["variants"]}
+    by_variant = {name: [one for one in trials if one.variant == name] for name in VARIANTS}
     return {
-        "variants": [_variant(name, conclusions) for name in VARIANTS if name in tried],
-        "conclusions": conclusions,
-        "n": len(conclusions),
-        "n_keeping_level": sum(not one["turning"] for one in conclusions),
-        "n_surviving": sum(not one["failing"] for one in conclusions),
-        "sizes": sorted({one["msg_bytes"] for one in conclusions}),
-        "working_sets": [
-            name for name in (HOT, COLD) if any(one["working_set"] == name for one in conclusions)
-        ],
-        "left_out": [
-            variant.change
-            for name, variant in VARIANTS.items()
-            if name != PLAIN and name not in tried
+        "n": len({(one.place, one.implementation, one.msg_bytes) for one in trials}),
+        "variants": [
+            {
+                "name": name,
+                "change": VARIANTS[name].change,
+                "n": len(tried),
+                "n_keeping_level": sum(one.keeps_level for one in tried),
+                "n_surviving": sum(one.survives for one in tried),
+            }
+            for name, tried in by_variant.items()
+            if tried
         ],
     }
 
 
-def tried_again(sensitivity: Facts, place: Place, saving: Facts) -> Facts:
+def tried_again(trials: Sequence[Trial], place: Place, saving: Facts) -> Facts:
     """Return under how many changes the conclusion of a saving was tried: in its very cell.
 
     Keys
@@ -65,85 +97,11 @@ def tried_again(sensitivity: Facts, place: Place, saving: Facts) -> Facts:
 
     Parameters
     ----------
-    sensitivity
-        What `sensitivity_facts` says.
-    place
-        Where is saved.
     saving
         As `saving_of` says, with a level that changes.
     """
-    cell = {
-        "testbed": place.testbed,
-        "working_set": place.working_set,
-        "implementation": saving["implementation"],
-        "msg_bytes": saving["most"]["msg_bytes"],
-    }
-    tried = [
-        found
-        for one in sensitivity["conclusions"]
-        if cell.items() <= one.items()
-        for found in one["variants"]
-    ]
-    holds = "keeps_level" if saving["verdict"] == "falls" else "survives"
-    return {"n": len(tried), "n_holding": sum(found[holds] for found in tried)}
-
-
-def _variant(name: str, conclusions: list[Facts]) -> Facts:
-    tried = [found for one in conclusions for found in one["variants"] if found["name"] == name]
-    return {
-        "name": name,
-        "change": VARIANTS[name].change,
-        "n": len(tried),
-        "n_surviving": sum(found["survives"] for found in tried),
-    }
-
-
-def _conclusions(place: Place, places: Mapping[Place, Values]) -> Iterator[Facts]:
-    plain = places[place]
-    others = [
-        (name, other)
-        for name in VARIANTS
-        if name != PLAIN and (other := places.get(place._replace(variant=name))) is not None
-    ]
-    for implementation in plain.implementations:
-        if implementation == BASELINE:
-            continue
-        for size in plain.common_sizes(BASELINE, implementation):
-            saved = saved_at(plain, implementation, size)
-            tried = [
-                _tried(name, saved, saved_at(other, implementation, size))
-                for name, other in others
-                if size in other.common_sizes(BASELINE, implementation)
-            ]
-            if not tried:
-                continue
-            yield {
-                "testbed": place.testbed,
-                "working_set": place.working_set,
-                "implementation": implementation,
-                "msg_bytes": size,
-                "saved": saved,
-                "level": level_of(saved),
-                "variants": tried,
-                "turning": _changes(tried, "keeps_level"),
-                "failing": _changes(tried, "survives"),
-            }
-
-
-def _changes(tried: list[Facts], what: str) -> list[str]:
-    """Return the changes under which something does not hold."""
-    return [VARIANTS[found["name"]].change for found in tried if not found[what]]
-
-
-def _tried(name: str, plain: Mapping[str, float], saved: Mapping[str, float]) -> Facts:
-    return {
-        "name": name,
-        "saved": saved,
-        "level": level_of(saved),
-        "keeps_level": level_of(saved) == level_of(plain),
-        "survives": _says(saved) == _says(plain),
-    }
-
-
-def _says(saved: Mapping[str, float]) -> tuple[str | None, ...]:
-    return (level_of(saved), *(change_of(saved[level]) for level in LEVELS))
+    cell = (place, saving["implementation"], saving["most"]["msg_bytes"])
+    tried = [one for one in trials if (one.place, one.implementation, one.msg_bytes) == cell]
+    falls = saving["verdict"] == "falls"
+    holding = [one.keeps_level if falls else one.survives for one in tried]
+    return {"n": len(tried), "n_holding": sum(holding)}

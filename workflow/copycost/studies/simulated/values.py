@@ -40,15 +40,12 @@ class Values:
         Message sizes [bytes], ascending.
     misses
         By implementation and size.
-    loads
-        Those of loads alone.
     """
 
     place: Place
     implementations: tuple[str, ...]
     sizes: tuple[int, ...]
     misses: Mapping[tuple[str, int], Misses]
-    loads: Mapping[tuple[str, int], Misses]
 
     def of(self, implementation: str, msg_bytes: int) -> Misses | None:
         """Return the misses of a cell, None where it was not counted."""
@@ -71,27 +68,26 @@ def total(misses: Misses, level: str) -> float:
 def values_by_place(table: pd.DataFrame) -> dict[Place, Values]:
     """Return the counted cells of each place, in the order of the table."""
     counted = table[(table["status"] == "measured") & (table["side"] == BOTH)]
-    found: dict[Place, dict[tuple[str, int], tuple[Misses, Misses]]] = {}
+    found: dict[Place, dict[tuple[str, int], Misses]] = {}
     for row in counted.to_dict("records"):
         place = Place(str(row["testbed"]), str(row["working_set"]), str(row["variant"]))
         key = str(row["implementation"]), int(row["msg_bytes"])
-        found.setdefault(place, {})[key] = _per_line(row, "misses"), _per_line(row, "load_misses")
+        found.setdefault(place, {})[key] = _per_line(row)
     return {
         place: Values(
             place,
             in_order(name for name, _ in cells),
             tuple(sorted({size for _, size in cells})),
-            {key: misses for key, (misses, _) in cells.items()},
-            {key: loads for key, (_, loads) in cells.items()},
+            cells,
         )
         for place, cells in found.items()
     }
 
 
-def _per_line(row: Mapping[Hashable, Any], quantity: str) -> Misses:
+def _per_line(row: Mapping[Hashable, Any]) -> Misses:
     return {
         level: {
-            mode: float(row[f"simulated_{level}_{quantity}_{mode}_per_byte"])
+            mode: float(row[f"simulated_{level}_misses_{mode}_per_byte"])
             * float(row["simulated_line_bytes"])
             for mode in MODES
         }

@@ -82,9 +82,6 @@ def walk_facts(found: Sequence[tuple[Walk, Mapping[str, Any]]]) -> Facts:
 
     Keys
     ----
-    walks
-        Pattern, bytes, lines, and per level what is `expected` and `counted`, of the application:
-        misses, and those by stores.
     n, n_right
         Walks, and those whose counts are off by no more lines than the program has itself [count].
     worst_lines
@@ -97,12 +94,11 @@ def walk_facts(found: Sequence[tuple[Walk, Mapping[str, Any]]]) -> Facts:
     found
         Each walk with what the simulation has counted.
     """
-    walks = [_one(walk, counted) for walk, counted in found]
+    off = [_off_lines(walk, counted) for walk, counted in found]
     return {
-        "walks": walks,
-        "n": len(walks),
-        "n_right": sum(one["off_lines"] <= _OWN_LINES for one in walks),
-        "worst_lines": max((one["off_lines"] for one in walks), default=0),
+        "n": len(off),
+        "n_right": sum(lines <= _OWN_LINES for lines in off),
+        "worst_lines": max(off, default=0),
         "reason": None,
     }
 
@@ -112,21 +108,14 @@ def no_walks(reason: str) -> Facts:
     return walk_facts([]) | {"reason": reason}
 
 
-def _one(walk: Walk, counted: Mapping[str, Any]) -> Facts:
+def _off_lines(walk: Walk, counted: Mapping[str, Any]) -> int:
+    """Return by how many lines the counts of the application are off, in the worst level."""
     user = totals_of(functions_of(counted))["sender", "user"]
-    found = [(level, walk.known(level), _counted(user, level)) for level in LEVELS]
-    return {
-        "pattern": walk.pattern,
-        "bytes": walk.n_bytes,
-        "lines": walk.n_lines,
-        "levels": [
-            {"level": level, "expected": expected, "counted": counted}
-            for level, expected, counted in found
-        ],
-        "off_lines": max(
-            abs(counted[what] - expected[what]) for _, expected, counted in found for what in _WHAT
-        ),
-    }
+    return max(
+        abs(_counted(user, level)[what] - walk.known(level)[what])
+        for level in LEVELS
+        for what in _WHAT
+    )
 
 
 def _counted(user: Counts, level: str) -> Known:

@@ -1,0 +1,151 @@
+"""What each part of the way of a message costs, and which parts copy every byte."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from copycost.grid.testbeds import transport_of
+from copycost.hosts.parties import hypervisor_of, is_hypervisor
+from copycost.hosts.side import SideName
+from copycost.stats.estimates import estimate
+from copycost.stats.settings import StatisticsSettings
+from copycost.studies.profile.names import parties_on
+from copycost.studies.profile.paths import ELSEWHERE, Box, DataPath
+from copycost.studies.profile.shares import Share
+from copycost.studies.profile.tables import Repetition
+
+LEAST_NS_PER_KIB = 5.0
+"""Less than this cannot be a copy of every byte: no core copies 200 GB/s. Headers alone, or a stray
+sample, take less."""
+
+TAP_COPY = "tap_copy_in"
+"""The copy that a host makes of what a guest sends, zero-copy or not."""
+
+# in the order of the way; on the host as between guests
+_LANES = ("down", "link", "host_down", "host_up", "up")
+_REST = Box(
+    ELSEWHERE,
+    dict.fromkeys(("stream", "datagram"), "on no part of the way"),
+    "link",
+    copies=False,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A part of the way, and the parties in whose stacks it is looked for."""
+
+    box: Box
+    parties: tuple[str, ...]
+
+    @property
+    def party(self) -> str | None:
+        """The hypervisor whose stacks these are; None for the sides and their kernels."""
+        return next((party for party in self.parties[:1] if is_hypervisor(party)), None)
+
+    def ns_per_kib(self, one: Repetition) -> float:
+        """Return the own CPU time there [ns per KiB received]."""
+        return sum(
+            one.shares[party].boxes.get(self.box.name, Share()).own * one.ns_per_kib(party)
+            for party in self.parties
+            if party in one.shares
+        )
+
+    def share(self, one: Repetition) -> float:
+        """Return its share of the samples of the parties that have it [0 to 1]."""
+        having = [
+            party
+            for party in self.parties
+            if party in one.shares and self.box.name in one.shares[party].boxes
+        ]
+        total = sum(one.ns_per_kib(party) for party in having)
+        return self.ns_per_kib(one) / total if total else 0.0
+
+    def function(self, cell: Iterable[Repetition]) -> str:
+        """Return the function by which most samples came there, '' if there were none."""
+        sums: dict[str, float] = {}
+        for one in cell:
+            for party in self.parties:
+                if party in one.shares:
+                    found = one.shares[party].box_functions.get(self.box.name, {})
+                    for name, share in found.items():
+                        sums[name] = sums.get(name, 0.0) + share * one.cpus(party)
+        return max(sorted(sums), key=lambda name: sums[name]) if sums else ""
+
+    def copies_every_byte(self, cell: Iterable[Repetition]) -> bool:
+        """Tell whether every byte is copied there, in every repetition."""
+        return self.box.copies and all(self.ns_per_kib(one) >= LEAST_NS_PER_KIB for one in cell)
+
+
+def places_on(testbed: str, data_path: DataPath) -> list[Place]:
+    """Return the parts of the way on a testbed, in its order; what is on none of them is the last.
+
+    Where both sides run in one guest, no byte passes the host.
+    """
+    parties = parties_on(testbed)
+    inside = tuple(party for party in parties if not is_hypervisor(party))
+    around = [box for box in data_path.boxes if box.lane == "host"]
+    found = []
+    for lane in _LANES:
+        side: SideName = "sender" if "down" in lane else "receiver"
+        own = hypervisor_of([side])
+        taken = [box for box in data_path.boxes if box.lane == lane]
+        if not lane.startswith("host"):
+            found += [Place(box, inside) for box in taken]
+        elif own in parties:
+            # a hypervisor works next to its guest: before the host's kernel, or after
+            way = [*around, *taken] if side == "sender" else [*taken, *around]
+            found += [Place(box, (own,)) for box in way]
+    placed = {party for place in found for party in place.parties}
+    shared = tuple(party for party in parties if party not in placed)
+    if shared:
+        found += [Place(box, shared) for box in around if not box.copies]
+    return [*found, Place(_REST, parties)]
+
+
+def way_facts(
+    cell: Sequence[Repetition], data_path: DataPath, settings: StatisticsSettings
+) -> list[dict[str, Any]]:
+    """Return the parts of the way that took CPU time, in its order.
+
+    Keys
+    ----
+    name, title, place
+        Of the box, and its number on the way.
+    party
+        The hypervisor that does it, or None.
+    copied
+        Whether every byte is copied there: at least `LEAST_NS_PER_KIB` in every repetition.
+    function
+        The function by which most samples came there.
+    ns_per_kib
+        Its own CPU time, all parties together, with its interval.
+    share
+        Of the samples of the parties that have it.
+    """
+    counted = [one for one in cell if one.received_bytes]
+    transport = transport_of(cell[0].key.testbed)
+    found = []
+    for number, place in enumerate(places_on(cell[0].key.testbed, data_path)):
+        costs = [place.ns_per_kib(one) for one in counted]
+        if any(costs):
+            found.append(
+                {
+                    "name": place.box.name,
+                    "title": place.box.titles[transport],
+                    "place": number,
+                    "party": place.party,
+                    "copied": place.copies_every_byte(counted),
+                    "function": place.function(counted),
+                    "ns_per_kib": estimate(costs, settings),
+                    "share": estimate(
+                        [place.share(one) for one in counted], settings, is_share=True
+                    ),
+                }
+            )
+    return found
+
+
+def tap_copy(way: Iterable[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the entry of the copy that the host makes of what is sent; None without one."""
+    return next((one for one in way if one["name"] == TAP_COPY and one["copied"]), None)
