@@ -9,7 +9,7 @@ from copycost.fleet import report
 from copycost.fleet.facts import Fleet
 from copycost.fleet.gathering import gather
 from copycost.fleet.host_facts import told_by
-from copycost.fleet.host_tables import all_findings, all_tables, usable_cpus
+from copycost.fleet.host_tables import all_tables, usable_cpus
 from copycost.fleet.parcel import read_parcel
 from copycost.fleet.sets import read_sets
 from tools.bench.rows import Limit, Row
@@ -49,16 +49,14 @@ def fleet_rows(project: Path) -> Iterator[Row]:
 
 
 def main(step: str, folder: Path) -> None:
-    """Make the tables of a fleet, audit its hosts, or write the report over them."""
+    """Make the tables of a fleet and audit its hosts, or write the report over them."""
     sets = read_sets(folder)
     if step == "tables":
         names = [one.name for one in sets]
         tables = dict(zip(names, all_tables(sets, usable_cpus()), strict=True))
         told = {one.name: told_by(one) for one in sets}
-        findings: dict[str, list[dict[str, object]]] = {name: [] for name in names}
+        findings = {name: of.findings for name, of in tables.items()}
         report.write_tables(Fleet(sets, names, {}, tables, told, findings, {}), folder)
-    elif step == "audit":
-        all_findings(sets, usable_cpus())
     else:
         facts = report.write_tables(gather(folder, usable_cpus()), folder)
         report.write_report(facts, folder, ["html"])

@@ -13,7 +13,7 @@ import yaml
 from copycost.errors import CopycostError, DataError
 from copycost.fleet.names import name_of, require_name, shown
 from copycost.fleet.privacy import SECTIONS, peers_of, without_private
-from copycost.fleet.schemas import EXPORT, FACTS
+from copycost.fleet.sets import EXPORT, FACTS
 from copycost.fleet.stores import MOST_BYTES, MOST_FILES, STUDIES, FolderStore, Store, open_store
 from copycost.grid.capabilities import RECEIVERS
 from copycost.grid.testbeds import TESTBEDS, kind_of
