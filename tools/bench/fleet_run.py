@@ -22,7 +22,7 @@ N_HOSTS, N_RECORDS = 200, 400
 
 
 def fleet_rows(project: Path) -> Iterator[Row]:
-    """Yield time and memory of tables, audit and report of a fleet, simulated from a run.
+    """Yield time and memory of the audited tables and the report of a fleet, simulated from a run.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def fleet_rows(project: Path) -> Iterator[Row]:
         sets = read_sets(Path(folder))
         n_records = sum(one.n_records for one in sets)
         what = f"of {n_records} records of {len(sets)} simulated hosts"
-        for step, limit in (("tables", _TIME_LIMIT_S), ("audit", None), ("report", None)):
+        for step, limit in (("tables", _TIME_LIMIT_S), ("report", None)):
             run = timed(project, [sys.executable, "-m", "tools.bench.fleet_run", step, folder])
             note = f"{run.cpu_s:.1f} s of CPU time"
             yield Row("workflow", f"{step} {what}", run.wall_s, "s", limit=limit, note=note)

@@ -30,7 +30,10 @@ class Kind(StrEnum):
     INCOMPLETE = "incomplete"
 
 
-_GRAVITY = tuple(Kind)
+_GRAVITY = (
+    Kind.NO_MEASUREMENT, Kind.IMPOSSIBLE, Kind.CONTRADICTION, Kind.NOT_SEPARATE, Kind.NOT_COUNTED,
+    Kind.ODD, Kind.WEAK, Kind.INCOMPLETE,
+)  # fmt: skip
 _SURE = tuple(Sureness)
 
 REFUTING = (Kind.NO_MEASUREMENT, Kind.IMPOSSIBLE, Kind.NOT_SEPARATE)
