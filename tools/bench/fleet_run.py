@@ -9,7 +9,7 @@ from copycost.fleet import report
 from copycost.fleet.facts import Fleet
 from copycost.fleet.gathering import gather
 from copycost.fleet.host_facts import told_by
-from copycost.fleet.host_tables import all_findings, all_tables, usable_cpus
+from copycost.fleet.host_tables import all_tables, usable_cpus
 from copycost.fleet.parcel import read_parcel
 from copycost.fleet.sets import read_sets
 from tools.bench.rows import Limit, Row
@@ -22,7 +22,7 @@ N_HOSTS, N_RECORDS = 200, 400
 
 
 def fleet_rows(project: Path) -> Iterator[Row]:
-    """Yield time and memory of tables, audit and report of a fleet, simulated from a run.
+    """Yield time and memory of the audited tables and the report of a fleet, simulated from a run.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def fleet_rows(project: Path) -> Iterator[Row]:
         sets = read_sets(Path(folder))
         n_records = sum(one.n_records for one in sets)
         what = f"of {n_records} records of {len(sets)} simulated hosts"
-        for step, limit in (("tables", _TIME_LIMIT_S), ("audit", None), ("report", None)):
+        for step, limit in (("tables", _TIME_LIMIT_S), ("report", None)):
             run = timed(project, [sys.executable, "-m", "tools.bench.fleet_run", step, folder])
             note = f"{run.cpu_s:.1f} s of CPU time"
             yield Row("workflow", f"{step} {what}", run.wall_s, "s", limit=limit, note=note)
@@ -49,16 +49,14 @@ def fleet_rows(project: Path) -> Iterator[Row]:
 
 
 def main(step: str, folder: Path) -> None:
-    """Make the tables of a fleet, audit its hosts, or write the report over them."""
+    """Make the tables of a fleet and audit its hosts, or write the report over them."""
     sets = read_sets(folder)
     if step == "tables":
         names = [one.name for one in sets]
         tables = dict(zip(names, all_tables(sets, usable_cpus()), strict=True))
         told = {one.name: told_by(one) for one in sets}
-        findings: dict[str, list[dict[str, object]]] = {name: [] for name in names}
+        findings = {name: of.findings for name, of in tables.items()}
         report.write_tables(Fleet(sets, names, {}, tables, told, findings, {}), folder)
-    elif step == "audit":
-        all_findings(sets, usable_cpus())
     else:
         facts = report.write_tables(gather(folder, usable_cpus()), folder)
         report.write_report(facts, folder, ["html"])

@@ -11,7 +11,7 @@ from copycost.audit.dataset import Dataset
 from copycost.audit.mapping import FileMapping
 from copycost.audit.plausibility import Finding, check_plausibility
 from copycost.audit.reader import read_dataset
-from copycost.audit.templates import audit_environment
+from copycost.audit.templates import found_by, reason_against
 from copycost.records.columns import COLUMNS
 from copycost.records.table import write_table
 
@@ -93,14 +93,6 @@ def changed(column: str, change: Callable[[pd.DataFrame], object], **model: int)
     return table.assign(**{column: change(table)})
 
 
-def sentences(template: str, message: object, argument: object) -> str:
-    """Return the words of a code, from one of the files of macros, on one line."""
-    module = audit_environment().get_template(f"_macros/audit_{template}.j2").module
-    return " ".join(str(getattr(module, str(message))(argument)).split())
-
-
-def finding_text(finding: Finding) -> str:
-    """Return what a finding is, what was found, and why that is no measurement."""
-    about = f"[{finding.kind}, {finding.sureness}, {' '.join(finding.quantities) or 'all'}]"
-    found = sentences("findings", finding.code, finding)
-    return f"{about} {found} {sentences('reasons', finding.code, finding)}"
+def words_of(finding: Finding) -> str:
+    """Return all that is said of a finding."""
+    return f"{found_by(finding)} {reason_against(finding)}"

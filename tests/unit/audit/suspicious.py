@@ -6,10 +6,6 @@ import numpy as np
 import pandas as pd
 from unit.audit.made import DURATION_S, Model, changed, make_table
 
-from copycost.audit.mapping import FileMapping
-from copycost.audit.plausibility import Finding
-
-EIGHT_CPUS = FileMapping(host={"cpus": 8})
 Table = Callable[[], pd.DataFrame]
 
 
@@ -92,7 +88,7 @@ FAULTS: Mapping[str, Table] = {
     "formula, within rounding": _once(
         "L1", lambda t: (2.5e6 * t["size"] ** 0.7 * t["threads"] ** 0.2).round(0)
     ),
-    "formula_of_some": _formula_of_one,
+    "formula, of some": _formula_of_one,
     "derived": _once("LLC", lambda t: t["L1"] * 0.25),
     "multiple": _multiple,
     "throughput_disagrees": _bytes_off(1.37),
@@ -135,8 +131,3 @@ FAULTS: Mapping[str, Table] = {
     "context_switches": _noisy("context_switches", lambda t: t["threads"] * 3e7 * DURATION_S),
 }
 """By the code of the finding, and after a comma by the branch of its sentences."""
-
-
-def finding_of(findings: list[Finding], fault: str) -> Finding:
-    """Return the first finding that a fault is there for."""
-    return next(found for found in findings if found.code == fault.partition(",")[0])

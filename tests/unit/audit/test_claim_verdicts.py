@@ -105,7 +105,8 @@ def test_what_counted_once_is_not_zero() -> None:
     dataset.table["context_switches"] = counts
     zero = {"metric": "context_switches", "is": "zero"}
     found = judged(dataset, value=zero)
-    assert (found.verdict, found.because.numbers["n_against"]) == ("contradicted", 1)
+    assert found.verdict == "contradicted"
+    assert "1 against" in found.because.numbers["counts"]
     assert judged(dataset, value=zero, **{"in": "most"}).verdict == "supported"
     assert judged(dataset, value=zero | {"is": "not zero"}).verdict == "contradicted"
 
@@ -157,7 +158,6 @@ def test_deleted_cells_leave_it_undecided(kind: str) -> None:
         assert found.verdict == "undecided", gap
         if kind != "crossover":
             assert found.n_missing in (1, 2), gap
-            assert found.because.code == "cells_missing"
 
 
 def cells(n_more: int, n_less: int) -> np.ndarray:

@@ -24,8 +24,8 @@ def test_a_published_run_becomes_a_report_with_its_verdicts(
     audit = json.loads((tmp_path / "audit.json").read_text(encoding="utf-8"))
     assert [claim["verdict"] for claim in audit["claims"]].count("contradicted") == 4
     html = " ".join((tmp_path / "report.html").read_text(encoding="utf-8").split())
-    assert "An exact function of message size and threads gives the cycles" in html
-    assert "Why is zero-copy not always the fastest?" in html
+    assert "an exact function of size and threads (one_copy: 3 x size + 800 x threads" in html
+    assert "Along the sizes" in html
     check_pdf(tmp_path / "report.pdf")
 
 

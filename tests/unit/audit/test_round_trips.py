@@ -7,7 +7,7 @@ import pytest
 from sample_records import sample_record, with_round_trips
 from unit.audit.round_trips import round_trips
 
-from copycost.audit.plausibility.round_trips import check_round_trips
+from copycost.audit.plausibility.bounds import check_round_trips
 from copycost.records.record import Record
 from copycost.records.table import make_table
 from copycost.studies.round_trips.columns import ROUND_TRIPS

@@ -4,7 +4,8 @@ import csv
 
 import pytest
 
-from copycost.audit.plausibility.simulated import PATH, bytes_per_l1d_miss
+from copycost.audit.plausibility.bounds import SIMULATED as PATH
+from copycost.audit.plausibility.bounds import bytes_per_l1d_miss
 from copycost.build.checkout import ROOT
 
 

@@ -72,11 +72,8 @@ def test_round_trips_are_compared_by_the_same_code(fleet: Path) -> None:
             assert point["spread"] == pytest.approx(true.std(ddof=1), rel=0.1)
             assert math.log(point["next_low"]) < true.mean() < math.log(point["next_high"])
             assert quantity["turns"] is None
-    signs = {quantity["words"][1] for quantity in pair["quantities"]}
-    assert signs == {"faster"}
     text = (fleet / "report" / "report.qmd").read_text(encoding="utf-8")
-    assert "# Round trips across hosts" in text
-    assert "**99th percentile of round trips.** At 4" in text
+    assert "| 99th percentile |" in " ".join(text.split())
 
 
 def test_the_fact_that_an_effect_goes_with_is_named(fleet: Path) -> None:

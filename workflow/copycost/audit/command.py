@@ -1,6 +1,7 @@
 """The command `audit`: one file of measurements in, a judged report out."""
 
 import argparse
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -36,6 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--formats", nargs="+", choices=FORMATS, default=list(FORMATS), help="default: both"
     )
+    parser.add_argument(
+        "--json", action="store_true", help="print all that was found as JSON, and write no report"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -46,7 +50,8 @@ def run(options: argparse.Namespace) -> int:
     CopycostError
         If the file, the mapping or the claims cannot be read.
     """
-    audit_file(options.file, options.mapping, options.claims, options.output, options.formats)
+    audit_file(options.file, options.mapping, options.claims, options.output, options.formats,
+               as_json=options.json)  # fmt: skip
     return 0
 
 
@@ -56,8 +61,12 @@ def audit_file(
     claims: Path | None = None,
     output: Path | None = None,
     formats: Sequence[str] = FORMATS,
+    *,
+    as_json: bool = False,
 ) -> Path:
     """Audit a file, write the report and say what it says; return the report's folder.
+
+    With `as_json`, what it says is printed as ``audit.json`` has it, and nothing is written.
 
     Parameters
     ----------
@@ -81,6 +90,9 @@ def audit_file(
     for option, path in (("--mapping", mapping), ("--claims", claims), ("--output", output)):
         command += [option, str(path)] if path else []
     facts = audit_facts(Audit(dataset, findings, judged, command))
+    if as_json:
+        print(json.dumps(facts, indent=1, ensure_ascii=False))
+        return folder
     print(fill("audit.txt.j2", audit=facts), end="")
     # Imported here: what is wrong with a file is said before figures and typesetting are loaded.
     from copycost.audit import report

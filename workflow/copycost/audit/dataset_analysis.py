@@ -9,8 +9,7 @@ import pandas as pd
 from copycost.analysis.compare import compare
 from copycost.analysis.json_values import Facts
 from copycost.analysis.summary import summarise
-from copycost.audit.dataset import Dataset, moved_bytes
-from copycost.audit.derived import messages_of, quantity
+from copycost.audit.dataset import Dataset, messages_of, moved_bytes, quantity
 from copycost.audit.quantities import (
     DATASET,
     IMPLEMENTATION,
@@ -73,7 +72,8 @@ def analyse_dataset(dataset: Dataset, settings: StatisticsSettings = STATISTICS)
     ratios = compare(cells, settings)
     config = _config(dataset, cells, settings)
     facts = compute_facts(Inputs(cells, summary, ratios, _host(dataset), config))
-    facts["audited"] = _told(dataset)
+    misses = ("l1d_misses", "llc_misses", "cache_misses")
+    facts["audited"] = {"misses": any(dataset.is_counted(name) for name in misses)}
     return DatasetAnalysis(cells, summary, ratios, facts)
 
 
@@ -177,15 +177,6 @@ def _config(dataset: Dataset, cells: pd.DataFrame, settings: StatisticsSettings)
             "seed": settings.seed,
         },
         "report": {"title": dataset.name, "formats": ["html", "pdf"]},
-    }
-
-
-def _told(dataset: Dataset) -> Facts:
-    """Return what the table itself tells, of which the sentences on it depend."""
-    misses = ("l1d_misses", "llc_misses", "cache_misses")
-    return {
-        "misses": any(dataset.is_counted(name) for name in misses),
-        "threads_told": all(note.code != "one_thread_assumed" for note in dataset.notes),
     }
 
 

@@ -2,11 +2,10 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from copycost.analysis.json_values import Facts, plain
-from copycost.audit.claims.cells import N_SHOWN
 from copycost.audit.claims.verdicts import JudgedClaim, Verdict
 from copycost.audit.dataset import CELL, KEYS, Dataset
 from copycost.audit.dataset_analysis import unused_totals
@@ -14,15 +13,13 @@ from copycost.audit.mapping import Meaning
 from copycost.audit.message import Message
 from copycost.audit.plausibility import Finding
 from copycost.audit.quantities import DURATION, base_of, words_of
+from copycost.audit.templates import found_by, reason_against, text_of
 from copycost.audit.wording import scope, subject
 from copycost.wording.plurals import plural
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 _LABELS = (*KEYS, DURATION)
-
-_SHOWN = 6
-"""Cells of a finding that the report shows."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +56,7 @@ def audit_facts(audit: Audit) -> Facts:
     columns, notes
         What the columns were taken for, and what had to be decided.
     findings, claims
-        What speaks against the numbers, and the verdicts on the claims. What they say is a code,
-        which is the name of a macro in ``report/_macros/audit_*.j2``, with the numbers for it.
+        What speaks against the numbers, and the verdicts on the claims, each with its words.
     verdicts
         How many claims have which verdict.
     """
@@ -79,7 +75,7 @@ def audit_facts(audit: Audit) -> Facts:
             "repetitions": int(table["rep"].max()),
             "implementations": sorted(set(table["implementation"])),
             "columns": _columns(dataset),
-            "notes": [_message(note) for note in _notes(dataset)],
+            "notes": [text_of(note) for note in _notes(dataset)],
             "findings": [
                 finding_facts(finding, len(dataset.datasets)) for finding in audit.findings
             ],
@@ -98,12 +94,6 @@ def _notes(dataset: Dataset) -> list[Message]:
 def _verdicts(judged: Sequence[JudgedClaim]) -> dict[str, int]:
     counts = Counter(claim.verdict for claim in judged)
     return {verdict.value: counts[verdict] for verdict in Verdict if counts[verdict]}
-
-
-def _message(message: Message | Finding) -> Facts:
-    if isinstance(message, Finding):
-        return finding_facts(message, 1)
-    return {"code": message.code, "numbers": dict(message.numbers)}
 
 
 def _columns(dataset: Dataset) -> list[Facts]:
@@ -141,11 +131,12 @@ def finding_facts(finding: Finding, n_datasets: int) -> Facts:
         "kind": finding.kind.value,
         "sureness": finding.sureness.value,
         "refutes": finding.refutes,
+        "found": found_by(finding),
+        "why": reason_against(finding),
         "dataset": finding.dataset,
         "quantities": list(finding.quantities),
         "numbers": dict(finding.numbers),
         "cells": list(finding.cells),
-        "n_more_cells": max(len(finding.cells) - _SHOWN, 0),
     }
 
 
@@ -157,14 +148,21 @@ def _judged(judged: JudgedClaim) -> Facts:
         "question": claim.question,
         "title": f"{claim.text} ({where})" if where else claim.text,
         "verdict": judged.verdict.value,
-        "because": _message(judged.because),
-        "evidence": [_message(evidence) for evidence in judged.evidence],
-        "n_more_evidence": max(len(judged.evidence) - N_SHOWN, 0),
+        "because": " ".join(_because(judged)),
+        "evidence": list(judged.evidence),
         "observed_once": judged.observed_once,
         "label": _label(judged),
-        "totals": None if judged.totals is None else _message(judged.totals),
-        "caution": None if judged.caution is None else _message(judged.caution),
     }
+
+
+def _because(judged: JudgedClaim) -> Iterator[str]:
+    """Yield why a claim has its verdict, and what is doubtful about that."""
+    yield text_of(judged.because)
+    if judged.totals is not None:
+        yield text_of(judged.totals)
+    if judged.caution is not None:
+        about = subject(judged.caution.quantities, None)
+        yield f"What it rests on is doubtful. {about}: {found_by(judged.caution)}."
 
 
 def _label(judged: JudgedClaim) -> str:

@@ -11,7 +11,7 @@ class Message:
     Attributes
     ----------
     code
-        The macro that has the words, in a file ``report/_macros/audit_*.j2``.
+        Of ``report/audit_messages.csv``, which has the words.
     numbers
         The numbers and names that the words need.
     """

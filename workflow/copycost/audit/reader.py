@@ -11,10 +11,15 @@ import pandas as pd
 from copycost.audit.cells_dataset import is_cells_table, read_cells_table
 from copycost.audit.dataset import CELL, KEYS, Dataset
 from copycost.audit.decoding import TextTable, decode_file, split_table
-from copycost.audit.instants import parse_instants
 from copycost.audit.mapping import FileMapping, Meaning, find_meanings, implementation_name, listed
 from copycost.audit.message import Message
-from copycost.audit.number_parsing import Numbers, decimal_commas, is_gap, parse_column
+from copycost.audit.number_parsing import (
+    Numbers,
+    decimal_commas,
+    is_gap,
+    parse_column,
+    parse_instants,
+)
 from copycost.audit.quantities import (
     DATASET,
     IMPLEMENTATION,

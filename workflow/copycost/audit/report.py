@@ -11,6 +11,7 @@ from typing import Any
 
 from copycost.analysis.json_values import Facts
 from copycost.analysis.tables import write_table
+from copycost.audit.analysis_table import COLUMNS, analysis_rows
 from copycost.audit.dataset_analysis import DatasetAnalysis
 from copycost.audit.templates import TEMPLATES, fill, table_rows
 from copycost.figures.names import AUDIT_FIGURES
@@ -31,6 +32,21 @@ _SLOWEST = (
     "ratio_heatmap",
     "copied_share",
 )
+
+
+_CAPTIONS = {
+    "throughput": "Throughput against message size, by number of threads",
+    "time_per_message": "Latency by message size and number of threads",
+    "counters": "Cache misses per byte and context switches per message against message size",
+    "cost_per_byte": "Cost of a byte against message size",
+    "ratio_heatmap": "Throughput as a ratio to two_copy, by repetition, no difference marked,",
+    "copied_share": "Share of the zero-copy sends that the kernel copied after all",
+}
+
+
+def _has_misses(facts: Facts) -> bool:
+    conditions = facts["conditions"].values()
+    return any(one["questions"]["q2"]["verdict"] != "not_counted" for one in conditions)
 
 
 def write_tables(analysed: DatasetAnalysis, folder: Path) -> None:
@@ -111,7 +127,10 @@ def _context(
         "facts": facts,
         "host": facts["host"],
         "audit": audit,
-        "rows": table_rows(audit),
+        "rows": table_rows(audit)
+        | {"analysis": analysis_rows(facts), "misses": _has_misses(facts)},
+        "analysis_columns": COLUMNS,
+        "captions": _CAPTIONS,
         "conditions": conditions,
         "figures": shown,
         "results_tables": {

@@ -1,10 +1,14 @@
-"""The templates of an audit: its filters, its tables, and what it prints."""
+"""The words of an audit: of its findings and messages, its tables, and what it prints."""
 
+import csv
+from collections.abc import Mapping, Sequence
 from functools import cache
 
-from jinja2 import Environment
+from jinja2 import Environment, Template
 
 from copycost.analysis.json_values import Facts
+from copycost.audit.message import Message
+from copycost.audit.plausibility.finding import Finding, declared
 from copycost.audit.wording import plain_number, quantities, small_percent, tally
 from copycost.build.checkout import ROOT
 from copycost.report.markdown import code, escape
@@ -23,20 +27,60 @@ def audit_environment() -> Environment:
     return environment
 
 
-def fill(template: str, **context: object) -> str:
+@cache
+def _template(text: str) -> Template:
+    return audit_environment().from_string(text)
+
+
+@cache
+def _messages() -> Mapping[str, str]:
+    with (TEMPLATES / "audit_messages.csv").open(encoding="utf-8", newline="") as file:
+        return {row["code"]: row["text"] for row in csv.DictReader(file)}
+
+
+def text_of(message: Message) -> str:
+    """Return the words of a message, plain."""
+    return _template(_messages()[message.code]).render(message.numbers)
+
+
+def found_by(finding: Finding) -> str:
+    """Return what was found, plain, and in how many rows."""
+    found = _template(declared()[finding.code].found).render(finding.numbers)
+    of_rows = finding.numbers.get("of_rows")
+    return f"{found}, in {finding.numbers['n_rows']} of {of_rows} rows" if of_rows else found
+
+
+def reason_against(finding: Finding) -> str:
+    """Return why what was found can hardly be a measurement, plain."""
+    return _template(declared()[finding.code].why).render(finding.numbers)
+
+
+def fill(
+    template: str, command: str = "audit", about: str = "this table", **context: object
+) -> str:
     """Return the text of a template; DataError if it asks for a fact that there is not."""
-    return fill_from(audit_environment(), template, context, "audit", "this table")
+    return fill_from(audit_environment(), template, context, command, about)
 
 
 def table_rows(audit: Facts) -> dict[str, list[list[str]]]:
     """Return the rows of the report's tables by name, in Markdown."""
     return {
         "claims": [
-            [str(number), escape(claim["title"]), f"**{claim['label']}**"]
+            [str(number), escape(claim["title"]), f"**{claim['label']}**", escape(claim["because"])]
             for number, claim in enumerate(audit["claims"], 1)
         ],
+        "evidence": [
+            [str(number), escape(line)]
+            for number, claim in enumerate(audit["claims"], 1)
+            for line in _shown(claim["evidence"])
+        ],
         "findings": [
-            [escape(finding["subject"]), finding["kind"], finding["sureness"]]
+            [
+                escape(finding["subject"]),
+                f"{finding['kind']} ({finding['sureness']})",
+                escape("; ".join([finding["found"], *_shown(finding["cells"])])),
+                escape(finding["why"]),
+            ]
             for finding in audit["findings"]
         ],
         "columns": [
@@ -47,3 +91,8 @@ def table_rows(audit: Facts) -> dict[str, list[list[str]]]:
             for column in audit["columns"]
         ],
     }
+
+
+def _shown(lines: Sequence[str], most: int = 6) -> list[str]:
+    """Return the first of some lines, and how many more there are."""
+    return [*lines[:most], *([f"and {len(lines) - most} more"] if len(lines) > most else [])]

@@ -1,6 +1,7 @@
 """The command ``compare``: the results of two runs, or several of either side, in; a report out."""
 
 import argparse
+import json
 import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -50,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--with", type=Path, nargs="+", dest="others", metavar="RESULTS", help="all runs of B")
     add("--output", type=Path, default=OUTPUT, metavar="FOLDER", help=f"default: {OUTPUT}")
     add("--formats", nargs="+", choices=FORMATS, default=list(FORMATS), help="default: both")
+    add("--json", action="store_true", help="print facts.json, and write no report")
     add("--fail-if", type=parse_gate, nargs="+", default=[], metavar="WORD:N%",
         help="slower, costlier or longer by more than N per cent: see below")  # fmt: skip
     add("--run-spread", type=_percent, nargs=2, metavar=("CELL", "WHOLE"),
@@ -74,8 +76,11 @@ def run(options: argparse.Namespace) -> int:
         cell, whole = options.run_spread
         stated = RunSpread(cell, whole, MEASURED_SPREAD.freedom)
     compared = compare_runs(a, b, stated, options.fail_if)
-    print("\n".join(summary_lines(compared.facts)))
-    write(compared, options.output, options.formats)
+    if options.json:
+        print(json.dumps(compared.facts, indent=1, ensure_ascii=False))
+    else:
+        print("\n".join(summary_lines(compared.facts)))
+        write(compared, options.output, options.formats)
     gates = compared.facts["gates"]
     if any(gate["fails"] for gate in gates):
         return EXIT_GATE

@@ -33,7 +33,6 @@ from copycost.between_runs.verdicts import (
 )
 from copycost.errors import DataError
 from copycost.records.parties import EMULATED
-from copycost.wording.filters import exact_size
 
 SCHEMA_VERSION = 1
 CELL_COLUMNS = (
@@ -182,8 +181,6 @@ def _quantity_facts(quantity: Quantity, judgement: Judgement) -> Facts:
             for cell, verdict in judgement.cells.items()
         ],
         "half_width": float(np.median(halves)) if halves else None,
-        "words": list(_WORDS[quantity.name]),
-        "standing": _standing(quantity, judgement),
     }
 
 
@@ -191,27 +188,6 @@ def _some(names: Sequence[str]) -> list[str]:
     """Return names for a sentence: of many the first, and how many more there are."""
     n_more = len(names) - _NAMED_MOST
     return [*names[:_NAMED_MOST], f"{n_more} more"] if n_more > 1 else list(names)
-
-
-def _standing(quantity: Quantity, judgement: Judgement) -> list[Facts]:
-    """Return the groups that stand, worst first: names of ways or of sizes by verdict."""
-    of_ways: dict[int, list[str]] = {}
-    of_sizes: dict[int, list[str]] = {}
-    for (condition, implementation), verdict in judgement.ways.items():
-        of_ways.setdefault(verdict.sign, []).append(f"{implementation} on {condition}")
-    for size, verdict in judgement.sizes.items():
-        of_sizes.setdefault(verdict.sign, []).append(exact_size(size))
-    lower, higher = _WORDS[quantity.name]
-    worst_first = (-1, 1) if quantity.more_is_better else (1, -1)
-    return [
-        {
-            "verdict": higher if sign > 0 else lower,
-            "ways": of_ways.get(sign, []),
-            "sizes": of_sizes.get(sign, []),
-        }
-        for sign in worst_first
-        if of_ways.get(sign) or of_sizes.get(sign)
-    ]
 
 
 def _share_shown(ends: tuple[float, float]) -> float:

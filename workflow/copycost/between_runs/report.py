@@ -7,8 +7,7 @@ from copycost.analysis.json_values import Facts
 from copycost.between_runs.facts import Comparison
 from copycost.between_runs.figures import figures_of
 from copycost.between_runs.folders import end_of
-from copycost.between_runs.tables import table_rows
-from copycost.between_runs.templates import TEMPLATES, fill
+from copycost.between_runs.tables import NAMES, TEMPLATES, fill, table_rows
 from copycost.figures.output import save
 from copycost.records.files import write_json
 from copycost.report.assets import gather_assets
@@ -44,7 +43,8 @@ def write_report(compared: Comparison, folder: Path, formats: Sequence[Format]) 
     qmd = folder / "report.qmd"
     text = fill(
         "between_runs.qmd.j2", title=TITLE, subtitle=_sides(facts, str),
-        running=_sides(facts, end_of), compared=facts, rows=table_rows(facts), figures=shown,
+        running=_sides(facts, end_of), compared=facts, rows=table_rows(facts), names=NAMES,
+        figures=shown,
     )  # fmt: skip
     qmd.write_text(text, encoding="utf-8")
     return render_report(qmd, formats)

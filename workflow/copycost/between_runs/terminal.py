@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterator
 
 from copycost.analysis.json_values import Facts
-from copycost.between_runs.templates import fill
+from copycost.between_runs.tables import fill, gate_line, verdict_line
 from copycost.wording.filters import exact_size, ratio
 from copycost.wording.percent import NBSP
 from copycost.wording.plurals import plural
@@ -15,7 +15,10 @@ _MOST = 10
 
 def summary_lines(facts: Facts) -> list[str]:
     """Return the lines, of at most 80 columns; a folder's name is never broken."""
-    said = fill("between_runs.txt.j2", compared=facts)
+    said = fill(
+        "between_runs.txt.j2", compared=facts, gates=map(gate_line, facts["gates"]),
+        verdicts={q["name"]: verdict_line(q) for q in facts["quantities"]},
+    )  # fmt: skip
     lines: list[str] = []
     for line in said.splitlines():
         name, mark, _ = line.partition(" cells of ")

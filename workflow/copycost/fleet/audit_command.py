@@ -7,10 +7,10 @@ from pathlib import Path
 from copycost.analysis.json_values import Facts
 from copycost.audit import command
 from copycost.audit.command import add_arguments
+from copycost.audit.templates import fill
 from copycost.fleet.gathering import gather
 from copycost.fleet.host_tables import all_tables, usable_cpus
 from copycost.fleet.sets import HostSet, read_set
-from copycost.fleet.templates import fill
 from copycost.wording.paragraphs import one_line
 
 __all__ = ["DESCRIPTION", "EPILOG", "HELP", "add_arguments", "run", "verdict_of"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from copycost.build.checkout import version
 from copycost.fleet.parcel import Parcel
-from copycost.fleet.schemas import EXPORT, EXPORT_VERSION
+from copycost.fleet.sets import EXPORT, EXPORT_VERSION
 from copycost.records.files import write_bytes_whole
 from copycost.records.record import SCHEMA_VERSION, cell_of, record_text
 from copycost.studies.memory.record import memory_text

@@ -7,9 +7,8 @@ from pathlib import Path
 from copycost.errors import CopycostError
 from copycost.fleet.export import archive_of, write_archive
 from copycost.fleet.names import require_name
-from copycost.fleet.parcel import names_of_this_host, read_parcel
+from copycost.fleet.parcel import read_parcel
 from copycost.fleet.privacy import LEFT_OUT_IN_WORDS
-from copycost.hosts.facts.files import HostFiles
 from copycost.wording.plurals import plural
 
 HELP = "hand this host's results on to others"
@@ -52,8 +51,7 @@ def run(options: argparse.Namespace) -> int:
         If there are no results, or they cannot be read or written.
     """
     alias = require_name(options.alias, "--alias") if options.alias else None
-    own = names_of_this_host(HostFiles().text("proc/sys/kernel/hostname"))
-    parcel = read_parcel(options.results, alias, own)
+    parcel = read_parcel(options.results, alias)
     if options.file == "-":
         sys.stdout.buffer.write(archive_of(parcel))
         return 0

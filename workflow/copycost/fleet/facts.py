@@ -247,9 +247,6 @@ def _quantity(
     )
     return {
         "metric": metric,
-        "words": ["slower", "faster"]
-        if more_is_better or metric in ROUND_TRIP_TIMES
-        else ["more expensive", "cheaper"],
         "point": _point(fleet, point_bytes, of[point_bytes], more_is_better),
         "sizes": common,
         "holds": holds_at(common),
@@ -327,10 +324,7 @@ def _turns(crossovers: pd.DataFrame) -> Facts:
     middle = np.argsort(below * above, kind="stable")[(len(turning) - 1) // 2 :][:1]
     return {
         "outcomes": {outcome.value: outcomes[outcome.value] for outcome in Outcome},
-        "n": len(crossovers),
         "n_from": len(turning),
-        "first_below": int(below.min()) if len(turning) else None,
-        "last_above": int(above.max()) if len(turning) else None,
         "middle_below": int(below[middle[0]]) if len(turning) else None,
         "middle_above": int(above[middle[0]]) if len(turning) else None,
         "hosts": [_place(row) for row in crossovers.to_dict("records")],

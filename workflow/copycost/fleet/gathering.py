@@ -6,7 +6,7 @@ from pathlib import Path
 from copycost.errors import CopycostError, DataError
 from copycost.fleet.facts import Fleet
 from copycost.fleet.host_facts import Told, told_by
-from copycost.fleet.host_tables import HostTables, all_findings, read_tables, unmade_tables
+from copycost.fleet.host_tables import HostTables, read_tables, unmade_tables
 from copycost.fleet.sets import HostSet, read_sets, state_of_name, unreadable_sets
 
 _SIMULATED = "Simulated "
@@ -35,8 +35,7 @@ def gather(folder: Path, n_workers: int) -> Fleet:
             "wrote"
         )
     tables = {one.name: read_tables(one) for one in sets}
-    found = all_findings(sets, n_workers)
-    findings = {one.name: of for one, of in zip(sets, found, strict=True)}
+    findings = {name: of.findings for name, of in tables.items()}
     # an earlier state does not stand for a host whose last one cannot be read
     newest = dict(sorted(map(state_of_name, [*tables, *unreadable])))
     left_out = {one.name: "older" for one in sets if one.state != newest[one.host]}

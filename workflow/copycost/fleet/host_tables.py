@@ -1,7 +1,6 @@
 """The tables of one host, made as those of a run are, and kept until records or code change."""
 
 import hashlib
-import json
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,18 +18,20 @@ from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.log_values import LogCube
 from copycost.analysis.metrics import ROUND_TRIP_TIMES, THROUGHPUT
 from copycost.audit.cells_dataset import dataset_of_cells
+from copycost.audit.dataset import Dataset
 from copycost.audit.facts import finding_facts
 from copycost.audit.mapping import FileMapping
 from copycost.audit.plausibility import check_plausibility
-from copycost.audit.plausibility.round_trips import check_round_trips
+from copycost.audit.plausibility.bounds import check_round_trips
 from copycost.build.checkout import ROOT
 from copycost.errors import CopycostError, DataError
 from copycost.fleet.sets import HostSet
 from copycost.grid.testbeds import receives_on
 from copycost.records.column import KEY
 from copycost.records.derive import Row, derive_row
+from copycost.records.files import read_json, write_json
 from copycost.records.parties import EMULATED
-from copycost.records.table import make_table, read_table
+from copycost.records.table import make_table
 from copycost.stats.crossover import find_crossover
 from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.studies.round_trips.columns import ROUND_TRIPS
@@ -50,10 +51,7 @@ TRIP_COLUMNS = (
     "condition", "status", "implementation", "msg_bytes", "n_threads", "samples", "mean_ns",
     "accelerator",
 )  # fmt: skip
-_TABLES, _FINDINGS = "tables.stamp", "findings.stamp"
-_ROOMS = (
-    "analysis", "audit/plausibility", "grid", "perf", "records", "stats", "studies/round_trips",
-)  # fmt: skip
+_STAMP = "made.stamp"
 
 
 @dataclass(frozen=True)
@@ -71,12 +69,15 @@ class HostTables:
         `CROSSOVER_COLUMNS`: one row per condition, pair, metric and number of threads.
     trips
         `TRIP_COLUMNS` of the table of round trips; no rows where the host measured none.
+    findings
+        What an audit finds against the numbers of cells and round trips.
     """
 
     cells: pd.DataFrame
     ratios: pd.DataFrame
     crossovers: pd.DataFrame
     trips: pd.DataFrame
+    findings: Sequence[Facts]
 
     @property
     def n_emulated(self) -> int:
@@ -126,40 +127,16 @@ def all_tables(sets: Sequence[HostSet], n_workers: int) -> Iterator[HostTables]:
 
 def unmade_tables(sets: Sequence[HostSet], n_workers: int) -> dict[str, str]:
     """Make the tables of each host; return those of which none can be made, with why."""
-    missing = [one for one in sets if not _is_made(one, _TABLES)]
-    return _on_all_cpus(make_tables, missing, n_workers)
-
-
-def all_findings(sets: Sequence[HostSet], n_workers: int) -> list[list[Facts]]:
-    """Return what an audit finds against the numbers of each host; needs the tables.
-
-    Raises
-    ------
-    DataError
-        If the tables of one cannot be read.
-    """
-    missing = [one for one in sets if not _is_made(one, _FINDINGS)]
-    for why in _on_all_cpus(make_findings, missing, n_workers).values():
-        raise DataError(why)
-    return [
-        json.loads((one.folder / "tables" / "findings.json").read_text(encoding="utf-8"))
-        for one in sets
-    ]
-
-
-def _on_all_cpus(
-    make: Callable[[HostSet], None], sets: Sequence[HostSet], n_workers: int
-) -> dict[str, str]:
-    """Make something of each host; return why that failed, by the names of those where it did."""
-    attempt = partial(_problem_in, make)
-    names = [one.name for one in sets]
-    if n_workers < 2 or len(sets) < 2:
-        return _failed(names, map(attempt, sets))
+    missing = [one for one in sets if not _is_made(one)]
+    attempt = partial(_problem_in, make_tables)
+    names = [one.name for one in missing]
+    if n_workers < 2 or len(missing) < 2:
+        return _failed(names, map(attempt, missing))
     # forked: nothing here has threads that hold locks, and nothing is imported anew
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         with ProcessPoolExecutor(n_workers, get_context("fork")) as pool:
-            return _failed(names, pool.map(attempt, sets))
+            return _failed(names, pool.map(attempt, missing))
 
 
 def _problem_in(make: Callable[[HostSet], None], one: HostSet) -> str | None:
@@ -175,7 +152,7 @@ def _failed(names: Sequence[str], problems: Iterable[str | None]) -> dict[str, s
 
 
 def make_tables(one: HostSet) -> None:
-    """Make the tables of a host and write them beside its records."""
+    """Make the tables of a host, audit them, and write both beside its records."""
     records = one.unchanged_records()
     streams = [derive_row(record) for record in records if record["study"] == "streams"]
     trips = [derive_round_trips(record) for record in records if record["study"] == "round_trips"]
@@ -184,7 +161,7 @@ def make_tables(one: HostSet) -> None:
         raise DataError(f"{one.folder}: no stream was measured; remove the folder")
     folder = one.folder / "tables"
     folder.mkdir(exist_ok=True)
-    (folder / _TABLES).unlink(missing_ok=True)
+    (folder / _STAMP).unlink(missing_ok=True)
     cells.to_parquet(cells_path(one), index=False)
     metrics = (THROUGHPUT, COST, COST_OF_SENDER)
     # every selection copies all columns
@@ -198,7 +175,14 @@ def make_tables(one: HostSet) -> None:
         ratios.append(compare(table[~_is_emulated(table)], SETTINGS, ROUND_TRIP_TIMES))
     pd.concat(ratios, ignore_index=True).to_parquet(folder / "ratios.parquet", index=False)
     crossovers_of(narrow).to_parquet(folder / "crossovers.parquet", index=False)
-    (folder / _TABLES).write_text(_stamp_of(one), encoding="utf-8")
+    found = [*check_round_trips(table, one.name), *check_plausibility(_dataset_of(one, cells))]
+    write_json(plain([finding_facts(finding, cells["condition"].nunique()) for finding in found]),
+               folder / "findings.json")  # fmt: skip
+    (folder / _STAMP).write_text(_stamp_of(one), encoding="utf-8")
+
+
+def _dataset_of(one: HostSet, cells: pd.DataFrame) -> Dataset:
+    return dataset_of_cells(cells, Path(one.name), "", FileMapping())
 
 
 def _is_emulated(rows: pd.DataFrame) -> pd.Series:
@@ -210,19 +194,6 @@ def _is_emulated(rows: pd.DataFrame) -> pd.Series:
     return rows["accelerator"] == EMULATED
 
 
-def make_findings(one: HostSet) -> None:
-    """Audit the tables of a host's cells and round trips, and write what was found beside them."""
-    folder = one.folder / "tables"
-    (folder / _FINDINGS).unlink(missing_ok=True)
-    cells = read_table(cells_path(one))
-    found = check_plausibility(dataset_of_cells(cells, Path(one.name), "", FileMapping()))
-    found = [*check_round_trips(pd.read_parquet(_trips_path(one)), one.name), *found]
-    n_datasets = cells["condition"].nunique()
-    text = json.dumps([plain(finding_facts(finding, n_datasets)) for finding in found], indent=1)
-    (folder / "findings.json").write_text(text, encoding="utf-8")
-    (folder / _FINDINGS).write_text(_stamp_of(one), encoding="utf-8")
-
-
 def read_tables(one: HostSet) -> HostTables:
     """Read what `make_tables` wrote."""
     folder = one.folder / "tables"
@@ -230,7 +201,7 @@ def read_tables(one: HostSet) -> HostTables:
         pd.read_parquet(folder / f"{name}.parquet") for name in ("cells", "ratios", "crossovers")
     )
     trips = pd.read_parquet(_trips_path(one), columns=list(TRIP_COLUMNS))
-    return HostTables(cells, ratios, crossovers, trips)
+    return HostTables(cells, ratios, crossovers, trips, read_json(folder / "findings.json"))
 
 
 def crossovers_of(cells: pd.DataFrame) -> pd.DataFrame:
@@ -284,8 +255,8 @@ def _renumbered(rows: Sequence[Row]) -> list[Row]:
     return [row | {"rep": number[int(str(row["rep"]))]} for row in rows]
 
 
-def _is_made(one: HostSet, stamp: str) -> bool:
-    path = one.folder / "tables" / stamp
+def _is_made(one: HostSet) -> bool:
+    path = one.folder / "tables" / _STAMP
     return path.is_file() and path.read_text(encoding="utf-8") == _stamp_of(one)
 
 
@@ -295,9 +266,8 @@ def _stamp_of(one: HostSet) -> str:
 
 @cache
 def _code() -> str:
-    """Return the digest of the code that makes the tables."""
-    digest = hashlib.sha256(Path(__file__).read_bytes())
-    for room in _ROOMS:
-        for path in sorted((ROOT / "workflow" / "copycost" / room).rglob("*.py")):
-            digest.update(path.read_bytes())
+    """Return the digest of the code, and of the words, that tables are made with."""
+    digest = hashlib.sha256((ROOT / "report" / "audit_findings.csv").read_bytes())
+    for path in sorted((ROOT / "workflow" / "copycost").rglob("*.py")):
+        digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -1,6 +1,5 @@
 """The results of one host as somebody hands them on: read, and checked to the last value."""
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ import yaml
 from copycost.errors import CopycostError, DataError
 from copycost.fleet.names import name_of, require_name, shown
 from copycost.fleet.privacy import SECTIONS, peers_of, without_private
-from copycost.fleet.schemas import EXPORT, FACTS
+from copycost.fleet.sets import EXPORT, FACTS
 from copycost.fleet.stores import MOST_BYTES, MOST_FILES, STUDIES, FolderStore, Store, open_store
 from copycost.grid.capabilities import RECEIVERS
 from copycost.grid.testbeds import TESTBEDS, kind_of
@@ -77,7 +76,7 @@ class Parcel:
     n_elsewhere: int
 
 
-def read_parcel(path: Path, name: str | None = None, own: Sequence[str] = ()) -> Parcel:
+def read_parcel(path: Path, name: str | None = None) -> Parcel:
     """Read an export, or the results of a run, and check all that is in it.
 
     Parameters
@@ -86,8 +85,6 @@ def read_parcel(path: Path, name: str | None = None, own: Sequence[str] = ()) ->
         An archive or a folder.
     name
         What the host shall be called; None for what the export says, or a name made of what it is.
-    own
-        Names of this host and user, which no text may hold.
 
     Raises
     ------
@@ -132,7 +129,7 @@ def read_parcel(path: Path, name: str | None = None, own: Sequence[str] = ()) ->
         )
     told = dict(config or {})
     peers = peers_of(told, kept)
-    clean = without_private(dict(host), own, peers)
+    clean = without_private(dict(host), peers)
     digest = host_digest(clean)
     shared = {key: told[key] for key in SECTIONS if key in told}
     made, said = name_of(clean["identity"]), _told_name(export, config, str(path))
@@ -141,15 +138,15 @@ def read_parcel(path: Path, name: str | None = None, own: Sequence[str] = ()) ->
         name=name or said or made,
         naming="given" if name else "told" if said not in (None, made) else "made",
         host=clean,
-        config=without_private(shared, own, peers),
-        memory=None if memory is None else _handed_on(memory, own, peers, digest),
-        records=[_handed_on(one, own, peers, digest) for one in kept],
+        config=without_private(shared, peers),
+        memory=None if memory is None else _handed_on(memory, peers, digest),
+        records=[_handed_on(one, peers, digest) for one in kept],
         n_elsewhere=n_elsewhere,
     )
 
 
-def _handed_on(record: _R, own: Sequence[str], peers: Sequence[str], digest: str) -> _R:
-    clean = dict(without_private(record, own, peers)) | {"host_digest": digest}
+def _handed_on(record: _R, peers: Sequence[str], digest: str) -> _R:
+    clean = dict(without_private(record, peers)) | {"host_digest": digest}
     return cast("_R", clean)
 
 
@@ -286,9 +283,3 @@ def _text(store: Store, name: str) -> bytes:
 def _short(error: CopycostError) -> str:
     """Return what was found, without what this run's own user would have to do."""
     return shown(str(error).partition("; expected")[0], 300)
-
-
-def names_of_this_host(hostname: str | None) -> list[str]:
-    """Return what this host and this user are called, which no text that is handed on may hold."""
-    said = (hostname, *(os.environ.get(name) for name in ("USER", "LOGNAME", "SUDO_USER")))
-    return sorted({name for name in said if name})

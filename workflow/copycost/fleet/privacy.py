@@ -26,16 +26,17 @@ _LEFT_OUT = frozenset({
 """Keys whose values are left out wherever they stand."""
 
 _NAME = "(name)"
-_OF_NOBODY = frozenset({"root", "localhost", "user"})
-"""Names that tell nothing of anybody."""
-
-_HASHED = frozenset({"boot_id"})
+_HASHED = frozenset({"boot_id", "kernel_version"})
 """Keys whose values need only stay different from one another."""
 
-_FREE_TEXTS = frozenset({"reason", "remedy", "detail", "version", "kernel_version"})
-"""Keys of texts in which names may stand; elsewhere a host's name may be a word of ours."""
+_FREE_TEXTS = frozenset({"reason", "remedy", "detail"})
+"""Keys of texts that may hold anything: they stay at home; status and code say what happened."""
 
-LEFT_OUT_IN_WORDS = "the names of hosts and users, paths, addresses and ports"
+_LEFT_AT_HOME = "(not handed on)"
+_VERSION = re.compile(r"\d+(?:\.\d+)*")
+"""What is handed on of a key `version`."""
+
+LEFT_OUT_IN_WORDS = "the names of hosts and users, free texts, paths, addresses and ports"
 
 SECTIONS = (
     "streams", "udp", "round_trips", "placement", "measure", "statistics",
@@ -56,49 +57,45 @@ def peers_of(config: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) ->
     return list(dict.fromkeys(told))
 
 
-def without_private(value: _T, names: Sequence[str] = (), peers: Sequence[str] = ()) -> _T:
+def without_private(value: _T, peers: Sequence[str] = ()) -> _T:
     """Return facts or a record without what is private; shapes stay as the schemas have them.
 
     Parameters
     ----------
     value
         Any JSON value.
-    names
-        Words that no text may hold: what this host and this user are called.
     peers
         Other machines, as ssh is told them. A testbed that is called by such a name, since nobody
         has given it another, is called ``wire-other``, ``wire-other-2`` and so on.
     """
-    parts = [part for name in peers for part in (name, *re.split("[@:]", name))]
-    said = sorted({*names, *parts} - _OF_NOBODY, key=len, reverse=True)
-    words = [re.compile(rf"(?<!\w){re.escape(name)}(?!\w)") for name in said if len(name) > 1]
     others = {
         Peer(name).name: f"other-{number}" if number > 1 else "other"
         for number, name in enumerate(peers, 1)
     }
-    return cast("_T", _cleaned("", value, words, others))
+    return cast("_T", _cleaned("", value, others))
 
 
-def _cleaned(
-    key: str, value: object, words: Sequence[re.Pattern[str]], others: Mapping[str, str]
-) -> object:
+def _cleaned(key: str, value: object, others: Mapping[str, str]) -> object:
     if key in _LEFT_OUT and not isinstance(value, Mapping):
         return [] if isinstance(value, list) else None
     if isinstance(value, Mapping):
         if value.get("kind") == "ssh" and "facts_digest" in value:
             value = {**value, "name": _NAME}  # of a machine: maybe user and host
-        return {name: _cleaned(name, item, words, others) for name, item in value.items()}
+        return {name: _cleaned(name, item, others) for name, item in value.items()}
     if isinstance(value, list):
-        return [_cleaned(key, item, words, others) for item in value]
+        return [_cleaned(key, item, others) for item in value]
     if not isinstance(value, str):
         return value
     if key in _HASHED:
         is_hashed = re.fullmatch(r"[0-9a-f]{64}", value)
         return value if is_hashed else hashlib.sha256(value.encode()).hexdigest()
+    if key in _FREE_TEXTS:
+        return _LEFT_AT_HOME
+    if key == "version":
+        number = _VERSION.search(value)
+        return number[0] if number else _LEFT_AT_HOME
     if (peer := peer_of(value)) in others:
         return f"{kind_of(value)}-{others[str(peer)]}"
     for pattern, word in _PATTERNS:
         value = pattern.sub(word, value)
-    for name in words if key in _FREE_TEXTS else ():
-        value = name.sub(_NAME, value)
     return value

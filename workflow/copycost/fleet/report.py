@@ -1,6 +1,7 @@
 """Writes and typesets the report over hosts, by the templates and typesetters of a run's."""
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,21 +9,22 @@ from typing import Any
 import pandas as pd
 
 from copycost.analysis.json_values import Facts
-from copycost.analysis.metrics import ROUND_TRIP_TIMES
+from copycost.analysis.metrics import ROUND_TRIP_TIMES, THROUGHPUT
+from copycost.audit.templates import TEMPLATES, fill
 from copycost.figures.output import save
 from copycost.fleet.across import across_table, crossovers_of_all, effects_of, ratios_of
 from copycost.fleet.facts import Fleet, fleet_facts
 from copycost.fleet.figures import NAMED_MOST, draw_forest, draw_sizes
 from copycost.fleet.gathering import n_simulated
 from copycost.fleet.host_tables import cells_path
-from copycost.fleet.templates import TEMPLATES, audit_environment, fill
+from copycost.fleet.verdicts import HOLDS_FOR
 from copycost.records.files import write_json
 from copycost.report.assets import gather_assets
 from copycost.report.markdown import code, escape, slug
 from copycost.report.render import Format, render_report
-from copycost.wording.filters import exact_size, percent, ratio, size, span
-from copycost.wording.paragraphs import one_line
+from copycost.wording.filters import exact_size, join_and, percent, ratio, size, sizes, span
 from copycost.wording.percent import NBSP
+from copycost.wording.plurals import plural
 
 TITLE = "What each copy costs, on many hosts"
 _WIDTH = 80
@@ -31,6 +33,16 @@ _TOLD = {
     "last-level cache": "Last-level cache", "virtualisation": "Virtual",
 }  # fmt: skip
 """Facts that the table of hosts has, with the titles of their columns."""
+
+_QUANTITIES = {
+    THROUGHPUT: "throughput",
+    **dict(zip(ROUND_TRIP_TIMES, ("median round trip", "99th percentile"), strict=True)),
+}
+COLUMNS = (
+    ("On", "left"), ("Ratio", "left"), ("Of", "left"), ("Size", "right"), ("Holds for", "left"),
+    ("Mean", "right"), ("Further host", "right"), ("Host to host", "right"), ("Hosts", "right"),
+    ("From size", "left"),
+)  # fmt: skip
 
 
 def write_tables(fleet: Fleet, folder: Path) -> Facts:
@@ -104,7 +116,7 @@ def write_report(facts: Facts, folder: Path, formats: Sequence[Format]) -> list[
     qmd = out / "report.qmd"
     text = fill(
         "fleet.qmd.j2", title=TITLE, subtitle=_subtitle(facts), running=_subtitle(facts),
-        fleet=facts, rows=table_rows(facts), figures=shown,
+        fleet=facts, rows=table_rows(facts), pairs=list(_pairs(facts)), figures=shown,
     )  # fmt: skip
     qmd.write_text(text, encoding="utf-8")
     return render_report(qmd, formats)
@@ -117,6 +129,8 @@ def _pairs(facts: Facts) -> Iterator[dict[str, Any]]:
             for pair in condition["pairs"]:
                 names = (condition["name"], pair["implementation"], pair["baseline"])
                 pair["id"] = "-".join((*before, *map(slug, names)))
+                pair["trips"] = bool(before)
+                pair["what"] = "round trips" if before else "throughput and CPU time per byte"
                 yield pair
 
 
@@ -127,65 +141,88 @@ def _subtitle(facts: Facts) -> str:
 
 def table_rows(facts: Facts) -> dict[str, Any]:
     """Return the rows of the report's tables by name, in Markdown."""
+    several = Counter(one["host"] for one in facts["hosts"])
+    told = [(pair, one) for pair in _pairs(facts) for one in pair["quantities"]]
     return {
-        "short": [
-            _short_row(pair) for condition in facts["conditions"] for pair in condition["pairs"]
+        "columns": COLUMNS,
+        "across": [
+            [*_head(pair, one), *_point(one["point"]), _from_size(one)] for pair, one in told
         ],
-        "trips": [
-            _trips_row(pair, quantity)
-            for condition in facts["round_trips"]
-            for pair in condition["pairs"]
-            for quantity in pair["quantities"]
+        "sizes": [[*_head(*both), *held] for both in told if any(held := _held(both[1]))],
+        "outliers": [
+            [code(host["name"]), *_head(pair, one), ratio(host["ratio"]),
+             escape(join_and(host["unlike"])) if host["unlike"] else "nothing compared here"]
+            for pair, one in told for host in one["point"]["outliers"]
+        ] + [
+            [f"{n} more", *_head(pair, one), "", ""] for pair, one in told
+            if (n := one["point"]["n_outliers"] - len(one["point"]["outliers"]))
+        ],
+        "goes_with": [
+            [*_head(pair, one), fact["name"], escape(_how(fact))]
+            for pair, one in told for fact in one["point"]["goes_with"]
         ],
         "hosts": hosts_table(facts["hosts"]),
         "states": [
             [code(one["name"]), escape("; ".join(one["changes"]) or "the first")]
-            for one in facts["hosts"]
-            if one["changes"] or any(other["host"] == one["host"] and other is not one
-                                     for other in facts["hosts"])
+            for one in facts["hosts"] if several[one["host"]] > 1
+        ],
+        "doubted": [
+            [code(one["name"]), escape(found["subject"]),
+             f"{found['kind']} ({found['sureness']})", escape(found["found"])]
+            for one in facts["doubted"] for found in one["findings"]
         ],
         "alike": [f"{one['name']} {escape(one['value'])}" for one in facts["alike"]],
     }  # fmt: skip
 
 
-def _short_row(pair: Mapping[str, Any]) -> list[str]:
-    quantity = pair["quantities"][0]
-    return [*_pair_of(pair), *_point_of(quantity), _from_size(quantity["turns"])]
+def _head(pair: Mapping[str, Any], quantity: Mapping[str, Any]) -> tuple[str, str, str]:
+    names = f"{code(pair['implementation'])} / {code(pair['baseline'])}"
+    return code(pair["condition"]), names, _what(quantity)
 
 
-def _trips_row(pair: Mapping[str, Any], quantity: Mapping[str, Any]) -> list[str]:
-    which = dict(zip(ROUND_TRIP_TIMES, ("median", "99th percentile"), strict=True))
-    return [*_pair_of(pair), which[quantity["metric"]], *_point_of(quantity)]
+def _what(quantity: Mapping[str, Any]) -> str:
+    return _QUANTITIES.get(quantity["metric"], "CPU time per byte")
 
 
-def _pair_of(pair: Mapping[str, Any]) -> tuple[str, str]:
-    return (
-        code(pair["condition"]), f"{code(pair['implementation'])} / {code(pair['baseline'])}"
-    )  # fmt: skip
-
-
-def _point_of(quantity: Mapping[str, Any]) -> list[str]:
-    """Return at which size, what holds, the mean, what is expected, and the hosts by verdict."""
-    point = quantity["point"]
-    is_told = point["next_low"] is not None
+def _point(point: Mapping[str, Any]) -> list[str]:
+    """Return the size, what holds, the mean, what is expected, how hosts differ, and how many."""
+    spread = point["spread"]
     return [
         exact_size(point["msg_bytes"]),
-        _holds_for(point["verdict"]),
+        HOLDS_FOR[point["verdict"]],
         ratio(point["ratio"]),
-        span(point["next_low"], point["next_high"]) if is_told else "not told",
+        "not told" if point["next_low"] is None else span(point["next_low"], point["next_high"]),
+        "not told" if spread is None else percent(spread),
         "/".join(str(point[name]) for name in ("n_better", "n_open", "n_worse")),
     ]
 
 
-def _from_size(turns: Mapping[str, Any]) -> str:
-    if not turns["n_from"]:
-        return "none"
-    return f"{span(turns['middle_below'], turns['middle_above'], size)} ({turns['n_from']})"
+def _from_size(quantity: Mapping[str, Any]) -> str:
+    """Return where the middle host turns, and how many hosts do so, and do otherwise."""
+    turns = quantity["turns"]
+    if not turns:
+        return ""
+    parts = []
+    if turns["n_from"]:
+        parts = [f"{span(turns['middle_below'], turns['middle_above'], size)} ({turns['n_from']})"]
+    others = {name: n for name, n in turns["outcomes"].items() if n and name != "from"}
+    return "; ".join([*parts, *(f"{name.replace('_', ' ')}: {n}" for name, n in others.items())])
 
 
-def _holds_for(verdict: str) -> str:
-    module: Any = audit_environment().get_template("_macros/fleet_words.j2").module
-    return one_line(module.holds_for(verdict))
+def _held(quantity: Mapping[str, Any]) -> list[str]:
+    held = quantity["holds"]
+    return [sizes(held[name]) if held[name] else "" for name in ("better", "worse", "depends")]
+
+
+def _how(fact: Mapping[str, Any]) -> str:
+    """Return how a fact goes with a ratio: the mean with each value, or which way it changes."""
+    if fact["groups"]:
+        return "; ".join(
+            f"{group['value']}: {ratio(group['ratio'])} ({plural(group['n'], 'host')})"
+            for group in fact["groups"]
+        )
+    way = "higher" if fact["sign"] > 0 else "lower"
+    return f"the more of it, the {way} the ratio, over {plural(fact['n'], 'host')}"
 
 
 def hosts_table(hosts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -231,9 +268,21 @@ def _left_out(one: Mapping[str, Any]) -> str:
 
 def summary_lines(facts: Facts) -> list[str]:
     """Return what is printed, in lines of at most 80 columns."""
+    said = [_line(pair) for pair in _pairs(facts) if pair["baseline"] == "two_copy"]
     lines = []
-    for line in fill("fleet.txt.j2", fleet=facts).splitlines():
+    for line in fill("fleet.txt.j2", fleet=facts, lines=said).splitlines():
         wrapped = textwrap.wrap(line, _WIDTH, subsequent_indent="  ", break_long_words=False,
                                 break_on_hyphens=False)  # fmt: skip
         lines += [part.replace(NBSP, " ") for part in wrapped]
     return lines
+
+
+def _line(pair: Mapping[str, Any]) -> str:
+    """Return the first quantity of a pair as the table of all has it."""
+    first = pair["quantities"][0]
+    at, holds, mean, further, _, hosts = _point(first["point"])
+    line = (
+        f"{pair['condition']}, {pair['implementation']} / {pair['baseline']}, {_what(first)} at "
+        f"{at}: {mean} (further host: {further}), holds for {holds}; better/open/worse on {hosts}"
+    )
+    return f"{line}; from {_from_size(first)}" if first["turns"] else line

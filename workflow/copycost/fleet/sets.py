@@ -13,12 +13,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from copycost.build.checkout import SCHEMAS
 from copycost.errors import CopycostError, DataError
-from copycost.fleet.schemas import FACTS, SET, SET_VERSION
 from copycost.fleet.stores import STUDIES
 from copycost.records.files import write_whole
+from copycost.records.kind import RecordKind
 from copycost.records.record import SCHEMA_VERSION, Record, read_record
 
+EXPORT: RecordKind[dict[str, Any]] = RecordKind(
+    SCHEMAS / "export.schema.yaml", "what ./run export writes"
+)
+FACTS: RecordKind[dict[str, Any]] = RecordKind(
+    SCHEMAS / "foreign_facts.schema.yaml", "facts of a host or a configuration"
+)
+SET: RecordKind[dict[str, Any]] = RecordKind(
+    SCHEMAS / "host_set.schema.yaml", "the description of a set"
+)
+EXPORT_VERSION = 1
+SET_VERSION = 1
 FLEET = Path("results/fleet")
 _BESIDE = ("host.json", "config.json", "memory.json")
 _FOLDER = re.compile(r"host=(?P<host>[a-z0-9-]+)(?:_(?P<state>[1-9]\d*))?")

@@ -6,6 +6,15 @@ from typing import Any
 from copycost.analysis.json_values import Facts
 from copycost.stats.random_effects import FEWEST
 
+HOLDS_FOR = {
+    **dict.fromkeys(("better", "worse"), "every host"),
+    **dict.fromkeys(("better_but", "worse_but"), "all but a few"),
+    **dict.fromkeys(("mostly_better", "mostly_worse"), "the mean"),
+    **dict.fromkeys(("each_better", "each_worse"), "some hosts"),
+    "depends": "it depends", "few": "too few hosts", "open": "open",
+}  # fmt: skip
+"""What a verdict says, for a column of a table."""
+
 
 def verdict_of(one: Mapping[str, Any]) -> str:
     """Return what holds of hosts in general.

@@ -9,16 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from copycost.audit.claims.vocabulary import Claim, Region
-from copycost.audit.dataset import Dataset
+from copycost.audit.dataset import Dataset, follows_from_others, quantity
 from copycost.audit.dataset_analysis import STATISTICS
-from copycost.audit.derived import follows_from_others, quantity
 from copycost.audit.mapping import implementation_name
 from copycost.audit.message import Message
-from copycost.audit.plausibility import Finding
 from copycost.audit.quantities import DATASET, IMPLEMENTATION, REP, SIZE, THREADS, base_of
 from copycost.audit.wording import cell_name, place, value_with_unit
 from copycost.stats.ratios import Ratio, paired_ratio
 from copycost.stats.settings import FloatArray
+from copycost.wording.filters import ratio, span
 
 Key = tuple[str, str, int, int]
 """Dataset, implementation, message size [bytes], threads."""
@@ -38,7 +37,7 @@ class Ruling:
     p_against
         p-value of "it holds here": small where the cell contradicts the claim.
     evidence
-        Tells the cell and its numbers, or the finding on a column; None for nothing to show.
+        Returns a line on the cell and its numbers; None for nothing to show.
     once
         Whether it rests on a single round, taken at its word: the p-values are then 0 and 1.
     keys
@@ -51,7 +50,7 @@ class Ruling:
 
     p_for: float
     p_against: float
-    evidence: Callable[[], Message | Finding] | None = None
+    evidence: Callable[[], str] | None = None
     once: bool = False
     keys: tuple[Key, ...] = ()
     incomplete: bool = False
@@ -69,14 +68,14 @@ class Survey:
     n_cells
         How many it is about, measured or not.
     missing
-        The first of those that were not measured.
+        A line on each of the first of those that were not measured.
     reason
         What to say instead of a count of cells, None for that.
     """
 
     rulings: tuple[Ruling, ...]
     n_cells: int
-    missing: tuple[Message, ...] = ()
+    missing: tuple[str, ...] = ()
     reason: Message | None = None
 
     @property
@@ -177,29 +176,23 @@ class CellValues:
         """Return a cell's median with its unit."""
         return value_with_unit(self.metric, self.median(key)) if key in self else "not measured"
 
-    def evidence_of_ratio(self, key: Key, other: Key) -> Message:
+    def evidence_of_ratio(self, key: Key, other: Key) -> str:
         """Return two cells with their values, and the ratio of the first to the second."""
         found = paired_ratio(self.log_ratios(key, other), STATISTICS.confidence)
         return self.evidence([key, other], found)
 
-    def evidence(self, keys: Sequence[Key], found: Ratio | None = None) -> Message:
-        """Return some cells with their values, and a ratio of them."""
+    def evidence(self, keys: Sequence[Key], found: Ratio | None = None) -> str:
+        """Return a line on some cells: their values, and a ratio of them with its interval."""
         places = {place(*key[2:]) for key in keys}
         shared = len(places) == 1
         names = [key[1] if shared else f"{cell_name(*key[1:])}:" for key in keys]
-        numbers: dict[str, object] = {
-            "place": places.pop() if shared else None,
-            "sides": [f"{name} {self.text(key)}" for name, key in zip(names, keys, strict=True)],
-        }
+        sides = [f"{name} {self.text(key)}" for name, key in zip(names, keys, strict=True)]
+        line = f"{places.pop()}: {', '.join(sides)}" if shared else "; ".join(sides)
         if found is None or np.isnan(found.value):
-            return Message("values_at" if shared else "values_of", numbers)
+            return line
         known = bool(np.isfinite([found.low, found.high]).all())
-        numbers |= {
-            "ratio": found.value,
-            "low": found.low if known else None,
-            "high": found.high if known else None,
-        }
-        return Message("ratio_at" if shared else "ratio_of", numbers)
+        width = f", {span(found.low, found.high, form=ratio)}" if known else ""
+        return f"{line} (ratio {ratio(found.value)}{width})"
 
 
 class Measured:
@@ -250,7 +243,7 @@ def survey(
     about: Iterable[Grid],
     cells: CellValues,
     judge: Callable[[Key], Ruling | None],
-    named: Callable[[Key], Message],
+    named: Callable[[Key], str],
 ) -> Survey:
     """Return what the cells of some grids say.
 
@@ -264,7 +257,7 @@ def survey(
         How to name a cell that is missing.
     """
     rulings: list[Ruling] = []
-    missing: list[Message] = []
+    missing: list[str] = []
     n_cells = 0
     for grid in about:
         axes = (grid.implementations, grid.sizes, grid.threads)

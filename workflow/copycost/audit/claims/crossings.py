@@ -18,6 +18,8 @@ from copycost.audit.dataset_analysis import STATISTICS
 from copycost.audit.message import Message
 from copycost.stats.crossover import Crossover, Outcome, find_crossover
 from copycost.stats.settings import StatisticsSettings
+from copycost.wording.filters import size as told
+from copycost.wording.plurals import plural
 
 Place = tuple[str, int]
 """Dataset, threads: where a comparison along the sizes is made."""
@@ -41,8 +43,8 @@ def judge_crossing(crossing: Crossing, claim: Claim, measured: Measured) -> Surv
     rulings = [_judge_place(crossing, cells, place, sizes, settings) for place, sizes in places]
     known = tuple(ruling for ruling in rulings if ruling is not None)
     gaps = (
-        Message("no_curve", {"n_threads": n, "dataset": name})
-        for ((name, n), _), ruling in zip(places, rulings, strict=True)
+        f"{plural(n, 'thread')}: not measured"
+        for ((_, n), _), ruling in zip(places, rulings, strict=True)
         if ruling is None
     )
     return Survey(known, len(places), tuple(gaps)[:N_SHOWN])
@@ -57,12 +59,12 @@ def _judge_place(
 ) -> Ruling | None:
     name, n = place
     logs = {}
-    for size in sizes:
-        key = (name, crossing.implementation, size, n)
-        other = (name, crossing.baseline, size, n)
+    for n_bytes in sizes:
+        key = (name, crossing.implementation, n_bytes, n)
+        other = (name, crossing.baseline, n_bytes, n)
         if key in cells and other in cells:
             log_ratios = cells.log_ratios(key, other)
-            logs[size] = log_ratios if crossing.more_is_better else -log_ratios
+            logs[n_bytes] = log_ratios if crossing.more_is_better else -log_ratios
     found = find_crossover(logs, sizes, settings)
     if found.outcome is Outcome.NOT_MEASURED:
         return None
@@ -122,18 +124,17 @@ def _excludes(crossing: Crossing, found: Crossover) -> bool:
     return found.outcome in (Outcome.FROM, Outcome.UP_TO, Outcome.MIXED)
 
 
-def _evidence(crossing: Crossing, found: Crossover, n: int) -> Message:
-    changes = [
-        {"gains": change.gains, "below": change.below_bytes, "above": change.above_bytes}
-        for change in found.changes
-    ]
-    about = {
-        "n_threads": n,
-        "implementation": crossing.implementation,
-        "baseline": crossing.baseline,
-        "first": found.sizes[0],
-        "last": found.sizes[-1],
-        "missing": list(found.missing),
-        "changes": changes,
+def _evidence(crossing: Crossing, found: Crossover, n: int) -> str:
+    """Return a line on how the two compare along the sizes, with some number of threads."""
+    better, worse = crossing.implementation, crossing.baseline
+    ends = [told(n) for change in found.changes for n in (change.below_bytes, change.above_bytes)]
+    below, above = ends[:2] or ("", "")
+    said = {
+        Outcome.FROM: f"worse at {below}, better from {above} on",
+        Outcome.UP_TO: f"better up to {below}, worse from {above} on",
+        Outcome.ALWAYS: f"{better} better than {worse} at all sizes",
+        Outcome.NEVER: f"{better} worse than {worse} at all sizes",
+        Outcome.MIXED: f"{better} and {worse} change places {len(found.changes)} times",
     }
-    return Message(f"curve_{found.outcome.value}", about)
+    unsure = f"no one change of sign is sure, {told(found.sizes[0])} to {told(found.sizes[-1])}"
+    return f"{plural(n, 'thread')}: {said.get(found.outcome, unsure)}"

@@ -9,6 +9,7 @@ import numpy as np
 
 from copycost.audit.claims.cells import (
     CellValues,
+    Grid,
     Key,
     Measured,
     Ruling,
@@ -19,13 +20,23 @@ from copycost.audit.claims.cells import (
     weigh,
     weigh_ratio,
 )
-from copycost.audit.claims.vocabulary import Claim, Measurements, Rank, Region, Value, Zero
+from copycost.audit.claims.vocabulary import (
+    Change,
+    Claim,
+    Measurements,
+    Point,
+    Rank,
+    Region,
+    Value,
+    Zero,
+)
 from copycost.audit.dataset import Dataset
 from copycost.audit.dataset_analysis import STATISTICS
 from copycost.audit.message import Message
 from copycost.audit.plausibility import Finding
 from copycost.audit.plausibility.finding import Kind
-from copycost.audit.wording import value_with_unit
+from copycost.audit.quantities import words_of
+from copycost.audit.wording import place, value_with_unit
 from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import FloatArray
 
@@ -125,17 +136,15 @@ def _scaled(rounds: FloatArray, region: Region) -> tuple[FloatArray, Region]:
     return np.log(rounds), Region(low, high, region.strict)
 
 
-def _interval(cells: CellValues, key: Key, rounds: FloatArray) -> Message:
-    """Return a cell with its mean and interval."""
+def _interval(cells: CellValues, key: Key, rounds: FloatArray) -> str:
+    """Return a line on a cell with its mean and interval."""
     if rounds.size == 1 or rounds.min() <= 0.0:
         return cells.evidence([key])
     found = paired_ratio(np.log(rounds), STATISTICS.confidence)
-    message = cells.evidence([key])
     low, middle, high = (
         value_with_unit(cells.metric, value) for value in (found.low, found.value, found.high)
     )
-    about = {"place": message.numbers["place"], "implementation": key[1]}
-    return Message("interval_at", about | {"value": middle, "low": low, "high": high})
+    return f"{place(*key[2:])}: {key[1]} {middle} ({low} to {high})"
 
 
 def judge_measurements(
@@ -143,7 +152,7 @@ def judge_measurements(
 ) -> Survey:
     """Return, per column, whether the plausibility checks leave it a measurement."""
     rulings: list[Ruling] = []
-    missing: list[Message] = []
+    missing: list[str] = []
     refuted: list[str] = []
     for metric in said.metrics:
         mine = [
@@ -153,17 +162,77 @@ def judge_measurements(
             and (claim.dataset is None or finding.dataset == claim.dataset)
         ]
         refuting = [finding for finding in mine if finding.refutes]
-        about = {"quantities": [metric]}
         if not dataset.has(metric) or any(f.kind is Kind.NOT_COUNTED for f in mine):
-            missing.append(Message("column_missing", about))
+            missing.append(f"{words_of(metric)}: not measured")
         elif refuting:
             refuted.append(metric)
-            rulings.append(Ruling(1.0, 0.0, partial(_told, refuting[0])))
+            rulings.append(Ruling(1.0, 0.0, partial(_refuted, metric, refuting[0])))
         else:
-            rulings.append(Ruling(1.0, 1.0, partial(Message, "column", about)))
+            rulings.append(Ruling(1.0, 1.0, partial(words_of, metric)))
     reason = Message("refuted", {"quantities": refuted}) if refuted else Message("not_refuted")
     return Survey(tuple(rulings), len(said.metrics), tuple(missing), reason if rulings else None)
 
 
-def _told(finding: Finding) -> Finding:
-    return finding
+def _refuted(metric: str, finding: Finding) -> str:
+    return f"{words_of(metric)}: {finding.kind}, {finding.sureness}"
+
+
+def judge_change(change: Change, claim: Claim, measured: Measured) -> Survey:
+    """Return what each pair of cells that a claim is about says of it."""
+    cells = measured.cells(change.metric)
+    change = _with_known_names(change, measured.dataset)
+    found = survey(
+        [_judged_at(grid, change) for grid in grids(claim, cells)],
+        cells,
+        partial(_judge_pair, change, cells),
+        lambda key: cells.evidence([_moved(key, change.to), _moved(key, change.from_)]),
+    )
+    ends = {change.from_.implementation, change.to.implementation} - {None}
+    return found if ends <= cells.implementations else replace(found, reason=Message("no_pairs"))
+
+
+def _with_known_names(change: Change, dataset: Dataset) -> Change:
+    from_, to = (
+        point
+        if point.implementation is None
+        else replace(point, implementation=known_names(dataset, [point.implementation])[0])
+        for point in (change.from_, change.to)
+    )
+    names = known_names(dataset, change.implementations)
+    return replace(change, from_=from_, to=to, implementations=names)
+
+
+def _judged_at(grid: Grid, change: Change) -> Grid:
+    """Return the cells of a grid that are compared with another, those at `to`."""
+    to = change.to
+    if to.implementation is not None:
+        names: tuple[str, ...] = (to.implementation,)
+    else:
+        names = tuple(dict.fromkeys(change.implementations)) or grid.implementations
+    sizes = (to.msg_bytes,) if to.msg_bytes else grid.sizes
+    return replace(
+        grid,
+        implementations=names,
+        sizes=tuple(size for size in sizes if change.claimed(size) is not None),
+        threads=(to.n_threads,) if to.n_threads else grid.threads,
+    )
+
+
+def _moved(key: Key, point: Point) -> Key:
+    return (
+        key[0],
+        point.implementation or key[1],
+        point.msg_bytes or key[2],
+        point.n_threads or key[3],
+    )
+
+
+def _judge_pair(change: Change, cells: CellValues, key: Key) -> Ruling | None:
+    before, region = _moved(key, change.from_), change.claimed(key[2])
+    if before not in cells or region is None:
+        return None
+    ruling = weigh_ratio(cells.log_ratios(key, before), region)
+    if ruling is None:
+        return None
+    evidence = partial(cells.evidence_of_ratio, key, before)
+    return replace(ruling, evidence=evidence, keys=(key, before))

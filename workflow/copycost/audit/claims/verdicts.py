@@ -8,9 +8,13 @@ from functools import cached_property
 import numpy as np
 
 from copycost.audit.claims.cells import Measured, Ruling, Survey, counted_nothing
-from copycost.audit.claims.changes import judge_change
 from copycost.audit.claims.crossings import judge_crossing
-from copycost.audit.claims.statements import judge_measurements, judge_rank, judge_value
+from copycost.audit.claims.statements import (
+    judge_change,
+    judge_measurements,
+    judge_rank,
+    judge_value,
+)
 from copycost.audit.claims.vocabulary import (
     Change,
     Claim,
@@ -20,9 +24,8 @@ from copycost.audit.claims.vocabulary import (
     Rank,
     Statement,
 )
-from copycost.audit.dataset import Dataset
+from copycost.audit.dataset import TOTALS, Dataset, per_byte
 from copycost.audit.dataset_analysis import STATISTICS
-from copycost.audit.derived import TOTALS, per_byte
 from copycost.audit.message import Message
 from copycost.audit.plausibility import Finding
 from copycost.audit.quantities import BYTES, base_of
@@ -32,8 +35,6 @@ from copycost.stats.settings import FloatArray
 __all__ = ["JudgedClaim", "Verdict", "judge_claim", "quick_verdict"]
 
 _LEVEL = 1.0 - STATISTICS.confidence
-CELLS_MISSING = "cells_missing"
-"""Why a claim is undecided of which every cell that was measured decides something."""
 _EQUAL_BYTES = 1.02
 """Runs whose bytes differ by less than this factor moved the same, so that totals compare."""
 
@@ -61,7 +62,7 @@ class JudgedClaim:
     because
         Why.
     evidence
-        Cells behind it, or findings on columns: those that contradict where any do.
+        A line on each cell or column behind it: those that contradict where any do.
     observed_once
         Whether the verdict rests on cells that were measured once.
     n_missing
@@ -76,7 +77,7 @@ class JudgedClaim:
     claim: Claim
     verdict: Verdict
     because: Message
-    evidence: tuple[Message | Finding, ...] = ()
+    evidence: tuple[str, ...] = ()
     observed_once: bool = False
     n_missing: int = 0
     caution: Finding | None = None
@@ -204,7 +205,9 @@ def judge_claim(claim: Claim, dataset: Dataset, findings: Sequence[Finding]) -> 
         because,
         evidence,
         any(part.rests_on_once for part in deciding),
-        sum(part.n_missing for part in deciding) if because.code == CELLS_MISSING else 0,
+        sum(part.n_missing for part in deciding)
+        if verdict is Verdict.UNDECIDED and _misses(deciding) and because.code == "cells"
+        else 0,
         None if about_columns else _caution(claim, dataset, findings),
         _totals(claim, parts, measured, findings),
     )
@@ -250,37 +253,37 @@ def _verdict(parts: Sequence[_Weighed]) -> Verdict:
 
 def _because(
     verdict: Verdict, deciding: Sequence[_Weighed], in_: In
-) -> tuple[Message, tuple[Message | Finding, ...]]:
+) -> tuple[Message, tuple[str, ...]]:
     """Return why a claim has its verdict, and the cells behind it."""
     supporting = [ruling for part in deciding for ruling in part.supporting]
     against = [ruling for part in deciding for ruling in part.contradicting]
     open_ = [ruling for part in deciding for ruling in part.undecided]
-    missing = [message for part in deciding for message in part.survey.missing]
     partly = [r for part in deciding for r in part.survey.rulings if r.incomplete]
-    about = {
-        "n_supporting": len(supporting),
-        "n_against": len(against),
-        "n_open": len(open_),
-        "n_missing": sum(part.n_missing for part in deciding),
-        "n_measured": sum(len(part.survey.rulings) for part in deciding),
-        "of_cells": sum(part.survey.n_cells for part in deciding),
-    }
-    if verdict is Verdict.CONTRADICTED:
-        code, shown = f"contradicted_{in_.value}", against
-    elif verdict is Verdict.SUPPORTED:
-        code, shown = f"supported_{in_.value}", supporting
-    elif verdict is Verdict.COMPATIBLE:
-        code, shown = "compatible", [ruling for part in deciding for ruling in part.compatible]
-    elif verdict is Verdict.NOT_MEASURED:
-        code, shown = "no_cells", []
-    elif all(part.misses for part in deciding):
-        code, shown = CELLS_MISSING, partly
-    else:
-        code, shown = f"left_open_{in_.value}", open_
-    reason = next((part.survey.reason for part in deciding if part.survey.reason), None)
-    evidence = [ruling.evidence() for ruling in shown if ruling.evidence is not None]
-    decided = verdict in (Verdict.SUPPORTED, Verdict.CONTRADICTED)
-    return reason or Message(code, about), (*evidence, *([] if decided else missing))
+    counts = {
+        "for it": len(supporting), "against": len(against), "open": len(open_),
+        "missing": sum(part.n_missing for part in deciding),
+    }  # fmt: skip
+    shown = {
+        Verdict.CONTRADICTED: against,
+        Verdict.SUPPORTED: supporting,
+        Verdict.COMPATIBLE: [ruling for part in deciding for ruling in part.compatible],
+        Verdict.NOT_MEASURED: [],
+        Verdict.UNDECIDED: partly if _misses(deciding) else open_,
+    }[verdict]
+    because = Message("compatible") if verdict is Verdict.COMPATIBLE else Message("cells", {
+        "in_": in_.value, "of_cells": sum(part.survey.n_cells for part in deciding),
+        "counts": [f"{count} {what}" for what, count in counts.items() if count],
+    })  # fmt: skip
+    reason = next((part.survey.reason for part in deciding if part.survey.reason), because)
+    lines = [ruling.evidence() for ruling in shown if ruling.evidence is not None]
+    if verdict not in (Verdict.SUPPORTED, Verdict.CONTRADICTED):
+        lines += [line for part in deciding for line in part.survey.missing]
+    return reason, tuple(lines)
+
+
+def _misses(deciding: Sequence[_Weighed]) -> bool:
+    """Tell whether nothing but missing cells leaves a claim open."""
+    return all(part.misses for part in deciding)
 
 
 def _caution(claim: Claim, dataset: Dataset, findings: Sequence[Finding]) -> Finding | None:

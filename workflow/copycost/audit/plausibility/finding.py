@@ -1,8 +1,12 @@
-"""What a plausibility check says."""
+"""What a plausibility check says: a record of one type, whose words are declared once."""
 
+import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
+
+from copycost.build.checkout import ROOT
 
 
 class Sureness(StrEnum):
@@ -26,11 +30,48 @@ class Kind(StrEnum):
     INCOMPLETE = "incomplete"
 
 
-_GRAVITY = tuple(Kind)
+_GRAVITY = (
+    Kind.NO_MEASUREMENT, Kind.IMPOSSIBLE, Kind.CONTRADICTION, Kind.NOT_SEPARATE, Kind.NOT_COUNTED,
+    Kind.ODD, Kind.WEAK, Kind.INCOMPLETE,
+)  # fmt: skip
 _SURE = tuple(Sureness)
 
 REFUTING = (Kind.NO_MEASUREMENT, Kind.IMPOSSIBLE, Kind.NOT_SEPARATE)
 """Kinds that mean, unless only possible, that a column is no measurement of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A row of ``report/audit_findings.csv``: all that is said of a code is said there, once.
+
+    Attributes
+    ----------
+    check
+        Name of the check, as docs/audit.md has it.
+    kind, sureness
+        What it means and how sure that is, unless a finding says otherwise.
+    found, why
+        What was found of the columns, and why that cannot, or hardly, be a measurement: plain text
+        with the finding's numbers, as templates have them.
+    """
+
+    check: str
+    kind: Kind
+    sureness: Sureness
+    found: str
+    why: str
+
+
+@cache
+def declared() -> Mapping[str, Declared]:
+    """Return all that a check can find, by its code."""
+    with (ROOT / "report" / "audit_findings.csv").open(encoding="utf-8", newline="") as file:
+        return {
+            row["code"]: Declared(
+                row["check"], Kind(row["kind"]), Sureness(row["sureness"]), row["found"], row["why"]
+            )
+            for row in csv.DictReader(file)
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +80,8 @@ class Finding:
 
     Attributes
     ----------
-    check
-        Name of the check, as docs/audit.md has it.
     code
-        The macro of ``report/_macros/audit_findings.j2`` that says what was found, and of
-        ``audit_reasons.j2`` that says why that cannot, or hardly, be a measurement.
+        Of `declared`, which has its words.
     kind, sureness
         What it means, and how sure that is.
     dataset
@@ -51,12 +89,11 @@ class Finding:
     quantities
         Columns concerned, as quantities.
     numbers
-        The numbers and names that the sentences need.
+        The numbers and names that the words need.
     cells
         The cells that show it, where not all do.
     """
 
-    check: str
     code: str
     kind: Kind
     sureness: Sureness
@@ -64,6 +101,11 @@ class Finding:
     quantities: tuple[str, ...]
     numbers: Mapping[str, object]
     cells: tuple[str, ...] = ()
+
+    @property
+    def check(self) -> str:
+        """Return the name of the check."""
+        return declared()[self.code].check
 
     @property
     def refutes(self) -> bool:
@@ -74,3 +116,18 @@ class Finding:
     def rank(self) -> tuple[int, int]:
         """Return the order of findings: gravest first, then surest."""
         return _GRAVITY.index(self.kind), _SURE.index(self.sureness)
+
+
+def finding(
+    code: str,
+    dataset: str,
+    quantities: tuple[str, ...],
+    cells: tuple[str, ...],
+    numbers: Mapping[str, object],
+    kind: Kind | None = None,
+    sureness: Sureness | None = None,
+) -> Finding:
+    """Return a finding, of the declared kind and sureness where nothing else is said."""
+    said = declared()[code]
+    return Finding(code, kind or said.kind, sureness or said.sureness, dataset, quantities,
+                   numbers, cells)  # fmt: skip

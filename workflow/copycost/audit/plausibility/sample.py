@@ -9,7 +9,9 @@ import numpy as np
 import pandas as pd
 
 from copycost.audit.dataset import CELL, Dataset
+from copycost.audit.plausibility.finding import Finding, Kind, Sureness, finding
 from copycost.audit.quantities import DATASET
+from copycost.audit.wording import cell_names
 from copycost.stats.settings import FloatArray
 
 
@@ -46,6 +48,24 @@ class Sample:
         return [
             str(name) for name in self.steps.columns if (self.table[name].fillna(0.0) != 0.0).any()
         ]
+
+    def column(self, name: str) -> pd.Series:
+        """Return a column of the table, NaN throughout where it has none."""
+        return self.table.get(name, pd.Series(np.nan, index=self.table.index))
+
+    def found(
+        self,
+        code: str,
+        *quantities: str,
+        rows: pd.DataFrame | None = None,
+        cells: tuple[str, ...] = (),
+        kind: Kind | None = None,
+        sureness: Sureness | None = None,
+        **numbers: object,
+    ) -> Finding:
+        """Return a finding on columns of this dataset, shown by some rows or cells."""
+        cells = cells if rows is None else cell_names(rows)
+        return finding(code, self.name, quantities, cells, numbers, kind, sureness)
 
     def known(self, *names: str) -> pd.DataFrame:
         """Return the rows that have a value of every one of the quantities."""
