@@ -104,7 +104,6 @@ def test_limits(context: Context) -> None:
             receive_lowat=[{"msg_bytes": 65536, "bytes": 1048576}]
         ),
         "uncounted": given(uncounted=["cycles", "LLC-loads"]),
-        "two studies not asked for": given(chapters=[]),
         "no round twice": of_run(rounds_min=1, rounds_max=1),
         "not every round twice": of_run(rounds_min=1),
         "few rounds": of_run(rounds_min=4, rounds_max=4),

@@ -3,16 +3,19 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from copycost.figures.markers import families
+
 _FEW = 3
 """So many names are told; more are counted."""
 
 
 def ranked(conditions: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the conditions with a ranking by cost."""
+    """Return the conditions with a ranking by cost, of more ways than a table of cells shows."""
     return [
         condition
         for condition in conditions
-        if (ranking := condition.get("ranking"))
+        if len(families(condition["grid"]["implementations"])) > 1
+        and (ranking := condition.get("ranking"))
         and ranking["side"]
         and any(at["rows"] for at in ranking["sizes"])
     ]
