@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from workflow.conftest import WholeRun
 
+from tools.recompute.numbers import n_without_source, wrong_numbers
 from tools.recompute.rebuild import differences, rebuild
 from tools.recompute.tables import wrong_tables
 
@@ -142,6 +143,21 @@ def test_a_wrong_number_in_a_table_is_found(results: Path, table: str, column: s
     wrong = list(wrong_tables(results))
     assert wrong
     assert all(line.startswith(f"{table}.csv: ") for line in wrong)
+
+
+def test_printed_numbers_read_as_the_values_of_their_sources(results: Path) -> None:
+    assert list(wrong_numbers(results)) == []
+    n_without, n = n_without_source(results)
+    assert n_without < 0.25 * n
+    path = results / "report/numbers.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        to = csv.DictWriter(file, rows[0], lineterminator="\n")
+        to.writeheader()
+        to.writerows(row | {"printed": other(row["printed"])} for row in rows)
+    with_digits = sum(bool(re.search(r"\d", row["printed"])) for row in rows)
+    assert len(list(wrong_numbers(results))) >= TO_BE_NAMED * with_digits
 
 
 def test_a_lost_row_is_found(results: Path) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-_ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[2]
 _NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "results", "tests", "*.egg-info")
 _SOURCES = (
     *("config.yaml", "raw", "passes", "host.json", "guest.json", "peers", "memory.json"),
@@ -47,7 +47,7 @@ def rebuild(results: Path, to: Path) -> Path:
     ValueError
         Something would have to be measured; or a rule failed, whose words are told.
     """
-    shutil.copytree(_ROOT, to, symlinks=True, ignore=_NOT_COPIED)
+    shutil.copytree(ROOT, to, symlinks=True, ignore=_NOT_COPIED)
     for name in _MEASURING:
         script = to / f"workflow/scripts/{name}.py"
         script.write_text('raise SystemExit("nothing is measured here")\n', encoding="utf-8")
@@ -104,7 +104,7 @@ def _compared(name: str, standing: Path, made: Path) -> Iterator[str]:
     texts = [path.read_text(encoding="utf-8") for path in (standing, made)]
     if texts[0] == texts[1]:
         return
-    places = {".json": _in_json, ".csv": _in_table}.get(standing.suffix, _in_lines)
+    places = {".json": in_json, ".csv": in_table}.get(standing.suffix, _in_lines)
     try:
         one, other = (places(text) for text in texts)
     except ValueError as error:  # whatever it is, it is not what stands there otherwise
@@ -120,7 +120,7 @@ def _compared(name: str, standing: Path, made: Path) -> Iterator[str]:
         yield f"{name}: is written in another way"
 
 
-def _in_json(text: str) -> dict[str, str]:
+def in_json(text: str) -> dict[str, str]:
     """Return the leaves of a JSON text by their paths."""
 
     def leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:  # noqa: ANN401
@@ -134,7 +134,7 @@ def _in_json(text: str) -> dict[str, str]:
     return dict(leaves(json.loads(text), ""))
 
 
-def _in_table(text: str) -> dict[str, str]:
+def in_table(text: str) -> dict[str, str]:
     """Return the values of a table by line and column."""
     lines = list(csv.reader(text.splitlines()))
     return {

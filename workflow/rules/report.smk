@@ -19,6 +19,7 @@ rule write_report:
         styles=STYLES,
     output:
         qmd="results/report/report.qmd",
+        numbers="results/report/numbers.csv",
         assets=directory("results/report/assets"),
     log:
         "results/logs/report/write.log",

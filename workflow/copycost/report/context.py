@@ -1,5 +1,6 @@
 """Everything that the templates of the report see."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from copycost.report.markdown import code, escape
 from copycost.report.results_table import VAGUE_FACTOR, Wording, read_tables, results_tables
 from copycost.report.run_table import commit_only, run_rows
 from copycost.report.strategies import strategy_notes
+from copycost.wording.sources import with_sources
 
 BASELINE = "two_copy"
 
@@ -111,7 +113,8 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
     not_simulated
         As in `Sources`.
     """
-    facts = read_json(sources.facts)
+    results = sources.facts.parent
+    facts = with_sources(read_json(sources.facts), sources.facts.name)
     slugs = facts["grid"]["conditions"]
     conditions = [facts["conditions"][slug] for slug in slugs]
     none: dict[str, list[str]] = {name: [] for name in (*slugs, OVERVIEW)}
@@ -126,7 +129,10 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
     tables = read_tables(sources.summary, sources.ratios, BASELINE)
     origin = origin_of(facts)
     files = dict(sources.chapters) | ({"published": sources.published} if sources.published else {})
-    read = {name: read_json(path) for name, path in files.items()}
+    read = {
+        name: with_sources(read_json(path), os.path.relpath(path, results))
+        for name, path in files.items()
+    }
     parts = {name: one for name, one in read.items() if "left_out" not in one}
     return {
         "title": title,

@@ -10,6 +10,7 @@ from copycost.report.markdown import Column, pipe_table, slug
 from copycost.report.marks import Labels, marked, note_of
 from copycost.wording.filters import significant, size
 from copycost.wording.plurals import plural
+from copycost.wording.sources import sourced
 
 NONE = "---"
 """A dash where there is no value; the table of what was not measured has the reason."""
@@ -95,13 +96,13 @@ def read_tables(summary: Path, ratios: Path, baseline: str) -> Tables:
             row["implementation"],
             row["metric"],
         ): Value(
-            median=_float(row["median"]),
-            low=_float(row["low"]),
-            high=_float(row["high"]),
-            n=int(row["n"]),
+            median=_float(row, "median"),
+            low=_float(row, "low"),
+            high=_float(row, "high"),
+            n=sourced(int(row["n"]), f"{row['line']}, n"),
             n_lower=int(row["n_lower"] or 0),
-            lower=_float(row["lower_mode"]),
-            upper=_float(row["upper_mode"]),
+            lower=_float(row, "lower_mode"),
+            upper=_float(row, "upper_mode"),
         )
         for row in _rows_of(summary)
     }
@@ -111,7 +112,7 @@ def read_tables(summary: Path, ratios: Path, baseline: str) -> Tables:
             int(row["n_threads"]),
             int(row["msg_bytes"]),
             row["implementation"],
-        ): _float(row["ratio"])
+        ): _float(row, "ratio")
         for row in _rows_of(ratios)
         if row["metric"] == THROUGHPUT and row["baseline"] == baseline
     }
@@ -210,10 +211,16 @@ def _repetitions(value: Value, repetitions: int) -> str:
     return str(value.n) if value.n == repetitions else f"{value.n} of {repetitions}"
 
 
-def _float(text: str) -> float:
-    return float(text) if text else math.nan
+def _float(row: dict[str, str], column: str) -> float:
+    text = row[column]
+    value: float = sourced(float(text), f"{row['line']}, {column}") if text else math.nan
+    return value
 
 
 def _rows_of(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a table, and where each stands as a column ``line``."""
     with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+        return [
+            row | {"line": f"tables/{path.name}: line {number}"}
+            for number, row in enumerate(csv.DictReader(file), start=2)
+        ]

@@ -64,9 +64,13 @@ from copycost.report.round_trips_table import round_trips_table
 from copycost.report.run_table import commit_only
 from copycost.report.strategies import strategy_rows, undescribed
 from copycost.wording.filters import add_filters
+from copycost.wording.sources import noting, write_numbers
 from copycost.wording.warnings import warnings
 
 log = logging.getLogger(__name__)
+
+NUMBERS = "numbers.csv"
+"""Beside the report: what is printed of which value, and where that stands."""
 
 
 def _table(
@@ -176,15 +180,18 @@ def write_report(sources: Sources, templates: Path, title: str, qmd: Path) -> di
     title
         Title of the report.
     qmd
-        The file to write. It shows files of the folder ``assets`` next to it.
+        The file to write. It shows files of the folder ``assets`` next to it. Beside it,
+        ``numbers.csv`` tells where its numbers come from.
 
     Returns
     -------
     dict
         Names of the chapters that could not be written, each with the reason.
     """
-    text, missing = fill_report(make_environment(templates), build_context(sources, title))
+    with noting() as notes:
+        text, missing = fill_report(make_environment(templates), build_context(sources, title))
     qmd.write_text(text, encoding="utf-8")
+    write_numbers(notes, qmd.with_name(NUMBERS))
     log.info("wrote %s (%d characters)", qmd, len(text))
     return missing
 

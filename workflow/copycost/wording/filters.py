@@ -16,11 +16,13 @@ from copycost.wording.paragraphs import item, one_line, paragraph
 from copycost.wording.percent import NBSP, format_percent
 from copycost.wording.plurals import agree, count, counted, plural, times
 from copycost.wording.sizes import format_size
+from copycost.wording.sources import prints
 
 # Beyond this factor between its ends, an interval says how little is known rather than where.
 _VAGUE_FACTOR = 20.0
 
 
+@prints
 def significant(value: float, digits: int = 3) -> str:
     """Return a number with `digits` significant digits and no exponent: 0.3094 is ``0.309``.
 
@@ -40,17 +42,20 @@ def significant(value: float, digits: int = 3) -> str:
     return f"{rounded:.{decimals}f}"
 
 
+@prints
 def number(value: float) -> str:
     """Return a plain number with two significant digits, without a needless ``.0``."""
     text = significant(value, 2)
     return text.removesuffix(".0")
 
 
+@prints
 def few(value: float) -> str:
     """Return a number of which only matters that it is small: 0.0000096 is ``under 0.001``."""
     return "under 0.001" if 0.0 < finite(value) < 0.001 else number(value)
 
 
+@prints
 def gbps(bits_per_s: float, digits: int = 3) -> str:
     """Return a rate given in bit/s: 38.2e9 is ``38.2 Gbit/s``, 45e6 is ``45.0 Mbit/s``."""
     rate = finite(bits_per_s)
@@ -59,22 +64,26 @@ def gbps(bits_per_s: float, digits: int = 3) -> str:
     return f"{significant(rate / 1e9, digits)}{NBSP}Gbit/s"
 
 
+@prints
 def gbit(bits_per_s: float) -> str:
     """Return a rate for a column whose title has the unit, Gbit/s: 38.2e9 is ``38.2``."""
     return significant(finite(bits_per_s) / 1e9)
 
 
+@prints
 def thousands(value: float) -> str:
     """Return a large number with three significant digits: 258412 is ``258,000``."""
     text = significant(value)
     return f"{int(text):,}" if float(text) >= 10_000 else text
 
 
+@prints
 def cpu(percent_of_one: float) -> str:
     """Return a CPU use given in percent of one CPU: ``98.9 %``."""
     return f"{significant(percent_of_one)}{NBSP}%"
 
 
+@prints
 def exact_size(n_bytes: int) -> str:
     """Return a size to the byte: ``16 KiB``, ``1472 B``, ``65,507 B``."""
     text = format_size(n_bytes).replace(" ", NBSP)
@@ -82,6 +91,7 @@ def exact_size(n_bytes: int) -> str:
     return f"{n_bytes:,}{NBSP}B" if is_long else text
 
 
+@prints
 def size(n_bytes: float) -> str:
     """Return a size: a whole number to the byte, ``65,507 B``; an estimated one ``23 KiB``.
 
@@ -97,6 +107,7 @@ def size(n_bytes: float) -> str:
     return f"{number:.0f}{NBSP}B"
 
 
+@prints
 def duration(seconds: float) -> str:
     """Return a time given in seconds: ``812 ns``, ``1.30 µs``, ``0.200 s``, ``4 min 12 s``."""
     time_s = finite(seconds)
@@ -114,26 +125,31 @@ def duration(seconds: float) -> str:
     return f"{significant(time_s / 1e-9)}{NBSP}ns"
 
 
+@prints
 def ns(nanoseconds: float) -> str:
     """Return a time given in nanoseconds, in the unit that suits it."""
     return duration(finite(nanoseconds) * 1e-9)
 
 
+@prints
 def us(microseconds: float) -> str:
     """Return a time given in microseconds, in the unit that suits it."""
     return duration(finite(microseconds) * 1e-6)
 
 
+@prints
 def cost(value: float, unit: str) -> str:
     """Return a cost per byte with the unit that was measured: ``0.31 ns per byte``."""
     return f"{significant(value, 2)}{NBSP}{unit} per byte"
 
 
+@prints
 def percent(share: float) -> str:
     """Return a share (1 = all) in percent, without rounding a rest away: see `format_percent`."""
     return format_percent(finite(share))
 
 
+@prints
 def ratio(value: float) -> str:
     """Return a ratio: ``1.42``, ``0.71``, ``12.5``."""
     number = finite(value)
@@ -142,6 +158,7 @@ def ratio(value: float) -> str:
     return f"{number:.2f}" if number < 10 else significant(number)
 
 
+@prints
 def change(value: float, more: str = "more", less: str = "less") -> str:
     """Return a ratio in words: 1.25 is ``25 % more``, 0.8 ``20 % less``, 3 ``3.00 times``."""
     number = finite(value)
@@ -173,7 +190,7 @@ def interval(
     """
     lower, upper = finite(low), finite(high)
     if lower <= 0.0 or upper / lower <= _VAGUE_FACTOR:
-        return f"{percent(confidence)} interval {span(lower, upper, form)}"
+        return f"{percent(confidence)} interval {span(low, high, form)}"
     return "too uncertain for an interval"
 
 

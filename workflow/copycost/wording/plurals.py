@@ -1,6 +1,7 @@
 """Numbers with their nouns and verbs: the only place where a plural is formed."""
 
 from copycost.wording.finite import finite
+from copycost.wording.sources import prints
 
 _WORDS = (
     "no", "one", "two", "three", "four", "five", "six",
@@ -18,22 +19,26 @@ _IRREGULAR = {
 }
 
 
+@prints
 def count(value: int) -> str:
     """Return a whole number, as a word up to twelve: ``three``, ``28``, ``10,000``."""
     whole = int(finite(value))
     return _WORDS[whole] if 0 <= whole < len(_WORDS) else f"{whole:,}"
 
 
+@prints
 def plural(number: int, noun: str, plural_form: str | None = None) -> str:
     """Return a number in digits with its noun: ``1 thread``, ``4 threads``."""
     return f"{int(finite(number)):,} {noun if number == 1 else plural_form or _plural(noun)}"
 
 
+@prints
 def counted(number: int, noun: str, plural_form: str | None = None) -> str:
     """Return a number in words with its noun: ``one size``, ``three sizes``, ``28 cells``."""
     return f"{count(number)} {noun if number == 1 else plural_form or _plural(noun)}"
 
 
+@prints
 def times(number: int) -> str:
     """Return how often, in words: ``once``, ``twice``, ``three times``."""
     return {1: "once", 2: "twice"}.get(number) or f"{count(number)} times"

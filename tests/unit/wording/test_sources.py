@@ -1,0 +1,70 @@
+"""Values carry their source through what is printed of them, and are numbers to all others."""
+
+import json
+import pickle
+from typing import Any
+
+import numpy as np
+
+from copycost.wording.filters import change, percent, ratio, significant, size, span
+from copycost.wording.plurals import count, plural
+from copycost.wording.sources import Note, noting, sourced, with_sources
+
+FACTS: dict[str, Any] = {
+    "ratio": 1.4213, "rows": [{"n": 12, "share": 0.25}], "is_once": True, "none": None, "name": "a"
+}  # fmt: skip
+
+
+def test_what_is_printed_is_noted_once_with_value_and_source() -> None:
+    facts = with_sources(FACTS, "facts.json")
+    row = facts["rows"][0]
+    with noting() as notes:
+        texts = [
+            ratio(facts["ratio"]), ratio(facts["ratio"]), count(row["n"]), plural(row["n"], "cell"),
+            percent(row["share"]), f"{row['n']:,}", change(facts["ratio"]),
+        ]  # fmt: skip
+    n = "facts.json: rows.0.n"
+    assert texts[:1] + texts[2:4] == ["1.42", "twelve", "12 cells"]
+    assert list(notes) == [
+        Note("1.42", 1.4213, "facts.json: ratio"),
+        Note("twelve", 12, n),
+        Note("12 cells", 12, n),
+        Note("25\N{NO-BREAK SPACE}%", 0.25, "facts.json: rows.0.share"),
+        Note("12", 12, n),
+        Note("42\N{NO-BREAK SPACE}% more", 1.4213, "facts.json: ratio"),
+    ]
+    assert all(type(note.value) in (int, float) for note in notes)
+
+
+def test_a_constant_becomes_part_of_the_source_and_another_value_does_not() -> None:
+    share, other = sourced(0.25, "f: a"), sourced(0.5, "f: b")
+    assert (1 - share).source == "f: a from 1"
+    assert (100 * share).source == "f: a * 100"
+    assert (share * 1.0 / 4).source == "f: a / 4"
+    assert (share * 1e-9).source == "f: a * 1e-09"
+    assert type(share * other) is type(share * 0.37) is float
+    with noting() as notes:
+        significant(1 - share)
+        significant(share + other)
+    assert list(notes) == [Note("0.750", 0.75, "f: a from 1")]
+
+
+def test_both_ends_of_a_span_are_noted() -> None:
+    with noting() as notes:
+        text = span(sourced(4096, "f: low"), sourced(65536, "f: high"), size)
+    assert text == "4 to 64\N{NO-BREAK SPACE}KiB"
+    assert [note.source for note in notes] == ["f: low", "f: high"]
+
+
+def test_they_are_the_numbers_that_they_are() -> None:
+    facts = with_sources(FACTS, "facts.json")
+    assert facts == FACTS
+    assert json.dumps(facts) == json.dumps(FACTS)
+    assert facts["is_once"] is True
+    assert facts["none"] is None
+    assert pickle.loads(pickle.dumps(facts)) == FACTS
+    assert np.array([facts["ratio"]]).dtype == np.float64
+    assert {facts["rows"][0]["n"]: "x"}[12] == "x"
+    with noting() as notes:
+        assert ratio(1.42) == "1.42"
+    assert notes == {}

@@ -1,0 +1,125 @@
+"""The numbers of the report against the values and sources that numbers.csv has of them."""
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+from tools.recompute.rebuild import ROOT, in_json, in_table
+
+_FORMULA = re.compile(r"(.*?)((?: (?:\*|/|-|from) \S+)*)$", re.DOTALL)
+_NUMBER = re.compile("\N{MINUS SIGN}?\\d(?:[\\d,]*\\d)?(?:\\.\\d+)?")
+_WORDS = (
+    *("no", "one", "two", "three", "four", "five", "six"),
+    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
+)
+_SCALES: Mapping[str, tuple[float, ...]] = {
+    **{"%": (100.0, 1.0), "Gbit/s": (1e-9,), "Mbit/s": (1e-6,)},
+    **{"GiB": (2.0**-30,), "MiB": (2.0**-20,), "KiB": (2.0**-10,), "B": (1.0,)},
+    **{"ns": (1.0, 1e9, 1e3), "µs": (1e-3, 1e6, 1.0), "ms": (1e-6, 1e3, 1e-3)},
+    "s": (1e-9, 1.0, 1e-6),
+}
+"""By unit, what a value may be multiplied by: rates are in bit/s, times in s, ns or µs."""
+# Such a value without a unit is a rate, whose unit, Gbit/s, stands in the head of its column.
+_RATE = 1e5
+
+
+def wrong_numbers(results: Path) -> Iterator[str]:
+    """Yield where a number's source has another value, or it reads as another."""
+    path = results / "report/numbers.csv"
+    if not path.is_file():
+        yield "report/numbers.csv: is not there"
+        return
+    with path.open(encoding="utf-8", newline="") as file:
+        for number, row in enumerate(csv.DictReader(file), start=2):
+            printed, value, source = row["printed"], float(row["value"]), row["source"]
+            place = f"report/numbers.csv: line {number}: {printed!r}"
+            found = _value_of(results, source)
+            if found is None or abs(found - value) > 1e-12 * abs(value):
+                yield f"{place} is of {value}, {source} is {found}"
+            elif not reads_as(printed, value):
+                yield f"{place} is not what {value} reads as"
+
+
+def n_without_source(results: Path) -> tuple[int, int]:
+    """Return how many numbers of the report have no source nor stand in a template, of how many.
+
+    They are told by their digits: one without a source that reads like one with a source is missed.
+    """
+    text = (results / "report/report.qmd").read_text(encoding="utf-8")
+    with (results / "report/numbers.csv").open(encoding="utf-8", newline="") as file:
+        printed = {part for row in csv.DictReader(file) for part in _parts(row["printed"])}
+    literal = {
+        part
+        for path in (ROOT / "report").rglob("*.j2")
+        for part in _parts(re.sub(r"\{[{%#].*?[}%#]\}", " ", path.read_text(encoding="utf-8")))
+    }
+    found = Counter(_parts(text))
+    missing = sum(n for part, n in found.items() if part not in printed | literal)
+    return missing, found.total()
+
+
+def _parts(text: str) -> list[str]:
+    return _NUMBER.findall(text)
+
+
+def _value_of(results: Path, source: str) -> float | None:
+    """Return what stands at a source, by its formula; None where nothing stands there."""
+    name, _, rest = source.partition(": ")
+    place, formula = _FORMULA.fullmatch(rest).groups()  # type: ignore[union-attr]
+    text = _leaves(results / name).get(place)
+    if text is None:
+        return None
+    value = float(text)
+    words = formula.split()
+    for sign, constant in zip(words[::2], map(float, words[1::2]), strict=True):
+        value = _SIGNS[sign](value, constant)
+    return value
+
+
+_SIGNS: Mapping[str, Callable[[float, float], float]] = {
+    "*": lambda value, constant: value * constant,
+    "/": lambda value, constant: value / constant,
+    "-": lambda value, constant: value - constant,
+    "from": lambda value, constant: constant - value,
+}
+
+
+@cache
+def _leaves(path: Path) -> dict[str, str]:
+    if not path.is_file():
+        return {}
+    text = path.read_text(encoding="utf-8")
+    return (in_json if path.suffix == ".json" else in_table)(text)
+
+
+def reads_as(printed: str, value: float) -> bool:
+    """Tell whether a printed number is a value rounded to its digits, in the unit behind it."""
+    text = printed.replace("\N{NO-BREAK SPACE}", " ")
+    if text.startswith("neither "):
+        return value == 1.0
+    if text in ("under 0.1 %", "over 99.9 %", "under 0.001"):
+        limit, percent = float(_parts(text)[0]), 100.0 if "%" in text else 1.0
+        return (abs(value) * percent < limit) == text.startswith("under")
+    word = {"once": "one", "twice": "two"}.get(text, text).split()[0]
+    if word in _WORDS:
+        return abs(value - _WORDS.index(word)) <= 0.5
+    if together := re.fullmatch(r"(\d+) (h|min) (\d+) (min|s)", text):
+        large, small = int(together[1]), int(together[3])
+        unit_s = 1 if together[4] == "s" else 60
+        seconds = (60 * large + small) * unit_s
+        return any(abs(value * scale - seconds) <= 0.5 * unit_s + 1e-9 for scale in _SCALES["s"])
+    number = _parts(text)[0]
+    digits = number.replace(",", "").replace("\N{MINUS SIGN}", "-")
+    unit = text[text.index(number) + len(number) :].strip().split(" ")[0]
+    # a rate of 258,412 is told with three digits; so are others without a decimal point
+    zeros = 0 if "." in digits else len(digits) - len(digits.rstrip("0"))
+    last = 10.0 ** (
+        -len(digits.partition(".")[2]) if "." in digits else min(zeros, len(digits) - 1)
+    )
+    meant = [value * scale for scale in _SCALES.get(unit, (1e-9 if value > _RATE else 1.0,))]
+    if unit == "%" and not text.endswith("%"):
+        meant.append(abs(value - 1.0) * 100.0)  # so much more, or less
+    return any(abs(one - float(digits)) <= last * (0.5 + 1e-9) for one in meant)

@@ -1,0 +1,148 @@
+"""Where printed numbers come from: values that carry their source, and what was printed of them.
+
+A value of a file of facts is wrapped when the report is filled, and stays the number that it is: a
+`float` or an `int` for whoever computes with it. Scaled or shifted by a constant, it keeps its
+source as a formula; what is made of several values has none. Whatever form prints one is noted.
+"""
+
+import csv
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import Any, Concatenate, NamedTuple, ParamSpec
+
+P = ParamSpec("P")
+
+
+class Note(NamedTuple):
+    """A printed number: its text, its value, and the file and place of that value."""
+
+    printed: str
+    value: float
+    source: str
+
+
+_notes: dict[Note, None] | None = None
+
+
+@contextmanager
+def noting() -> Iterator[dict[Note, None]]:
+    """Note what is printed in the block; each only once, in the order of printing."""
+    global _notes
+    before, _notes = _notes, {}
+    try:
+        yield _notes
+    finally:
+        _notes = before
+
+
+class _Sourced:
+    """What float and int have in common here."""
+
+    source: str
+
+    def __str__(self) -> str:
+        return _noted(repr(self), self)
+
+    def __format__(self, spec: str) -> str:
+        return _noted(format(_plain(self), spec), self)
+
+    def __mul__(self, other: Any) -> Any:  # noqa: ANN401
+        return _derived(self, _plain(self) * _plain(other), "*", other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:  # noqa: ANN401
+        return _derived(self, _plain(self) / _plain(other), "/", other)
+
+    def __sub__(self, other: Any) -> Any:  # noqa: ANN401
+        return _derived(self, _plain(self) - _plain(other), "-", other)
+
+    def __rsub__(self, other: Any) -> Any:  # noqa: ANN401
+        return _derived(self, _plain(other) - _plain(self), "from", other)
+
+    def __neg__(self) -> Any:  # noqa: ANN401
+        return self * -1
+
+
+class SourcedFloat(_Sourced, float):
+    """A number that knows its source."""
+
+
+class SourcedInt(_Sourced, int):
+    """A whole one."""
+
+
+def sourced(value: Any, source: str) -> Any:  # noqa: ANN401
+    """Return a number with its source; whatever is no number as it is."""
+    kind = {float: SourcedFloat, int: SourcedInt}.get(type(value))
+    if kind is None:
+        return value
+    found = kind(value)
+    found.source = source
+    return found
+
+
+def with_sources(content: Any, file: str) -> Any:  # noqa: ANN401
+    """Return the content of a JSON file, whose numbers carry the file and their place in it."""
+
+    def look(value: Any, place: str) -> Any:  # noqa: ANN401
+        if isinstance(value, dict):
+            return {key: look(part, f"{place}.{key}") for key, part in value.items()}
+        if isinstance(value, list):
+            return [look(part, f"{place}.{number}") for number, part in enumerate(value)]
+        return sourced(value, f"{file}: {place[1:]}")
+
+    return look(content, "")
+
+
+def prints(
+    form: Callable[Concatenate[Any, P], str],
+) -> Callable[Concatenate[Any, P], str]:
+    """Have a function that prints its first argument note what it printed."""
+
+    @wraps(form)
+    def print_and_note(value: Any, /, *args: P.args, **kwargs: P.kwargs) -> str:  # noqa: ANN401
+        if not isinstance(value, _Sourced):
+            return form(value, *args, **kwargs)
+        return _noted(form(_plain(value), *args, **kwargs), value)
+
+    return print_and_note
+
+
+def write_numbers(notes: dict[Note, None], path: Path) -> None:
+    """Write what was printed: text, value and source, a row each."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(Note._fields)
+        rows.writerows((note.printed, repr(note.value), note.source) for note in notes)
+
+
+def _noted(printed: str, value: Any) -> str:  # noqa: ANN401
+    if _notes is not None:
+        _notes[Note(printed, _plain(value), value.source)] = None
+    return printed
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, SourcedInt):
+        return int(value)
+    return float(value) if isinstance(value, SourcedFloat) else value
+
+
+def _derived(value: _Sourced, result: Any, sign: str, other: Any) -> Any:  # noqa: ANN401
+    """Return the result of an operation with a constant, with the formula as its source."""
+    if sign in "*/" and other == 1:
+        return sourced(result, value.source)
+    if type(other) in (int, float) and _is_constant(other):
+        return sourced(result, f"{value.source} {sign} {other!r}")
+    return result
+
+
+def _is_constant(number: float) -> bool:
+    """Tell a factor between units, or the whole of a share, from what was computed."""
+    if number in (-1, 1, 8, 60, 3600):
+        return True
+    return number > 0 and any(base ** round(math.log(number, base)) == number for base in (2, 10))
