@@ -283,6 +283,6 @@ def _line(pair: Mapping[str, Any]) -> str:
     at, holds, mean, further, _, hosts = _point(first["point"])
     line = (
         f"{pair['condition']}, {pair['implementation']} / {pair['baseline']}, {_what(first)} at "
-        f"{at}: {mean} (further host: {further}), holds for {holds}; better/open/worse on {hosts}"
+        f"{at}: {mean}, {holds} (further host: {further}); better/open/worse on {hosts} hosts"
     )
-    return f"{line}; from {_from_size(first)}" if first["turns"] else line
+    return f"{line}; from size: {_from_size(first)}" if first["turns"] else line

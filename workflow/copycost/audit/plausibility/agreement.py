@@ -1,19 +1,14 @@
-"""Rows and labels that contradict each other, or the units of the rest of their column."""
+"""Quantities of one row that contradict each other."""
 
-import itertools
-import math
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from copycost.audit.dataset import CELL, moved_bytes
-from copycost.audit.plausibility.finding import Finding, Kind, Sureness
+from copycost.audit.dataset import moved_bytes
+from copycost.audit.plausibility.finding import Finding
 from copycost.audit.plausibility.sample import Sample
-from copycost.audit.quantities import IMPLEMENTATION, SIZE, THREADS, base_of
-from copycost.audit.wording import place
-from copycost.stats.settings import FloatArray
+from copycost.audit.quantities import SIZE, THREADS, base_of
 
 # Whether bytes, time, messages and throughput of the same row agree.
 
@@ -140,8 +135,8 @@ def _cause(factor: float) -> str | None:
 # (Little's law with one message under way per thread, Operations Research 9, 1961). Other latencies
 # are other things, so what differs in every row is a question; what differs in some is a mistake.
 
-_SERVICE_LEAST_ROWS = 6
-_SERVICE_AGREE = 0.1
+_LEAST_ROWS = 6
+_AGREE = 0.1
 """Half of the rows within this share of one another make it the same quantity."""
 
 _OFF = 0.08
@@ -155,7 +150,7 @@ def check_service_time(sample: Sample) -> Iterator[Finding]:
     """Yield rows whose latency does not go with the throughput, or a factor that all share."""
     rows = sample.known("latency", "throughput")
     rows = rows[(rows["latency"] > 0.0) & (rows["throughput"] > 0.0)]
-    if len(rows) < _SERVICE_LEAST_ROWS:
+    if len(rows) < _LEAST_ROWS:
         return
     service = rows[THREADS] * rows[SIZE] * 8.0 / rows["throughput"]
     logs = np.log(rows["latency"] / service)
@@ -165,7 +160,7 @@ def check_service_time(sample: Sample) -> Iterator[Finding]:
         rest = logs + np.log(threads)
         typical = float(rest.median())
         scatter = float((rest - typical).abs().median())
-        if scatter < _SERVICE_AGREE:
+        if scatter < _AGREE:
             break
     else:
         return
@@ -175,7 +170,7 @@ def check_service_time(sample: Sample) -> Iterator[Finding]:
             "latency_disagrees", "latency", "throughput", rows=rows[off], n_rows=int(off.sum()),
             of_rows=len(rows), factor=float(np.exp((rest - typical)[off].median())),
         )  # fmt: skip
-    if abs(typical) > 2.0 * _SERVICE_AGREE + scatter or cause == "threads":
+    if abs(typical) > 2.0 * _AGREE + scatter or cause == "threads":
         code = "latency_without_threads" if cause == "threads" else "latency_by_a_factor"
         yield sample.found(code, "latency", "throughput", n_rows=len(rows),
                            factor=float(np.exp(typical)))  # fmt: skip
@@ -191,192 +186,3 @@ def stand_out(differences: pd.Series, least: float) -> pd.Series:
         gap = differences[off].min() > _GAP * differences[~off].max()
         return off & bool(gap)
     return off
-
-
-# Rows that are in another unit than the rest of their column.
-#
-# What a cell should have is taken from the others: the medians over implementations, sizes and
-# threads, added on a logarithmic scale (Tukey's median polish, Exploratory Data Analysis, 1977).
-
-_UNIT_LEAST_ROWS = 8
-_LEAST_GROUP = 4
-_ROUNDS = 4
-_MOST_SHARE = 0.35
-"""More rows than these, and it is not clear which unit is the column's."""
-
-_THOUSANDS = tuple(1000.0**power for power in (-3, -2, -1, 1, 2, 3))
-_SMALL = (8.0, 1 / 8.0, 60.0, 1 / 60.0, 100.0, 0.01)
-"""Bits for bytes, minutes for seconds, percents for shares."""
-
-
-def check_units(sample: Sample, explained: Collection[str]) -> Iterator[Finding]:
-    """Yield columns in which some rows are off by the factor between two units."""
-    for name in sample.quantities:
-        if name in explained or base_of(name).kind == "share":
-            continue
-        rows = sample.table[sample.table[name] > 0.0]
-        if len(rows) < _UNIT_LEAST_ROWS:
-            continue
-        rest = polished(rows, name)
-        found = _jumps(sample, name, rows, rest)
-        if found is not None:
-            yield found
-
-
-def polished(rows: pd.DataFrame, name: str) -> FloatArray:
-    """Return what is left of a quantity's logarithms after the medians of its cells' labels."""
-    rest: FloatArray = np.log(rows[name].to_numpy(dtype=np.float64))
-    axes = [rows[key] for key in (IMPLEMENTATION, SIZE, THREADS)]
-    groups = [_members([axis]) for axis in axes if axis.nunique() > 1]
-    # With enough cells, how the size matters may depend on the implementation, and so on.
-    groups += [_members(list(pair)) for pair in itertools.combinations(axes, 2)]
-    for _ in range(_ROUNDS):
-        for members in groups:
-            for member in members:
-                rest[member] -= np.median(rest[member])
-    return rest - float(np.median(rest))
-
-
-def _members(keys: list[pd.Series]) -> list[NDArray[np.intp]]:
-    """Return the rows of each group that is large enough for its median to be no row's own."""
-    codes = np.zeros(len(keys[0]), dtype=np.int64)
-    for key in keys:
-        found, names = pd.factorize(key)
-        codes = codes * len(names) + found
-    order = np.argsort(codes, kind="stable")
-    parts = np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
-    return [part for part in parts if len(part) >= _LEAST_GROUP]
-
-
-def _jumps(sample: Sample, name: str, rows: pd.DataFrame, rest: FloatArray) -> Finding | None:
-    spread = 1.4826 * float(np.median(np.abs(rest)))
-    for factors, least, width in ((_THOUSANDS, 1, 1.4), (_SMALL, 2, 0.35)):
-        for factor in factors:
-            shift = math.log(factor)
-            off = np.abs(rest - shift) < min(width, 0.25 * abs(shift))
-            between = (rest / shift > 0.5) & ~off
-            if not least <= off.sum() <= _MOST_SHARE * len(rows) or between.any():
-                continue
-            if abs(shift) < 6.0 * spread:
-                continue
-            large = factors is _THOUSANDS
-            return sample.found(
-                "unit_jumps", name, rows=rows[off], kind=None if large else Kind.ODD,
-                sureness=None if large else Sureness.POSSIBLE, n_rows=int(off.sum()),
-                of_rows=len(rows), factor=float(np.exp(np.median(rest[off]))),
-            )  # fmt: skip
-    return None
-
-
-# Whole rows that carry each other's label: of two implementations, or of two thread counts.
-#
-# Two labels are apart by about as much as at the sizes beside. Where the distance has the other
-# sign, in column after column, the labels were exchanged. At the first and the last size, curves
-# that cross look the same, so nothing is said there.
-
-_LEFT_OUT = frozenset({"duration", "copied_share"})
-_LEAST_APART = 0.08
-"""Two labels that are less apart could be either [relative]."""
-
-_LESS_ROUGH = 0.4
-_LEAST_CLEAR = 3
-_LABEL_AGREE = 0.8
-_MOST_LABELS = 12
-
-
-def check_labels(sample: Sample) -> Iterator[Finding]:
-    """Yield the sizes at which two labels were exchanged."""
-    cubes, labels = _cubes(sample)
-    if cubes.size == 0 or len(labels[SIZE]) < 4:
-        return
-    for axis, name in ((1, IMPLEMENTATION), (3, THREADS)):
-        for first, second in itertools.combinations(range(len(labels[name][:_MOST_LABELS])), 2):
-            pair = (np.take(cubes, first, axis), np.take(cubes, second, axis))
-            # Now quantity, then size and the other label, in the order of the cube.
-            one, two = (np.moveaxis(part, 1 if axis == 1 else 2, 1) for part in pair)
-            swapped = _mirrored(one - two, 0.5 * (one + two))
-            for at, others in swapped:
-                names = (labels[name][first], labels[name][second])
-                yield _exchanged(sample, name, names, labels, at, others)
-
-
-def _cubes(sample: Sample) -> tuple[FloatArray, dict[str, list[object]]]:
-    """Return logarithms by quantity, implementation, size and threads; and what the labels are."""
-    names = [name for name in sample.quantities if name not in _LEFT_OUT]
-    if "throughput" in names:
-        names = [name for name in names if name not in ("bytes", "messages")]
-    means = sample.table.groupby(list(CELL[1:]))[names].median()
-    logs = np.log(means.where(means > 0.0).to_numpy(dtype=np.float64))
-    labels: dict[str, list[object]] = {
-        str(key): sorted(sample.table[key].unique()) for key in CELL[1:]
-    }
-    places = tuple(
-        np.array([labels[str(key)].index(value) for value in means.index.get_level_values(key)])
-        for key in CELL[1:]
-    )
-    cubes = np.full((len(names), *(len(labels[str(key)]) for key in CELL[1:])), np.nan)
-    for number in range(len(names)):
-        cubes[number][places] = logs[:, number]
-    return cubes, labels
-
-
-def _mirrored(difference: FloatArray, middle: FloatArray) -> list[tuple[int, list[int]]]:
-    """Return the inner sizes where the distance has the wrong sign, and for which other labels.
-
-    The sign is wrong where the other one takes most of the steps off the line out of the curve, and
-    what lies between the two is where it should be: no value of one of them is just an outlier.
-
-    Parameters
-    ----------
-    difference, middle
-        By quantity, size and the other label.
-    """
-    before = _roughness(difference)
-    off = np.abs(_off_the_line(middle))
-    usual = 2.0 * np.nanmedian(np.where(np.isfinite(off), off, 0.0), axis=(1, 2))[:, None]
-    found: list[tuple[int, list[int]]] = []
-    for at in range(1, difference.shape[1] - 1):
-        turned = difference.copy()
-        turned[:, at] = -turned[:, at]
-        after = _roughness(turned)
-        with np.errstate(invalid="ignore"):
-            apart = np.abs(difference[:, at])
-            clear = (apart > _LEAST_APART) & (off[:, at - 1] < np.maximum(0.5 * apart, usual))
-            mirrored = clear & (after < _LESS_ROUGH * before)
-            # Columns that are as rough either way say nothing.
-            clear &= mirrored | (after > before / _LESS_ROUGH**0.5)
-        n_clear, n_mirrored = clear.sum(axis=0), mirrored.sum(axis=0)
-        whole = mirrored.sum() >= max(_LEAST_CLEAR, _LABEL_AGREE * clear.sum())
-        one = (n_mirrored >= _LEAST_CLEAR) & (n_mirrored >= _LABEL_AGREE * n_clear)
-        others = np.flatnonzero((n_mirrored > 0) if whole else one)
-        if len(others):
-            found.append((at, [int(other) for other in others]))
-    return found
-
-
-def _off_the_line(curves: FloatArray) -> FloatArray:
-    return curves[:, 1:-1] - 0.5 * (curves[:, :-2] + curves[:, 2:])
-
-
-def _roughness(difference: FloatArray) -> FloatArray:
-    """Return how far curves along the sizes are off the line between neighbours, all together."""
-    rough: FloatArray = np.abs(_off_the_line(difference)).sum(axis=1)
-    return rough
-
-
-def _exchanged(
-    sample: Sample,
-    name: str,
-    pair: tuple[object, object],
-    labels: dict[str, list[object]],
-    at: int,
-    others: list[int],
-) -> Finding:
-    size = int(str(labels[SIZE][at]))
-    if name == IMPLEMENTATION:
-        cells = tuple(place(size, int(str(labels[THREADS][n]))) for n in others)
-    else:
-        cells = tuple(f"{labels[IMPLEMENTATION][n]}, {place(size, int(str(t)))}"
-                      for n in others for t in pair)  # fmt: skip
-    code = "implementations_exchanged" if name == IMPLEMENTATION else "threads_exchanged"
-    return sample.found(code, cells=cells, first=str(pair[0]), second=str(pair[1]), msg_bytes=size)
