@@ -29,8 +29,6 @@ def other_packets(measured: pd.DataFrame) -> list[dict[str, Any]]:
         The testbed in guests, and the one without.
     accelerator
         ``tcg`` where an emulator runs the guests, else None.
-    mtu_bytes, without_mtu_bytes
-        The largest packet's size on either [byte].
     msg_bytes, packets, without_packets
         The largest datagram that was sent on both, and how many packets it takes on either.
     """
@@ -59,8 +57,6 @@ def _pair(
         "condition": testbed,
         "without": without,
         "accelerator": EMULATED if (here["accelerator"] == EMULATED).any() else None,
-        "mtu_bytes": int(mtus[0][0]),
-        "without_mtu_bytes": int(mtus[1][0]),
         "msg_bytes": int(max(sizes)),
         "packets": packets[0],
         "without_packets": packets[1],

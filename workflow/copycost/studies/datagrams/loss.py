@@ -17,8 +17,6 @@ _OTHER_COUNTERS = (
 )
 CAUSES = ("receive_buffer", "socket_memory", "reassembly", "device", "tap", "bridge", "other")
 """The causes, in the order of tables."""
-PACKET_CAUSES = ("reassembly", "device", "tap", "bridge")
-"""Those of which the kernel counts packets."""
 
 # a welcome and a goodbye (src/connections/datagram.c)
 _NOTES = 2
