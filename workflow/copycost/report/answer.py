@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from copycost.report.decisions import Named, tally, told
+from copycost.report.decisions import Named, marking, tally, told
 from copycost.report.markdown import Column, code
 from copycost.report.results_table import NONE
 from copycost.wording.filters import impl, join_and, ratio, size
@@ -111,7 +111,7 @@ def rows(conditions: Sequence[Mapping[str, Any]]) -> list[list[str]]:
         cells = [place_of(condition)]
         for aim in _AIMS:
             row = largest(condition, aim)
-            cells.append(along(condition, aim))
+            cells.append(along(condition, aim, marking(condition)))
             cells.append(NONE if row is None else f"{_times(row, aim)} at {size(row['msg_bytes'])}")
         n = tally([condition])
         table.append([*cells, f"{n['n_open']} of {n['n']}" if n["n"] else NONE])

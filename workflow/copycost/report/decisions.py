@@ -53,10 +53,7 @@ def decision_columns(condition: Mapping[str, Any]) -> list[Column]:
 
 def decision_rows(condition: Mapping[str, Any]) -> list[list[str]]:
     """Return the rows of a condition's table, in Markdown."""
-
-    def named(way: str) -> str:
-        return code(way) + ("\\" + COPIED if condition["labels"].get(way) else "")
-
+    named = marking(condition)
     return [
         [
             row_name(row, condition),
@@ -68,6 +65,11 @@ def decision_rows(condition: Mapping[str, Any]) -> list[list[str]]:
         ]
         for row in condition["decisions"]["rows"]
     ]
+
+
+def marking(condition: Mapping[str, Any]) -> Named:
+    """Return what sets the name of a way, with the mark `COPIED` where the kernel copied."""
+    return lambda way: code(way) + (f"\\{COPIED}" if condition["labels"].get(way) else "")
 
 
 def marked_ways(condition: Mapping[str, Any]) -> list[str]:
