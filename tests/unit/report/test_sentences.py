@@ -103,19 +103,3 @@ def test_placement() -> None:
         "one ratio": effect(group | {"n": 1, "lowest": 1.31, "ratio": one}, 0.95),
     }
     check_branches("placement", texts)
-
-
-def test_what_zero_copy_was_is_said_where_it_was_copied() -> None:
-    zero_copy = words("zero_copy")
-    labels = {
-        "two_copy": None,
-        "zero_copy": "zero-copy requested, 100 % copied",
-        "uring_zero_copy": "zero-copy requested, 5 % copied",
-    }
-    copied = {"slug": "veth", "labels": labels}
-    none = copied | {"labels": {"zero_copy": None}}
-    texts = {
-        "two of them": zero_copy.what_zero_copy_was(copied),
-        "none": zero_copy.what_zero_copy_was(none),
-    }
-    check_branches("zero_copy", texts)

@@ -281,9 +281,9 @@ def crossover_table(findings: Findings) -> str:
                "Highest ratio", "Together", "Cost per byte"]  # fmt: skip
     caption = (
         "From which size on each way is faster than `two_copy`, over all numbers of threads; cells "
-        "by the verdict of each alone; the lowest and the highest ratio of throughputs, with where "
-        "that was; and over the cells together, unless these contradict each other, throughput "
-        "and cost of a byte."
+        "by the verdict of each alone; the lowest and the highest ratio of throughputs, with the "
+        "size and the number of threads; and over the cells together, unless these contradict each "
+        "other, throughput and cost of a byte."
     )
     return _table(columns, rows, caption, "tbl-crossovers", left=3)
 
@@ -479,7 +479,9 @@ def _span(low: float, high: float) -> str:
 def _place(one: Finding | None) -> str:
     if one is None:
         return NONE
-    return f"{_estimate(one)} at {size(one.msg_bytes[0])}, {plural(one.n_threads[0], 'thread')}"
+    return (
+        f"{_estimate(one)} at {size(one.msg_bytes[0])} \N{MULTIPLICATION SIGN} {one.n_threads[0]}"
+    )
 
 
 def _ways(names: str) -> str:

@@ -29,12 +29,6 @@ Facts = Mapping[str, Any]
 Of = Callable[[Mapping[str, Any]], tuple[object, ...]]
 
 
-def _of(facts: Mapping[str, Any], condition: int, saving: int) -> tuple[object, object]:
-    """Return one way to send under one condition, and that."""
-    where = facts["conditions"][condition]
-    return where["savings"][saving], where
-
-
 MACROS: dict[str, dict[str, tuple[object, ...]]] = {
     "verdict": {
         "falls": (facts_of(Truth())["verdict"],),
@@ -47,34 +41,14 @@ MACROS: dict[str, dict[str, tuple[object, ...]]] = {
         "prefetched": (PREFETCHED,),
         "guessed": (PREFETCHED | {"assumed": GUESSED},),
     },
-    "in_short": {
-        "falls": _of(facts_of(Truth()), 0, 0),
-        "rises": _of(facts_of(WORSE), 0, 1),
-        "same": _of(facts_of(ALIKE), 0, 0),
-    },
     "trust": {
         "right": (walks(21),),
         "wrong": (walks(4000),),
         "none": (no_walks("the guest did not end within 60 s"),),
     },
-    "source": {
-        "counted": (True, None),
-        "both": (True, {"n_counted": 6}),
-        "simulated": (False, {"n_counted": 6}),
-        "not_at_hand": (False, {"n_counted": 0}),
-        "neither": (False, None),
-        "declined": (False, None, "it would take about 70 s (shorten its lists)"),
-    },
-    "reasons": {
-        "some": ({"verdict": {"n_falling": 2}},),
-        "none": ({"verdict": {"n_falling": 0}},),
-    },
-    "answer": {
-        "counted": (facts_of(Truth(testbeds=("sink",), variants=("plain",))),),
-        "worse": (facts_of(WORSE),),
-        "alike": (facts_of(ALIKE),),
+    "not_counted": {
         "no_qemu": (facts_of(NOTHING),),
-        "no_remedy": ({"n_counted": 0, "losses": [{"reason": "it is off", "remedy": None}]},),
+        "no_remedy": ({"losses": [{"reason": "it is off", "remedy": None}]},),
     },
 }  # fmt: skip
 

@@ -12,7 +12,7 @@ from report.example import write_results
 from synthetic import Run, Udp
 
 from copycost.analysis.tables import read_table
-from copycost.figures import answer, ranking, real_zero_copy
+from copycost.figures import answer, ranking
 from copycost.figures.tables import Drawn
 from copycost.records.files import read_json
 from copycost.studies.memory import figures as memory_floor
@@ -135,49 +135,6 @@ def test_memory_floor_that_was_not_measured_says_so(facts: dict) -> None:
     drawn = memory_floor.draw(facts)
     assert drawn.data.empty
     assert "not measured" in said(drawn)
-
-
-def test_real_zero_copy_marks_the_crossover_of_each_place(facts: dict, results: Path) -> None:
-    drawn = real_zero_copy.draw(facts, read_table(results / "summary.csv"))
-    assert [axes.get_title(loc="left") for axes in drawn.figure.axes[:2]] == ["sink", "sink, cold"]
-    for axes, slug in zip(drawn.figure.axes[:2], ("sink", "sink_cold"), strict=True):
-        pair = facts["conditions"][slug]["crossovers"]["zero_copy_vs_two_copy"]
-        (band,) = (patch for patch in axes.patches if patch.get_gid() == "crossover")
-        change = pair["by_threads"][0]["change"]
-        assert band.get_x() == change["below_bytes"]
-        assert band.get_x() + band.get_width() == change["above_bytes"]
-    assert "The sender's cost alone" in said(drawn)
-    assert set(drawn.data["condition"]) == {"sink", "sink_cold"}
-
-
-@pytest.mark.parametrize(
-    ("outcome", "sentence"),
-    [("always", "ahead at every size"), ("never", "behind at every size"), ("undecided", "undec")],
-)
-def test_real_zero_copy_says_why_there_is_no_crossover(
-    facts: dict, results: Path, outcome: str, sentence: str
-) -> None:
-    for slug in ("sink", "sink_cold"):
-        for row in facts["conditions"][slug]["crossovers"]["zero_copy_vs_two_copy"]["by_threads"]:
-            row |= {"outcome": outcome, "change": None}
-    drawn = real_zero_copy.draw(facts, read_table(results / "summary.csv"))
-    assert marks(drawn, "crossover") == []
-    assert sentence in said(drawn)
-    assert "Band:" not in said(drawn)
-
-
-def test_real_zero_copy_names_those_that_it_has_no_room_for(facts: dict, results: Path) -> None:
-    names = ["uring_zero_copy", "uring_zero_copy_x8", "uring_registered", "uring_registered_x8"]
-    for slug in ("sink", "sink_cold"):
-        facts["conditions"][slug]["grid"]["implementations"] += names
-    drawn = real_zero_copy.draw(facts, read_table(results / "summary.csv"))
-    assert "Not drawn for want of room: uring_registered_x8." in said(drawn)
-
-
-def test_real_zero_copy_without_a_sink_says_so(facts: dict, results: Path) -> None:
-    summary = read_table(results / "summary.csv")
-    drawn = real_zero_copy.draw(facts, summary[summary["testbed"] != "sink"])
-    assert "Nothing was measured where nobody has to copy." in said(drawn)
 
 
 def test_round_trips_are_medians_over_repetitions_at_each_percentile(
