@@ -101,12 +101,10 @@ def test_the_tiny_grid_is_measured_in_one_boot(checkout: Checkout) -> None:
 def tell_of_guests(report: Path) -> None:
     """Check that a report has what guests cost, and the profile of one and of its hypervisor."""
     text = (report / "report.qmd").read_text(encoding="utf-8")
-    assert "a byte is copied" in text
     assert "{#tbl-virtual-work}" in text
-    assert "{#tbl-profile-around-vm-loopback-two-copy-65536-1}" in text
-    assert "{#fig-profile-path-vm-loopback-two-copy-65536-1" in text
+    assert "{#tbl-profile-way-vm-loopback-" in text
     if symbols_of(Path(sys.executable)) is not None:
-        assert "by the sending application (`__memmove_" in text
+        assert re.search(r"\| application's copy \|.*`__memmove_", text)
     if chromium() is not None:
         with open_browser() as browser:
             check_html(report / "report.html", browser)
