@@ -80,7 +80,10 @@ def zero_copy_table(findings: Findings) -> str:
 
 
 def misses_answer(findings: Findings) -> str:
-    """Return which level's misses fell most under each condition; nothing where none counted."""
+    """Return which level's misses fell most under each condition; nothing where none counted.
+
+    The one that fell most is picked, so its interval, which does not allow for that, is not told.
+    """
     said: dict[str, list[str]] = {}
     fewer = [one for one in of(findings, "misses") if one.verdict == "fewer" and one.estimate]
     for slug, found in groupby(fewer, key=lambda one: one.condition):
@@ -88,7 +91,7 @@ def misses_answer(findings: Findings) -> str:
         level = cache(most.quantity.removesuffix("_per_byte"))
         said.setdefault(level, []).append(
             f"on {code(slug)}, with {impl(most.subject)} to {ratio(most.estimate or 0)} times "
-            f"those of `two_copy` {_interval(most)}"
+            "those of `two_copy`"
         )
     if said:
         return " ".join(
@@ -464,12 +467,6 @@ def _in_brackets(one: Finding) -> str:
     if one.low is None or one.high is None:
         return ""
     return f" ({_span(one.low, one.high)})"
-
-
-def _interval(one: Finding) -> str:
-    if one.low is None or one.high is None:
-        return "(observed once)"
-    return f"({_span(one.low, one.high)})"
 
 
 def _span(low: float, high: float) -> str:
