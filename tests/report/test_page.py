@@ -16,10 +16,12 @@ from copycost.figures.tips import add_tips
 from copycost.report import embedded
 from copycost.report.assets import gather_assets
 from copycost.report.markdown import Column, figure, pipe_table
-from copycost.studies.profile.flame import difference_graph
+from copycost.studies.profile.flame import flame_graph
+from copycost.studies.profile.functions import load_categories
 
 pytestmark = pytest.mark.needs_chromium
 
+CATEGORIES = REPORT.parent / "data/functions"
 TEXT = """---
 title: T
 ---
@@ -61,7 +63,7 @@ def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = pd.DataFrame({"value": [3, 4]})
     save(Drawn(drawing, data), assets / "points.svg")
     stacks = {("main", "copy"): 3.0, ("main", "send"): 1.0}
-    flame = difference_graph("t", "sender", stacks, {("main", "copy"): 1.0}, "ns")
+    flame = flame_graph("t", "sender", stacks, load_categories(CATEGORIES))
     (assets / "flame.svg").write_text(flame)
     (assets / "flame.csv").write_text("stack,weight\n")
     figures = [

@@ -3,7 +3,7 @@
 import pytest
 
 from copycost.report import answer_values as values
-from copycost.wording.filters import NBSP
+from copycost.wording.filters import NBSP, interval_of
 from copycost.wording.warnings import warnings
 
 UP = {"value": 1.31, "low": 1.22, "high": 1.41}
@@ -18,8 +18,8 @@ def plain(text: str) -> str:
     ("text", "expected"),
     [
         (values.cache("llc_load_misses"), "the last-level cache"),
-        (values.interval_of(UP, 0.95), "(95 % interval 1.22 to 1.41)"),
-        (values.interval_of(ONCE, 0.95), "(observed once, no interval)"),
+        (interval_of(UP, 0.95), "(95 % interval 1.22 to 1.41)"),
+        (interval_of(ONCE, 0.95), "(observed once, no interval)"),
         (values.at_sizes([1024], [1024]), "at 1 KiB"),
         (values.at_sizes([1024, 4096], [1024, 4096]), "at every size"),
         (values.at_sizes([1024], [1024, 4096]), "at 1 KiB"),

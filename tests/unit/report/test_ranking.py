@@ -15,7 +15,8 @@ def condition(*rows: dict[str, Any], winners: int = 1, **floor: Any) -> dict[str
     at = {"msg_bytes": 65536, "floor_level": None, "floor_bytes": None, "floor_ns_per_byte": None}
     at |= {"winners": [one["implementation"] for one in rows[:winners]], "rows": rows}
     ranking = {"n_threads": 1, "unit": "ns", "side": "both", "sizes": [at | floor]}
-    return {"ranking": ranking}
+    ways = [f"way_{n}" for n in range(13)]
+    return {"ranking": ranking, "grid": {"implementations": ways}}
 
 
 WAYS = [row(f"way_{n}") for n in range(8)]
@@ -54,6 +55,7 @@ def test_the_smallest_and_the_largest_size_are_told() -> None:
 def test_conditions_without_a_cost_are_not_ranked() -> None:
     known, unknown = condition(WAYS[0]), condition(WAYS[0])
     unknown["ranking"]["side"] = None
-    assert ranked([known, unknown, {"ranking": None}, condition()]) == [known]
+    few = known | {"grid": {"implementations": ["two_copy", "one_copy"]}}
+    assert ranked([known, unknown, known | {"ranking": None}, condition(), few]) == [known]
     assert not has_floor(known)
     assert has_floor(condition(WAYS[0], **COPY))

@@ -75,7 +75,6 @@ def case(where: Facts) -> str:
 
 VALUES: dict[str, Callable[..., str]] = {
     "all_of": all_of,
-    "at_sizes": at_sizes,
     "cache": cache,
     "case": case,
 }

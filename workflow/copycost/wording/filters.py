@@ -273,8 +273,6 @@ def add_filters(environment: Environment) -> None:
     environment.filters.update(FILTERS)
     environment.globals.update(
         {
-            "ratio_interval": interval,
-            "ratio_span": partial(span, form=ratio),
             "size_span": partial(span, form=size),
             "percent_span": partial(span, form=percent),
         }
