@@ -102,7 +102,8 @@ def findings_table(findings: Iterable[Finding]) -> pd.DataFrame:
                 row[name] = ",".join(map(str, row[name])) or None
             reason_of = None if one is finding else whose
             rows.append({"id": len(rows) + 1, "reason_of": reason_of} | row)
-    return pd.DataFrame(rows, columns=list(FINDINGS.names))
+    numbers = {column.name: "float64" for column in FINDINGS.columns if column.dtype == "float64"}
+    return pd.DataFrame(rows, columns=list(FINDINGS.names)).astype(numbers)
 
 
 def read_finding(found: Mapping[str, object]) -> Finding:
