@@ -26,6 +26,8 @@ rule audit_dataset:
         # cited beside misses that are far fewer
         simulated="data/simulated/misses.csv",
         templates=report_files(workflow.basedir, "**/*.j2"),
+        # the words of findings, and of notes and reasons
+        words=report_files(workflow.basedir, "audit_*.csv"),
         styles=STYLES,
     output:
         html="results/audit/{dataset}/report.html",
