@@ -213,18 +213,6 @@ def test_time_of_one_kernel_is_not_counted_twice() -> None:
     assert facts["conditions"]["wire-lab2"]["decisions"]["cpu_of"] == "processes"
 
 
-def test_size_from_which_both_machines_spend_less_is_found() -> None:
-    cells = over_wire(make_cells(RUN))
-    better = (cells["implementation"] == "zero_copy") & (cells["msg_bytes"] == 65536)
-    worse = (cells["implementation"] == "zero_copy") & (cells["msg_bytes"] == 1024)
-    factor = np.select([better, worse], [0.1, 10.0], 1.0)
-    names = [f"{side}_machine_cpu_ns_per_byte" for side in ("sender", "receiver")]
-    found = wire(cells=cells.assign(**{name: cells[name] * factor for name in names}))
-    (pair,) = found["conditions"][0]["crossovers"]
-    (group,) = pair["groups"]
-    assert (group["sizes"]["better"], group["sizes"]["worse"]) == ([65536], [1024])
-
-
 def test_completions_say_whether_zero_copy_is_real() -> None:
     (way,) = usual()["conditions"][0]["zero_copy"]
     assert (way["copied_share"], way["real"]) == (0.0, True)

@@ -3,7 +3,6 @@
 from typing import Any
 
 from copycost.report import answer
-from copycost.report.decisions_command import findings
 
 RATIO = {"implementation": "one_copy", "value": 1.2, "low": 1.1, "high": 1.3, "n": 5}
 
@@ -69,16 +68,3 @@ def test_a_sentence_names_what_is_settled() -> None:
     alone = condition(told("alone", "two_copy", settled=False))
     assert answer.sentence(alone) == ""
     assert answer.rows([alone])[0][1] == "only `two_copy` at every size"
-
-
-def test_every_answer_is_a_record_for_programs() -> None:
-    facts = {
-        "conditions": {"veth": TURNS | {"testbed": "veth"}},
-        "measured_conditions": ["veth"],
-        "round_trips": None,
-    }
-    found = findings(facts)
-    assert len(found) == 5
-    assert found[-1]["verdict"] == "best"
-    assert (found[-1]["subject"], found[-1]["estimate"], found[-1]["n"]) == ("one_copy", 1.9, 5)
-    assert found[0]["estimate"] is None, "the reference is the best"

@@ -130,7 +130,7 @@ FINDINGS = Definition(
         fact("subject", "str", "", "Way to send, or ways between which it is open; or expectation",
              _FINDING),
         fact("reference", "str", "", "What it is compared with", _FINDING),
-        fact("quantity", "str", "", "What is compared: a column of the tables, or a share",
+        fact("quantity", "str", "", "Quantity that is compared, or a share",
              _FINDING),
         Column("msg_bytes", "str", "bytes", "Size, where it is about one", _FINDING),
         Column("n_threads", "str", "count", "Thread counts, joined by a comma; none for all",

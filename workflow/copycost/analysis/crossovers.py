@@ -70,30 +70,12 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
         "n_worse": signs.count(-1),
         "n_even": signs.count(0),
         "n_sure": sum(row["p_holm"] < 1.0 - view.settings.confidence for row in compared),
-        "n_rounds": min(rounds, default=0),
-        "n_rounds_max": max(rounds, default=0),
         "observed_once": 1 in rounds,
         "pooled": ratio_facts(view.pooled(logs)),
         "one_sided": not {1, -1} <= set(signs),
         "best": _extreme(view, logs, compared, highest=True),
         "worst": _extreme(view, logs, compared, highest=False),
     }
-
-
-def cost_groups(
-    view: View, implementation: str, baseline: str, cost: str | None = None
-) -> list[Facts]:
-    """Return the same groups of one pair's cost per byte, where better is cheaper.
-
-    Parameters
-    ----------
-    cost
-        Its column; by default, that of the run.
-    """
-    column = cost or view.cost_column
-    if not view.counted(column):
-        return []
-    return _groups(_by_threads(view, implementation, baseline, column))
 
 
 def crossover_of(

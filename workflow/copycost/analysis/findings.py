@@ -41,8 +41,9 @@ class Finding:
     open_bytes
         Sizes that are not settled, of those that the verdict is about.
     estimate, low, high, n
-        The ratio of the subject to the reference with its interval, from `n` repetitions; a share
-        where the quantity is one. None where nothing is to be told of the cells together.
+        The ratio of the subject to the reference with its interval, from `n` repetitions; of
+        several ways, that of the first that is not the reference; a share where the quantity is
+        one. None where nothing is to be told of the cells together.
     correction
         What the verdict allows for: `none`, or the choice or the number of comparisons.
     reasons
@@ -162,14 +163,14 @@ def _zero_copy(condition: Facts) -> Iterator[Finding]:
         n_cells=found["n_compared"],
         n_better=found["n_won"],
         n_worse=found["n_lost"],
-        reasons=(share, *_factors(about, found["slower"] or found["faster"])),
+        reasons=(share, *_factors(about, found["slower"] or found["faster"], picked=True)),
     )
 
 
-def _factors(about: Finding, found: Facts | None) -> Iterator[Finding]:
+def _factors(about: Finding, found: Facts | None, *, picked: bool = False) -> Iterator[Finding]:
     """Yield the throughput of the cells that are explained, and the factors that make it.
 
-    These cells are picked by their throughputs, so none has an interval.
+    Of cells that were picked by their throughputs, none has an interval.
     """
     explained = (found or {}).get("explained")
     if not found or not explained:
@@ -177,9 +178,11 @@ def _factors(about: Finding, found: Facts | None) -> Iterator[Finding]:
     parts = {THROUGHPUT: explained["throughput"]}
     parts |= {_FACTORS[factor["name"]]: factor["ratio"] for factor in explained["factors"]}
     for quantity, ratio in parts.items():
+        told = {"estimate": ratio["value"]} if picked else _ratio(ratio)
         yield replace(about, quantity=quantity, verdict=explained["relation"],
-                      n_cells=found.get("n_cells"), estimate=ratio["value"],
-                      correction="cells picked by their throughput")  # fmt: skip
+                      n_cells=found.get("n_cells"),
+                      correction="cells picked by their throughput" if picked else "none",
+                      **told)  # fmt: skip
 
 
 _FACTORS = {"cost": "cpu_ns_per_byte", "use": "cpus_in_use"}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.crossovers import cost_groups, crossover_of
+from copycost.analysis.crossovers import crossover_of
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.missing import why_lost
@@ -25,8 +25,7 @@ def real_zero_copy_facts(views: Mapping[str, View]) -> Facts:
         (no zero-copy send was measured).
     pairs
         Condition and implementation where at most `NOT_COPIED_SHARE` of the completions were
-        marked as copied: slug, implementation, copied_share, sender_only, crossover (the name of
-        the pair in the condition's crossovers), cost_groups (the same by cost per byte).
+        marked as copied: slug, implementation, copied_share, sender_only.
     copied
         The same where more were: slug, implementation, copied_share.
     lost
@@ -50,14 +49,7 @@ def real_zero_copy_facts(views: Mapping[str, View]) -> Facts:
             if share > NOT_COPIED_SHARE:
                 copied.append(facts)
             else:
-                found = {
-                    "sender_only": view.sender_only,
-                    "crossover": f"{name}_vs_{BASELINE}",
-                    "cost_groups": []
-                    if view.cost_is_throughput
-                    else cost_groups(view, name, BASELINE),
-                }
-                real.append(facts | found)
+                real.append(facts | {"sender_only": view.sender_only})
     rows = [row for view in views.values() for row in _cold_beside_hot(view)]
     return {
         "status": _status(len(real), len(copied), n_unknown),
@@ -104,15 +96,8 @@ def _cold_beside_hot(view: View) -> list[Facts]:
         one inside the grid, for the same reason), ``untested``.
     outcomes
         The shape of the comparison under `slug` and where it is hot.
-    settled
-        Which of the two sizes this run settles: ``here``, ``hot``, ``both`` or ``neither``.
-    as_throughput
-        Of cost, whether it says what throughput does, which is the row before.
     observed_once
         Whether some size was measured in one round only.
-    better_here, better_hot
-        Sizes at which it beats two_copy under `slug` and loses where it is hot, and the other way
-        round: what can be told of a crossover that is not settled.
     brackets
         Of both, below_bytes and above_bytes, between which the two change places; None unless both
         are found.
@@ -129,15 +114,13 @@ def _cold_beside_hot(view: View) -> list[Facts]:
             if n_threads not in view.hot.n_threads:
                 continue
             where = {"slug": view.name, "hot": view.hot.name, "implementation": name}
-            told: Facts = {}
             for measure, metric in (("throughput", THROUGHPUT), ("cost", view.cost_column)):
                 if measure == "cost" and view.cost_is_throughput:
                     continue
                 if view.counted(metric) and view.hot.counted(metric):
                     what = {"n_threads": n_threads, "measure": measure}
                     row = _compared(view, view.hot, name, n_threads, metric)
-                    rows.append(where | what | row | {"as_throughput": row == told})
-                    told = told or row
+                    rows.append(where | what | row)
     return rows
 
 
@@ -145,14 +128,10 @@ def _compared(view: View, hot_view: View, name: str, n_threads: int, metric: str
     crossovers = [crossover_of(one, name, BASELINE, n_threads, metric) for one in (view, hot_view)]
     found = crossover_ratio(*crossovers)
     outcomes = [crossover.outcome for crossover in crossovers]
-    signs = [_signs(crossover) for crossover in crossovers]
     return {
         "verdict": _verdict(found, *outcomes),
-        "settled": _settled(*outcomes),
         "outcomes": [outcome.value for outcome in outcomes],
         "observed_once": any(crossover.observed_once for crossover in crossovers),
-        "better_here": _parted(*signs),
-        "better_hot": _parted(*reversed(signs)),
         "brackets": [_bracket(one) for one in crossovers] if found else None,
         "ratio_low": found.low if found else None,
         "ratio_high": found.high if found else None,
@@ -162,22 +141,6 @@ def _compared(view: View, hot_view: View, name: str, n_threads: int, metric: str
 def _bracket(found: Crossover) -> Facts:
     change = found.changes[0]
     return {"below_bytes": change.below_bytes, "above_bytes": change.above_bytes}
-
-
-def _settled(here: Outcome, hot: Outcome) -> str:
-    settling = (Outcome.ALWAYS, Outcome.FROM, Outcome.NEVER)
-    if here in settling:
-        return "both" if hot in settling else "here"
-    return "hot" if hot in settling else "neither"
-
-
-def _signs(found: Crossover) -> dict[int, int]:
-    return {size: stretch.sign for stretch in found.stretches for size in stretch.sizes}
-
-
-def _parted(one: Mapping[int, int], other: Mapping[int, int]) -> list[int]:
-    """Return the sizes that are better in one comparison and worse in the other."""
-    return [size for size, sign in one.items() if sign > 0 > other.get(size, 0)]
 
 
 def _verdict(found: CrossoverRatio | None, here: Outcome, hot: Outcome) -> str:

@@ -10,7 +10,6 @@ import pandas as pd
 from copycost.analysis.cell_means import mean_over_cells
 from copycost.analysis.condition_view import View
 from copycost.analysis.conditions import POINT
-from copycost.analysis.crossovers import cost_groups
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.quantities import NOT_COPIED_SHARE, copied_share
@@ -61,7 +60,7 @@ def wire_facts(views: Mapping[str, View], peers: Mapping[str, Mapping[str, Any]]
         ``there``), sender_only (whether nobody receives), virtual (whether the sender's device is
         no network card; None if not known), one_kernel (whether both ends are one machine), link
         (see `link_facts`), limit (see `limit_facts`), cells (see `_cells`), parts, softirq,
-        compared, crossovers, zero_copy, untold, lost, clock.
+        compared, zero_copy, untold, lost, clock.
     parts
         Of what both machines spend on a byte: name (of `PARTS`) and its share, the mean over the
         cells in each round and of that the mean over the rounds; None where not counted.
@@ -70,11 +69,9 @@ def wire_facts(views: Mapping[str, View], peers: Mapping[str, Mapping[str, Any]]
     compared
         Per way, over the baseline, over the cells together: implementation, baseline, processes and
         machines (see `copycost.analysis.together`; None where not counted).
-    crossovers
-        Per way that asks for no copy: implementation, and groups by the CPU time of both machines
-        (see `copycost.analysis.crossovers.cost_groups`).
     zero_copy
-        The same ways: implementation, copied_share by the completions, real (no copy to speak of).
+        Per way that asks for no copy: implementation, copied_share by the completions, real (no
+        copy to speak of).
     untold
         Those of them of which no completion was recorded.
     lost
@@ -207,14 +204,6 @@ def _condition(view: View, peers: Mapping[str, Mapping[str, Any]]) -> Facts:
             }
             for name in view.implementations
             if baseline and name != baseline and view.has(name)
-        ],
-        "crossovers": [
-            {
-                "implementation": name,
-                "groups": cost_groups(view, name, baseline, MACHINES),
-            }
-            for name in zero_copy_implementations(view)
-            if baseline
         ],
         "zero_copy": [
             {"implementation": name, "copied_share": share, "real": share <= NOT_COPIED_SHARE}

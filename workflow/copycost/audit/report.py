@@ -9,9 +9,9 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from copycost.analysis.findings import read_finding
 from copycost.analysis.json_values import Facts
 from copycost.analysis.tables import write_table
-from copycost.audit.analysis_table import COLUMNS, analysis_rows
 from copycost.audit.dataset_analysis import DatasetAnalysis
 from copycost.audit.templates import TEMPLATES, fill, table_rows
 from copycost.figures.names import AUDIT_FIGURES
@@ -42,11 +42,6 @@ _CAPTIONS = {
     "ratio_heatmap": "Throughput as a ratio to two_copy, by repetition, no difference marked,",
     "copied_share": "Share of the zero-copy sends that the kernel copied after all",
 }
-
-
-def _has_misses(facts: Facts) -> bool:
-    conditions = facts["conditions"].values()
-    return any(one["questions"]["q2"]["verdict"] != "not_counted" for one in conditions)
 
 
 def write_tables(analysed: DatasetAnalysis, folder: Path) -> None:
@@ -127,9 +122,8 @@ def _context(
         "facts": facts,
         "host": facts["host"],
         "audit": audit,
-        "rows": table_rows(audit)
-        | {"analysis": analysis_rows(facts), "misses": _has_misses(facts)},
-        "analysis_columns": COLUMNS,
+        "findings": [read_finding(found) for found in facts["findings"]],
+        "rows": table_rows(audit),
         "captions": _CAPTIONS,
         "conditions": conditions,
         "figures": shown,

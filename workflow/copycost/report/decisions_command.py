@@ -3,7 +3,6 @@
 import argparse
 import json
 from collections.abc import Iterator, Mapping
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -83,41 +82,8 @@ def read_facts(path: Path) -> Mapping[str, Any]:
 
 
 def findings(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return every answer as a record: what is asked, of what, where, and what was found.
-
-    Keys
-    ----
-    question, condition, is_round_trip, msg_bytes, n_threads
-        ``fastest`` or ``cheapest``, of which cells.
-    verdict, settled, ways
-        See `copycost.analysis.decisions.decision_facts`.
-    reference, subject, estimate, low, high, n
-        The ratio of the subject to the reference with its interval, from n repetitions; None where
-        the reference itself is the best.
-    """
-    found = []
-    for condition in decided_conditions(facts):
-        decisions = condition["decisions"]
-        for row, question in product(decisions["rows"], ("fastest", "cheapest")):
-            if told := row[question]:
-                ratio = told["ratio"] or {}
-                found.append(
-                    {
-                        "question": question,
-                        "condition": condition["slug"],
-                        "is_round_trip": condition["is_trip"],
-                        "msg_bytes": row["msg_bytes"],
-                        "n_threads": row["n_threads"],
-                        "verdict": told["told"],
-                        "settled": told["settled"],
-                        "ways": told["ways"],
-                        "reference": decisions["baseline"],
-                        "subject": ratio.get("implementation"),
-                        "estimate": ratio.get("value"),
-                        **{name: ratio.get(name) for name in ("low", "high", "n")},
-                    }
-                )
-    return found
+    """Return every answer as a record; see `copycost.analysis.findings.Finding`."""
+    return [one for one in facts["findings"] if one["question"] in ("fastest", "cheapest")]
 
 
 def brief_lines(facts: Mapping[str, Any]) -> Iterator[str]:

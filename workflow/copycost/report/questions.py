@@ -163,7 +163,7 @@ def threads_answer(findings: Findings) -> str:
 _COURSES = {
     "rises": "rose",
     "falls": "fell",
-    "turns": "rose and fell",
+    "turns": "changed direction",
     "by_size": "rose at some sizes and fell at others",
     "unsettled": "is open",
 }

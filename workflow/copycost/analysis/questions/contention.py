@@ -38,8 +38,6 @@ def contention_facts(view: View) -> Facts:
         same, with the whole way from the fewest threads to the most; sizes shown to rise (`up`)
         and to fall (`down`); and `ways`: over which sizes (all, or those that rise, and those that
         fall) what the change consists of (`explained`, see `copycost.analysis.explained`).
-    n_changes
-        Comparisons of two thread counts that were tested together, over all implementations.
     wholes
         The whole ways over the sizes together, of the implementations whose sizes do not contradict
         each other.
@@ -55,8 +53,6 @@ def contention_facts(view: View) -> Facts:
         "groups": _groups(rows),
         "explained": _explained(rows),
         "observed_once": any(row["once"] for row in rows),
-        "n_rounds": min((row["n_rounds"] for row in rows), default=0),
-        "n_changes": sum(row["n_changes"] for row in rows),
         "fewest": view.n_threads[0],
         "most": view.n_threads[-1],
         "wholes": wholes,
@@ -161,8 +157,6 @@ def _row(view: View, name: str, pairs: _Pairs, path: Path, up: list[int], down: 
         "whole": ratio_facts(whole),
         "up": up,
         "down": down,
-        "n_changes": len(pairs.ratios),
-        "n_rounds": min(rounds),
         "once": 1 in rounds,
         "ways": [
             {"sizes": sizes, "explained": explain_threads(view, name, most, fewest, sizes)}
