@@ -217,7 +217,8 @@ def crossover_answer(findings: Findings, way: str) -> str:
         n, won, lost = (_total(left, name) for name in ("n_cells", "n_better", "n_worse"))
         said.append(
             f"On {_codes([one.condition for one in left])} this run settles no such size: of "
-            f"{plural(n, 'cell')}, {impl(way)} was faster in {won} and slower in {lost}."
+            f"{plural(n, 'cell')}, {impl(way)} was faster in {_part(won, n)} and slower in "
+            f"{_part(lost, n)}."
         )
     return " ".join(said)
 
