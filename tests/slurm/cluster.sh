@@ -115,7 +115,6 @@ SelectTypeParameters=CR_CPU_Memory
 MpiDefault=none
 ReturnToService=2
 SlurmdTimeout=10
-KillWait=60
 CONF
     for ((node = 1; node <= N_NODES; node++)); do
         echo "NodeName=n$node NodeHostname=$(hostname) NodeAddr=127.0.0.1 Port=$((16820 + node))" \

@@ -54,8 +54,9 @@ ended() {
     trap '' TERM
     say "ended from outside; what was measured stays in $folder, and is brought back as ${ARCHIVE%.zip}.part.zip"
     if [[ -n $child ]]; then kill -TERM "$child" 2>/dev/null || true; fi
-    wait 2>/dev/null || true
+    # Records are written whole or not at all, and little time is left: the child may end meanwhile.
     bring_back "${ARCHIVE%.zip}.part.zip"
+    wait 2>/dev/null || true
     exit 143
 }
 trap ended TERM
