@@ -21,12 +21,12 @@ PACKAGE_ROOT = str(Path(workflow.basedir) / "workflow")
 sys.path.insert(0, PACKAGE_ROOT)
 
 from copycost.build import toolchain
-from copycost.grid.capabilities import IPERF3
+from copycost.config.capabilities import IPERF3
 from copycost.build.programs import facts_elsewhere, receiver_of, sender_at, sender_of
-from copycost.grid.testbeds import NAME_PATTERN, is_wire, peer_of
+from copycost.config.testbeds import NAME_PATTERN, is_wire, peer_of
 from copycost.config.config import STUDIES
 from copycost.config.sources import require_yaml
-from copycost.grid.cells import (
+from copycost.config.cells import (
     RAW_ROOT,
     WORDS,
     Cell,
@@ -37,7 +37,7 @@ from copycost.grid.cells import (
 from copycost.config.grid import Grid, reference_of
 from copycost.config.passes import given_or, is_given
 from copycost.hosts.facts.identity import host_identity
-from copycost.snakefile import announcements, chapters, dependencies, unusable
+from copycost.snakefile import console_summary, chapters, dependencies, unusable
 from copycost.snakefile.configuration import checked_config
 from copycost.snakefile.folder_lock import claim_folder
 from copycost.snakefile.internals import forget_rules, keep_the_scheduler_still
@@ -65,7 +65,7 @@ NOT_SIMULATED = chapters.why_not_simulated(CONFIG)
 CHAPTERS = chapters.enabled_chapters(
     CONFIG, without=() if NOT_SIMULATED is None else ("simulated",)
 )
-announcements.say_what_would_follow(workflow, CONFIG)
+console_summary.print_dry_run(workflow, CONFIG)
 
 
 wildcard_constraints:
@@ -185,12 +185,12 @@ rule audit:
 onstart:
     claim_folder()
     keep_the_scheduler_still(workflow)
-    announcements.say_what_follows(workflow, CONFIG)
+    console_summary.print_plan(workflow, CONFIG)
 
 
 onsuccess:
-    announcements.say_what_came_out(workflow, CONFIG, N_ASIDE)
+    console_summary.print_outcome(workflow, CONFIG, N_ASIDE)
 
 
 onerror:
-    announcements.say_how_to_go_on()
+    console_summary.print_remedy()

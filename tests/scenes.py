@@ -3,12 +3,12 @@
 from dataclasses import replace
 from typing import Any
 
+from copycost.config.cells import Cell
 from copycost.config.settings import Settings
-from copycost.drivers.protocol import Scene
-from copycost.grid.cells import Cell
 from copycost.hosts.local import LocalHost
 from copycost.hosts.placement import Placement
 from copycost.hosts.waiting import Waiting
+from copycost.measure.drivers.protocol import Scene
 from copycost.testbeds.drop_hook import DropHook
 from copycost.testbeds.testbed import Testbed
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from copycost.grid.cells import Cell
+from copycost.config.cells import Cell
 from copycost.records.record import SCHEMA_VERSION, Record, write_record
 
 _SETTINGS: Any = {

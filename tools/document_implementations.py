@@ -6,10 +6,10 @@ the committed page up to date; a test compares the two.
 
 import sys
 
-from copycost.build.checkout import ROOT
 from copycost.build.toolchain import strategies
+from copycost.checkout import ROOT
+from copycost.config.capabilities import capability_of
 from copycost.figures.markers import in_order
-from copycost.grid.capabilities import capability_of
 from copycost.report.strategies import strategy_notes, strategy_rows
 from copycost.wording.filters import join_and
 

@@ -19,9 +19,9 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from copycost.between_runs.folders import read_results
-from copycost.between_runs.gate import Gate
-from copycost.between_runs.samples import (
+from copycost.compare.runs.folders import read_results
+from copycost.compare.runs.regression_threshold import Gate
+from copycost.compare.runs.samples import (
     CELL,
     QUANTITIES,
     Cell,
@@ -31,7 +31,7 @@ from copycost.between_runs.samples import (
     rounds_of,
     sides_of,
 )
-from copycost.between_runs.verdicts import (
+from copycost.compare.runs.verdicts import (
     MEASURED_SPREAD,
     Judgement,
     RunSpread,

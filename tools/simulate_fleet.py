@@ -20,9 +20,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from copycost.fleet.merging import Merged, merge
-from copycost.fleet.parcel import Parcel, read_parcel
-from copycost.grid.cells import Cell
+from copycost.compare.hosts.import_archive import Parcel, read_parcel
+from copycost.compare.hosts.merging import Merged, merge
+from copycost.config.cells import Cell
 from copycost.records.record import Record, cell_of, host_digest
 
 MODELS = {  # name: last-level cache [bytes], CPUs

@@ -13,9 +13,9 @@ from itertools import combinations
 
 import numpy as np
 
-from copycost.stats.groups import Course, Path, paths, settled_signs
 from copycost.stats.ratios import Ratio, paired_ratio
 from copycost.stats.settings import FloatArray
+from copycost.stats.trend_tests import Course, Path, paths, settled_signs
 from tools.simulation.noise import DRIFT
 from tools.simulation.noise import NOISES as ALL_NOISES
 from tools.simulation.output import parser, print_rows

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from copycost.analysis.passes import most_decisive, open_ones, within
-from copycost.config.looks import (
+from copycost.analysis.adaptive_sampling import most_decisive, open_ones, within
+from copycost.config.alpha_spending import (
     FEWEST_ROUNDS,
     PASSES,
     confidence_of_analysis,
     confidence_to_settle,
 )
-from copycost.grid.cells import Cell
+from copycost.config.cells import Cell
 from copycost.stats.best import Told, find_best
 from copycost.stats.ratios import t_quantile
 from copycost.stats.settings import FloatArray

@@ -14,7 +14,7 @@ from copycost.analysis.condition_view import View
 from copycost.analysis.conditions import Studied
 from copycost.analysis.metrics import THROUGHPUT, CostMetric
 from copycost.analysis.questions.unexpected import unexpected_facts
-from copycost.grid.conditions import COLD, HOT, Condition
+from copycost.config.conditions import COLD, HOT, Condition
 from copycost.stats.settings import StatisticsSettings
 from tools.simulation.noise import NOISES
 from tools.simulation.output import parser, print_rows

@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 
 from copycost.build.toolchain import compile_program
+from copycost.config.cells import Cell
 from copycost.config.settings import Settings
-from copycost.drivers.programs.driver import Programs
-from copycost.drivers.programs.pair import SLICE_S, Pair
-from copycost.grid.cells import Cell
+from copycost.measure.drivers.programs.driver import Programs
+from copycost.measure.drivers.programs.pair import SLICE_S, Pair
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.records.derive import derive_row
 from copycost.records.files import read_json

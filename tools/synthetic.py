@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from copycost.grid.cells import Cell
+from copycost.config.cells import Cell
 from copycost.records.record import Record, check_record
 
 _GAP_NS = 1_000_000

@@ -141,8 +141,8 @@ static int connect_back(int fd, const struct options *options, const struct sock
 }
 
 /* Takes one datagram at the bound socket. Returns how many connections are new (0, 1) or -errno. */
-static int take_hello(int fd, const struct options *options, struct strangers *strangers, int *fds,
-                      struct failure *failure)
+static int take_hello(int fd, const struct options *options, struct unknown_peers *unknown,
+                      int *fds, struct failure *failure)
 {
     struct sockaddr_storage peer = {0};
     socklen_t peer_bytes = sizeof(peer);
@@ -156,11 +156,11 @@ static int take_hello(int fd, const struct options *options, struct strangers *s
     }
     const size_t index = ntohl(wire.index);
     if (n != NOTE_BYTES || !datagram_is_note(&wire, NOTE_HELLO, options->token, index)) {
-        strangers_add(strangers, &peer, "it is no hello of this measurement");
+        unknown_peers_add(unknown, &peer, "it is no hello of this measurement");
         return 0;
     }
     if (index >= options->n_threads) {
-        strangers_add(strangers, &peer, "its index is out of range");
+        unknown_peers_add(unknown, &peer, "its index is out of range");
         return 0;
     }
     const bool is_new = fds[index] == NO_FD;
@@ -178,7 +178,7 @@ static int take_hello(int fd, const struct options *options, struct strangers *s
 }
 
 static int welcome_all(int fd, const struct options *options, struct control *control,
-                       struct strangers *strangers, int *fds, struct failure *failure)
+                       struct unknown_peers *unknown, int *fds, struct failure *failure)
 {
     const uint64_t deadline_ns = clock_now_ns() + options->io_timeout_ms * NS_PER_MS;
     size_t n_greeted = 0;
@@ -192,7 +192,7 @@ static int welcome_all(int fd, const struct options *options, struct control *co
         if (n_ready < 0) {
             return n_ready;
         }
-        const int n_new = take_hello(fd, options, strangers, fds, failure);
+        const int n_new = take_hello(fd, options, unknown, fds, failure);
         if (n_new < 0) {
             return n_new;
         }
@@ -204,8 +204,8 @@ static int welcome_all(int fd, const struct options *options, struct control *co
 int datagram_welcome_all(int fd, const struct options *options, struct control *control,
                          note_function note, int *fds, struct failure *failure)
 {
-    struct strangers strangers = {0};
-    const int error = welcome_all(fd, options, control, &strangers, fds, failure);
-    strangers_tell(&strangers, note);
+    struct unknown_peers unknown = {0};
+    const int error = welcome_all(fd, options, control, &unknown, fds, failure);
+    unknown_peers_tell(&unknown, note);
     return error;
 }

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "connections/strangers.h"
+#include "connections/unknown_peers.h"
 #include "failure.h"
 #include "program/options.h"
 #include "session/control.h"

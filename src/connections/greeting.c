@@ -10,13 +10,13 @@
 
 #include "clock.h"
 #include "connections/net.h"
-#include "connections/strangers.h"
+#include "connections/unknown_peers.h"
 
 #define GREETING_MAGIC "COPYCOST"
 #define GREETING_VERSION 1
 #define MAGIC_BYTES 8
-#define MAX_STRANGERS 64 /* waiting at once, beside the connections we want */
-#define OWN_POLL_FDS 2   /* the control socket and the listening one */
+#define MAX_UNKNOWN_PEERS 64 /* waiting at once, beside the connections we want */
+#define OWN_POLL_FDS 2       /* the control socket and the listening one */
 
 /* On the wire, numbers in network byte order. */
 struct greeting {
@@ -38,7 +38,7 @@ struct guest {
 
 struct reception {
     const struct options *options;
-    struct strangers *strangers;
+    struct unknown_peers *unknown;
     int *fds; /* by connection index */
     size_t n_greeted;
     struct guest *guests;
@@ -73,7 +73,7 @@ static void remove_guest(struct reception *reception, size_t i)
 /* Drops guest i, with the reason. */
 static void send_away(struct reception *reception, size_t i, const char *reason)
 {
-    strangers_add(reception->strangers, &reception->guests[i].address, reason);
+    unknown_peers_add(reception->unknown, &reception->guests[i].address, reason);
     (void)close(reception->guests[i].fd);
     remove_guest(reception, i);
 }
@@ -179,12 +179,12 @@ static int receive_all(struct reception *reception, int listen_fd, struct contro
 int greeting_accept_all(int listen_fd, const struct options *options, struct control *control,
                         note_function note, int *fds, struct failure *failure)
 {
-    struct strangers strangers = {0};
+    struct unknown_peers unknown = {0};
     struct reception reception = {
         .options = options,
-        .strangers = &strangers,
+        .unknown = &unknown,
         .fds = fds,
-        .n_guests_max = options->n_threads + MAX_STRANGERS,
+        .n_guests_max = options->n_threads + MAX_UNKNOWN_PEERS,
     };
     struct pollfd *poll_fds = calloc(OWN_POLL_FDS + reception.n_guests_max, sizeof(*poll_fds));
     int error = 0;
@@ -196,7 +196,7 @@ int greeting_accept_all(int listen_fd, const struct options *options, struct con
         while (reception.n_guests > 0) {
             send_away(&reception, reception.n_guests - 1, "it said nothing");
         }
-        strangers_tell(&strangers, note);
+        unknown_peers_tell(&unknown, note);
     }
     free(reception.guests);
     free(poll_fds);

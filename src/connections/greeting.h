@@ -1,14 +1,14 @@
 /*
- * The greeting: the first bytes on each connection, from receiver to sender. They tell a stranger,
- * who says something else or nothing, from the receiver of this very measurement, and number the
- * connections.
+ * The greeting: the first bytes on each connection, from receiver to sender. They tell an unknown
+ * peer, who says something else or nothing, from the receiver of this very measurement, and number
+ * the connections.
  */
 #ifndef COPYCOST_GREETING_H
 #define COPYCOST_GREETING_H
 
 #include <stddef.h>
 
-#include "connections/strangers.h"
+#include "connections/unknown_peers.h"
 #include "failure.h"
 #include "program/options.h"
 #include "session/control.h"
@@ -18,8 +18,8 @@ int greeting_send(int fd, const struct options *options, size_t index, struct fa
 
 /*
  * Accepts connections until options->n_threads of them have greeted rightly, and stores each at its
- * index in fds (which holds NO_FD before; the caller closes them also after an error). Strangers
- * are dropped, never waited for, and told of at the end.
+ * index in fds (which holds NO_FD before; the caller closes them also after an error). Unknown
+ * peers are dropped, never waited for, and told of at the end.
  */
 int greeting_accept_all(int listen_fd, const struct options *options, struct control *control,
                         note_function note, int *fds, struct failure *failure);

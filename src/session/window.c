@@ -194,7 +194,7 @@ int window_close(struct window *window, struct crew *crew, struct control *contr
                  struct failure *failure)
 {
     /* The other side's last reading must still see traffic, however late its main thread is woken;
-     * what is later than this makes no measurement (drivers/programs/judge.py). */
+     * what is later than this makes no measurement (drivers/programs/verdict.py). */
     const uint64_t stop_ns =
         window->planned_end_ns + (window->planned_end_ns - window->planned_start_ns) / 2;
     /* A worker bounds each of its waits by the timeout: the last call, the drain, the goodbye. */

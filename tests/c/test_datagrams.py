@@ -162,7 +162,7 @@ def test_strangers_do_not_matter(address_build: Build) -> None:
             receiver.say(line)
             outcomes = sender.finish(), receiver.finish()
     assert_right(*outcomes, setting)
-    assert "strangers: dropped 5 from 127.0.0.1, the last one because" in outcomes[0].stderr
+    assert "unknown peers: dropped 5 from 127.0.0.1, the last one because" in outcomes[0].stderr
 
 
 def test_a_receiver_that_never_says_goodbye_ends_in_a_timeout(address_build: Build) -> None:

@@ -59,7 +59,7 @@ def test_strangers_are_dropped_and_the_right_receiver_is_served(address_build: B
     for stranger in strangers:
         stranger.close()
     assert [outcome.code for outcome in outcomes] == [0, 0], outcomes[0].stderr
-    assert "strangers: dropped 6 from 127.0.0.1, the last one because" in outcomes[0].stderr
+    assert "unknown peers: dropped 6 from 127.0.0.1, the last one because" in outcomes[0].stderr
 
 
 def test_a_flood_of_strangers_is_told_by_address(address_build: Build) -> None:
@@ -70,10 +70,14 @@ def test_a_flood_of_strangers_is_told_by_address(address_build: Build) -> None:
             with socket.create_connection(("127.0.0.1", port), source_address=(address, 0)) as one:
                 one.sendall(b"x" * 100)
         outcome = sender.finish()
-    told = [line for line in outcome.stderr.splitlines() if "strangers:" in line]
+    told = [line for line in outcome.stderr.splitlines() if "unknown peers:" in line]
     assert len(told) == 9
-    assert told[0].startswith("sender: strangers: dropped 15 from 127.0.0.2, the last one because")
-    assert told[-1] == "sender: strangers: dropped 180 from other addresses, more than are named"
+    assert told[0].startswith(
+        "sender: unknown peers: dropped 15 from 127.0.0.2, the last one because"
+    )
+    assert (
+        told[-1] == "sender: unknown peers: dropped 180 from other addresses, more than are named"
+    )
     assert_failed(outcome, "0 of 1 connections have greeted", "timed out")
 
 

@@ -26,7 +26,7 @@ from c.test_strategies import SIZES_AND_THREADS, run_stopped_and_continued
 from c.variants import sender_variant
 
 from copycost.build.toolchain import strategies
-from copycost.grid.capabilities import capability_of
+from copycost.config.capabilities import capability_of
 
 FIRST = {"null", "two_copy", "one_copy", "zero_copy"}
 WAYS = [name for name in strategies(ROOT) if name not in FIRST]

@@ -9,7 +9,7 @@ from golden.compare import GOLDEN, golden_text
 from jinja2 import Environment
 
 from copycost.report.write import make_environment
-from copycost.wording.paragraphs import one_line
+from copycost.wording.words import one_line
 
 _TEMPLATES = Path(__file__).parents[2] / "report"
 

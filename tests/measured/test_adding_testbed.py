@@ -34,18 +34,18 @@ def build(machine: LocalHost, *, page_segments: bool) -> Iterator[Testbed]:
 ASKED = """
 import json, sys, yaml
 from pathlib import Path
-from copycost.build.checkout import ROOT
+from copycost.checkout import ROOT
 from copycost.build.toolchain import strategies
 from copycost.config.check import check_config
 from copycost.config.grid import Grid
 from copycost.config.problems import Source, Surroundings
 from copycost.config.sources import usual_tree
 from copycost.doctor.testbeds import probe_testbeds
-from copycost.grid.conditions import Condition
+from copycost.config.conditions import Condition
 from copycost.records.derive import derive_row
 from copycost.records.record import read_record
 from copycost.records.table import make_table
-from copycost.grid.testbeds import path_of
+from copycost.config.testbeds import path_of
 from copycost.report.write import make_environment
 words = make_environment(ROOT / "report").get_template("_macros/method_words.j2").module
 config = usual_tree()
@@ -72,7 +72,7 @@ def checkout(tmp_path: Path) -> Path:
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "config.yaml", tmp_path)
     package = tmp_path / "workflow" / "copycost"
-    table = package / "grid" / "testbeds.py"
+    table = package / "config" / "testbeds.py"
     text = table.read_text()
     first = '        "veth": TestbedEntry('
     assert text.count(first) == 1

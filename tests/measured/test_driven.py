@@ -15,18 +15,18 @@ from typing import Any
 import pytest
 from measured.failures_support import RECEIVER, host_facts, programs_folder
 
+from copycost.config.cells import Cell
 from copycost.config.settings import Settings
-from copycost.drivers.choice import driver_of
-from copycost.drivers.iperf3.tool import Iperf3Tool
-from copycost.drivers.protocol import Driver
 from copycost.errors import Unavailable
-from copycost.grid.cells import Cell
 from copycost.hosts import local
 from copycost.hosts.cgroup_hierarchy import find_hierarchy
 from copycost.hosts.launch import Launch
 from copycost.hosts.process_usage import Usage
 from copycost.hosts.program import LocalProgram
 from copycost.hosts.side import Side
+from copycost.measure.drivers.choice import driver_of
+from copycost.measure.drivers.iperf3.tool import Iperf3Tool
+from copycost.measure.drivers.protocol import Driver
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.protocol import WindowObserver
 from copycost.records.record import Record, check_record
@@ -319,7 +319,9 @@ class Snoop(WindowObserver):
 
 def test_no_process_shows_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     token = "c0ffee0123456789"
-    monkeypatch.setattr("copycost.drivers.programs.driver.secrets.token_hex", lambda n: token)
+    monkeypatch.setattr(
+        "copycost.measure.drivers.programs.driver.secrets.token_hex", lambda n: token
+    )
     cell, snoop = Cell("streams", "loopback", "two_copy", 65536, 1), Snoop()
     task = Task(cell, SETTINGS, HOST, driver(cell), [snoop], lock_path=tmp_path / "lock")
     record = measure_repetition(task)

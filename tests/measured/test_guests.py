@@ -19,15 +19,15 @@ import pytest
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.guest import network
 from copycost.hosts.guest.archive import Archive
+from copycost.hosts.guest.daemon_client import Lease, borrowed, log_of
 from copycost.hosts.guest.failure import GuestFailed
 from copycost.hosts.guest.host import GuestHost, hosts_in
 from copycost.hosts.guest.image import agent_image
-from copycost.hosts.guest.keeping import Lease, borrowed, log_of
 from copycost.hosts.guest.qemu import find_qemu
 from copycost.hosts.guest.spec import GuestSpec
 from copycost.hosts.launch import Launch
 from copycost.hosts.parent import parent_of
-from copycost.hosts.remote.keeping import ask_keeper, connected
+from copycost.hosts.remote.daemon_client import ask_daemon, connected
 
 pytestmark = [pytest.mark.needs_guests, pytest.mark.slow]
 ROOT = Path(__file__).parents[2]
@@ -41,7 +41,7 @@ def spec(tmp_path_factory: pytest.TempPathFactory) -> GuestSpec:
     return GuestSpec(find_qemu(), image, initrd, "tcg", 1, 256 << 20, "virtio", False, True)
 
 
-our_keeper = pytest.fixture(scope="module", autouse=True)(guests.run_of_our_own)
+our_daemon = pytest.fixture(scope="module", autouse=True)(guests.run_of_our_own)
 
 
 @contextmanager
@@ -146,12 +146,12 @@ def test_a_guest_that_cannot_boot_is_no_guest(spec: GuestSpec) -> None:
     assert "guest a said: " in log_of(broken).read_text(encoding="utf-8")
 
 
-def test_a_fault_of_the_keepers_own_is_in_its_log(spec: GuestSpec, tmp_path: Path) -> None:
-    log = tmp_path / "keeper.log"
-    client = connected("copycost.hosts.guest.keeper", 60.0, log)
+def test_a_fault_of_the_daemons_own_is_in_its_log(spec: GuestSpec, tmp_path: Path) -> None:
+    log = tmp_path / "daemon.log"
+    client = connected("copycost.hosts.guest.daemon", 60.0, log)
     with client, pytest.raises(HostError, match="a fault of its own: KeyError"):
-        ask_keeper(client, {"op": "lend"})
-    # the module's keeper, if it runs, has its log next to what its guests are made of
+        ask_daemon(client, {"op": "lend"})
+    # the module's daemon, if it runs, has its log next to what its guests are made of
     logs = [one for one in (log, log_of(spec)) if one.is_file()]
     assert guests.comes_true(
         lambda: any("Traceback" in one.read_text(encoding="utf-8") for one in logs), within_s=5
@@ -160,10 +160,10 @@ def test_a_fault_of_the_keepers_own_is_in_its_log(spec: GuestSpec, tmp_path: Pat
 
 REPETITION = """
 import json, sys, time
-from copycost.hosts.guest.keeping import borrowed
+from copycost.hosts.guest.daemon_client import borrowed
 from copycost.hosts.guest.spec import GuestSpec
 from copycost.hosts.parent import parent_of
-from copycost.hosts.remote.keeping import ask_keeper, connected
+from copycost.hosts.remote.daemon_client import ask_daemon, connected
 from copycost.errors import Unavailable
 try:
     with borrowed(GuestSpec.from_plain(json.loads(sys.argv[1])), sys.argv[2:]) as lease:
@@ -206,24 +206,24 @@ def holders_of(network: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(("victim", "names"), [("run", "ab"), ("keeper", "a")])
-def test_nothing_is_left_when_run_or_keeper_is_killed(
+@pytest.mark.parametrize(("victim", "names"), [("run", "ab"), ("daemon", "a")])
+def test_nothing_is_left_when_run_or_daemon_is_killed(
     spec: GuestSpec, victim: str, names: str
 ) -> None:
     with a_run(spec, *names) as (run, pids):
-        keeper = parent_of(pids[0])
-        watched = [os.pidfd_open(pid) for pid in (keeper, *pids)]
-        network = Path(f"/proc/{keeper}/ns/net").readlink()
+        daemon = parent_of(pids[0])
+        watched = [os.pidfd_open(pid) for pid in (daemon, *pids)]
+        network = Path(f"/proc/{daemon}/ns/net").readlink()
         assert network != Path("/proc/self/ns/net").readlink()
         files = {*spec.initrd.parent.iterdir()}
-        os.kill(run.pid if victim == "run" else keeper, signal.SIGKILL)
+        os.kill(run.pid if victim == "run" else daemon, signal.SIGKILL)
         deadline_s = time.monotonic() + 5.0
         assert all(guests.ends(fd, deadline_s - time.monotonic()) for fd in watched)
         assert run.stdin is not None
         assert run.stdout is not None
         run.stdin.close()
-        if victim == "keeper":
-            assert "keeper has ended" in run.stdout.readline()
+        if victim == "daemon":
+            assert "daemon has ended" in run.stdout.readline()
         # TAP devices and bridge are in the namespace, which goes with the last that holds it
         assert guests.comes_true(lambda: not holders_of(network), deadline_s - time.monotonic())
         assert {*spec.initrd.parent.iterdir()} == files

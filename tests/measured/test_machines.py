@@ -18,11 +18,9 @@ import pytest
 from measured.failures_support import RECEIVER, host_facts, programs_folder
 from unit.hosts.places import agent_process
 
+from copycost.config.cells import Cell
 from copycost.config.settings import Settings
-from copycost.drivers.choice import driver_of
-from copycost.drivers.protocol import Driver
 from copycost.errors import Unavailable
-from copycost.grid.cells import Cell
 from copycost.hosts.cgroup_hierarchy import find_hierarchy
 from copycost.hosts.clock import ClockReading
 from copycost.hosts.host import Host
@@ -30,6 +28,8 @@ from copycost.hosts.local import LocalHost
 from copycost.hosts.remote.host import RemoteHost
 from copycost.hosts.side import SIDES, Side, SideName
 from copycost.measure import repetition
+from copycost.measure.drivers.choice import driver_of
+from copycost.measure.drivers.protocol import Driver
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.protocol import WindowObserver
 from copycost.records.derive import derive_row

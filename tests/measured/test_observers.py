@@ -13,9 +13,15 @@ from typing import Any
 import pytest
 from measured.failures_support import RECEIVER, descendants, host_facts, programs_folder
 
+from copycost.config.cells import Cell
 from copycost.config.settings import Settings
-from copycost.drivers.choice import driver_of
-from copycost.drivers.protocol import (
+from copycost.errors import HostError, Unavailable
+from copycost.hosts.host import Program
+from copycost.hosts.launch import CONTROL, Launch
+from copycost.hosts.local import LocalHost
+from copycost.hosts.side import Side, SideName
+from copycost.measure.drivers.choice import driver_of
+from copycost.measure.drivers.protocol import (
     Driver,
     MissedWindow,
     NoMeasurement,
@@ -25,12 +31,6 @@ from copycost.drivers.protocol import (
     Verdict,
     Window,
 )
-from copycost.errors import HostError, Unavailable
-from copycost.grid.cells import Cell
-from copycost.hosts.host import Program
-from copycost.hosts.launch import CONTROL, Launch
-from copycost.hosts.local import LocalHost
-from copycost.hosts.side import Side, SideName
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.loss_counters import LossCounters
 from copycost.observers.process_usage import ProcessUsage

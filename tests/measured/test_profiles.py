@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from measured.failures_support import RECEIVER, host_facts, programs_folder
 
+from copycost.config.cells import Cell
 from copycost.config.settings import Settings
-from copycost.drivers.choice import driver_of
-from copycost.grid.cells import Cell
-from copycost.grid.testbeds import receives_on
+from copycost.config.testbeds import receives_on
 from copycost.hosts.parties import REFERENCES
 from copycost.hosts.side import SIDES
+from copycost.measure.drivers.choice import driver_of
 from copycost.measure.repetition import Task
 from copycost.records.record import check_record, write_record
 from copycost.snakefile.results import line_of

@@ -22,12 +22,12 @@ from c.harness import (
 
 from copycost.build.toolchain import compile_program
 from copycost.errors import HostError
+from copycost.measure.simulated.caches import Caches, Level
+from copycost.measure.simulated.cell import Simulated, SimulatedCell, simulate
+from copycost.measure.simulated.image import simulated_image
+from copycost.measure.simulated.machine import SimulatedMachine
+from copycost.measure.simulated.snapshot import Snapshot, save_guest
 from copycost.observers.kernel_counters import snmp_count
-from copycost.simulation.caches import Caches, Level
-from copycost.simulation.cell import Simulated, SimulatedCell, simulate
-from copycost.simulation.image import simulated_image
-from copycost.simulation.machine import SimulatedMachine
-from copycost.simulation.snapshot import Snapshot, save_guest
 
 pytestmark = [pytest.mark.needs_guests, pytest.mark.slow]
 ROOT = Path(__file__).parents[2]

@@ -195,9 +195,9 @@ def test_an_ssh_that_is_killed_leaves_nothing(peer: Peer, small_run: SmallRun, m
     small_run.end_repetition()
 
 
-def test_a_keeper_that_is_killed_leaves_nothing(peer: Peer, small_run: SmallRun) -> None:
+def test_a_daemon_that_is_killed_leaves_nothing(peer: Peer, small_run: SmallRun) -> None:
     agent = small_run.repeat()[1]
-    os.kill(small_run.pid_of("hosts.ssh.keeper"), signal.SIGKILL)
+    os.kill(small_run.pid_of("hosts.ssh.daemon"), signal.SIGKILL)
     small_run.end_repetition()
     until(lambda: peer.processes() == [], SOON_S)
     assert small_run.repeat()[1] != agent

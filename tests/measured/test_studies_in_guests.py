@@ -12,12 +12,12 @@ import guests
 import pytest
 from measured.failures_support import host_facts
 
+from copycost.config.cells import Cell
 from copycost.config.settings import Settings
-from copycost.drivers.choice import driver_of
-from copycost.grid.cells import Cell
 from copycost.hosts.guest.image import agent_image
 from copycost.hosts.guest.qemu import find_qemu
 from copycost.hosts.guest.spec import GuestSpec
+from copycost.measure.drivers.choice import driver_of
 from copycost.measure.repetition import Task
 from copycost.observers.hypervisor import THREAD_KINDS
 from copycost.records.record import Record, check_record
@@ -47,7 +47,7 @@ def peer(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return {**facts, "cpu": facts["cpu"] | {"cpus_online": 1}, "virtual": virtual}
 
 
-our_keeper = pytest.fixture(scope="module", autouse=True)(guests.run_of_our_own)
+our_daemon = pytest.fixture(scope="module", autouse=True)(guests.run_of_our_own)
 
 
 def measured(measure: Callable[..., Record], cell: Cell, peer: Any, tmp_path: Path) -> Record:  # noqa: ANN401

@@ -18,16 +18,16 @@ from measured.failures_support import RECEIVER, host_facts, programs_folder
 from sshd import ADDRESSES, AHEAD_S, Peer
 from workflow.support import new_checkout
 
+from copycost.config.cells import Cell
 from copycost.config.settings import Mode, Settings
+from copycost.config.testbeds import receives_on
 from copycost.config.wire import Wire
 from copycost.doctor.findings_wire import judge_wire
 from copycost.doctor.peer import collect_peer
-from copycost.drivers.choice import driver_of
-from copycost.grid.cells import Cell
-from copycost.grid.testbeds import receives_on
 from copycost.hosts.launch import Launch
 from copycost.hosts.local import LocalHost
 from copycost.hosts.ssh.host import SshHost
+from copycost.measure.drivers.choice import driver_of
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.loss_counters import LossCounters
 from copycost.observers.process_usage import ProcessUsage
@@ -45,7 +45,7 @@ SETTINGS = Settings(warmup_s=0.1, duration_s=0.4, congestion_control="reno")
 STREAM = Cell("streams", "wire", "two_copy", 65536, 2)
 FACTS = host_facts(None)
 
-our_keeper = pytest.fixture(scope="module", autouse=True)(guests.run_of_our_own)
+our_daemon = pytest.fixture(scope="module", autouse=True)(guests.run_of_our_own)
 peer = pytest.fixture(scope="module")(sshd.lent_peer)
 
 
@@ -234,7 +234,7 @@ def test_strangers_cost_little_and_are_named(
     for _ in range(5):  # one may come too late to be met
         record = measured(tmp_path, STREAM, in_range)
         assert record["status"] == "measured", record["reason"]
-        told = [one["detail"] for one in record["warnings"] if one["code"] == "strangers"]
+        told = [one["detail"] for one in record["warnings"] if one["code"] == "unknown_peers"]
         if told:
             break
     assert re.match(r"dropped \d+ from 198\.18\.0\.9, the last one because", told[0])

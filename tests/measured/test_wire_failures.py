@@ -20,16 +20,16 @@ from measured.failures_support import RECEIVER, programs_folder
 from measured.test_wire import FACTS, SETTINGS, STREAM, measured
 from sshd import ADDRESSES, Peer
 
+from copycost.config.cells import Cell
 from copycost.config.wire import Wire
 from copycost.doctor import command
 from copycost.doctor.findings_wire import judge_wire
 from copycost.doctor.peer import collect_peer
-from copycost.drivers.choice import driver_of
-from copycost.grid.cells import Cell
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespace import NamespaceHost
 from copycost.hosts.ssh import host as ssh_host
 from copycost.hosts.ssh import line
+from copycost.measure.drivers.choice import driver_of
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.protocol import WindowObserver
 from copycost.records.record import check_record
@@ -38,7 +38,7 @@ from copycost.studies.cpu_budget.repetition import measure_budget
 pytestmark = pytest.mark.needs_root
 OLD_PERF = "#!/bin/sh\necho 'Error: unknown option `control' >&2\nexit 129\n"
 
-our_keeper = pytest.fixture(scope="module", autouse=True)(guests.run_of_our_own)
+our_daemon = pytest.fixture(scope="module", autouse=True)(guests.run_of_our_own)
 peer = pytest.fixture(scope="module")(sshd.lent_peer)
 
 

@@ -12,10 +12,10 @@ from measured import test_wire
 from measured.test_wire import STREAM, measured
 from sshd import AHEAD_S, Peer
 
+from copycost.config.cells import Cell
 from copycost.config.wire import Wire
 from copycost.doctor.findings_wire import judge_wire
 from copycost.doctor.peer import collect_peer
-from copycost.grid.cells import Cell
 from copycost.hosts.local import LocalHost
 from copycost.observers.loss_counters import LossCounters
 from copycost.observers.process_usage import ProcessUsage
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.needs_root
 DELAY_S = 0.01
 LONG = replace(test_wire.SETTINGS, warmup_s=0.5, duration_s=2.5)
 
-our_keeper = pytest.fixture(scope="module", autouse=True)(guests.run_of_our_own)
+our_daemon = pytest.fixture(scope="module", autouse=True)(guests.run_of_our_own)
 
 
 @pytest.fixture(scope="module")

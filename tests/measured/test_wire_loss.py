@@ -12,9 +12,9 @@ import sshd
 from measured.test_wire import STREAM, measured, rules
 from sshd import Peer
 
+from copycost.config.cells import Cell
 from copycost.config.wire import Wire
 from copycost.doctor.peer import collect_peer
-from copycost.grid.cells import Cell
 from copycost.observers.loss_counters import LossCounters
 from copycost.observers.process_usage import ProcessUsage
 from copycost.records.derive import derive_row
@@ -22,7 +22,7 @@ from copycost.studies.datagrams import table as datagrams
 
 pytestmark = pytest.mark.needs_root
 
-our_keeper = pytest.fixture(scope="module", autouse=True)(guests.run_of_our_own)
+our_daemon = pytest.fixture(scope="module", autouse=True)(guests.run_of_our_own)
 peer = pytest.fixture(scope="module")(sshd.lent_peer)
 
 

@@ -14,14 +14,13 @@ import guests
 import pytest
 from measured.failures_support import RECEIVER, host_facts, programs_folder
 
+from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.config.wire import Peer
 from copycost.doctor.peer import collect_peer
-from copycost.drivers.choice import driver_of
-from copycost.grid.cells import Cell
+from copycost.hosts.guest.daemon_client import borrowed
 from copycost.hosts.guest.host import hosts_in
 from copycost.hosts.guest.image import GuestImage, agent_image
-from copycost.hosts.guest.keeping import borrowed
 from copycost.hosts.guest.libraries import add_program
 from copycost.hosts.guest.network import ADDRESSES
 from copycost.hosts.guest.qemu import find_qemu
@@ -31,6 +30,7 @@ from copycost.hosts.launch import Launch
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespace import NamespaceHost
 from copycost.hosts.namespaces import Namespace
+from copycost.measure.drivers.choice import driver_of
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.records.derive import derive_row
 from copycost.records.record import check_record
@@ -49,7 +49,7 @@ StrictModes no
 PermitRootLogin yes
 """
 
-our_keeper = pytest.fixture(scope="module", autouse=True)(guests.run_of_our_own)
+our_daemon = pytest.fixture(scope="module", autouse=True)(guests.run_of_our_own)
 
 
 def add_sshd(image: GuestImage, folder: Path) -> None:

@@ -14,12 +14,12 @@ from playwright.sync_api import Browser
 from report.checks import check_html, check_pdf
 from report.example import write_example
 from synthetic import Run, Udp
-from unit.between_runs.made import Made, write_results
-from unit.fleet.made import real
+from unit.compare.hosts.made import real
+from unit.compare.runs.made import Made, write_results
 
 from copycost.__main__ import main
-from copycost.build.checkout import ROOT
 from copycost.build.typesetter import Typesetter, find_typesetter
+from copycost.checkout import ROOT
 from copycost.report.render import render_report
 from tools.simulate_fleet import make_fleet
 

@@ -82,7 +82,7 @@ def start(checkout: Checkout) -> "subprocess.Popen[str]":
     """Start the script within a cluster of three nodes."""
     folder = checkout.path.parent
     (folder / "nodes").mkdir()
-    fleet = ["-SP", "workflow/copycost/door/launch.py", "snakemake", "fleet", "--profile",
+    fleet = ["-SP", "workflow/copycost/cli/launch.py", "snakemake", "fleet", "--profile",
              "workflow/profiles/slurm", "--cores", "1", "--forcerun", "merge_hosts"]  # fmt: skip
     variables = {
         "TMPDIR": str(folder / "nodes"),

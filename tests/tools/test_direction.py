@@ -2,7 +2,7 @@
 
 import ast
 
-from copycost.build.checkout import ROOT
+from copycost.checkout import ROOT
 
 
 def test_nothing_in_the_package_imports_tools() -> None:

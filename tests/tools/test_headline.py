@@ -8,7 +8,7 @@ from matplotlib.text import Text
 from report.example import write_results
 from synthetic import Run, Udp
 
-from copycost.analysis.tables import read_table
+from copycost.analysis.columns import read_table
 from tools.headline import draw
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from copycost.between_runs.verdicts import MEASURED_SPREAD, Judgement, judge, unit_of
+from copycost.compare.runs.verdicts import MEASURED_SPREAD, Judgement, judge, unit_of
 from tools.simulate_between_runs import (
     CELLS,
     KINDS,

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from copycost.config.looks import FEWEST_ROUNDS
+from copycost.config.alpha_spending import FEWEST_ROUNDS
 from copycost.stats.ratios import Direction, paired_ratio
 from tools.simulate_stopping import CONFIDENCE, NOISES, TIMES, _verdict, main, simulate
 

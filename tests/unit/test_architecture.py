@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "workflow" / "copycost"
 
 # rooms that do not measure, or whose task this is
-FREE = {"hosts", "build", "snakefile", "report", "doctor", "door"}
+FREE = {"hosts", "build", "snakefile", "report", "doctor", "cli"}
 ROOMS = sorted(
     path.name
     for path in PACKAGE.iterdir()
@@ -34,8 +34,8 @@ ALLOWED = {
     ("audit/report.py", "os.sched_getaffinity"),
     ("audit/report.py", "multiprocessing"),
     # tables of many hosts are made likewise
-    ("fleet/host_tables.py", "multiprocessing"),
-    ("fleet/host_tables.py", "os.sched_getaffinity"),
+    ("compare/hosts/host_tables.py", "multiprocessing"),
+    ("compare/hosts/host_tables.py", "os.sched_getaffinity"),
 }
 KERNEL_FILES = ("/proc", "/sys", "/dev")
 # the path of a descriptor, in a word for a tool that inherits it
@@ -104,7 +104,7 @@ def test_what_only_a_host_may_is_noticed(tmp_path: Path, code: str, use: str) ->
 
 
 def test_drivers_observers_and_testbeds_do_not_know_the_studies_that_want_them() -> None:
-    for room in ("measure", "drivers", "observers", "testbeds", "perf", "hosts"):
+    for room in ("measure", "observers", "testbeds", "perf", "hosts"):
         # by hand, either study of ours may be asked for
         for path in {*(PACKAGE / room).rglob("*.py")} - {PACKAGE / "measure" / "__main__.py"}:
             names = [

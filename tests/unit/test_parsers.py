@@ -12,8 +12,6 @@ from unit.conftest import HostTree
 
 from copycost.doctor.network_device import kind_in
 from copycost.doctor.peer import route_in
-from copycost.drivers.iperf3.driver import listening_ports
-from copycost.drivers.iperf3.output import intervals_of, parse_json, udp_totals
 from copycost.errors import ParseError
 from copycost.hosts.cgroup_hierarchy import candidate_hierarchies
 from copycost.hosts.cgroups import throttling_of
@@ -27,6 +25,8 @@ from copycost.hosts.facts.packages import distribution_family
 from copycost.hosts.memory import available_memory_bytes
 from copycost.hosts.process_usage import io_counts
 from copycost.hosts.threads import on_cpu_and_waiting_ns, ticks_of
+from copycost.measure.drivers.iperf3.driver import listening_ports
+from copycost.measure.drivers.iperf3.output import intervals_of, parse_json, udp_totals
 from copycost.observers.kernel_counters import device_counts, snapshot_of, snmp_count
 from copycost.observers.loss_counters import (
     parse_devices,

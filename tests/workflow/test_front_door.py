@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from workflow.front_door import LIMIT_S, PYTHON, Tree, as_somebody
 
-from copycost.snakefile.targets import COMMANDS
+from copycost.snakefile.messages import COMMANDS
 
 
 @pytest.mark.parametrize(

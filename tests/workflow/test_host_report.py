@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from unit.fleet.made import write_run
-from unit.fleet.test_report import real
+from unit.compare.hosts.made import write_run
+from unit.compare.hosts.test_report import real
 from workflow.support import TIMEOUT_S, Checkout, clean_environment, new_checkout
 
-from copycost.door.host_report import renumbered
-from copycost.fleet.merging import merge
-from copycost.fleet.parcel import read_parcel
+from copycost.cli.host_report import renumbered
+from copycost.compare.hosts.import_archive import read_parcel
+from copycost.compare.hosts.merging import merge
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +26,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
 
 
 def report(checkout: Checkout, *words: str) -> "subprocess.CompletedProcess[str]":
-    launch = ["-SP", "workflow/copycost/door/launch.py", "copycost.door.host_report"]
+    launch = ["-SP", "workflow/copycost/cli/launch.py", "copycost.cli.host_report"]
     return subprocess.run(
         [sys.executable, *launch, *words],
         cwd=checkout.path,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from workflow.support import TIMEOUT_S, Checkout, clean_environment, new_checkout
 
-from copycost.snakefile.announcements import MEASURING_RULES
+from copycost.snakefile.console_summary import MEASURING_RULES
 
 pytestmark = pytest.mark.slow
 

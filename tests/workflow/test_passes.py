@@ -19,7 +19,7 @@ import zlib
 from dataclasses import replace
 from pathlib import Path
 
-from copycost.grid.cells import Cell
+from copycost.config.cells import Cell
 from copycost.records.record import write_record
 from copycost.snakefile.progress import STREAMS, count_in, say
 

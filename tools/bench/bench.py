@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from copycost.grid.placements import APART, PLACEMENTS
+from copycost.config.placements import APART, PLACEMENTS
 from copycost.hosts.placement import Placement, place
-from copycost.measure.claim import Claim, claimed
+from copycost.measure.host_lock import Claim, claimed
 from copycost.testbeds.testbed import Testbed, open_testbed
 from tools.bench.iperf import Stream
 from tools.bench.pair import Programs, message_ns, received_rate, run_pair

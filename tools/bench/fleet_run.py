@@ -5,13 +5,13 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from copycost.fleet import report
-from copycost.fleet.facts import Fleet
-from copycost.fleet.gathering import gather
-from copycost.fleet.host_facts import told_by
-from copycost.fleet.host_tables import all_tables, usable_cpus
-from copycost.fleet.parcel import read_parcel
-from copycost.fleet.sets import read_sets
+from copycost.compare.hosts import report
+from copycost.compare.hosts.facts import Fleet
+from copycost.compare.hosts.gathering import gather
+from copycost.compare.hosts.host_facts import told_by
+from copycost.compare.hosts.host_results import read_sets
+from copycost.compare.hosts.host_tables import all_tables, usable_cpus
+from copycost.compare.hosts.import_archive import read_parcel
 from tools.bench.rows import Limit, Row
 from tools.bench.timing import timed
 from tools.simulate_fleet import make_fleet

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from copycost.build.toolchain import compile_program
+from copycost.config.cells import Cell
 from copycost.config.settings import Mode, Settings
-from copycost.drivers.programs.driver import Programs as OurPrograms
-from copycost.drivers.protocol import NoMeasurement, Payload, Scene
 from copycost.errors import HostError
-from copycost.grid.cells import Cell
 from copycost.hosts.side import SIDES
-from copycost.measure.claim import Claim
+from copycost.measure.drivers.programs.driver import Programs as OurPrograms
+from copycost.measure.drivers.protocol import NoMeasurement, Payload, Scene
+from copycost.measure.host_lock import Claim
 from copycost.testbeds.testbed import Testbed
 from tools.bench.iperf import Stream
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from copycost.wording.sizes import format_size
+from copycost.wording.numbers import format_size
 from tools.bench.bench import Bench
 from tools.bench.contest import Contest, contest_row
 from tools.bench.iperf import Stream

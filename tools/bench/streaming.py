@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from copycost.wording.sizes import format_size
+from copycost.wording.numbers import format_size
 from tools.bench.bench import Bench
 from tools.bench.contest import Contest, contest_row
 from tools.bench.iperf import Stream, iperf_rate

@@ -13,14 +13,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.config.wire import Wire
 from copycost.doctor.peer import collect_peer
-from copycost.drivers.choice import driver_of
 from copycost.errors import HostError
-from copycost.grid.cells import Cell
 from copycost.hosts.ssh.client import SshTarget
 from copycost.hosts.ssh.host import SshHost, kept_host
+from copycost.measure.drivers.choice import driver_of
 from copycost.measure.repetition import Task, measure_repetition
 from tools.bench.another_machine import ADDRESSES, Peer, another_machine
 from tools.bench.pair import Programs
@@ -79,7 +79,7 @@ def _peer_facts(target: SshTarget) -> dict[str, Any]:
 
 
 def _session_rows(peer: Peer, target: SshTarget, rounds: int) -> Iterator[Row]:
-    """Yield the times of a session, alone and by the run's keeper, and how sure the clock is."""
+    """Yield the times of a session, alone and by the run's daemon, and how sure the clock is."""
     with SshHost(target):
         pass  # the agent is there from now on
     alone, kept, unsure, alive = [], [], [], []

@@ -186,5 +186,5 @@ def run_snakemake(project: Path, arguments: Sequence[str]) -> Timed:
     HostError
         If it fails; the message holds the end of its output.
     """
-    launch = [sys.executable, "-SP", "workflow/copycost/door/launch.py", "snakemake"]
+    launch = [sys.executable, "-SP", "workflow/copycost/cli/launch.py", "snakemake"]
     return timed(project, [*launch, "--cores", "1", *arguments])

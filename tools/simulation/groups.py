@@ -7,7 +7,7 @@ import numpy as np
 
 from copycost.stats.crossover import find_crossover
 from copycost.stats.crossover_ratio import crossover_ratio
-from copycost.stats.dependence import reversals
+from copycost.stats.interaction import reversals
 from copycost.stats.ratios import Direction, paired_ratio
 from copycost.stats.selection import simultaneous_ratio
 from copycost.stats.settings import FloatArray, StatisticsSettings

@@ -21,7 +21,7 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
-from copycost.records.kind import several
+from copycost.records.json_schema import several
 from tools.bench.workflow_runs import PROJECT, project_copy
 from tools.soak.troubles import DISK_BYTES, FILLED, TROUBLES, Victim, descendants
 

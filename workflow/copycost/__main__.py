@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Protocol, cast
 
-from copycost.build.checkout import version
+from copycost.checkout import version
 from copycost.errors import CopycostError
 
 
@@ -27,11 +27,11 @@ class Command(Protocol):
 
 # The module of each; only that of the command that was given is loaded.
 _COMMANDS = {
-    "audit": "fleet.audit_command",
-    "compare": "between_runs.command",
-    "export": "fleet.export_command",
-    "merge": "fleet.merge_command",
-    "plan": "studies.planning",
+    "audit": "compare.hosts.audit_command",
+    "compare": "compare.runs.command",
+    "export": "compare.hosts.export_command",
+    "merge": "compare.hosts.merge_command",
+    "plan": "studies.capacity_command",
     "answer": "report.decisions_command",
 }
 

@@ -2,7 +2,7 @@
 # strategy builds, and measures again, only its own sender; likewise each way to receive. The flags
 # are in copycost.build.toolchain.
 from copycost.build.programs import STATIC
-from copycost.grid.capabilities import split_implementation
+from copycost.config.capabilities import split_implementation
 
 # Relative to the checkout, so that a moved one still has the same inputs.
 CHECKOUT = Path()

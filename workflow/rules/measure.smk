@@ -6,11 +6,13 @@ SETTINGS = {study: CONFIG.measure.settings(study).as_params() for study in STUDI
 ORDER_SEED = CONFIG.measure.order_seed
 # What decides what is measured: an edit measures everything again, so these rooms and no more. As
 # digests, since a hundred more inputs of each of thousands of jobs take Snakemake long.
-_ROOMS = ["hosts", "measure", "observers", "perf", "testbeds"]
+_ROOMS = ["hosts/**/*", "measure/*", "observers/*", "perf/*", "testbeds/*"]
 code_of_programs = partial(
-    dependencies.digest_by_place, files_of(*_ROOMS, "drivers/programs")
+    dependencies.digest_by_place, files_of(*_ROOMS, "measure/drivers/programs/*")
 )
-code_of_drivers = partial(dependencies.digest_by_place, files_of(*_ROOMS, "drivers"))
+code_of_drivers = partial(
+    dependencies.digest_by_place, files_of(*_ROOMS, "measure/drivers/**/*")
+)
 # What each cell is measured in turns with.
 beside = lambda wildcards: reference_of(CONFIG, Cell.from_words(**wildcards))
 # Two studies in one rule: they differ in their settings alone.

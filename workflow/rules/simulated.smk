@@ -5,8 +5,8 @@
 #   snakemake --cores 1 simulated
 from copycost.config import simulated as simulated_section
 from copycost.config.structure import to_plain
-from copycost.grid.testbeds import receives_on
-from copycost.grid.variants import VARIANTS, start_of
+from copycost.config.testbeds import receives_on
+from copycost.config.variants import VARIANTS, start_of
 from copycost.hosts.guest.identity import guest_identity
 
 SIMULATED_CELLS = CONFIG.simulated.cells()

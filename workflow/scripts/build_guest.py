@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from copycost.hosts.guest.making import make_image
+from copycost.hosts.guest.build_image import make_image
 from copycost.records.files import write_json
 from copycost.snakefile.logs import log_to_file
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
-from copycost.analysis.passes import choose_cells, describe
+from copycost.analysis.adaptive_sampling import choose_cells, describe
 from copycost.config.config import Config
 from copycost.config.grid import Grid, repetitions_in
 from copycost.config.passes import write_pass

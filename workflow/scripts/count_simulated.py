@@ -3,9 +3,9 @@
 from functools import partial
 from pathlib import Path
 
+from copycost.config.cells import Cell
 from copycost.config.simulated import Counting
 from copycost.config.structure import from_plain
-from copycost.grid.cells import Cell
 from copycost.measure.usable import measure_usable
 from copycost.records.files import read_json
 from copycost.snakefile.logs import log_to_file

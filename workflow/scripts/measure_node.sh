@@ -40,7 +40,7 @@ flock -n 9 || die "another job measures this node into $folder"
 cp -p "$CONFIG" "$folder/node.yaml"
 cd "$folder"
 export PATH=$PROJECT/.venv/bin:$PATH:/usr/sbin:/sbin
-readonly LAUNCH=workflow/copycost/door/launch.py
+readonly LAUNCH=workflow/copycost/cli/launch.py
 
 bring_back() { # FILE: the results so far
     [[ -d results/raw ]] || return 0

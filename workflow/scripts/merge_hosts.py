@@ -1,8 +1,8 @@
 import sys
 from pathlib import Path
 
-from copycost.fleet.merge_command import merge_all, report
-from copycost.fleet.sets import FLEET
+from copycost.compare.hosts.host_results import FLEET
+from copycost.compare.hosts.merge_command import merge_all, report
 from copycost.snakefile.logs import log_to_file
 
 log_to_file(snakemake.log[0])

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from unit.fleet.test_report import real
+from unit.compare.hosts.test_report import real
 
 from tools.bench import fleet_run
 

@@ -8,7 +8,7 @@ import pytest
 
 from copycost.errors import HostError
 from copycost.hosts.placement import Placement
-from copycost.measure.claim import claimed
+from copycost.measure.host_lock import claimed
 from copycost.testbeds.testbed import open_testbed
 from tools.bench.bench import Bench
 from tools.bench.iperf import Stream

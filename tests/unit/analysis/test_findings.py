@@ -5,8 +5,8 @@ from pathlib import Path
 from analysed import facts_of
 from synthetic import Run, Udp
 
+from copycost.analysis.columns import read_table, write_table
 from copycost.analysis.findings import findings_table, of, read_finding
-from copycost.analysis.tables import read_table, write_table
 
 RUN = Run(msg_bytes=(1024, 65536), n_threads=(1, 2), repetitions=5, counters=True, udp=Udp())
 

@@ -10,10 +10,10 @@ from analysed import facts_of, inputs_of, text_of
 from synthetic import Run, make_cells
 
 from copycost.analysis.compare import compare
-from copycost.analysis.explained import explain_pair
-from copycost.analysis.log_values import LogCube
+from copycost.analysis.decomposition import explain_pair
+from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.analysis.without_flagged import without_facts
+from copycost.analysis.sensitivity import without_facts
 from copycost.records.columns import PAIRED
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.streams.facts import compute_facts, views_of

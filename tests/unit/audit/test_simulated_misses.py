@@ -6,7 +6,7 @@ import pytest
 
 from copycost.audit.plausibility.bounds import SIMULATED as PATH
 from copycost.audit.plausibility.bounds import bytes_per_l1d_miss
-from copycost.build.checkout import ROOT
+from copycost.checkout import ROOT
 
 
 def test_the_least_of_all_cells_over_loopback_is_cited() -> None:

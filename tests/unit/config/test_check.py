@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from copycost.build.toolchain import receivers, strategies
+from copycost.config.capabilities import capability_of
 from copycost.config.check import check_config
 from copycost.config.config import Config
 from copycost.config.grid import Grid
@@ -18,7 +19,6 @@ from copycost.config.problems import DEFAULTS, Source, Surroundings
 from copycost.config.sources import USER_FILE, usual_tree
 from copycost.config.text import read_sections
 from copycost.errors import ConfigError
-from copycost.grid.capabilities import capability_of
 
 ROOT = Path(__file__).parents[3]
 STRATEGIES = ["two_copy", "one_copy", "zero_copy", "sendmmsg", "mine", "udp_gso", "uring_send"]

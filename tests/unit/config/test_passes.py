@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from copycost.config.cells import Cell
 from copycost.config.config import Config
 from copycost.config.grid import Grid
 from copycost.config.passes import (
@@ -15,7 +16,6 @@ from copycost.config.passes import (
     write_pass,
 )
 from copycost.config.sources import usual_tree
-from copycost.grid.cells import Cell
 from copycost.snakefile.pass_records import all_records, records_before
 
 ROOT = Path(__file__).parents[3]

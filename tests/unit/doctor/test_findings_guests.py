@@ -1,6 +1,6 @@
 """What the doctor says of virtual machines."""
 
-from copycost.doctor.findings_guests import judge_guests
+from copycost.doctor.findings import judge_guests
 from copycost.hosts.guest.needs import Need, guest_needs
 
 

@@ -5,10 +5,10 @@ from typing import Any, Literal
 
 import pytest
 
+from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.config.virtual import Virtual
 from copycost.doctor import guest
-from copycost.grid.cells import Cell
 from copycost.hosts.guest.accelerator import KvmProbe
 from copycost.hosts.guest.failure import FRESH, MORE_MEMORY, GuestFailed
 from copycost.hosts.guest.spec import GuestSpec
@@ -20,9 +20,9 @@ MADE = {"unavailable": None, "kernel": {"release": "6.1", "source": "a test"}, "
 @pytest.fixture(autouse=True)
 def kvm(monkeypatch: pytest.MonkeyPatch) -> None:
     """A host where the kernel of a guest comes up with KVM."""
-    monkeypatch.setattr("copycost.hosts.guest.making.find_qemu", lambda: "/usr/bin/qemu")
+    monkeypatch.setattr("copycost.hosts.guest.build_image.find_qemu", lambda: "/usr/bin/qemu")
     monkeypatch.setattr(
-        "copycost.hosts.guest.making.probe_kvm", lambda *_: KvmProbe(usable=True, reason=None)
+        "copycost.hosts.guest.build_image.probe_kvm", lambda *_: KvmProbe(usable=True, reason=None)
     )
 
 

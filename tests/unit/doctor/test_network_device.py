@@ -10,7 +10,7 @@ import pytest
 from copycost.doctor.findings_wire import _between, _ends
 from copycost.doctor.network_device import device_facts
 from copycost.hosts.facts.files import HostFiles
-from copycost.hosts.facts.network_cards import PARAVIRTUAL
+from copycost.hosts.facts.net import PARAVIRTUAL
 from copycost.hosts.host import Host
 
 INTERRUPTS = """\

@@ -15,10 +15,10 @@ from copycost.doctor import peer as described
 from copycost.doctor import reached
 from copycost.doctor.peer import collect_peer
 from copycost.errors import HostError, Unavailable
-from copycost.hosts.about import about_us
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.local import LocalHost
 from copycost.hosts.remote.connection import ConnectionLost
+from copycost.hosts.uname import about_us
 
 HERE, THERE = "127.0.0.1", "127.0.0.2"
 

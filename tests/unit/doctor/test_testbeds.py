@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from copycost.config.testbeds import TESTBEDS
 from copycost.doctor import testbeds
-from copycost.grid.testbeds import TESTBEDS
 
 PACKAGE_ROOT = Path(testbeds.__file__).parents[2]
 

@@ -21,7 +21,7 @@ from copycost.figures.names import FIGURES
 from copycost.figures.output import draw, save
 from copycost.figures.tables import COLUMNS, Drawn, Tables
 from copycost.stats.medians import METHOD
-from copycost.wording.percent import NBSP
+from copycost.wording.numbers import NBSP
 
 pytestmark = pytest.mark.slow
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from copycost.build.checkout import ROOT
 from copycost.build.toolchain import strategies
+from copycost.checkout import ROOT
 from copycost.figures.markers import CROWD, families, in_order, looks
 
 WAYS = tuple(name for name in strategies(ROOT) if name != "null")

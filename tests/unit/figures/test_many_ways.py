@@ -13,7 +13,7 @@ from copycost.figures.markers import families, looks
 from copycost.figures.output import draw
 from copycost.figures.style import EDGE
 from copycost.figures.tables import Drawn, Tables, tables_of
-from copycost.wording.percent import NBSP
+from copycost.wording.numbers import NBSP
 
 pytestmark = pytest.mark.slow
 

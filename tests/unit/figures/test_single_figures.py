@@ -17,7 +17,7 @@ from unit.figures.tables_example import (
 
 from copycost.figures.output import draw
 from copycost.figures.tables import Drawn, tables_of
-from copycost.wording.percent import NBSP
+from copycost.wording.numbers import NBSP
 
 pytestmark = pytest.mark.slow
 

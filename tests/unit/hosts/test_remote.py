@@ -165,7 +165,7 @@ def test_the_next_session_on_a_stream_begins_clean(tmp_path: Path) -> None:
             assert host.run(["echo", "clean"]).stdout == "clean\n"
             assert host.run(["pgrep", "-P", str(os.getpid()), "-x", "sh"]).stdout == ""
             lost = host.start(SLEEP)
-        # one whose keeper noticed its end
+        # one whose daemon noticed its end
         with socket.socket(fileno=os.dup(stream)) as line:
             line.sendall(b'{"op":' + messages.end_line())
         with RemoteHost(stream, stream, "it", PATIENCE_S) as host:

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import pytest
 from scenes import HOST
 
-from copycost.drivers.programs.conversation import SideEnded, SideSilent
-from copycost.drivers.programs.judge import judge
-from copycost.drivers.programs.side import RunningSide, end_sides
 from copycost.errors import HostError
 from copycost.hosts.launch import Launch
+from copycost.measure.drivers.programs.conversation import SideEnded, SideSilent
+from copycost.measure.drivers.programs.side import RunningSide, end_sides
+from copycost.measure.drivers.programs.verdict import judge
 
 
 @pytest.fixture

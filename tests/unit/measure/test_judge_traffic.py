@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from copycost.drivers.programs.judge import judge_traffic
-from copycost.drivers.protocol import Verdict
+from copycost.measure.drivers.programs.verdict import judge_traffic
+from copycost.measure.drivers.protocol import Verdict
 
 WINDOW_NS = 10**9
 

@@ -9,9 +9,9 @@ from typing import Any, cast
 import pytest
 from sample_records import sample_record
 
-from copycost.drivers.protocol import MissedWindow, Verdict
-from copycost.grid.cells import Cell
+from copycost.config.cells import Cell
 from copycost.measure import repetition
+from copycost.measure.drivers.protocol import MissedWindow, Verdict
 from copycost.measure.usable import measure_usable
 from copycost.observers.protocol import WindowObserver
 from copycost.records.derive import derive_row

@@ -9,8 +9,8 @@ import pytest
 from sample_records import sample_record
 from scenes import HOST
 
-from copycost.drivers.programs.disturbance import odd_numbers, own_disturbances
-from copycost.grid.cells import Cell
+from copycost.config.cells import Cell
+from copycost.measure.drivers.programs.disturbance import odd_numbers, own_disturbances
 from copycost.observers.disturbance import foreign_cpu_s, load_warnings, lock_warning
 from copycost.observers.kernel_counters import (
     KernelCounters,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sample_records import sample_record
 
-from copycost.grid.cells import Cell
+from copycost.config.cells import Cell
 from copycost.records.collect import collect_tables, foreign_files
 from copycost.records.table import read_table
 

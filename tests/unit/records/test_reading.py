@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 from sample_records import sample_record
 
+from copycost.config.cells import Cell
 from copycost.errors import DataError
-from copycost.grid.cells import Cell
 from copycost.records.aside import LOST
 from copycost.records.derive import derive_row
 from copycost.records.reading import UNUSABLE, read_all

@@ -3,8 +3,7 @@
 import pytest
 
 from copycost.report import answer_values as values
-from copycost.wording.filters import NBSP, interval_of
-from copycost.wording.warnings import warnings
+from copycost.wording.filters import NBSP, interval_of, warnings
 
 UP = {"value": 1.31, "low": 1.22, "high": 1.41}
 ONCE = {"value": 1.31, "low": None, "high": None}

@@ -1,7 +1,7 @@
 """What a template asks of a condition, and the rows of what was not measured on it."""
 
 from copycost.report.conditions import from_memory, losing
-from copycost.report.missing_table import missing_rows
+from copycost.report.tables import missing_rows
 
 
 def test_messages_come_from_memory_where_the_ring_is_larger_than_the_cache() -> None:

@@ -14,7 +14,7 @@ from copycost.report.assets import gather_assets, shown_figures, worth_showing
 from copycost.report.context import CHAPTERS, build_context, origin_of
 from copycost.report.files import report_files
 from copycost.report.host_table import counter_rows, host_rows, uncounted_events
-from copycost.report.run_table import commit_only, run_rows
+from copycost.report.tables import commit_only, run_rows
 from copycost.report.write import make_environment, write_report
 from copycost.wording.filters import FILTERS
 

@@ -17,12 +17,12 @@ from golden.sentences import environment
 from report.example import sources_of, write_results
 from synthetic import Run, Truth, Udp
 
-from copycost.grid import testbeds
-from copycost.grid.testbeds import TestbedEntry
+from copycost.config import testbeds
+from copycost.config.testbeds import TestbedEntry
 from copycost.report.context import build_context
 from copycost.report.decisions_command import answer_lines
 from copycost.report.write import fill_report
-from copycost.wording.paragraphs import one_line
+from copycost.wording.words import one_line
 
 pytestmark = pytest.mark.slow
 

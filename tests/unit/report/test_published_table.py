@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from copycost.report.published_table import along_sizes, published_rows, spans_of_ratios
+from copycost.report.tables import along_sizes, published_rows, spans_of_ratios
 
 KIB = 1024
 SIZES = (KIB, 4 * KIB, 16 * KIB)

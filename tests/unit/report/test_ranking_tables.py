@@ -1,7 +1,6 @@
 """The tables of rankings and of round trips."""
 
-from copycost.report.ranking_table import ranking_table
-from copycost.report.round_trips_table import round_trips_table
+from copycost.report.tables import ranking_table, round_trips_table
 
 
 def rows_of(markdown: str) -> list[list[str]]:

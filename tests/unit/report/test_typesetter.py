@@ -5,8 +5,8 @@ from pathlib import Path
 import pdfplumber
 import pytest
 
-from copycost.build.checkout import ROOT
 from copycost.build.typesetter import Typesetter, find_typesetter
+from copycost.checkout import ROOT
 from copycost.doctor.findings import judge_typesetter
 from copycost.records.files import read_json
 from copycost.report import quarto

@@ -6,7 +6,7 @@ from golden.sentences import check_branches, sentences
 
 from copycost.report.host_table import guest_rows, measured_on
 from copycost.report.virtual_tables import costs, overheads, rates, round_trips, work
-from copycost.wording.percent import NBSP
+from copycost.wording.numbers import NBSP
 
 Facts = dict[str, Any]
 

@@ -7,7 +7,7 @@ from wires import device, other_machine
 
 from copycost.report.wire_tables import costs, ends, heading, rates
 from copycost.report.wire_tables import trips as trip_costs
-from copycost.wording.percent import NBSP
+from copycost.wording.numbers import NBSP
 
 Facts = dict[str, Any]
 CONFIDENCE = 0.95

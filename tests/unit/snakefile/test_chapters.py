@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from copycost.build.checkout import ROOT
 from copycost.build.toolchain import strategies
+from copycost.checkout import ROOT
 from copycost.config.check import check_config
 from copycost.config.config import Config
 from copycost.config.problems import Source, Surroundings
@@ -12,7 +12,7 @@ from copycost.config.sources import usual_tree
 from copycost.errors import Unavailable
 from copycost.report.context import CHAPTERS as OF_THE_REPORT
 from copycost.snakefile import chapters
-from copycost.snakefile.targets import TARGETS
+from copycost.snakefile.messages import TARGETS
 
 NONE = dict.fromkeys(OF_THE_REPORT, False)
 

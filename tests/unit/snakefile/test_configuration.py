@@ -2,7 +2,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from copycost.build.checkout import ROOT
+from copycost.checkout import ROOT
 from copycost.config.problems import DEFAULTS
 from copycost.config.sources import USER_FILE
 from copycost.snakefile.configuration import checked_config

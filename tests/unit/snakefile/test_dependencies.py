@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from copycost.build.checkout import ROOT
+from copycost.checkout import ROOT
 from copycost.figures.names import FIGURES
 from copycost.snakefile import dependencies
 from copycost.snakefile.dependencies import code_of, digest_of, files_of
@@ -163,9 +163,9 @@ def test_a_digest_follows_names_and_contents(
 
 
 def test_rooms_are_all_their_modules() -> None:
-    files = files_of(ROOT, "perf", "drivers/programs")
+    files = files_of(ROOT, "perf/*", "measure/drivers/programs/*")
     assert "workflow/copycost/perf/script.py" in files
-    assert "workflow/copycost/drivers/programs/side.py" in files
+    assert "workflow/copycost/measure/drivers/programs/side.py" in files
     assert not any("drivers/iperf3" in file for file in files)
 
 

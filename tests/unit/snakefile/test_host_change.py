@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 from sample_records import sample_record
-from unit.fleet.made import host_facts, records_of, write_run
+from unit.compare.hosts.made import host_facts, records_of, write_run
 
-from copycost.fleet.sets import read_sets
+from copycost.compare.hosts.host_results import read_sets
 from copycost.hosts.facts.identity import host_identity
 from copycost.snakefile import host_change
 from copycost.snakefile.host_change import keep_earlier, remark

@@ -12,7 +12,7 @@ from snakemake.persistence.file import FilePersistence
 from snakemake.script import PythonScript
 from snakemake_interface_report_plugins.registry import ReportPluginRegistry
 
-from copycost.build.checkout import ROOT
+from copycost.checkout import ROOT
 from copycost.snakefile.internals import run_scripts_with, start_quickly
 
 PLAIN = dict.fromkeys(("container_img", "conda_env", "env_modules", "bench_record"))
@@ -76,7 +76,7 @@ def test_a_script_with_an_environment_of_its_own_is_started_as_usual(
     ],
 )
 def test_what_only_snakemake_can_refuse_is_one_sentence(words: list[str], said: str) -> None:
-    launch = ROOT / "workflow/copycost/door/launch.py"
+    launch = ROOT / "workflow/copycost/cli/launch.py"
     command = [sys.executable, "-SP", str(launch), "snakemake", "--cores", "1", "-n", *words]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 1

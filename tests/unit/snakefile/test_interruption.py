@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from copycost.build.checkout import ROOT
+from copycost.checkout import ROOT
 
 BEGIN = """
 import asyncio, logging, os, signal, sys, threading, warnings
@@ -74,7 +74,7 @@ def test_a_started_module_ends_as_interrupted_however_it_takes_it(
     code = f"import os, signal, sys\ntry: os.kill(os.getpid(), signal.SIGINT)\n{taken}\n"
     (tmp_path / "interrupted_at_once.py").write_text(code, encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-SP", ROOT / "workflow/copycost/door/launch.py", "interrupted_at_once"],
+        [sys.executable, "-SP", ROOT / "workflow/copycost/cli/launch.py", "interrupted_at_once"],
         env={"PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,

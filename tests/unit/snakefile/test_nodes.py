@@ -4,16 +4,16 @@ from dataclasses import replace
 import pytest
 from unit.snakefile.fake_slurm import FakeSlurm, fake_slurm
 
-from copycost.build.checkout import ROOT
 from copycost.build.toolchain import strategies
+from copycost.checkout import ROOT
+from copycost.compare.hosts.names import require_name
 from copycost.config.check import check_config
 from copycost.config.config import Config
 from copycost.config.grid import Grid
-from copycost.config.hosts import Slurm
+from copycost.config.peers import Slurm
 from copycost.config.problems import Source, Surroundings
 from copycost.config.sources import usual_tree
 from copycost.errors import ConfigError
-from copycost.fleet.names import require_name
 from copycost.snakefile import nodes
 
 ANY = Slurm(partition=None, nodes=(), count=2, constraint=None)

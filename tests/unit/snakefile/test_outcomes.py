@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 from sample_records import sample_record
 
-from copycost.grid.cells import Cell
+from copycost.config.cells import Cell
 from copycost.records.record import Record, write_record
 from copycost.snakefile import outcomes as module
 from copycost.snakefile.outcomes import KNOWN_PATH, UNREADABLE, outcomes

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from copycost.build.checkout import ROOT
+from copycost.checkout import ROOT
 
 ROOM = ROOT / "workflow" / "copycost" / "snakefile"
 # Programs of their own, with command lines of their own.

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sample_records import beside, on_sink, sample_record, with_round_trips
 
-from copycost.grid.cells import Cell
+from copycost.config.cells import Cell
 from copycost.snakefile.results import describe_cell, describe_result, line_of
 
 

@@ -6,9 +6,9 @@ import yaml
 from sample_records import sample_record
 from skipped_records import skipped_record
 
+from copycost.config.cells import Cell
 from copycost.config.config import Config
 from copycost.config.sources import usual_tree
-from copycost.grid.cells import Cell
 from copycost.records.record import write_record
 from copycost.snakefile import retry
 from copycost.studies.memory.record import MEMORY

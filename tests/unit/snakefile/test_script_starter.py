@@ -11,13 +11,13 @@ from threading import Thread
 
 import pytest
 
-from copycost.build.checkout import ROOT
+from copycost.checkout import ROOT
 from copycost.snakefile.script_starter import ScriptStarter
 
 REPORT = """
 import json, os, sys
 from pathlib import Path
-import copycost.grid.cells as cells
+import copycost.config.cells as cells
 told = {
     "pid": os.getpid(),
     "parent": os.getppid(),
@@ -159,7 +159,7 @@ def test_a_script_is_not_begun_once_imported_code_has_changed(
     path = script(tmp_path, REPORT)
     assert starter.run(path) == 0
     assert str(told(path)["package"]).startswith(str(package))
-    with (package / "copycost/grid/cells.py").open("a", encoding="utf-8") as module:
+    with (package / "copycost/config/cells.py").open("a", encoding="utf-8") as module:
         module.write("# changed\n")
     Path(path).with_suffix(".json").unlink()
     assert starter.run(path) is None

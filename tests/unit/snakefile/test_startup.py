@@ -2,7 +2,7 @@ import re
 import subprocess
 import sys
 
-from copycost.build.checkout import ROOT
+from copycost.checkout import ROOT
 
 HEAVY = {"matplotlib", "numpy", "pandas", "scipy", "seaborn"}
 

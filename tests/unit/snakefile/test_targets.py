@@ -1,7 +1,7 @@
 import re
 from pathlib import Path
 
-from copycost.snakefile import targets
+from copycost.snakefile import messages
 
 ROOT = Path(__file__).parents[3]
 
@@ -11,4 +11,4 @@ def test_targets_are_rules() -> None:
         path.read_text(encoding="utf-8")
         for path in [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")]
     )
-    assert set(targets.TARGETS) <= set(re.findall(r"^rule (\w+):", rules, re.MULTILINE))
+    assert set(messages.TARGETS) <= set(re.findall(r"^rule (\w+):", rules, re.MULTILINE))

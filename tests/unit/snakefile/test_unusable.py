@@ -7,10 +7,10 @@ from typing import Any, cast
 import pytest
 from sample_records import sample_record
 
+from copycost.config.cells import Cell
 from copycost.config.config import Config
 from copycost.config.passes import read_pass, write_pass
 from copycost.config.sources import usual_tree
-from copycost.grid.cells import Cell
 from copycost.records.record import Record, host_digest, write_record
 from copycost.snakefile.host_change import HOST_PATH
 from copycost.snakefile.unusable import unusable

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from copycost.config.cells import Cell, cell_priority
 from copycost.config.cpu_budget import CpuBudget
 from copycost.config.datagrams import Datagrams
 from copycost.config.settings import Settings
 from copycost.errors import DataError
-from copycost.grid.cells import Cell, cell_priority
 
 SHARED: dict[str, Any] = {
     "enabled": True,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from skipped_records import save, skipped_record
 
-from copycost.grid.cells import Cell
+from copycost.config.cells import Cell
 from copycost.records.record import Record
 from copycost.studies.cpu_budget.table import collect
 

@@ -3,7 +3,7 @@
 import pytest
 
 from copycost.hosts.local import LocalHost
-from copycost.testbeds.packets import packets_of, payload_share
+from copycost.testbeds.links import packets_of, payload_share
 from copycost.testbeds.testbed import Testbed
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from scenes import HOST
 
+from copycost.config.testbeds import TESTBEDS
 from copycost.errors import HostError, ParseError, Unavailable
-from copycost.grid.testbeds import TESTBEDS
 from copycost.hosts import local, namespaces
 from copycost.hosts.namespaces import namespace_remedy
 from copycost.testbeds.command import run_tool
@@ -50,7 +50,7 @@ print(json.dumps(found))
 # sends datagrams to a sink, by MSG_ZEROCOPY too, and prints what became of them
 SINK = """
 import json, socket, struct, sys
-from copycost.drivers.programs.sink import settle_sink
+from copycost.measure.drivers.programs.command import settle_sink
 from copycost.testbeds.testbed import open_testbed
 SO_ZEROCOPY, MSG_ZEROCOPY, UDP_SEGMENT = 60, 0x4000000, 103
 with open_testbed("sink") as testbed:

@@ -1,4 +1,4 @@
-from copycost.wording.changes import changes_between
+from copycost.wording.words import changes_between
 
 
 def test_the_same_host_has_no_changes() -> None:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from copycost.wording.cpulist import format_cpu_list, parse_cpu_list
+from copycost.wording.numbers import format_cpu_list, parse_cpu_list
 
 
 @given(st.sets(st.integers(0, 300)))

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from copycost.errors import DataError
-from copycost.wording import filters, plurals
+from copycost.wording import filters, words
 from copycost.wording.filters import FILTERS, NBSP, thousands
-from copycost.wording.sizes import parse_size
+from copycost.wording.numbers import parse_size
 
 
 def plain(text: str) -> str:
@@ -84,14 +84,14 @@ def test_thousands(value: float, text: str) -> None:
 
 
 def test_singular_and_plural() -> None:
-    assert plurals.plural(1, "thread") == "1 thread"
-    assert plurals.plural(4, "thread") == "4 threads"
-    assert plurals.plural(0, "entry") == "0 entries"
-    assert plurals.plural(2, "cache miss") == "2 cache misses"
-    assert plurals.counted(1, "size") == "one size"
-    assert plurals.counted(3, "size") == "three sizes"
-    assert plurals.agree(1, "was") == "was"
-    assert plurals.agree(2, "was") == "were"
+    assert words.plural(1, "thread") == "1 thread"
+    assert words.plural(4, "thread") == "4 threads"
+    assert words.plural(0, "entry") == "0 entries"
+    assert words.plural(2, "cache miss") == "2 cache misses"
+    assert words.counted(1, "size") == "one size"
+    assert words.counted(3, "size") == "three sizes"
+    assert words.agree(1, "was") == "was"
+    assert words.agree(2, "was") == "were"
 
 
 def test_lists_read_as_in_a_sentence() -> None:

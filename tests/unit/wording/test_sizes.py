@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from copycost.wording.sizes import format_size, parse_size
+from copycost.wording.numbers import format_size, parse_size
 
 
 @pytest.mark.parametrize(

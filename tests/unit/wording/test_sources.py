@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from copycost.wording.filters import change, percent, ratio, significant, size, span
-from copycost.wording.plurals import count, plural
 from copycost.wording.sources import Note, noting, sourced, with_sources
+from copycost.wording.words import count, plural
 
 FACTS: dict[str, Any] = {
     "ratio": 1.4213, "rows": [{"n": 12, "share": 0.25}], "is_once": True, "none": None, "name": "a"

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.explained import cpus_in_use
+from copycost.analysis.decomposition import cpus_in_use
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.placement import placement_of
 from copycost.analysis.quantities import (
@@ -20,8 +20,8 @@ from copycost.analysis.quantities import (
     copied_share,
     really_not_copied,
 )
-from copycost.grid.capabilities import split_implementation
-from copycost.grid.conditions import COLD, HOT
+from copycost.config.capabilities import split_implementation
+from copycost.config.conditions import COLD, HOT
 from copycost.stats.ratios import Ratio, paired_ratio
 from copycost.stats.settings import FloatArray
 

@@ -1,5 +1,9 @@
 """The columns of the tables that are derived from the table of cells."""
 
+from pathlib import Path
+
+import pandas as pd
+
 from copycost.analysis.conditions import CELL
 from copycost.analysis.metrics import (
     COMPARED,
@@ -9,6 +13,7 @@ from copycost.analysis.metrics import (
     SUMMARISED_OF_MACHINES,
 )
 from copycost.analysis.quality_table import DISTURBANCES, GATES
+from copycost.records import table as tables
 from copycost.records.column import Column, Definition, fact
 from copycost.records.columns import CELLS
 from copycost.stats.ratios import Direction
@@ -152,3 +157,16 @@ FINDINGS = Definition(
     ),
     key=("id",),
 )  # fmt: skip
+
+
+_TABLES = {"summary": SUMMARY, "ratios": RATIOS, "quality": QUALITY, "findings": FINDINGS}
+
+
+def write_table(table: pd.DataFrame, path: Path) -> None:
+    """Check a table and write it as CSV, numbers in full; see `copycost.records.table`."""
+    tables.write_table(table, path, None, _TABLES[path.stem])
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """Read what `write_table` wrote and check it; see `copycost.records.table`."""
+    return tables.read_table(path, _TABLES[path.stem])

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.conditions import KEYS, is_sender_only, with_condition
-from copycost.analysis.log_values import LogCube
+from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import BASELINE, COMPARED, COMPARED_SENDER_ONLY, verdict
-from copycost.grid.capabilities import split_implementation
-from copycost.grid.conditions import Condition
+from copycost.config.capabilities import split_implementation
+from copycost.config.conditions import Condition
 from copycost.stats.ratios import holm, paired_ratio
 from copycost.stats.settings import FloatArray, StatisticsSettings
 

@@ -6,10 +6,11 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from copycost.analysis.conditions import Studied
-from copycost.analysis.log_values import LogCube
+from copycost.analysis.conditions import POINT, Studied
+from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import THROUGHPUT, CostMetric, counted_share
-from copycost.grid.testbeds import is_wire
+from copycost.config.testbeds import is_wire
+from copycost.stats.estimates import Mean, mean_estimate
 from copycost.stats.ratios import Ratio, paired_ratio
 from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
 
@@ -252,3 +253,24 @@ def complete_block(values: FloatArray) -> tuple[IntArray, IntArray]:
         if complete.size * n_columns > rows.size * columns.size:
             rows, columns = complete, kept
     return rows, columns
+
+
+def mean_over_cells(view: View, part: str, whole: str | None = None) -> Mean | None:
+    """Return the mean of a column, or of its share in `whole`, over the cells that have it.
+
+    None where no cell has it in every round that counts (`complete_block`).
+    """
+    shares = _by_round(view, part)
+    if whole is not None:
+        below = _by_round(view, whole)
+        shares = np.divide(shares, below, out=np.full(below.shape, np.nan), where=below > 0.0)
+    cells, rounds = complete_block(shares)
+    if not cells.size:
+        return None
+    return mean_estimate(shares[np.ix_(cells, rounds)].mean(axis=0), view.settings)
+
+
+def _by_round(view: View, column: str) -> FloatArray:
+    """Return a column, shape (n_cells, n_rounds); NaN where a round lacks the cell."""
+    wide = view.measured.pivot(index=POINT, columns="rep", values=column)
+    return wide.to_numpy(dtype=np.float64, na_value=np.nan)

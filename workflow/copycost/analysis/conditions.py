@@ -8,11 +8,11 @@ from typing import Any
 import pandas as pd
 
 from copycost.analysis.json_values import Facts
-from copycost.grid.conditions import COLD, HOT, RECV, Condition
-from copycost.grid.placements import APART, PLACEMENTS
-from copycost.grid.testbeds import kernels_on, path_of, peer_of
-from copycost.records.parties import EMULATED
-from copycost.wording.sizes import format_size
+from copycost.config.conditions import COLD, HOT, RECV, Condition
+from copycost.config.placements import APART, PLACEMENTS
+from copycost.config.testbeds import kernels_on, path_of, peer_of
+from copycost.records.cpu_attribution import EMULATED
+from copycost.wording.numbers import format_size
 
 KEYS = ["condition", "testbed", "working_set", "receiver", "placement"]
 """Columns that tell the condition of a row; the first follows from the others."""

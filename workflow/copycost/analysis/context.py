@@ -9,17 +9,17 @@ import pandas as pd
 from copycost.analysis.conditions import POINT, with_condition
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import CostMetric
-from copycost.config.looks import (
+from copycost.config.alpha_spending import (
     FEWEST_ROUNDS,
     PASSES,
     confidence_to_settle,
     stated_confidence,
 )
+from copycost.config.placements import PLACEMENTS
 from copycost.config.structure import NONE
-from copycost.grid.placements import PLACEMENTS
 from copycost.perf.events import EVENTS
 from copycost.stats import medians, ratios, selection
-from copycost.stats.alike import ALIKE
+from copycost.stats.settings import ALIKE
 
 _CELL = ["condition", *POINT]
 

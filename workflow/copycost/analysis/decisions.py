@@ -10,10 +10,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.json_values import Facts
+from copycost.analysis.json_values import Facts, ratio_facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
-from copycost.analysis.ratio_facts import ratio_facts
-from copycost.analysis.together import cells_contradict
+from copycost.analysis.pooled_ratio import cells_contradict
 from copycost.analysis.wire import MACHINES, priced
 from copycost.stats.best import Best, Told, find_best
 from copycost.stats.ratios import holm
@@ -61,7 +60,7 @@ class Contest:
     values
         What was measured.
     relative
-        The same as it differs between ways: see `copycost.analysis.log_values.LogCube.relative`.
+        The same as it differs between ways: see `copycost.analysis.log_ratios.LogCube.relative`.
     speed, price
         What makes the fastest way and the cheapest; no price where none was counted.
     confidence

@@ -6,7 +6,7 @@ are two things, and a line, a row or a sentence that names the first must not re
 
 import pandas as pd
 
-from copycost.wording.percent import format_percent
+from copycost.wording.numbers import format_percent
 
 COPIED_SHARE = "zc_copied_share"
 """The metric of the summary that tells, where a sender asked for zero copy."""

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from copycost.grid.capabilities import BASELINE as BASELINE
-from copycost.grid.testbeds import receives_on
+from copycost.config.capabilities import BASELINE as BASELINE
+from copycost.config.testbeds import receives_on
 from copycost.perf.events import COST_EVENTS
-from copycost.records.machines import cost_names
-from copycost.records.parties import cost_columns
+from copycost.records.cpu_attribution import cost_columns
+from copycost.records.machine_windows import cost_names
 from copycost.stats.ratios import Direction
 
 ROUND_TRIP_TIMES = ("p50_ns", "p99_ns")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from copycost.analysis.condition_view import View
-from copycost.grid.placements import FREE
-from copycost.grid.testbeds import kernels_on
+from copycost.config.placements import FREE
+from copycost.config.testbeds import kernels_on
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,11 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.conditions import POINT, with_condition
-from copycost.analysis.json_values import Facts
-from copycost.analysis.log_values import logarithms
+from copycost.analysis.json_values import Facts, ratio_facts
+from copycost.analysis.log_ratios import logarithms
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.analysis.ratio_facts import ratio_facts
-from copycost.grid.conditions import Condition
-from copycost.grid.placements import APART, PLACEMENTS
+from copycost.config.conditions import Condition
+from copycost.config.placements import APART, PLACEMENTS
 from copycost.stats.estimates import estimate
 from copycost.stats.ratios import Ratio, holm, paired_ratio
 from copycost.stats.settings import StatisticsSettings

@@ -12,7 +12,7 @@ from copycost.analysis.quality_table import (
     disturbed,
     quality_table,
 )
-from copycost.analysis.without_flagged import flagged_repetitions, without_facts
+from copycost.analysis.sensitivity import flagged_repetitions, without_facts
 from copycost.stats.modes import FEWEST
 
 

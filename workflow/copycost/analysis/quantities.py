@@ -10,7 +10,7 @@ from copycost.analysis.condition_view import View
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE
 from copycost.analysis.placement import placement_of
-from copycost.analysis.together import cell_counts
+from copycost.analysis.pooled_ratio import cell_counts
 from copycost.stats.ratios import Ratio, paired_ratio
 
 
@@ -23,7 +23,7 @@ class Disagreement:
     n_cells, n_above, n_below
         All of them, and those whose own interval lies above and below 1.
     halves
-        See `copycost.analysis.together.opposed_halves`.
+        See `copycost.analysis.pooled_ratio.opposed_halves`.
     """
 
     n_cells: int

@@ -8,7 +8,7 @@ from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.missing import why_lost
 from copycost.analysis.quantities import NOT_COPIED_SHARE, copied_share, really_not_copied
-from copycost.grid.capabilities import capability_of, split_implementation
+from copycost.config.capabilities import capability_of, split_implementation
 from copycost.stats.crossover import Crossover, Outcome
 from copycost.stats.crossover_ratio import CrossoverRatio, crossover_ratio
 from copycost.stats.ratios import Direction

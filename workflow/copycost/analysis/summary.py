@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.conditions import CELL, with_condition
-from copycost.analysis.log_values import logarithms
+from copycost.analysis.log_ratios import logarithms
 from copycost.analysis.metrics import (
     SUMMARISED,
     SUMMARISED_OF_GUESTS,

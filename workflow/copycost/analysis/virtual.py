@@ -7,19 +7,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from copycost.analysis.cell_means import mean_over_cells
-from copycost.analysis.condition_view import View
+from copycost.analysis.condition_view import View, mean_over_cells
 from copycost.analysis.conditions import POINT
-from copycost.analysis.json_values import Facts, plain
+from copycost.analysis.json_values import Facts, plain, ratio_facts
 from copycost.analysis.metrics import THROUGHPUT
+from copycost.analysis.pooled_ratio import together
 from copycost.analysis.quantities import copied_share
-from copycost.analysis.ratio_facts import ratio_facts
 from copycost.analysis.real_zero_copy import zero_copy_implementations
-from copycost.analysis.together import together
-from copycost.grid.conditions import Condition
-from copycost.grid.testbeds import without_guests
+from copycost.config.conditions import Condition
+from copycost.config.testbeds import without_guests
 from copycost.hosts.side import SIDES
-from copycost.records.parties import WATCHED
+from copycost.records.cpu_attribution import WATCHED
 from copycost.stats.estimates import Mean, estimate
 from copycost.stats.ratios import holm, paired_ratio
 
@@ -76,8 +74,8 @@ def virtual_facts(
     published
         The published rows of what guests and their hypervisors used.
     made
-        What guests were made of (kernel, qemu, spec, kvm: see `copycost.hosts.guest.making`); None
-        where that is not known.
+        What guests were made of (kernel, qemu, spec, kvm: see `copycost.hosts.guest.build_image`);
+        None where that is not known.
     """
     inside = [view for view in views.values() if view.studied.guests]
     if not inside:
@@ -152,7 +150,8 @@ def with_outside(rows: pd.DataFrame) -> pd.DataFrame:
 def outside_cpu(rows: pd.DataFrame, unit: str) -> pd.Series:
     """Return the CPU time [ns] of all hypervisors, and of a process in no guest, per unit of work.
 
-    NaN where the hypervisors were not counted; for the units see `copycost.records.parties.UNITS`.
+    NaN where the hypervisors were not counted; for the units see
+    `copycost.records.cpu_attribution.UNITS`.
     """
     counted = {side: rows[f"{side}_guest_status"].isin(WATCHED) for side in SIDES}
     alone = {side: rows[f"{side}_guest_status"] == "no_guest" for side in SIDES}
@@ -275,7 +274,7 @@ def _compared(view: View, other: View) -> Facts | None:
         The largest packet's size [byte] in guests (here) and without (there), where they differ.
     throughput, inside, outside
         The first over the second, over the cells together and paired by round, see
-        `copycost.analysis.together`: throughput; CPU time per byte of the two processes, in the
+        `copycost.analysis.pooled_ratio`: throughput; CPU time per byte of the two processes, in the
         guests as these say, over that of the two processes without guests; and CPU time per byte of
         the hypervisors over the latter. None where that was not measured.
     cells

@@ -7,19 +7,18 @@ from typing import Any
 
 import pandas as pd
 
-from copycost.analysis.cell_means import mean_over_cells
-from copycost.analysis.condition_view import View
+from copycost.analysis.condition_view import View, mean_over_cells
 from copycost.analysis.conditions import POINT
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
+from copycost.analysis.pooled_ratio import together
 from copycost.analysis.quantities import NOT_COPIED_SHARE, copied_share
 from copycost.analysis.real_zero_copy import zero_copy_implementations
-from copycost.analysis.together import together
 from copycost.analysis.wire_link import NEAR, limit_facts, link_facts
-from copycost.grid.testbeds import away_on, is_wire, peer_of
-from copycost.hosts.facts.network_cards import is_virtual
+from copycost.config.testbeds import away_on, is_wire, peer_of
+from copycost.hosts.facts.net import is_virtual
 from copycost.hosts.side import SIDES
-from copycost.records.machines import DROPS, machine_columns
+from copycost.records.machine_windows import DROPS, machine_columns
 from copycost.stats.estimates import estimate
 
 PARTS = ("sender_process", "sender_rest", "receiver_process", "receiver_rest")
@@ -68,7 +67,7 @@ def wire_facts(views: Mapping[str, View], peers: Mapping[str, Mapping[str, Any]]
         Per side, the share of interrupts and softirqs in the CPU time of its machine, likewise.
     compared
         Per way, over the baseline, over the cells together: implementation, baseline, processes and
-        machines (see `copycost.analysis.together`; None where not counted).
+        machines (see `copycost.analysis.pooled_ratio`; None where not counted).
     zero_copy
         Per way that asks for no copy: implementation, copied_share by the completions, real (no
         copy to speak of).
@@ -109,7 +108,7 @@ def with_machines(rows: pd.DataFrame, unit: str = "byte") -> pd.DataFrame:
     rows
         Of the cells table, or with another unit, of the table that has the costs of that.
     unit
-        See `copycost.records.parties.UNITS`.
+        See `copycost.records.cpu_attribution.UNITS`.
 
     Columns
     -------
@@ -296,7 +295,7 @@ def _lost(view: View) -> Facts:
         Share of the datagrams, from the first to the last, that did not arrive; None over TCP.
     sides
         Per side, whether its device was ``counted``, and the ``drops``: cause (of
-        `copycost.records.machines.DROPS`) and packets, those that there were.
+        `copycost.records.machine_windows.DROPS`) and packets, those that there were.
     """
     rows = view.measured
     again = _sent_again(rows)

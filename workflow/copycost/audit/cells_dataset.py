@@ -11,8 +11,8 @@ from copycost.audit.mapping import FileMapping, Meaning
 from copycost.audit.message import Message
 from copycost.audit.number_parsing import LARGEST
 from copycost.audit.quantities import DATASET, words_of
+from copycost.config.testbeds import receives_on
 from copycost.errors import DataError
-from copycost.grid.testbeds import receives_on
 from copycost.records.table import read_table
 
 _MARKS = ("throughput_bits_per_s", "sender_cycles_status", "host_digest")

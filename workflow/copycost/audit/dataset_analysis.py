@@ -17,9 +17,9 @@ from copycost.audit.quantities import (
     SIZE,
     THREADS,
 )
+from copycost.config.conditions import HOT, RECV
+from copycost.config.placements import APART
 from copycost.figures.markers import in_order
-from copycost.grid.conditions import HOT, RECV
-from copycost.grid.placements import APART
 from copycost.perf.events import PERF_EVENTS
 from copycost.records.columns import COLUMNS, KEY, SIDES
 from copycost.records.table import make_table

@@ -15,7 +15,7 @@ from copycost.audit.plausibility import Finding
 from copycost.audit.quantities import DURATION, base_of, words_of
 from copycost.audit.templates import found_by, reason_against, text_of
 from copycost.audit.wording import scope, subject
-from copycost.wording.plurals import plural
+from copycost.wording.words import plural
 
 SCHEMA_VERSION = 4
 

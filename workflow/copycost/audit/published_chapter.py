@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from copycost.analysis.columns import read_table
 from copycost.analysis.json_values import Facts
-from copycost.analysis.tables import read_table
 from copycost.audit.published import comparison_facts, read_published
 from copycost.audit.published_figures import draw_costs, draw_throughput
 from copycost.audit.templates import TEMPLATES, fill

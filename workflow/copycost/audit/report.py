@@ -9,9 +9,9 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from copycost.analysis.columns import write_table
 from copycost.analysis.findings import read_finding
 from copycost.analysis.json_values import Facts
-from copycost.analysis.tables import write_table
 from copycost.audit.dataset_analysis import DatasetAnalysis
 from copycost.audit.templates import TEMPLATES, fill, table_rows
 from copycost.figures.names import AUDIT_FIGURES

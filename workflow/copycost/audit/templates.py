@@ -10,7 +10,7 @@ from copycost.analysis.json_values import Facts
 from copycost.audit.message import Message
 from copycost.audit.plausibility.finding import Finding, declared
 from copycost.audit.wording import plain_number, quantities, small_percent, tally
-from copycost.build.checkout import ROOT
+from copycost.checkout import ROOT
 from copycost.report.markdown import code, escape
 from copycost.report.write import fill_from, make_environment
 

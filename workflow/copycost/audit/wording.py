@@ -14,7 +14,7 @@ from copycost.wording.filters import (
     size,
     sizes,
 )
-from copycost.wording.plurals import count
+from copycost.wording.words import count
 
 
 def plain_number(value: float) -> str:

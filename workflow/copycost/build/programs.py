@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from copycost.grid.capabilities import IPERF3, split_implementation
-from copycost.grid.conditions import RECV
-from copycost.grid.testbeds import away_on, guests_on, peer_of, receives_on
+from copycost.config.capabilities import IPERF3, split_implementation
+from copycost.config.conditions import RECV
+from copycost.config.testbeds import away_on, guests_on, peer_of, receives_on
 
 STATIC = "static/"
 """The folder, below that of the programs, of those with their libraries in them.

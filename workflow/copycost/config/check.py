@@ -9,7 +9,8 @@ import yaml
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 
-from copycost.build.checkout import SCHEMAS
+from copycost.checkout import SCHEMAS
+from copycost.config.capabilities import capability_of
 from copycost.config.config import Config
 from copycost.config.extent import require_measurable
 from copycost.config.names import with_names, with_peers
@@ -26,13 +27,12 @@ from copycost.config.problems import (
 from copycost.config.rules import cross_problems
 from copycost.config.sources import merged
 from copycost.config.structure import NONE, from_plain
+from copycost.config.testbeds import TESTBEDS, transport_of
 from copycost.config.text import line_of
 from copycost.config.wire import Wire
 from copycost.errors import ConfigError
-from copycost.grid.capabilities import capability_of
-from copycost.grid.testbeds import TESTBEDS, transport_of
-from copycost.wording.sizes import format_size, parse_size
-from copycost.wording.spelling import did_you_mean
+from copycost.wording.numbers import format_size, parse_size
+from copycost.wording.words import did_you_mean
 
 SCHEMA_PATH = SCHEMAS / "config.schema.yaml"
 

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, get_args
 
+from copycost.config.alpha_spending import confidence_of_analysis
 from copycost.config.cpu_budget import CpuBudget
 from copycost.config.datagrams import Datagrams
-from copycost.config.hosts import Hosts
-from copycost.config.looks import confidence_of_analysis
+from copycost.config.peers import Hosts
 from copycost.config.placement import Placement
 from copycost.config.profile import Profile
 from copycost.config.report import Report, Statistics

@@ -3,8 +3,8 @@
 import itertools
 from dataclasses import dataclass
 
+from copycost.config.cells import Cell
 from copycost.config.settings import Settings
-from copycost.grid.cells import Cell
 
 STUDY = "cpu_budget"
 

@@ -3,10 +3,10 @@
 import itertools
 from dataclasses import dataclass
 
+from copycost.config.capabilities import can_exist
+from copycost.config.cells import Cell
+from copycost.config.conditions import RECV
 from copycost.config.settings import Settings
-from copycost.grid.capabilities import can_exist
-from copycost.grid.cells import Cell
-from copycost.grid.conditions import RECV
 
 STUDY = "datagrams"
 

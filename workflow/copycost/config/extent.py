@@ -3,10 +3,10 @@
 from itertools import product
 from math import prod
 
+from copycost.config.capabilities import can_exist
+from copycost.config.conditions import RECV
 from copycost.config.config import Config, Streams
 from copycost.errors import ConfigError
-from copycost.grid.capabilities import can_exist
-from copycost.grid.conditions import RECV
 
 # Ten hours of measuring in windows of a second. Snakemake takes a minute to only look at so many.
 MOST_REPETITIONS = 20_000

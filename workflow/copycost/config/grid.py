@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Self
 
+from copycost.config.capabilities import BASELINE, IPERF3, can_exist
+from copycost.config.cells import Cell
+from copycost.config.conditions import RECV, Condition
 from copycost.config.config import Config, Measure, RoundTrips, Streams
 from copycost.config.profile import Profile
-from copycost.grid.capabilities import BASELINE, IPERF3, can_exist
-from copycost.grid.cells import Cell
-from copycost.grid.conditions import RECV, Condition
-from copycost.grid.testbeds import away_on, transport_of
+from copycost.config.testbeds import away_on, transport_of
 
 # What a repetition takes beside what both ways in turns send [s], about.
 _BESIDES_S = 0.1

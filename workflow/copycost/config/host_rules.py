@@ -4,15 +4,15 @@ import math
 import re
 from collections.abc import Collection, Iterator
 
+from copycost.config.placements import APART, SAME
 from copycost.config.problems import DRIVEN, GRIDS, Problem, Sound
 from copycost.config.structure import NONE
+from copycost.config.testbeds import WIRES, guests_on
 from copycost.config.wire import AUTO, NO_PEER, Peer, port_range_of
-from copycost.grid.placements import APART, SAME
-from copycost.grid.testbeds import WIRES, guests_on
-from copycost.wording.cpulist import format_cpu_list
+from copycost.wording.numbers import format_cpu_list
 
 _PLACED = (*GRIDS, "placement", "profile")
-# what exports call machines that have no alias (copycost.fleet.privacy)
+# what exports call machines that have no alias (copycost.compare.hosts.privacy)
 _OF_EXPORTS = re.compile(r"other(-\d+)?")
 _WITH_TESTBEDS = (*GRIDS, "profile", "cpu_budget", "datagrams")
 

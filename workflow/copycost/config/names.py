@@ -5,10 +5,10 @@ from copy import deepcopy
 from typing import Any
 
 from copycost.config import simulated
-from copycost.grid.capabilities import RECEIVERS
-from copycost.grid.placements import PLACEMENTS
-from copycost.grid.testbeds import TESTBEDS, WIRES, names_over, over_wire_to
-from copycost.grid.variants import PLAIN, VARIANTS
+from copycost.config.capabilities import RECEIVERS
+from copycost.config.placements import PLACEMENTS
+from copycost.config.testbeds import TESTBEDS, WIRES, names_over, over_wire_to
+from copycost.config.variants import PLAIN, VARIANTS
 
 _MOST_ITEMS = 100
 _SIZE = r"^[0-9]{1,20} *(B|KiB|MiB|GiB)?$"

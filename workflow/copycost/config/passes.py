@@ -2,8 +2,8 @@
 
 Each pass looks at the records of the grid and of the passes before it, and chooses what decides
 most in the time that is left: further repetitions where a comparison is open, and sizes between two
-that disagree. Chosen by `copycost.analysis.passes`; apart from it, so that whoever only needs the
-paths of records does not wait for the statistics.
+that disagree. Chosen by `copycost.analysis.adaptive_sampling`; apart from it, so that whoever only
+needs the paths of records does not wait for the statistics.
 """
 
 import json
@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from copycost.config.alpha_spending import PASSES
+from copycost.config.cells import Cell
+from copycost.config.conditions import Condition
 from copycost.config.config import Config
 from copycost.config.grid import Grid
-from copycost.config.looks import PASSES
 from copycost.errors import DataError
-from copycost.grid.cells import Cell
-from copycost.grid.conditions import Condition
 
 PASS_PATTERN = "results/passes/{number}.json"
 """What each pass chose, by its number from 1."""

@@ -1,10 +1,12 @@
-"""What config.yaml states of another machine, for commands that take its name and no measurement.
+"""What config.yaml states of other machines, for commands that take a name and no measurement.
 
 Python alone has to be enough for them: without a reader of YAML nothing is stated.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from copycost.config.problems import DEFAULTS
 from copycost.config.wire import Peer, peer_named
@@ -41,3 +43,25 @@ def read_peer(name: str, say: Callable[[str], None], path: Path = Path("config.y
         raise ConfigError(
             f"{path}: wire: is not as it has to be; ./run -n says what is wrong with it"
         ) from error
+
+
+Place = Literal["local", "slurm"]
+
+
+@dataclass(frozen=True, slots=True)
+class Slurm:
+    """Nodes of a cluster that ``./run fleet`` measures."""
+
+    partition: str | None
+    nodes: tuple[str, ...]
+    count: int
+    constraint: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Hosts:
+    """Which hosts ``./run fleet`` is about."""
+
+    alias: str | None
+    where: tuple[Place, ...]
+    slurm: Slurm

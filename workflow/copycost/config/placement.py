@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from copycost.grid.cells import Cell
-from copycost.grid.conditions import HOT, RECV
+from copycost.config.cells import Cell
+from copycost.config.conditions import HOT, RECV
 
 
 @dataclass(frozen=True, slots=True)

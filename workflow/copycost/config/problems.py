@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from copycost.grid.testbeds import Transport
+from copycost.config.testbeds import Transport
 
 # The names, and indices in lists, on the way to a value.
 KeyPath = tuple[str | int, ...]

@@ -3,15 +3,7 @@
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from copycost.config.host_rules import (
-    cluster_problems,
-    cpu_problems,
-    guest_problems,
-    time_problems,
-    wire_problems,
-)
-from copycost.config.problems import DRIVEN, GRIDS, TRANSPORTS, Problem, Sound, Surroundings
-from copycost.grid.capabilities import (
+from copycost.config.capabilities import (
     IPERF3,
     MAX_BATCH,
     RECEIVERS,
@@ -19,11 +11,19 @@ from copycost.grid.capabilities import (
     capability_of,
     split_implementation,
 )
-from copycost.grid.conditions import COLD, HOT, RECV
-from copycost.grid.placements import PLACEMENTS, SAME
-from copycost.grid.testbeds import Transport, receives_on, transport_of
-from copycost.wording.sizes import format_size
-from copycost.wording.spelling import did_you_mean
+from copycost.config.conditions import COLD, HOT, RECV
+from copycost.config.host_rules import (
+    cluster_problems,
+    cpu_problems,
+    guest_problems,
+    time_problems,
+    wire_problems,
+)
+from copycost.config.placements import PLACEMENTS, SAME
+from copycost.config.problems import DRIVEN, GRIDS, TRANSPORTS, Problem, Sound, Surroundings
+from copycost.config.testbeds import Transport, receives_on, transport_of
+from copycost.wording.numbers import format_size
+from copycost.wording.words import did_you_mean
 
 _PROTOCOLS: dict[Transport, str] = {"stream": "TCP", "datagram": "UDP"}
 

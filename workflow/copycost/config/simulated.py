@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from copycost.grid.capabilities import can_exist
-from copycost.grid.cells import Cell
-from copycost.grid.conditions import RECV
-from copycost.grid.variants import OTHER_KERNEL, PLAIN
+from copycost.config.capabilities import can_exist
+from copycost.config.cells import Cell
+from copycost.config.conditions import RECV
+from copycost.config.variants import OTHER_KERNEL, PLAIN
 
 STUDY = "simulated"
 

@@ -11,7 +11,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from copycost.build.checkout import ROOT
+from copycost.checkout import ROOT
 from copycost.config.audit_files import KEYS as AUDIT_KEYS
 from copycost.config.problems import COMMAND_LINE, DEFAULTS, Source
 from copycost.config.text import parse_yaml, read_sections

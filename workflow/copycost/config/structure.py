@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 from cattrs import Converter
 from cattrs.errors import CattrsError
 
-from copycost.config.hosts import Hosts, Slurm
+from copycost.config.peers import Hosts, Slurm
 from copycost.config.settings import AUTO, KERNEL
 from copycost.config.simulated import CacheSizes, Enabled
 from copycost.config.wire import UdpRate

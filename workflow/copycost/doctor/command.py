@@ -15,8 +15,7 @@ from copycost.build.typesetter import find_typesetter
 from copycost.config.peers import read_peer
 from copycost.doctor.collect import collect_host
 from copycost.doctor.finding import Finding, State
-from copycost.doctor.findings import judge_host, judge_typesetter
-from copycost.doctor.findings_guests import judge_guests
+from copycost.doctor.findings import judge_guests, judge_host, judge_typesetter
 from copycost.doctor.findings_simulated import judge_simulation, simulation_needs
 from copycost.doctor.findings_wire import judge_wire
 from copycost.doctor.peer import peer_reached

@@ -1,6 +1,7 @@
 """What the facts about a host mean for measuring on it, and what could be done about it."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from copycost.build.typesetter import OLDEST_QUARTO, Typesetter
@@ -8,7 +9,8 @@ from copycost.doctor.finding import Finding, State
 from copycost.doctor.findings_machine import judge_machine
 from copycost.doctor.perf_events import RIGHTS_REMEDY
 from copycost.hosts.facts.files import HostFiles
-from copycost.wording.sizes import format_size
+from copycost.hosts.guest.needs import Need
+from copycost.wording.numbers import format_size
 
 # net.core.optmem_max since Linux 6.8 (commit 4944566706b2); before it was a sixth of that.
 _USUAL_OPTMEM_MAX_BYTES = 131072
@@ -165,3 +167,23 @@ def _zero_copy(host: Mapping[str, Any]) -> Iterator[Finding]:
         if small
         else None,
     )
+
+
+_SECTION = "Virtual machines"
+
+
+def judge_guests(needs: Sequence[Need]) -> Iterator[Finding]:
+    """Yield the findings about guests; without what they cannot do without, they are missing."""
+    for need in needs:
+        if need.found is not None:
+            yield Finding(_SECTION, need.name, "ok", _short(need.found), need.use)
+        else:
+            note = f"{need.reason}; it {need.use}" if need.reason else need.use
+            state: State = "missing" if need.necessary else "limited"
+            yield Finding(_SECTION, need.name, state, "missing", note, need.remedy)
+
+
+def _short(found: str) -> str:
+    """Return the number of a version line, such as ``QEMU emulator version 7.2.22 (...)``."""
+    match = re.search(r"version (\d+(?:\.\d+)+)", found)
+    return match[1] if match else found

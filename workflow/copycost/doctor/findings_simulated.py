@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from copycost.build.checkout import ROOT
 from copycost.build.toolchain import compile_program
+from copycost.checkout import ROOT
 from copycost.doctor.finding import Finding
 from copycost.errors import CopycostError, Unavailable
 from copycost.hosts.facts.tools import describe_tool
 from copycost.hosts.guest.needs import Need
 from copycost.hosts.guest.qemu import PROGRAM, find_qemu
 from copycost.hosts.local import LocalHost
-from copycost.simulation.image import TOOLS
+from copycost.measure.simulated.image import TOOLS
 
 _SECTION = "Simulated counts"
 _OF_GUESTS = ("busybox", "kernel")

@@ -8,7 +8,7 @@ from copycost.doctor.finding import Finding, State
 from copycost.doctor.findings import judge_cost_unit, judge_perf
 from copycost.doctor.findings_machine import judge_machine
 from copycost.hosts.clock import shortest_window_s
-from copycost.hosts.facts.network_cards import is_virtual
+from copycost.hosts.facts.net import is_virtual
 from copycost.hosts.host import Host
 
 _ENDS = {"here": "This end", "there": "The other end"}

@@ -8,10 +8,10 @@ from typing import Any
 from copycost.config.virtual import Virtual
 from copycost.doctor.collect import collect_host
 from copycost.hosts.guest.accelerator import PROBE_LIMIT_S
+from copycost.hosts.guest.build_image import settle
+from copycost.hosts.guest.daemon_client import borrowed
 from copycost.hosts.guest.failure import MORE_MEMORY, GuestFailed
 from copycost.hosts.guest.host import hosts_in
-from copycost.hosts.guest.keeping import borrowed
-from copycost.hosts.guest.making import settle
 from copycost.hosts.guest.spec import GuestSpec
 
 _MEMORY = "raise virtual.memory_mib in config.yaml, then ./run --retry-failed"

@@ -6,11 +6,11 @@ from typing import Any
 
 from copycost.errors import HostError, ParseError
 from copycost.hosts.facts.cpu import read_governor
-from copycost.hosts.facts.network_cards import is_virtual
+from copycost.hosts.facts.net import is_virtual
 from copycost.hosts.host import Host
 from copycost.hosts.parsing import parser_of
 from copycost.testbeds.links import OFFLOADS, features_at, mtu_at
-from copycost.wording.cpulist import format_cpu_list
+from copycost.wording.numbers import format_cpu_list
 
 # ethtool's names of what zero-copy sends need of a device, and of what saves packets
 _FEATURES = {"scatter_gather": "scatter-gather", "tx_checksum": "tx-checksumming", **OFFLOADS}

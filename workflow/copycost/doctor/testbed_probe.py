@@ -8,8 +8,8 @@ namespace, out of which there is no way back.
 import json
 import sys
 
+from copycost.config.testbeds import TESTBEDS
 from copycost.errors import Unavailable
-from copycost.grid.testbeds import TESTBEDS
 from copycost.testbeds.testbed import open_testbed
 
 _OPTMEM_MAX = "proc/sys/net/core/optmem_max"

@@ -4,9 +4,9 @@ import json
 import sys
 from dataclasses import dataclass
 
-from copycost.build.checkout import ROOT
+from copycost.checkout import ROOT
+from copycost.config.testbeds import TESTBEDS
 from copycost.errors import HostError
-from copycost.grid.testbeds import TESTBEDS
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import Isolation
 

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 
 from copycost.figures.style import CM, WIDTH_CM
 from copycost.figures.text import LABEL_PT, NOTE_PT, put_note, wrap
-from copycost.wording.percent import NBSP
-from copycost.wording.plurals import plural
+from copycost.wording.numbers import NBSP
+from copycost.wording.words import plural
 
 # told apart with every kind of colour vision (Okabe and Ito), and by their markers
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")

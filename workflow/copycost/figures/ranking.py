@@ -24,7 +24,7 @@ from copycost.figures.text import (
     wrap,
 )
 from copycost.figures.tips import add_tips, point_tips
-from copycost.wording.percent import NBSP
+from copycost.wording.numbers import NBSP
 
 COLUMNS = (
     "condition", "msg_bytes", "n_threads", "rank", "implementation", "label", "quantity", "unit",

@@ -7,16 +7,16 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
+from copycost.analysis.columns import read_table
 from copycost.analysis.conditions import accelerator_of
 from copycost.analysis.labels import copied_labels
 from copycost.analysis.metrics import SIDES, CostMetric, choose_cost_metric
-from copycost.analysis.tables import read_table
+from copycost.config.testbeds import receives_on
 from copycost.errors import DataError
 from copycost.figures.markers import in_order
-from copycost.grid.testbeds import receives_on
-from copycost.records.parties import EMULATED
+from copycost.records.cpu_attribution import EMULATED
 from copycost.records.table import read_table as read_cells
-from copycost.wording.plurals import plural
+from copycost.wording.words import plural
 
 COLUMNS = (
     "condition",

@@ -11,7 +11,7 @@ from matplotlib.textpath import TextPath
 from copycost.figures.style import CM, QUIET, RC, WIDTH_CM
 from copycost.stats.medians import METHOD
 from copycost.wording.filters import exact_size
-from copycost.wording.percent import NBSP
+from copycost.wording.numbers import NBSP
 
 LABEL_PT = 8.5
 NOTE_PT = 7.2

@@ -11,7 +11,7 @@ from matplotlib.transforms import Transform
 
 from copycost.figures.text import size_label
 from copycost.wording.filters import significant
-from copycost.wording.plurals import plural
+from copycost.wording.words import plural
 
 _MARK = "tip:"
 _LINK = re.compile(

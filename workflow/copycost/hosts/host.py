@@ -27,14 +27,14 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Literal, Protocol
 
-from copycost.hosts.about import About
 from copycost.hosts.cgroups import CpuGroup
 from copycost.hosts.clock import ClockReading
-from copycost.hosts.edges import AtEdges
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.launch import Launch
 from copycost.hosts.lock import HeldLock
 from copycost.hosts.process_usage import Usage
+from copycost.hosts.uname import About
+from copycost.hosts.window_edges import AtEdges
 
 MachineKind = Literal["local", "guest", "ssh"]
 """The one that we run on, a virtual machine of ours, or one at the other end of a network."""

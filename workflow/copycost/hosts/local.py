@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import IO
 
 from copycost.errors import AttemptFailed, HostError
-from copycost.hosts.about import About, about_us
 from copycost.hosts.cgroup_hierarchy import find_hierarchy
 from copycost.hosts.cgroups import CpuGroup, cpu_group
 from copycost.hosts.clock import SAME_CLOCK, ClockReading
-from copycost.hosts.edges import DoneHere, of_one_moment
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.host import MachineKind, Reading
 from copycost.hosts.launch import Launch
 from copycost.hosts.lock import HeldLock, host_lock_path, measurement_lock
 from copycost.hosts.process_usage import Usage, usage_of, written_bytes
 from copycost.hosts.program import LocalProgram
+from copycost.hosts.uname import About, about_us
+from copycost.hosts.window_edges import DoneHere, of_one_moment
 
 # ordinary users often lack these folders in their PATH
 _SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/sbin")

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from copycost.errors import AttemptFailed
 from copycost.hosts.facts.files import HostFiles
-from copycost.wording.sizes import approximate_size
+from copycost.wording.numbers import approximate_size
 
 # what is left to everybody else, and to the kernel's own buffers
 _SPARE_SHARE = 0.1

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from copycost.config.placements import FREE, SAME
 from copycost.errors import ConfigError, Unavailable
-from copycost.grid.placements import FREE, SAME
 from copycost.hosts.host import Host
 from copycost.hosts.side import SIDES, SideName
-from copycost.wording.cpulist import format_cpu_list
+from copycost.wording.numbers import format_cpu_list
 
 
 @dataclass(frozen=True, slots=True)

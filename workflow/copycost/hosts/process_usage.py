@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from copycost.hosts.edges import of_one_moment
 from copycost.hosts.parsing import parser_of
 from copycost.hosts.threads import on_cpu_and_waiting_ns
+from copycost.hosts.window_edges import of_one_moment
 
 # include/linux/posix-timers.h: CPUCLOCK_SCHED of a whole process
 _CPUCLOCK_SCHED = 2

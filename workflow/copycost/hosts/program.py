@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 
 from copycost.errors import CannotStart, HostError
-from copycost.hosts.edges import DoneHere
 from copycost.hosts.launch import CONTROL, Launch, file_word, pipe_word
 from copycost.hosts.parent import parent_of
+from copycost.hosts.window_edges import DoneHere
 
 # how often who waits for an answer looks whether the program has ended
 _LOOK_S = 0.02

@@ -9,20 +9,20 @@ import logging
 import sys
 from pathlib import Path
 
+from copycost.config.capabilities import RECEIVERS
+from copycost.config.cells import Cell
+from copycost.config.conditions import COLD, HOT, RECV
+from copycost.config.placements import APART, PLACEMENTS
 from copycost.config.settings import Settings
-from copycost.drivers.choice import driver_of
-from copycost.drivers.programs.driver import DEFAULT_IO_TIMEOUT_S
+from copycost.config.testbeds import TESTBEDS, away_on, guests_on, receives_on
 from copycost.errors import ConfigError, CopycostError
-from copycost.grid.capabilities import RECEIVERS
-from copycost.grid.cells import Cell
-from copycost.grid.conditions import COLD, HOT, RECV
-from copycost.grid.placements import APART, PLACEMENTS
-from copycost.grid.testbeds import TESTBEDS, away_on, guests_on, receives_on
 from copycost.hosts.lock import host_lock_path
+from copycost.measure.drivers.choice import driver_of
+from copycost.measure.drivers.programs.driver import DEFAULT_IO_TIMEOUT_S
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.records.files import read_json
 from copycost.records.record import write_record
-from copycost.wording.sizes import parse_size
+from copycost.wording.numbers import parse_size
 
 _STUDIES = ("streams", "round_trips")
 _EXIT_CODES = {"measured": 0, "failed": 1, "skipped": 77}

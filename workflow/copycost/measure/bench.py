@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from copycost.config.cells import Cell
 from copycost.errors import CopycostError
-from copycost.grid.cells import Cell
-from copycost.measure.claim import Claim, claimed
+from copycost.measure.host_lock import Claim, claimed
 from copycost.testbeds.testbed import Testbed, open_testbed
 
 # the receiver that maps what comes instead of copying it

@@ -13,9 +13,23 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from copycost.build.checkout import current_commit
+from copycost.checkout import current_commit
+from copycost.config.cells import Cell
 from copycost.config.settings import Settings
-from copycost.drivers.protocol import (
+from copycost.config.testbeds import away_on
+from copycost.errors import (
+    AttemptFailed,
+    ConfigError,
+    CopycostError,
+    MeasurementStopped,
+    Unavailable,
+)
+from copycost.hosts.host import Host
+from copycost.hosts.launch import Launch
+from copycost.hosts.placement import place_sides
+from copycost.hosts.side import SIDES, SideName
+from copycost.measure.bench import Bench, bench_for
+from copycost.measure.drivers.protocol import (
     AGAIN,
     Driver,
     MissedWindow,
@@ -25,21 +39,7 @@ from copycost.drivers.protocol import (
     Verdict,
     Window,
 )
-from copycost.errors import (
-    AttemptFailed,
-    ConfigError,
-    CopycostError,
-    MeasurementStopped,
-    Unavailable,
-)
-from copycost.grid.cells import Cell
-from copycost.grid.testbeds import away_on
-from copycost.hosts.host import Host
-from copycost.hosts.launch import Launch
-from copycost.hosts.placement import place_sides
-from copycost.hosts.side import SIDES, SideName
-from copycost.measure.bench import Bench, bench_for
-from copycost.measure.claim import Claim
+from copycost.measure.host_lock import Claim
 from copycost.measure.window import require_same_clocks, window_warnings
 from copycost.observers.disturbance import lock_warning, user_mode_warning
 from copycost.observers.hypervisor import Hypervisor

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from copycost.drivers.protocol import AGAIN, MissedWindow, Payload, Verdict, Window
 from copycost.hosts.clock import CLOCK_SHARE, ClockReading, shortest_window_s
 from copycost.hosts.process_usage import Usage
 from copycost.hosts.side import SIDES, SideName
+from copycost.measure.drivers.protocol import AGAIN, MissedWindow, Payload, Verdict, Window
 from copycost.observers.disturbance import load_warnings
 from copycost.observers.hypervisor import Hypervisor
 from copycost.observers.kernel_counters import KernelCounters

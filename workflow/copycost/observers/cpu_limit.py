@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 from copycost.errors import Unavailable
 from copycost.hosts.cgroups import CpuGroup, Throttling, throttling_of
-from copycost.hosts.edges import plan_on
 from copycost.hosts.host import Host, Program
 from copycost.hosts.launch import Launch
 from copycost.hosts.side import Side
+from copycost.hosts.window_edges import plan_on
 from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Testbed
 

@@ -10,10 +10,10 @@ from typing import Any, Self
 
 from copycost.hosts.cpu_times import PATH as _STAT
 from copycost.hosts.cpu_times import CpuTimes, cpu_times_at
-from copycost.hosts.edges import plan_on
 from copycost.hosts.host import Host, Reader
 from copycost.hosts.parsing import parser_of
 from copycost.hosts.side import Side, SideName
+from copycost.hosts.window_edges import plan_on
 from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Testbed
 

@@ -9,15 +9,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from copycost.errors import CannotStart, HostError, ParseError
-from copycost.hosts.edges import AtEdges, plan_on
 from copycost.hosts.host import Host, Program
 from copycost.hosts.launch import Launch
 from copycost.hosts.side import SIDES, Side, SideName
+from copycost.hosts.window_edges import AtEdges, plan_on
 from copycost.observers.protocol import WindowObserver
-from copycost.perf.command import COUNTS, plan_perf, stat_around, stat_attached
+from copycost.perf.command import (
+    COUNTS,
+    on_within_window,
+    plan_perf,
+    stat_around,
+    stat_attached,
+    was_switched,
+)
 from copycost.perf.counters import PerfSide, PerfStatus, join_counts, no_perf
 from copycost.perf.output import parse_perf
-from copycost.perf.switch import on_within_window, was_switched
 
 _ACK_TIMEOUT_S = 2.0
 _END_TIMEOUT_S = 2.0

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from copycost.hosts.edges import AtEdges, plan_on
 from copycost.hosts.process_usage import Usage
 from copycost.hosts.side import SIDES, Side, SideName
+from copycost.hosts.window_edges import AtEdges, plan_on
 from copycost.observers.protocol import WindowObserver
 
 

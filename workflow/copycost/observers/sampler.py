@@ -7,19 +7,24 @@ from pathlib import Path
 from typing import Any
 
 from copycost.errors import CannotStart, HostError, ParseError
-from copycost.hosts.edges import AtEdges, plan_on
 from copycost.hosts.host import Host, Program
 from copycost.hosts.local import LocalHost
 from copycost.hosts.parties import PARTIES, REFERENCES, hypervisor_of, rest_of_guest
 from copycost.hosts.side import Side
+from copycost.hosts.window_edges import AtEdges, plan_on
 from copycost.observers.hypervisor import kernel_threads_of
 from copycost.observers.protocol import WindowObserver
 from copycost.observers.sampled_parties import besides, of_hypervisor
 from copycost.observers.sampling_access import SamplingPlan, alike, is_privileged
-from copycost.perf.command import DATA, record_attached
+from copycost.perf.command import (
+    DATA,
+    on_within_window,
+    record_attached,
+    switched_off,
+    was_switched,
+)
 from copycost.perf.script import OfThread, read_samples
 from copycost.perf.stacks import Sampled, Stacks
-from copycost.perf.switch import on_within_window, switched_off, was_switched
 from copycost.testbeds.testbed import Guest, Testbed
 
 # perf reads the maps of all processes that it attaches to before it listens; on a loaded host that

@@ -7,7 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from copycost.hosts.host import Program
 from copycost.hosts.launch import Launch, file_word, pipe_word
+from copycost.hosts.window_edges import AtEdges
 
 COUNTS = "perf"
 """The memory file of a launch that perf's counts go to."""
@@ -118,3 +120,25 @@ def record_attached(
         *("--no-buildid", "--no-buildid-cache"),
     )
     return Launch(words, path, files=(DATA,), pipes=(CONTROL, ACK))
+
+
+_ON, _OFF = b"enable\n", b"disable\n"
+
+
+def switched_off(perf: Program, timeout_s: float) -> bool:
+    """Switch a perf of ours off; return whether it acknowledged in time."""
+    return _acknowledged(perf.ask(CONTROL, ACK, _OFF, timeout_s))
+
+
+def on_within_window(perf: Program, timeout_s: float) -> AtEdges[bytes | None]:
+    """Return what switches a perf of ours on at the first edge and off at the second."""
+    return perf.ask_at_edges(CONTROL, ACK, (_ON, _OFF), timeout_s)
+
+
+def was_switched(answers: Sequence[bytes | None]) -> bool:
+    """Whether it acknowledged both in time."""
+    return len(answers) == 2 and all(map(_acknowledged, answers))
+
+
+def _acknowledged(answer: bytes | None) -> bool:
+    return answer is not None and b"ack" in answer

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from copycost.config.cells import Cell
 from copycost.errors import DataError
-from copycost.grid.cells import Cell
 from copycost.records.derive import derive_row
 from copycost.records.reading import read_all
 from copycost.records.table import make_table, write_table

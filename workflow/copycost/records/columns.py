@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from copycost.grid.placements import PLACEMENTS
+from copycost.config.placements import PLACEMENTS
 from copycost.perf.events import COST_EVENTS, EVENTS, PERF_EVENTS
 from copycost.records.column import KEY, Column, Definition, fact
-from copycost.records.machines import machine_columns
-from copycost.records.parties import cost_columns, status_columns
+from copycost.records.cpu_attribution import cost_columns, status_columns
+from copycost.records.machine_windows import machine_columns
 
 __all__ = [
     "CELLS",

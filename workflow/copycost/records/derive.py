@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from copycost.grid.cells import Cell
-from copycost.grid.conditions import RECV
-from copycost.grid.testbeds import peer_of, receives_on, transport_of
+from copycost.config.cells import Cell
+from copycost.config.conditions import RECV
+from copycost.config.testbeds import peer_of, receives_on, transport_of
 from copycost.perf.counters import PerfSide
 from copycost.perf.events import HARDWARE_EVENTS, PERF_EVENTS
 from copycost.records.columns import (
@@ -17,8 +17,8 @@ from copycost.records.columns import (
     SIDES,
     WARNINGS_SEPARATOR,
 )
-from copycost.records.machines import machines_of
-from copycost.records.parties import costs_of, status_columns, use_of
+from copycost.records.cpu_attribution import costs_of, status_columns, use_of
+from copycost.records.machine_windows import machines_of
 from copycost.records.record import Record, cell_of
 from copycost.records.windows import (
     Turns,

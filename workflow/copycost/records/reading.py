@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
+from copycost.config.cells import Cell
 from copycost.errors import CopycostError, DataError
-from copycost.grid.cells import Cell
 from copycost.records.aside import LOST, keep_aside, reason_of
-from copycost.records.kind import RecordKind
+from copycost.records.json_schema import RecordKind
 from copycost.records.record import RECORD, SCHEMA_VERSION, Record, SettingsUsed
 
 R = TypeVar("R")

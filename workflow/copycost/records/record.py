@@ -11,10 +11,10 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypedDict
 
-from copycost.build.checkout import SCHEMAS
-from copycost.grid.cells import Cell
+from copycost.checkout import SCHEMAS
+from copycost.config.cells import Cell
 from copycost.hosts.side import SideName
-from copycost.records.kind import RecordKind
+from copycost.records.json_schema import RecordKind
 
 SCHEMA_PATH = SCHEMAS / "record.schema.yaml"
 SCHEMA_VERSION = 5
@@ -30,7 +30,7 @@ WarningCode = Literal[
     "user_mode_only",
     "sink_loss",
     "iperf3_nan",
-    "strangers",
+    "unknown_peers",
     "odd_numbers",
 ]
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from copycost.config.conditions import Condition
 from copycost.errors import DataError
-from copycost.grid.conditions import Condition
 from copycost.records.column import KEY, Column, Definition
 from copycost.records.columns import CELLS
 from copycost.records.derive import Row

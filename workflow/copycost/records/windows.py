@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from copycost.config.testbeds import transport_of
 from copycost.errors import DataError
-from copycost.grid.testbeds import transport_of
 from copycost.records.record import Record
 
 # By which share perf may have counted for longer than the window.

@@ -12,7 +12,7 @@ from copycost.wording.filters import (
     size,
     sizes,
 )
-from copycost.wording.plurals import count, counted, plural
+from copycost.wording.words import count, counted, plural
 
 Facts = Mapping[str, Any]
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from copycost.analysis.columns import FINDINGS, QUALITY, RATIOS, SUMMARY
 from copycost.records.column import Column, Definition
 from copycost.records.columns import CELLS, EVENT_STATUSES
-from copycost.records.parties import GUEST_STATUSES
+from copycost.records.cpu_attribution import GUEST_STATUSES
 from copycost.studies.cpu_budget.columns import CPU_BUDGET
 from copycost.studies.datagrams.columns import DATAGRAMS
 from copycost.studies.profile.columns import SHARES

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from copycost.grid.conditions import COLD
+from copycost.config.conditions import COLD
 
 
 def place(condition: Mapping[str, Any]) -> str:

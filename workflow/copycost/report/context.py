@@ -23,8 +23,8 @@ from copycost.report.host_table import (
 )
 from copycost.report.markdown import code, escape
 from copycost.report.results_table import VAGUE_FACTOR, Wording, read_tables, results_tables
-from copycost.report.run_table import commit_only, run_rows
 from copycost.report.strategies import strategy_notes
+from copycost.report.tables import commit_only, run_rows
 from copycost.wording.sources import with_sources
 
 BASELINE = "two_copy"

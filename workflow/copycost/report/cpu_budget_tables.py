@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from copycost.records.columns import SIDES
-from copycost.report.guests_table import inside_and_outside
 from copycost.report.markdown import Column, code, escape
 from copycost.report.study_values import (
     curve_name,
@@ -13,8 +12,9 @@ from copycost.report.study_values import (
     senders,
     with_variant,
 )
+from copycost.report.tables import inside_and_outside
 from copycost.wording.filters import cpu, duration, gbit, join_and, percent, significant, span
-from copycost.wording.plurals import plural
+from copycost.wording.words import plural
 
 Facts = Mapping[str, Any]
 Table = tuple[list[Column], list[list[str]]]

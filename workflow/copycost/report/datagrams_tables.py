@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from copycost.records.columns import SIDES
-from copycost.report.guests_table import inside_and_outside
 from copycost.report.markdown import Column, code, escape
 from copycost.report.results_table import NONE
 from copycost.report.study_values import (
@@ -17,10 +16,11 @@ from copycost.report.study_values import (
     where,
     with_variant,
 )
+from copycost.report.tables import inside_and_outside
 from copycost.report.wire_tables import rate_span
 from copycost.wording.filters import cpu, duration, exact_size, gbit, percent, significant
-from copycost.wording.percent import NBSP
-from copycost.wording.plurals import plural
+from copycost.wording.numbers import NBSP
+from copycost.wording.words import plural
 
 Facts = Mapping[str, Any]
 Table = tuple[list[Column], list[list[str]]]

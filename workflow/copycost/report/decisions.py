@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from copycost.grid.testbeds import is_wire
+from copycost.config.testbeds import is_wire
 from copycost.report.markdown import Column, code
 from copycost.report.results_table import NONE, VAGUE, VAGUE_FACTOR
-from copycost.stats.alike import ALIKE
+from copycost.stats.settings import ALIKE
 from copycost.wording.filters import impl, join_and, ratio, significant, size
-from copycost.wording.percent import NBSP
-from copycost.wording.plurals import plural
+from copycost.wording.numbers import NBSP
+from copycost.wording.words import plural
 
 COPIED = "*"
 """The mark of a way that asks for no copy where the kernel copies."""

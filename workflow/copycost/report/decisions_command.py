@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from copycost.build.checkout import ROOT
+from copycost.checkout import ROOT
 from copycost.errors import DataError
 from copycost.report import answer
 from copycost.report.decisions import baseline_of, decided_conditions, tally
@@ -14,8 +14,8 @@ from copycost.report.decisions_text import decision_lines, wrapped
 from copycost.report.host_table import measured_on
 from copycost.report.write import make_environment
 from copycost.wording.filters import exact_size, n_threads, sizes
-from copycost.wording.plurals import plural
-from copycost.wording.sizes import size_option
+from copycost.wording.numbers import size_option
+from copycost.wording.words import plural
 
 HELP = "say which way to send is the fastest and which the cheapest"
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from copycost.report.decisions import COPIED, multiple, price, row_name, told
-from copycost.wording.paragraphs import one_line
-from copycost.wording.percent import NBSP
+from copycost.wording.numbers import NBSP
+from copycost.wording.words import one_line
 
 WIDTH = 80
 _WAYS = 26

@@ -6,7 +6,7 @@ from typing import Any
 from copycost.perf.events import RARE_EVENTS
 from copycost.report.markdown import code, escape
 from copycost.wording.filters import sentence, size
-from copycost.wording.plurals import plural
+from copycost.wording.words import plural
 
 _TRUE = {True: "yes", False: "no"}
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from copycost.wording.paragraphs import one_line
+from copycost.wording.words import one_line
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|@$^~\"']|-(?=-)|\.(?=\.))")
 """What Markdown reads as more than itself, including dashes and dots that it would join."""

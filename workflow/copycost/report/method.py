@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from copycost.wording.filters import join_and, size, sizes
-from copycost.wording.plurals import agree
+from copycost.wording.words import agree
 
 
 def wake_up_marks(marks: Iterable[Mapping[str, int]]) -> str:

@@ -6,8 +6,7 @@ from typing import Any
 from copycost.report.markdown import Column, code, slug
 from copycost.report.study_values import cell_name, in_cell, load_name
 from copycost.wording.filters import impl, percent, significant, size, span
-from copycost.wording.parties import party
-from copycost.wording.plurals import plural
+from copycost.wording.words import party, plural
 
 Facts = Mapping[str, Any]
 Table = tuple[list[Column], list[list[str]]]

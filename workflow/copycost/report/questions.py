@@ -12,7 +12,7 @@ from copycost.report.answer_values import cache, case
 from copycost.report.markdown import Column, code, pipe_table
 from copycost.report.results_table import NONE
 from copycost.wording.filters import impl, join_and, percent, ratio, size, sizes, span
-from copycost.wording.plurals import plural
+from copycost.wording.words import plural
 
 Findings = Sequence[Finding]
 Facts = Mapping[str, Any]

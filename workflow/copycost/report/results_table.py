@@ -9,8 +9,8 @@ from pathlib import Path
 from copycost.report.markdown import Column, pipe_table, slug
 from copycost.report.marks import Labels, marked, note_of
 from copycost.wording.filters import significant, size
-from copycost.wording.plurals import plural
 from copycost.wording.sources import sourced
+from copycost.wording.words import plural
 
 NONE = "---"
 """A dash where there is no value; the table of what was not measured has the reason."""

@@ -8,9 +8,8 @@ from copycost.report.answer_values import cache
 from copycost.report.markdown import Column, code
 from copycost.studies.simulated.counts import LEVELS, MODES
 from copycost.wording.filters import exact_size, join_and, percent, size, span
-from copycost.wording.finite import finite
-from copycost.wording.percent import NBSP
-from copycost.wording.plurals import plural
+from copycost.wording.numbers import NBSP, finite
+from copycost.wording.words import plural
 
 Facts = Mapping[str, Any]
 Table = tuple[list[Column], list[list[str]]]

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from copycost.grid.capabilities import IPERF3
-from copycost.grid.variants import VARIANTS
-from copycost.records.parties import EMULATED
+from copycost.config.capabilities import IPERF3
+from copycost.config.variants import VARIANTS
+from copycost.records.cpu_attribution import EMULATED
 from copycost.report.markdown import Column, escape, identifier, pipe_table
 from copycost.wording.filters import (
     FILTERS,
@@ -20,9 +20,8 @@ from copycost.wording.filters import (
     size,
     span,
 )
-from copycost.wording.parties import party
-from copycost.wording.percent import NBSP
-from copycost.wording.plurals import plural
+from copycost.wording.numbers import NBSP
+from copycost.wording.words import party, plural
 
 Facts = Mapping[str, Any]
 Form = Callable[..., str]

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable
 
-from copycost.report.cell_tables import Facts, Table, median, table_by_cell
 from copycost.report.markdown import Column, code
 from copycost.report.results_table import NONE, VAGUE, VAGUE_FACTOR
 from copycost.report.study_values import cell_name
+from copycost.report.tables import Facts, Table, median, table_by_cell
 from copycost.wording.filters import cpu, join_and, percent, ratio, significant, span
-from copycost.wording.parties import party
-from copycost.wording.plurals import plural
+from copycost.wording.words import party, plural
 
 _PARTS = {
     "vcpu": "virtual CPUs",
@@ -35,7 +34,7 @@ def part_shares(parts: Iterable[Facts]) -> str:
 def work(cells: Iterable[Facts]) -> Table:
     """Return what guests' and hypervisors' CPU time went to, a row per profiled cell and party.
 
-    The cells are those of the profile's facts, see `copycost.studies.profile.work`.
+    The cells are those of the profile's facts, see `copycost.studies.profile.hypervisor_breakdown`.
     """
     columns = [Column("Cell"), Column("Party")]
     columns += [Column(title, "right") for title in _WORK.values()]

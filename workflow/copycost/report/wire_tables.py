@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from copycost.grid.testbeds import transport_of
-from copycost.hosts.facts.network_cards import is_virtual
-from copycost.report.cell_tables import Facts, Table, median, table_by_cell
+from copycost.config.testbeds import transport_of
+from copycost.hosts.facts.net import is_virtual
 from copycost.report.markdown import Column, code, escape, identifier
 from copycost.report.results_table import NONE, VAGUE, VAGUE_FACTOR
+from copycost.report.tables import Facts, Table, median, table_by_cell
 from copycost.wording.filters import gbps, join_and, ns, number, percent, significant, span
-from copycost.wording.plurals import plural
+from copycost.wording.words import plural
 
 _PARTS = {
     "sender_process": "the sending process",

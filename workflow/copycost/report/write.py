@@ -10,9 +10,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 from jinja2.runtime import Context
 
 from copycost.analysis.findings import of
+from copycost.config.capabilities import split_implementation
+from copycost.config.testbeds import is_wire
 from copycost.errors import DataError, HostError, in_words
-from copycost.grid.capabilities import split_implementation
-from copycost.grid.testbeds import is_wire
 from copycost.report import (
     answer,
     answer_values,
@@ -48,24 +48,27 @@ from copycost.report.markdown import (
     pipe_table,
     slug,
 )
-from copycost.report.memory_table import memory_rows
 from copycost.report.method import cpu_lists, wake_up_marks
-from copycost.report.missing_table import missing_rows
-from copycost.report.placement_table import placement_span, placement_table
-from copycost.report.published_table import published_rows, published_runs
 from copycost.report.ranking import ranked, ranking_ends
-from copycost.report.ranking_table import ranking_table
 from copycost.report.round_trips import (
     round_trips_compared,
     round_trips_lost,
     round_trips_told,
 )
-from copycost.report.round_trips_table import round_trips_table
-from copycost.report.run_table import commit_only
 from copycost.report.strategies import strategy_rows, undescribed
-from copycost.wording.filters import add_filters
+from copycost.report.tables import (
+    commit_only,
+    memory_rows,
+    missing_rows,
+    placement_span,
+    placement_table,
+    published_rows,
+    published_runs,
+    ranking_table,
+    round_trips_table,
+)
+from copycost.wording.filters import add_filters, warnings
 from copycost.wording.sources import noting, write_numbers
-from copycost.wording.warnings import warnings
 
 log = logging.getLogger(__name__)
 

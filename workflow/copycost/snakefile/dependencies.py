@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from copycost.build.toolchain import source_digest
-from copycost.grid.testbeds import away_on
+from copycost.config.testbeds import away_on
 from copycost.snakefile.internals import add_input, rules_with_scripts, states
 
 PACKAGE = Path("workflow", "copycost")
@@ -96,10 +96,10 @@ def code_of(root: str | Path, *starts: str | Path) -> list[str]:
     return sorted(str(path.relative_to(base)) for path in found)
 
 
-def files_of(root: str | Path, *folders: str) -> list[str]:
-    """Return the modules in folders of the package, relative to the checkout and sorted."""
+def files_of(root: str | Path, *patterns: str) -> list[str]:
+    """Return the modules of the package that match, relative to the checkout and sorted."""
     base = Path(root)
-    files = (path for folder in folders for path in (base / PACKAGE / folder).rglob("*.py"))
+    files = (path for pattern in patterns for path in (base / PACKAGE).glob(f"{pattern}.py"))
     return sorted(str(path.relative_to(base)) for path in files)
 
 

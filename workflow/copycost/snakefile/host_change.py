@@ -11,7 +11,7 @@ from pathlib import Path
 
 from copycost.errors import CopycostError
 from copycost.hosts.facts.identity import host_identity
-from copycost.wording.changes import changes_between
+from copycost.wording.words import changes_between
 
 HOST_PATH = Path("results/host.json")
 
@@ -51,10 +51,10 @@ def keep_earlier(*, would: bool) -> str:
         Whether this only is what a run would do, not what this one does.
     """
     # Imported here: the records of most runs are of this host.
-    from copycost.fleet.merging import merge
-    from copycost.fleet.parcel import read_parcel
-    from copycost.fleet.sets import FLEET
-    from copycost.fleet.stores import STUDIES
+    from copycost.compare.hosts.archive_reader import STUDIES
+    from copycost.compare.hosts.host_results import FLEET
+    from copycost.compare.hosts.import_archive import read_parcel
+    from copycost.compare.hosts.merging import merge
     from copycost.snakefile.outcomes import outcomes
 
     raw = HOST_PATH.parent / "raw"

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from copycost.grid.capabilities import IPERF3
-from copycost.grid.conditions import HOT
-from copycost.grid.testbeds import guests_on
+from copycost.config.capabilities import IPERF3
+from copycost.config.conditions import HOT
+from copycost.config.testbeds import guests_on
 
 GRID_RULE = "run_cell"
 CHOOSING_RULE = "choose_cells"

@@ -3,7 +3,7 @@
 import re
 
 from copycost.snakefile.interruption import EXIT_CODE
-from copycost.snakefile.targets import unknown_target
+from copycost.wording.words import did_you_mean
 
 # What it says for every single job, even when told to be quiet about jobs.
 _CHATTER = ("Select jobs to execute", "Execute ", "Using shell", "Assuming unrestricted")
@@ -62,3 +62,19 @@ def reworded(message: str, *, quiet: bool) -> str | None:
         how = "exit status" if found["end"].startswith("returned") else "killed by"
         return f"copycost: {found['script']} failed ({how} {found['status']})"
     return message
+
+
+# Rules that make single files may be asked for too, but nobody has to know those.
+TARGETS = ("measure", "tables", "figures", "report", "profile", "cpu_budget", "datagrams",
+           "simulated", "compare", "audit", "fleet")  # fmt: skip
+# What ./run takes for itself; misspelt, it reaches Snakemake as a target.
+COMMANDS = ("setup", "test", "doctor", "config", "answer", "plan", "compare", "audit", "export",
+            "merge", "fetch", "fleet", "help")  # fmt: skip
+
+
+def unknown_target(target: str) -> str:
+    """Return a sentence about a target that there is not, with what may have been meant."""
+    return (
+        f"{target}: there is no such target; targets are {', '.join(TARGETS)}, and files that a "
+        f"run makes; ./run help shows the commands{did_you_mean(target, [*TARGETS, *COMMANDS])}"
+    )

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from copycost.config.config import Config
 from copycost.config.grid import Grid
-from copycost.config.hosts import Hosts, Slurm
+from copycost.config.peers import Hosts, Slurm
 from copycost.errors import ConfigError
 from copycost.snakefile.progress import format_duration
 from copycost.snakefile.slurm import Node, node_of, offered
-from copycost.wording.plurals import plural
+from copycost.wording.words import plural
 
 _OVERHEAD_S = 0.9
 """Of a repetition, beside warm-up and window: a shared file system is slow."""

@@ -14,10 +14,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from copycost.build.checkout import ROOT
+from copycost.checkout import ROOT
 from copycost.config import simulated
+from copycost.config.cells import RAW_ROOT
 from copycost.errors import DataError
-from copycost.grid.cells import RAW_ROOT
 from copycost.records.aside import reason_of
 from copycost.records.files import write_whole
 from copycost.records.reading import REPETITIONS, UNUSABLE, Readable

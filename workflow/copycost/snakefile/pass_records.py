@@ -4,11 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from copycost.config.alpha_spending import PASSES
+from copycost.config.cells import Cell
 from copycost.config.config import Config
 from copycost.config.grid import Grid
-from copycost.config.looks import PASSES
 from copycost.config.passes import is_given, read_pass
-from copycost.grid.cells import Cell
 
 Chosen = Callable[[int], str]
 

@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from copycost.grid.capabilities import IPERF3
+from copycost.config.capabilities import IPERF3
 from copycost.snakefile import terminal
-from copycost.wording.plurals import plural
+from copycost.wording.words import plural
 
 VARIABLE = "COPYCOST_PROGRESS"
 

@@ -4,18 +4,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from copycost.config import simulated
-from copycost.drivers.programs.driver import NAME as PROGRAMS
-from copycost.drivers.rates import rates_of
+from copycost.config.cells import UNLIMITED, Cell
+from copycost.config.conditions import COLD, HOT, RECV
+from copycost.config.placements import APART, PLACEMENTS
+from copycost.config.variants import PLAIN, VARIANTS
 from copycost.errors import CopycostError
-from copycost.grid.cells import UNLIMITED, Cell
-from copycost.grid.conditions import COLD, HOT, RECV
-from copycost.grid.placements import APART, PLACEMENTS
-from copycost.grid.variants import PLAIN, VARIANTS
 from copycost.hosts.side import SIDES
+from copycost.measure.drivers.programs.driver import NAME as PROGRAMS
+from copycost.measure.drivers.rates import rates_of
 from copycost.records.record import cell_of
 from copycost.records.windows import turns_of, window_ns
 from copycost.snakefile.progress import count
-from copycost.wording.sizes import format_size
+from copycost.wording.numbers import format_size
 
 # as of these studies, whose windows are limited, flooded or sampled
 _OWN_WORDS = {"round_trips": "round trips", "profile": "profile", "datagrams": "datagrams"}

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import yaml
 
+from copycost.config.cells import RAW_ROOT, Cell
 from copycost.config.config import Config
 from copycost.config.passes import known_paths
 from copycost.errors import DataError
-from copycost.grid.cells import RAW_ROOT, Cell
 from copycost.records.aside import set_aside
 from copycost.records.files import read_json
 from copycost.snakefile import parts

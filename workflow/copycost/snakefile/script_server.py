@@ -23,7 +23,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from copycost.build.checkout import SCHEMAS
+from copycost.checkout import SCHEMAS
 from copycost.errors import lacks_room
 from copycost.snakefile.dependencies import imported_names
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from copycost.config.cells import Cell
 from copycost.config.settings import Settings
-from copycost.drivers.choice import driver_of
-from copycost.grid.cells import Cell
+from copycost.measure.drivers.choice import driver_of
 from copycost.measure.repetition import Task
 from copycost.records.files import read_json
 

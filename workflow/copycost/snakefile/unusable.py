@@ -14,11 +14,11 @@ from typing import Any
 
 import yaml
 
+from copycost.config.cells import Cell
 from copycost.config.config import Config
 from copycost.config.passes import is_given
+from copycost.config.testbeds import away_on
 from copycost.errors import DataError
-from copycost.grid.cells import Cell
-from copycost.grid.testbeds import away_on
 from copycost.records.aside import LOST, reason_of, set_aside
 from copycost.records.reading import ELSEWHERE, UNUSABLE
 from copycost.records.record import host_digest

@@ -8,10 +8,9 @@ from enum import StrEnum
 
 import numpy as np
 
-from copycost.stats.alike import ALIKE
 from copycost.stats.ratios import Ratio, holm, paired_ratio
 from copycost.stats.selection import simultaneous_ratio
-from copycost.stats.settings import FloatArray
+from copycost.stats.settings import ALIKE, FloatArray
 
 
 class Told(StrEnum):

@@ -4,7 +4,7 @@ The sizes are exact and the costs' errors are in proportion to them, so each cos
 its inverse square. A size's cost is the median of its repetitions, as elsewhere in the report: by
 their mean, one disturbed repetition of three is enough to bend the line. Where the medians lie off
 the line by more than the repetitions spread, the misfit makes the interval, as in
-`copycost.stats.errors_in_both`.
+`copycost.stats.errors_in_variables`.
 """
 
 import math

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.hosts.side import SIDES
-from copycost.records.parties import EMULATED, PARTIES, WATCHED, use_columns
+from copycost.records.cpu_attribution import EMULATED, PARTIES, WATCHED, use_columns
 from copycost.stats.estimates import Estimate, estimate
 from copycost.stats.settings import FloatArray, StatisticsSettings
 

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from copycost.analysis.json_values import plain
-from copycost.grid.capabilities import IPERF3
+from copycost.config.capabilities import IPERF3
 from copycost.stats.settings import StatisticsSettings
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from copycost.drivers.rates import version_of
-from copycost.grid.cells import Cell
+from copycost.config.cells import Cell
+from copycost.measure.drivers.rates import version_of
 from copycost.records.column import Definition
+from copycost.records.cpu_attribution import use_of
 from copycost.records.derive import Row
-from copycost.records.parties import use_of
 from copycost.records.reading import read_all
 from copycost.records.record import Record, cell_of
 from copycost.records.table import make_table

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from copycost.errors import HostError, Unavailable
+from copycost.hosts.guest.daemon_client import Lease, borrowed
 from copycost.hosts.guest.host import GuestHost, hosts_in
-from copycost.hosts.guest.keeping import Lease, borrowed
 from copycost.hosts.guest.network import ADDRESSES, BRIDGE
 from copycost.hosts.guest.spec import GuestSpec
 from copycost.hosts.host import Host

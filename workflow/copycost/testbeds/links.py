@@ -4,6 +4,7 @@ Source: ip-link(8), ip(8) on -batch, ethtool(8), netdevice(7), veth(4).
 """
 
 import fcntl
+import math
 import re
 import socket
 import struct
@@ -216,3 +217,23 @@ def features_at(host: Host, device: str, names: Mapping[str, str]) -> dict[str, 
         name: states[feature] == "on" if feature in states else None
         for name, feature in names.items()
     }
+
+
+_IP_BYTES, _UDP_BYTES = 20, 8
+# preamble and start, two addresses, type, check sequence, and the gap to the next one
+_FRAME_BYTES = 8 + 12 + 2 + 4 + 12
+_LEAST_PACKET_BYTES = 46
+
+
+def packets_of(msg_bytes: int, mtu_bytes: int) -> int:
+    """Return how many packets carry a datagram; all but the last carry a multiple of 8 bytes."""
+    room = mtu_bytes - _IP_BYTES
+    whole = msg_bytes + _UDP_BYTES
+    return 1 if whole <= room else math.ceil(whole / (room // 8 * 8))
+
+
+def payload_share(msg_bytes: int, mtu_bytes: int) -> float:
+    """Return which share of what a datagram takes on an Ethernet is its payload."""
+    n_packets = packets_of(msg_bytes, mtu_bytes)
+    packets_bytes = msg_bytes + _UDP_BYTES + n_packets * _IP_BYTES
+    return msg_bytes / (max(packets_bytes, _LEAST_PACKET_BYTES) + n_packets * _FRAME_BYTES)

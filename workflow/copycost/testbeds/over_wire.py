@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from copycost.config.testbeds import transport_of
 from copycost.errors import AttemptFailed, Unavailable
-from copycost.grid.testbeds import transport_of
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 from copycost.hosts.parent import watched_parents

@@ -1,6 +1,6 @@
 """A testbed that is built: two ends between which messages run, and what was found of the path.
 
-Each testbed is a file of this folder, named as its entry in `copycost.grid.testbeds`, with a
+Each testbed is a file of this folder, named as its entry in `copycost.config.testbeds`, with a
 function ``build(machine, *, page_segments)`` that is a context manager yielding a `Testbed`; one
 in guests takes ``guest`` too: what guests are made of (results/guest.json).
 """
@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from copycost.config.testbeds import Transport, away_on, guests_on, kind_of, transport_of
 from copycost.errors import Unavailable
-from copycost.grid.testbeds import Transport, away_on, guests_on, kind_of, transport_of
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import Isolation
 from copycost.hosts.side import SIDES, SideName
 from copycost.testbeds.drop_hook import DropHook
-from copycost.testbeds.packets import payload_share
+from copycost.testbeds.links import payload_share
 
 
 @dataclass(frozen=True, slots=True)

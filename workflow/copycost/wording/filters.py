@@ -11,12 +11,9 @@ from typing import Any
 
 from jinja2 import Environment
 
-from copycost.wording.finite import finite
-from copycost.wording.paragraphs import item, one_line, paragraph
-from copycost.wording.percent import NBSP, format_percent
-from copycost.wording.plurals import agree, count, counted, plural, times
-from copycost.wording.sizes import format_size
+from copycost.wording.numbers import NBSP, finite, format_percent, format_size
 from copycost.wording.sources import prints
+from copycost.wording.words import agree, count, counted, item, one_line, paragraph, plural, times
 
 # Beyond this factor between its ends, an interval says how little is known rather than where.
 _VAGUE_FACTOR = 20.0
@@ -277,3 +274,22 @@ def add_filters(environment: Environment) -> None:
             "percent_span": partial(span, form=percent),
         }
     )
+
+
+_MEANINGS = {
+    "foreign_load": "other programs used CPUs",
+    "steal": "the hypervisor took CPU time away",
+    "throttled": "the CPU lowered its clock",
+    "window_edge_late": "an edge of the window came late",
+    "few_messages": "few messages fell into the window",
+    "lock_waited": "another measurement had to be waited for",
+    "user_mode_only": "counters saw user mode only",
+    "sink_loss": "datagrams were lost before the hook that drops them",
+    "odd_numbers": "bytes and messages, or CPU time and window, were read at two moments",
+    "unknown_peers": "somebody else came to the port of the measurement",
+}
+
+
+def warnings(counts: Mapping[str, int]) -> str:
+    """Return warnings with their repetitions: ``the CPU lowered its clock (3) and ...``."""
+    return join_and(f"{_MEANINGS.get(code, f'`{code}`')} ({n})" for code, n in counts.items())

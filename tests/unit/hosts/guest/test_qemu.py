@@ -7,7 +7,7 @@ import pytest
 
 from copycost.errors import Unavailable
 from copycost.hosts.guest import qemu
-from copycost.hosts.guest.making import settle
+from copycost.hosts.guest.build_image import settle
 from copycost.hosts.guest.qemu import GuestMachine, Link, find_qemu
 from copycost.hosts.local import LocalHost
 

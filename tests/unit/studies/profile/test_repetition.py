@@ -4,7 +4,7 @@ from typing import Literal
 
 import pytest
 
-from copycost.drivers.protocol import NoMeasurement
+from copycost.measure.drivers.protocol import NoMeasurement
 from copycost.perf.stacks import UNKNOWN, Stacks
 from copycost.studies.profile.record import Sampling
 from copycost.studies.profile.repetition import require_samples, require_stacks

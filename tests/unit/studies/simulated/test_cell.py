@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from copycost.errors import HostError, TookTooLong, Unavailable
-from copycost.simulation.cell import Simulated
+from copycost.measure.simulated.cell import Simulated
 from copycost.studies.simulated.cell import receiver_of, require_received, sender_of
 from copycost.studies.simulated.guest import remedy_of
 

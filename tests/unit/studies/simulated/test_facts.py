@@ -15,7 +15,7 @@ from simulated_tables import (
     walks,
 )
 
-from copycost.build.checkout import ROOT
+from copycost.checkout import ROOT
 from copycost.perf.output import parse_perf
 from copycost.records.table import make_table
 from copycost.studies.simulated.columns import SIMULATED
@@ -29,7 +29,7 @@ from copycost.studies.simulated.counts import (
     totals_of,
 )
 from copycost.studies.simulated.facts import copied_shares
-from copycost.studies.simulated.record import read_simulated, write_simulated
+from copycost.studies.simulated.reading import read_simulated, write_simulated
 from copycost.studies.simulated.savings import LEAST, change_of, level_of
 from copycost.studies.simulated.table import rows_of
 from copycost.studies.simulated.walks import WALKS

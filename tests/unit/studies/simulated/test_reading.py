@@ -7,9 +7,13 @@ from typing import Any
 import pytest
 from simulated_tables import ASSUMED, CACHES, CATEGORIES, GUEST, Truth, record_of
 
-from copycost.grid.cells import Cell
-from copycost.studies.simulated.reading import machine_of, read_cells
-from copycost.studies.simulated.record import SimulatedRecord, write_simulated
+from copycost.config.cells import Cell
+from copycost.studies.simulated.reading import (
+    SimulatedRecord,
+    machine_of,
+    read_cells,
+    write_simulated,
+)
 from copycost.studies.simulated.table import collect
 
 SIZES = (4096, 16384, 49152)

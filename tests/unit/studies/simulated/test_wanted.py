@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from copycost.build.checkout import ROOT
+from copycost.checkout import ROOT
 from copycost.config.config import Config
 from copycost.config.sources import usual_tree
+from copycost.config.variants import PLAIN
 from copycost.errors import Unavailable
-from copycost.grid.variants import PLAIN
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.guest.needs import Need
 from copycost.studies.simulated import wanted

@@ -11,7 +11,7 @@ from matplotlib.text import Text
 from report.example import write_results
 from synthetic import Run, Udp
 
-from copycost.analysis.tables import read_table
+from copycost.analysis.columns import read_table
 from copycost.figures import answer, ranking
 from copycost.figures.tables import Drawn
 from copycost.records.files import read_json
@@ -19,7 +19,7 @@ from copycost.studies.memory import figures as memory_floor
 from copycost.studies.round_trips import figures as round_trips
 from copycost.studies.round_trips.table import read_curves
 from copycost.studies.streams.overviews import draw_overviews, draw_rankings
-from copycost.wording.percent import NBSP
+from copycost.wording.numbers import NBSP
 
 pytestmark = pytest.mark.slow
 

@@ -5,15 +5,14 @@ from dataclasses import asdict
 from copycost.analysis.condition_view import View
 from copycost.analysis.crossovers import crossover_facts
 from copycost.analysis.evidence import weigh
-from copycost.analysis.json_values import Facts
+from copycost.analysis.json_values import Facts, ratio_facts
 from copycost.analysis.metrics import BASELINE
 from copycost.analysis.quality import quality_facts
 from copycost.analysis.quantities import ONE, ZERO, Disagreement, Quantity, quantities
 from copycost.analysis.questions.cache_misses import cache_miss_facts
 from copycost.analysis.questions.contention import contention_facts
 from copycost.analysis.questions.fastest import fastest_facts
-from copycost.analysis.questions.others import other_ways_facts
-from copycost.analysis.ratio_facts import ratio_facts
+from copycost.analysis.questions.other_implementations import other_ways_facts
 from copycost.stats.ratios import Ratio
 
 

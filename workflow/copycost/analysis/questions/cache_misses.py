@@ -4,8 +4,8 @@ from copycost.analysis.condition_view import View
 from copycost.analysis.crossovers import records
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, counted_share
+from copycost.analysis.pooled_ratio import together
 from copycost.analysis.quantities import ONE, ZERO
-from copycost.analysis.together import together
 from copycost.perf.events import MISS_LEVELS
 
 # What a generic "cache miss" means differs between processors, so it is no level of its own.
@@ -25,7 +25,7 @@ def cache_miss_facts(view: View) -> Facts:
         or ``not_counted``; and its falls.
     falls
         Per level and implementation the ratio over all cells, and whether these contradict each
-        other (see `copycost.analysis.together`), deepest first; with the cell with the lowest.
+        other (see `copycost.analysis.pooled_ratio`), deepest first; with the cell with the lowest.
     deepest
         The first of them, if it is a fall that no cells contradict.
     only_level

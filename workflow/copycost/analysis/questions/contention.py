@@ -7,13 +7,12 @@ from itertools import combinations
 import pandas as pd
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.explained import explain_threads
-from copycost.analysis.json_values import Facts
+from copycost.analysis.decomposition import explain_threads
+from copycost.analysis.json_values import Facts, ratio_facts
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.analysis.ratio_facts import ratio_facts
-from copycost.analysis.together import halves_of
-from copycost.stats.groups import Path, paths, settled_signs
+from copycost.analysis.pooled_ratio import halves_of
 from copycost.stats.ratios import Ratio
+from copycost.stats.trend_tests import Path, paths, settled_signs
 
 # Up to so many implementations, each is explained in the text.
 _FEW = 4
@@ -27,8 +26,8 @@ def contention_facts(view: View) -> Facts:
     verdict
         The course that all implementations share, else ``differs``; ``one_thread_count`` or
         ``not_measured`` where there is nothing to compare. A course is ``rises``, ``falls``,
-        ``turns``, ``unsettled`` (see `copycost.stats.groups.Course`), or ``by_size``: shown to rise
-        at some sizes and to fall at others, so that nothing is told of the sizes together.
+        ``turns``, ``unsettled`` (see `copycost.stats.trend_tests.Course`), or ``by_size``: shown to
+        rise at some sizes and to fall at others, so that nothing is told of the sizes together.
     groups
         The implementations of which the same is told: implementations, course, told (changes that
         stand: fewer, more, sign), open_from (from this thread count on, none does; None where the
@@ -37,7 +36,7 @@ def contention_facts(view: View) -> Facts:
         Of all implementations, or of many the two in which throughput grew least and most: the
         same, with the whole way from the fewest threads to the most; sizes shown to rise (`up`)
         and to fall (`down`); and `ways`: over which sizes (all, or those that rise, and those that
-        fall) what the change consists of (`explained`, see `copycost.analysis.explained`).
+        fall) what the change consists of (`explained`, see `copycost.analysis.decomposition`).
     wholes
         The whole ways over the sizes together, of the implementations whose sizes do not contradict
         each other.

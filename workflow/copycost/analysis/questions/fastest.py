@@ -2,7 +2,7 @@
 
 from copycost.analysis.condition_view import View
 from copycost.analysis.crossovers import records, sign_of
-from copycost.analysis.explained import explain_pair
+from copycost.analysis.decomposition import explain_pair
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.quantities import ONE, ZERO, first_rival
@@ -28,7 +28,7 @@ def fastest_facts(view: View) -> Facts:
     slower, faster
         The cells where less, and more, throughput than the first rival's stands (see
         `View.standing`): n_cells, and explained (what the difference consists of there, see
-        `copycost.analysis.explained`); None where there is no such cell. Their intervals do not
+        `copycost.analysis.decomposition`); None where there is no such cell. Their intervals do not
         allow for the choice of the cells, so no text has them.
     """
     rivals = [name for name in _RIVALS if view.has(name)] if view.has(ZERO) else []

@@ -19,7 +19,7 @@ from copycost.audit.message import Message
 from copycost.stats.crossover import Crossover, Outcome, find_crossover
 from copycost.stats.settings import StatisticsSettings
 from copycost.wording.filters import size as told
-from copycost.wording.plurals import plural
+from copycost.wording.words import plural
 
 Place = tuple[str, int]
 """Dataset, threads: where a comparison along the sizes is made."""

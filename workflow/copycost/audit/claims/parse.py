@@ -21,7 +21,7 @@ from copycost.audit.claims.vocabulary import (
     Zero,
 )
 from copycost.audit.quantities import base_of, find_quantity, is_quantity
-from copycost.wording.sizes import parse_size
+from copycost.wording.numbers import parse_size
 
 _RANKS = ("highest", "lowest", "best", "worst")
 _VALUES = ("zero", "not zero", "above", "below")

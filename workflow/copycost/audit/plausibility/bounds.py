@@ -17,7 +17,7 @@ from copycost.audit.plausibility.finding import Finding, Sureness, finding
 from copycost.audit.plausibility.sample import Sample
 from copycost.audit.quantities import LATENCY, SIZE, THREADS
 from copycost.audit.wording import cell_names
-from copycost.build.checkout import ROOT
+from copycost.checkout import ROOT
 from copycost.stats.settings import FloatArray
 
 _CLOCK_HZ = 6e9

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from copycost.build.checkout import ROOT
+from copycost.checkout import ROOT
 
 
 class Sureness(StrEnum):

@@ -7,7 +7,7 @@ from typing import TypeVar
 from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.hosts.facts.processor import processor_name, processor_vendor
 from copycost.hosts.facts.virtualisation import virtualisation
-from copycost.wording.cpulist import format_cpu_list
+from copycost.wording.numbers import format_cpu_list
 
 _CPU = "sys/devices/system/cpu"
 _T = TypeVar("_T")

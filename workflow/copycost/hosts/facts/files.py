@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from copycost.wording.cpulist import parse_cpu_list
+from copycost.wording.numbers import parse_cpu_list
 
 _T = TypeVar("_T")
 

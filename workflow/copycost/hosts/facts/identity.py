@@ -12,7 +12,7 @@ from copycost.hosts.facts.processor import processor_name
 from copycost.hosts.facts.tools import TOOLS, describe_tool
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
-from copycost.wording.cpulist import format_cpu_list
+from copycost.wording.numbers import format_cpu_list
 
 # Switches that forbid ordinary users to make namespaces; a file that is missing is no switch.
 NAMESPACE_SWITCHES = (

@@ -6,8 +6,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from copycost.errors import CopycostError, HostError, MeasurementStopped, Unavailable
+from copycost.hosts.guest.daemon_client import Lease, LentGuest
 from copycost.hosts.guest.failure import MORE_MEMORY, GuestFailed, guest_failed
-from copycost.hosts.guest.keeping import Lease, LentGuest
 from copycost.hosts.remote.host import RemoteHost
 
 
@@ -17,7 +17,7 @@ class GuestHost(RemoteHost):
     Parameters
     ----------
     guest
-        Lent by the keeper; its line is ours from now on.
+        Lent by the daemon; its line is ours from now on.
     """
 
     def __init__(self, guest: LentGuest) -> None:

@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 
 from copycost.hosts.facts.tools import describe_tool
+from copycost.hosts.guest.build_image import TOOLS
 from copycost.hosts.guest.libraries import symbols_of
-from copycost.hosts.guest.making import TOOLS
 from copycost.hosts.guest.qemu import PROGRAM
 
 

@@ -21,9 +21,8 @@ from copycost.errors import CopycostError
 from copycost.hosts.local import LocalHost
 from copycost.hosts.parent import parent_of
 from copycost.hosts.remote import messages
-from copycost.hosts.remote.messages import Message, NotAMessage
+from copycost.hosts.remote.messages import Line, Message, NotAMessage
 from copycost.hosts.remote.service import Service, introduction
-from copycost.hosts.remote.way_back import Line
 
 # a session's things are ended by the main thread; if that is busy for longer, all are just killed
 _LONGEST_GOODBYE_S = 1.5

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import IO, Self
 
 from copycost.errors import AttemptFailed, HostError, MeasurementStopped, Unavailable
-from copycost.hosts.about import About
 from copycost.hosts.cgroups import CpuGroup
 from copycost.hosts.clock import ClockReading
 from copycost.hosts.host import MachineKind
@@ -24,10 +23,11 @@ from copycost.hosts.process_usage import Usage
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.connection import PATIENCE_S, Connection
 from copycost.hosts.remote.files import RemoteFiles
-from copycost.hosts.remote.held import RemoteGroup, RemoteOutput, RemoteReader
+from copycost.hosts.remote.leases import RemoteGroup, RemoteOutput, RemoteReader
 from copycost.hosts.remote.messages import Message
 from copycost.hosts.remote.planned import PlannedThere
 from copycost.hosts.remote.program import RemoteProgram
+from copycost.hosts.uname import About
 
 _PINGS = 10
 # how often who waits for a lock there looks whether anybody still waits for it here

@@ -12,7 +12,10 @@ was still under way from an earlier session is known by coming before its answer
 
 import base64
 import json
-from collections.abc import Mapping
+import os
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
@@ -151,3 +154,26 @@ def error_of(message: Message) -> Exception:
             return ValueError(*words)
         case _:
             return HostError(*words)
+
+
+class Part:
+    """Serves the requests for which it has a method: that for ``start`` is ``_do_start``."""
+
+    def server_of(self, op: str) -> Callable[[Message], Any] | None:
+        """Return what serves a request; None if this part does not."""
+        return getattr(self, f"_do_{op}", None)
+
+
+class Line:
+    """The way back: messages of both threads, each in one piece."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._lock = threading.Lock()
+
+    def send(self, message: Message) -> None:
+        """Send a message; that nobody is there any more is noticed where we read."""
+        rest = memoryview(as_line(message))
+        with self._lock, suppress(OSError):
+            while rest:
+                rest = rest[os.write(self._fd, rest) :]

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class PlannedThere(Generic[T]):
-    """Two requests that an agent keeps until their times; see `copycost.hosts.edges.AtEdges`.
+    """Two requests that an agent keeps until their times; see `window_edges.AtEdges`.
 
     Parameters
     ----------

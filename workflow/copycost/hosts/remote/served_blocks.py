@@ -10,9 +10,7 @@ from copycost.errors import CopycostError, HostError
 from copycost.hosts.cgroups import CpuGroup
 from copycost.hosts.local import LocalHost
 from copycost.hosts.remote import messages
-from copycost.hosts.remote.messages import Message
-from copycost.hosts.remote.part import Part
-from copycost.hosts.remote.way_back import Line
+from copycost.hosts.remote.messages import Line, Message, Part
 
 
 @dataclass(frozen=True, slots=True)

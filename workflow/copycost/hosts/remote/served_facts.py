@@ -2,8 +2,7 @@
 
 from copycost.hosts.local import LocalHost, LocalReader
 from copycost.hosts.remote import messages
-from copycost.hosts.remote.messages import Message
-from copycost.hosts.remote.part import Part
+from copycost.hosts.remote.messages import Message, Part
 
 
 class ServedFacts(Part):

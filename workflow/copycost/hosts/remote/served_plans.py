@@ -8,8 +8,7 @@ from typing import Any
 from copycost.errors import CopycostError
 from copycost.hosts.local import LocalHost
 from copycost.hosts.remote import messages
-from copycost.hosts.remote.messages import Message
-from copycost.hosts.remote.part import Part
+from copycost.hosts.remote.messages import Message, Part
 
 # poll(2) counts whole milliseconds: the last one before a planned moment is slept through
 _POLL_GRAIN_NS = 1_000_000

@@ -14,9 +14,7 @@ from copycost.errors import HostError
 from copycost.hosts.local import LocalHost
 from copycost.hosts.program import LocalProgram
 from copycost.hosts.remote import messages
-from copycost.hosts.remote.messages import Message
-from copycost.hosts.remote.part import Part
-from copycost.hosts.remote.way_back import Line
+from copycost.hosts.remote.messages import Line, Message, Part
 
 # goes with the news that its program has ended; what is larger is sent when it is asked for
 _LARGEST_NEWS_BYTES = 1 << 16

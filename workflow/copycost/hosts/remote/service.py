@@ -11,13 +11,11 @@ from typing import Any
 from copycost.errors import HostError
 from copycost.hosts.local import LocalHost
 from copycost.hosts.remote import messages
-from copycost.hosts.remote.messages import Message
-from copycost.hosts.remote.part import Part
+from copycost.hosts.remote.messages import Line, Message, Part
 from copycost.hosts.remote.served_blocks import ServedBlocks
 from copycost.hosts.remote.served_facts import ServedFacts
 from copycost.hosts.remote.served_plans import ServedPlans
 from copycost.hosts.remote.served_programs import ServedPrograms
-from copycost.hosts.remote.way_back import Line
 
 _CONSTANTS = ("SC_PAGE_SIZE", "SC_CLK_TCK", "SC_NPROCESSORS_ONLN")
 # which kernel it is, and which boot of it

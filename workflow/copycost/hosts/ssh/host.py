@@ -1,4 +1,4 @@
-"""A machine at the other end of ssh, as a host: for once, or by the run's keeper."""
+"""A machine at the other end of ssh, as a host: for once, or by the run's daemon."""
 
 import os
 import select
@@ -10,14 +10,14 @@ from copycost.errors import HostError, MeasurementStopped
 from copycost.hosts.lock import say
 from copycost.hosts.parent import watched_parents
 from copycost.hosts.remote.connection import PATIENCE_S
+from copycost.hosts.remote.daemon_client import ask_daemon, connected
 from copycost.hosts.remote.host import RemoteHost
-from copycost.hosts.remote.keeping import ask_keeper, connected
 from copycost.hosts.ssh.client import SshTarget, Unreachable
 from copycost.hosts.ssh.line import KEEP_ALIVE_S, SshLine
 
-_KEEPER = "copycost.hosts.ssh.keeper"
+_DAEMON = "copycost.hosts.ssh.daemon"
 # ssh may be started twice within one answer, and a bundle be brought between
-_KEEPER_PATIENCE_S = 90.0
+_DAEMON_PATIENCE_S = 90.0
 # how long a machine that is gone, as one that reboots, is waited for: once, whoever wants it
 _COMES_BACK_S = 60.0
 _LOOK_S = 1.0
@@ -60,21 +60,21 @@ def kept_host(target: SshTarget) -> Iterator[RemoteHost]:
     Unavailable
         If nothing there can serve us.
     """
-    with connected(_KEEPER, _KEEPER_PATIENCE_S) as keeper, watched_parents() as parent_fds:
+    with connected(_DAEMON, _DAEMON_PATIENCE_S) as daemon, watched_parents() as parent_fds:
         try:
-            line = _line_to(target, keeper, parent_fds)
+            line = _line_to(target, daemon, parent_fds)
         except OSError as error:
-            raise HostError(f"the keeper of ssh does not answer ({error}); run again") from error
+            raise HostError(f"the daemon of ssh does not answer ({error}); run again") from error
         with RemoteHost(line, line, target.name, kind="ssh", keep_alive_s=KEEP_ALIVE_S) as host:
             yield host
 
 
-def _line_to(target: SshTarget, keeper: socket.socket, parent_fds: Sequence[int]) -> int:
+def _line_to(target: SshTarget, daemon: socket.socket, parent_fds: Sequence[int]) -> int:
     """Return the line to a machine's agent; one that is gone is waited for, and that is said."""
     asked = {"peer": target.name, "ssh_options": list(target.options)}
     waits = False
     while True:
-        answer, lines = ask_keeper(keeper, asked)
+        answer, lines = ask_daemon(daemon, asked)
         if lines:
             if waits:
                 say(f"{target.name} is back: going on")

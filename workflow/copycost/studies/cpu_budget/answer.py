@@ -7,7 +7,7 @@ from typing import Any
 
 from copycost.errors import DataError
 from copycost.studies.cpu_budget.plan import Need, Plan, plan_for
-from copycost.wording.plurals import plural
+from copycost.wording.words import plural
 
 _BASIS = {
     "line": "on the fitted line",

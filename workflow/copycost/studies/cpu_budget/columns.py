@@ -2,7 +2,7 @@
 
 from copycost.records.column import Column, Definition, fact
 from copycost.records.columns import OUTCOME
-from copycost.records.parties import cost_columns, status_columns, use_columns
+from copycost.records.cpu_attribution import cost_columns, status_columns, use_columns
 
 _KEY = "Key"
 _CPU = "% of one CPU"

@@ -7,10 +7,10 @@ from typing import Any
 import pandas as pd
 
 from copycost.analysis.json_values import plain
-from copycost.grid.cells import WHOLE_CPU
-from copycost.grid.testbeds import away_on, peer_of
+from copycost.config.cells import WHOLE_CPU
+from copycost.config.testbeds import away_on, peer_of
 from copycost.records.columns import SIDES
-from copycost.stats.errors_in_both import METHOD
+from copycost.stats.errors_in_variables import METHOD
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.cpu_budget.bottleneck import judge_bottleneck
 from copycost.studies.cpu_budget.compared_curves import scaling_of, with_published

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from copycost.stats.errors_in_both import Errors, Line, fit_line, pooled_errors
+from copycost.stats.errors_in_variables import Errors, Line, fit_line, pooled_errors
 from copycost.stats.ratios import t_quantile
 from copycost.stats.settings import FloatArray
 from copycost.studies.cpu_budget.points import Point
-from copycost.wording.percent import NBSP
+from copycost.wording.numbers import NBSP
 
 FEWEST_POINTS = 3
 OFF_LINE = 0.05

@@ -133,7 +133,7 @@ def _on_line(line: Mapping[str, Any], bits_per_s: float, most_percent: float) ->
     percent = (bits_per_s - intercept) / slope
     if line["reach"] is None:
         return Need(max(0.0, percent), None, None)
-    # delta method, see copycost.stats.errors_in_both.Line.where
+    # delta method, see copycost.stats.errors_in_variables.Line.where
     variance = (
         line["intercept_variance"]
         + percent**2 * line["slope_variance"]

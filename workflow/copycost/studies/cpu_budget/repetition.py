@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import cast
 
-from copycost.grid.cells import WHOLE_CPU
+from copycost.config.cells import WHOLE_CPU
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.cpu_limit import CpuLimit, LimiterKind
 from copycost.observers.process_usage import ProcessUsage

@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from copycost.drivers.rates import congestion_control_of, rates_of
-from copycost.grid.cells import WHOLE_CPU, Cell
-from copycost.records.parties import costs_of
+from copycost.config.cells import WHOLE_CPU, Cell
+from copycost.measure.drivers.rates import congestion_control_of, rates_of
+from copycost.records.cpu_attribution import costs_of
 from copycost.studies.cpu_budget.columns import CPU_BUDGET
 from copycost.studies.record_table import begin_row, table_of
 

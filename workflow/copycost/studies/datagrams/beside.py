@@ -6,8 +6,8 @@ from typing import Any
 import pandas as pd
 
 from copycost.analysis.json_values import plain
-from copycost.grid.testbeds import without_guests
-from copycost.records.parties import EMULATED
+from copycost.config.testbeds import without_guests
+from copycost.records.cpu_attribution import EMULATED
 
 # the testbed of ours for each published scenario, of one stream
 _PUBLISHED_TESTBEDS = {

@@ -8,9 +8,9 @@ import pandas as pd
 
 from copycost.analysis.json_values import plain
 from copycost.analysis.wire_link import NEAR
-from copycost.grid.testbeds import transport_of
+from copycost.config.testbeds import transport_of
 from copycost.records.columns import SIDES
-from copycost.records.parties import EMULATED
+from copycost.records.cpu_attribution import EMULATED
 from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
 from copycost.stats.two_terms import METHOD, TwoTerms, fit_two_terms

@@ -7,16 +7,16 @@ from typing import Any
 
 import pandas as pd
 
-from copycost.drivers.iperf3.output import udp_totals
-from copycost.drivers.rates import limit_of, rates_of
-from copycost.grid.cells import Cell
-from copycost.grid.testbeds import kernels_on
+from copycost.config.cells import Cell
+from copycost.config.testbeds import kernels_on
+from copycost.measure.drivers.iperf3.output import udp_totals
+from copycost.measure.drivers.rates import limit_of, rates_of
 from copycost.records.columns import SIDES
-from copycost.records.parties import costs_of
+from copycost.records.cpu_attribution import costs_of
 from copycost.studies.datagrams.columns import DATAGRAMS
 from copycost.studies.datagrams.loss import CAUSES, account_of
 from copycost.studies.record_table import begin_row, table_of
-from copycost.testbeds.packets import packets_of
+from copycost.testbeds.links import packets_of
 
 TASK_CLOCK = "task_clock"
 """What the column `cpu_clock` says where perf counted both sides."""

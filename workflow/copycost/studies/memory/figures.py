@@ -14,7 +14,7 @@ from copycost.figures.style import INK, QUIET, WIDTH_CM, styled
 from copycost.figures.tables import Drawn
 from copycost.figures.text import NOTE_PT, empty_figure, put_note, size_label, wrap
 from copycost.figures.tips import add_tips, value_tip
-from copycost.wording.percent import NBSP
+from copycost.wording.numbers import NBSP
 
 COLUMNS = ("bytes", "quantity", "unit", "value", "low", "high", "n", "state")
 """Columns of the CSV: `bytes` is the working set of a copy."""

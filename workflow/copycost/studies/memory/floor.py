@@ -9,17 +9,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from copycost.build.checkout import current_commit
-from copycost.drivers.programs.side import EXIT_UNAVAILABLE
-from copycost.drivers.programs.working_set import ring_bytes
-from copycost.drivers.protocol import AGAIN, Verdict
+from copycost.checkout import current_commit
+from copycost.config.conditions import COLD
+from copycost.config.placements import APART
 from copycost.errors import AttemptFailed, CannotStart, ConfigError
-from copycost.grid.conditions import COLD
-from copycost.grid.placements import APART
 from copycost.hosts.launch import Launch
 from copycost.hosts.memory import require_memory
 from copycost.hosts.placement import place
-from copycost.measure.claim import Claim, claimed
+from copycost.measure.drivers.programs.side import EXIT_UNAVAILABLE
+from copycost.measure.drivers.programs.working_set import ring_bytes
+from copycost.measure.drivers.protocol import AGAIN, Verdict
+from copycost.measure.host_lock import Claim, claimed
 from copycost.observers.disturbance import lock_warning
 from copycost.records.record import host_digest
 from copycost.studies.memory.record import SCHEMA_VERSION, MemoryRecord

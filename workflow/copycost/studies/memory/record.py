@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any, TypedDict, cast
 
-from copycost.build.checkout import SCHEMAS
-from copycost.records.kind import RecordKind
+from copycost.checkout import SCHEMAS
+from copycost.records.json_schema import RecordKind
 from copycost.records.reading import NO_STAMPS, REMEDY, Readable
 from copycost.records.record import Disturbance, Status
 

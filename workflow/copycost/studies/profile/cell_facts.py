@@ -5,18 +5,18 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from copycost.analysis.labels import copied_label
-from copycost.grid.conditions import Condition
-from copycost.grid.testbeds import guests_on
+from copycost.config.conditions import Condition
+from copycost.config.testbeds import guests_on
 from copycost.hosts.side import SIDES
 from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.functions import UNCATEGORISED, Stack, plain_name
 from copycost.studies.profile.grid import CellKey
+from copycost.studies.profile.hypervisor_breakdown import work_facts
 from copycost.studies.profile.names import flame_figure, parties_on, slug_of
 from copycost.studies.profile.shares import Lists, Share
 from copycost.studies.profile.tables import Repetition
 from copycost.studies.profile.way import tap_copy, way_facts
-from copycost.studies.profile.work import work_facts
 
 
 def cell_facts(

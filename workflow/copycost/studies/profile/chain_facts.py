@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from copycost.grid.testbeds import transport_of
+from copycost.config.testbeds import transport_of
 from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.cell_facts import accelerator_of, labels_of, most_cpus

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from copycost.grid.conditions import Condition
+from copycost.config.conditions import Condition
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.account import Rounds, account
 from copycost.studies.profile.cell_facts import accelerator_of

@@ -15,12 +15,12 @@ from copycost.studies.profile.cell_facts import cell_facts
 from copycost.studies.profile.chain_facts import chain_facts, published_chains, read_published
 from copycost.studies.profile.difference_facts import difference_facts, rounds_of
 from copycost.studies.profile.functions import load_categories
+from copycost.studies.profile.hypervisor_breakdown import work_outside
 from copycost.studies.profile.names import pairs_of
 from copycost.studies.profile.paths import load_chain_names, load_data_path
 from copycost.studies.profile.shares import Lists
 from copycost.studies.profile.tables import Repetition, by_cell
 from copycost.studies.profile.way import LEAST_NS_PER_KIB
-from copycost.studies.profile.work import work_outside
 
 SCHEMA_VERSION = 1
 

@@ -4,14 +4,14 @@ import itertools
 from collections.abc import Collection, Iterator
 from typing import NamedTuple, Self
 
+from copycost.config.capabilities import IPERF3, can_exist
+from copycost.config.cells import Cell
+from copycost.config.conditions import HOT, RECV
 from copycost.config.config import Config
 from copycost.config.cpu_budget import CpuBudget
 from copycost.config.datagrams import Datagrams
+from copycost.config.placements import APART
 from copycost.config.profile import Profile
-from copycost.grid.capabilities import IPERF3, can_exist
-from copycost.grid.cells import Cell
-from copycost.grid.conditions import HOT, RECV
-from copycost.grid.placements import APART
 
 STUDY = "profile"
 

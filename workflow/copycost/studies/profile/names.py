@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from copycost.grid.testbeds import away_on, guests_on
+from copycost.config.testbeds import away_on, guests_on
 from copycost.hosts.parties import parties_of
 from copycost.hosts.side import SIDES
 from copycost.studies.profile.grid import CellKey

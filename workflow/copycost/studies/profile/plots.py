@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from copycost.records.parties import EMULATED
+from copycost.records.cpu_attribution import EMULATED
 from copycost.studies.profile.cell_facts import accelerator_of, labels_of
 from copycost.studies.profile.flame import flame_graph
 from copycost.studies.profile.functions import Stack
@@ -14,8 +14,7 @@ from copycost.studies.profile.names import flame_figure, parties_on, slug_of
 from copycost.studies.profile.shares import Lists
 from copycost.studies.profile.tables import Repetition, by_cell
 from copycost.wording.filters import exact_size
-from copycost.wording.parties import party
-from copycost.wording.plurals import plural
+from copycost.wording.words import party, plural
 
 
 def draw_all(repetitions: Sequence[Repetition], lists: Lists, folder: Path) -> None:

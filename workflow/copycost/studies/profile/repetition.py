@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from copycost.config.capabilities import IPERF3
 from copycost.config.profile import EventChoice
-from copycost.drivers.protocol import AGAIN, NoMeasurement, Verdict
+from copycost.config.testbeds import guests_on
 from copycost.errors import Unavailable
-from copycost.grid.capabilities import IPERF3
-from copycost.grid.testbeds import guests_on
 from copycost.hosts.local import LocalHost
 from copycost.hosts.parties import is_inside, is_rest
 from copycost.hosts.side import Side
+from copycost.measure.drivers.protocol import AGAIN, NoMeasurement, Verdict
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.process_usage import ProcessUsage
 from copycost.observers.protocol import WindowObserver
@@ -22,7 +22,7 @@ from copycost.perf.stacks import UNKNOWN, Stacks
 from copycost.records.record import Record
 from copycost.studies.profile.runs import Run, run_of
 from copycost.testbeds.testbed import Testbed
-from copycost.wording.parties import party
+from copycost.wording.words import party
 
 # what perf stat counts beside the sampling: more events would be counted in turns with it
 _COUNTED = ("task_clock_ns", "context_switches")

@@ -4,11 +4,11 @@ import math
 from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
 
-from copycost.drivers.programs.driver import NAME as PROGRAMS
-from copycost.drivers.protocol import AGAIN, NoMeasurement, Verdict
-from copycost.drivers.rates import rates_of
 from copycost.hosts.parties import REFERENCES, hypervisor_of, rest_of_guest
 from copycost.hosts.side import SIDES
+from copycost.measure.drivers.programs.driver import NAME as PROGRAMS
+from copycost.measure.drivers.protocol import AGAIN, NoMeasurement, Verdict
+from copycost.measure.drivers.rates import rates_of
 from copycost.records.record import Record
 from copycost.records.windows import received_bytes, turns_of
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from copycost.grid.cells import Cell
+from copycost.config.cells import Cell
 from copycost.hosts.parties import REFERENCES
 from copycost.hosts.side import SIDES
 from copycost.records.reading import read_all

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from copycost.grid.testbeds import transport_of
+from copycost.config.testbeds import transport_of
 from copycost.hosts.parties import hypervisor_of, is_hypervisor
 from copycost.hosts.side import SideName
 from copycost.stats.estimates import estimate

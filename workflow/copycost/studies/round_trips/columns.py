@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from copycost.records.column import KEY, Column, Definition, fact
 from copycost.records.columns import CELLS, SIDES
-from copycost.records.machines import machine_columns
-from copycost.records.parties import cost_columns, status_columns, use_columns
+from copycost.records.cpu_attribution import cost_columns, status_columns, use_columns
+from copycost.records.machine_windows import machine_columns
 
 _TIMES = "Round trips"
 _TIME_COLUMNS = (

@@ -6,9 +6,9 @@ from typing import Any
 from copycost.errors import DataError
 from copycost.records.column import KEY
 from copycost.records.columns import SIDES
+from copycost.records.cpu_attribution import costs_of, use_of
 from copycost.records.derive import Row, derive_row, ratio, total, traffic_of
-from copycost.records.machines import machines_of
-from copycost.records.parties import costs_of, use_of
+from copycost.records.machine_windows import machines_of
 from copycost.records.record import Record, cell_of
 from copycost.records.windows import Turns, turns_of, window_ns
 from copycost.studies.round_trips.columns import PAIRED, PERCENTILES, ROUND_TRIPS

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from copycost.analysis.conditions import with_condition
+from copycost.config.testbeds import is_wire
 from copycost.figures.axes import SCALE_NOTE, scale_of, value_axis
 from copycost.figures.layout import finish, groups_of, new_sheet
 from copycost.figures.lines import context_note
@@ -18,8 +19,7 @@ from copycost.figures.style import EDGE, styled
 from copycost.figures.tables import Drawn, Legend, counted, left_out, spread
 from copycost.figures.text import empty_figure, size_label
 from copycost.figures.tips import add_tips, value_tip
-from copycost.grid.testbeds import is_wire
-from copycost.wording.percent import NBSP
+from copycost.wording.numbers import NBSP
 
 COLUMNS = ("condition", "implementation", "msg_bytes", "n_threads", "quantile", "quantity", "unit",
            "value", "low", "high", "n", "state")  # fmt: skip

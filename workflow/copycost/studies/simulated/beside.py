@@ -8,9 +8,9 @@ from collections.abc import Mapping
 import pandas as pd
 
 from copycost.analysis.json_values import Facts, plain
-from copycost.grid.conditions import RECV
-from copycost.grid.placements import APART
-from copycost.grid.variants import PLAIN
+from copycost.config.conditions import RECV
+from copycost.config.placements import APART
+from copycost.config.variants import PLAIN
 from copycost.studies.simulated.counts import BOTH, MODES
 
 MISSES = {"l1d": "l1d_load_misses_per_byte", "llc": "llc_load_misses_per_byte"}

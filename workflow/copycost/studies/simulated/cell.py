@@ -6,19 +6,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from copycost.config.cells import Cell
+from copycost.config.conditions import COLD
 from copycost.config.simulated import Counting
+from copycost.config.variants import VARIANTS
 from copycost.errors import HostError, Unavailable
-from copycost.grid.cells import Cell
-from copycost.grid.conditions import COLD
-from copycost.grid.variants import VARIANTS
 from copycost.hosts.facts.files import HostFiles
-from copycost.simulation.caches import Caches, Level
-from copycost.simulation.cell import Simulated, SimulatedCell, simulate
-from copycost.simulation.snapshot import Guest, Snapshot
+from copycost.measure.simulated.caches import Caches, Level
+from copycost.measure.simulated.cell import Simulated, SimulatedCell, simulate
+from copycost.measure.simulated.snapshot import Guest, Snapshot
 from copycost.studies.simulated.caches import assumed_of, caches_of
 from copycost.studies.simulated.counts import LEVELS
 from copycost.studies.simulated.guest import read_made, remedy_of
-from copycost.studies.simulated.record import SCHEMA_VERSION, SimulatedRecord
+from copycost.studies.simulated.reading import SCHEMA_VERSION, SimulatedRecord
 
 # Sent before the window, so that buffers of sockets have grown to what they use, and the kernel's
 # free pages have all been in the caches.

@@ -7,7 +7,7 @@ of stores those of the other.
 import pandas as pd
 
 from copycost.analysis.json_values import Facts
-from copycost.grid.conditions import COLD
+from copycost.config.conditions import COLD
 from copycost.studies.simulated.counts import APPLICATION, KERNEL_COPY
 from copycost.studies.simulated.values import BASELINE, LEAST_SHARE, Place
 

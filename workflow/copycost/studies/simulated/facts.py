@@ -6,12 +6,11 @@ from typing import Any
 import pandas as pd
 
 from copycost.analysis.json_values import Facts, plain
-from copycost.grid.variants import PLAIN
+from copycost.config.variants import PLAIN
 from copycost.studies.outcomes import losses_of
 from copycost.studies.simulated.columns import CELL_KEY
 from copycost.studies.simulated.copies import saved_copies
 from copycost.studies.simulated.counts import LEVELS
-from copycost.studies.simulated.instructions import instructions_facts
 from copycost.studies.simulated.savings import LEAST, carriers, saving_of
 from copycost.studies.simulated.sensitivity import (
     Trial,
@@ -19,7 +18,13 @@ from copycost.studies.simulated.sensitivity import (
     trials_of,
     tried_again,
 )
-from copycost.studies.simulated.values import BASELINE, Values, total, values_by_place
+from copycost.studies.simulated.values import (
+    BASELINE,
+    Values,
+    instructions_facts,
+    total,
+    values_by_place,
+)
 
 
 def compute_facts(

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TypedDict
 
 from copycost.config.simulated import Simulated
+from copycost.config.variants import VARIANTS
 from copycost.errors import HostError, TookTooLong, Unavailable
-from copycost.grid.variants import VARIANTS
 from copycost.hosts.guest.kernel import Kernel, find_kernel, find_other_kernel
 from copycost.hosts.guest.qemu import find_qemu
+from copycost.measure.simulated.image import DRIVERS, simulated_image
+from copycost.measure.simulated.machine import SimulatedMachine
+from copycost.measure.simulated.snapshot import Snapshot, save_guest
 from copycost.records.record import Status
-from copycost.simulation.image import DRIVERS, simulated_image
-from copycost.simulation.machine import SimulatedMachine
-from copycost.simulation.snapshot import Snapshot, save_guest
 
 _MADE = "made.json"
 

@@ -3,12 +3,40 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 
-from copycost.grid.cells import Cell
-from copycost.grid.variants import PLAIN
+from copycost.checkout import SCHEMAS
+from copycost.config.cells import Cell
+from copycost.config.variants import PLAIN
+from copycost.records.json_schema import RecordKind
 from copycost.records.reading import REMEDY, Readable, read_all
-from copycost.studies.simulated.record import SCHEMA_VERSION, SIMULATED_RECORD, SimulatedRecord
+from copycost.records.record import Status
+
+
+class SimulatedRecord(TypedDict):
+    """One cell; keys as in `simulated.schema.yaml`, which describes each with its unit.
+
+    From `guest` on they are None unless `status` is measured, and `receiver` where nobody receives.
+    There are no times in it, so that two runs write the same file.
+    """
+
+    schema_version: int
+    study: str
+    cell: dict[str, Any]
+    status: Status
+    reason: str | None
+    remedy: str | None
+    settings: dict[str, Any]
+    guest: dict[str, Any] | None
+    assumed: dict[str, list[str]] | None
+    sender: dict[str, Any] | None
+    receiver: dict[str, Any] | None
+    counted: dict[str, Any] | None
+
+
+SCHEMA_PATH = SCHEMAS / "simulated.schema.yaml"
+
+SIMULATED_RECORD: RecordKind[SimulatedRecord] = RecordKind(SCHEMA_PATH, "simulated counts")
 
 
 def read_cells(paths: Iterable[Path]) -> list[SimulatedRecord]:
@@ -46,3 +74,10 @@ def _lost(path: Path, reason: str, _like: SimulatedRecord | None) -> SimulatedRe
 
 SIMULATED = Readable(SIMULATED_RECORD, _state_of, _lost)
 """Records of simulated cells."""
+
+
+SCHEMA_VERSION = 2
+
+
+# see `RecordKind`
+read_simulated, write_simulated = SIMULATED_RECORD.read, SIMULATED_RECORD.write

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from copycost.analysis.json_values import Facts
-from copycost.grid.variants import PLAIN, VARIANTS
+from copycost.config.variants import PLAIN, VARIANTS
 from copycost.studies.simulated.counts import LEVELS
 from copycost.studies.simulated.savings import change_of, level_of, saved_at
 from copycost.studies.simulated.values import BASELINE, Place, Values

@@ -21,8 +21,7 @@ from copycost.studies.simulated.counts import (
     functions_of,
     totals_of,
 )
-from copycost.studies.simulated.reading import read_cells
-from copycost.studies.simulated.record import SimulatedRecord
+from copycost.studies.simulated.reading import SimulatedRecord, read_cells
 
 Row = dict[str, Any]
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pandas as pd
 
-from copycost.analysis.bearing import network_card_facts, undisturbed_facts
 from copycost.analysis.condition_view import View
 from copycost.analysis.conditions import Studied, studied_conditions, with_condition
 from copycost.analysis.context import (
@@ -18,6 +17,7 @@ from copycost.analysis.context import (
 )
 from copycost.analysis.control import control_facts
 from copycost.analysis.decisions import stream_decisions
+from copycost.analysis.external_validity import network_card_facts, undisturbed_facts
 from copycost.analysis.findings import findings_of
 from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.labels import copied_labels
@@ -32,7 +32,7 @@ from copycost.analysis.real_zero_copy import real_zero_copy_facts
 from copycost.analysis.virtual import virtual_facts
 from copycost.analysis.virtual_round_trips import round_trips_in_guests
 from copycost.analysis.wire import wire_facts
-from copycost.grid.conditions import HOT
+from copycost.config.conditions import HOT
 from copycost.stats.modes import FEWEST, SHARE_HELD
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.round_trips.facts import round_trip_facts
@@ -88,7 +88,7 @@ def compute_facts(inputs: Inputs) -> Facts:
         Per condition, in the order of the config: what it is, status, skipped, failed, crossovers,
         decisions, questions (q1 to q6), quality, ranking.
     network_card, undisturbed
-        How far the decisions bear; see `copycost.analysis.bearing`.
+        How far the decisions bear; see `copycost.analysis.external_validity`.
     control
         What the reference came to against itself; see `copycost.analysis.control`.
     real_zero_copy

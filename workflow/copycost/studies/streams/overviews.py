@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from copycost.analysis.tables import read_table
+from copycost.analysis.columns import read_table
 from copycost.figures import answer, over_wire, ranking, virtual_machines
 from copycost.figures.output import save
 from copycost.studies.memory import figures as memory_floor

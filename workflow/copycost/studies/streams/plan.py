@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from copycost.config.conditions import Condition
 from copycost.errors import DataError
-from copycost.grid.conditions import Condition
 from copycost.hosts.side import SIDES
 
 THROUGHPUT = "throughput_bits_per_s"

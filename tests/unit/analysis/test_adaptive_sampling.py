@@ -1,0 +1,354 @@
+"""What the passes behind the grid add: where the time that is left decides most."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+import pytest
+
+from copycost.analysis.adaptive_sampling import (
+    Choice,
+    choose_cells,
+    cubes_of,
+    describe,
+    disagreeing,
+    is_settled,
+    most_decisive,
+    open_answers,
+    size_between,
+    time_of,
+    within,
+)
+from copycost.config.alpha_spending import PASSES, confidence_of_analysis, confidence_to_settle
+from copycost.config.cells import Cell
+from copycost.config.config import Config
+from copycost.config.grid import Grid, reference_of, repetitions_in
+from copycost.config.passes import further_jobs
+from copycost.config.sources import usual_tree
+from copycost.stats.ratios import paired_ratio
+
+ROOT = Path(__file__).parents[3]
+SIZES = [1024, 16384, 262144]
+
+# The logarithm of the ratio to two_copy.
+Truth = Callable[[Cell], float]
+Rows = dict[Cell, dict[str, Any]]
+
+
+def config(measure: Mapping[str, Any] = {}, **streams: object) -> Config:
+    tree: dict[str, Any] = usual_tree()
+    grid = {
+        "implementations": ["two_copy", "one_copy"],
+        "testbeds": ["veth"],
+        "msg_bytes": SIZES,
+        "n_threads": [1],
+    }
+    tree["streams"] |= grid | streams
+    tree["udp"] |= {"implementations": [], "msg_bytes": [65507]}
+    tree["round_trips"] |= {"implementations": [], "msg_bytes": [64]}
+    usual = {"repetitions": 5, "minutes": 60, "warmup_s": 0.2, "duration_s": 0.4}
+    tree["measure"] |= usual | measure
+    return Config.from_dict(tree)
+
+
+def measured(
+    asked: Config, jobs: Iterable[Cell], truth: Truth, noise: float = 0.01, each_s: float = 1.2
+) -> Rows:
+    """Return rows of a table in which implementations differ as `truth` says.
+
+    Where they have two_copy beside them, at a level that drifts from one to the next.
+    """
+    rows: Rows = {}
+    rounds = Grid.of(asked).rounds
+    for job in jobs:
+        paired = reference_of(asked, job)
+        for number in range(repetitions_in(asked, job, rounds)):
+            cell = replace(job, rep=job.rep + number)
+            rng = np.random.default_rng(crc32(cell.path.encode()))  # in any order
+            log = 0.0 if cell.implementation == "two_copy" else truth(cell)
+            drift = 1.5 ** (number % 3) if paired else 1.0
+            start_ns = len(rows) * round((each_s + 0.3) * 1e9)
+            rows[cell] = {
+                "status": "measured",
+                "throughput_bits_per_s": 1e10 * drift * math.exp(log + rng.normal(0, noise)),
+                "wall_s": each_s,
+                "boot_id": "boot",
+                "start_ns": start_ns,
+                "end_ns": start_ns + round(each_s * 1e9),
+            }
+            if paired:
+                beside = {"reference": paired, "reference_throughput_bits_per_s": 1e10 * drift}
+                rows[cell] |= beside
+    return rows
+
+
+def run(asked: Config, truth: Truth, noise: float = 0.01) -> tuple[Rows, list[list[Cell]]]:
+    """Measure the grid and all passes; return all rows, and what each pass chose."""
+    jobs, chosen = list(Grid.of(asked).cells), []
+    for number in range(1, PASSES + 1):
+        chosen.append(choose_cells(measured(asked, jobs, truth, noise), asked, number).cells)
+        assert not set(chosen[-1]).intersection(jobs)
+        jobs += chosen[-1]
+    return measured(asked, jobs, truth, noise), chosen
+
+
+def gains_from(size: float) -> Truth:
+    return lambda cell: 0.2 * math.log2(cell.msg_bytes / size)
+
+
+def sizes_of(cells: Iterable[Cell]) -> list[int]:
+    return sorted({cell.msg_bytes for cell in cells})
+
+
+@pytest.mark.parametrize("testbed", ["veth", "vm_pair"])
+@pytest.mark.parametrize("crossover", [2000, 11000, 200_000])
+def test_a_bracket_of_sixteen_is_narrowed_to_one_and_a_half(crossover: float, testbed: str) -> None:
+    rows, chosen = run(config(testbeds=[testbed]), gains_from(crossover))
+    below = max(size for size in sizes_of(rows) if size < crossover)
+    above = min(size for size in sizes_of(rows) if size > crossover)
+    assert above / below <= 1.5
+    for cell in (each for cells in chosen for each in cells):
+        step = (1 << cell.msg_bytes.bit_length() - 1) // 16
+        assert cell.msg_bytes % step == 0
+        for name in ("two_copy", "one_copy"):
+            for rep in (1, 2, 3, 4, 5):
+                assert replace(cell, implementation=name, rep=rep) in rows
+
+
+def test_where_the_verdict_is_open_both_sides_of_it_are_narrowed() -> None:
+    def even_between(cell: Cell) -> float:
+        return -0.3 if cell.msg_bytes < 5000 else 0.3 if cell.msg_bytes > 60_000 else 0.0
+
+    rows, _ = run(config(msg_bytes=[1000, 16000, 250_000]), even_between)
+    added = sizes_of(rows)
+    assert all(
+        after / before <= 1.5
+        for before, after in pairwise(added)
+        if before < 5000 < after or before < 60_000 < after
+    )
+
+
+@pytest.mark.parametrize("log", [0.3, -0.3, 0.0])
+def test_where_all_is_settled_nothing_is_added(log: float) -> None:
+    assert run(config(), lambda _cell: log)[1] == [[], [], [], []]
+
+
+def test_sizes_are_never_such_as_cannot_be_sent() -> None:
+    tree = config().as_dict()
+    tree["streams"]["implementations"] = []
+    tree["udp"] |= {
+        "implementations": ["two_copy", "udp_gso_x4"],
+        "testbeds": ["sink"],
+        "msg_bytes": [1024, 4096, 16000],
+        "working_sets": ["hot"],
+    }
+    rows, _ = run(Config.from_dict(tree), gains_from(8000))
+    assert max(cell.msg_bytes for cell in rows) == 16000
+
+
+def test_what_has_the_baseline_beside_it_needs_none_of_its_own() -> None:
+    asked = config()
+    noisy = measured(asked, Grid.of(asked).cells, lambda _cell: 0.0, noise=0.3)
+    chosen = choose_cells(noisy, asked, 1).cells
+    assert {cell.implementation for cell in chosen} == {"one_copy"}
+    assert {(cell.rep - 1) % 5 for cell in chosen} == {0}
+    alone = config(testbeds=["vm_pair"])
+    noisy = measured(alone, Grid.of(alone).cells, lambda _cell: 0.0, noise=0.3)
+    chosen = choose_cells(noisy, alone, 1).cells
+    assert {cell.implementation for cell in chosen} == {"one_copy", "two_copy"}
+
+
+def test_an_added_size_has_the_baseline_once() -> None:
+    asked = config(implementations=["two_copy", "one_copy", "zero_copy"])
+    jobs = list(Grid.of(asked).cells)
+    first = choose_cells(measured(asked, jobs, gains_from(9000)), asked, 1).cells
+    assert {cell.implementation for cell in first} == {"two_copy", "one_copy", "zero_copy"}
+    only_one = [cell for cell in first if cell.implementation != "zero_copy"]
+    rows = measured(asked, [*jobs, *only_one], gains_from(9000))
+    again = [cell for cell in choose_cells(rows, asked, 2).cells if cell.msg_bytes == 4096]
+    assert {cell.implementation for cell in again} == {"zero_copy"}
+
+
+def test_the_same_records_give_the_same_cells_in_whatever_order_they_come() -> None:
+    asked = config({"minutes": 4}, implementations=["two_copy", "one_copy", "zero_copy"])
+    rows = measured(asked, Grid.of(asked).cells, gains_from(9000), noise=0.1)
+    backwards = dict(reversed(rows.items()))
+    choice = choose_cells(rows, asked, 1)
+    assert choice == choose_cells(backwards, asked, 1)
+    assert choice.cells
+
+
+def test_without_a_baseline_a_result_or_a_second_repetition_nothing_is_added() -> None:
+    alone = config(implementations=["one_copy"])
+    assert run(alone, gains_from(8000))[1] == [[], [], [], []]
+    asked = config()
+    failed = measured(asked, Grid.of(asked).cells, gains_from(8000))
+    for row in failed.values():
+        row |= {"status": "failed", "throughput_bits_per_s": None}
+    assert choose_cells(failed, asked, 1) == Choice([], 0, 0)
+
+
+def test_sizes_between_are_round_and_lie_between() -> None:
+    assert [size_between(4096, 65536), size_between(16384, 65507)] == [16384, 32768]
+    assert [size_between(1000, 2100), size_between(3, 5)] == [1536, 4]
+    assert [size_between(8192, 16384), size_between(12288, 32768)] == [12288, 20480]
+    assert [*disagreeing({1: -1, 2: 1})] == []  # nothing lies between
+    assert [*disagreeing({8: 1, 16: 0, 32: 1, 64: 0})] == []  # never turns
+    assert [*disagreeing({8: 1, 16: 0, 32: -1})] == [(8, 16), (16, 32)]
+    assert [*disagreeing({8: 1, 12: -1, 64: 1})] == [(12, 64)]
+
+
+def test_time_is_spent_on_what_is_not_settled_and_never_more() -> None:
+    def open_at_one_size(cell: Cell) -> float:
+        return 0.0 if cell.msg_bytes == 16384 else 3.0
+
+    asked = config({"minutes": 3})
+    rows, chosen = run(asked, open_at_one_size, noise=0.3)
+    assert sizes_of(cell for cells in chosen for cell in cells) == [16384]
+    # 1.5 s for each repetition; less than a job of five is left
+    assert 3 * 60 - 5 * 1.5 < time_of(rows).used_s <= 3 * 60
+
+
+def test_more_time_adds_to_what_less_time_adds() -> None:
+    asked = [config({"minutes": minutes}) for minutes in (2, 5)]
+    rows = measured(asked[0], Grid.of(asked[0]).cells, lambda _cell: 0.0, noise=0.3)
+    less, more = (choose_cells(rows, one, 1).cells for one in asked)
+    assert set(less) < set(more)
+
+
+@pytest.mark.parametrize(("minutes", "rounds"), [(0.01, 1), (0.2, 1), (0.3, 2), (0.6, 4), (9, 5)])
+def test_little_time_gives_fewer_repetitions_of_every_cell(minutes: float, rounds: int) -> None:
+    grid = Grid.of(config({"minutes": minutes}))
+    assert grid.rounds == rounds
+    assert {cell.rep for cell in grid.cells} == {1}
+    alone = Grid.of(config({"minutes": minutes}, testbeds=["vm_pair"]))
+    assert {cell.rep for cell in alone.cells} == set(range(1, rounds + 1))
+
+
+def test_a_night_between_two_repetitions_is_no_time_of_measuring() -> None:
+    asked = config()
+    rows = measured(asked, Grid.of(asked).cells, gains_from(9000))
+    whole = time_of(rows)
+    assert whole.used_s == pytest.approx(len(rows) * 1.5 - 0.3)
+    for cell in list(rows)[10:]:
+        rows[cell]["start_ns"] += 8 * 3600 * 10**9
+        rows[cell]["end_ns"] += 8 * 3600 * 10**9
+    assert time_of(rows).used_s == pytest.approx(whole.used_s - 0.3)
+    assert time_of({}).used_s == 0.0
+
+
+def test_few_repetitions_settle_nothing() -> None:
+    sure = np.array([0.5, 0.501, 0.499, 0.5])
+    assert not is_settled(sure, 0.95)
+    assert is_settled(np.append(sure, 0.5), 0.95)
+    assert not is_settled(np.array([0.5, -0.4, 0.3, 0.2, 0.1]), 0.95)
+    assert is_settled(np.array([0.001, -0.002, 0.001, 0.0, 0.0]), 0.95), "alike"
+
+
+def test_what_is_settled_has_a_verdict_in_the_analysis() -> None:
+    rng = np.random.default_rng(1)
+    samples = [rng.normal(shift, 0.1, size=6) for shift in np.linspace(0, 0.4, 200)]
+    settled = [values for values in samples if is_settled(values, 0.95)]
+    assert 20 < len(settled) < 180
+    for values in settled:
+        found = paired_ratio(values, confidence_of_analysis(0.95))
+        assert not found.low <= 1.0 <= found.high
+
+
+def test_errors_of_all_looks_add_up_to_those_that_are_stated() -> None:
+    for stated in (0.9, 0.95, 0.99):
+        looks = PASSES * (1 - confidence_to_settle(stated)) + 1 - confidence_of_analysis(stated)
+        assert looks == pytest.approx(1 - stated)
+
+
+def test_the_analysis_is_stricter_only_where_there_were_looks() -> None:
+    without = config({"minutes": "none"})
+    assert without.analysed() == without
+    assert config().analysed().statistics.confidence == pytest.approx(0.96)
+
+
+def test_an_answer_that_is_open_gets_more_of_the_ways_that_may_be_the_best() -> None:
+    asked = config(implementations=["two_copy", "one_copy", "zero_copy"], n_threads=[1, 2])
+
+    def rows(lead: float) -> Rows:
+        """Both are ahead of two_copy for sure; which one is the best depends on the lead."""
+        ahead = {"one_copy": 3.0, "zero_copy": 3.0 + lead}
+        grid = Grid.of(asked).cells
+        return measured(asked, grid, lambda cell: ahead[cell.implementation], noise=0.2)
+
+    cubes = cubes_of(rows(0.0))
+    (first, *_) = open_answers(cubes, 0.95)
+    assert {cell.implementation for cell in first} == {"one_copy", "zero_copy"}
+    assert {cell.n_threads for cell in first} == {1, 2}
+    assert {cell.msg_bytes for cells in open_answers(cubes, 0.95) for cell in cells} == set(SIZES)
+    assert open_answers(cubes_of(rows(2.0)), 0.95) == []
+    chosen = choose_cells(rows(0.0), asked, 1).cells
+    assert {cell.implementation for cell in chosen} == {"one_copy", "zero_copy"}
+
+
+def test_what_is_cheapest_is_an_answer_too() -> None:
+    asked = config()
+    rows = measured(asked, Grid.of(asked).cells, lambda _cell: 0.5)
+    assert open_answers(cubes_of(rows), 0.95) == []
+    for place, row in enumerate(rows.values()):
+        row["both_cpu_ns_per_byte"] = 1.0 + 0.3 * (place % 2)
+        row["reference_both_cpu_ns_per_byte"] = 1.15
+    assert {cell.msg_bytes for cells in open_answers(cubes_of(rows), 0.95) for cell in cells} == {
+        *SIZES
+    }
+
+
+def test_what_is_nearest_to_a_verdict_comes_first() -> None:
+    near, far, sure = (Cell("streams", "veth", name, 64, 1) for name in ("a", "b", "c"))
+    wave = np.array([1.0, -1.0, 1.0, -1.0, 0.0])
+    logs = {far: wave * 0.1, near: 0.1 + wave * 0.1, sure: 1.0 + wave * 0.01}
+    assert most_decisive(logs, 0.95) == [near, far]
+
+
+def test_first_comes_first_and_what_is_left_goes_into_all() -> None:
+    a, b, c = (Cell("streams", "veth", name, 64, 1) for name in "abc")
+    items = [{a: 1, b: 1}, {c: 1, b: 1}]
+    five = dict.fromkeys((a, b, c), 1)
+    assert within(items, 15, lambda _: 5) == (five, 0)
+    assert within(items, 14, lambda _: 5) == ({a: 1, b: 1}, 1)
+    assert within(items, 30, lambda _: 5) == (dict.fromkeys(five, 2), 0)
+    assert within(items, 9, lambda _: 5) == ({}, 2)
+    assert within([], 9, lambda _: 5) == ({}, 0)
+
+
+def test_further_jobs_go_on_behind_those_of_what_is_compared() -> None:
+    one, two = (Cell("streams", "veth", name, 64, 1) for name in ("one_copy", "two_copy"))
+    cells = [one, *(replace(two, rep=rep) for rep in (1, 2, 3, 4))]
+    assert [cell.rep for cell in further_jobs(cells, {one: 2}, lambda _: 1)] == [5, 6]
+    assert [cell.rep for cell in further_jobs(cells, {one: 2}, lambda _: 5)] == [5, 10]
+    other = replace(one, msg_bytes=65)
+    assert [cell.rep for cell in further_jobs(cells, {other: 2}, lambda _: 1)] == [1, 2]
+
+
+def test_what_is_chosen_is_said() -> None:
+    assert describe(Choice([], 0, 0), []) == (
+        "copycost: nothing more to measure: no comparison that more would help is open."
+    )
+    assert describe(Choice([], 0, 2), []).startswith(
+        "copycost: 2 comparisons still open, and no time for more: --minutes"
+    )
+    asked = config()
+    done = measured(asked, Grid.of(asked).cells, gains_from(9000))
+    said = describe(choose_cells(done, replace_minutes(asked, 1.9), 1), done)
+    assert said == (
+        "copycost: 10 repetitions more where comparisons are open; veth, 1 thread, one_copy: 4 KiB."
+    )
+    open_ones = measured(asked, Grid.of(asked).cells, lambda _cell: 0.0, noise=0.3)
+    said = describe(choose_cells(open_ones, replace_minutes(asked, 3), 1), open_ones)
+    assert said == (
+        "copycost: 20 repetitions more where comparisons are open; further ones of 3 cells."
+    )
+
+
+def replace_minutes(asked: Config, minutes: float) -> Config:
+    return replace(asked, measure=replace(asked.measure, minutes=minutes))

@@ -1,0 +1,78 @@
+"""What a difference in throughput consists of, and that nothing is left over."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from analysed import inputs_of
+from synthetic import Run, make_cells
+
+from copycost.analysis.condition_view import View
+from copycost.analysis.decomposition import explain_pair, explain_threads
+from copycost.studies.streams.facts import views_of
+
+pytestmark = pytest.mark.slow
+
+GRID = {"msg_bytes": (1024, 65536), "n_threads": (1, 2), "repetitions": 5}
+CELLS = [(1024, 1), (65536, 2)]
+
+
+def view_of(run: Run, cells: pd.DataFrame | None = None) -> View:
+    return next(iter(views_of(inputs_of(run, cells)).values()))
+
+
+def busier(factor: float) -> pd.DataFrame:
+    """Return cells in which zero_copy has half the throughput at so many times the CPU time."""
+    run = Run(**GRID, noise=0.01, log_ratio=lambda name, size, n: -0.7 * (name == "zero_copy"))
+    cells = make_cells(run)
+    zero = cells["implementation"] == "zero_copy"
+    for side in ("sender", "receiver", "both"):
+        if side != "both":
+            cells.loc[zero, f"{side}_cpu_ns"] *= factor
+        cells.loc[zero, f"{side}_cpu_ns_per_byte"] *= factor
+    return cells
+
+
+def test_factors_multiply_to_the_ratio_in_every_part() -> None:
+    view = view_of(Run(**GRID))
+    found = explain_pair(view, "zero_copy", "two_copy", CELLS)
+    assert found is not None
+    effects = [factor["effect"]["value"] for factor in found["factors"]]
+    assert np.prod(effects) == pytest.approx(found["throughput"]["value"], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("factor", "relation", "names"),
+    [
+        (1.0, "alone", ["cost", "use"]),
+        (0.8, "both", ["cost", "use"]),
+        (0.5, "alone", ["use", "cost"]),
+        (0.6, "both", ["use", "cost"]),
+        (1.2, "against", ["cost", "use"]),
+    ],
+)
+def test_largest_part_comes_first(factor: float, relation: str, names: list[str]) -> None:
+    """Half the throughput at 0.8 times the CPU time: 1.6 times the cost, 0.8 times the use."""
+    view = view_of(Run(**GRID), busier(factor))
+    found = explain_pair(view, "zero_copy", "two_copy", CELLS)
+    assert found is not None
+    assert [part["name"] for part in found["factors"]] == names
+    assert found["relation"] == relation
+
+
+def test_gain_with_threads_is_explained_by_what_was_measured() -> None:
+    """CPUs as busy before as after: no gaps were filled, each byte took less."""
+    cells = make_cells(Run(**GRID, noise=0.005))
+    for side in ("sender", "receiver"):
+        cells[f"{side}_cpu_ns"] = 0.98e9 * cells["window_s"]
+        cells[f"{side}_cpu_ns_per_byte"] = cells[f"{side}_cpu_ns"] / cells["received_bytes"]
+    found = explain_threads(view_of(Run(**GRID), cells), "two_copy", 2, 1, [1024, 65536])
+    assert found is not None
+    assert [part["name"] for part in found["factors"]] == ["cost", "use"]
+    assert found["relation"] == "alone"
+    assert found["factors"][0]["ratio"]["value"] == pytest.approx(1 / 1.6, rel=0.02)
+
+
+def test_nothing_is_explained_without_cpu_time_or_cells() -> None:
+    gone = {f"{side}_cpu_ns_per_byte": np.nan for side in ("sender", "receiver", "both")}
+    assert explain_pair(view_of(Run(**GRID, changes=gone)), "zero_copy", "two_copy", CELLS) is None
+    assert explain_pair(view_of(Run(**GRID)), "zero_copy", "two_copy", []) is None

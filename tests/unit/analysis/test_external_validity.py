@@ -1,0 +1,56 @@
+"""What a run says of a real network card, and how undisturbed it was."""
+
+import pytest
+from analysed import facts_of
+from synthetic import Run, Udp
+
+from copycost.analysis.external_validity import undisturbed_facts
+
+pytestmark = pytest.mark.slow
+
+SMALL = {"msg_bytes": (4096, 65536), "n_threads": (1, 2), "repetitions": 3}
+
+
+def test_a_card_lies_between_real_zero_copy_and_the_kernels_copy() -> None:
+    udp = Udp(msg_bytes=(4096, 65507))
+    bounds = facts_of(Run(**SMALL, udp=udp))["network_card"]["bounds"]
+    told = [(one["slug"], one["msg_bytes"], one["n_threads"]) for one in bounds]
+    # The size nearest to the largest that both have, with one thread, from the same caches.
+    assert told == [("sink", 65507, 1), ("veth", 65536, 1)]
+    assert [one["sender_only"] for one in bounds] == [True, False]
+    assert bounds[0]["value"] < 1.0 < bounds[1]["value"]
+
+
+@pytest.mark.parametrize(
+    ("run", "slugs"),
+    [
+        (Run(**SMALL), ["veth"]),
+        (Run(testbeds=(), msg_bytes=(1024,), udp=Udp(working_sets=("cold",))), ["sink_cold"]),
+        (Run(**SMALL, implementations=("two_copy", "one_copy")), []),
+        (Run(**SMALL, implementations=("zero_copy",)), []),
+    ],
+)
+def test_less_than_both_gives_fewer_bounds(run: Run, slugs: list[str]) -> None:
+    card = facts_of(run)["network_card"]
+    assert card["measured"] == []
+    assert [one["slug"] for one in card["bounds"]] == slugs
+
+
+def test_real_zero_copy_with_a_receiver_needs_no_bounds() -> None:
+    run = Run(**SMALL, copied_share=lambda size: 0.0, udp=Udp())
+    card = facts_of(run)["network_card"]
+    assert (card["measured"], card["wires"]) == (["veth"], [])
+    assert (card["copied"], card["sent"], card["bounds"]) == ([], None, [])
+
+
+def test_disturbed_repetitions_of_streams_and_round_trips_are_counted() -> None:
+    run = Run(**SMALL, warnings=lambda name, size, n, rep: "steal;few_messages" if rep == 2 else "")
+    facts = facts_of(run)
+    found = facts["undisturbed"]
+    assert (found["n_measured"], found["n_disturbed"]) == (36, 12)
+    assert found["warnings"] == {"steal": 12}
+    assert (found["n_cells"], found["n_clean"]) == (12, 0)
+    trips = {"conditions": [{"n_measured": 9, "n_warned": 1, "warnings": {"steal": 1}}]}
+    more = undisturbed_facts(facts["conditions"].values(), trips)
+    assert (more["n_measured"], more["n_disturbed"]) == (45, 13)
+    assert (more["warnings"], more["n_cells"]) == ({"steal": 13}, 12)

@@ -1,0 +1,72 @@
+"""One ratio over many cells: what is told where these contradict each other."""
+
+import itertools
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from copycost.analysis.condition_view import View
+from copycost.analysis.pooled_ratio import cell_counts, cells_contradict, opposed_halves
+
+SIZES, THREADS, N_ROUNDS = (64, 1024, 16384, 65536), (1, 2), 3
+
+
+def logs_of(means: dict[tuple[int, int], float], noise: float, seed: int = 1) -> pd.DataFrame:
+    """Return log ratios of cells by size and threads, a column per round."""
+    rng = np.random.default_rng(seed)
+    index = pd.MultiIndex.from_tuples(means, names=["msg_bytes", "n_threads"])
+    values = np.array(list(means.values()))[:, None]
+    return pd.DataFrame(values + rng.normal(0.0, noise, (len(means), N_ROUNDS)), index=index)
+
+
+def counts_of(logs: pd.DataFrame) -> dict[str, Any]:
+    view = SimpleNamespace(settings=SimpleNamespace(confidence=0.95))
+    return cell_counts(cast("View", view), logs)
+
+
+def halved(axis: int, sign: int) -> dict[tuple[int, int], float]:
+    """Return means that lie on one side for the lower half along an axis, then on the other."""
+    cells = itertools.product(SIZES, THREADS)
+    middle = (SIZES[2], THREADS[1])[axis]
+    return {cell: 0.1 * (sign if cell[axis] >= middle else -sign) for cell in cells}
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(("axis", "name"), [(0, "msg_bytes"), (1, "n_threads")])
+def test_halves_on_different_sides_are_told_with_the_side_of_the_larger_one(
+    axis: int, name: str, sign: int
+) -> None:
+    found = counts_of(logs_of(halved(axis, sign), noise=0.01))
+    assert found["halves"] == [{"axis": name, "sign": sign}]
+    assert (found["n_above"], found["n_below"], found["contradict"]) == (4, 4, True)
+
+
+def test_cells_of_which_none_is_sure_contradict_each_other_by_halves() -> None:
+    # each cell is off by much from round to round, for which another makes up in every half
+    means = halved(0, 1)
+    off = np.outer([1, -1, -1, 1] * 2, [0.2, -0.2, 0.0])
+    logs = logs_of(means, noise=0.005) + off
+    found = counts_of(logs)
+    assert (found["n_above"], found["n_below"]) == (0, 0)
+    assert found["contradict"]
+    assert found["halves"] == [{"axis": "msg_bytes", "sign": 1}]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_whatever_contradicts_has_cells_on_both_sides_or_halves(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    means = {cell: float(rng.normal(0.0, 0.05)) for cell in itertools.product(SIZES, THREADS)}
+    logs = logs_of(means, noise=0.03, seed=seed)
+    found = counts_of(logs)
+    assert found["contradict"] == cells_contradict(logs, 0.95)
+    if found["contradict"]:
+        assert found["halves"] or (found["n_above"] and found["n_below"])
+
+
+def test_cells_alike_have_no_halves_that_contradict() -> None:
+    logs = logs_of(dict.fromkeys(itertools.product(SIZES, THREADS), 0.3), noise=0.01)
+    assert opposed_halves(logs, 0.95) == []
+    assert not counts_of(logs)["contradict"]

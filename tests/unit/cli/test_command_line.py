@@ -1,0 +1,212 @@
+"""What was asked of ./run, as Snakemake takes it, or why it cannot be."""
+
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from snakemake.cli import get_argument_parser
+
+from copycost.checkout import ROOT
+from copycost.cli import snakemake_options as options
+from copycost.cli.command_line import parse
+from copycost.cli.known import UsageError
+
+TINY = "config/tiny.yaml"
+
+
+@pytest.fixture(autouse=True)
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the rules of the Snakefile and a configuration."""
+    (tmp_path / "Snakefile").symlink_to(ROOT / "Snakefile")
+    (tmp_path / "workflow").symlink_to(ROOT / "workflow")
+    (tmp_path / "config").mkdir()
+    (tmp_path / TINY).touch()
+    (tmp_path / "config.d").mkdir()
+    (tmp_path / "config.d/config.v8+.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def words(given: str) -> str:
+    return shlex.join(parse(shlex.split(given)).for_snakemake())
+
+
+@pytest.mark.parametrize(
+    ("given", "passed_on"),
+    [
+        ("", "--cores 1"),
+        ("-n", "--cores 1 -n"),
+        ("-np tables", "--cores 1 tables -np"),
+        ("--cores 2", "--cores 2"),
+        ("-c2 tables", "tables -c2"),
+        ("--jobs=3", "--jobs=3"),
+        ("results/host.json", "--cores 1 results/host.json"),
+        ("./results/raw/a.json", "--cores 1 ./results/raw/a.json"),
+        (
+            "--profile=config.d --workflow-profile none",
+            "--cores 1 --profile=config.d --workflow-profile none",
+        ),
+        ("plot_figure", "--cores 1 plot_figure"),
+        ("-- tables", "--cores 1 tables"),
+        ("--quiet rules host -n tables", "--cores 1 tables --quiet rules host -n"),
+        ("-n --forcerun tables figures", "--cores 1 -n --forcerun tables figures"),
+        ("tables --site-s-plugin-option 3", "--cores 1 tables --site-s-plugin-option 3"),
+    ],
+)
+def test_words_reach_snakemake(given: str, passed_on: str) -> None:
+    assert words(given) == passed_on
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        f"measure -n --configfile {TINY}",
+        f"-n --configfile {TINY} measure",
+        f"--configfile={TINY} measure -n",
+        f"--configfile {TINY} -n measure",
+    ],
+)
+def test_a_target_may_stand_anywhere(given: str) -> None:
+    request = parse(shlex.split(given))
+    assert request.targets == ["measure"]
+    assert request.config_files == [TINY]
+    assert request.looks
+    said = request.for_snakemake()
+    assert said[:3] == ["--cores", "1", "measure"]
+    assert said[said.index("--configfile") + 1 :] in ([TINY], [TINY, "-n"])
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("--confgfile x", "--confgfile: there is no such option; did you mean --configfile?"),
+        ("--dryrunn", "--dryrunn: there is no such option; did you mean --dryrun?"),
+        ("--minuts 5", "--minuts: there is no such option; did you mean --minutes?"),
+        ("--cores", "--cores: a value must follow it"),
+        ("--configfile mine.yaml", "--configfile mine.yaml: there is no such file in "),
+        ("--configfile=mine.yaml", "--configfile mine.yaml: there is no such file in "),
+        ("--configfile tables", "--configfile tables: there is no such file in "),
+        ("--configfile", "--configfile: the file must follow it"),
+        ("--config measure.repetitions=4", "--config measure.repetitions=4: must be a section, = "),
+        ("--config tables", "--config tables: must be a section, = "),
+        ("--config x=y", "--config x=...: there is no such section; sections are streams, udp, "),
+        ("--config mesure={}", "; did you mean measure?"),
+        ("-Cx=y", "--config x=...: there is no such section"),
+        ("--configfile /", "--configfile /: is a folder; name a file"),
+        ("--configfile /dev/null", "--configfile /dev/null: is no ordinary file; name a file"),
+        ("-x", "-x: there is no such option; ./run help names some"),
+        ("-nx", "-x: there is no such option"),
+        ("--cores x", "--cores x: must be a whole number of CPUs from 1, or all"),
+        ("--cores=0", "--cores 0: must be a whole number of CPUs from 1, or all"),
+        ("-nc-1", "-c -1: must be a whole number of CPUs from 1, or all"),
+        ("-jx", "-j x: must be a whole number of jobs from 1, or unlimited"),
+        ("--resources a=1 x", "--resources x: must be NAME=VALUE"),
+        ("--snakefile nope", "--snakefile nope: there is no such file in "),
+        ("-s config", "-s config: is a folder; name a file"),
+        ("-d nope", "-d nope: there is no such folder in "),
+        ("--profile config", "--profile config: there is no such profile; name a folder that "),
+        ("--workflow-profile nope", "--workflow-profile nope: there is no such profile"),
+        ("results/nope", "results/nope: there is no such target; targets are measure, tables, "),
+        ("elsewhere/report.html", "elsewhere/report.html: there is no such target"),
+        ("-", "-: there is no such target"),
+        ("tabels", "tabels: there is no such target; targets are measure, tables, "),
+        ("doctr", "; did you mean doctor?"),
+        ("-n doctor", "doctor: is a command by itself; it must come first: ./run doctor"),
+        ("--minutes", "--minutes : must be a number of minutes above 0, such as 5 or 0.5"),
+        ("--wire", "--wire : must be another machine as ssh is told it, such as user@other"),
+        ("--wire -oProxyCommand=id", "must be another machine as ssh is told it"),
+        ("--wire a@b --config wire={}", "--config wire=... cannot go with --wire"),
+        ("--minutes 0.0", "--minutes 0.0: must be a number of minutes above 0"),
+        ("--minutes=soon -n", "--minutes soon: must be a number of minutes above 0"),
+        ("--minutes -5", "--minutes -5: must be a number of minutes above 0"),
+        (
+            "--minutes 5 --config 'measure={repetitions: 2}'",
+            "--config measure=... cannot go with what is said of it elsewhere; put minutes: 5",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(given: str, said: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        parse(shlex.split(given))
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_folder_is_no_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tests").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="tests: there is no such target"):
+        parse(["tests"])
+
+
+@pytest.mark.parametrize(
+    ("given", "settings"),
+    [
+        ("--minutes 5", "measure={minutes: 5}"),
+        ("--minutes=0.5 --config udp={}", "measure={minutes: 0.5} udp={}"),
+        ("--config udp={} tables", "udp={}"),
+        ("-C dataset=a.csv", "dataset=a.csv"),
+        ("all profile -n", "profile={enabled: true}"),
+        (
+            "report profile cpu_budget --minutes 5",
+            "profile={enabled: true} cpu_budget={enabled: true} measure={minutes: 5}",
+        ),
+        ("--config=udp={} --config streams={}", "udp={} streams={}"),
+    ],
+)
+def test_settings_become_one_option(given: str, settings: str) -> None:
+    said = parse(shlex.split(given)).for_snakemake()
+    assert " ".join(said[said.index("--config") + 1 :]) == settings
+
+
+def test_a_study_is_measured_where_it_is_asked_for_only(checkout: Path) -> None:
+    (checkout / "results/raw/cpu_budget").mkdir(parents=True)
+    assert "cpu_budget" not in words("report")
+    assert "--config" not in words("cpu_budget")  # a target by itself
+    assert words("report cpu_budget").endswith("--config 'cpu_budget={enabled: true}'")
+
+
+@pytest.mark.parametrize("given", ["-n", "-np", "--dry-run", "--lint", "--unlock", "-c2 --summary"])
+def test_who_only_looks_is_known(given: str) -> None:
+    assert parse(shlex.split(given)).looks
+
+
+@pytest.mark.parametrize("given", ["", "tables", "-c2", "--keep-going", "-s=Snakefile"])
+def test_who_measures_is_known(given: str) -> None:
+    assert not parse(shlex.split(given)).looks
+
+
+def test_no_package_is_needed() -> None:
+    code = "import sys, copycost.cli.main, copycost.cli.others; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        env={"PYTHONPATH": str(ROOT / "workflow")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "copycost.cli.command_line" in done.stdout.split()
+
+
+def test_the_options_are_those_of_snakemake() -> None:
+    known = get_argument_parser()._actions
+    # those of an executor's plugin are none of Snakemake's
+    actions = [one for one in known if one.option_strings and "--slurm" not in str(one)]
+    names = {name for one in actions for name in one.option_strings}
+    assert names == options.ALL
+    for one in actions:
+        group = {0: options.NO_VALUE, None: options.ONE_VALUE, 2: options.TWO_VALUES}.get(
+            one.nargs, options.A_VALUE_OR_NONE if one.nargs == "?" else options.SEVERAL_VALUES
+        )
+        assert group.issuperset(one.option_strings), one.option_strings
+
+
+def test_a_peer_is_measured_with_the_grid_of_the_wire_unless_another_is_named() -> None:
+    given = parse(["--wire", "me@other"])
+    assert given.config_files == ["config/wire.yaml"]
+    assert ["--config", "wire={peer: 'me@other'}"] in given.words
+    both = parse(["--wire", "me@other", "--wire=third"])
+    assert ["--config", "wire={peer: 'me@other', more: [{peer: 'third'}]}"] in both.words
+    assert parse(["--configfile", TINY, "--wire=other"]).config_files == [TINY]

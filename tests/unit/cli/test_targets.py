@@ -1,0 +1,42 @@
+"""Every host that is fetched has a name of its own, whatever it calls itself."""
+
+import pytest
+
+from copycost.cli.targets import named_targets
+from copycost.compare.hosts.names import require_name
+from copycost.errors import ConfigError
+
+
+@pytest.mark.parametrize(
+    ("word", "name", "target"),
+    [
+        ("lab=alice@one", "lab", "alice@one"),
+        ("alice@one", "one", "alice@one"),
+        ("Node-3.Example", "node-3-example", "Node-3.Example"),
+        ("ssh://alice@one:22", "one-22", "ssh://alice@one:22"),
+        ("alice@[fe80::1]", "fe80-1", "alice@[fe80::1]"),
+        (f"{'a' * 39}.b", "a" * 39, f"{'a' * 39}.b"),
+    ],
+)
+def test_a_host_is_named_by_the_user_or_by_where_it_is(word: str, name: str, target: str) -> None:
+    assert named_targets([word]) == [(name, target)]
+    assert require_name(name, "test") == name
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["a_b=one"], "'a_b' names no host"),
+        (["=one"], "'' names no host"),
+        (["lab="], "is no host"),
+        (["a b"], "is no host"),
+        (["a;b"], "is no host"),
+        (["-oProxyCommand=x", "one"], "names no host"),
+        (["alice@::"], "no name can be made of 'alice@::'"),
+        (["one", "lab=two", "lab=three"], "two and three are both called lab"),
+        (["alice@one", "bob@one"], "alice@one and bob@one are both called one"),
+    ],
+)
+def test_what_would_be_no_host_or_two_of_one_name_is_refused(words: list[str], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        named_targets(words)

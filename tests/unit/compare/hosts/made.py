@@ -1,0 +1,145 @@
+"""Results of hosts as ./run leaves them, small, with a known host."""
+
+import copy
+import itertools
+import json
+import random
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+from sample_records import sample_record, with_round_trips
+from synthetic import Run, make_config, make_host
+
+from copycost.analysis.metrics import THROUGHPUT
+from copycost.compare.hosts.facts import Fleet, fleet_facts
+from copycost.compare.hosts.host_tables import SETTINGS
+from copycost.compare.hosts.import_archive import Parcel, read_parcel
+from copycost.compare.hosts.meta_analysis import Effect
+from copycost.records.record import host_digest, write_record
+from copycost.stats.random_effects import across_hosts
+
+Records = list[dict[str, Any]]
+
+
+def host_facts(**identity: object) -> dict[str, Any]:
+    """Return the facts of a host; keywords replace values of its identity."""
+    host = copy.deepcopy(make_host(Run()))
+    host["identity"] |= identity
+    return host
+
+
+def records_of(
+    reps: range = range(1, 4),
+    implementations: tuple[str, ...] = ("two_copy", "one_copy"),
+    start_s: int = 100,
+    boot: str = "11111111-2222-3333-4444-555555555555",
+    started_at: str = "2026-01-01T00:00:00+00:00",
+    **changes: Any,  # noqa: ANN401
+) -> Records:
+    """Return records of a small grid, one after the other in time."""
+    found = []
+    for rep in reps:
+        for name in implementations:
+            start = (start_s + 10 * len(found)) * 10**9
+            found.append(
+                sample_record(
+                    name, rep=rep, start_ns=start, boot_id=boot, end_ns=start + 10**9,
+                    started_at=started_at, **changes,
+                )
+            )  # fmt: skip
+    return found
+
+
+def write_run(
+    folder: Path,
+    records: Records | None = None,
+    host: dict[str, Any] | None = None,
+    alias: str | None = None,
+) -> Path:
+    """Write what a run leaves of itself; return the folder."""
+    host = host or host_facts()
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "host.json").write_text(json.dumps(host), encoding="utf-8")
+    config = make_config(Run()) | ({"hosts": {"alias": alias}} if alias else {})
+    (folder / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    for record in records_of() if records is None else records:
+        record["host_digest"] = host_digest(host)
+        write_record(record, path_of(folder, record))  # type: ignore[arg-type]
+    return folder
+
+
+def path_of(folder: Path, record: dict[str, Any]) -> Path:
+    """Return where a record of a run lies."""
+    levels = [f"{name}={value}" for name, value in record["cell"].items()]
+    return folder / "raw" / record["study"] / Path(*levels).with_suffix(".json")
+
+
+WAYS = ("two_copy", "one_copy", "zero_copy")
+
+
+def real(tmp_path: Path) -> Parcel:
+    """Return a run whose ways to send are all alike, so that effects are what is simulated."""
+    records = [
+        record
+        for number, size in enumerate((4096, 16384, 65536))
+        for record in records_of(range(1, 5), WAYS, 1000 * (number + 1), msg_bytes=size)
+    ]
+    rng = random.Random(1)
+    start_ns = 10**13
+    trips = []
+    for rep, way in itertools.product(range(1, 5), WAYS):
+        start_ns += 10**10
+        trip = with_round_trips(
+            sample_record(way, rep=rep, start_ns=start_ns, end_ns=start_ns + 10**9, msg_bytes=4096)
+        )
+        times = trip["driver"]["sender"]["round_trip"]
+        times["p50_ns"] = round(times["p50_ns"] * rng.gauss(1.0, 0.01))
+        times["p99_ns"] = round(times["p99_ns"] * rng.gauss(1.0, 0.01))
+        trips.append(trip)
+    for record in records:  # no two measurements are the same
+        factor = rng.gauss(1.0, 0.01) * 0.9
+        size = record["cell"]["msg_bytes"]
+        for side in ("sender", "receiver"):
+            found = record["driver"][side]
+            for part in ("in_window", "total"):
+                for name in {"bytes", "first_half_bytes"} & found[part].keys():
+                    found[part][name] = int(found[part][name] * factor / size) * size
+            found["in_window"]["bytes"] = min(found["in_window"]["bytes"], found["total"]["bytes"])
+            found["threads"][0]["bytes"] = found["in_window"]["bytes"]
+        for part in ("in_window", "total"):
+            sent = record["driver"]["sender"][part]
+            sent["messages"] = sent["bytes"] // size
+        for side in record["observed"]["perf_stat"].values():
+            for event in side["events"].values():
+                event["value"] *= rng.gauss(0.3, 0.01)
+    return read_parcel(write_run(tmp_path / "real", [*records, *trips]), "lab")
+
+
+CROSSOVERS = pd.DataFrame(
+    columns=["condition", "implementation", "baseline", "metric", "n_threads", "host", "outcome",
+             "below_bytes", "above_bytes"]
+)  # fmt: skip
+
+
+def facts_of(
+    ratios: list[float],
+    sure: list[bool],
+    told: list[dict[str, object]] | None = None,
+    crossovers: pd.DataFrame = CROSSOVERS,
+) -> dict[str, Any]:
+    """Return the facts of hosts with these ratios of throughputs, of which some are sure."""
+    names = [f"h{number}" for number in range(len(ratios))]
+    logs, errors = np.log(ratios), np.full(len(ratios), 0.01)
+    effect = Effect(
+        logs, errors, 2 * errors, np.where(sure, 0.001, 0.5),
+        across_hosts(logs, errors, SETTINGS.confidence), np.full(len(ratios), np.nan), 1,
+    )  # fmt: skip
+    tables: Any = {name: SimpleNamespace(disturbed=0.0, n_emulated=0) for name in names}
+    facts = told or [{"kernel": "6.1.0"}] * len(names)
+    fleet = Fleet([], names, {}, tables, dict(zip(names, facts, strict=True)), {}, {})
+    cell = ("veth", "zero_copy", "two_copy", THROUGHPUT, 65536, 1)
+    return fleet_facts(fleet, {cell: effect}, crossovers, n_simulated=0)

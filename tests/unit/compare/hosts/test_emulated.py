@@ -1,0 +1,58 @@
+"""Emulated guests stay out of what is said over hosts, and are counted."""
+
+from pathlib import Path
+
+import pytest
+from sample_records import guest_entry, in_guests, with_round_trips
+from unit.compare.hosts.made import Records, host_facts, records_of, write_run
+
+from copycost.compare.hosts.host_results import read_sets
+from copycost.compare.hosts.host_tables import HostTables, all_tables, emulated_of
+from copycost.compare.hosts.import_archive import read_parcel
+from copycost.compare.hosts.merging import merge
+from copycost.compare.hosts.meta_analysis import crossovers_of_all, ratios_of
+from tools.recompute.fleet import _values
+
+
+def guests(accelerator: str) -> Records:
+    """Return streams and round trips on veth and in a guest."""
+    found = [
+        in_guests(record, guest_entry("g", "sender", "receiver", accelerator=accelerator))
+        for record in records_of(start_s=1000, testbed="vm_loopback")
+    ]
+    found += [
+        with_round_trips(
+            in_guests(record, guest_entry("g", "sender", "receiver", accelerator=accelerator))
+        )
+        for record in records_of(start_s=2000, testbed="vm_loopback")
+    ]
+    return [*records_of(), *found]
+
+
+@pytest.fixture
+def hosts(tmp_path: Path) -> dict[str, HostTables]:
+    for name in ("tcg", "kvm"):
+        folder = write_run(tmp_path / name, guests(name), host_facts(kernel_release=name))
+        merge(read_parcel(folder, name), tmp_path / "fleet")
+    sets = read_sets(tmp_path / "fleet")
+    return dict(zip((one.name for one in sets), all_tables(sets, 1), strict=True))
+
+
+def test_an_emulated_guest_is_no_host_to_compare(hosts: dict[str, HostTables]) -> None:
+    conditions = ratios_of(hosts).groupby("host")["condition"].agg(set)
+    assert conditions["tcg"] == {"veth"}
+    assert conditions["kvm"] == {"veth", "vm_loopback"}
+    crossovers = crossovers_of_all(hosts)
+    assert set(crossovers.loc[crossovers["host"] == "tcg", "condition"]) == {"veth"}
+
+
+def test_its_repetitions_are_counted(hosts: dict[str, HostTables]) -> None:
+    assert hosts["tcg"].n_emulated == 12, "streams and round trips"
+    assert emulated_of(list(hosts.values())) == {"n_repetitions": 12, "n_hosts": 1}
+
+
+def test_recomputation_leaves_it_out(hosts: dict[str, HostTables], tmp_path: Path) -> None:
+    assert len(hosts) == 2
+    for name, places in (("tcg", {"veth"}), ("kvm", {"veth", "vm_loopback"})):
+        values = _values(tmp_path / "fleet" / f"host={name}")
+        assert set(values["throughput_bits_per_s"]) == places

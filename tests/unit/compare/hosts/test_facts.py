@@ -1,0 +1,59 @@
+"""What is said of hosts in general follows from what holds on each of them."""
+
+import pandas as pd
+import pytest
+from unit.compare.hosts.made import CROSSOVERS, facts_of
+
+from copycost.analysis.metrics import THROUGHPUT
+
+
+@pytest.mark.parametrize(
+    ("ratios", "sure", "verdict", "holds"),
+    [
+        ([4.65, 1.43, 1.49], [True] * 3, "each_better", "open"),
+        ([0.22, 0.7, 0.67], [True] * 3, "each_worse", "open"),
+        ([1.1, 0.92, 1.5], [False, False, True], "each_better", "open"),
+        ([1.1, 0.92, 1.5], [False] * 3, "open", "open"),
+        ([4.65, 0.43, 1.49], [True] * 3, "depends", "depends"),
+        ([2.0, 1.4, 3.1, 1.3, 2.5, 1.6], [True] * 6, "mostly_better", "open"),
+        ([1.4, 1.41, 1.39] * 4, [True] * 12, "better", "better"),
+        ([1.4, 1.41, 1.39] * 4, [False] * 12, "better", "better"),
+        ([1.4, 1.41, 1.39] * 40 + [0.98], [False] * 120 + [True], "better_but", "open"),
+        ([1.4, 1.41, 1.39] * 40 + [0.98], [True] * 121, "better_but", "depends"),
+        ([0.6, 0.61, 0.59] * 40 + [1.02], [True] * 121, "worse_but", "depends"),
+        ([0.6, 0.61, 0.59] * 40 + [1.02], [False] * 120 + [True], "worse_but", "open"),
+        ([1.4, 1.5], [True] * 2, "few", "open"),
+        ([1.4, 0.5], [True] * 2, "depends", "depends"),
+    ],
+)
+def test_a_verdict_contradicts_no_host(
+    ratios: list[float], sure: list[bool], verdict: str, holds: str
+) -> None:
+    ((pair,),) = (condition["pairs"] for condition in facts_of(ratios, sure)["conditions"])
+    (quantity,) = pair["quantities"]
+    assert quantity["point"]["verdict"] == verdict
+    assert [name for name, sizes in quantity["holds"].items() if sizes] == [holds]
+
+
+def test_all_hosts_have_in_common_what_each_of_them_tells() -> None:
+    told = [
+        {"kernel": "6.1.0", "governor": "performance", "CPUs": 8, "vendor": "A"},
+        {"kernel": "6.1.0", "governor": None, "CPUs": 8, "vendor": "B"},
+    ]
+    alike = facts_of([1.4, 1.5], [True] * 2, told)["alike"]
+    assert alike == [{"name": "CPUs", "value": "8"}]
+
+
+@pytest.mark.parametrize(
+    ("below", "middle"),
+    [([4, 32], (4096, 8192)), ([4, 16, 32], (16384, 32768)), ([8, 4, 32, 64], (8192, 16384))],
+)
+def test_the_middle_place_is_one_that_a_host_has(below: list[int], middle: tuple[int, int]) -> None:
+    rows = [
+        ("veth", "zero_copy", "two_copy", THROUGHPUT, 1, f"h{n}", "from", size << 10, size << 11)
+        for n, size in enumerate(below)
+    ]
+    crossovers = pd.DataFrame(rows, columns=list(CROSSOVERS))
+    facts = facts_of([1.2] * len(below), [True] * len(below), crossovers=crossovers)
+    turns = facts["conditions"][0]["pairs"][0]["quantities"][0]["turns"]
+    assert (turns["middle_below"], turns["middle_above"]) == middle

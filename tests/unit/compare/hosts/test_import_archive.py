@@ -1,0 +1,295 @@
+"""What others hand on is read as data: what is damaged, foreign or hostile is refused."""
+
+import json
+import os
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sample_records import with_round_trips
+from unit.compare.hosts.made import path_of, records_of, write_run
+
+from copycost.compare.hosts.archive_reader import LARGEST_FILE, MOST_FILES, FolderStore
+from copycost.compare.hosts.export import archive_of
+from copycost.compare.hosts.import_archive import read_parcel
+from copycost.compare.hosts.names import require_name
+from copycost.errors import ConfigError, DataError
+
+NAME = "raw/streams/testbed=veth/implementation=two_copy/msg_bytes=65536/n_threads=1/"
+NAME += "working_set=hot/receiver=recv/placement=apart/rep=1.json"
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    path = tmp_path / "host.zip"
+    path.write_bytes(archive_of(read_parcel(write_run(tmp_path / "results"), "lab")))
+    return path
+
+
+def changed(archive: Path, change: Callable[[dict[str, bytes]], None]) -> Path:
+    """Return an archive with other files than it had."""
+    with zipfile.ZipFile(archive) as old:
+        files = {name: old.read(name) for name in old.namelist()}
+    change(files)
+    with zipfile.ZipFile(archive, "w") as new:
+        for name, content in files.items():
+            new.writestr(name, content)
+    return archive
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(DataError) as error:
+        read_parcel(path)
+    return str(error.value)
+
+
+def test_an_export_is_read_as_the_folder_it_was_made_of(tmp_path: Path, archive: Path) -> None:
+    folder, exported = read_parcel(tmp_path / "results", "lab"), read_parcel(archive)
+    assert exported.records == folder.records
+    assert (exported.host, exported.config) == (folder.host, folder.config)
+    assert exported.name == "lab"
+    assert len(exported.records) == 6
+
+
+def test_the_same_results_are_the_same_archive(tmp_path: Path, archive: Path) -> None:
+    assert archive_of(read_parcel(tmp_path / "results", "lab")) == archive.read_bytes()
+    assert archive_of(read_parcel(archive)) == archive.read_bytes()
+
+
+def test_a_host_is_called_by_its_alias_or_by_what_it_is(tmp_path: Path) -> None:
+    assert read_parcel(write_run(tmp_path / "a", alias="rack-1")).name == "rack-1"
+    unnamed = [read_parcel(write_run(tmp_path / each)).name for each in "bc"]
+    assert unnamed[0] == unnamed[1]
+    assert unnamed[0].startswith("host-")
+
+
+@pytest.mark.parametrize("name", ["", "A", "a_2", "../x", "a/b", "-a", "a" * 41, "a\n", "hé"])
+def test_a_name_that_could_be_more_than_a_name_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match="names no host; expected"):
+        require_name(name, "--alias")
+
+
+def test_every_damaged_record_is_named_at_once(tmp_path: Path) -> None:
+    folder = write_run(tmp_path)
+    paths = [path_of(folder, record) for record in records_of()]
+    paths[0].write_text("{")
+    text = paths[1].read_text()
+    paths[1].write_text(text.replace('"wall_s": ', '"wall_s": 1'))
+    paths[2].write_text(json.dumps(json.loads(text) | {"digest": None, "foreign": 1}))
+    said = refusal(folder)
+    assert said.count("raw/streams/") == 3
+    assert "changed after it was written" in said
+    assert "measure" not in said, "whoever merges cannot measure there again"
+
+
+def record_with(**values: Any) -> Callable[[dict[str, bytes]], None]:  # noqa: ANN401
+    def change(files: dict[str, bytes]) -> None:
+        record = json.loads(files[NAME])
+        record.pop("digest")
+        for path, value in values.items():
+            *parents, last = path.split("__")
+            place = record
+            for name in parents:
+                place = place[name]
+            place[last] = value
+        files[NAME] = json.dumps(record).encode()
+
+    return change
+
+
+def file_named(name: str, content: bytes = b"{}") -> Callable[[dict[str, bytes]], None]:
+    return lambda files: files.update({name: content})
+
+
+def nested(name: str, depth: int) -> Callable[[dict[str, bytes]], None]:
+    return file_named(name, b'{"identity": ' + b"[" * depth + b"]" * depth + b"}")
+
+
+def as_file(name: str) -> Callable[[dict[str, bytes]], None]:
+    return lambda files: files.update({name: files[NAME]})
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (record_with(schema_version=3), "1 record has schema version 3, and this copycost reads"),
+        (record_with(schema_version="x" * 999), "schema version none"),
+        (record_with(cell__rep=2), "holds the record of another repetition"),
+        (record_with(cell__testbed="../../etc"), "does not match"),
+        (record_with(cell__implementation="a" * 300), "another repetition"),
+        (record_with(reason="\x1b[2J"), "control characters"),
+        (record_with(reason="a\u202eb"), "control characters"),
+        (record_with(driver__receiver__total__bytes=10**15), "bytes were received in all"),
+        (record_with(driver__sender__window__end_ns=1), "the sender's window lasts -"),
+        (record_with(wall_s=-1), "wall_s"),
+        (record_with(host_digest="x"), "host_digest"),
+        (file_named("../../evil.json"), "holds ../../evil.json, as no export does"),
+        (as_file("raw/../../evil.json"), "another repetition"),
+        (file_named("/etc/passwd"), "as no export does"),
+        (as_file("raw/streams/x.json"), "another repetition"),
+        (file_named("raw/streams/x.json"), "schema version none"),
+        (file_named("host.json", b"[1]"), "host.json"),
+        (file_named("host.json", b'{"identity": 1}'), "has no section identity"),
+        (file_named("host.json", b"[" * 100_000), "host.json"),
+        (file_named("host.json", b'{"identity": {}, "x": "' + b"y" * 2000 + b'"}'), "host.json"),
+        (file_named("host.json", b'{"identity": 1e999}'), "host.json"),
+        (nested("host.json", 700), "host.json, line 1: it is nested more than 64 deep"),
+        (nested("config.json", 65), "config.json, line 1: it is nested more than 64 deep"),
+        (file_named("config.json", b"{" + b" " * LARGEST_FILE + b"}"), "larger than 16 MiB"),
+        (file_named("memory.json"), "memory.json"),
+        (lambda files: files.pop("host.json"), "host.json is missing"),
+        (lambda files: files.pop("export.json"), "export.json is missing"),
+    ],
+)  # fmt: skip
+def test_what_no_export_holds_is_refused_in_a_sentence(
+    archive: Path, change: Callable[[dict[str, bytes]], None], said: str
+) -> None:
+    found = refusal(changed(archive, change))
+    assert said in found
+    assert all(letter.isprintable() or letter == "\n" for letter in found)
+    assert len(found) < 3000
+
+
+def test_a_host_that_was_busy_is_none_to_refuse(archive: Path) -> None:
+    busy = record_with(driver__sender__process__cpu_ns=3 * 10**9, driver__sender__window__half_ns=1)
+    assert len(read_parcel(changed(archive, busy)).records) == len(read_parcel(archive).records)
+
+
+def test_no_link_is_followed(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "results")
+    secret = tmp_path / "secret"
+    path = path_of(folder, records_of()[0])
+    path.rename(secret)
+    path.symlink_to(secret)
+    assert "is a link; expected a plain file" in refusal(folder) + "; expected a plain file"
+    path.unlink()
+    (path.parent.parent / "placement=same").symlink_to(tmp_path)
+    assert "is a link" in refusal(folder)
+
+
+def test_a_folder_that_is_linked_in_is_refused(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "results")
+    elsewhere = tmp_path / "elsewhere"
+    (folder / "raw").rename(elsewhere)
+    (folder / "raw").symlink_to(elsewhere)
+    assert "is a link" in refusal(folder)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    folder = write_run(tmp_path)
+    path = path_of(folder, records_of()[0])
+    path.unlink()
+    os.mkfifo(path)
+    assert "no plain file" in refusal(folder)
+
+
+def test_an_archive_with_two_files_of_one_name_is_refused(archive: Path) -> None:
+    with zipfile.ZipFile(archive, "a") as more, pytest.warns(UserWarning, match="Duplicate"):
+        more.writestr("host.json", "{}")
+    assert "two files of one name" in refusal(archive)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"\x00" * 100])
+def test_what_is_no_archive_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "x.zip"
+    path.write_bytes(content)
+    assert "cannot be read as an archive" in refusal(path)
+
+
+def test_a_damaged_byte_is_found(archive: Path) -> None:
+    content = bytearray(archive.read_bytes())
+    content[200] ^= 0xFF
+    archive.write_bytes(bytes(content))
+    assert "refused" in refusal(archive)
+
+
+def test_a_configuration_with_anchors_is_refused(tmp_path: Path) -> None:
+    folder = write_run(tmp_path)
+    (folder / "config.yaml").write_text("a: &a [1]\nb: [*a, *a]\n")
+    assert "holds an anchor" in refusal(folder)
+
+
+@pytest.mark.parametrize("depth", [65, 400, 100_000])
+def test_a_configuration_that_is_nested_deeply_is_refused(tmp_path: Path, depth: int) -> None:
+    folder = write_run(tmp_path)
+    (folder / "config.yaml").write_text(f"a: {'[' * depth}{']' * depth}\n")
+    assert "config.yaml: cannot be read" in refusal(folder)
+
+
+def test_records_of_another_state_of_the_host_are_left_out(tmp_path: Path) -> None:
+    folder = write_run(tmp_path)
+    records = records_of(range(4, 5))
+    write_run(folder, records, host={"identity": {"kernel_release": "other"}})
+    write_run(folder, [])
+    parcel = read_parcel(folder)
+    assert (len(parcel.records), parcel.n_elsewhere) == (6, 2)
+
+
+def test_a_huge_file_without_content_is_not_read(tmp_path: Path) -> None:
+    folder = write_run(tmp_path)
+    with path_of(folder, records_of()[0]).open("wb") as file:
+        file.truncate(2 << 30)
+    with (folder / "host.json").open("wb") as file:
+        file.truncate(2 << 30)
+    said = refusal(folder)
+    assert said.count("is larger than 16 MiB") == 2
+    archive = tmp_path / "x.zip"
+    with archive.open("wb") as file:
+        file.truncate(2 << 30)
+    assert "cannot be read as an archive" in refusal(archive)
+
+
+def test_a_folder_of_very_many_files_is_not_listed_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_run(tmp_path)
+
+    def names(_: object) -> Iterator[str]:
+        yield from (f"raw/streams/{number}" for number in range(MOST_FILES + 1))
+        pytest.fail("more are listed than any host has")
+
+    monkeypatch.setattr(FolderStore, "names", names)
+    assert f"more than {MOST_FILES} records" in refusal(folder)
+
+
+@pytest.mark.parametrize("n_files", [MOST_FILES + 1, 70_000])
+def test_the_list_of_an_archive_of_very_many_files_is_not_read(
+    tmp_path: Path, n_files: int
+) -> None:
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(n_files):
+            archive.writestr(zipfile.ZipInfo(f"raw/{number}"), b"")
+    assert f"more than {MOST_FILES} files" in refusal(path)
+
+
+def test_a_long_list_is_refused_before_it_is_read(archive: Path) -> None:
+    content = archive.read_bytes()
+    begin = content.rfind(b"PK\5\6") + 12
+    archive.write_bytes(content[:begin] + (1 << 30).to_bytes(4, "little") + content[begin + 4 :])
+    assert f"more than {MOST_FILES} files" in refusal(archive)
+
+
+def test_truncated_records_are_named(tmp_path: Path) -> None:
+    folder = write_run(tmp_path)
+    path = path_of(folder, records_of()[0])
+    path.write_bytes(path.read_bytes()[:-100])
+    assert re.search(r"\n  raw/streams/.*line \d+: Expecting", refusal(folder))
+
+
+def test_results_without_a_measured_stream_are_refused(tmp_path: Path) -> None:
+    records = [record | {"study": "round_trips"} for record in map(with_round_trips, records_of())]
+    assert "no stream was measured" in refusal(write_run(tmp_path, records))
+
+
+def test_round_trips_that_tell_none_are_refused(tmp_path: Path) -> None:
+    trips = [with_round_trips(record) for record in records_of(start_s=9000)]
+    trips[0]["driver"]["sender"]["round_trip"] = None
+    assert "tells no round trips" in refusal(write_run(tmp_path, [*records_of(), *trips]))
+
+
+def test_a_folder_without_results_is_said(tmp_path: Path) -> None:
+    assert "has no results of copycost" in refusal(tmp_path)

@@ -1,0 +1,157 @@
+"""What folders of results are read, and what is said of those that are none."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from unit.compare.runs.made import GRID, Made, write_record, write_results
+
+from copycost.__main__ import main
+from copycost.compare.runs.folders import read_results
+from copycost.errors import DataError
+from copycost.records.record import SCHEMA_VERSION
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    assert main(["compare", *map(str, arguments)]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("copycost: ")
+    assert said.count("\n") == 1
+    return said
+
+
+def test_the_folder_of_a_clone_stands_for_its_results(tmp_path: Path) -> None:
+    write_results(tmp_path / "clone" / "results")
+    inner, outer = (read_results(tmp_path / "clone" / part).repetitions for part in ("results", ""))
+    pd.testing.assert_frame_equal(inner, outer)
+    assert set(inner["study"]) == {"streams", "round_trips"}
+
+
+def test_columns_that_another_release_added_do_not_matter(tmp_path: Path) -> None:
+    folder = write_results(tmp_path / "a")
+    path = folder / "tables" / "cells.csv"
+    pd.read_csv(path).copy().assign(news=1).to_csv(path, index=False)
+    assert len(read_results(folder).repetitions) > 0
+
+
+def test_a_column_that_is_missing_is_named(tmp_path: Path) -> None:
+    folder = write_results(tmp_path / "a")
+    path = folder / "tables" / "cells.csv"
+    pd.read_csv(path).drop(columns="throughput_bits_per_s").to_csv(path, index=False)
+    with pytest.raises(DataError, match="columns missing: throughput_bits_per_s"):
+        read_results(folder)
+
+
+def test_what_is_no_folder_of_results_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a = write_results(tmp_path / "a")
+    assert "has no results of copycost" in refused(capsys, a, tmp_path / "nowhere")
+    (tmp_path / "empty").mkdir()
+    assert "has no results of copycost" in refused(capsys, a, tmp_path / "empty")
+    (tmp_path / "b" / "raw").mkdir(parents=True)
+    assert "has no tables yet" in refused(capsys, a, tmp_path / "b")
+
+
+def test_records_of_another_version_are_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a, b = (write_results(tmp_path / name) for name in "ab")
+    write_record(b, version=3)
+    said = refused(capsys, a, b)
+    assert (
+        f"{b}: its records have schema version 3, and this copycost reads {SCHEMA_VERSION}" in said
+    )
+    assert "compare with the release that measured it" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("host.json", "{", "host.json cannot be read"),
+        ("host.json", "[]", "host.json is no mapping"),
+        ("config.yaml", "a: [", "config.yaml cannot be read"),
+        ("config.yaml", None, "config.yaml cannot be read"),
+    ],
+)
+def test_a_damaged_description_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str | None, said: str
+) -> None:
+    a, b = (write_results(tmp_path / name) for name in "ab")
+    (b / name).unlink()
+    if text is not None:
+        (b / name).write_text(text, encoding="utf-8")
+    assert said in refused(capsys, a, b)
+
+
+def test_no_common_cell_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    a = write_results(tmp_path / "a")
+    other = {"changes": {"msg_bytes": [256]}, "udp": None, "trips": None, "start_s": 9000}
+    b = write_results(tmp_path / "b", Made(**other))
+    assert "no cell is common to all of their runs" in refused(capsys, a, b)
+
+
+def test_a_copy_is_no_other_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    a, b = (write_results(tmp_path / name) for name in "ab")
+    assert "are the same repetitions, as of a copy" in refused(capsys, a, b)
+
+
+def test_nothing_measured_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = Made(trips=None, udp=None, changes={"skipped": {"veth": "no namespaces"}})
+    a = write_results(tmp_path / "a")
+    b = write_results(
+        tmp_path / "b", replace(made, columns=dict.fromkeys(_VALUES) | {"sender_cpus": "0,1"})
+    )
+    assert "no repetition was measured" in refused(capsys, a, b)
+
+
+_VALUES = (
+    "throughput_bits_per_s", "both_cpu_ns_per_byte", "sender_cpu_ns_per_byte", "mss_bytes",
+    "send_buffer_bytes", "receive_buffer_bytes", "receive_lowat_bytes", "offload_tso",
+    "offload_gso", "offload_gro", "mtu_bytes", "isolation", "cpu_source", "congestion_control",
+    "sender_build", "receiver_build",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["a"], "1 folder given; name two, A and B"),
+        (["a", "b", "c"], "3 folders given"),
+        (["a", "a"], "a is named twice"),
+        (["a", "b", "--with", "c", "a"], "a is named twice"),
+        (["a", "a", "--with", "b"], "is named twice"),
+    ],
+)
+def test_sides_that_are_none_are_refused(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert said in refused(capsys, *words)
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [("--fail-if=slow:5%", "is no bound"), ("--fail-if=slower:100%", "is no bound")],
+)
+def test_a_bound_that_is_none_is_wrong_usage(
+    word: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["compare", "a", "b", word])
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_gate_that_one_round_could_never_fail_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    once = {"changes": GRID | {"repetitions": 1}, "trips": None}
+    a = write_results(tmp_path / "a", Made(**once))
+    b = write_results(tmp_path / "b", Made(start_s=9000, **once))
+    said = refused(capsys, a, b, "--fail-if", "slower:5%")
+    assert "one round of one run has no interval" in said
+    said = refused(capsys, a, b, "--fail-if", "longer:5%")
+    assert "no cell in common that tells it" in said

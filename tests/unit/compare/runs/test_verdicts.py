@@ -1,0 +1,301 @@
+"""What is independent, what stands, and what differs."""
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from unit.compare.runs.made import Made, slower_by, write_results
+
+from copycost.compare.runs.environment_diff import differences
+from copycost.compare.runs.facts import compare_runs
+from copycost.compare.runs.folders import read_results
+from copycost.compare.runs.regression_threshold import Gate, parse_gate
+from copycost.compare.runs.samples import CELL, QUANTITIES, Cell, Rounds, Sides, rounds_of, together
+from copycost.compare.runs.tables import verdict_of
+from copycost.compare.runs.verdicts import (
+    MEASURED_SPREAD,
+    RunSpread,
+    judge,
+    spread_of_runs,
+    unit_of,
+)
+
+NONE = RunSpread(0.0, 0.0, math.inf)
+CELLS: list[Cell] = [
+    ("streams", "veth", name, size, 1)
+    for name in ("one_copy", "two_copy")
+    for size in (1024, 4096, 16384)
+]
+
+
+def run_of(logs: np.ndarray, first: float = 0.0, step: float = 100.0) -> dict[Cell, Rounds]:
+    """Return a run from logarithms of shape (n_cells, n_rounds), its rounds a step apart."""
+    n_rounds = logs.shape[1]
+    return {
+        cell: Rounds(
+            tuple(range(1, n_rounds + 1)), row, first + step * np.arange(n_rounds) + place,
+            ("boot",) * n_rounds,
+        )
+        for place, (cell, row) in enumerate(zip(CELLS, logs, strict=True))
+    }  # fmt: skip
+
+
+def only(cells: list[Cell], sides: Sides) -> Sides:
+    a, b = (
+        tuple({cell: run[cell] for cell in cells} for run in runs) for runs in (sides.a, sides.b)
+    )
+    return Sides(a, b)
+
+
+def noise(seed: int, n_rounds: int = 5, size: float = 0.01) -> np.ndarray:
+    return np.random.default_rng(seed).normal(0.0, size, (len(CELLS), n_rounds))
+
+
+def compared(tmp_path: Path, a: list[Made], b: list[Made], gates: list[Gate] | None = None) -> Any:  # noqa: ANN401
+    sides = [
+        [read_results(write_results(tmp_path / f"{name}{k}", made)) for k, made in enumerate(of)]
+        for name, of in (("a", a), ("b", b))
+    ]
+    return compare_runs(*sides, gates=gates or []).facts
+
+
+LATER = 100_000
+
+
+def test_rounds_in_turn_are_paired_and_others_are_not() -> None:
+    a = run_of(noise(1))
+    in_turn = run_of(noise(2), first=50.0)
+    assert unit_of(Sides((a,), (in_turn,))) == "paired rounds"
+    assert unit_of(Sides((a,), (run_of(noise(2), first=1000.0),))) == "rounds"
+    one_of_another_boot = {
+        cell: replace(of, boots=("other",) * 5) if cell == CELLS[-1] else of
+        for cell, of in in_turn.items()
+    }
+    assert unit_of(Sides((a,), (one_of_another_boot,))) == "rounds"
+    assert unit_of(Sides((a,), (run_of(noise(2, 4), first=50.0),))) == "rounds"
+    assert unit_of(Sides((a, in_turn), (a,))) == "runs"
+
+
+def test_pairing_cancels_what_moves_both_sides() -> None:
+    drift = np.linspace(0.0, 0.5, 5)
+    a, b = noise(1, size=0.001) + drift, noise(2, size=0.001) + drift - 0.02
+    paired = judge(Sides((run_of(a),), (run_of(b, first=50.0),)), MEASURED_SPREAD)
+    assert (paired.unit, paired.whole.sign) == ("paired rounds", -1)
+    apart = judge(Sides((run_of(a),), (run_of(b, first=1000.0),)), NONE)
+    assert apart.whole.sign == 0
+
+
+def test_one_run_each_is_welch_on_logarithms_with_the_runs_spread() -> None:
+    a, b = noise(1), noise(2, size=0.03) + 0.1
+    sides = only(CELLS[:1], Sides((run_of(a),), (run_of(b, first=1000.0),)))
+    plain = judge(sides, NONE).cells[CELLS[0]].found
+    expected = stats.ttest_ind(b[0], a[0], equal_var=False)
+    assert plain.p_value == pytest.approx(expected.pvalue)
+    assert np.log(plain.interval(0.95)) == pytest.approx(expected.confidence_interval(0.95))
+    allowed = judge(sides, RunSpread(0.04, 0.02, math.inf)).cells[CELLS[0]].found
+    assert allowed.error**2 == pytest.approx(plain.error**2 + 2 * 0.04**2)
+    assert allowed.mean == plain.mean
+
+
+def test_of_several_runs_the_runs_are_what_is_independent() -> None:
+    shifts = [0.0, 0.1, -0.1, 0.05]
+    logs = [noise(k, size=0.001) + shift for k, shift in enumerate(shifts)]
+    sides = Sides((run_of(logs[0]), run_of(logs[1])), (run_of(logs[2]), run_of(logs[3])))
+    means = [one[0].mean() for one in logs]
+    expected = stats.ttest_ind(means[2:], means[:2], equal_var=True)
+    found = judge(sides, MEASURED_SPREAD)
+    assert found.unit == "runs"
+    one_cell = judge(only(CELLS[:1], sides), MEASURED_SPREAD)
+    assert one_cell.cells[CELLS[0]].found.p_value == pytest.approx(expected.pvalue)
+    whole = stats.ttest_ind(*[[one.mean() for one in logs[k : k + 2]] for k in (2, 0)])
+    assert found.whole.found.p_value == pytest.approx(whole.pvalue)
+
+
+def test_a_cell_whose_runs_agree_by_chance_is_no_surer_than_half_of_the_cells() -> None:
+    runs = [noise(k, n_rounds=2, size=0.1) for k in range(6)]
+    for k, logs in enumerate(runs):
+        logs[0] = 1e-4 * k + (0.05 if k % 2 else 0.0)  # the first cell of all runs, alike
+    sides = Sides(tuple(map(run_of, runs[::2])), tuple(map(run_of, runs[1::2])))
+    lucky = judge(only(CELLS[:1], sides), MEASURED_SPREAD).cells[CELLS[0]]
+    assert lucky.sign == 1
+    found = judge(sides, MEASURED_SPREAD)
+    assert found.cells[CELLS[0]].sign == 0
+    errors = [verdict.found.error for verdict in found.cells.values()]
+    assert min(errors) == sorted(errors)[2], "the lower half is made the median of six"
+
+
+def test_a_side_with_one_run_takes_the_spread_of_the_other() -> None:
+    sides = Sides(tuple(run_of(noise(k)) for k in range(3)), (run_of(noise(9)),))
+    assert judge(sides, MEASURED_SPREAD).whole.found.freedom == 2
+    assert spread_of_runs(Sides(sides.a[:1], sides.b)) is None
+
+
+def test_the_spread_from_run_to_run_is_found_without_that_of_the_rounds() -> None:
+    rng = np.random.default_rng(3)
+    runs = []
+    for k in range(30):
+        cells = math.sqrt(0.05**2 - 0.03**2) * rng.normal(size=(len(CELLS), 1))
+        runs.append(run_of(noise(k, size=0.1) + 0.03 * rng.normal() + cells))
+    found = spread_of_runs(Sides(tuple(runs[:15]), tuple(runs[15:])))
+    assert found is not None
+    assert found.cell == pytest.approx(0.05, rel=0.3)
+    assert found.whole == pytest.approx(math.sqrt(0.03**2 + 0.04**2 / 6), rel=0.3)
+
+
+def test_cells_together_are_their_mean_in_each_round_and_gaps_do_not_tilt_it() -> None:
+    logs = noise(1) + 10.0 * np.arange(len(CELLS))[:, None]
+    run = run_of(logs)
+    assert together(run, CELLS).logs == pytest.approx(logs.mean(axis=0))
+    of = run[CELLS[5]]  # the highest cell lacks a round: the others' mean must not fall for it
+    run[CELLS[5]] = Rounds(of.reps[:-1], of.logs[:-1], of.starts[:-1], of.boots[:-1])
+    assert together(run, CELLS).logs == pytest.approx(logs.mean(axis=0), abs=0.01)
+
+
+def test_cells_that_contradict_each_other_have_no_mean_that_is_told(tmp_path: Path) -> None:
+    def split(rows: Any) -> Any:  # noqa: ANN401
+        return np.where(rows["implementation"] == "zero_copy", 0.6, 1.3)
+
+    facts = compared(tmp_path, [Made()], [Made(seed=2, start_s=LATER, factor=split)])
+    throughput = facts["quantities"][0]
+    assert throughput["contradicts"]
+    assert verdict_of(throughput)[:3] == ["none", "none", "better and worse"]
+    slower = {one["implementation"] for one in throughput["ways"] if one["verdict"] == "slower"}
+    assert slower == {"zero_copy"}
+
+
+def test_equals_are_no_difference_and_all_quantities_are_compared(tmp_path: Path) -> None:
+    facts = compared(tmp_path, [Made()], [Made(seed=2, start_s=LATER)])
+    assert [q["name"] for q in facts["quantities"]] == ["throughput", "cpu_time", "round_trip"]
+    assert [q["n_cells"] for q in facts["quantities"]] == [11, 11, 9]
+    for quantity in facts["quantities"]:
+        assert quantity["whole"]["verdict"] == "no difference seen"
+        assert quantity["n_better"] + quantity["n_worse"] == 0
+    assert facts["differs"] == []
+    assert facts["order"] == "a_first"
+
+
+def test_worse_is_slower_more_expensive_and_longer(tmp_path: Path) -> None:
+    worse = Made(
+        seed=2, start_s=LATER, factor=slower_by(0.4), round_trip_factor=1.6,
+        columns={"both_cpu_ns_per_byte": 99.0, "sender_cpu_ns_per_byte": 99.0},
+    )  # fmt: skip
+    facts = compared(tmp_path, [Made()], [worse])
+    verdicts = [q["whole"]["verdict"] for q in facts["quantities"]]
+    assert verdicts == ["slower", "more expensive", "longer"]
+    assert all(q["n_worse"] == q["n_cells"] for q in facts["quantities"])
+
+
+def test_one_round_is_observed_once(tmp_path: Path) -> None:
+    once = {"changes": {"repetitions": 1}, "trips": None}
+    facts = compared(tmp_path, [Made(**once)], [Made(start_s=LATER, **once)])
+    assert {cell["verdict"] for q in facts["quantities"] for cell in q["cells"]} == {
+        "observed once"
+    }
+    assert facts["quantities"][0]["half_width"] is None
+
+
+def test_cells_of_one_side_are_told_and_left_out(tmp_path: Path) -> None:
+    more = Made(seed=2, start_s=LATER, changes={"msg_bytes": [4096, 65536, 1048576]}, trips=None)
+    facts = compared(tmp_path, [Made()], [more])
+    assert facts["only_b"]["n"] == 4
+    assert facts["only_a"]["n"] == 9
+    assert {cell["msg_bytes"] for cell in facts["quantities"][0]["cells"]} == {4096, 65507, 65536}
+
+
+def test_cells_that_a_run_took_over_are_not_compared(tmp_path: Path) -> None:
+    a = write_results(tmp_path / "a")
+    b = write_results(tmp_path / "b", Made(seed=2, start_s=LATER))
+    one, other = read_results(a), read_results(b)
+    kept = one.repetitions["implementation"] == "two_copy"
+    rows = other.repetitions.copy()
+    rows.loc[kept, :] = one.repetitions[kept]
+    facts = compare_runs([one], [replace(other, repetitions=rows)]).facts
+    names = {cell["implementation"] for q in facts["quantities"] for cell in q["cells"]}
+    assert "two_copy" not in names
+    assert facts["n_shared"] == 5 + 3
+
+
+def test_emulated_guests_on_one_side_are_told_and_what_guests_were_made_of(tmp_path: Path) -> None:
+    columns = {"accelerator": "tcg"}
+    facts = compared(tmp_path, [Made(columns=columns)], [Made(start_s=LATER)])
+    n_cells = len({tuple(cell[key] for key in CELL) for q in facts["quantities"]
+                   for cell in q["cells"]})  # fmt: skip
+    assert facts["guests"] == {"n_emulated": 0, "n_one_side": n_cells}
+    folders = [write_results(tmp_path / name, Made(start_s=s)) for name, s in (("c", 1), ("d", 9))]
+    for folder, release in zip(folders, ("6.1", "6.12"), strict=True):
+        guest = {"virtual": {"spec": {"accelerator": "tcg"}, "kernel": {"release": release}}}
+        (folder / "guest.json").write_text(json.dumps(guest), encoding="utf-8")
+    found = differences(*([read_results(folder)] for folder in folders))
+    assert {"group": "guest", "name": "kernel", "a": ["6.1"], "b": ["6.12"]} in found
+
+
+def test_what_differs_is_named_by_group(tmp_path: Path) -> None:
+    other = Made(
+        seed=2, start_s=LATER, boot="1" * 32, host={"kernel_release": "6.19.0"},
+        measure={"duration_s": 2.0},
+        columns={
+            "commit": "f" * 40, "congestion_control": "bbr",
+            "sender_build": "source fedcba9876543210, clang 19, flags -O3",
+        },
+    )  # fmt: skip
+    facts = compared(tmp_path, [Made()], [other])
+    found = {(one["group"], one["name"]): (one["a"], one["b"]) for one in facts["differs"]}
+    assert found[("host", "kernel_release")] == (["6.18.0"], ["6.19.0"])
+    assert found[("configuration", "measure.duration_s")] == (["1.0"], ["2.0"])
+    assert found[("program", "commit")] == (["c" * 40], ["f" * 40])
+    assert found[("program", "compiler of the sender")] == (["gcc 12.2.0"], ["clang 19"])
+    assert found[("program", "flags of the sender")] == (["-O2"], ["-O3"])
+    assert found[("program", "sender two_copy, source")] == (["0123456789ab"], ["fedcba987654"])
+    assert found[("setting", "congestion_control")] == (["cubic"], ["bbr"])
+    assert ("program", "compiler of the receiver") not in found
+
+
+def test_what_a_run_of_either_side_shares_does_not_differ(tmp_path: Path) -> None:
+    def of(k: int, kernel: str) -> Made:
+        return Made(seed=k, start_s=LATER * k, host={"kernel_release": kernel})
+
+    facts = compared(tmp_path, [of(1, "6.1"), of(2, "6.2")], [of(3, "6.2"), of(4, "6.3")])
+    assert facts["differs"] == []
+    assert facts["unit"] == "runs"
+    assert facts["quantities"][0]["spread_of_runs"] is not None
+
+
+@pytest.mark.parametrize(
+    ("share", "cells", "whole"),
+    [(0.0, 0, False), (0.05, 0, False), (0.5, 11, True)],
+)
+def test_a_gate_fails_only_where_more_is_shown(
+    tmp_path: Path, share: float, cells: int, whole: bool
+) -> None:
+    facts = compared(
+        tmp_path, [Made()], [Made(seed=2, start_s=LATER, factor=slower_by(share))],
+        [parse_gate("slower:5%"), parse_gate("costlier:5%")],
+    )  # fmt: skip
+    slower, costlier = facts["gates"]
+    assert (len(slower["cells"]), slower["whole"]) == (cells, whole)
+    assert slower["fails"] == whole
+    assert not costlier["fails"] or share == 0.5
+
+
+def test_a_gates_bound_is_beyond_the_whole_interval() -> None:
+    slower, costlier = parse_gate("slower:5%"), parse_gate("costlier:10")
+    assert slower.is_passed(0.80, 0.949)
+    assert not slower.is_passed(0.80, 0.951)
+    assert costlier.is_passed(1.101, 1.2)
+    assert not costlier.is_passed(1.099, 1.2)
+    assert not costlier.is_passed(math.nan, math.nan)
+
+
+def test_the_cost_where_nobody_receives_is_the_senders(tmp_path: Path) -> None:
+    run = read_results(write_results(tmp_path / "a"))
+    rows = rounds_of(run, QUANTITIES[1])
+    table = run.repetitions
+    of_sink = table[(table["testbed"] == "sink") & (table["implementation"] == "two_copy")]
+    found = rows[("streams", "sink", "two_copy", 65507, 1)]
+    expected = np.log(of_sink.sort_values("rep")["sender_cpu_ns_per_byte"])
+    assert found.logs == pytest.approx(expected.to_numpy())

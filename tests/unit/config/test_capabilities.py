@@ -1,0 +1,114 @@
+"""Which cells can exist, and that what a strategy can do is read from its source."""
+
+from pathlib import Path
+
+import pytest
+
+from copycost.build import toolchain
+from copycost.config.capabilities import (
+    BOTH,
+    DATAGRAM,
+    MAX_DATAGRAM_BYTES,
+    RECEIVERS,
+    STREAM,
+    Capability,
+    can_exist,
+    capability_of,
+    declared,
+    split_implementation,
+)
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.parametrize(
+    ("implementation", "parts"),
+    [
+        ("two_copy", ("two_copy", 1)),
+        ("sendmmsg_x16", ("sendmmsg", 16)),
+        ("uring_send_x8", ("uring_send", 8)),
+        ("my_x2_way", ("my_x2_way", 1)),
+        ("my_x2_x4", ("my_x2", 4)),
+        ("my_x", ("my_x", 1)),
+        ("my_x0", ("my_x0", 1)),
+    ],
+)
+def test_an_implementation_is_a_strategy_and_its_messages_per_call(
+    implementation: str, parts: tuple[str, int]
+) -> None:
+    assert split_implementation(implementation) == parts
+
+
+def test_a_strategy_of_a_user_sends_over_tcp_message_by_message() -> None:
+    mine = capability_of("my_way")
+    assert mine.allows("stream", 1 << 30)
+    assert not mine.allows("datagram", 1)
+    assert not mine.allows("stream", 1, batch=2)
+
+
+@pytest.mark.parametrize(
+    ("implementation", "testbed", "msg_bytes", "receiver", "exists"),
+    [
+        ("two_copy", "veth", 4 << 20, "recv", True),
+        ("two_copy", "veth", 4096, "mmap", True),
+        ("two_copy", "sink", MAX_DATAGRAM_BYTES, "recv", True),
+        ("two_copy", "sink", MAX_DATAGRAM_BYTES + 1, "recv", False),
+        ("two_copy", "sink", 4096, "trunc", False),  # nothing receives there
+        ("two_copy", "veth_udp", 4096, "trunc", True),
+        ("two_copy", "veth_udp", 4096, "mmap", False),
+        ("two_copy_x2", "veth", 4096, "recv", False),
+        ("sendmmsg_x16", "sink", MAX_DATAGRAM_BYTES, "recv", True),
+        ("sendmmsg_x256", "veth", 1, "uring", True),
+        ("sendmmsg_x257", "veth", 1, "recv", False),
+        ("splice", "sink", MAX_DATAGRAM_BYTES, "recv", True),
+        ("udp_gso", "veth", 4096, "recv", False),
+        ("udp_gso", "sink", MAX_DATAGRAM_BYTES, "recv", True),
+        ("udp_gso_x16", "sink", 4094, "recv", True),
+        ("udp_gso_x16", "sink", 4096, "recv", False),  # 65536 bytes are no datagram
+        ("udp_gso_x65", "sink", 1, "recv", False),
+    ],
+)
+def test_cells_that_cannot_exist(
+    implementation: str, testbed: str, msg_bytes: int, receiver: str, exists: bool
+) -> None:
+    assert can_exist(implementation, testbed, msg_bytes, receiver) == exists
+
+
+def test_every_receiver_has_its_row() -> None:
+    assert set(toolchain.receivers(ROOT)) == set(RECEIVERS)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "capability"),
+    [
+        ("two_copy", Capability(BOTH)),
+        ("zero_copy", Capability(BOTH, zero_copy=True)),
+        ("uring_registered", Capability(BOTH, batching=True, zero_copy=True)),
+        ("udp_gso", Capability(DATAGRAM, batching=True, batch_is_one_datagram=True)),
+    ],
+)
+def test_what_a_strategy_can_do_is_read_from_its_source(
+    strategy: str, capability: Capability
+) -> None:
+    assert capability_of(strategy) == capability
+
+
+def test_how_the_declaration_is_laid_out_does_not_matter() -> None:
+    source = """
+        /* const struct strategy the_strategy = { .batching = true, }; */
+        struct strategy const the_strategy = {.name="mine",
+          .transports=TRANSPORT_STREAM|TRANSPORT_DATAGRAM, // .zero_copy = true,
+          .batching =true}
+        ;"""
+    assert declared(source) == Capability(BOTH, batching=True)
+    assert declared("const struct strategy the_strategy = {.transports = TRANSPORT_STREAM};") == (
+        Capability(STREAM)
+    )
+    assert declared("int main(void) { return 0; }") is None
+
+
+@pytest.mark.parametrize("strategy", toolchain.strategies(ROOT))
+def test_every_strategy_here_declares_where_it_can_send(strategy: str) -> None:
+    found = declared((ROOT / "src/strategies" / f"{strategy}.c").read_text())
+    assert found is not None
+    assert found.transports

@@ -1,0 +1,304 @@
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from copycost.config.cells import Cell, cell_priority
+from copycost.config.conditions import Condition
+from copycost.config.config import Config
+from copycost.config.grid import Grid, reference_of, repetitions_in
+from copycost.config.sources import usual_tree
+from copycost.config.testbeds import away_on, path_of, peer_of
+from copycost.errors import DataError
+
+ROOT = Path(__file__).parents[3]
+CELL = Cell("streams", "veth", "one_copy", 65536, 4, "hot", "recv", "apart", 1)
+PATH = (
+    "results/raw/streams/testbed=veth/implementation=one_copy/msg_bytes=65536/n_threads=4"
+    "/working_set=hot/receiver=recv/placement=apart/rep=1.json"
+)
+
+STREAMS = {
+    "implementations": ["two_copy", "one_copy"],
+    "testbeds": ["veth"],
+    "msg_bytes": [1024, 65536],
+    "n_threads": [1, 4],
+    "working_sets": ["hot"],
+    "receivers": ["recv"],
+    "placements": ["apart"],
+}
+NOTHING: dict[str, Any] = {"implementations": []}
+
+
+def config(
+    streams: dict[str, Any] = NOTHING,
+    udp: dict[str, Any] = NOTHING,
+    round_trips: dict[str, Any] = NOTHING,
+    repetitions: int = 3,
+    placement: dict[str, Any] | None = None,
+) -> Config:
+    """Return the default configuration with these values of the grids, which are else empty."""
+    tree = usual_tree()
+    tree["streams"] |= STREAMS | streams
+    tree["udp"] |= {"msg_bytes": [65507]} | udp
+    tree["round_trips"] |= {"msg_bytes": [64]} | round_trips
+    nowhere_else = {grid: tree["placement"][grid] | NOTHING for grid in ("streams", "round_trips")}
+    tree["placement"] |= nowhere_else if placement is None else placement
+    tree["measure"]["repetitions"] = repetitions
+    return Config.from_dict(tree)
+
+
+def streams(**values: object) -> Grid:
+    return Grid.of(config(STREAMS | values))
+
+
+def test_a_cell_and_its_path_say_the_same() -> None:
+    assert CELL.path == PATH
+    assert Cell.from_path(PATH) == CELL
+    assert Cell.from_path(f"/somewhere/else/{PATH}") == CELL
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "notes.json",
+        PATH.replace("rep=1", "rep=0"),
+        PATH.removesuffix("on"),
+        f"{PATH}.new",
+        PATH.replace("working_set=hot", "working_set=warm"),
+        PATH.replace("/receiver=recv", ""),
+        PATH.replace("/placement=apart", ""),
+        PATH.replace("placement=apart", "placement=alone"),
+        PATH.replace("streams", "memory"),
+        PATH.replace("streams", "datagrams"),
+    ],
+)
+def test_what_is_no_record_is_refused(path: str) -> None:
+    with pytest.raises(DataError, match="not the path of a record"):
+        Cell.from_path(path)
+
+
+def test_a_cell_knows_its_strategy_batch_and_condition() -> None:
+    cell = Cell("streams", "sink", "sendmmsg_x16", 1024, 1, "cold", "recv", "apart", 1)
+    assert (cell.strategy, cell.batch, cell.condition) == ("sendmmsg", 16, "sink_cold")
+    assert (CELL.strategy, CELL.batch, CELL.condition) == ("one_copy", 1, "veth")
+
+
+def test_the_grid_has_every_combination_once_in_order() -> None:
+    grid = streams(working_sets=["hot", "cold"], receivers=["recv", "mmap"])
+    assert len(grid.cells) == 2 * 2 * 2 * 2 * 2
+    assert list(grid.cells) == sorted(set(grid.cells))
+    assert len(set(grid.paths())) == len(grid.cells)
+
+
+def test_the_grid_joins_all_sections_and_tells_the_studies_apart() -> None:
+    udp = {"implementations": ["zero_copy"], "working_sets": ["hot", "cold"]}
+    round_trips = {"implementations": ["two_copy"], "n_threads": [1]}
+    grid = Grid.of(config(STREAMS, udp, round_trips))
+    assert len(grid.paths("streams")) == 2 * 2 * 2 + 2
+    assert len(grid.paths("round_trips")) == 1
+    assert sorted(grid.paths("streams") + grid.paths("round_trips")) == sorted(grid.paths())
+    assert grid.paths("round_trips")[0] == (
+        "results/raw/round_trips/testbed=veth/implementation=two_copy/msg_bytes=64/n_threads=1"
+        "/working_set=hot/receiver=recv/placement=apart/rep=1.json"
+    )
+
+
+def test_a_job_measures_all_repetitions_that_have_the_reference_with_them() -> None:
+    asked = config(STREAMS | {"testbeds": ["veth", "vm_pair"]})
+    grid = Grid.of(asked)
+    by_testbed = {cell.testbed: repetitions_in(asked, cell, grid.rounds) for cell in grid.cells}
+    assert by_testbed == {"veth": 3, "vm_pair": 1}
+    assert {cell.rep for cell in grid.cells if cell.testbed == "veth"} == {1}
+    assert {cell.rep for cell in grid.cells if cell.testbed == "vm_pair"} == {1, 2, 3}
+    assert grid.n_repetitions(asked) == 2 * 8 * 3
+
+
+def test_conditions_come_in_the_order_of_the_configuration() -> None:
+    udp = {"implementations": ["zero_copy"], "working_sets": ["cold", "hot"]}
+    tcp = {"testbeds": ["veth", "loopback"], "working_sets": ["hot", "16777216"]}
+    assert [condition.slug for condition in Grid.of(config(STREAMS | tcp, udp)).conditions] == [
+        "veth",
+        "veth_16777216",
+        "loopback",
+        "loopback_16777216",
+        "sink_cold",
+        "sink",
+    ]
+
+
+def test_cells_that_cannot_exist_are_left_out() -> None:
+    udp = {
+        "implementations": ["two_copy", "udp_gso_x16"],
+        "testbeds": ["sink", "veth_udp"],
+        "msg_bytes": [1024, 65507],
+        "working_sets": ["hot"],
+        "receivers": ["recv", "trunc"],
+    }
+    grid = Grid.of(config({"implementations": []}, udp, repetitions=1))
+    # nobody receives on sink, so that receivers make no difference there; 16 messages of 64 KiB
+    # are no datagram
+    assert {(cell.testbed, cell.receiver) for cell in grid.cells} == {
+        ("sink", "recv"),
+        ("veth_udp", "recv"),
+        ("veth_udp", "trunc"),
+    }
+    assert {cell.msg_bytes for cell in grid.cells if cell.strategy == "udp_gso"} == {1024}
+    assert len(grid.cells) == 3 * (2 + 1)
+
+
+def test_every_placement_is_a_condition_of_its_own() -> None:
+    trips = {"implementations": ["two_copy"], "n_threads": [1], "placements": ["same", "free"]}
+    grid = Grid.of(config({"placements": ["apart", "free"]}, round_trips=trips, repetitions=1))
+    assert [condition.slug for condition in grid.conditions] == ["veth", "veth_free"]
+    assert len(grid.paths("streams")) == 2 * 2 * 2 * 2
+    assert [cell.condition for cell in grid.cells if cell.study == "round_trips"] == [
+        "veth_free",
+        "veth_same",
+    ]
+
+
+CHOSEN = {
+    "streams": {
+        "implementations": ["two_copy", "zero_copy"],
+        "msg_bytes": [65536, 7],
+        "n_threads": [4],
+    },
+    "round_trips": {"implementations": ["two_copy"], "msg_bytes": [64], "n_threads": [1]},
+}
+
+
+def test_cells_of_the_grids_are_measured_in_several_placements() -> None:
+    trips = {"implementations": ["two_copy"], "n_threads": [1]}
+    more = {"working_sets": ["hot", "cold"], "testbeds": ["veth", "loopback"]}
+    plain = Grid.of(config(more, round_trips=trips, repetitions=2))
+    grid = Grid.of(config(more, round_trips=trips, repetitions=2, placement=CHOSEN))
+    added = sorted(set(grid.cells) - set(plain.cells))
+    assert len(grid.cells) == len(plain.cells) + len(added)
+    assert {
+        (cell.study, cell.condition, cell.implementation, cell.msg_bytes) for cell in added
+    } == {
+        ("streams", "veth_same", "two_copy", 65536),
+        ("streams", "veth_free", "two_copy", 65536),
+        ("round_trips", "veth_same", "two_copy", 64),
+        ("round_trips", "veth_free", "two_copy", 64),
+    }
+    assert {cell.rep for cell in added} == {1}
+    assert grid.conditions == plain.conditions
+
+
+def test_what_the_grids_lack_is_measured_nowhere_else() -> None:
+    asked_for = {"msg_bytes": [1024]}
+    plain = Grid.of(config(asked_for))
+    assert Grid.of(config(asked_for, placement=CHOSEN)) == plain
+
+
+def test_where_nobody_receives_both_ends_are_not_on_one_cpu() -> None:
+    udp = {
+        "implementations": ["two_copy"],
+        "testbeds": ["sink", "veth_udp"],
+        "working_sets": ["hot"],
+        "placements": ["apart", "same", "free"],
+    }
+    slugs = [
+        condition.slug for condition in Grid.of(config({"implementations": []}, udp)).conditions
+    ]
+    assert slugs == ["sink", "sink_free", "veth_udp", "veth_udp_same", "veth_udp_free"]
+
+
+SLUGS = ["veth", "sink_cold", "veth_16777216_mmap", "loopback_trunc", "veth_cold_mmap_same"]
+WIRED = ["wire", "wire_in-lab2", "wire-lab-2_cold_trunc"]
+
+
+@pytest.mark.parametrize("slug", [*SLUGS, *WIRED, "veth_free"])
+def test_a_condition_and_its_name_say_the_same(slug: str) -> None:
+    assert Condition.from_slug(slug).slug == slug
+
+
+@pytest.mark.parametrize(
+    "slug", ["veth_hot", "sink_recv", "cold", "veth_mmap_cold", "veth_0", "veth_apart"]
+)
+def test_what_is_no_condition_is_refused(slug: str) -> None:
+    with pytest.raises(DataError, match=f"{slug}: not a condition, which is a testbed"):
+        Condition.from_slug(slug)
+
+
+def test_another_machine_is_another_testbed() -> None:
+    cell = replace(CELL, testbed="wire-lab2")
+    assert "/testbed=wire-lab2/" in cell.path
+    assert Cell.from_path(cell.path) == cell
+    assert peer_of("wire-lab2") == "lab2"
+    assert (peer_of("wire"), peer_of("veth"), peer_of("measured-elsewhere")) == (None, None, None)
+    assert away_on("wire_in-lab2") == ("sender",)
+    assert path_of("wire-lab2") == "the network to lab2, to which this machine sends"
+    assert path_of("measured-elsewhere") is None
+
+
+def test_only_the_sink_has_no_receiver() -> None:
+    assert Condition("sink", "hot", "recv").sender_only
+    assert not Condition("veth_udp", "hot", "recv").sender_only
+
+
+def in_order(grid: Grid, seed: int = 1) -> list[Cell]:
+    return sorted(grid.cells, key=lambda cell: -cell_priority(cell, seed))
+
+
+def test_every_round_comes_before_the_next() -> None:
+    rounds = [cell.rep for cell in in_order(streams(testbeds=["vm_pair"]))]
+    assert rounds == sorted(rounds) == [*[1] * 8, *[2] * 8, *[3] * 8]
+
+
+def test_rounds_are_shuffled_each_in_its_own_way() -> None:
+    cells = in_order(streams(testbeds=["vm_pair"], msg_bytes=[256, 1024, 65536]))
+    names = [cell.path.removesuffix(f"/rep={cell.rep}.json") for cell in cells]
+    first, second = names[: len(names) // 3], names[len(names) // 3 : 2 * len(names) // 3]
+    assert sorted(first) == sorted(second)
+    assert first != sorted(first)
+    assert first != second
+
+
+def test_the_order_comes_from_the_seed() -> None:
+    grid = streams()
+    assert in_order(grid) == in_order(grid)
+    assert in_order(grid) != in_order(grid, seed=2)
+
+
+def test_adding_cells_leaves_the_order_of_the_others() -> None:
+    small, large = streams(), streams(msg_bytes=[256, 1024, 65536])
+    kept = [cell for cell in in_order(large) if cell in small.cells]
+    assert kept == in_order(small)
+
+
+def test_whatever_does_not_measure_goes_first() -> None:
+    assert all(cell_priority(cell, 1) < 0 for cell in streams().cells)
+
+
+@pytest.mark.parametrize(
+    ("ways", "testbed", "interval_us", "reference"),
+    [
+        (["one_copy", "two_copy"], "veth", 0, "two_copy"),
+        (["zero_copy", "one_copy"], "loopback", 0, "zero_copy"),
+        (["one_copy", "two_copy"], "vm_loopback", 0, None),
+        (["one_copy", "two_copy"], "wire-lab2", 0, None),
+        (["one_copy", "two_copy"], "veth", 100, None),
+    ],
+)
+def test_round_trips_take_turns_unless_another_machine_or_the_clock_sets_the_pace(
+    ways: list[str], testbed: str, interval_us: int, reference: str | None
+) -> None:
+    asked = config(round_trips={"implementations": ways})
+    asked = replace(asked, measure=replace(asked.measure, interval_us=interval_us))
+    cell = Cell("round_trips", testbed, "one_copy", 64, 1)
+    assert reference_of(asked, cell) == reference
+
+
+def test_a_profile_takes_turns_unless_iperf3_sends_or_it_is_elsewhere() -> None:
+    asked = config()
+    asked = replace(asked, profile=replace(asked.profile, implementations=("iperf3", "one_copy")))
+    cell = Cell("profile", "veth", "zero_copy", 64, 1)
+    assert reference_of(asked, cell) == "one_copy"
+    others = {"implementation": "iperf3"}, {"testbed": "vm_loopback"}, {"study": "datagrams"}
+    assert {reference_of(asked, replace(cell, **other)) for other in others} == {None}
+    asked = replace(asked, profile=replace(asked.profile, implementations=("iperf3",)))
+    assert reference_of(asked, cell) is None

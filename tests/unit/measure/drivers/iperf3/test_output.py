@@ -1,0 +1,119 @@
+"""iperf3's JSON, and the faults it is known for."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from copycost.errors import ParseError
+from copycost.measure.drivers.iperf3.output import (
+    Interval,
+    error_of,
+    intervals_of,
+    parse_json,
+    udp_totals,
+    within,
+)
+
+DATA = Path(__file__).parents[4] / "data" / "iperf3"
+
+
+def text(name: str) -> str:
+    return (DATA / f"{name}.json").read_text(encoding="utf-8")
+
+
+def content(name: str) -> dict[str, Any]:
+    return parse_json(text(name), name)[0]
+
+
+def test_real_output_has_its_intervals() -> None:
+    first, second = intervals_of(content("tcp_client"), "client")
+    assert first == Interval(0.0, 0.50009, 2368471040, None, None, 2)
+    assert second.start_s == first.end_s
+    assert second.seconds == pytest.approx(0.504869)
+
+
+def test_a_server_counts_lost_datagrams_per_interval() -> None:
+    first, rest = intervals_of(content("udp_server"), "server")
+    assert (first.datagrams, first.lost) == (135023, 83004)
+    assert first.n_bytes == 52019000
+    assert (rest.datagrams, rest.lost) == (7, 0)
+
+
+def test_a_client_ends_with_what_was_sent_and_lost() -> None:
+    totals = udp_totals(content("udp_client"))
+    assert (totals.sent, totals.lost, totals.out_of_order) == (135030, 83004, 0)
+    assert totals.lost_percent == pytest.approx(61.47, abs=0.01)
+
+
+@pytest.mark.parametrize("printed", ["nan", "-nan", "inf", "-inf", "NaN", "-Infinity"])
+def test_values_that_are_no_numbers_become_none(printed: str) -> None:
+    odd_text = text("udp_client").replace("61.470784270162184", printed)
+    parsed, odd = parse_json(odd_text, "client")
+    assert odd
+    assert udp_totals(parsed).lost_percent is None
+    assert udp_totals(parsed).sent == 135030
+
+
+def test_an_interval_with_nan_bytes_is_left_out() -> None:
+    parsed, odd = parse_json(text("tcp_client").replace("2368471040", "-nan"), "client")
+    assert odd
+    assert len(intervals_of(parsed, "client")) == 1
+
+
+def test_nan_in_a_name_is_no_value() -> None:
+    parsed, odd = parse_json('{"title": "nan, or not", "host": "-nan"}', "client")
+    assert not odd
+    assert parsed == {"title": "nan, or not", "host": "-nan"}
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.3, 0.99])
+def test_truncated_output_is_an_error_that_shows_its_end(kept: float) -> None:
+    whole = text("tcp_client")
+    with pytest.raises(ParseError, match=r"the iperf3 client.*end:"):
+        parse_json(whole[: int(len(whole) * kept)], "the iperf3 client")
+
+
+def test_output_that_is_no_object_is_an_error() -> None:
+    with pytest.raises(ParseError, match="expected a JSON object"):
+        parse_json("[1, 2]", "client")
+
+
+@pytest.mark.parametrize("lacking", ["start", "end", "bytes"])
+def test_an_old_version_without_a_field_is_named(lacking: str) -> None:
+    parsed = content("tcp_client")
+    del parsed["intervals"][0]["sum"][lacking]
+    parsed["start"]["version"] = "iperf 3.0.1"
+    with pytest.raises(ParseError, match=rf"iperf 3\.0\.1 printed no .*{lacking}.*newer"):
+        intervals_of(parsed, "client")
+
+
+@pytest.mark.parametrize("intervals", [None, [], [{"streams": []}]])
+def test_output_without_intervals_is_an_error(intervals: object) -> None:
+    parsed = content("tcp_client")
+    parsed["intervals"] = intervals
+    with pytest.raises(ParseError, match="printed no intervals"):
+        intervals_of(parsed, "client")
+
+
+def test_only_whole_intervals_of_the_window_count() -> None:
+    intervals = [Interval(i / 10, (i + 1) / 10, 1, None, None, None) for i in range(10)]
+    assert [i.start_s for i in within(intervals, 0.25, 0.61)] == [0.3, 0.4, 0.5]
+    assert within(intervals, 0.31, 0.39) == ()
+
+
+def test_its_own_error_is_found() -> None:
+    assert error_of(json.loads('{"error": "unable to connect to server"}')) is not None
+    assert error_of(content("tcp_client")) is None
+
+
+@pytest.mark.parametrize("value", ["12", True, [], 10**400, -(10**25), {"a": 1}])
+def test_what_is_no_number_is_refused(value: object) -> None:
+    parsed = content("udp_client")
+    parsed["intervals"][0]["sum"]["bytes"] = value
+    with pytest.raises(ParseError, match=r"^client: found .*, expected a number of at most 64"):
+        intervals_of(parsed, "client")
+    parsed["end"]["sum"]["lost_percent"] = value
+    with pytest.raises(ParseError, match="expected a number"):
+        udp_totals(parsed)

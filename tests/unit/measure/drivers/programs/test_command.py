@@ -1,0 +1,74 @@
+"""Which options the programs get."""
+
+from dataclasses import replace
+
+import pytest
+from scenes import CELL, scene
+
+from copycost.hosts.placement import Placement
+from copycost.hosts.side import SIDES, SideName
+from copycost.measure.drivers.programs.command import side_options
+from copycost.measure.drivers.protocol import Scene
+
+
+def words(of: Scene, side: SideName = "sender", ring_bytes: int = 0) -> str:
+    return " ".join(side_options(of, side, ring_bytes, 10.0))
+
+
+def test_a_plain_stream_gets_no_option_that_it_does_not_need() -> None:
+    plain = scene(receive_buffer_bytes=1 << 20)
+    assert words(plain) == (
+        "--bind 198.18.0.1 --threads 2 --msg-bytes 65536 --cpus 0,1"
+        " --sndbuf-bytes 0 --rcvbuf-bytes 1048576 --congestion cubic,reno --nodelay kernel"
+        " --io-timeout-ms 10000"
+    )
+    receiver = words(plain, "receiver")
+    assert receiver.startswith("--connect 198.18.0.1 --threads 2")
+    assert "--cpus 1,0" in receiver
+
+
+def test_threads_that_the_scheduler_places_are_not_pinned() -> None:
+    free = replace(scene(), placement=Placement((0, 1), (0, 1), pinned=False))
+    for side in SIDES:
+        assert "--cpus" not in words(free, side)
+
+
+@pytest.mark.parametrize(
+    ("changed", "ring_bytes", "option"),
+    [
+        (scene(), 4096, " --ring-bytes 4096"),
+        (scene(replace(CELL, implementation="sendmmsg_x16")), 0, " --batch 16"),
+        (scene(fresh=True), 0, " --fresh"),
+    ],
+)
+def test_what_is_asked_of_the_messages_goes_to_the_sender_alone(
+    changed: Scene, ring_bytes: int, option: str
+) -> None:
+    assert option in words(changed, ring_bytes=ring_bytes)
+    assert option not in words(changed, "receiver", ring_bytes)
+
+
+def test_nobody_connects_to_a_sink_s_sender() -> None:
+    options = words(scene(replace(CELL, testbed="sink")))
+    assert "--connect 198.18.0.2 --port 9 " in options
+    assert "--transport datagram" in options
+    assert options.endswith(" --sink")
+    for option in ("--bind", "--congestion", "--nodelay"):
+        assert option not in options
+
+
+def test_datagrams_that_are_received_are_waited_for_by_their_sender() -> None:
+    received = scene(replace(CELL, testbed="veth_udp"))
+    assert "--bind 198.18.0.1" in words(received)
+    assert "--sink" not in words(received)
+    assert "--transport datagram" in words(received, "receiver")
+
+
+def test_both_sides_of_round_trips_know_and_send_without_delay() -> None:
+    asks = scene(mode="request_response", interval_ns=50_000)
+    assert "--interval-ns 50000" in words(asks)
+    assert "--interval-ns" not in words(asks, "receiver")
+    for side in ("sender", "receiver"):
+        assert "--mode request_response" in words(asks, side)
+        assert "--nodelay on" in words(asks, side)
+    assert "--nodelay off" in words(scene(mode="request_response", tcp_nodelay="off"))

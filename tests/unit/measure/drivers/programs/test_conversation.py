@@ -1,0 +1,83 @@
+"""Watching both sides through the phases of a repetition."""
+
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import pytest
+from scenes import HOST
+
+from copycost.hosts.host import Host
+from copycost.hosts.launch import CONTROL, Launch
+from copycost.hosts.local import LocalHost
+from copycost.hosts.program import LocalProgram
+from copycost.hosts.side import SideName
+from copycost.hosts.waiting import Waiting
+from copycost.measure.drivers.programs.conversation import Conversation, SideEnded
+from copycost.measure.drivers.programs.side import RunningSide
+
+
+@pytest.fixture
+def of_an_ended_sender() -> Iterator[Conversation]:
+    """A conversation with a sender that has ended by itself."""
+    program = HOST.start(Launch(("true",), "true", control=True))
+    assert program.wait(60) == 0
+    conversation = Conversation(1.0, Waiting(()), HOST)
+    conversation.sides.append(RunningSide("sender", program))
+    yield conversation
+    program.close()
+
+
+def test_a_side_that_ends_before_its_time_is_named(of_an_ended_sender: Conversation) -> None:
+    with pytest.raises(SideEnded, match="the sender ended during the handshake"):
+        of_an_ended_sender.watch_until(time.monotonic_ns() + 10**10, "drain")
+
+
+def test_a_side_that_has_ended_by_the_time_of_a_late_look_may_have_ended_in_time(
+    of_an_ended_sender: Conversation,
+) -> None:
+    of_an_ended_sender.watch_until(time.monotonic_ns() - 10**6, "drain")
+    assert of_an_ended_sender.phase == "drain"
+    of_an_ended_sender.await_end()
+
+
+def test_a_side_that_ended_is_not_asked_to_measure(of_an_ended_sender: Conversation) -> None:
+    of_an_ended_sender.let_stop()
+    of_an_ended_sender.await_end()
+
+
+def test_both_sides_are_stopped_once_both_have_measured() -> None:
+    talk = "import socket, sys; line = socket.socket(fileno=int(sys.argv[1])); {}"
+    answer = 'line.send(b"ready\\nmeasured\\n"); print(line.recv(100).decode(), end="")'
+    conversation = Conversation(10.0, Waiting(()), HOST)
+    names: tuple[SideName, SideName] = ("sender", "receiver")
+    for name in names:
+        words = (sys.executable, "-c", talk.format(answer), CONTROL)
+        program = HOST.start(Launch(words, sys.executable, control=True))
+        conversation.sides.append(RunningSide(name, program))
+    conversation.await_ready()
+    conversation.let_stop()
+    conversation.await_end()
+    assert [side.program.wait(60) for side in conversation.sides] == [0, 0]
+    assert [side.program.output() for side in conversation.sides] == ["stop\n", "stop\n"]
+    for side in conversation.sides:
+        side.program.close()
+
+
+def test_the_sender_hears_of_the_window_last_and_each_side_in_its_own_clock(
+    of_an_ended_sender: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (sender,) = of_an_ended_sender.sides
+    of_an_ended_sender.sides.append(replace(sender, name="receiver"))
+    told: list[str] = []
+    monkeypatch.setattr(LocalProgram, "say", lambda _, line: told.append(line))
+    ahead = LocalHost("a host whose clock is ahead")
+    ahead.clock_offset_ns = 10**12
+    hosts: Mapping[SideName, Host] = {"sender": HOST, "receiver": ahead}
+    window = of_an_ended_sender.open_window(0.1, 0.2, hosts)
+    assert window.length_s == pytest.approx(0.2)
+    assert told == [
+        f"window {window.start_ns + 10**12} {window.end_ns + 10**12}",
+        f"window {window.start_ns} {window.end_ns}",
+    ]

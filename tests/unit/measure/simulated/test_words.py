@@ -1,0 +1,102 @@
+"""What QEMU, the plugin and the guest's orchestrator are told."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from copycost.config.variants import VARIANTS
+from copycost.errors import HostError
+from copycost.measure.simulated.caches import Caches, Level
+from copycost.measure.simulated.cell import SimulatedCell, loaded_part
+from copycost.measure.simulated.machine import SimulatedMachine, copy_words
+from copycost.measure.simulated.snapshot import symbol_table
+
+PROGRAM = Path("results/bin/sender_two_copy")
+
+
+def test_the_last_word_on_a_feature_of_the_processor_counts() -> None:
+    assert SimulatedMachine().cpu == "max,-erms,-rdrand,-rdseed,-la57"
+    machine = SimulatedMachine(cpu_features=("+erms", "-avx2"))
+    assert machine.cpu == "max,-rdrand,-rdseed,-la57,+erms,-avx2"
+
+
+def test_the_memory_of_a_copy_is_its_own() -> None:
+    machine = SimulatedMachine(kernel_arguments=("init_on_alloc=0",))
+    shared = " ".join(machine.words(5, Path("m,1"), is_copy=False))
+    private = " ".join(machine.words(5, Path("m,1"), is_copy=True))
+    assert "share=on,size=536870912,mem-path=m,,1" in shared
+    assert shared.replace("share=on", "share=off") == private
+    assert "nokaslr" in machine.all_kernel_arguments
+    assert machine.boot_words(Path("k"), Path("i"))[-1].endswith(" init_on_alloc=0")
+
+
+def test_whether_pages_are_zeroed_is_said_once_and_by_the_variant_last() -> None:
+    def words(*kernel_arguments: str) -> list[str]:
+        told = SimulatedMachine(kernel_arguments=kernel_arguments).all_kernel_arguments
+        return [word for word in told if word.startswith("init_on_alloc")]
+
+    assert words() == ["init_on_alloc=1"]
+    assert words(*VARIANTS["no_zeroing"].kernel_arguments) == ["init_on_alloc=0"]
+
+
+def test_files_are_handed_over_by_name() -> None:
+    words = copy_words({"cell": Path("/tmp/a,b")})
+    assert words[-2:] == ["-fw_cfg", "name=opt/copycost/cell,file=/tmp/a,,b"]
+
+
+def test_the_plugin_is_told_the_caches() -> None:
+    caches = Caches(Level(32768, 8), Level(1 << 20, 16), Level(11 << 20, 11), 64, "next_line")
+    assert caches.words() == [
+        "l1d=32768:8", "l2=1048576:16", "llc=11534336:11", "line=64", "prefetcher=next_line",
+    ]  # fmt: skip
+
+
+def test_a_cell_over_loopback_has_two_sides() -> None:
+    cell = SimulatedCell(
+        "loopback", PROGRAM, PROGRAM, 4096, 100, 10, 1 << 20, environment={"GLIBC_TUNABLES": "a=b"}
+    )
+    lines = dict(line.split(" ", 1) for line in cell.text().splitlines())
+    assert set(lines) == {"lead_ns", "window_ns", "environment", "sender", "receiver"}
+    assert lines["environment"] == "GLIBC_TUNABLES=a=b"
+    assert "--counted-messages 100 --warmup-messages 10 --ring-bytes 1048576" in lines["sender"]
+    assert "--bind 127.0.0.1" in lines["sender"]
+    assert "--connect 127.0.0.1" in lines["receiver"]
+    assert "--counted-messages" not in lines["receiver"]
+
+
+def test_a_cell_over_the_sink_has_one_side_in_a_namespace() -> None:
+    text = SimulatedCell("sink", PROGRAM, None, 4096, 100, 10).text()
+    assert "namespace /run/netns/sender\n" in text
+    assert "--transport datagram --sink --connect 198.18.0.2 --port 9" in text
+    assert "\nreceiver" not in text
+
+
+def test_symbols_are_functions_sorted_by_address_and_name() -> None:
+    kallsyms = """\
+ffffffff81000100 T second
+0000000000000000 A per_cpu
+ffffffff82000000 D some_data
+ffffffffc0000000 t in_module\t[veth]
+ffffffff81000100 T alias
+ffffffff81000000 t first
+"""
+    assert symbol_table(kallsyms) == (
+        "ffffffff81000000 first\nffffffff81000100 alias\nffffffff81000100 second\n"
+        "ffffffffc0000000 in_module\n"
+    )
+
+
+def test_symbols_without_addresses_are_refused() -> None:
+    with pytest.raises(HostError, match="names no function's address"):
+        symbol_table("0000000000000000 T first\n")
+
+
+def test_a_program_without_its_debug_data_runs_as_before(tmp_path: Path) -> None:
+    source, whole, part = (tmp_path / name for name in ("a.c", "whole", "part"))
+    source.write_text('#include <stdio.h>\nint main(void) { return puts("runs") < 0; }\n')
+    subprocess.run(["cc", "-g3", source, "-o", whole], check=True)
+    part.write_bytes(loaded_part(whole.read_bytes()))
+    part.chmod(0o755)
+    assert part.stat().st_size < whole.stat().st_size
+    assert subprocess.run([part], capture_output=True, check=True).stdout == b"runs\n"

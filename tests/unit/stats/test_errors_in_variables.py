@@ -1,0 +1,93 @@
+"""York's line: against published values, against its limits, and by simulation."""
+
+import numpy as np
+import pytest
+
+from copycost.stats.errors_in_variables import Errors, Line, fit_line, pooled_errors
+from copycost.stats.settings import FloatArray
+
+# K. Pearson's data with D. York's weights, the usual test of such fits; the solution is that of
+# York et al. (2004), table II
+X = np.array([0.0, 0.9, 1.8, 2.6, 3.3, 4.4, 5.2, 6.1, 6.5, 7.4])
+Y = np.array([5.9, 5.4, 4.4, 4.6, 3.5, 3.7, 2.8, 2.8, 2.4, 1.5])
+WEIGHT_X = np.array([1000.0, 1000, 500, 800, 200, 80, 60, 20, 1.8, 1.0])
+WEIGHT_Y = np.array([1.0, 1.8, 4, 8, 20, 20, 70, 70, 100, 500])
+
+
+def pearson() -> Line:
+    return fit_line(X, Y, Errors(WEIGHT_X**-0.5, WEIGHT_Y**-0.5, 0.0, 1000), 0.95)
+
+
+def test_the_published_solution_is_found() -> None:
+    line = pearson()
+    assert line.slope == pytest.approx(-0.480533407, abs=1e-8)
+    assert line.intercept == pytest.approx(5.47991022, abs=1e-7)
+    assert line.slope_variance**0.5 == pytest.approx(0.0579850, abs=1e-5)
+    assert line.intercept_variance**0.5 == pytest.approx(0.294970, abs=1e-4)
+
+
+def test_the_misfit_widens_the_interval() -> None:
+    # its reduced chi-square is 1.483, so the misfit decides at 8 degrees of freedom
+    line = pearson()
+    half = 2.3060 * (1.4833**0.5) * line.slope_variance**0.5
+    assert line.slope_high - line.slope == pytest.approx(half, rel=1e-3)
+
+
+def test_without_error_in_x_it_is_ordinary_regression() -> None:
+    line = fit_line(X, Y, Errors(np.full(10, 1e-9), np.ones(10), 0.0, 1000), 0.95)
+    slope, intercept = np.polyfit(X, Y, 1)
+    assert line.slope == pytest.approx(slope, rel=1e-6)
+    assert line.intercept == pytest.approx(intercept, rel=1e-6)
+
+
+def test_without_any_errors_there_is_a_line_and_no_interval() -> None:
+    line = fit_line(X, Y, None, 0.95)
+    assert line.slope == pytest.approx(-np.std(Y) / np.std(X))
+    assert np.isnan([line.slope_low, line.slope_high]).all()
+    assert np.isnan(line.where(3.0)[1])
+
+
+def test_it_tells_where_it_reaches_a_value() -> None:
+    line = pearson()
+    x, low, high = line.where(line.at(4.0))
+    assert x == pytest.approx(4.0)
+    assert low < x < high
+
+
+def test_one_repetition_of_each_point_has_no_errors() -> None:
+    assert pooled_errors([np.array([1.0]), np.array([2.0])], [np.array([1.0])] * 2) is None
+
+
+def _points(rng: np.random.Generator, n: int, reps: int) -> tuple[list[FloatArray], ...]:
+    xs, ys = [], []
+    for x in np.linspace(100 / n, 100, n):
+        xs.append(x + rng.normal(0, 2.0, reps))
+        ys.append((0.3 * x + 0.2) * (1 + rng.normal(0, 0.03, reps)))
+    return xs, ys
+
+
+@pytest.mark.parametrize(("n", "reps"), [(4, 3), (6, 3), (10, 10)])
+def test_intervals_hold_the_truth(n: int, reps: int) -> None:
+    rng = np.random.default_rng(3)
+    held = 0
+    for _ in range(300):
+        xs, ys = _points(rng, n, reps)
+        x, y = (np.array([values.mean() for values in part]) for part in (xs, ys))
+        line = fit_line(x, y, pooled_errors(xs, ys), 0.95)
+        held += line.slope_low <= 0.3 <= line.slope_high
+    assert 0.93 <= held / 300 <= 1.0
+
+
+def test_error_in_x_does_not_flatten_the_slope() -> None:
+    rng = np.random.default_rng(4)
+    slopes, plain = [], []
+    for _ in range(300):
+        xs, ys = [], []
+        for x in np.linspace(10, 40, 6):
+            xs.append(x + rng.normal(0, 8.0, 3))
+            ys.append(0.3 * x * (1 + rng.normal(0, 0.02, 3)))
+        x, y = (np.array([values.mean() for values in part]) for part in (xs, ys))
+        slopes.append(fit_line(x, y, pooled_errors(xs, ys), 0.95).slope)
+        plain.append(np.polyfit(x, y, 1)[0])
+    assert np.median(plain) < 0.27
+    assert np.median(slopes) == pytest.approx(0.3, rel=0.03)

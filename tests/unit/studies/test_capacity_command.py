@@ -1,0 +1,300 @@
+"""The command ``plan``: every way from its cost at full speed, and lines of cpu_budget."""
+
+import json
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from budgets import Study, Truth, facts_of
+from synthetic import Run, Udp, make_cells
+
+from copycost.__main__ import main
+from copycost.analysis.columns import read_table, write_table
+from copycost.analysis.metrics import SUMMARISED_OF_GUESTS
+from copycost.analysis.summary import summarise
+from copycost.stats.settings import StatisticsSettings
+from copycost.studies.capacity_command import WIDTH, notes, table
+from copycost.studies.streams.plan import Need, least_of, needs_of, read_summary
+
+
+def write_budget(results: Path, study: Study) -> dict:
+    facts = facts_of(study)
+    (results / "cpu_budget").mkdir()
+    (results / "cpu_budget" / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
+    return facts
+
+
+@pytest.fixture
+def budget(tmp_path: Path) -> str:
+    write_budget(tmp_path, Study((Truth(), Truth(testbed="veth", gbps_per_percent=0.2))))
+    return str(tmp_path)
+
+
+PAIR = Truth(testbed="vm_pair", gbps_per_percent=0.05, accelerator="tcg")
+RUN = Run(
+    implementations=["two_copy", "one_copy"], msg_bytes=[4096, 65536], n_threads=[1, 2],
+    noise=0.005, udp=Udp(implementations=["two_copy"], msg_bytes=[65507]),
+)  # fmt: skip
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    (tmp_path / "tables").mkdir()
+    summary = summarise(make_cells(RUN), StatisticsSettings())
+    write_table(summary, tmp_path / "tables" / "summary.csv")
+    return tmp_path
+
+
+def test_it_names_the_cpu_of_both_sides(budget: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "--gbps", "10", "--testbed", "veth", "--results", budget]) == 0
+    said = capsys.readouterr().out
+    said = " ".join(said.split())
+    assert said.startswith("cpu_budget, veth: 10 Gbit/s takes 50")
+    assert "at the sender" in said
+    assert "at the receiver" in said
+    assert "1 stream of iperf3 (on the fitted line; in brackets 95 % intervals)" in said
+
+
+def test_without_a_testbed_it_answers_for_all(
+    budget: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plan", "--gbps", "10", "--results", budget]) == 0
+    said = capsys.readouterr().out
+    assert said.index("cpu_budget, loopback:") < said.index("cpu_budget, veth:")
+
+
+def test_between_two_points_it_says_whose_intervals_these_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = write_budget(tmp_path, Study((Truth(bend=0.0006, noise=0.002),)))
+    ends = [point["bits_per_s"]["median"] for point in made["curves"][0]["points"][-2:]]
+    assert main(["plan", "--gbps", str(sum(ends) / 2e9), "--results", str(tmp_path)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "95 % intervals of the CPU that these took)" in said
+
+
+def test_beyond_what_was_measured_it_says_so(
+    budget: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plan", "--gbps", "100", "--testbed", "veth", "--results", budget]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "100 Gbit/s is beyond what was measured; the highest was 19.9 Gbit/s" in said
+
+
+def test_an_unknown_testbed_is_an_error_with_the_known_ones(
+    budget: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plan", "--gbps", "1", "--testbed", "moon", "--results", budget]) == 1
+    assert "what was: loopback, veth; iperf3;" in capsys.readouterr().err
+
+
+def test_nothing_measured_yet_is_an_error_with_the_remedy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plan", "--gbps", "1", "--results", str(tmp_path)]) == 1
+    assert "measure first: ./run, or ./run cpu_budget" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("gbps", ["0", "-1", "inf", "fast"])
+def test_what_is_no_bitrate_is_refused(gbps: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["plan", "--gbps", gbps])
+    assert ended.value.code == 2
+    assert f"{gbps} is no bitrate, must be above 0" in capsys.readouterr().err
+
+
+def test_cpus_are_bitrate_times_the_cost_of_a_byte(results: Path) -> None:
+    path = results / "tables" / "summary.csv"
+    summary, needs = read_table(path), needs_of(read_summary(path), 8e9)
+    # a byte per nanosecond: CPUs are the nanoseconds of a byte
+    assert len(needs) == 2 * 2 * 2 + 2
+    for need in needs:
+        side = "sender" if need.testbed == "sink" else "both"
+        rows = summary[
+            (summary["condition"] == need.condition)
+            & (summary["implementation"] == need.implementation)
+            & (summary["msg_bytes"] == need.msg_bytes)
+            & (summary["n_threads"] == need.n_threads)
+        ].set_index("metric")
+        assert need.cpus == pytest.approx(rows.loc[f"{side}_cpu_ns_per_byte", "median"])
+        assert need.most_bits_per_s == rows.loc["throughput_bits_per_s", "median"]
+        assert need.low < need.cpus < need.high
+
+
+@pytest.mark.parametrize("text", ["condition\nveth\n", "n,msg_bytes\nmany,1\n", "n\n\xff\n"])
+def test_a_damaged_summary_is_named(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "summary.csv").write_text(text, encoding="latin-1")
+    assert main(["plan", "--gbps", "1", "--results", str(tmp_path)]) == 1
+    assert "summary.csv: it is damaged" in capsys.readouterr().err
+
+
+def test_only_what_reaches_the_bitrate_is_an_answer(results: Path) -> None:
+    needs = needs_of(read_summary(results / "tables" / "summary.csv"), 60e9)
+    veth = [need for need in needs if need.condition == "veth"]
+    assert {need.is_beyond for need in veth} == {True, False}
+    assert all(need.is_beyond == (need.most_bits_per_s < 60e9) for need in veth)
+    for need in least_of(veth):
+        same = [one for one in veth if one.implementation == need.implementation]
+        reached = [one.cpus for one in same if not one.is_beyond]
+        assert need.cpus == min(reached)
+        # the interval of its cell alone would not allow for the choice
+        assert math.isnan(need.low) == (len(reached) > 1)
+
+
+def test_where_none_reaches_it_the_closest_is_told(results: Path) -> None:
+    needs = needs_of(read_summary(results / "tables" / "summary.csv"), 1e15)
+    for need in least_of(needs):
+        same = [
+            one.most_bits_per_s for one in needs
+            if (one.condition, one.implementation) == (need.condition, need.implementation)
+        ]  # fmt: skip
+        assert need.most_bits_per_s == max(same)
+
+
+def test_every_way_has_its_line_and_the_assumption_is_told(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plan", "--gbps", "5", "--results", str(results)]) == 0
+    said = capsys.readouterr().out
+    lines = said.splitlines()
+    assert max(map(len, lines)) <= WIDTH
+    assert [line.split()[:2] for line in lines[2:6]] == [
+        ["sink", "two_copy"], ["sink_cold", "two_copy"],
+        ["veth", "one_copy"], ["veth", "two_copy"],
+    ]  # fmt: skip
+    assert "at a lower bitrate that is an assumption" in " ".join(said.split())
+    assert "On sink nobody receives" in said
+
+
+def test_options_narrow_it(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    narrowed = ["--testbed", "veth", "--implementation", "one_copy", "--size", "64KiB"]
+    assert main(["plan", "--gbps", "5", "--results", str(results), *narrowed, "--all"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "In brackets the interval of the median." in lines
+    assert sorted(line.split()[:4] for line in lines if line.startswith("veth")) == [
+        ["veth", "one_copy", "64KiB", "1"],
+        ["veth", "one_copy", "64KiB", "2"],
+    ]
+    narrowed += ["--threads", "2"]
+    assert main(["plan", "--gbps", "5", "--results", str(results), *narrowed]) == 0
+    assert "64KiB       2" in capsys.readouterr().out
+    assert main(["plan", "--gbps", "5", "--results", str(results), "--threads", "9"]) == 1
+    assert "threads: 1, 2; add it to config.yaml" in capsys.readouterr().err
+
+
+def test_beyond_every_cell_is_told_and_fails(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plan", "--gbps", "5000", "--results", str(results)]) == 1
+    said = capsys.readouterr().out
+    assert said.count("beyond measured") == 4
+    assert "assumption" not in said
+
+
+def test_what_was_measured_at_the_bitrate_replaces_what_is_read_off_full_speed(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = Study(
+        (Truth(testbed="veth", implementation="one_copy", gbps_per_percent=0.2),),
+        section={"msg_bytes": 65536},
+    )
+    write_budget(results, study)
+    narrowed = ["--testbed", "veth", "--size", "64KiB", "--all", "--implementation", "one_copy"]
+    assert main(["plan", "--gbps", "5", "--results", str(results), *narrowed]) == 0
+    said = capsys.readouterr().out
+    cells = [line.split()[:4] for line in said.splitlines() if line.startswith("veth")]
+    assert cells == [["veth", "one_copy", "64KiB", "2"]]
+    assert "cpu_budget, veth: 5 Gbit/s takes" in said
+
+
+def test_the_longest_names_fit_a_terminal() -> None:
+    need = Need(
+        "veth_no_offload", "veth_no_offload", "uring_zero_copy", 1048576, 64, 12.3, 11.1, 13.3,
+        5.67, 6.63, 123.4e9, is_beyond=False,
+    )  # fmt: skip
+    assert max(map(len, table([need], 12.5))) <= WIDTH
+
+
+def test_a_pair_of_guests_has_its_cpu_inside_and_outside(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_budget(tmp_path, Study((replace(PAIR, noise=0.002),)))
+    assert main(["plan", "--gbps", "1", "--testbed", "vm_pair", "--results", str(tmp_path)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    said = re.sub(r" \([^)]*to[^)]*\)", "", said)
+    form = (
+        r"cpu_budget, vm_pair, emulated: 1 Gbit/s takes (\S+) % at the sender and (\S+) % at the "
+        r"receiver inside the guests, and outside (\S+) % in the sender's and (\S+) % in the "
+        r"receiver's QEMU, in per cent of one CPU, with 1 stream"
+    )
+    told = re.match(form, said)
+    assert told is not None
+    # 0.05 Gbit/s per %, 0.7 % at the receiver for one at the sender, 2.5 % outside for one inside
+    assert [float(it) for it in told.groups()] == pytest.approx([20, 14, 50, 35], rel=0.02)
+
+
+def test_one_guest_for_both_sides_is_told_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = replace(PAIR, testbed="vm_loopback", shared=True, accelerator="kvm", noise=0.002)
+    write_budget(tmp_path, Study((one,)))
+    assert main(["plan", "--gbps", "1", "--results", str(tmp_path)]) == 0
+    said = re.sub(r" \([^)]*to[^)]*\)", "", " ".join(capsys.readouterr().out.split()))
+    assert said.startswith("cpu_budget, vm_loopback: 1 Gbit/s takes 20 % at the sender")
+    told = re.search(r"inside the guest, and outside (\S+) % in QEMU", said)
+    assert told is not None
+    assert float(told[1]) == pytest.approx(85, rel=0.02)
+
+
+@pytest.mark.parametrize("accelerator", ["tcg", "kvm"])
+def test_cells_in_guests_have_the_hypervisors_cpus_too(
+    accelerator: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cells = make_cells(RUN)
+    inside = cells["testbed"] == "veth"
+    cells["accelerator"] = cells["testbed"].where(~inside, accelerator).where(inside)
+    for side in ("sender", "receiver"):
+        cost = cells[f"{side}_cpu_ns_per_byte"]
+        cells[f"{side}_hypervisor_cpu_ns_per_byte"] = (2.0 * cost).where(inside)
+    for column in SUMMARISED_OF_GUESTS:
+        if column not in cells:
+            cells[column] = math.nan
+    (tmp_path / "tables").mkdir()
+    summary = summarise(cells, StatisticsSettings())
+    write_table(summary, tmp_path / "tables" / "summary.csv")
+    cells.to_csv(tmp_path / "tables" / "cells.csv", index=False)
+    for need in needs_of(read_summary(tmp_path / "tables" / "summary.csv"), 8e9):
+        if need.condition == "veth":
+            assert need.outside == pytest.approx(2 * (need.sender + need.receiver))
+        else:
+            assert math.isnan(need.outside)
+    assert main(["plan", "--gbps", "5", "--results", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert max(map(len, said.splitlines())) <= WIDTH
+    assert "QEMU" in said.splitlines()[1]
+    assert ("Emulated: veth." in said) == (accelerator == "tcg")
+    assert "Where it is less than inside" not in said
+
+
+def test_a_hypervisor_that_used_less_than_its_guest_says_has_its_reason() -> None:
+    need = Need(
+        "vm_loopback", "vm_loopback", "two_copy", 65536, 1, 0.65, 0.6, 0.7, 0.4, 0.25, 1.25e9,
+        is_beyond=False, outside=0.3,
+    )  # fmt: skip
+    said = " ".join(notes([need], least=False))
+    assert "Where it is less than inside, virtual CPUs waited" in said
+    assert "waited" not in " ".join(notes([replace(need, outside=0.7)], least=False))
+
+
+def test_a_damaged_file_is_an_error_with_the_remedy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "cpu_budget").mkdir()
+    (tmp_path / "cpu_budget" / "facts.json").write_text("{")
+    assert main(["plan", "--gbps", "1", "--results", str(tmp_path)]) == 1
+    assert "make it again: ./run cpu_budget" in capsys.readouterr().err

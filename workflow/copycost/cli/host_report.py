@@ -1,0 +1,146 @@
+"""The ordinary report on one host of a fleet: ``python -m copycost.cli.host_report NAME``.
+
+The host's results are laid out as those of a run, in a folder that is a checkout otherwise, and the
+workflow does there what it always does; of rules that measure it has none.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+
+from copycost.checkout import ROOT
+from copycost.compare.hosts.host_results import FLEET, HostSet, read_sets, unreadable_sets
+from copycost.compare.hosts.privacy import SECTIONS
+from copycost.config.cells import Cell
+from copycost.config.passes import GIVEN_PATH, write_pass
+from copycost.config.sources import usual_tree
+from copycost.config.testbeds import kind_of, peer_of, transport_of
+from copycost.config.wire import AUTO
+from copycost.errors import CopycostError, DataError
+from copycost.records.files import write_whole
+from copycost.records.record import Record, cell_of, record_text
+
+_SOURCES = ("Snakefile", "config", "data", "envs", "profiles", "pyproject.toml", "report", "src",
+            "workflow")  # fmt: skip
+_LAUNCH = "workflow/copycost/cli/launch.py"
+_NOT_HANDED_ON = ("profile", "cpu_budget", "datagrams", "simulated")
+_LISTS = {
+    "implementations": "implementation", "testbeds": "testbed", "msg_bytes": "msg_bytes",
+    "n_threads": "n_threads", "working_sets": "working_set", "receivers": "receiver",
+    "placements": "placement",
+}  # fmt: skip
+
+
+def lay_out(one: HostSet) -> Path:
+    """Lay a host's results out as a run leaves them; return the folder, which may be there already.
+
+    Raises
+    ------
+    DataError
+        If its records were changed since they were merged.
+    """
+    folder = one.folder / "run"
+    results = folder / "results"
+    results.mkdir(parents=True, exist_ok=True)
+    for name in _SOURCES:
+        if not (folder / name).is_symlink():
+            (folder / name).symlink_to(ROOT / name)
+    cells = [Cell.from_path(str(path)) for path in one.records]
+    config = yaml.safe_dump(config_of(one, cells), sort_keys=False)
+    if _text(folder / "config.yaml") != config:
+        write_whole(config, folder / "config.yaml")
+    if _text(folder / "content") == one.content:
+        return folder
+    placed = []
+    shutil.rmtree(results / "raw", ignore_errors=True)
+    for record in renumbered(one.unchanged_records()):
+        path = folder / cell_of(record).path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(record_text(record, path), path)
+        placed.append(cell_of(record))
+    for name in ("host.json", "memory.json"):
+        if (one.folder / name).is_file():
+            (results / name).write_bytes((one.folder / name).read_bytes())
+    write_pass(placed, folder / GIVEN_PATH)
+    write_whole(one.content, folder / "content")
+    return folder
+
+
+def renumbered(records: Sequence[Record]) -> Iterator[Record]:
+    """Yield records with rounds that count from 1 without gaps; further runs begin far behind."""
+    rounds = sorted({record["cell"]["rep"] for record in records})
+    number = {rep: place for place, rep in enumerate(rounds, 1)}
+    for record in records:
+        cell = dict(record["cell"]) | {"rep": number[record["cell"]["rep"]]}
+        yield cast("Record", dict(record) | {"cell": cell})
+
+
+def config_of(one: HostSet, cells: Sequence[Cell]) -> dict[str, Any]:
+    """Return our configuration with what the host's says of what was measured there, and how.
+
+    Its lists have the values that its records have: first those that are listed, in their order.
+    """
+    ours = usual_tree()
+    theirs = json.loads(_text(one.folder / "config.json") or "{}")
+    for section in SECTIONS:
+        said = theirs.get(section) or {}
+        ours[section] |= {key: value for key, value in said.items() if key in ours[section]}
+    for section in ("streams", "udp", "round_trips"):
+        there = [cell for cell in cells if _section_of(cell) == section]
+        for name in ours[section].keys() & _LISTS.keys() if there else ():
+            had = {getattr(cell, _LISTS[name]) for cell in there}
+            listed = [value for value in ours[section][name] if value in had]
+            ours[section][name] = listed + sorted(had.difference(listed))
+        # those over a wire are named by what lies between, and by the machines
+        ours[section]["testbeds"] = list(dict.fromkeys(map(kind_of, ours[section]["testbeds"])))
+        if not there:
+            ours[section]["implementations"] = []
+    others = sorted({peer for cell in cells if (peer := peer_of(cell.testbed))})
+    if others:
+        first, *more = ({"peer": name, "alias": AUTO} for name in others)  # nobody is asked
+        ours["wire"] |= first | {"more": more}
+    for section in _NOT_HANDED_ON:
+        ours[section]["enabled"] = False
+    ours["measure"]["memory_floor"] = (one.folder / "memory.json").is_file()
+    return ours
+
+
+def _section_of(cell: Cell) -> str:
+    if cell.study == "streams" and transport_of(cell.testbed) == "datagram":
+        return "udp"
+    return cell.study
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the report on a host; the words behind its name are Snakemake's options."""
+    name, *options = arguments
+    sets, unreadable = {one.name: one for one in read_sets(FLEET)}, unreadable_sets(FLEET)
+    try:
+        if name in unreadable:
+            raise DataError(f"host={name}: {unreadable[name]}")
+        if name not in sets:
+            raise DataError(
+                f"host={name}: {FLEET} has no such host; there are {', '.join(sets) or 'none'}"
+            )
+        folder = lay_out(sets[name])
+    except CopycostError as error:
+        print(f"copycost: {error}", file=sys.stderr)
+        return 1
+    words = ["report", "--cores", "1", *options]
+    return subprocess.run(
+        [sys.executable, "-SP", _LAUNCH, "snakemake", *words], cwd=folder, check=False
+    ).returncode
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

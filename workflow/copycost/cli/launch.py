@@ -1,0 +1,56 @@
+"""Runs a module so that Ctrl-C never shows a traceback: ``python -SP launch.py MODULE [WORD...]``.
+
+The module ``door`` stands for ``./run``, which may hand over to another one.
+
+Without -S, Python would import `site` before the first line here is reached.
+"""
+
+# Until the line below is installed, Ctrl-C ends the process without a word. `signal` itself would
+# import for milliseconds.
+from _signal import SIG_DFL, SIGINT, signal  # type: ignore[import-not-found]
+
+signal(SIGINT, SIG_DFL)
+
+import runpy  # noqa: E402
+import site  # noqa: E402
+import sys  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+# The package, and the tools beside it in the folder of the checkout.
+sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[3])]
+
+from copycost.snakefile import interruption  # noqa: E402
+
+SAID = 125
+"""Exit status after a Ctrl-C that Snakemake's process has said; of all others ``./run`` says it."""
+
+
+def main() -> None:
+    """Run the module that the first argument names as the main program."""
+    name = sys.argv.pop(1)
+    if name == "door":
+        from copycost.cli.main import door
+        from copycost.cli.say import INTERRUPTED
+
+        interruption.end_quietly(line=INTERRUPTED)
+        name, *sys.argv[1:] = door(sys.argv[1:])
+    if name == "snakemake":
+        interruption.end_quietly(line=interruption.LINE, exit_code=SAID)
+    else:
+        interruption.end_quietly()
+    site.main()
+    if name == "snakemake":
+        from copycost.snakefile import internals  # after `site`
+
+        internals.start_quickly(sys.argv)
+        internals.shorten_command_line()
+    try:
+        runpy.run_module(name, run_name="__main__", alter_sys=True)
+    finally:
+        if interruption.was_interrupted():
+            # what ran at that moment may have swallowed the end, or made an error of it
+            interruption.end()
+
+
+if __name__ == "__main__":
+    main()

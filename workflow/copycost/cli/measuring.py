@@ -1,0 +1,122 @@
+"""A run of the workflow: what it needs is set up, Snakemake is started, failures are counted."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+
+from copycost.cli import environment, system
+from copycost.cli.command_line import Request, parse
+from copycost.cli.environment import command_of
+from copycost.cli.say import INTERRUPTED, RunError, say
+
+EXIT_FAILED_REPETITIONS = 3
+EXIT_INTERRUPTED, EXIT_INTERRUPTED_AND_SAID = 130, 125
+_LEAST_DISK_BYTES = 1 << 20
+_IN_GUESTS = re.compile(r"^[^#\n]*\bvm_(loopback|pair|host)", re.MULTILINE)
+_SIMULATES = re.compile(r"^simulated:\n(?:(?:[ #].*)?\n)*?  enabled: *([a-z]+)", re.MULTILINE)
+
+
+def set_up() -> None:
+    """Set up what a run needs."""
+    system.set_up_run()
+    environment.make(environment.needed_here())
+
+
+def measure(words: Sequence[str]) -> int:
+    """Run the workflow with these targets and options; return the exit code."""
+    request = parse(words)
+    _require_own_folder()
+    _require_disk()
+    if request.looks:
+        environment.require(environment.needed_here())
+        system.find_perf()
+    else:
+        set_up()
+        if _asks_for_guests(words, request.config_files):
+            system.set_up_guests()
+    if request.config_files:  # of one that is no YAML Snakemake names neither file nor line
+        checks = command_of("copycost.config.sources", *request.config_files)
+        if (status := subprocess.run(checks, check=False).returncode) != 0:
+            return status
+    if request.retries:
+        only = ["--list"] if request.looks else []
+        subprocess.run(command_of("copycost.snakefile.retry", *only), check=True)
+    status = _snakemake(request)
+    if status == 0 and not request.looks:
+        asked = command_of("copycost.snakefile.retry", "--count")
+        failed = subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+        if failed:
+            say(
+                f"failed: {failed}; the report says which and why. "
+                "./run --retry-failed measures again."
+            )
+            return EXIT_FAILED_REPETITIONS
+    return status
+
+
+def _snakemake(request: Request) -> int:
+    """Run Snakemake, which gets Ctrl-C as well, says so and cleans up; return the exit code."""
+    interrupted: list[object] = []
+    before = signal.signal(signal.SIGINT, lambda *about: interrupted.append(about))
+    # killing this process must not leave a run behind that nobody sees
+    attached = [
+        "setpriv",
+        "--pdeathsig",
+        "TERM",
+        *command_of("snakemake", *request.for_snakemake()),
+    ]
+    status = subprocess.run(attached, check=False).returncode
+    signal.signal(signal.SIGINT, before)
+    if interrupted:
+        if status != EXIT_INTERRUPTED_AND_SAID:
+            print(INTERRUPTED, end="", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    if status != 0:
+        _require_disk()  # of a full disk Snakemake shows tracebacks
+    return status if status >= 0 else 128 - status
+
+
+def _asks_for_guests(words: Sequence[str], files: Sequence[str]) -> bool:
+    """Tell whether testbeds in virtual machines are listed, or simulated counts asked for.
+
+    `auto` takes what is there.
+    """
+    paths = [Path(name) for name in ("config.yaml", *files) if Path(name).is_file()]
+    texts = [path.read_text(encoding="utf-8", errors="replace") for path in paths]
+    said = list(chain.from_iterable(map(_SIMULATES.findall, texts)))
+    return (
+        "simulated" in words
+        or any("vm_" in word for word in words)
+        or any(map(_IN_GUESTS.search, texts))
+        or said[-1:] == ["true"]
+    )
+
+
+def _require_own_folder() -> None:
+    """Refuse a folder that another user's run has taken: Snakemake would show a traceback."""
+    here = Path.cwd()
+    for folder in (here, here / ".snakemake", here / "results"):
+        if not folder.exists() or os.access(folder, os.W_OK):
+            continue
+        if os.geteuid() in (0, folder.stat().st_uid):
+            raise RunError(
+                f"{folder} is read-only; make it writable, or use a clone in a folder that is"
+            )
+        raise RunError(
+            f"{folder} belongs to another user, uid {folder.stat().st_uid}, so nothing can be "
+            f"written there; run as that user, or: sudo chown -R $(id -un) {here}"
+        )
+
+
+def _require_disk() -> None:
+    if shutil.disk_usage(".").free < _LEAST_DISK_BYTES:
+        raise RunError(
+            f"the disk that holds {Path.cwd()} is full; free some of it, then run again: what was "
+            "measured stays"
+        )

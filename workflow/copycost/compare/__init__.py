@@ -1,0 +1,1 @@
+"""Statements over several results: two runs compared, many hosts as one."""

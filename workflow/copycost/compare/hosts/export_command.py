@@ -1,0 +1,68 @@
+"""The command ``export``: this host's results in, an archive that can be handed on out."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from copycost.compare.hosts.export import archive_of, write_archive
+from copycost.compare.hosts.import_archive import read_parcel
+from copycost.compare.hosts.names import require_name
+from copycost.compare.hosts.privacy import LEFT_OUT_IN_WORDS
+from copycost.errors import CopycostError
+from copycost.wording.words import plural
+
+HELP = "hand this host's results on to others"
+
+DESCRIPTION = f"""\
+Write the results of this host to an archive that others merge with theirs (./run merge). It has the
+records of streams and round trips, what the host is, what a copy of memory costs there, and the
+configuration; without {LEFT_OUT_IN_WORDS}."""
+
+EPILOG = ""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
+    add = parser.add_argument
+    add("file", nargs="?", metavar="FILE.zip",
+        help="where it goes, - for standard output (default: copycost_NAME.zip)")  # fmt: skip
+    add("--alias", metavar="NAME", help="what this host shall be called (default: hosts.alias of "
+        "config.yaml, else a name made of what it is)")  # fmt: skip
+    add("--results", type=Path, default=Path("results"), metavar="FOLDER", help="default: results")
+
+
+def main() -> int:
+    """Run this command alone: a host that only measures has nothing that others draw with."""
+    parser = argparse.ArgumentParser(prog="copycost export", description=DESCRIPTION)
+    add_arguments(parser)
+    try:
+        return run(parser.parse_args())
+    except (CopycostError, OSError) as error:
+        print(f"copycost: {error}", file=sys.stderr)
+        return 1
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the archive and say what it holds.
+
+    Raises
+    ------
+    CopycostError
+        If there are no results, or they cannot be read or written.
+    """
+    alias = require_name(options.alias, "--alias") if options.alias else None
+    parcel = read_parcel(options.results, alias)
+    if options.file == "-":
+        sys.stdout.buffer.write(archive_of(parcel))
+        return 0
+    path = Path(options.file or f"copycost_{parcel.name}.zip")
+    write_archive(parcel, path)
+    print(f"{path}: {plural(len(parcel.records), 'record')} of {parcel.name},"
+          f" without {LEFT_OUT_IN_WORDS}")  # fmt: skip
+    if parcel.n_elsewhere:
+        print(f"left out: {plural(parcel.n_elsewhere, 'record')} of other states of this host")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

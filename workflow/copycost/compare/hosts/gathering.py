@@ -1,0 +1,81 @@
+"""All hosts of a fleet with their tables, and which of them say what holds of hosts in general."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from copycost.compare.hosts.facts import Fleet
+from copycost.compare.hosts.host_facts import Told, told_by
+from copycost.compare.hosts.host_results import HostSet, read_sets, state_of_name, unreadable_sets
+from copycost.compare.hosts.host_tables import HostTables, read_tables, unmade_tables
+from copycost.errors import CopycostError, DataError
+
+_SIMULATED = "Simulated "
+# of records that do not tell it
+_NO_BOOT = frozenset({"", "unknown"})
+
+
+def gather(folder: Path, n_workers: int) -> Fleet:
+    """Read all hosts of a fleet, making the tables of those that are new.
+
+    Hosts that cannot be read any more, since they were changed by hand or are of another version,
+    say, are left out; so are earlier states, and all but one of those that one kernel ran: nodes or
+    containers of one machine, or copies of one host's results. What an audit finds odd is
+    told, and leaves nobody out: a host that was busy is still one.
+
+    Raises
+    ------
+    DataError
+        If no host is left.
+    """
+    sets, told, unreadable = _readable(folder, n_workers)
+    if not sets:
+        raise DataError(
+            next(iter(unreadable.values()), None)
+            or f"{folder}: no host was merged there; ./run merge FILE.zip adds what ./run export "
+            "wrote"
+        )
+    tables = {one.name: read_tables(one) for one in sets}
+    findings = {name: of.findings for name, of in tables.items()}
+    # an earlier state does not stand for a host whose last one cannot be read
+    newest = dict(sorted(map(state_of_name, [*tables, *unreadable])))
+    left_out = {one.name: "older" for one in sets if one.state != newest[one.host]}
+    one_kernel = _on_one_kernel({name: tables[name] for name in tables if name not in left_out})
+    left_out |= dict.fromkeys(one_kernel, "one_kernel")
+    used = [one.name for one in sets if one.name not in left_out]
+    return Fleet(sets, used, left_out, tables, told, findings, one_kernel, unreadable)
+
+
+def _on_one_kernel(tables: Mapping[str, HostTables]) -> dict[str, str]:
+    """Return hosts that share a boot with one of which more was measured, and with which."""
+    measured = {name: of.cells[of.cells["status"] == "measured"] for name, of in tables.items()}
+    of_boot: dict[str, str] = {}
+    found: dict[str, str] = {}
+    for name in sorted(measured, key=lambda name: -len(measured[name])):
+        boots = set(measured[name]["boot_id"].dropna()) - _NO_BOOT
+        other = next((of_boot[boot] for boot in sorted(boots & of_boot.keys())), None)
+        if other is not None:
+            found[name] = other
+        of_boot |= dict.fromkeys(boots - of_boot.keys(), other or name)
+    return found
+
+
+def _readable(
+    folder: Path, n_workers: int
+) -> tuple[list[HostSet], dict[str, Told], dict[str, str]]:
+    """Return hosts whose tables are made and facts are read, these, and why others' are not."""
+    sets, unreadable = read_sets(folder), unreadable_sets(folder)
+    unreadable |= unmade_tables(sets, n_workers)
+    told: dict[str, Told] = {}
+    for one in sets:
+        if one.name not in unreadable:
+            try:
+                told[one.name] = told_by(one)
+            except (CopycostError, OSError) as error:
+                unreadable[one.name] = str(error)
+    return [one for one in sets if one.name in told], told, unreadable
+
+
+def n_simulated(fleet: Fleet) -> int:
+    """Return how many of the hosts that are used say that they are of tools/simulate_fleet.py."""
+    processors = (str(fleet.told[name]["processor"]) for name in fleet.used)
+    return sum(processor.startswith(_SIMULATED) for processor in processors)

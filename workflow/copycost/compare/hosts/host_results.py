@@ -1,0 +1,212 @@
+"""The hosts of a fleet as they lie on disk: a folder for each state of each host.
+
+``host=NAME`` has ``raw`` as a run's results have it, ``host.json``, ``config.json``, maybe
+``memory.json``, and ``set.json``, which says what it is. A later state of the same host, say with
+another kernel, is ``host=NAME_2``.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from copycost.checkout import SCHEMAS
+from copycost.compare.hosts.archive_reader import STUDIES
+from copycost.errors import CopycostError, DataError
+from copycost.records.files import write_whole
+from copycost.records.json_schema import RecordKind
+from copycost.records.record import SCHEMA_VERSION, Record, read_record
+
+EXPORT: RecordKind[dict[str, Any]] = RecordKind(
+    SCHEMAS / "export.schema.yaml", "what ./run export writes"
+)
+FACTS: RecordKind[dict[str, Any]] = RecordKind(
+    SCHEMAS / "foreign_facts.schema.yaml", "facts of a host or a configuration"
+)
+SET: RecordKind[dict[str, Any]] = RecordKind(
+    SCHEMAS / "host_set.schema.yaml", "the description of a set"
+)
+EXPORT_VERSION = 1
+SET_VERSION = 1
+FLEET = Path("results/fleet")
+_BESIDE = ("host.json", "config.json", "memory.json")
+_FOLDER = re.compile(r"host=(?P<host>[a-z0-9-]+)(?:_(?P<state>[1-9]\d*))?")
+
+
+@dataclass(frozen=True)
+class HostSet:
+    """One state of one host.
+
+    Attributes
+    ----------
+    folder
+        Where it lies.
+    host
+        What the host is called.
+    state
+        Which of its states, from 1.
+    changes
+        What tells it from the state before; nothing for the first.
+    n_records
+        How many it holds [count].
+    content
+        SHA-256 of all that it holds.
+    source
+        Where it was merged from, as an absolute path; None where that is not known.
+    """
+
+    folder: Path
+    host: str
+    state: int
+    changes: tuple[str, ...]
+    n_records: int
+    content: str
+    source: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Return what tables call it."""
+        return self.host if self.state == 1 else f"{self.host}_{self.state}"
+
+    @property
+    def records(self) -> list[Path]:
+        """Return the paths of all records, sorted."""
+        return sorted(
+            path for study in STUDIES for path in (self.folder / "raw" / study).rglob("rep=*.json")
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """Return the facts of the host."""
+        return read_facts(self.folder / "host.json")
+
+    def read_records(self) -> list[Record]:
+        """Return all records."""
+        return [read_record(path) for path in self.records]
+
+    def unchanged_records(self) -> list[Record]:
+        """Return all records as they were when they were merged, and checked.
+
+        That the folder still holds the same takes a fraction of the time to see that checking every
+        value again would.
+
+        Raises
+        ------
+        DataError
+            If anything was changed since, or is of another version.
+        """
+        contents = _contents(self)
+        if _digest_of(contents, self.folder) != self.content:
+            raise DataError(
+                f"{self.folder}: was changed after it was merged; remove the folder and merge what "
+                "./run export has written there again"
+            )
+        found = [
+            json.loads(content) for path, content in contents.items() if path.name not in _BESIDE
+        ]
+        for record in found:
+            record.pop("digest", None)  # of the file
+        versions = {record["schema_version"] for record in found} - {SCHEMA_VERSION}
+        if versions:
+            raise DataError(
+                f"{self.folder}: has records of schema version {min(versions)}, and this copycost "
+                f"reads {SCHEMA_VERSION}; remove the folder and merge an export of this release"
+            )
+        return found
+
+
+def folder_of(fleet: Path, host: str, state: int) -> Path:
+    """Return where a state of a host lies."""
+    return fleet / (f"host={host}" if state == 1 else f"host={host}_{state}")
+
+
+def read_sets(fleet: Path) -> list[HostSet]:
+    """Return all states of all hosts of a fleet that can be read, by name and state."""
+    return _read(fleet)[0]
+
+
+def unreadable_sets(fleet: Path) -> dict[str, str]:
+    """Return the names of sets whose description cannot be read, each with a sentence on why."""
+    return _read(fleet)[1]
+
+
+def _read(fleet: Path) -> tuple[list[HostSet], dict[str, str]]:
+    found, unreadable = [], {}
+    for folder in sorted(fleet.glob("host=*")):
+        if not _FOLDER.fullmatch(folder.name) or not (folder / "set.json").is_file():
+            continue  # half made: the next merge makes it whole
+        try:
+            found.append(read_set(folder))
+        except (CopycostError, OSError) as error:
+            unreadable[folder.name.removeprefix("host=")] = str(error)
+    return sorted(found, key=lambda one: (one.host, one.state)), unreadable
+
+
+def read_set(folder: Path) -> HostSet:
+    """Return the state of a host that lies in a folder.
+
+    Raises
+    ------
+    DataError
+        If its description cannot be read, or is of another folder.
+    """
+    try:
+        said = SET.read(folder / "set.json")
+    except CopycostError as error:
+        found = str(error).partition("; expected")[0]
+        raise DataError(f"{found}; remove the folder and merge what it was made of again") from None
+    if folder_of(folder.parent, said["host"], said["state"]) != folder:
+        raise DataError(
+            f"{folder}: set.json describes {said['host']}, state {said['state']}; a folder of "
+            "a fleet is not renamed: merge its export under the other name"
+        )
+    return HostSet(
+        folder, said["host"], said["state"], tuple(said["changes"]), said["n_records"],
+        said["content"], said.get("source"),
+    )  # fmt: skip
+
+
+def state_of_name(name: str) -> tuple[str, int]:
+    """Return the host and the number of the state that a set's name tells."""
+    host, _, state = name.partition("_")
+    return host, int(state or 1)
+
+
+def read_facts(path: Path) -> dict[str, Any]:
+    """Return what a file of facts holds, nothing where there is none."""
+    return FACTS.read(path) if path.is_file() else {}
+
+
+def write_facts(facts: Mapping[str, Any], path: Path) -> None:
+    """Write facts, the same ones as the same bytes."""
+    write_whole(json.dumps(facts, indent=1, sort_keys=True) + "\n", path)
+
+
+def describe(one: HostSet) -> HostSet:
+    """Write ``set.json`` of all that a set's folder holds by now; it comes last.
+
+    Until it is there, or where it is of another content, the set is not whole.
+    """
+    n_records, content = len(one.records), _digest_of(_contents(one), one.folder)
+    said = {
+        "schema_version": SET_VERSION, "host": one.host, "state": one.state,
+        "changes": list(one.changes), "n_records": n_records, "content": content,
+    } | ({"source": one.source} if one.source else {})  # fmt: skip
+    SET.write(said, one.folder / "set.json")
+    return replace(one, n_records=n_records, content=content)
+
+
+def _contents(one: HostSet) -> dict[Path, bytes]:
+    """Return all that a set holds, records first."""
+    paths = (*one.records, *(one.folder / name for name in _BESIDE))
+    return {path: path.read_bytes() for path in paths if path.is_file()}
+
+
+def _digest_of(contents: Mapping[Path, bytes], folder: Path) -> str:
+    digest = hashlib.sha256()
+    for path, content in contents.items():
+        digest.update(f"{path.relative_to(folder)}\n".encode())
+        digest.update(hashlib.sha256(content).digest())
+    return digest.hexdigest()

@@ -1,0 +1,273 @@
+"""The tables of one host, made as those of a run are, and kept until records or code change."""
+
+import hashlib
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from copycost.analysis.compare import compare, compared_pairs
+from copycost.analysis.json_values import Facts, plain
+from copycost.analysis.log_ratios import LogCube
+from copycost.analysis.metrics import ROUND_TRIP_TIMES, THROUGHPUT
+from copycost.audit.cells_dataset import dataset_of_cells
+from copycost.audit.dataset import Dataset
+from copycost.audit.facts import finding_facts
+from copycost.audit.mapping import FileMapping
+from copycost.audit.plausibility import check_plausibility
+from copycost.audit.plausibility.bounds import check_round_trips
+from copycost.checkout import ROOT
+from copycost.compare.hosts.host_results import HostSet
+from copycost.config.testbeds import receives_on
+from copycost.errors import CopycostError, DataError
+from copycost.records.column import KEY
+from copycost.records.cpu_attribution import EMULATED
+from copycost.records.derive import Row, derive_row
+from copycost.records.files import read_json, write_json
+from copycost.records.table import make_table
+from copycost.stats.crossover import find_crossover
+from copycost.stats.settings import FloatArray, StatisticsSettings
+from copycost.studies.round_trips.columns import ROUND_TRIPS
+from copycost.studies.round_trips.derive import derive_round_trips
+
+SETTINGS = StatisticsSettings()
+"""As in config.yaml, for all hosts alike."""
+
+COST, COST_OF_SENDER = "both_cpu_ns_per_byte", "sender_cpu_ns_per_byte"
+"""CPU time, which every host tells; of the sender where nobody receives."""
+
+CROSSOVER_COLUMNS = (
+    "condition", "implementation", "baseline", "metric", "n_threads", "outcome", "below_bytes",
+    "above_bytes",
+)  # fmt: skip
+TRIP_COLUMNS = (
+    "condition", "status", "implementation", "msg_bytes", "n_threads", "samples", "mean_ns",
+    "accelerator",
+)  # fmt: skip
+_STAMP = "made.stamp"
+
+
+@dataclass(frozen=True)
+class HostTables:
+    """What is made of the records of one state of a host.
+
+    Attributes
+    ----------
+    cells
+        The table of cells, rounds numbered from 1 without gaps.
+    ratios
+        As ``ratios.csv`` of a run, throughput and CPU time per byte; and the same of round trips,
+        by their `ROUND_TRIP_TIMES`, where the host measured them.
+    crossovers
+        `CROSSOVER_COLUMNS`: one row per condition, pair, metric and number of threads.
+    trips
+        `TRIP_COLUMNS` of the table of round trips; no rows where the host measured none.
+    findings
+        What an audit finds against the numbers of cells and round trips.
+    """
+
+    cells: pd.DataFrame
+    ratios: pd.DataFrame
+    crossovers: pd.DataFrame
+    trips: pd.DataFrame
+    findings: Sequence[Facts]
+
+    @property
+    def n_emulated(self) -> int:
+        """Repetitions of emulated guests, which ratios and crossovers are without [count]."""
+        return sum(int(_is_emulated(rows).sum()) for rows in (self.cells, self.trips))
+
+    @cached_property
+    def disturbed(self) -> float:
+        """Share of measured repetitions with a warning about the machine (0 to 1)."""
+        warnings_of = self.cells["warnings"][self.cells["status"] == "measured"]
+        return float(warnings_of.notna().mean()) if len(warnings_of) else 0.0
+
+
+def emulated_of(tables: Sequence[HostTables]) -> Facts:
+    """Return how many repetitions of emulated guests enter no ratio, and of how many hosts."""
+    numbers = [of.n_emulated for of in tables]
+    return {"n_repetitions": sum(numbers), "n_hosts": sum(number > 0 for number in numbers)}
+
+
+def cells_path(one: HostSet) -> Path:
+    """Return where the table of a host's cells lies."""
+    return one.folder / "tables" / "cells.parquet"
+
+
+def _trips_path(one: HostSet) -> Path:
+    return one.folder / "tables" / "round_trips.parquet"
+
+
+def usable_cpus() -> int:
+    """Return how many hosts' tables are best made at a time [count]."""
+    return len(os.sched_getaffinity(0))
+
+
+def all_tables(sets: Sequence[HostSet], n_workers: int) -> Iterator[HostTables]:
+    """Yield the tables of each host, in their order; on several CPUs where many are to be made.
+
+    Raises
+    ------
+    DataError
+        If the records of one contradict each other.
+    """
+    for why in unmade_tables(sets, n_workers).values():
+        raise DataError(why)
+    for one in sets:
+        yield read_tables(one)
+
+
+def unmade_tables(sets: Sequence[HostSet], n_workers: int) -> dict[str, str]:
+    """Make the tables of each host; return those of which none can be made, with why."""
+    missing = [one for one in sets if not _is_made(one)]
+    attempt = partial(_problem_in, make_tables)
+    names = [one.name for one in missing]
+    if n_workers < 2 or len(missing) < 2:
+        return _failed(names, map(attempt, missing))
+    # forked: nothing here has threads that hold locks, and nothing is imported anew
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        with ProcessPoolExecutor(n_workers, get_context("fork")) as pool:
+            return _failed(names, pool.map(attempt, missing))
+
+
+def _problem_in(make: Callable[[HostSet], None], one: HostSet) -> str | None:
+    try:
+        make(one)
+    except (CopycostError, OSError) as error:
+        return str(error)
+    return None
+
+
+def _failed(names: Sequence[str], problems: Iterable[str | None]) -> dict[str, str]:
+    return {name: why for name, why in zip(names, problems, strict=True) if why is not None}
+
+
+def make_tables(one: HostSet) -> None:
+    """Make the tables of a host, audit them, and write both beside its records."""
+    records = one.unchanged_records()
+    streams = [derive_row(record) for record in records if record["study"] == "streams"]
+    trips = [derive_round_trips(record) for record in records if record["study"] == "round_trips"]
+    cells = make_table(_renumbered(streams))
+    if cells.empty or not (cells["status"] == "measured").any():
+        raise DataError(f"{one.folder}: no stream was measured; remove the folder")
+    folder = one.folder / "tables"
+    folder.mkdir(exist_ok=True)
+    (folder / _STAMP).unlink(missing_ok=True)
+    cells.to_parquet(cells_path(one), index=False)
+    metrics = (THROUGHPUT, COST, COST_OF_SENDER)
+    # every selection copies all columns
+    about = (*KEY, "condition", "status", "accelerator", "reference")
+    narrow = cells[[*about, *metrics, *(f"reference_{name}" for name in metrics)]]
+    narrow = narrow[~_is_emulated(narrow)]
+    ratios = [compare(narrow, SETTINGS, metrics)]
+    table = make_table(_renumbered(trips), ROUND_TRIPS)
+    table.to_parquet(_trips_path(one), index=False)
+    if trips:
+        ratios.append(compare(table[~_is_emulated(table)], SETTINGS, ROUND_TRIP_TIMES))
+    pd.concat(ratios, ignore_index=True).to_parquet(folder / "ratios.parquet", index=False)
+    crossovers_of(narrow).to_parquet(folder / "crossovers.parquet", index=False)
+    found = [*check_round_trips(table, one.name), *check_plausibility(_dataset_of(one, cells))]
+    write_json(plain([finding_facts(finding, cells["condition"].nunique()) for finding in found]),
+               folder / "findings.json")  # fmt: skip
+    (folder / _STAMP).write_text(_stamp_of(one), encoding="utf-8")
+
+
+def _dataset_of(one: HostSet, cells: pd.DataFrame) -> Dataset:
+    return dataset_of_cells(cells, Path(one.name), "", FileMapping())
+
+
+def _is_emulated(rows: pd.DataFrame) -> pd.Series:
+    """Return which repetitions are of emulated guests; only those that were measured tell.
+
+    Their rates are an emulator's, and a host whose guests have hardware virtualisation measures the
+    same conditions.
+    """
+    return rows["accelerator"] == EMULATED
+
+
+def read_tables(one: HostSet) -> HostTables:
+    """Read what `make_tables` wrote."""
+    folder = one.folder / "tables"
+    cells, ratios, crossovers = (
+        pd.read_parquet(folder / f"{name}.parquet") for name in ("cells", "ratios", "crossovers")
+    )
+    trips = pd.read_parquet(_trips_path(one), columns=list(TRIP_COLUMNS))
+    return HostTables(cells, ratios, crossovers, trips, read_json(folder / "findings.json"))
+
+
+def crossovers_of(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return from which size on one way beats another, by condition, pair, metric and threads."""
+    measured = cells[cells["status"] == "measured"]
+    rows: list[tuple[object, ...]] = []
+    for (condition, testbed), part in measured.groupby(["condition", "testbed"], sort=True):
+        cube = LogCube(part)
+        cost = COST if receives_on(str(testbed)) else COST_OF_SENDER
+        grid = cells[cells["condition"] == condition]
+        sizes = {
+            (str(name), int(str(n))): set(of["msg_bytes"])
+            for (name, n), of in grid.groupby(["implementation", "n_threads"])
+        }
+        for implementation, baseline in compared_pairs(part["implementation"]):
+            for metric, sign in ((THROUGHPUT, 1.0), (cost, -1.0)):
+                logs = sign * cube.pair(metric, implementation, baseline)
+                threads = sorted({n for name, n in sizes if name == implementation})
+                for n_threads in threads:
+                    both = (
+                        sizes.get((name, n_threads), set()) for name in (implementation, baseline)
+                    )
+                    grid_sizes = sorted(set.intersection(*both))
+                    if grid_sizes:
+                        found = find_crossover(_by_size(logs, n_threads), grid_sizes, SETTINGS)
+                        turning = found.outcome.value in ("from", "up_to")
+                        change = found.changes[0] if turning else None
+                        rows.append(
+                            (condition, implementation, baseline, metric, n_threads,
+                             found.outcome.value,
+                             np.nan if change is None else change.below_bytes,
+                             np.nan if change is None else change.above_bytes)
+                        )  # fmt: skip
+    table = pd.DataFrame(rows, columns=list(CROSSOVER_COLUMNS))
+    return table.astype({"below_bytes": "float64", "above_bytes": "float64"})
+
+
+def _by_size(logs: pd.DataFrame, n_threads: int) -> dict[int, FloatArray]:
+    if logs.empty:
+        return {}
+    rows = logs[logs.index.get_level_values("n_threads") == n_threads]
+    sizes = rows.index.get_level_values("msg_bytes")
+    values = rows.to_numpy(dtype=np.float64)
+    return {int(size): row for size, row in zip(sizes, values, strict=True)}
+
+
+def _renumbered(rows: Sequence[Row]) -> list[Row]:
+    """Return rows whose rounds count from 1 without gaps."""
+    reps = sorted({int(str(row["rep"])) for row in rows})
+    number = {rep: place for place, rep in enumerate(reps, 1)}
+    return [row | {"rep": number[int(str(row["rep"]))]} for row in rows]
+
+
+def _is_made(one: HostSet) -> bool:
+    path = one.folder / "tables" / _STAMP
+    return path.is_file() and path.read_text(encoding="utf-8") == _stamp_of(one)
+
+
+def _stamp_of(one: HostSet) -> str:
+    return f"{one.content} {_code()}\n"
+
+
+@cache
+def _code() -> str:
+    """Return the digest of the code, and of the words, that tables are made with."""
+    digest = hashlib.sha256((ROOT / "report" / "audit_findings.csv").read_bytes())
+    for path in sorted((ROOT / "workflow" / "copycost").rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,222 @@
+"""Adds the results of a host to a fleet: what is there already stays, what is new comes to it."""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple, cast
+
+from copycost.compare.hosts.host_results import (
+    HostSet,
+    describe,
+    folder_of,
+    read_facts,
+    read_sets,
+    state_of_name,
+    unreadable_sets,
+    write_facts,
+)
+from copycost.compare.hosts.import_archive import Parcel
+from copycost.config.cells import Cell
+from copycost.errors import CopycostError, DataError
+from copycost.records.record import Record, cell_of, host_digest, record_text
+from copycost.studies.memory.record import memory_text
+from copycost.wording.words import changes_between, plural
+
+RUN = 1000
+"""Repetitions of a further run of a host are numbered from here on, 2000, ..."""
+
+_MOST_CHANGES = 20
+
+
+@dataclass(frozen=True)
+class Merged:
+    """What became of the results of one host.
+
+    Attributes
+    ----------
+    into
+        The set that they are in now.
+    n_added, n_replaced, n_known
+        Records that are new, that took the place of older ones, and that were there [count].
+    is_further_run
+        Whether they are of another run than those that were there.
+    is_new_state
+        Whether the host had been merged before, in another state.
+    """
+
+    into: HostSet
+    n_added: int
+    n_replaced: int
+    n_known: int
+    is_further_run: bool
+    is_new_state: bool
+
+
+class _Placed(NamedTuple):
+    """Records to be written, with their repetitions, and what they are beside those there."""
+
+    records: Sequence[Record]
+    n_known: int = 0
+    n_replaced: int = 0
+    is_further_run: bool = False
+
+
+def merge(parcel: Parcel, fleet: Path, *, update: bool = False) -> Merged:
+    """Add a host's results to a fleet.
+
+    A host is in one of its states where nothing of its identity has changed. Records of a run that
+    is there already, or of an earlier state of its results, are known by when they were measured:
+    what was measured anew since takes the place of the old. Those of another run come behind all
+    that are there, as further repetitions, its rounds together.
+
+    Anybody can give a host any name. So results that nobody vouches for add to what is there, and
+    take the place of nothing that another source has brought.
+
+    Parameters
+    ----------
+    update
+        Whether the results are known to be of the host of that name, as those are to which whoever
+        merges has given it.
+
+    Raises
+    ------
+    DataError
+        If something cannot be read or written, or may be another host's.
+    """
+    vouched = update or parcel.naming == "given"
+    source = str(Path(parcel.source).resolve())
+    same, is_new_state = _state_of(parcel, fleet, source, vouched=vouched)
+    there = _records_of(same, parcel)
+    placed = _placed(there, parcel.records)
+    if not vouched:
+        _require_its_own(parcel, same, there, placed)
+    digest = host_digest(read_facts(same.folder / "host.json"))
+    for record in placed.records:
+        _write(cast("Record", dict(record) | {"host_digest": digest}), same.folder)
+    if vouched or same.source == source:
+        _write_beside(parcel, same.folder, digest)
+        same = replace(same, source=source)
+    n_added = len(placed.records) - placed.n_replaced
+    return Merged(
+        describe(same), n_added, placed.n_replaced, placed.n_known, placed.is_further_run,
+        is_new_state,
+    )  # fmt: skip
+
+
+def _state_of(parcel: Parcel, fleet: Path, source: str, *, vouched: bool) -> tuple[HostSet, bool]:
+    """Return the state that the results are of, and whether it is a new one of a host there."""
+    states = [one for one in read_sets(fleet) if one.host == parcel.name]
+    for name, why in unreadable_sets(fleet).items():
+        if state_of_name(name)[0] == parcel.name:
+            raise DataError(f"{parcel.source}: cannot be added to {name}: {why}")
+    changes: list[str] = []
+    for state in states:
+        changes = changes_between(state.facts()["identity"], parcel.host["identity"])
+        if not changes:
+            return state, False
+    more = len(changes) - _MOST_CHANGES
+    changes = [*changes[:_MOST_CHANGES], *([f"and {more} more"] if more > 0 else [])]
+    if states and not vouched:
+        raise DataError(
+            f"{parcel.source}: calls its host {parcel.name}, and {states[-1].folder} is of a host "
+            f"of that name that is another ({'; '.join(changes)}); merge it with --update if that "
+            f"one has changed, as OTHER={parcel.source} if it is another one"
+        )
+    number = states[-1].state + 1 if states else 1
+    folder = folder_of(fleet, parcel.name, number)
+    shutil.rmtree(folder, ignore_errors=True)  # what a merge left half made
+    write_facts(dict(parcel.host), folder / "host.json")
+    return HostSet(folder, parcel.name, number, tuple(changes), 0, "", source), bool(states)
+
+
+def _records_of(same: HostSet, parcel: Parcel) -> list[Record]:
+    try:
+        return same.read_records()
+    except CopycostError as error:
+        found = str(error).partition("; expected")[0]
+        raise DataError(
+            f"{parcel.source}: cannot be added to {same.folder}, of which a record cannot be read "
+            f"({found}); remove that folder and merge what it was made of again"
+        ) from error
+
+
+def _require_its_own(
+    parcel: Parcel, same: HostSet, there: Sequence[Record], placed: _Placed
+) -> None:
+    """Refuse results that may be another host's, or would replace what another source brought."""
+    boots = {one["boot_id"] for one in there}
+    new_boots = {one["boot_id"] for one in parcel.records}
+    if parcel.naming == "made" and boots and boots.isdisjoint(new_boots):
+        raise DataError(
+            f"{parcel.source}: nobody has named its host, and {same.folder} is of one just like "
+            "it, which may be the same after a restart, or its twin; merge it as "
+            f"{same.host}={parcel.source} if it is the same, as OTHER={parcel.source} if not"
+        )
+    if placed.n_replaced and same.source != str(Path(parcel.source).resolve()):
+        raise DataError(
+            f"{parcel.source}: {plural(placed.n_replaced, 'record')} would take the place of what "
+            f"another source brought to {same.folder}; merge it with --update if that host was "
+            f"measured anew, as OTHER={parcel.source} if it is another one"
+        )
+
+
+def _write_beside(parcel: Parcel, folder: Path, digest: str) -> None:
+    """Write what a host's results have beside its records, in the place of what is there."""
+    if parcel.config:
+        write_facts(dict(parcel.config), folder / "config.json")
+    if parcel.memory is not None:
+        text = memory_text({**parcel.memory, "host_digest": digest}, "memory.json")
+        (folder / "memory.json").write_text(text, encoding="utf-8")
+
+
+def _placed(there: Sequence[Record], records: Sequence[Record]) -> _Placed:
+    """Return which records are to be written as which repetitions."""
+    when = {_moment(one): one["cell"]["rep"] for one in there}
+    by_cell = {cell_of(one): one for one in there}
+    shared = [one for one in records if _moment(one) in when]
+    if shared or not there:
+        shift = when[_moment(shared[0])] - shared[0]["cell"]["rep"] if shared else 0
+        new = [_shifted(one, shift) for one in records if _moment(one) not in when]
+        # results that were merged before and have gone back since: the later measurement counts
+        new = [one for one in new if _is_later(one, by_cell.get(cell_of(one)))]
+        n_replaced = sum(cell_of(one) in by_cell for one in new)
+        return _Placed(new, len(records) - len(new), n_replaced)
+    taken = {_without_rep(cell) for cell in by_cell}
+    meets = any(_without_rep(cell_of(one)) in taken for one in records)
+    shift = -(-max(cell.rep for cell in by_cell) // RUN) * RUN if meets else 0
+    return _Placed([_shifted(one, shift) for one in records], is_further_run=True)
+
+
+def _moment(record: Record) -> tuple[str, int, str]:
+    return record["boot_id"], record["start_ns"], record["study"]
+
+
+def _is_later(record: Record, old: Record | None) -> bool:
+    return old is None or record["started_at"] > old["started_at"]
+
+
+def _without_rep(cell: Cell) -> Cell:
+    return replace(cell, rep=1)
+
+
+def _shifted(record: Record, shift: int) -> Record:
+    if shift == 0:
+        return record
+    cell: Mapping[str, object] = record["cell"] | {"rep": record["cell"]["rep"] + shift}
+    return cast("Record", dict(record) | {"cell": dict(cell)})
+
+
+def _write(record: Record, folder: Path) -> None:
+    """Write a record where its cell belongs; ``set.json``, which comes last, tells it is whole."""
+    path = folder / cell_of(record).path.removeprefix("results/")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(f".{path.name}.partial")
+        partial.write_text(record_text(record, path), encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise DataError(
+            f"{path}: the record cannot be written ({error.strerror}); free or choose another disk"
+            " and merge again: what is there stays"
+        ) from error

@@ -1,0 +1,152 @@
+"""Ratios of all hosts: cell by cell, what hosts have in common and how they differ.
+
+Each is a ratio of two ways to send on one and the same host, so that how fast that is cancels.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from copycost.analysis.metrics import ROUND_TRIP_TIMES, THROUGHPUT
+from copycost.compare.hosts.host_tables import COST, COST_OF_SENDER, SETTINGS, HostTables
+from copycost.config.conditions import Condition
+from copycost.stats.random_effects import AcrossHosts, across_hosts, outlying
+from copycost.stats.ratios import holm, t_quantile
+from copycost.stats.settings import FloatArray
+
+ACROSS_COLUMNS = (
+    "condition", "implementation", "baseline", "metric", "msg_bytes", "n_threads", "n_hosts",
+    "ratio", "low", "high", "spread", "spread_low", "spread_high", "next_low", "next_high",
+    "n_better", "n_worse", "n_open",
+)  # fmt: skip
+"""Columns of across.csv, one row per cell that any host has: `ratio` is the geometric mean over
+hosts, `spread` the standard deviation of its logarithm from host to host, `next_low` and
+`next_high` where that of a further host is expected; `n_better`, `n_worse` and `n_open` count hosts
+by their own verdicts, corrected (Holm) for their number."""
+
+_CELL = ["condition", "implementation", "baseline", "metric", "msg_bytes", "n_threads"]
+
+Cell = tuple[str, str, str, str, int, int]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """One ratio, on all hosts.
+
+    Attributes
+    ----------
+    logs, errors
+        Shape (n_hosts,): natural logarithm and its standard error; NaN where a host has none.
+    halves
+        Half the width of each host's own interval; NaN where one round gives none.
+    p_values
+        Of "the ratio is 1", corrected for the number of hosts; NaN likewise.
+    told
+        What follows for hosts in general.
+    beyond
+        How far a host lies from where the others have it, where too far; see `outlying`.
+    n_looks
+        Conditions, pairs and metrics there are: a report tells of each, at one size, which hosts
+        lie off and which facts go with it, and is to be right of all of them together.
+    """
+
+    logs: FloatArray
+    errors: FloatArray
+    halves: FloatArray
+    p_values: FloatArray
+    told: AcrossHosts
+    beyond: FloatArray
+    n_looks: int
+
+    def signs(self, *, more_is_better: bool) -> FloatArray:
+        """Return 1 where a host is better for sure, -1 where worse, 0 where open, NaN without."""
+        sure = self.p_values < 1.0 - SETTINGS.confidence
+        sign = np.sign(self.logs) * (1.0 if more_is_better else -1.0)
+        return np.where(np.isnan(self.logs), np.nan, np.where(sure, sign, 0.0))
+
+
+def ratios_of(hosts: Mapping[str, HostTables]) -> pd.DataFrame:
+    """Return the ratios of all hosts, with a column `host` in front, as ratios.csv has them.
+
+    Of the costs, that which the condition has: both sides', or the sender's where nobody receives.
+    """
+    parts = []
+    for name, tables in hosts.items():
+        rows = tables.ratios
+        alone = rows["condition"].map(_is_sender_only)
+        meant = np.where(alone, COST_OF_SENDER, COST)
+        always = rows["metric"].isin((THROUGHPUT, *ROUND_TRIP_TIMES))
+        kept = rows[always | (rows["metric"] == meant)].copy()
+        kept.insert(0, "host", name)
+        parts.append(kept)
+    return pd.concat(parts, ignore_index=True)
+
+
+def _is_sender_only(condition: str) -> bool:
+    return Condition.from_slug(condition).sender_only
+
+
+def effects_of(ratios: pd.DataFrame, hosts: Sequence[str]) -> dict[Cell, Effect]:
+    """Return each cell's ratio on all hosts.
+
+    Parameters
+    ----------
+    ratios
+        As `ratios_of` returns them.
+    hosts
+        The order of the hosts in every array.
+    """
+    place = {name: number for number, name in enumerate(hosts)}
+    rows = ratios[ratios["n_pairs"] > 0]
+    n_looks = rows.groupby(_CELL[:4]).ngroups
+    at = rows["host"].map(place).to_numpy(dtype=np.int64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(rows["ratio"].to_numpy(dtype=np.float64))
+        ends = np.log(rows[["low", "high"]].to_numpy(dtype=np.float64))
+    quantiles = {n: t_quantile((1 + SETTINGS.confidence) / 2, n - 1)
+                 for n in rows["n_pairs"].unique() if n > 1}  # fmt: skip
+    halves = (ends[:, 1] - ends[:, 0]) / 2.0
+    errors = halves / rows["n_pairs"].map(quantiles).to_numpy(np.float64)
+    p_values = rows["p_value"].to_numpy(dtype=np.float64)
+    found: dict[Cell, Effect] = {}
+    for key, which in rows.groupby(_CELL, sort=True).indices.items():
+        arrays = []
+        for values in (logs, errors, halves, p_values):
+            array = np.full(len(hosts), np.nan)
+            array[at[which]] = values[which]
+            arrays.append(np.where(np.isfinite(array), array, np.nan))
+        effect, error, half, p_value = arrays
+        condition, implementation, baseline, metric, size, threads = map(str, tuple(key))  # type: ignore[arg-type]
+        found[condition, implementation, baseline, metric, int(size), int(threads)] = Effect(
+            effect, error, half, holm(p_value),
+            across_hosts(effect, error, SETTINGS.confidence),
+            outlying(effect, error, 1.0 - (1.0 - SETTINGS.confidence) / n_looks), n_looks,
+        )  # fmt: skip
+    return found
+
+
+def across_table(effects: Mapping[Cell, Effect]) -> pd.DataFrame:
+    """Return `ACROSS_COLUMNS`."""
+    rows = []
+    for cell, effect in effects.items():
+        told = effect.told
+        signs = effect.signs(more_is_better=cell[3] == THROUGHPUT)
+        ends = (told.mean, told.low, told.high)
+        rows.append(
+            (*cell, told.n, *np.exp(ends), told.spread, told.spread_low, told.spread_high,
+             *np.exp((told.next_low, told.next_high)),
+             int((signs == 1).sum()), int((signs == -1).sum()), int((signs == 0).sum()))
+        )  # fmt: skip
+    return pd.DataFrame(rows, columns=list(ACROSS_COLUMNS))
+
+
+def crossovers_of_all(hosts: Mapping[str, HostTables]) -> pd.DataFrame:
+    """Return the crossovers of all hosts, with a column `host` in front."""
+    parts = []
+    for name, tables in hosts.items():
+        kept = tables.crossovers.copy()
+        kept.insert(0, "host", name)
+        parts.append(kept)
+    return pd.concat(parts, ignore_index=True)

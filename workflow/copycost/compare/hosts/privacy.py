@@ -1,0 +1,101 @@
+"""What of a host's results is nobody else's business, and is left out when they are handed on."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar, cast
+
+from copycost.config.testbeds import kind_of, peer_of
+from copycost.config.wire import NO_PEER, Peer
+
+_T = TypeVar("_T")
+
+_PATH = re.compile(r"(?<![\w/.])/(?:[\w.@+~-]+/)+[\w.@+~-]*")
+_IPV4 = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])")
+_IPV6 = re.compile(
+    r"(?<![\w:])(?:[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){7}|(?:[0-9a-f]{1,4}:)*:(?:[0-9a-f]{1,4}:)*"
+    r"[0-9a-f]{1,4})(?![\w:])",
+    re.IGNORECASE,
+)
+_MAC = re.compile(r"(?<![\w:])[0-9a-f]{2}(?::[0-9a-f]{2}){5}(?![\w:])", re.IGNORECASE)
+_PATTERNS = ((_PATH, "(path)"), (_MAC, "(address)"), (_IPV4, "(address)"), (_IPV6, "(address)"))
+
+_LEFT_OUT = frozenset({
+    "path", "addresses", "bind_address", "connect_address", "port", "hostname", "nodename", "user",
+})  # fmt: skip
+"""Keys whose values are left out wherever they stand."""
+
+_NAME = "(name)"
+_HASHED = frozenset({"boot_id", "kernel_version"})
+"""Keys whose values need only stay different from one another."""
+
+_FREE_TEXTS = frozenset({"reason", "remedy", "detail"})
+"""Keys of texts that may hold anything: they stay at home; status and code say what happened."""
+
+_LEFT_AT_HOME = "(not handed on)"
+_VERSION = re.compile(r"\d+(?:\.\d+)*")
+"""What is handed on of a key `version`."""
+
+LEFT_OUT_IN_WORDS = "the names of hosts and users, free texts, paths, addresses and ports"
+
+SECTIONS = (
+    "streams", "udp", "round_trips", "placement", "measure", "statistics",
+)  # fmt: skip
+"""Of the configuration, what was measured and how: all else, such as how ssh reaches another
+machine, or what the nodes of a cluster are called, is nobody else's business."""
+
+
+def peers_of(config: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return what other machines that a run measured with are called, as ssh is told it."""
+    wire = config.get("wire")
+    sections = [wire, *(wire.get("more") or ())] if isinstance(wire, Mapping) else []
+    found = [one.get("peer") for one in sections if isinstance(one, Mapping)]
+    for record in records:
+        machines = (record["testbed"] or {}).get("machines") or {}
+        found += [one["name"] for one in machines.values() if one["kind"] == "ssh"]
+    told = (name for name in found if isinstance(name, str) and name not in (NO_PEER, _NAME))
+    return list(dict.fromkeys(told))
+
+
+def without_private(value: _T, peers: Sequence[str] = ()) -> _T:
+    """Return facts or a record without what is private; shapes stay as the schemas have them.
+
+    Parameters
+    ----------
+    value
+        Any JSON value.
+    peers
+        Other machines, as ssh is told them. A testbed that is called by such a name, since nobody
+        has given it another, is called ``wire-other``, ``wire-other-2`` and so on.
+    """
+    others = {
+        Peer(name).name: f"other-{number}" if number > 1 else "other"
+        for number, name in enumerate(peers, 1)
+    }
+    return cast("_T", _cleaned("", value, others))
+
+
+def _cleaned(key: str, value: object, others: Mapping[str, str]) -> object:
+    if key in _LEFT_OUT and not isinstance(value, Mapping):
+        return [] if isinstance(value, list) else None
+    if isinstance(value, Mapping):
+        if value.get("kind") == "ssh" and "facts_digest" in value:
+            value = {**value, "name": _NAME}  # of a machine: maybe user and host
+        return {name: _cleaned(name, item, others) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_cleaned(key, item, others) for item in value]
+    if not isinstance(value, str):
+        return value
+    if key in _HASHED:
+        is_hashed = re.fullmatch(r"[0-9a-f]{64}", value)
+        return value if is_hashed else hashlib.sha256(value.encode()).hexdigest()
+    if key in _FREE_TEXTS:
+        return _LEFT_AT_HOME
+    if key == "version":
+        number = _VERSION.search(value)
+        return number[0] if number else _LEFT_AT_HOME
+    if (peer := peer_of(value)) in others:
+        return f"{kind_of(value)}-{others[str(peer)]}"
+    for pattern, word in _PATTERNS:
+        value = pattern.sub(word, value)
+    return value

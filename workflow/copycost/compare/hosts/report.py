@@ -1,0 +1,293 @@
+"""Writes and typesets the report over hosts, by the templates and typesetters of a run's."""
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from copycost.analysis.json_values import Facts
+from copycost.analysis.metrics import ROUND_TRIP_TIMES, THROUGHPUT
+from copycost.audit.templates import TEMPLATES, fill
+from copycost.compare.hosts.facts import Fleet, fleet_facts
+from copycost.compare.hosts.figures import NAMED_MOST, draw_forest, draw_sizes
+from copycost.compare.hosts.gathering import n_simulated
+from copycost.compare.hosts.host_tables import cells_path
+from copycost.compare.hosts.meta_analysis import (
+    across_table,
+    crossovers_of_all,
+    effects_of,
+    ratios_of,
+)
+from copycost.compare.hosts.verdicts import HOLDS_FOR
+from copycost.figures.output import save
+from copycost.records.files import write_json
+from copycost.report.assets import gather_assets
+from copycost.report.markdown import code, escape, slug
+from copycost.report.render import Format, render_report
+from copycost.wording.filters import exact_size, join_and, percent, ratio, size, sizes, span
+from copycost.wording.numbers import NBSP
+from copycost.wording.words import plural
+
+TITLE = "What each copy costs, on many hosts"
+_WIDTH = 80
+_TOLD = {
+    "kernel": "Linux", "processor": "Processor", "CPUs": "CPUs",
+    "last-level cache": "Last-level cache", "virtualisation": "Virtual",
+}  # fmt: skip
+"""Facts that the table of hosts has, with the titles of their columns."""
+
+_QUANTITIES = {
+    THROUGHPUT: "throughput",
+    **dict(zip(ROUND_TRIP_TIMES, ("median round trip", "99th percentile"), strict=True)),
+}
+COLUMNS = (
+    ("On", "left"), ("Ratio", "left"), ("Of", "left"), ("Size", "right"), ("Holds for", "left"),
+    ("Mean", "right"), ("Further host", "right"), ("Host to host", "right"), ("Hosts", "right"),
+    ("From size", "left"),
+)  # fmt: skip
+
+
+def write_tables(fleet: Fleet, folder: Path) -> Facts:
+    """Write the tables of all hosts and the facts; return these.
+
+    ``tables/cells.parquet`` has a row per repetition, ``ratios.csv`` one per host and cell,
+    ``crossovers.csv`` one per host, pair and number of threads, each with the host in front;
+    ``across.csv`` is over hosts.
+    """
+    tables = folder / "tables"
+    tables.mkdir(parents=True, exist_ok=True)
+    used = {name: fleet.tables[name] for name in fleet.used}
+    ratios, crossovers = ratios_of(used), crossovers_of_all(used)
+    effects = effects_of(ratios, fleet.used)
+    ratios.to_csv(tables / "ratios.csv", index=False)
+    crossovers.to_csv(tables / "crossovers.csv", index=False)
+    across_table(effects).to_csv(tables / "across.csv", index=False)
+    _write_cells(fleet, tables / "cells.parquet")
+    facts = fleet_facts(fleet, effects, crossovers, n_simulated=n_simulated(fleet))
+    write_json(facts, folder / "facts.json")
+    pd.DataFrame(
+        [{"host": one.name, "state_of": one.host, "left_out": fleet.left_out.get(one.name)}
+         | {name: said[name] for name in ("n_measured", "n_repetitions", "disturbed")}
+         | fleet.told[one.name] for one, said in zip(fleet.sets, facts["hosts"], strict=True)]
+    ).to_csv(tables / "hosts.csv", index=False)  # fmt: skip
+    return facts
+
+
+def _write_cells(fleet: Fleet, path: Path) -> None:
+    """Write the cells of all hosts, one host after the other, so that they never lie side by side.
+
+    They are taken as they lie in each host's file; whatever a column lacks on one host, it has the
+    same type on all.
+    """
+    import pyarrow as pa  # type: ignore[import-untyped]
+    from pyarrow import parquet
+
+    writer = None
+    places = {one.name: cells_path(one) for one in fleet.sets}
+    for name in fleet.used:
+        table = parquet.read_table(places[name])
+        table = table.add_column(0, "host", pa.array([name] * len(table), pa.large_string()))
+        if writer is None:
+            writer = parquet.ParquetWriter(path, table.schema)
+        writer.write_table(table.cast(writer.schema))
+    if writer is not None:
+        writer.close()
+
+
+def write_report(facts: Facts, folder: Path, formats: Sequence[Format]) -> list[Path]:
+    """Draw the figures, write the report and typeset it; return the reports.
+
+    Raises
+    ------
+    DataError
+        If a template asks for a fact that there is not.
+    """
+    out = folder / "report"
+    drawn = out / "figures" / "across"
+    drawn.mkdir(parents=True, exist_ok=True)
+    figures: list[Path] = []
+    shown: dict[str, dict[str, str]] = {}
+    for pair in _pairs(facts):
+        shown[pair["id"]] = {}
+        for kind, draw in (("forest", draw_forest), ("sizes", draw_sizes)):
+            svg = drawn / f"{pair['id']}_{kind}.svg"
+            save(draw(pair), svg)
+            figures.append(svg)
+            shown[pair["id"]][kind] = f"assets/across/{svg.name}"
+    gather_assets(figures, [], TEMPLATES, out / "assets")
+    qmd = out / "report.qmd"
+    text = fill(
+        "fleet.qmd.j2", title=TITLE, subtitle=_subtitle(facts), running=_subtitle(facts),
+        fleet=facts, rows=table_rows(facts), pairs=list(_pairs(facts)), figures=shown,
+    )  # fmt: skip
+    qmd.write_text(text, encoding="utf-8")
+    return render_report(qmd, formats)
+
+
+def _pairs(facts: Facts) -> Iterator[dict[str, Any]]:
+    """Yield all pairs, each with an id for files and references."""
+    for study, before in (("conditions", ()), ("round_trips", ("trips",))):
+        for condition in facts[study]:
+            for pair in condition["pairs"]:
+                names = (condition["name"], pair["implementation"], pair["baseline"])
+                pair["id"] = "-".join((*before, *map(slug, names)))
+                pair["trips"] = bool(before)
+                pair["what"] = "round trips" if before else "throughput and CPU time per byte"
+                yield pair
+
+
+def _subtitle(facts: Facts) -> str:
+    kind = "simulated hosts" if facts["simulated"] else "hosts"
+    return f"{facts['n_hosts']} {kind}"
+
+
+def table_rows(facts: Facts) -> dict[str, Any]:
+    """Return the rows of the report's tables by name, in Markdown."""
+    several = Counter(one["host"] for one in facts["hosts"])
+    told = [(pair, one) for pair in _pairs(facts) for one in pair["quantities"]]
+    return {
+        "columns": COLUMNS,
+        "across": [
+            [*_head(pair, one), *_point(one["point"]), _from_size(one)] for pair, one in told
+        ],
+        "sizes": [[*_head(*both), *held] for both in told if any(held := _held(both[1]))],
+        "outliers": [
+            [code(host["name"]), *_head(pair, one), ratio(host["ratio"]),
+             escape(join_and(host["unlike"])) if host["unlike"] else "nothing compared here"]
+            for pair, one in told for host in one["point"]["outliers"]
+        ] + [
+            [f"{n} more", *_head(pair, one), "", ""] for pair, one in told
+            if (n := one["point"]["n_outliers"] - len(one["point"]["outliers"]))
+        ],
+        "goes_with": [
+            [*_head(pair, one), fact["name"], escape(_how(fact))]
+            for pair, one in told for fact in one["point"]["goes_with"]
+        ],
+        "hosts": hosts_table(facts["hosts"]),
+        "states": [
+            [code(one["name"]), escape("; ".join(one["changes"]) or "the first")]
+            for one in facts["hosts"] if several[one["host"]] > 1
+        ],
+        "doubted": [
+            [code(one["name"]), escape(found["subject"]),
+             f"{found['kind']} ({found['sureness']})", escape(found["found"])]
+            for one in facts["doubted"] for found in one["findings"]
+        ],
+        "alike": [f"{one['name']} {escape(one['value'])}" for one in facts["alike"]],
+    }  # fmt: skip
+
+
+def _head(pair: Mapping[str, Any], quantity: Mapping[str, Any]) -> tuple[str, str, str]:
+    names = f"{code(pair['implementation'])} / {code(pair['baseline'])}"
+    return code(pair["condition"]), names, _what(quantity)
+
+
+def _what(quantity: Mapping[str, Any]) -> str:
+    return _QUANTITIES.get(quantity["metric"], "CPU time per byte")
+
+
+def _point(point: Mapping[str, Any]) -> list[str]:
+    """Return the size, what holds, the mean, what is expected, how hosts differ, and how many."""
+    spread = point["spread"]
+    return [
+        exact_size(point["msg_bytes"]),
+        HOLDS_FOR[point["verdict"]],
+        ratio(point["ratio"]),
+        "not told" if point["next_low"] is None else span(point["next_low"], point["next_high"]),
+        "not told" if spread is None else percent(spread),
+        "/".join(str(point[name]) for name in ("n_better", "n_open", "n_worse")),
+    ]
+
+
+def _from_size(quantity: Mapping[str, Any]) -> str:
+    """Return where the middle host turns, and how many hosts do so, and do otherwise."""
+    turns = quantity["turns"]
+    if not turns:
+        return ""
+    parts = []
+    if turns["n_from"]:
+        parts = [f"{span(turns['middle_below'], turns['middle_above'], size)} ({turns['n_from']})"]
+    others = {name: n for name, n in turns["outcomes"].items() if n and name != "from"}
+    return "; ".join([*parts, *(f"{name.replace('_', ' ')}: {n}" for name, n in others.items())])
+
+
+def _held(quantity: Mapping[str, Any]) -> list[str]:
+    held = quantity["holds"]
+    return [sizes(held[name]) if held[name] else "" for name in ("better", "worse", "depends")]
+
+
+def _how(fact: Mapping[str, Any]) -> str:
+    """Return how a fact goes with a ratio: the mean with each value, or which way it changes."""
+    if fact["groups"]:
+        return "; ".join(
+            f"{group['value']}: {ratio(group['ratio'])} ({plural(group['n'], 'host')})"
+            for group in fact["groups"]
+        )
+    way = "higher" if fact["sign"] > 0 else "lower"
+    return f"the more of it, the {way} the ratio, over {plural(fact['n'], 'host')}"
+
+
+def hosts_table(hosts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return columns and rows of the table of hosts, without what all of them share.
+
+    A row per host; where those would be too many, a row per kind of host, and how many there are.
+    """
+    told = [
+        name for name in _TOLD if len({one["told"][name] for one in hosts}) > 1
+    ] or ["kernel"]  # fmt: skip
+    of_kinds = len(hosts) > NAMED_MOST
+    kinds: dict[Any, list[Mapping[str, Any]]] = {}
+    for one in hosts:
+        what = tuple(one["told"][name] for name in told)
+        kinds.setdefault((*what, _left_out(one)) if of_kinds else one["name"], []).append(one)
+    rows = []
+    for of in sorted(kinds.values(), key=len, reverse=True) if of_kinds else kinds.values():
+        first, shares = of[0], [one["disturbed"] for one in of]
+        head = code(first["name"]) if not of_kinds else str(len(of))
+        rows.append(
+            [
+                head + _left_out(first),
+                *(escape(first["told"][name]) for name in told),
+                "{} of {}".format(
+                    *(sum(one[key] for one in of) for key in ("n_measured", "n_repetitions"))
+                ),
+                span(min(shares), max(shares), percent) if of_kinds else percent(shares[0]),
+            ]
+        )
+    columns = [
+        ["Hosts" if of_kinds else "Host", "right" if of_kinds else "left"],
+        *([_TOLD[name], "right" if name in ("CPUs", "last-level cache") else "left"]
+          for name in told),
+        ["Measured", "right"], ["Disturbed", "right"],
+    ]  # fmt: skip
+    return {"columns": columns, "rows": rows, "of_kinds": of_kinds}
+
+
+def _left_out(one: Mapping[str, Any]) -> str:
+    why = one["left_out"]
+    return "" if why is None else ", earlier" if why == "older" else ", left out"
+
+
+def summary_lines(facts: Facts) -> list[str]:
+    """Return what is printed, in lines of at most 80 columns."""
+    said = [_line(pair) for pair in _pairs(facts) if pair["baseline"] == "two_copy"]
+    lines = []
+    for line in fill("fleet.txt.j2", fleet=facts, lines=said).splitlines():
+        wrapped = textwrap.wrap(line, _WIDTH, subsequent_indent="  ", break_long_words=False,
+                                break_on_hyphens=False)  # fmt: skip
+        lines += [part.replace(NBSP, " ") for part in wrapped]
+    return lines
+
+
+def _line(pair: Mapping[str, Any]) -> str:
+    """Return the first quantity of a pair as the table of all has it."""
+    first = pair["quantities"][0]
+    at, holds, mean, further, _, hosts = _point(first["point"])
+    line = (
+        f"{pair['condition']}, {pair['implementation']} / {pair['baseline']}, {_what(first)} at "
+        f"{at}: {mean}, {holds} (further host: {further}); better/open/worse on {hosts} hosts"
+    )
+    return f"{line}; from size: {_from_size(first)}" if first["turns"] else line

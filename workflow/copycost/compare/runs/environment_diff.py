@@ -1,0 +1,151 @@
+"""What differs between two sides besides what was measured: host, configuration, programs."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from copycost.analysis.json_values import Facts
+from copycost.compare.runs.folders import BUILDS, SETTINGS, Results
+from copycost.compare.runs.samples import CELL
+
+# in host.json under two names, of which that of the identity is told
+_TWICE = {
+    "cpu.model", "cpu.cpus_online", "cpu.governor", "cpu.turbo", "kernel.release",
+    "kernel.version", "memory.memlock_bytes", "net.optmem_max", "net.tcp_rmem", "net.tcp_wmem",
+    "net.rmem_max", "net.wmem_max", "net.congestion_default", "perf.version", "perf.paranoid",
+    "perf.nmi_watchdog", "tools.perf.version", "tools.ip.version", "tools.ethtool.version",
+    "tools.nft.version",
+}  # fmt: skip
+_NOT_THE_HOST = ("schema_version", "unknown", "tools.", "testbeds.", "perf.path")
+_BUILD = re.compile(r"source (?P<source>\w+), (?P<compiler>.+?), flags (?P<flags>.*)")
+_SHOWN = 12  # characters of a digest
+
+
+def differences(a: Sequence[Results], b: Sequence[Results]) -> list[Facts]:
+    """Return what the runs of one side have in common and those of the other have not.
+
+    Returns
+    -------
+    list of mapping
+        Each with `group` (host, guest, configuration, program or setting), `name`, and the values
+        of the sides, `a` and `b`, as lists of texts. Settings are those read back from the
+        connections of cells that both have: `n_cells` differ in it.
+    """
+    return [
+        *_named("host", [_host(run) for run in a], [_host(run) for run in b]),
+        *_named("guest", [_guest(run) for run in a], [_guest(run) for run in b]),
+        *_named("configuration", [_measure(run) for run in a], [_measure(run) for run in b]),
+        *_named("program", [_programs(run) for run in a], [_programs(run) for run in b]),
+        *_settings(a, b),
+    ]
+
+
+def _named(
+    group: str, a: Sequence[Mapping[str, str]], b: Sequence[Mapping[str, str]]
+) -> Iterator[Facts]:
+    """Yield what no run of one side shares with any of the other."""
+    for name in dict.fromkeys(name for run in (*a, *b) for name in run):
+        here, there = (
+            list(dict.fromkeys(run.get(name, "none") for run in runs)) for runs in (a, b)
+        )
+        if not set(here) & set(there):
+            yield {"group": group, "name": name, "a": here, "b": there}
+
+
+def _host(run: Results) -> dict[str, str]:
+    leaves = dict(_leaves(run.host))
+    return {
+        name.removeprefix("identity."): value
+        for name, value in leaves.items()
+        if name not in _TWICE and not name.startswith(_NOT_THE_HOST)
+    }
+
+
+def _guest(run: Results) -> dict[str, str]:
+    """Return what guests were made of; nothing where the run has none."""
+    if not run.guest:
+        return {}
+    virtual = run.guest["virtual"]
+    told = {
+        **(virtual.get("spec") or {}),
+        "kernel": (virtual.get("kernel") or {}).get("release"),
+        "qemu": virtual.get("qemu"),
+    }
+    return {name: str(value) for name, value in told.items() if name != "initrd"}
+
+
+def _measure(run: Results) -> dict[str, str]:
+    """Return how it was measured; which cells, the tables tell."""
+    return dict(_leaves({"measure": run.config.get("measure", {})}))
+
+
+def _leaves(value: object, name: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _leaves(item, f"{name}.{key}" if name else str(key))
+    elif isinstance(value, list):
+        yield name, ", ".join(map(str, value)) or "none"
+    else:
+        yield name, "none" if value is None else str(value)
+
+
+def _programs(run: Results) -> dict[str, str]:
+    """Return commit, and sources, compilers and flags of the programs that were measured."""
+    rows = run.repetitions
+    found: dict[str, set[str]] = {"commit": set(rows["commit"].dropna().astype(str))}
+    for build in BUILDS:
+        side = build.removesuffix("_build")
+        names = rows["implementation"] if side == "sender" else rows["receiver"]
+        for name, text in sorted({*zip(names, rows[build].fillna(""), strict=True)}):
+            match = _BUILD.fullmatch(text)
+            for part, value in match.groupdict().items() if match else ():
+                key = f"{side} {name}, source" if part == "source" else f"{part} of the {side}"
+                found.setdefault(key, set()).add(value[:_SHOWN] if part == "source" else value)
+    return {name: " and ".join(sorted(values)) for name, values in found.items() if values}
+
+
+def _settings(a: Sequence[Results], b: Sequence[Results]) -> Iterator[Facts]:
+    """Yield the columns whose values on one side never occur on the other, in how many cells."""
+    tables = [pd.concat([run.repetitions for run in runs]) for runs in (a, b)]
+    cells_a, cells_b = (dict(list(table.groupby(CELL, sort=False))) for table in tables)
+    for name in SETTINGS:
+        apart = [
+            (one, other)
+            for cell in cells_a.keys() & cells_b.keys()
+            if (one := frozenset(cells_a[cell][name].dropna()))
+            and (other := frozenset(cells_b[cell][name].dropna()))
+            and not one & other
+        ]
+        if apart:
+            here = _texts(one for one, _ in apart)
+            there = _texts(other for _, other in apart)
+            yield {
+                "group": "setting", "name": name, "a": here, "b": there, "n_cells": len(apart)
+            }  # fmt: skip
+
+
+def _texts(values: Iterable[frozenset[Any]]) -> list[str]:
+    """Return the values of some cells as texts, whole numbers without a point."""
+    found = sorted({value for some in values for value in some}, key=str)
+    return [
+        str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+        for value in found
+    ]
+
+
+def order_of(a: Sequence[Results], b: Sequence[Results]) -> str:
+    """Return ``a_first`` or ``b_first`` where all of a side was measured before the other.
+
+    Else ``in_turn``. By the wall clock, which is that of each host.
+    """
+    spans = [
+        [(run.repetitions["started_at"].min(), run.repetitions["started_at"].max()) for run in runs]
+        for runs in (a, b)
+    ]
+    first = [min(start for start, _ in side) for side in spans]
+    last = [max(end for _, end in side) for side in spans]
+    if last[0] < first[1]:
+        return "a_first"
+    return "b_first" if last[1] < first[0] else "in_turn"

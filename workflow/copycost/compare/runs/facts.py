@@ -1,0 +1,314 @@
+"""Everything that the comparison of two sides says, as numbers and verdicts."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from copycost.analysis.json_values import Facts, plain
+from copycost.compare.runs.environment_diff import differences, order_of
+from copycost.compare.runs.folders import Results
+from copycost.compare.runs.regression_threshold import Gate
+from copycost.compare.runs.samples import (
+    CELL,
+    QUANTITIES,
+    Cell,
+    Quantity,
+    rounds_of,
+    shared_cells,
+    sides_of,
+    without,
+)
+from copycost.compare.runs.verdicts import (
+    CONFIDENCE,
+    MEASURED_SPREAD,
+    Judgement,
+    RunSpread,
+    Verdict,
+    judge,
+    spread_of_runs,
+)
+from copycost.errors import DataError
+from copycost.records.cpu_attribution import EMULATED
+
+SCHEMA_VERSION = 1
+CELL_COLUMNS = (
+    "quantity", *CELL, "n_a", "n_b", "ratio", "low", "high", "p_value", "p_holm", "verdict",
+)  # fmt: skip
+"""Columns of cells.csv: `ratio` is B over A, of geometric means, with its interval; `n_a` and `n_b`
+are the runs, or rounds, behind it; `p_holm` is corrected for the cells of the same quantity, and
+`verdict` rests on that."""
+
+_WORDS = {
+    "throughput": ("slower", "faster"),
+    "cpu_time": ("cheaper", "more expensive"),
+    "round_trip": ("shorter", "longer"),
+}
+_NAMED_MOST = 8
+OPEN = "no difference seen"
+ONCE = "observed once"
+_VAGUE = 20.0
+"""A factor between the ends of an interval by which it says that no difference could be seen."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two sides compared.
+
+    Attributes
+    ----------
+    facts
+        What report and terminal say.
+    cells
+        `CELL_COLUMNS`, one row per quantity and cell that both sides have.
+    """
+
+    facts: Facts
+    cells: pd.DataFrame
+
+
+def compare_runs(
+    a: Sequence[Results],
+    b: Sequence[Results],
+    stated: RunSpread | None = None,
+    gates: Sequence[Gate] = (),
+) -> Comparison:
+    """Compare two sides in all cells that all of their runs have.
+
+    Parameters
+    ----------
+    a, b
+        The runs of either side, at least one each.
+    stated
+        What the user says that single runs of the same thing differ by; what was measured once if
+        None.
+    gates
+        What is to fail.
+
+    Raises
+    ------
+    DataError
+        If no cell is common, or a gate can never fail since nothing has an interval.
+    """
+    spread = stated or MEASURED_SPREAD
+    quantities: list[Facts] = []
+    judged: dict[str, Judgement] = {}
+    rows: list[dict[str, object]] = []
+    only = _cells_of_one_side(a, b)
+    shared = shared_cells(a, b)
+    for quantity in QUANTITIES:
+        sides = sides_of(
+            *([without(rounds_of(run, quantity), shared) for run in runs] for runs in (a, b))
+        )
+        if not sides.cells:
+            continue
+        judgement = judge(sides, spread)
+        judged[quantity.name] = judgement
+        rows += [_cell_row(quantity, *item) for item in judgement.cells.items()]
+        found = spread_of_runs(sides)
+        told = {"spread_of_runs": found and asdict(found)}
+        quantities.append(_quantity_facts(quantity, judgement) | told)
+    if not quantities:
+        raise DataError(f"{a[0].folder} and {b[0].folder}: {_why_not(bool(shared))}")
+    differs = differences(a, b)
+    facts = {
+        "schema_version": SCHEMA_VERSION,
+        "confidence": CONFIDENCE,
+        "sides": {"a": [_run_facts(run) for run in a], "b": [_run_facts(run) for run in b]},
+        "unit": quantities[0]["unit"],
+        "n_runs": [len(a), len(b)],
+        "spread": asdict(spread) | {"given": stated is not None},
+        "differs": differs,
+        "differing": _some([one["name"] for one in differs]),
+        "order": order_of(a, b),
+        "n_shared": len(shared),
+        "only_a": only[0],
+        "only_b": only[1],
+        "guests": _guests(a, b, {cell for found in judged.values() for cell in found.cells}),
+        "quantities": quantities,
+        "gates": [_gate_facts(gate, judged) for gate in gates],
+    }
+    return Comparison(plain(facts), pd.DataFrame(rows, columns=list(CELL_COLUMNS)))
+
+
+def _why_not(shared: bool) -> str:
+    """Return why two sides cannot be compared, and what to do."""
+    if shared:
+        return (
+            "what both have are the same repetitions, as of a copy; measure again into a folder of "
+            "its own, and compare with that"
+        )
+    return (
+        "no cell is common to all of their runs (condition, implementation, size and threads); "
+        "measure both with the same streams, udp or round_trips in config.yaml"
+    )
+
+
+def verdict_word(quantity: Quantity, verdict: Verdict) -> str:
+    """Return what may be said of B: a word such as slower, or why none."""
+    if not verdict.found.has_interval:
+        return ONCE
+    lower, higher = _WORDS[quantity.name]
+    return {-1: lower, 0: OPEN, 1: higher}[verdict.sign]
+
+
+def _quantity_facts(quantity: Quantity, judgement: Judgement) -> Facts:
+    cells = judgement.cells.values()
+    signs = [one.sign if quantity.more_is_better else -one.sign for one in cells]
+    halves = [_share_shown(one.widened) for one in cells if one.found.has_interval]
+    return {
+        "name": quantity.name,
+        "unit": judgement.unit,
+        "n_cells": len(signs),
+        "n_better": signs.count(1),
+        "n_worse": signs.count(-1),
+        "contradicts": judgement.contradicts,
+        "whole": _verdict_facts(quantity, judgement.whole),
+        "ways": [
+            {"condition": condition, "implementation": implementation}
+            | _verdict_facts(quantity, verdict)
+            for (condition, implementation), verdict in judgement.ways.items()
+        ],
+        "sizes": [
+            {"msg_bytes": size} | _verdict_facts(quantity, verdict)
+            for size, verdict in judgement.sizes.items()
+        ],
+        "cells": [
+            _named(cell) | _verdict_facts(quantity, verdict)
+            for cell, verdict in judgement.cells.items()
+        ],
+        "half_width": float(np.median(halves)) if halves else None,
+    }
+
+
+def _some(names: Sequence[str]) -> list[str]:
+    """Return names for a sentence: of many the first, and how many more there are."""
+    n_more = len(names) - _NAMED_MOST
+    return [*names[:_NAMED_MOST], f"{n_more} more"] if n_more > 1 else list(names)
+
+
+def _share_shown(ends: tuple[float, float]) -> float:
+    """Return by which share a ratio must be above 1 to be shown by an interval as wide as this.
+
+    Infinite where that is no interval to a reader.
+    """
+    low, high = ends
+    return math.sqrt(high / low) - 1.0 if low > 0.0 and high / low <= _VAGUE else math.inf
+
+
+def _named(cell: Cell) -> Facts:
+    return dict(zip(CELL, cell, strict=True))
+
+
+def _verdict_facts(quantity: Quantity, verdict: Verdict) -> Facts:
+    low, high = verdict.found.interval(CONFIDENCE)
+    better = verdict.sign if quantity.more_is_better else -verdict.sign
+    return {
+        "ratio": verdict.found.ratio,
+        "low": low,
+        "high": high,
+        "p_holm": verdict.p_holm,
+        "sign": verdict.sign,
+        "better": better,
+        "verdict": verdict_word(quantity, verdict),
+        "n_a": verdict.n_a,
+        "n_b": verdict.n_b,
+    }
+
+
+def _cell_row(quantity: Quantity, cell: Cell, verdict: Verdict) -> dict[str, object]:
+    known = _named(cell) | _verdict_facts(quantity, verdict)
+    known |= {"quantity": quantity.name, "p_value": verdict.found.p_value}
+    return {name: known[name] for name in CELL_COLUMNS}
+
+
+def _cells_of_one_side(a: Sequence[Results], b: Sequence[Results]) -> tuple[Facts, Facts]:
+    """Return the cells that no run of the other side has: how many, and where."""
+    cells = [
+        {tuple(row) for run in runs for row in run.repetitions[CELL].drop_duplicates().to_numpy()}
+        for runs in (a, b)
+    ]
+    return _listed(cells[0] - cells[1]), _listed(cells[1] - cells[0])
+
+
+def _listed(cells: set[tuple[Any, ...]]) -> Facts:
+    places = sorted({(str(cell[1]), str(cell[2])) for cell in cells})
+    return {
+        "n": len(cells),
+        "where": [
+            {"condition": condition, "implementation": name,
+             "n": sum((cell[1], cell[2]) == (condition, name) for cell in cells)}
+            for condition, name in places
+        ],
+    }  # fmt: skip
+
+
+def _guests(a: Sequence[Results], b: Sequence[Results], compared: set[Cell]) -> Facts:
+    """Return how many of the compared cells are in emulated guests: on both sides, on one alone.
+
+    Of the latter, the emulator itself is what is compared.
+    """
+    emulated = []
+    for runs in (a, b):
+        rows = pd.concat([run.repetitions for run in runs])
+        cells = rows.loc[rows["accelerator"] == EMULATED, CELL].drop_duplicates()
+        emulated.append(compared & set(cells.itertuples(index=False, name=None)))
+    both = emulated[0] & emulated[1]
+    n_any = len(emulated[0] | emulated[1])
+    return {"n_emulated": len(both), "n_one_side": n_any - len(both)}
+
+
+def _run_facts(run: Results) -> Facts:
+    rows = run.repetitions
+    rounds = rows.groupby(CELL)["rep"].count()
+    commits = sorted(rows["commit"].dropna().astype(str).unique())
+    return {
+        "folder": str(run.folder),
+        "commit": commits[0] if len(commits) == 1 else None,
+        "kernel": run.kernel,
+        "processor": run.processor,
+        "started_at": str(rows["started_at"].min()),
+        "n_cells": len(rounds),
+        "n_repetitions": len(rows),
+        "n_warned": int((rows["warnings"].fillna("") != "").sum()),
+        "rounds_min": int(rounds.min()),
+        "rounds_max": int(rounds.max()),
+    }
+
+
+def _gate_facts(gate: Gate, judged: dict[str, Judgement]) -> Facts:
+    """Return what a gate finds.
+
+    Raises
+    ------
+    DataError
+        If it could never find anything.
+    """
+    judgement = judged.get(gate.quantity)
+    asked = f"--fail-if {gate.word}:{gate.percent:g}%"
+    if judgement is None:
+        raise DataError(
+            f"{asked}: the sides have no cell in common that tells it; measure both with the same "
+            f"{'round_trips' if gate.quantity == 'round_trip' else 'streams or udp'}"
+        )
+    if not any(verdict.found.has_interval for verdict in judgement.cells.values()):
+        raise DataError(
+            f"{asked}: one round of one run has no interval, so nothing could ever be shown; "
+            "measure at least two (measure.repetitions), or compare several runs"
+        )
+    cells = list(gate.failing_cells(judgement))
+    whole = gate.fails_whole(judgement)
+    fails = bool(cells) or whole
+    smallest = gate.smallest(_share_shown(judgement.whole.found.interval(CONFIDENCE)))
+    return {
+        "word": gate.word,
+        "percent": gate.percent,
+        "cells": [_named(cell) for cell in cells],
+        "whole": whole,
+        "fails": fails,
+        "smallest_percent": smallest if math.isfinite(smallest) else None,
+        "cannot_tell": not fails and smallest > gate.percent,
+    }

@@ -1,0 +1,189 @@
+"""The repetitions of both sides as logarithms by cell, run and round."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from copycost.analysis.log_ratios import logarithms
+from copycost.compare.runs.folders import COSTS, ROUND_TRIP, THROUGHPUT, Results
+from copycost.config.testbeds import receives_on
+from copycost.stats.settings import FloatArray
+
+CELL = ["study", "condition", "implementation", "msg_bytes", "n_threads"]
+"""Columns that name a cell."""
+
+Cell = tuple[str, str, str, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A quantity that runs are compared by.
+
+    Attributes
+    ----------
+    name
+        As facts and tables have it.
+    more_is_better
+        Whether a ratio above 1 is good.
+    """
+
+    name: str
+    more_is_better: bool
+
+
+QUANTITIES = (
+    Quantity("throughput", more_is_better=True),
+    Quantity("cpu_time", more_is_better=False),
+    Quantity("round_trip", more_is_better=False),
+)
+"""Throughput of streams, CPU time of both sides per byte (where nobody receives, the sender's),
+and the median round trip."""
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """The measured rounds of one cell in one run, in the order of their numbers.
+
+    Attributes
+    ----------
+    reps
+        Numbers of the rounds.
+    logs
+        Shape (n,): natural logarithms of their values.
+    starts
+        Shape (n,): when each began [ns, CLOCK_MONOTONIC].
+    boots
+        Which boot each belongs to.
+    """
+
+    reps: tuple[int, ...]
+    logs: FloatArray
+    starts: FloatArray
+    boots: tuple[str, ...]
+
+
+RunRounds = dict[Cell, Rounds]
+"""A run: its cells, each with its rounds."""
+
+
+@dataclass(frozen=True)
+class Sides:
+    """One quantity of all runs of both sides, in the cells that every run has.
+
+    Attributes
+    ----------
+    a, b
+        The runs of either side.
+    """
+
+    a: tuple[RunRounds, ...]
+    b: tuple[RunRounds, ...]
+
+    @property
+    def cells(self) -> list[Cell]:
+        """Return the cells, sorted."""
+        return sorted(self.a[0])
+
+
+def rounds_of(results: Results, quantity: Quantity) -> RunRounds:
+    """Return what a run has measured of a quantity."""
+    rows = results.repetitions
+    values = _values(rows, quantity)
+    rows = rows.assign(log=logarithms(values.to_numpy(dtype=np.float64, na_value=np.nan)))
+    found: RunRounds = {}
+    for key, part in rows[rows["log"].notna()].sort_values("rep").groupby(CELL, sort=False):
+        found[_cell(key)] = Rounds(
+            tuple(int(rep) for rep in part["rep"]),
+            part["log"].to_numpy(dtype=np.float64),
+            part["start_ns"].to_numpy(dtype=np.float64),
+            tuple(part["boot_id"]),
+        )
+    return found
+
+
+def _values(rows: pd.DataFrame, quantity: Quantity) -> pd.Series:
+    nothing = pd.Series(np.nan, index=rows.index)
+    if quantity.name == "throughput":
+        return rows.get(THROUGHPUT, nothing)
+    if quantity.name == "round_trip":
+        return rows.get(ROUND_TRIP, nothing)
+    both, alone = (rows.get(name, nothing) for name in COSTS)
+    return both.where(rows["testbed"].map(receives_on), alone)
+
+
+def sides_of(a: Sequence[RunRounds], b: Sequence[RunRounds]) -> Sides:
+    """Return both sides with the cells that all their runs have."""
+    common = set.intersection(*(set(run) for run in (*a, *b)))
+
+    def only_common(runs: Iterable[RunRounds]) -> tuple[RunRounds, ...]:
+        return tuple({cell: run[cell] for cell in sorted(common)} for run in runs)
+
+    return Sides(only_common(a), only_common(b))
+
+
+def shared_cells(a: Sequence[Results], b: Sequence[Results]) -> set[Cell]:
+    """Return the cells of which both sides have the very same repetition.
+
+    A run that goes on from another one's records measures only what changed; to compare the rest
+    of it would be to compare records with themselves.
+    """
+    when = [*CELL, "boot_id", "start_ns"]
+    one, other = (pd.concat([run.repetitions[when] for run in runs]) for runs in (a, b))
+    same = one.merge(other, on=when)[CELL].drop_duplicates()
+    return {_cell(row) for row in same.itertuples(index=False, name=None)}
+
+
+def _cell(key: Any) -> Cell:  # noqa: ANN401 - values of `CELL`, as pandas has them
+    study, condition, implementation, msg_bytes, n_threads = key
+    return str(study), str(condition), str(implementation), int(msg_bytes), int(n_threads)
+
+
+def without(run: RunRounds, cells: Collection[Cell]) -> RunRounds:
+    """Return a run without some cells."""
+    return {cell: rounds for cell, rounds in run.items() if cell not in cells}
+
+
+def are_interleaved(one: Rounds, other: Rounds) -> bool:
+    """Tell whether the k-th rounds of two runs were measured together, before the next of either.
+
+    Only then does a round of one share the state of the machine with one of the other, so that
+    pairing them is right. Rounds of two boots never do.
+    """
+    if len(one.reps) != len(other.reps) or len(one.reps) < 2:
+        return False
+    if len({*one.boots, *other.boots}) > 1:
+        return False
+    starts = np.array([one.starts, other.starts])
+    return bool((starts.max(axis=0)[:-1] < starts.min(axis=0)[1:]).all())
+
+
+def together(run: RunRounds, cells: Sequence[Cell]) -> Rounds:
+    """Return several cells of a run as one: in each round the mean of their logarithms.
+
+    The cells of a round share what the machine did meanwhile, so that not they but their rounds
+    are independent. A round that some of the cells lack is that of the others, each around its own
+    mean; one that most lack is left out.
+    """
+    first = run[cells[0]]
+    if all(run[cell].reps == first.reps for cell in cells):
+        logs, starts = (
+            np.array([getattr(run[cell], name) for cell in cells]) for name in ("logs", "starts")
+        )
+        return Rounds(first.reps, logs.mean(axis=0), starts.min(axis=0), first.boots)
+    means = np.array([run[cell].logs.mean() for cell in cells])
+    by_rep: dict[int, list[tuple[float, float]]] = {}
+    for cell, mean in zip(cells, means, strict=True):
+        of = run[cell]
+        for rep, log, start in zip(of.reps, of.logs, of.starts, strict=True):
+            by_rep.setdefault(rep, []).append((float(log - mean), float(start)))
+    whole = {rep: of for rep, of in sorted(by_rep.items()) if 2 * len(of) > len(cells)}
+    residuals = np.array([np.mean([log for log, _ in of]) for of in whole.values()])
+    return Rounds(
+        tuple(whole),
+        means.mean() + residuals - residuals.mean(),
+        np.array([min(start for _, start in of) for of in whole.values()]),
+        run[cells[0]].boots[: len(whole)],
+    )

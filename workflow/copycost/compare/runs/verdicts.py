@@ -1,0 +1,248 @@
+"""What may be said of each cell, of groups of cells and of all together."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeVar
+
+import numpy as np
+from scipy import special
+
+from copycost.compare.runs.samples import Cell, RunRounds, Sides, are_interleaved, together
+from copycost.stats.differences import (
+    LogDifference,
+    paired_difference,
+    pooled_difference,
+    welch_difference,
+    with_run_spread,
+)
+from copycost.stats.ratios import holm
+from copycost.stats.settings import FloatArray
+
+CONFIDENCE = 0.95
+
+Unit = Literal["runs", "rounds", "paired rounds"]
+"""What is taken to be independent: runs, where a side has several; else the rounds of two runs,
+one by one where those of both were measured in turn."""
+
+Sign = Literal[-1, 0, 1]
+_Key = TypeVar("_Key")
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpread:
+    """By how much two runs of the same thing differ beyond what their rounds tell.
+
+    Attributes
+    ----------
+    cell, whole
+        Standard deviations of the logarithm of a run's mean: of a cell, and of the geometric mean
+        of all cells.
+    freedom
+        How alike cells are in that, as degrees of freedom: few allow for cells with a larger one.
+    """
+
+    cell: float
+    whole: float
+    freedom: float
+
+    def of_group(self, n_cells: int) -> float:
+        """Return it for the mean of some cells, which share what moves all of them."""
+        own = max(self.cell**2 - self.whole**2, 0.0)
+        return math.sqrt(self.whole**2 + own / n_cells)
+
+
+MEASURED_SPREAD = RunSpread(cell=0.065, whole=0.025, freedom=5)
+"""Of single runs, where nobody says by how much theirs differ: the most of the three quantities in
+six runs of the same thing on a busy virtual machine, see docs/between_runs.md."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What may be said of a ratio, B over A.
+
+    Attributes
+    ----------
+    found
+        The difference of mean logarithms, its error no less than the median of those tested with
+        it.
+    p_holm
+        Two-sided p-value, corrected for all that are tested with it; NaN without an interval.
+    sign
+        1 or -1 where the ratio stands after that correction, else 0.
+    widened
+        Ends of the interval at which all tested with it hold their ratios together.
+    n_a, n_b
+        Values that it rests on: runs or rounds.
+    """
+
+    found: LogDifference
+    p_holm: float
+    sign: Sign
+    widened: tuple[float, float]
+    n_a: int
+    n_b: int
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Everything that is said of one quantity.
+
+    Attributes
+    ----------
+    unit
+        What is taken to be independent.
+    cells
+        Holm's correction is for their number.
+    ways, sizes
+        Geometric means over the cells of each condition and implementation, and of each size;
+        corrected for the number of both together. Empty where there is one group only.
+    whole
+        Geometric mean over all cells.
+    contradicts
+        Whether some cells or groups stand above 1 and others below: then no single ratio is one of
+        the whole.
+    """
+
+    unit: Unit
+    cells: Mapping[Cell, Verdict]
+    ways: Mapping[tuple[str, str], Verdict]
+    sizes: Mapping[int, Verdict]
+    whole: Verdict
+    contradicts: bool
+
+
+def unit_of(sides: Sides) -> Unit:
+    """Return what the comparison takes to be independent."""
+    if len(sides.a) + len(sides.b) > 2:
+        return "runs"
+    (one,), (other,) = sides.a, sides.b
+    if all(are_interleaved(one[cell], other[cell]) for cell in sides.cells):
+        return "paired rounds"
+    return "rounds"
+
+
+def judge(sides: Sides, spread: RunSpread) -> Judgement:
+    """Return the verdicts of one quantity.
+
+    Parameters
+    ----------
+    sides
+        At least one cell.
+    spread
+        Taken into account where either side is a single run, unless their rounds alternate.
+    """
+    unit = unit_of(sides)
+    cells = sides.cells
+
+    def compare(group: Sequence[Cell]) -> tuple[LogDifference, int, int]:
+        return _difference(sides, group, unit, spread)
+
+    ways = _groups(cells, lambda cell: (cell[1], cell[2]))
+    sizes = dict(sorted(_groups(cells, lambda cell: cell[3]).items()))
+    per_cell = _judged([compare([cell]) for cell in cells])
+    grouped = [
+        *(ways.values() if len(ways) > 1 else ()),
+        *(sizes.values() if len(sizes) > 1 else ()),
+    ]
+    per_group = iter(_judged([compare(group) for group in grouped]))
+    of_ways = {key: next(per_group) for key in ways} if len(ways) > 1 else {}
+    of_sizes = {key: next(per_group) for key in sizes} if len(sizes) > 1 else {}
+    signs = {one.sign for one in (*per_cell, *of_ways.values(), *of_sizes.values())}
+    return Judgement(
+        unit, dict(zip(cells, per_cell, strict=True)), of_ways, of_sizes,
+        _judged([compare(cells)])[0], contradicts={-1, 1} <= signs,
+    )  # fmt: skip
+
+
+def _groups(cells: Sequence[Cell], key: Callable[[Cell], _Key]) -> dict[_Key, list[Cell]]:
+    found: dict[_Key, list[Cell]] = {}
+    for cell in cells:
+        found.setdefault(key(cell), []).append(cell)
+    return found
+
+
+def _difference(
+    sides: Sides, group: Sequence[Cell], unit: Unit, spread: RunSpread
+) -> tuple[LogDifference, int, int]:
+    """Return the difference of some cells, and the number of values of either side."""
+    if unit == "runs":
+        a, b = (_run_means(runs, group) for runs in (sides.a, sides.b))
+        return pooled_difference(a, b), a.size, b.size
+    one, other = (together(runs[0], group) for runs in (sides.a, sides.b))
+    if unit == "paired rounds":
+        n = min(one.logs.size, other.logs.size)
+        return paired_difference(one.logs[:n], other.logs[:n]), n, n
+    found = welch_difference(one.logs, other.logs)
+    of_runs = spread.cell if len(group) == 1 else spread.of_group(len(group))
+    return with_run_spread(found, of_runs, spread.freedom), one.logs.size, other.logs.size
+
+
+def _run_means(runs: Sequence[RunRounds], group: Sequence[Cell]) -> FloatArray:
+    return np.array([np.mean([run[cell].logs.mean() for cell in group]) for run in runs])
+
+
+def _judged(compared: Sequence[tuple[LogDifference, int, int]]) -> list[Verdict]:
+    """Return the verdicts of differences that are tested together.
+
+    A few runs may agree by chance, above all where a machine has two states, and Student's t would
+    then be sure of anything. So no difference is taken to be surer than half of them are.
+    """
+    errors = [one.error for one, _, _ in compared if one.has_interval]
+    least = float(np.median(errors)) if errors else 0.0
+    found = [
+        (replace(one, error=max(one.error, least)) if one.has_interval else one, n_a, n_b)
+        for one, n_a, n_b in compared
+    ]
+    p_values = np.array([one.p_value for one, _, _ in found], dtype=np.float64)
+    corrected = holm(p_values)
+    tested = max(int(np.isfinite(p_values).sum()), 1)
+    widened = 1.0 - (1.0 - CONFIDENCE) / tested
+    return [
+        Verdict(one, float(p_holm), _sign(one.mean, float(p_holm)), one.interval(widened), n_a, n_b)
+        for (one, n_a, n_b), p_holm in zip(found, corrected, strict=True)
+    ]
+
+
+def _sign(mean: float, p_holm: float) -> Sign:
+    if not p_holm < 1.0 - CONFIDENCE:
+        return 0
+    return 1 if mean > 0.0 else -1
+
+
+def spread_of_runs(sides: Sides) -> RunSpread | None:
+    """Return what the runs of a side differ by beyond what their rounds tell.
+
+    None where neither side has several runs; one side may have none. Of the cells, the median of
+    their variances from run to run is made the middle of what so few runs of one and the same
+    spread have (a chi-squared distribution), and the part that the scatter of the rounds makes of
+    it is taken off.
+    """
+    freedom = sum(len(runs) - 1 for runs in (sides.a, sides.b) if runs)
+    if freedom < 1:
+        return None
+    between, within = zip(
+        *(_variances(sides, [cell], freedom) for cell in sides.cells), strict=True
+    )
+    middle = float(special.chdtri(freedom, 0.5)) / freedom
+    cell = float(np.median(between)) / middle - float(np.median(within))
+    whole_between, whole_within = _variances(sides, sides.cells, freedom)
+    whole = whole_between - whole_within
+    return RunSpread(math.sqrt(max(cell, 0.0)), math.sqrt(max(whole, 0.0)), freedom)
+
+
+def _variances(sides: Sides, group: Sequence[Cell], freedom: int) -> tuple[float, float]:
+    """Return the variance of the runs of a side, and what the scatter of their rounds makes of it.
+
+    Both are of the mean logarithm of a run over a group of cells.
+    """
+    squares = 0.0
+    of_rounds = []
+    for runs in filter(None, (sides.a, sides.b)):
+        means = _run_means(runs, group)
+        squares += float(np.square(means - means.mean()).sum())
+        for run in runs:
+            logs = together(run, group).logs
+            if logs.size > 1:
+                of_rounds.append(float(logs.var(ddof=1)) / logs.size)
+    return squares / freedom, float(np.mean(of_rounds)) if of_rounds else 0.0

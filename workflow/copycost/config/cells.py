@@ -1,0 +1,189 @@
+"""Cells: the points of the studies' grids, the paths of their records, and their order."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from types import MappingProxyType
+from typing import Any, Self
+
+from copycost.config.capabilities import split_implementation
+from copycost.config.conditions import HOT, RECV, Condition
+from copycost.config.placements import APART, PLACEMENTS
+from copycost.config.variants import PLAIN, VARIANTS
+from copycost.errors import DataError
+
+RAW_ROOT = "results/raw"
+
+WHOLE_CPU = 100
+"""The limit of a cell whose senders may use all of a CPU [%]."""
+
+UNLIMITED = "none"
+"""The limiter of a cell that nothing limits."""
+
+_STREAM = (
+    *("testbed", "implementation", "msg_bytes", "n_threads"),
+    *("working_set", "receiver", "placement", "rep"),
+)
+DIMENSIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "streams": _STREAM,
+        "round_trips": _STREAM,
+        "profile": _STREAM,
+        "cpu_budget": (
+            *("testbed", "implementation", "msg_bytes", "n_threads"),
+            *("limiter", "limit_percent", "rep"),
+        ),
+        "datagrams": ("testbed", "implementation", "msg_bytes", "n_threads", "rep"),
+        "simulated": ("testbed", "implementation", "msg_bytes", "working_set", "variant"),
+    }
+)
+"""What tells the cells of a study apart: the folders of a record's path, in their order."""
+
+# What each part of the path may be, for Snakemake and for the reader; testbeds and implementations
+# have their names checked with the configuration.
+WORDS = {
+    "study": "|".join(DIMENSIONS),
+    "testbed": r"[a-z][\w-]*",
+    "implementation": r"[a-z]\w*",
+    "msg_bytes": r"[1-9]\d*",
+    "n_threads": r"[1-9]\d*",
+    "working_set": r"hot|cold|[1-9]\d*",
+    "receiver": r"[a-z]\w*",
+    "placement": "|".join(PLACEMENTS),
+    "limiter": r"[a-z]\w*",
+    "limit_percent": r"[1-9]\d*",
+    "variant": "|".join(VARIANTS),
+    "rep": r"[1-9]\d*",
+}
+
+
+def pattern_of(study: str) -> str:
+    """Return the path of a study's records below `RAW_ROOT`, without ending: a wildcard per folder.
+
+    Hive-style, so that pandas, DuckDB and people read them alike. One definition serves the rule's
+    output, the grid and the reader.
+    """
+    return "/".join([study, *(f"{name}={{{name}}}" for name in DIMENSIONS[study])])
+
+
+def record_pattern(study: str) -> str:
+    """Return the path of a study's records, relative to the working folder."""
+    return f"{RAW_ROOT}/{pattern_of(study)}.json"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Cell:
+    """One repetition of one point of a study's grid.
+
+    Attributes
+    ----------
+    study, testbed, implementation
+        Names; an implementation is a strategy of ours, with `_xN` for N messages per call, or
+        ``iperf3``.
+    msg_bytes
+        Message size [bytes]: per write, and over UDP per datagram.
+    n_threads
+        Connections, or sockets that send; of ours each with a thread at each end [count].
+    working_set
+        ``hot``, ``cold``, or the size of the ring of messages in digits [bytes].
+    receiver
+        How the other side receives.
+    placement
+        On which CPUs both ends of a connection run.
+    rep
+        Number of the repetition, from 1.
+    limiter, limit_percent
+        What limits the senders' CPU, and what each connection's may use [% of one CPU].
+    variant
+        What is changed where counts are simulated.
+    """
+
+    study: str
+    testbed: str
+    implementation: str
+    msg_bytes: int
+    n_threads: int
+    working_set: str = HOT
+    receiver: str = RECV
+    placement: str = APART
+    rep: int = 1
+    limiter: str = UNLIMITED
+    limit_percent: int = WHOLE_CPU
+    variant: str = PLAIN
+
+    @property
+    def strategy(self) -> str:
+        """The implementation without its batch: the name of a file in src/strategies."""
+        return split_implementation(self.implementation)[0]
+
+    @property
+    def batch(self) -> int:
+        """Messages per system call [count]."""
+        return split_implementation(self.implementation)[1]
+
+    @property
+    def condition(self) -> str:
+        """Name of the condition: testbed, working set, receiver and placement."""
+        return Condition(self.testbed, self.working_set, self.receiver, self.placement).slug
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """What tells the cell from others of its study, as records and paths name it."""
+        return {name: getattr(self, name) for name in DIMENSIONS[self.study]}
+
+    @property
+    def path(self) -> str:
+        """Path of the cell's record, relative to the working folder."""
+        return record_pattern(self.study).format(**self.key)
+
+    @classmethod
+    def from_path(cls, path: str) -> Self:
+        """Return the cell whose record has this path (what comes before the study is ignored).
+
+        Raises
+        ------
+        DataError
+            If the path is not that of a record.
+        """
+        for study, form in _FORMS.items():
+            match = form.search(path)
+            if match is not None:
+                return cls.from_words(study, **match.groupdict())
+        raise DataError(
+            f"{path}: not the path of a record, which is {record_pattern('streams')}, or the like"
+            " of another study; move the file elsewhere"
+        )
+
+    @classmethod
+    def from_words(cls, study: str, **words: str) -> Self:
+        """Return the cell that wildcards, which are all text, name."""
+        values: dict[str, Any] = {
+            name: int(word) if name in _NUMBERS else word for name, word in words.items()
+        }
+        values.setdefault("n_threads", 1)  # of studies that have no such dimension
+        return cls(study=study, **values)
+
+
+_NUMBERS = frozenset(field.name for field in fields(Cell) if field.type is int)
+_FORMS = {
+    study: re.compile(
+        r"(?:^|/)"
+        + pattern_of(study).format(**{name: f"(?P<{name}>{word})" for name, word in WORDS.items()})
+        + r"\.json$"
+    )
+    for study in DIMENSIONS
+}
+
+
+def cell_priority(cell: Cell, order_seed: int) -> int:
+    """Return the job priority of a cell: round after round, shuffled within a round.
+
+    Rounds make drift of the machine fall on all cells alike; the shuffle keeps one cell from always
+    following the same other one. A hash instead of a shuffled list, so that the order among the
+    cells that exist stays the same when others are added. All priorities are negative: whatever is
+    not a measurement (a build, say) goes first.
+    """
+    name = f"{order_seed}:{cell.path}"
+    shuffle = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4])
+    return -((cell.rep << 32) | shuffle)

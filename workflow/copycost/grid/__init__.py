@@ -1,1 +1,0 @@
-"""Cells, conditions, and what each way to send and to receive can do."""

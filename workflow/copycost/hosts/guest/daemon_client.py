@@ -1,0 +1,127 @@
+"""Borrow guests from the run's daemon, which is started by who comes first."""
+
+import os
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from copycost.errors import HostError, Unavailable
+from copycost.hosts.guest.failure import guest_failed
+from copycost.hosts.guest.spec import GuestSpec
+from copycost.hosts.namespaces import Isolation
+from copycost.hosts.remote.daemon_client import Words, ask_daemon, connected
+
+_DAEMON = "copycost.hosts.guest.daemon"
+# two guests may both be booted within one answer
+_PATIENCE_S = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class LentGuest:
+    """A guest while it is ours.
+
+    Attributes
+    ----------
+    name
+        By which its network knows it.
+    pid
+        QEMU's process id.
+    boot_s
+        How long it took to boot [s].
+    line
+        The stream to its agent, a descriptor that whoever takes it has to close.
+    """
+
+    name: str
+    pid: int
+    boot_s: float
+    line: int
+
+
+class Lease:
+    """Guests that are ours until `close`.
+
+    Attributes
+    ----------
+    guests
+        In the order in which they were asked for.
+    isolation
+        How their network is kept apart: "host" where they have none.
+    user_fd, network_fd
+        The namespaces of their network.
+    log
+        Where the daemon tells what it meets with.
+    """
+
+    def __init__(self, client: socket.socket, answer: Words, fds: Sequence[int], log: Path) -> None:
+        self._client = client
+        self.log = log
+        *lines, self.user_fd, self.network_fd = fds
+        self.isolation: Isolation = answer["isolation"]
+        self.guests = tuple(
+            LentGuest(one["name"], one["pid"], one["boot_s"], line)
+            for one, line in zip(answer["guests"], lines, strict=True)
+        )
+
+    def discard(self, name: str) -> None:
+        """End a guest, so that whoever borrows it next gets a fresh one."""
+        with suppress(HostError, OSError):
+            ask_daemon(self._client, {"op": "discard", "guest": name})
+
+    def why_ended(self, name: str) -> str | None:
+        """Return why a guest has ended, with its last words; None if it runs as far as known."""
+        with suppress(HostError, OSError):
+            found: str | None = ask_daemon(self._client, {"op": "why", "guest": name})[0]["why"]
+            return found and _with_more(found, self.log)
+        return _with_more("the guests' daemon has ended, and they with it", self.log)
+
+
+def log_of(spec: GuestSpec) -> Path:
+    """Return where the daemon of guests tells what it meets with: next to what they are made of."""
+    return spec.initrd.with_name("daemon.log")
+
+
+def _with_more(said: str, log: Path) -> str:
+    return f"{said}; {log} has more"
+
+
+@contextmanager
+def borrowed(spec: GuestSpec, names: Sequence[str], *, network: bool = True) -> Iterator[Lease]:
+    """Borrow guests for the time of the block; those that do not run yet are booted.
+
+    Parameters
+    ----------
+    spec
+        What they are made of.
+    names
+        Which ones.
+    network
+        Whether they have to have a network.
+
+    Raises
+    ------
+    Unavailable
+        If this host does not allow them, or not their network.
+    GuestFailed
+        If one does not come up; the reason has the last lines of its console.
+    """
+    with ExitStack() as stack:
+        log = log_of(spec)
+        client = stack.enter_context(connected(_DAEMON, _PATIENCE_S, log))
+        made_of = spec.absolute().as_plain()
+        asked = {"op": "lend", "guests": list(names), "spec": made_of, "network": network}
+        try:
+            answer, fds = ask_daemon(client, asked)
+        except Unavailable:
+            raise
+        except HostError as error:
+            raise guest_failed(_with_more(str(error), log)) from error
+        except OSError as error:
+            said = f"the guests' daemon does not answer ({error})"
+            raise guest_failed(_with_more(said, log)) from error
+        lease = Lease(client, answer, fds, log)
+        for fd in (lease.user_fd, lease.network_fd):
+            stack.callback(os.close, fd)
+        yield lease

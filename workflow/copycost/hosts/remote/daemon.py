@@ -1,0 +1,169 @@
+"""A daemon: a process that has what outlasts the single processes of a run, and lends it to them.
+
+Each repetition is a process of its own. What takes long to make, a guest or an agent at the other
+end of ssh, is had by a process that serves one of them after the other. It ends, and what it has
+with it, when the run does, when nobody has asked for long, or when it is killed.
+
+A client says one JSON object and gets one with descriptors; what it borrowed is its own until it
+closes. `copycost.hosts.remote.daemon_client` is the client's part.
+"""
+
+import json
+import logging
+import os
+import select
+import socket
+import time
+import traceback
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from copycost.errors import HostError, MeasurementStopped
+from copycost.hosts.remote.daemon_client import MOST_BYTES, Words
+from copycost.hosts.remote.messages import error_as_message
+
+_log = logging.getLogger(__name__)
+
+
+class Daemon(ABC):
+    """Serves clients; what it keeps is a subclass's.
+
+    Parameters
+    ----------
+    listening
+        Where clients come.
+    parent_fds
+        Become readable when the run is over.
+    """
+
+    idle_s: float
+    """It ends when nobody has asked for so long [s]."""
+    beat_s: float | None = None
+    """How often `beat` is called [s]."""
+
+    def __init__(self, listening: socket.socket, parent_fds: Sequence[int]) -> None:
+        self._listening = listening
+        self.parent_fds = parent_fds
+
+    @abstractmethod
+    def answer(self, asked: Words) -> tuple[Words, list[int]]:
+        """Return what a client gets: words, and descriptors.
+
+        Raises
+        ------
+        HostError, OSError
+            Are told to the client.
+        """
+
+    @abstractmethod
+    def take_back(self) -> None:
+        """Take back what a client has borrowed, which is gone now."""
+
+    def watched(self) -> Mapping[int, Callable[[], None]]:
+        """Return descriptors, and what is to be called when there is something to read."""
+        return {}
+
+    def beat(self) -> None:  # noqa: B027 - those without `beat_s` need none
+        """Do what is to be done every `beat_s`."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End all that is kept."""
+
+    def serve(self) -> None:
+        """Serve until the run is over or nobody comes any more."""
+        try:
+            while self._wait(self._listening.fileno(), self.idle_s):
+                client, _ = self._listening.accept()
+                with client, suppress(ConnectionError):
+                    self._serve_one(client)
+        except MeasurementStopped as stopped:
+            _log.info("%s", stopped)
+        finally:
+            self.close()
+
+    def _serve_one(self, client: socket.socket) -> None:
+        """Answer one client until it goes."""
+        try:
+            while self._wait(client.fileno(), None):
+                data = client.recv(MOST_BYTES)
+                if not data:
+                    return
+                fds: list[int] = []
+                try:
+                    answer, fds = self.answer(json.loads(data))
+                except HostError as error:
+                    answer = {"error": error_as_message(error)}
+                except OSError as error:
+                    answer = {"error": error_as_message(HostError(str(error)))}
+                socket.send_fds(client, [json.dumps(answer).encode()], fds)
+        except (ConnectionError, MeasurementStopped):
+            raise
+        except Exception as bug:
+            # its client is told, and it ends
+            failed = {"error": error_as_message(HostError(_as_sentence(bug)))}
+            with suppress(OSError):
+                client.send(json.dumps(failed).encode())
+            raise
+        finally:
+            self.take_back()
+
+    def _wait(self, fd: int, timeout_s: float | None) -> bool:
+        """Wait for a descriptor, and return whether it is ready; see to the rest meanwhile.
+
+        Raises
+        ------
+        MeasurementStopped
+            If the run is over.
+        """
+        deadline_s = float("inf") if timeout_s is None else time.monotonic() + timeout_s
+        beat_s = time.monotonic() + self.beat_s if self.beat_s is not None else float("inf")
+        while True:
+            watched = self.watched()
+            ready = _poll([fd, *watched, *self.parent_fds], min(deadline_s, beat_s))
+            if ready.intersection(self.parent_fds):
+                raise MeasurementStopped("the run is over")
+            for one in ready.intersection(watched):
+                watched[one]()
+            if fd in ready:
+                return True
+            if self.beat_s is not None and time.monotonic() >= beat_s:
+                beat_s += self.beat_s
+                self.beat()
+            if time.monotonic() >= deadline_s:
+                return False
+
+
+def _as_sentence(bug: Exception) -> str:
+    place = traceback.extract_tb(bug.__traceback__)[-1]
+    return (
+        f"the run's daemon has ended by a fault of its own: {type(bug).__name__}: {bug}"
+        f" ({Path(place.filename).name}, line {place.lineno}); run again, and report it"
+    )
+
+
+def _poll(fds: list[int], until_s: float) -> set[int]:
+    poll = select.poll()
+    for fd in fds:
+        poll.register(fd, select.POLLIN)
+    left_s = max(0.0, until_s - time.monotonic())
+    return {fd for fd, _ in poll.poll(None if left_s == float("inf") else left_s * 1e3)}
+
+
+def keep(kind: type[Daemon], arguments: list[str]) -> None:
+    """Keep things for the clients that come to a listening socket, in a process of its own.
+
+    Parameters
+    ----------
+    arguments
+        Descriptors that it inherits: of a listening socket, and of the processes (pidfds) without
+        which the run is over.
+    """
+    if os.fork() > 0:
+        os._exit(0)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(process)d %(message)s")
+    fd, *parents = map(int, arguments)
+    with socket.socket(fileno=fd) as listening:
+        kind(listening, parents).serve()

@@ -1,0 +1,232 @@
+"""The conversation with both sides: handshake, one common window, and the end; no sleeps.
+
+The sender reports its port, the receiver connects, both are ready, both get the same window, each
+in its host's CLOCK_MONOTONIC; traffic goes on until both have measured it. Every wait watches both
+processes and has a limit, so whatever dies or hangs is noticed, and named.
+"""
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from copycost.errors import HostError
+from copycost.hosts.host import Host
+from copycost.hosts.side import SideName
+from copycost.hosts.waiting import Waiting
+from copycost.measure.drivers.programs.side import RunningSide
+from copycost.measure.drivers.protocol import Phase, Window
+
+# from the `window` line to the first traffic: room for both programs to read it
+_WINDOW_LEAD_NS = 2_000_000
+# how much longer we wait than the programs, so that a program tells its own story first
+_SLACK_S = 2.0
+
+_log = logging.getLogger(__name__)
+
+
+class SideEnded(HostError):
+    """A side ended before its time.
+
+    Attributes
+    ----------
+    name : str
+        Which side.
+    during : str
+        In which phase.
+    """
+
+    def __init__(self, name: SideName, during: Phase) -> None:
+        super().__init__(f"the {name} ended during the {during}")
+        self.name = name
+        self.during = during
+
+
+class Slice(NamedTuple):
+    """A turn of sending: from its start until all has arrived (CLOCK_MONOTONIC) [ns].
+
+    With what was sent in it [bytes], and the CPU time that each side used for it [ns].
+    """
+
+    start_ns: int
+    end_ns: int
+    sent_bytes: int
+    sender_cpu_ns: int
+    receiver_cpu_ns: int
+
+
+class SideSilent(HostError):
+    """A side did not do in time what the protocol asks."""
+
+
+class Conversation:
+    """What the orchestrator says to both sides and hears from them, phase by phase.
+
+    Parameters
+    ----------
+    io_timeout_s : float
+        The programs' own limit on each wait [s]; ours is a little longer.
+    waiting : Waiting
+        Waits, and notices that nobody waits for us any more.
+    machine : Host
+        The host that we run on, whose clock is ours.
+
+    Attributes
+    ----------
+    sides : list of RunningSide
+        Those that were started, in order.
+    phase : str
+        The current phase.
+    """
+
+    def __init__(self, io_timeout_s: float, waiting: Waiting, machine: Host) -> None:
+        self.sides: list[RunningSide] = []
+        self._limit_s = io_timeout_s + _SLACK_S
+        self._waiting = waiting
+        self._machine = machine
+        # since the start: bytes sent, the sender's CPU time, the receiver's
+        self._so_far = (0, 0, 0)
+        self._enter("handshake")
+
+    def read_port(self) -> int:
+        """Wait for the sender's `listening PORT` and return the port."""
+        return int(self._await("listening")["sender"].split()[1])
+
+    def await_ready(self) -> None:
+        """Wait until all sides have said `ready`: every connection is made and greeted."""
+        self._await("ready")
+
+    def open_window(
+        self, warmup_s: float, duration_s: float, hosts: Mapping[SideName, Host]
+    ) -> Window:
+        """Tell both sides the window, each in its host's clock, and return it in ours.
+
+        The sender last: once its threads send, they may keep us from the CPU for longer than the
+        warm-up, and the receiver would hear of a window that has begun.
+        """
+        self._enter("warm-up")
+        start_ns = self._machine.clock_ns() + _WINDOW_LEAD_NS + round(warmup_s * 1e9)
+        window = Window(start_ns, start_ns + round(duration_s * 1e9))
+        for side in sorted(self.sides, key=lambda side: side.name == "sender"):
+            offset_ns = hosts[side.name].clock_offset_ns
+            edges = window.start_ns + offset_ns, window.end_ns + offset_ns
+            side.program.say(f"window {edges[0]} {edges[1]}")
+        return window
+
+    def await_turns(self) -> None:
+        """Have both sides know that they send in turns with others."""
+        self._enter("warm-up")
+        if receiver := [side for side in self.sides if side.name == "receiver"]:
+            self._ask(receiver, "receive 0", "received")
+
+    def take_turn(self, length_s: float) -> Slice:
+        """Have the sender send for so long, and wait until all has arrived."""
+        sender = [side for side in self.sides if side.name == "sender"]
+        receiver = [side for side in self.sides if side.name == "receiver"]
+        length = f"send {round(length_s * 1e9)}"
+        start_ns, end_ns, n_bytes = self._ask(sender, length, "sent", length_s)
+        receiver_ns = 0
+        if receiver:
+            n_looks, at_ns, _, receiver_ns = self._ask(receiver, f"receive {n_bytes}", "received")
+            # where all had come when it was asked, that had been in the meantime
+            end_ns = at_ns if n_looks else end_ns
+        (sender_ns,) = self._ask(sender, "drain", "drained")
+        before, self._so_far = self._so_far, (n_bytes, sender_ns, receiver_ns)
+        used = (now - then for now, then in zip(self._so_far, before, strict=True))
+        return Slice(start_ns, end_ns, *used)
+
+    def pass_edge(self, word: str) -> None:
+        """Have both sides, neither of which sends now, take an edge of what counts."""
+        if word == "begin":
+            self._enter("window")
+        # the end is answered when it is asked for, see `let_stop`
+        for side in self.sides:
+            side.program.say(word)
+        if word == "end":
+            self._enter("drain")
+        else:
+            self._await({"begin": "begun", "half": "halved"}[word])
+
+    def _ask(
+        self, sides: list[RunningSide], line: str, answer: str, takes_s: float = 0.0
+    ) -> list[int]:
+        for side in sides:
+            side.program.say(line)
+        (said,) = self._await(answer, sides, takes_s).values()
+        return [int(number) for number in said.split()[1:]]
+
+    def watch_until(self, until_ns: int, next_phase: Phase) -> None:
+        """Wait for a moment (CLOCK_MONOTONIC) [ns] while both sides live, then go on.
+
+        On a busy host we may look later than that; who ended by then may well have ended in time.
+
+        Raises
+        ------
+        SideEnded
+            If one of them does not.
+        """
+        programs = [side.program for side in self.sides]
+        ended = self._waiting.for_ends(programs, until_ns / 1e9)
+        if self._machine.clock_ns() < until_ns:
+            self._raise_if_ended({one.ended_fd for one in ended})
+        self._enter(next_phase)
+
+    def let_stop(self) -> None:
+        """Let both sides stop once each has seen the end of its window; else they wait a little.
+
+        One that ends instead is judged by its exit.
+        """
+        with suppress(SideEnded):
+            self._await("measured")
+        for side in self.sides:
+            side.program.say("stop")
+
+    def await_end(self) -> None:
+        """Wait until both sides have ended by themselves, with whatever exit code."""
+        deadline_s = time.monotonic() + self._limit_s
+        running = {side.program.ended_fd: side for side in self.sides}
+        while running:
+            ended = self._waiting.for_ends([side.program for side in running.values()], deadline_s)
+            if not ended:
+                first = next(iter(running.values()))
+                raise SideSilent(
+                    f"the {first.name} did not end within {self._limit_s:g} s of the window"
+                )
+            for program in ended:
+                del running[program.ended_fd]
+
+    def _await(
+        self, word: str, sides: Sequence[RunningSide] | None = None, takes_s: float = 0.0
+    ) -> dict[SideName, str]:
+        """Return the next line that begins so of each of some sides, by default of all."""
+        deadline_s = time.monotonic() + self._limit_s + takes_s
+        asked = self.sides if sides is None else sides
+        lines: dict[SideName, str] = {}
+        while True:
+            for side in asked:
+                # no further than that: a sender that waits for nobody says the next word at once
+                while side.name not in lines and (line := side.program.read_line()) is not None:
+                    if line.split()[:1] == [word]:
+                        lines[side.name] = line
+            silent = [side for side in asked if side.name not in lines]
+            if not silent:
+                return lines
+            talking = [side.program for side in silent]
+            others = [side.program for side in self.sides if side not in silent]
+            ready = self._waiting.for_lines(talking, others, deadline_s)
+            if not ready:
+                raise SideSilent(
+                    f"the {silent[0].name} did not say {word!r} within {self._limit_s:g} s"
+                )
+            self._raise_if_ended(ready)
+
+    def _raise_if_ended(self, ready: set[int]) -> None:
+        for side in self.sides:
+            if side.program.ended_fd in ready:
+                raise SideEnded(side.name, self.phase)
+
+    def _enter(self, phase: Phase) -> None:
+        self.phase = phase
+        self._waiting.during = phase
+        _log.info("%s begins", phase)

@@ -1,0 +1,307 @@
+"""Our C programs as a driver: a sender, and a receiver where somebody receives."""
+
+import json
+import logging
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from copycost.config.testbeds import is_wire
+from copycost.errors import (
+    CannotStart,
+    CopycostError,
+    HostError,
+    MeasurementStopped,
+    WithRemedy,
+)
+from copycost.hosts.launch import CONTROL, Launch
+from copycost.hosts.placement import cache_sharers_on, fewest_at_once
+from copycost.hosts.side import Side, SideName
+from copycost.measure.drivers.programs.command import settle_sink, side_options
+from copycost.measure.drivers.programs.conversation import Conversation, SideEnded, Slice
+from copycost.measure.drivers.programs.disturbance import odd_numbers, own_disturbances
+from copycost.measure.drivers.programs.side import RunningSide, end_sides, perf_gave_up
+from copycost.measure.drivers.programs.verdict import (
+    judge,
+    judge_exits,
+    judge_traffic,
+    judge_windows,
+)
+from copycost.measure.drivers.programs.working_set import (
+    check_memory,
+    check_ring,
+    ring_bytes,
+    time_to_fill_s,
+)
+from copycost.measure.drivers.protocol import (
+    MissedWindow,
+    NoMeasurement,
+    Payload,
+    PerfUnusable,
+    Phase,
+    Scene,
+    Verdict,
+    Window,
+)
+
+NAME = "programs"
+"""The driver's name in records."""
+
+DEFAULT_IO_TIMEOUT_S = 10.0
+# how long a side may take to end by itself once its control line is closed
+_GRACE_S = 1.0
+
+_log = logging.getLogger(__name__)
+
+
+class Programs:
+    """A sender of ours, and a receiver of ours.
+
+    Parameters
+    ----------
+    sender, receiver
+        The programs; no receiver where nobody receives.
+    io_timeout_s
+        Longest wait of a program for the other, or of us for a program [s], apart from the time
+        that a sender takes to make a large ring of messages.
+    """
+
+    name = NAME
+    reference: str | None = None
+
+    def __init__(
+        self, sender: Path, receiver: Path | None, io_timeout_s: float = DEFAULT_IO_TIMEOUT_S
+    ) -> None:
+        self._sender = sender
+        self._receiver = receiver
+        self._io_timeout_s = io_timeout_s
+        self._ring_bytes = 0
+
+    def plan(self, scene: Scene) -> dict[str, Any]:
+        """Choose the ring of messages, by the caches of the sender's machine."""
+        cell = scene.cell
+        if scene.testbed.transport == "stream":  # whether UDP passes was not tried
+            scene.testbed.require_reached("sender")
+        sharers = cache_sharers_on(scene.testbed.hosts["sender"].machine)
+        at_once = fewest_at_once(scene.placement, cell.n_threads, sharers)
+        facts = scene.facts["sender"]
+        self._ring_bytes = ring_bytes(cell.working_set, facts, cell.n_threads, at_once)
+        return {"ring_bytes": self._ring_bytes}
+
+    @contextmanager
+    def traffic(self, scene: Scene) -> Iterator["ProgramsTraffic"]:
+        """Start both sides, if there is room for the messages, and lead them to stand ready."""
+        with self.begun(scene) as traffic:
+            traffic.connect()
+            yield traffic
+
+    @contextmanager
+    def begun(self, scene: Scene) -> Iterator["ProgramsTraffic"]:
+        """Start the sender, if there is room for its messages, which it makes now."""
+        cell, host = scene.cell, scene.testbed.hosts["sender"]
+        check_memory(host, self._ring_bytes, cell.msg_bytes, cell.n_threads, cell.strategy)
+        timeout_s = self._io_timeout_s + time_to_fill_s(self._ring_bytes)
+        traffic = ProgramsTraffic(scene, self._receiver, self._ring_bytes, timeout_s)
+        try:
+            with traffic.judged():
+                traffic.start(self._sender)
+                yield traffic
+        finally:
+            # also after Ctrl-C: then at once
+            end_sides(traffic.running, 0)
+            for side in traffic.running:
+                side.program.close()
+
+
+class ProgramsTraffic:
+    """Both sides while they run; see `copycost.measure.drivers.protocol.Traffic`."""
+
+    sides_of_reference: Sequence[Side] = ()
+
+    def __init__(
+        self, scene: Scene, receiver: Path | None, ring_bytes: int, io_timeout_s: float
+    ) -> None:
+        self._scene = scene
+        self._receiver = receiver
+        self._ring_bytes = ring_bytes
+        self._io_timeout_s = io_timeout_s
+        self._conversation = Conversation(io_timeout_s, scene.waiting, scene.machine)
+        self._token = secrets.token_hex(8)  # by which both sides know each other
+
+    @contextmanager
+    def judged(self) -> Iterator[None]:
+        """Tell what goes wrong in a block in words about the programs."""
+        running = self.running
+        try:
+            yield
+        except (PerfUnusable, NoMeasurement, WithRemedy, MeasurementStopped):
+            raise
+        except CopycostError as error:
+            end_sides(running, _GRACE_S)
+            self.log_errors()
+            _raise_if_perf_failed(error, running)
+            verdict = judge(error, running, over_wire=is_wire(self._scene.cell.testbed))
+            begun = isinstance(error, SideEnded) and error.during != "handshake"
+            again = begun and perf_gave_up(running)
+            kind = MissedWindow if again else NoMeasurement
+            raise kind(_with_unknown_peers(verdict, running)) from error
+
+    @property
+    def running(self) -> list[RunningSide]:
+        """The sides that were started."""
+        return self._conversation.sides
+
+    @property
+    def sides(self) -> Sequence[Side]:
+        """The same, for observers."""
+        hosts = self._scene.testbed.hosts
+        return [
+            Side(side.name, hosts[side.name], [side.program], reads_to_the_end=True)
+            for side in self.running
+        ]
+
+    def start(self, sender: Path) -> None:
+        """Start the sender."""
+        self._start("sender", sender)
+        self._scene.meanwhile()
+
+    def connect(self) -> None:
+        """Start the receiver once the sender waits for it, and lead both to stand ready."""
+        with self.judged():
+            port = self._conversation.read_port()
+            if self._receiver is not None:
+                self._start("receiver", self._receiver, "--port", str(port))
+            self._conversation.await_ready()
+
+    def _start(self, name: SideName, program: Path, *more: str) -> None:
+        scene = self._scene
+        path = scene.testbed.hosts[name].path_of(program)
+        options = side_options(scene, name, self._ring_bytes, self._io_timeout_s)
+        words = (path, *options, *more, "--control-fd", CONTROL)
+        launch = Launch(words, path, control=True, cpus=scene.placement.mask(name))
+        try:
+            started = scene.start(name, launch, switches=True)
+        except CannotStart as error:
+            if error.path != path:
+                raise PerfUnusable(f"{error.path}: {error.why}") from error
+            raise
+        self.running.append(RunningSide(name, started))
+        started.say(f"token {self._token}")
+
+    def await_turns(self) -> None:
+        """Let both sides be woken on time, and know that they send in turns with others."""
+        self._prioritise()
+        with self.judged():
+            self._conversation.await_turns()
+
+    def take_turn(self, length_s: float) -> Slice:
+        """Have the sender send for so long, and wait until all has arrived."""
+        with self.judged():
+            return self._conversation.take_turn(length_s)
+
+    def pass_edge(self, word: str) -> None:
+        """Have both sides take an edge of what counts: begin, half or end."""
+        with self.judged():
+            self._conversation.pass_edge(word)
+
+    def _prioritise(self) -> None:
+        # not earlier: a task with a real-time priority may not be moved to a control group
+        for side in self.running:
+            host = self._scene.testbed.hosts[side.name]
+            with suppress(HostError):  # who is gone is noticed elsewhere
+                own = [side.program.child_pid()] if side.under_perf else []
+                host.prioritise([side.program.pid, *own])
+
+    def open_window(self, warmup_s: float, duration_s: float) -> Window:
+        """Let both edges come on time, and tell both sides their window."""
+        self._prioritise()
+        return self._conversation.open_window(warmup_s, duration_s, self._scene.testbed.hosts)
+
+    def watch_until(self, until_ns: int, next_phase: Phase) -> None:
+        """Wait for a moment while both sides live."""
+        self._conversation.watch_until(until_ns, next_phase)
+
+    def finish(self) -> Payload:
+        """Let both sides end, and judge what the programs say."""
+        self.end()
+        return self.payload(())
+
+    def end(self) -> None:
+        """Let both sides end."""
+        with self.judged():
+            self._conversation.let_stop()
+            self._conversation.await_end()
+            end_sides(self.running, _GRACE_S)
+            self.log_errors()
+
+    def payload(self, beside: Sequence["ProgramsTraffic"]) -> Payload:
+        """Judge what the programs said; others beside them sent to the same sink."""
+        wrong = judge_exits(self.running)
+        if wrong is not None:
+            raise (MissedWindow if perf_gave_up(self.running) else NoMeasurement)(wrong)
+        reports = {side.name: _report_of(side) for side in self.running}
+        scene = self._scene
+        if not scene.takes_any_traffic:
+            wrong = judge_windows(reports) or judge_traffic(reports, scene.settings.interval_ns)
+            if wrong is not None:
+                raise MissedWindow(wrong)
+        sender, receiver = reports["sender"], reports.get("receiver")
+        check_ring(scene.cell.working_set, sender["ring"]["bytes"], scene.cell.implementation)
+        hook = scene.testbed.drop_hook
+        all_sent = [sender["total"], *(one.total_sent() for one in beside)]
+        sink = None if hook is None else settle_sink(hook, all_sent, scene.cell.msg_bytes)
+        own = (receiver or sender)["window"]
+        offset_ns = scene.testbed.hosts["receiver" if receiver else "sender"].clock_offset_ns
+        return Payload(
+            {"name": NAME, "sender": sender, "receiver": receiver, "sink": sink},
+            Window(own["start_ns"] - offset_ns, own["end_ns"] - offset_ns),
+            {name: int(report["process"]["cpu_ns"]) for name, report in reports.items()},
+            own_disturbances(sender, receiver, sink, self.running[0].unknown_peers())
+            + odd_numbers(scene.cell, reports),
+        )
+
+    def total_sent(self) -> Mapping[str, int]:
+        """Return what the sender counted in all."""
+        total: Mapping[str, int] = _report_of(self.running[0])["total"]
+        return total
+
+    def log_errors(self) -> None:
+        """Put what the programs said as errors into the log."""
+        for side in self.running:
+            for line in side.errors():
+                _log.info("%s wrote: %s", side.name, line)
+
+
+def _with_unknown_peers(verdict: Verdict, sides: Sequence[RunningSide]) -> Verdict:
+    """Return a verdict that names who else came to the sender's port, if anybody did."""
+    told = "; ".join(said for side in sides if (said := side.unknown_peers()))
+    if not told:
+        return verdict
+    remedy = f"keep unknown peers away from its port by a firewall, then {verdict.remedy}"
+    return Verdict(verdict.status, f"{verdict.reason} (unknown peers: {told})", remedy)
+
+
+def _report_of(side: RunningSide) -> Mapping[str, Any]:
+    output = side.program.output()
+    try:
+        report = json.loads(output)
+    except ValueError:
+        report = None
+    if not isinstance(report, dict):
+        found = f"the {side.name} printed no JSON object but {output[:80]!r}"
+        remedy = "build the programs again: delete results/bin"
+        raise NoMeasurement(Verdict("failed", found, remedy))
+    return report
+
+
+def _raise_if_perf_failed(error: CopycostError, sides: Sequence[RunningSide]) -> None:
+    """Tell perf's own failure from the program's, which always says a line with its name."""
+    for side in sides:
+        if not (isinstance(error, SideEnded) and error.name == side.name and side.under_perf):
+            continue
+        if error.during == "handshake" and not side.last_words and side.ended_by_signal() is None:
+            said = " ".join(side.errors()) or "nothing"
+            code = side.exit_code
+            raise PerfUnusable(f"perf ended with exit status {code}, saying: {said}") from error

@@ -1,0 +1,157 @@
+"""Two ways to send, the one under test and the reference, measured in turns by one repetition.
+
+All their connections stay open while their senders send one after the other, in slices of some
+milliseconds in the order ABBA. A slice ends when all that was sent has arrived, and who is not
+sending sleeps. So what drifts, and what else the machine does, falls on both alike, and what each
+program counts is of its own slices. Source: L. Bulej et al., Duet Benchmarking, ICPE 2020.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from copycost.hosts.side import Side
+from copycost.measure.drivers.programs.conversation import Slice
+from copycost.measure.drivers.programs.driver import NAME, Programs, ProgramsTraffic
+from copycost.measure.drivers.protocol import Payload, Phase, Scene, Window
+
+SLICE_S = 0.02
+"""The usual length of a slice [s]: docs/method.md has others beside it."""
+
+_FEWEST_SLICES = 4
+# each turn takes a little longer than its slice: what is under way arrives, and the word is passed
+_TURN_PER_SLICE = 1.15
+
+
+class Pair:
+    """A way to send, and the reference beside it.
+
+    Parameters
+    ----------
+    way, reference
+        Their programs.
+    implementation
+        The reference's name.
+    slice_s
+        How long one sends before it is the other's turn [s].
+    """
+
+    name = NAME
+
+    def __init__(
+        self,
+        way: Programs,
+        reference: Programs,
+        implementation: str,
+        slice_s: float = SLICE_S,
+    ) -> None:
+        self._way = way
+        self._reference = reference
+        self.reference = implementation
+        self._slice_s = slice_s
+
+    def plan(self, scene: Scene) -> dict[str, Any]:
+        """Choose the rings of both."""
+        self._reference.plan(self._beside(scene))
+        return self._way.plan(scene)
+
+    @contextmanager
+    def traffic(self, scene: Scene) -> Iterator["PairTraffic"]:
+        """Start both, the reference first in every other repetition.
+
+        Both senders make their messages at the same time.
+        """
+        way_first = scene.cell.rep % 2 == 1
+        first, second = (self._way, scene), (self._reference, self._beside(scene))
+        if not way_first:
+            first, second = second, first
+        with first[0].begun(first[1]) as one, second[0].begun(second[1]) as other:
+            for each in (one, other):
+                each.connect()
+            slices = _slices_in(scene.settings.duration_s, self._slice_s)
+            yield PairTraffic(scene, (one, other), self.reference, slices, way_first=way_first)
+
+    def _beside(self, scene: Scene) -> Scene:
+        cell = replace(scene.cell, implementation=self.reference)
+        return replace(scene, cell=cell, around=scene.around_reference)
+
+
+class PairTraffic:
+    """Both while they run; see `copycost.measure.drivers.protocol.Traffic`."""
+
+    def __init__(
+        self,
+        scene: Scene,
+        started: tuple[ProgramsTraffic, ProgramsTraffic],
+        reference: str,
+        slices: tuple[float, int],
+        *,
+        way_first: bool,
+    ) -> None:
+        self._machine = scene.machine
+        self._started = started
+        self._way, self._beside = started if way_first else started[::-1]
+        self._reference = reference
+        self._slice_s, self._n_slices = slices
+        self._slices: list[tuple[ProgramsTraffic, Slice]] = []
+
+    @property
+    def sides(self) -> Sequence[Side]:
+        """Those of the way under test."""
+        return self._way.sides
+
+    @property
+    def sides_of_reference(self) -> Sequence[Side]:
+        """Those of the reference."""
+        return [replace(side, party=f"reference_{side.name}") for side in self._beside.sides]
+
+    def open_window(self, warmup_s: float, duration_s: float) -> Window:
+        """Have each settle alone, and return when the window will about be."""
+        for one in self._started:
+            one.await_turns()
+        for one in self._started:
+            one.take_turn(warmup_s)
+        now_ns = self._machine.clock_ns()
+        expected_s = 2 * duration_s * _TURN_PER_SLICE
+        return Window(now_ns, now_ns + round(expected_s * 1e9), kept=False)
+
+    def watch_until(self, until_ns: int, next_phase: Phase) -> None:
+        """Begin what counts, or take the turns that it is made of, and end it."""
+        if next_phase == "window":
+            self._edge("begin")
+            return
+        first, second = self._started
+        for number in range(self._n_slices):
+            if number == self._n_slices // 2:
+                self._edge("half")
+            for one in (first, second) if number % 2 == 0 else (second, first):
+                self._slices.append((one, one.take_turn(self._slice_s)))
+        self._edge("end")
+
+    def _edge(self, word: str) -> None:
+        for one in self._started:
+            one.pass_edge(word)
+
+    def finish(self) -> Payload:
+        """Let both end, and return what they said: the way's own, and the reference's beside it."""
+        for one in self._started:
+            one.end()
+        beside = self._beside.payload(())
+        way = self._way.payload((self._beside,))
+        assert way.cpu_ns is not None
+        assert beside.cpu_ns is not None
+        reference = {"implementation": self._reference, **beside.entry}
+        del reference["name"]
+        slices = [[int(one is self._beside), *turn] for one, turn in self._slices]
+        return replace(
+            way,
+            entry={**way.entry, "slices": slices, "reference": reference},
+            cpu_ns={side: used + beside.cpu_ns[side] for side, used in way.cpu_ns.items()},
+        )
+
+
+def _slices_in(duration_s: float, slice_s: float) -> tuple[float, int]:
+    """Return how long each of how many slices of one way is, an even number [s, count]."""
+    n_slices = max(2 * round(duration_s / slice_s / 2), _FEWEST_SLICES)
+    return duration_s / n_slices, n_slices

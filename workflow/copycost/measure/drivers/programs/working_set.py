@@ -1,0 +1,134 @@
+"""Where the bytes of a message lie: the size of the ring of messages, and whether it has room.
+
+A sender that sends one message again and again (hot) finds its bytes in the caches, which is the
+best case of copying. One that walks a ring of messages larger than the last-level cache (cold)
+reads them from memory, as an application does that sends what it has not just touched.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from copycost.config.conditions import COLD, HOT
+from copycost.errors import Unavailable
+from copycost.hosts.host import Host
+from copycost.hosts.memory import require_memory
+from copycost.wording.numbers import approximate_size, format_size
+
+# how many times a last-level cache the cold rings are together of the threads that use it at once:
+# after one round, nothing of them is left there
+_TIMES_LLC = 4
+# a cold ring where the host does not tell its caches [bytes]
+_UNKNOWN_LLC_RING_BYTES = 256 << 20
+# a message is so many fields; those of a page or more begin at pages (src/messages/message.h)
+_FIELDS = 8
+# before each field malloc keeps a header, which takes the page before an aligned one [bytes]
+_HEAP_HEADER_BYTES = 16
+# this strategy keeps the messages in a file in memory as well
+_KEEPS_A_COPY = "sendfile"
+# messages that a sender holds in flight per thread, at least, however large they are
+_MESSAGES_IN_FLIGHT = 4
+# a ring that was given as a size is at most so many times that: it grows to the messages that must
+# exist at once
+_MOST_TIMES_ASKED = 2
+# how fast a busy host makes the pages of a ring, at least [bytes/s]
+_SLOWEST_BYTES_PER_S = 64 << 20
+
+
+def ring_bytes(
+    working_set: str, host: Mapping[str, Any], n_threads: int = 1, n_at_once: int = 1
+) -> int:
+    """Return the size of the ring of messages, all threads together [bytes]; 0 if it is hot.
+
+    Each thread walks its share. One that waits for its CPU does not walk, and while another does
+    for milliseconds, it goes round a share of a few MiB again and again, in the caches. So a cold
+    ring grows with the threads, apart from those that run at once and fill the same cache together.
+
+    Parameters
+    ----------
+    working_set : str
+        ``hot``, ``cold``, or digits [bytes].
+    host : mapping
+        The host facts, which say how large the last-level cache is.
+    n_threads, n_at_once : int
+        Sending threads, and how many of them run at once on one last-level cache, at least.
+    """
+    if working_set == HOT:
+        return 0
+    if working_set == COLD:
+        llc_bytes = host["cpu"]["caches"]["llc_bytes"]
+        at_once_bytes = _TIMES_LLC * int(llc_bytes) if llc_bytes else _UNKNOWN_LLC_RING_BYTES
+        return at_once_bytes * n_threads // n_at_once
+    return int(working_set)
+
+
+def check_ring(working_set: str, walked_bytes: int, implementation: str) -> None:
+    """Refuse a ring that is much larger than the size that names the working set.
+
+    Parameters
+    ----------
+    working_set : str
+        As for `ring_bytes`; hot and cold name no size.
+    walked_bytes : int
+        The ring that the sender had, as large as the messages that it must have at once [bytes].
+    implementation : str
+        How it sends.
+
+    Raises
+    ------
+    Unavailable
+        With both sizes, and a remedy.
+    """
+    if working_set in (HOT, COLD) or walked_bytes <= _MOST_TIMES_ASKED * int(working_set):
+        return
+    raise Unavailable(
+        f"{implementation} had to have {approximate_size(walked_bytes)} of messages at once, which"
+        f" is no working set of {approximate_size(int(working_set))}",
+        "ask for a larger working set in config.yaml, smaller messages or fewer threads",
+    )
+
+
+def time_to_fill_s(ring: int) -> float:
+    """Return how long it may take a sender to make a ring of so many bytes [s]."""
+    return ring / _SLOWEST_BYTES_PER_S
+
+
+def check_memory(host: Host, ring: int, msg_bytes: int, n_threads: int, strategy: str) -> None:
+    """Refuse messages that have no room in memory, before the kernel has to kill somebody.
+
+    Parameters
+    ----------
+    host : Host
+        Where the sender runs.
+    ring : int
+        Size of the ring, all threads together [bytes].
+    msg_bytes, n_threads, strategy
+        Of the cell; each thread holds a few messages, however small the ring is.
+
+    Raises
+    ------
+    AttemptFailed
+        With what is needed, what there is, and a remedy.
+    """
+    in_flight_bytes = n_threads * _MESSAGES_IN_FLIGHT * msg_bytes
+    if ring >= in_flight_bytes:
+        what = f"the messages of a ring of {approximate_size(ring)}"
+        remedy = (
+            "ask for a smaller working set or fewer threads in config.yaml, or stop what holds the"
+            " memory"
+        )
+    else:
+        what = f"the messages of {format_size(msg_bytes)} that {n_threads} threads hold"
+        remedy = "ask for fewer threads or smaller messages, or stop what holds the memory"
+    page_bytes = host.constant("SC_PAGE_SIZE")
+    need_bytes = _memory_of(max(ring, in_flight_bytes), msg_bytes, strategy, page_bytes)
+    require_memory(host.files, need_bytes, what, remedy)
+
+
+def _memory_of(messages_bytes: int, msg_bytes: int, strategy: str, page_bytes: int) -> int:
+    """Return what a sender takes from the kernel for so many bytes of messages [bytes]."""
+    field_bytes = msg_bytes // _FIELDS
+    needed_bytes = messages_bytes
+    if field_bytes >= page_bytes:
+        pages_per_field = -(-(field_bytes + _HEAP_HEADER_BYTES) // page_bytes)
+        needed_bytes = messages_bytes * pages_per_field * page_bytes // field_bytes
+    return needed_bytes + (messages_bytes if strategy == _KEEPS_A_COPY else 0)

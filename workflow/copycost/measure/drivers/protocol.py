@@ -1,0 +1,215 @@
+"""Drivers: who makes the traffic of a repetition. Two are here, our C programs and iperf3.
+
+A driver is handed a `Scene`, everything that one repetition is made of, and knows neither which
+study asked for it nor who watches. A repetition leads it through these steps:
+
+1. `plan(scene)` settles what the driver decides by itself, before anything is started, and returns
+   it for the record.
+2. `traffic(scene)` is a context manager: at its start all programs stand ready, or send already; at
+   its end none is left, whatever happened. What goes wrong within it, also in the hands of an
+   observer, leaves it as `NoMeasurement`, in words about the programs.
+3. `Traffic.open_window` says when the window will be; `Traffic.watch_until` waits for its edges and
+   notices whoever ends too early.
+4. `Traffic.finish` waits for the programs to end by themselves and returns what they said.
+
+Programs are started on `scene.testbed.hosts[SIDE]`, never elsewhere, through `scene.start`, so that
+observers can put counters around those that switch them. Times of a window are in our own clock; a
+side on a host with another one is told them in that (`Host.clock_offset_ns`).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from copycost.config.cells import Cell
+from copycost.config.settings import Settings
+from copycost.errors import CopycostError
+from copycost.hosts.host import Host, Program
+from copycost.hosts.launch import Launch
+from copycost.hosts.placement import Placement
+from copycost.hosts.side import Side, SideName
+from copycost.hosts.waiting import Waiting
+from copycost.records.record import Disturbance
+from copycost.testbeds.testbed import Testbed
+
+AGAIN = "delete the record and run again to repeat it"
+"""The remedy where there is no better one."""
+
+Phase = Literal["handshake", "warm-up", "window", "drain"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Why there is no measurement."""
+
+    status: Literal["skipped", "failed"]
+    reason: str
+    remedy: str
+
+
+class NoMeasurement(CopycostError):
+    """A repetition gave no measurement; `verdict` says why."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__(f"{verdict.reason}; {verdict.remedy}")
+        self.verdict = verdict
+
+
+class MissedWindow(NoMeasurement):
+    """The window was not the one that was planned, or nothing came in it; the next may be better.
+
+    So it is on a machine that is busy.
+    """
+
+
+class PerfUnusable(CopycostError):
+    """perf could not be started around a program, or gave up before it; without it it may work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Everything that one repetition is made of.
+
+    Attributes
+    ----------
+    cell, settings
+        What is measured, and how.
+    facts
+        The facts of each side's machine.
+    machine
+        The host on which we run.
+    placement
+        Which CPUs each side runs on.
+    testbed
+        The path.
+    waiting
+        Waits, and notices that nobody waits for us any more.
+    around
+        Returns what to start in place of a program that switches counters by itself.
+    around_reference
+        The same for the programs of a reference that is measured beside.
+    attach_s
+        How long observers may take once the programs run [s].
+    takes_any_traffic
+        Whether any traffic is a measurement, see `copycost.observers.protocol`.
+    meanwhile
+        To be called while the first program starts, which takes its time anyway.
+    """
+
+    cell: Cell
+    settings: Settings
+    facts: Mapping[SideName, Mapping[str, Any]]
+    machine: Host
+    placement: Placement
+    testbed: Testbed
+    waiting: Waiting
+    around: Callable[[SideName, Launch], Launch]
+    attach_s: float = 0.0
+    around_reference: Callable[[SideName, Launch], Launch] = lambda _side, launch: launch
+    takes_any_traffic: bool = False
+    meanwhile: Callable[[], None] = lambda: None
+
+    def start(self, side: SideName, launch: Launch, *, switches: bool = False) -> Program:
+        """Start a program on a side's host.
+
+        Parameters
+        ----------
+        switches
+            Whether it takes ``--perf-fds`` and switches counters at the edges of its window.
+        """
+        wanted = self.around(side, launch) if switches else launch
+        return self.testbed.hosts[side].start(wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The measured window (CLOCK_MONOTONIC of ours) [ns].
+
+    `kept` tells that the programs keep to it by themselves. Where they do not, it begins when the
+    observers have begun, and is as long as planned from then on.
+    """
+
+    start_ns: int
+    end_ns: int
+    kept: bool = True
+
+    @property
+    def length_s(self) -> float:
+        """Its length [s]."""
+        return (self.end_ns - self.start_ns) / 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """What a driver leaves of a repetition.
+
+    Attributes
+    ----------
+    entry
+        What goes into the record, at ``driver``.
+    window
+        The window by the programs' own account; None where they keep none.
+    cpu_ns
+        CPU time of each side's programs in it, by their own account; None where they keep none.
+    warnings
+        What may have disturbed the measurement, as far as the driver can tell.
+    """
+
+    entry: dict[str, Any]
+    window: Window | None = None
+    cpu_ns: Mapping[SideName, int] | None = None
+    warnings: list[Disturbance] = field(default_factory=list)
+
+
+class Traffic(Protocol):
+    """The traffic of one repetition, while it runs."""
+
+    @property
+    def sides(self) -> Sequence[Side]:
+        """The sides that there are, the sender first."""
+
+    @property
+    def sides_of_reference(self) -> Sequence[Side]:
+        """The same of the reference; none where there is none."""
+
+    def open_window(self, warmup_s: float, duration_s: float) -> Window:
+        """Let the traffic settle from now on, and return when the window will be."""
+
+    def watch_until(self, until_ns: int, next_phase: Phase) -> None:
+        """Wait for a moment while all programs live, then go on to the next phase."""
+
+    def finish(self) -> Payload:
+        """Wait until the programs have ended by themselves, and return what they said.
+
+        Raises
+        ------
+        NoMeasurement
+            If what they said is none.
+        """
+
+
+class Driver(Protocol):
+    """Who makes traffic."""
+
+    @property
+    def name(self) -> str:
+        """Its name in records."""
+
+    @property
+    def reference(self) -> str | None:
+        """The implementation that is measured beside, in turns with the cell's; None for none."""
+
+    def plan(self, scene: Scene) -> dict[str, Any]:
+        """Decide what the driver decides by itself, and return it as settings of the record."""
+
+    def traffic(self, scene: Scene) -> AbstractContextManager[Traffic]:
+        """Return a block in which the traffic stands ready or runs.
+
+        Raises
+        ------
+        Unavailable
+            If something that it needs is not there.
+        HostError
+            If there is no room for it.
+        """

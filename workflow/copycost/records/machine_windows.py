@@ -1,0 +1,104 @@
+"""What a byte takes of two whole machines, where each side is on one, and what was lost there.
+
+On a network card the work of receiving need not run in the context of either side's process, so
+that their CPU time alone does not tell what a byte costs. One definition of the columns, and of how
+their values follow from what the observer `kernel` found.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from copycost.config.testbeds import is_wire
+from copycost.hosts.side import SIDES
+from copycost.records.column import Column
+from copycost.records.cpu_attribution import UNITS
+
+DROPS: Mapping[str, str] = MappingProxyType(
+    {
+        "device_rx_errors": "Packets that the {side}'s device received damaged, or refused",
+        "device_rx_dropped": "Packets that were not taken from the {side}'s device in time",
+        "device_rx_fifo_errors": "Packets for which the {side}'s device had no room as it received",
+        "device_tx_errors": "Packets that the {side}'s device could not send",
+        "device_tx_dropped": "Packets that were dropped before the {side}'s device sent them",
+        "device_tx_fifo_errors": "Packets for which the {side}'s device had no room as it sent",
+        "device_tx_carrier_errors": "Packets that the {side}'s device was to send without a link",
+        "softnet_dropped": "Packets that the queues of the {side}'s kernel dropped",
+    }
+)
+"""What may become of a packet at either end, by the column behind the side's name."""
+
+_GROUP = "Two machines: each as a whole, its network device, and their clocks"
+_COSTS = {
+    "machine": "the whole machine that {side} runs on, neither idle nor stolen, whoever used it",
+    "machine_softirq": "the same machine in interrupts and softirqs, by clock ticks",
+}
+_WHERE = "on testbeds over the network to another machine"
+
+
+def machine_columns(unit: str = "byte") -> tuple[Column, ...]:
+    """Return the columns; without values where both sides run on one machine, or in guests.
+
+    Parameters
+    ----------
+    unit
+        Of work, which costs are given for, see `copycost.records.cpu_attribution.UNITS`.
+    """
+    costs = [
+        Column(
+            f"{side}_{name}_cpu_ns_per_{unit}",
+            "float64",
+            "ns/byte" if unit == "byte" else "ns",
+            f"CPU time of {words.format(side=f'the {side}')}, per {UNITS[unit]}; {_WHERE}",
+            _GROUP,
+        )
+        for side in SIDES
+        for name, words in _COSTS.items()
+    ]
+    drops = [
+        Column(f"{side}_{name}", "float64", "count",
+               f"{words.format(side=side)} in the window, whoever's they were; {_WHERE}", _GROUP,
+               lowest=None)
+        for side in SIDES
+        for name, words in DROPS.items()
+    ]  # fmt: skip
+    clock = Column(
+        "clock_uncertainty_ns", "float64", "ns",
+        f"How exactly the offset between both machines' clocks is known; {_WHERE}", _GROUP,
+    )  # fmt: skip
+    return (*costs, *drops, clock)
+
+
+def cost_names() -> tuple[str, ...]:
+    """Return the names of the columns of costs."""
+    return tuple(column.name for column in machine_columns() if column.unit == "ns/byte")
+
+
+def machines_of(
+    record: Mapping[str, Any], per_s: float | None, unit: str = "byte"
+) -> dict[str, Any]:
+    """Return the values of `machine_columns` of a repetition that was measured.
+
+    Parameters
+    ----------
+    per_s
+        So many units of work in a second, of received bytes say; without it there is no cost.
+    """
+    if not is_wire(record["cell"]["testbed"]):
+        return {}
+    ends = record["testbed"]["machines"].values()
+    row: dict[str, Any] = {
+        "clock_uncertainty_ns": max(machine["clock_uncertainty_ns"] for machine in ends)
+    }
+    kernel = record["observed"].get("kernel")
+    for side, found in ((kernel and kernel["machines"]) or {}).items():
+        if per_s:
+            for name, key in (("machine", "busy_ns"), ("machine_softirq", "softirq_ns")):
+                # parts of a machine's time are rounded each: an idle one's may come out below 0
+                cpus = max(0, found[key]) / found["at_ns"]
+                row[f"{side}_{name}_cpu_ns_per_{unit}"] = cpus * 1e9 / per_s
+        row[f"{side}_softnet_dropped"] = found["softnet_dropped"]
+        device = found.get("device", {})
+        row |= {f"{side}_device_{name}": value for name, value in device.items()
+                if f"device_{name}" in DROPS}  # fmt: skip
+    return row

@@ -1,0 +1,375 @@
+"""What a run says before its first job and after its last; `screen` says the rest."""
+
+import atexit
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from platform import machine
+from typing import Any
+
+from copycost.checkout import ROOT
+from copycost.config.conditions import COLD, HOT
+from copycost.config.config import Config
+from copycost.config.passes import is_given
+from copycost.errors import DataError
+from copycost.hosts.facts.cpu import read_cpu
+from copycost.hosts.facts.files import HostFiles, Unknowns
+from copycost.measure.drivers.programs.working_set import ring_bytes
+from copycost.records.aside import LOST
+from copycost.records.files import read_json
+from copycost.records.reading import REMEDY
+from copycost.snakefile import (
+    eta,
+    host_change,
+    interruption,
+    messages,
+    nodes,
+    parts,
+    progress,
+    retry,
+    terminal,
+)
+from copycost.snakefile.chapters import CHAPTERS
+from copycost.snakefile.internals import (
+    all_jobs,
+    answer_message,
+    is_dry_run,
+    is_first_process,
+    reasons,
+    waiting_jobs,
+)
+from copycost.snakefile.jobs import (
+    BOOT_S,
+    CHOOSING_RULE,
+    DRIVING_RULES,
+    GRID_RULE,
+    HOST_RULE,
+    MEASURING_RULES,
+    MEMORY_RULE,
+    NODE_RULE,
+    OTHERS,
+    PROFILING_RULE,
+    REPORTING_RULE,
+    in_guests_s,
+    kind_of,
+    memory_s,
+    ring_s,
+)
+from copycost.snakefile.outcomes import MEMORY_PATH, outcomes
+from copycost.snakefile.screen import SCREEN
+
+PROGRESS_PATH = Path("results/logs/progress.json")
+
+
+def print_plan(workflow: Any, config: Config) -> None:  # noqa: ANN401
+    """Before the first job: how many repetitions will be measured, and how long that takes."""
+    if interruption.was_interrupted():
+        interruption.end()  # what Snakemake was doing then has swallowed it
+    jobs = waiting_jobs(workflow)
+    measuring = _measuring(jobs)
+    _say_the_host_changed(workflow, jobs, measuring)
+    ahead = eta.forecast(config, _each_s(jobs)) if _chooses(jobs) else None
+    now = _progress(jobs, ahead)
+    progress.begin(PROGRESS_PATH, now)
+    _say_nodes(jobs, config, would=False)
+    if _measuring(all_jobs(workflow)):  # else it is an audit, say
+        terminal.say(_sentence(now, ahead))
+    _say_more(jobs, config, ahead)
+
+
+def print_dry_run(workflow: Any, config: Config) -> None:  # noqa: ANN401
+    """At the end of a dry run, or where there is nothing to do, say what there is to say.
+
+    Snakemake has no hook for these.
+    """
+    nothing_to_do = False
+
+    def answer() -> str:
+        nonlocal nothing_to_do
+        nothing_to_do = True
+        return "copycost: nothing to be done: all that was asked for is there."
+
+    def say() -> None:
+        SCREEN.end()
+        if interruption.was_interrupted():
+            return
+        jobs = waiting_jobs(workflow)
+        measuring = _measuring(jobs)
+        if jobs and not is_dry_run(workflow):
+            return  # said at the start
+        _say_the_host_changed(workflow, jobs, measuring)
+        if jobs:
+            ahead = eta.forecast(config, _each_s(jobs)) if _chooses(jobs) else None
+            n_others = len(jobs) - len(measuring)
+            if not _say_nodes(jobs, config, would=True):
+                terminal.say(_forecast(_progress(jobs, ahead), ahead, n_others))
+            _say_why(workflow, measuring)
+            _say_more(jobs, config, ahead)
+        elif nothing_to_do:
+            print_outcome(workflow, config)
+
+    if is_first_process(workflow):
+        answer_message(messages.NOTHING, answer)
+        atexit.register(say)
+
+
+def _say_nodes(jobs: Iterable[Any], config: Config, *, would: bool) -> bool:
+    """Say which nodes of a cluster are measured, and for how long; return whether there are any."""
+    found = {
+        job.wildcards_dict["node"]: job.resources["runtime"]
+        for job in jobs
+        if job.rule.name == NODE_RULE
+    }
+    if found:
+        limit_min = max(found.values())
+        terminal.say(nodes.said_of_nodes(config, sorted(found), limit_min, would=would))
+    return bool(found)
+
+
+def _sentence(now: progress.Progress, ahead: eta.Ahead | None) -> str:
+    """Return how many repetitions a run measures, and how long it takes."""
+    if now.total == 0:
+        return (
+            "copycost: no repetition is to be measured; what was measured is still good. "
+            f"The rest takes about {_whole(now, ahead)}."
+        )
+    return (
+        f"copycost: measuring {progress.count(now.total, 'repetition')}, which takes about "
+        f"{progress.format_duration(now.repetitions_s)}; all in all about {_whole(now, ahead)}."
+    )
+
+
+def _forecast(now: progress.Progress, ahead: eta.Ahead | None, n_others: int) -> str:
+    """Return what a run would do, for a dry run: repetitions, other jobs, and how long it takes."""
+    others = f"{progress.count(n_others, 'other job')} (programs, tables, figures, report)"
+    if now.total == 0:
+        return (
+            f"copycost: a run would measure nothing, and do {others}: about {_whole(now, ahead)}."
+        )
+    return (
+        f"copycost: a run would measure {progress.count(now.total, 'repetition')}, which takes "
+        f"about {progress.format_duration(now.repetitions_s)}, and do {others}: all in all about "
+        f"{_whole(now, ahead)}."
+    )
+
+
+def _whole(now: progress.Progress, ahead: eta.Ahead | None) -> str:
+    """Return how long all of it takes; what may follow may be nothing."""
+    if ahead is None:
+        return progress.format_duration(now.left_s(now.started_s))
+    least_s = now.left_s(now.started_s) - now.ahead_s
+    return progress.format_range(least_s, least_s + ahead.most_s)
+
+
+def _say_more(jobs: list[Any], config: Config, ahead: eta.Ahead | None) -> None:
+    """Say what cannot be told from the number of repetitions, where there is something."""
+    rules = {job.rule.name for job in jobs}
+    if ahead is not None:
+        terminal.say(ahead.sentence)
+    crowded = _more_threads_than_cpus(config)
+    if crowded and GRID_RULE in rules:
+        terminal.say(crowded)
+
+
+def _say_why(workflow: Any, measuring: list[Any]) -> None:  # noqa: ANN401
+    """Say of repetitions that were measured before why a run would measure them again."""
+    again = [job for job in measuring if Path(str(job.output.record)).is_file()]
+    why: Counter[str] = Counter()
+    for job in again:
+        for cause in {_REASONS.get(one, one) for one in reasons(workflow, job)}:
+            why[cause] += _n_measured(job)
+    if again:
+        causes = ", ".join(f"{cause} ({n:,})" for cause, n in why.most_common())
+        n_again = sum(map(_n_measured, again))
+        terminal.say(f"copycost: {n_again:,} of them were measured before; again since {causes}.")
+
+
+def _n_measured(job: Any) -> int:  # noqa: ANN401
+    """Return how many repetitions a job measures."""
+    return int(job.params.get("repetitions", 1))
+
+
+# Snakemake's words for why a job is done, in those of a repetition.
+_REASONS = {
+    "params have changed since last execution": "their settings or the code that measures changed",
+    "updated input files": "their program or this host's description changed",
+    "input files updated by another job": "their program or this host's description is made anew",
+    "set of input files has changed since last execution": "they need other files than before",
+    "incomplete output files": "they were interrupted",
+    "forced": "that was asked for",
+}
+
+
+def _say_the_host_changed(workflow: Any, jobs: list[Any], measuring: list[Any]) -> None:  # noqa: ANN401
+    """Say where the results are of another host, and end a run that would mix the two."""
+    if not any(job.rule.name == HOST_RULE for job in all_jobs(workflow)):
+        return  # nothing here is about a host
+    described_anew = any(job.rule.name == HOST_RULE for job in jobs)
+    earlier = host_change.keep_earlier(would=is_dry_run(workflow)) if described_anew else ""
+    said = host_change.remark(
+        described_anew=described_anew, measures=bool(measuring), earlier=earlier
+    )
+    if said is None:
+        return
+    if measuring and not described_anew and not is_dry_run(workflow):
+        terminal.clear_line()
+        sys.exit(said)
+    terminal.clear_line()
+    print(said, file=sys.stderr)
+
+
+def _measuring(jobs: Iterable[Any]) -> list[Any]:
+    """Return those jobs that measure a repetition."""
+    return [job for job in jobs if job.rule.name in MEASURING_RULES]
+
+
+def _chooses(jobs: Iterable[Any]) -> bool:
+    return any(job.rule.name == CHOOSING_RULE for job in jobs)
+
+
+def _progress(jobs: Sequence[Any], ahead: eta.Ahead | None) -> progress.Progress:
+    """Return how long jobs will take, none of which has begun."""
+    rules = Counter(job.rule.name for job in jobs)
+    others = {
+        rule: progress.Kind(n, OTHERS[rule].expected_s)
+        for rule, n in rules.items()
+        if rule in OTHERS
+    }
+    if MEMORY_RULE in others:
+        others[MEMORY_RULE].each_s = memory_s(_ring_bytes(COLD))
+    return progress.Progress(
+        repetitions=_kinds(_measuring(jobs)),
+        others=others,
+        ahead_s=0.0 if ahead is None else ahead.most_s / 2,
+        started_s=time.monotonic(),
+    )
+
+
+def _kinds(measuring: Iterable[Any]) -> dict[str, progress.Kind]:
+    """Return how many repetitions there are of each kind, and how long one takes."""
+    kinds: dict[str, progress.Kind] = {}
+    in_guests: dict[str, int] = {}
+    for job in measuring:
+        name = kind_of(job.rule.name, job.wildcards_dict)
+        longer_s = in_guests_s(job.rule.name, job.wildcards_dict)
+        if name not in kinds:
+            settings = job.params.settings  # the same for all of a kind
+            each_s = _pace_of(job).expected_s(settings["warmup_s"] + settings["duration_s"])
+            ring = _ring_bytes(job.wildcards_dict.get("working_set", HOT))
+            kinds[name] = progress.Kind(0, each_s + ring_s(ring) + longer_s)
+        kinds[name].total += _n_measured(job)
+        if longer_s:
+            in_guests[name] = kinds[name].total
+    for name in in_guests:  # they are booted once
+        kinds[name].each_s += BOOT_S / sum(in_guests.values())
+    return kinds
+
+
+def _each_s(jobs: Iterable[Any]) -> float | None:
+    """Return how long a repetition of the grid takes on average; None where there is none [s]."""
+    kinds = _kinds(job for job in jobs if job.rule.name == GRID_RULE).values()
+    n_repetitions = sum(kind.total for kind in kinds)
+    return sum(kind.left_s for kind in kinds) / n_repetitions if n_repetitions else None
+
+
+def _ring_bytes(working_set: str) -> int:
+    caches = read_cpu(HostFiles(Path("/")), machine(), Unknowns()).caches
+    return ring_bytes(working_set, {"cpu": {"caches": {"llc_bytes": caches.llc_bytes}}})
+
+
+def _pace_of(job: Any) -> progress.Pace:  # noqa: ANN401
+    if job.rule.name == PROFILING_RULE:
+        return progress.pace_of_profile(job.wildcards.implementation, job.params.reference)
+    if job.rule.name in DRIVING_RULES:
+        return progress.DRIVEN
+    return progress.STREAMS if job.params.get("reference") else progress.ALONE
+
+
+def _more_threads_than_cpus(config: Config) -> str | None:
+    """Return a remark where a cell has more threads than CPUs, which is a valid experiment."""
+    grids = (config.streams, config.udp, config.round_trips)
+    counts = {n for grid in grids if grid.implementations for n in grid.n_threads}
+    n_cpus = len(os.sched_getaffinity(0))
+    above = sorted(n for n in counts if n > n_cpus)
+    if not above:
+        return None
+    return (
+        f"copycost: {progress.count(n_cpus, 'CPU')} for {', '.join(map(str, above))} threads at "
+        "each side: they take turns there, which is part of what is measured."
+    )
+
+
+def print_outcome(workflow: Any, config: Config, n_aside: int = 0) -> None:  # noqa: ANN401
+    """After the last job: how many repetitions there are, what was lost, where the report is."""
+    SCREEN.end()
+    jobs = all_jobs(workflow)
+    asked = {Path(job.output.record): _n_measured(job) for job in _measuring(jobs)}
+    found = outcomes([*asked, Path(MEMORY_PATH)])
+    if asked:
+        terminal.say(f"copycost: {retry.summarise(found, sum(asked.values()))}.")
+    for one in found:
+        if str(one.reason).startswith(LOST):
+            terminal.say(f"copycost: {retry.describe(one.path)}: {one.reason}; {REMEDY}.")
+    for path, missing in parts.left_out().items():
+        for name, reason in missing.items():
+            terminal.say(f"copycost: {path} lacks {name}: {reason}; the next run makes it again.")
+    if n_aside:
+        files = progress.count(n_aside, "file")
+        terminal.say(f"copycost: {files} that could not be used lie in results/aside, with why.")
+    rules = {job.rule.name for job in jobs}
+    if REPORTING_RULE in rules:
+        _say_the_answer()
+        reports = [f"{_place()}/report.{name}" for name in config.report.formats]
+        terminal.say(f"copycost: the report is {' and '.join(reports)}{_typeset_by()}")
+    else:
+        for study in CHAPTERS:
+            if study in rules:
+                terminal.say(
+                    f"copycost: {study}: tables are in results/tables, figures in "
+                    f"results/figures/{study}; `./run {study} report` adds it to the report."
+                )
+
+
+def _typeset_by() -> str:
+    """Return what typeset the report, ``, typeset by Quarto 1.9.38``, where that is known."""
+    try:
+        made = read_json("results/report/typesetters.json")
+    except (OSError, ValueError):
+        return ""
+    by = sorted(set(made.values()))
+    told = by if len(by) == 1 else [f"{by} ({kind.upper()})" for kind, by in made.items()]
+    return f", typeset by {' and '.join(told)}"
+
+
+def _place() -> str:
+    """Return the report's folder as seen from the clone, of which another host's is a part."""
+    folder = "results/report"
+    return os.path.relpath(folder, (ROOT / "workflow").resolve().parent) if is_given() else folder
+
+
+def _say_the_answer() -> None:
+    """Print the answer, as ./run answer does."""
+    # Imported here: what the report is made with takes longer than all else that is said.
+    from copycost.report import decisions_command
+
+    try:
+        facts = decisions_command.read_facts(decisions_command.FACTS)
+    except DataError as error:
+        terminal.say(f"copycost: {error}")
+    else:
+        terminal.say("\n".join(decisions_command.brief_lines(facts)))
+
+
+def print_remedy() -> None:
+    """After an error: what is kept, and what to do; after an interruption that was said."""
+    SCREEN.end()
+    if interruption.was_interrupted():
+        interruption.end()
+    print(
+        "copycost: stopped before the end; the reason is above, details are in results/logs. "
+        "What was measured stays: the same command again goes on from here.",
+        file=sys.stderr,
+    )
