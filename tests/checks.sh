@@ -24,7 +24,7 @@ check() {
     clang_format) clang-format --dry-run -Werror src/*.[ch] src/*/*.[ch] tests/c/*.[ch] ;;
     clang_tidy) python -m tools.c_checks tidy ;;
     shellcheck) shellcheck run .ci/run tests/checks.sh workflow/scripts/*.sh tests/slurm/*.sh \
-        workflow/copycost/{hosts/guest,simulation}/*.sh ;;
+        workflow/copycost/{hosts/guest,measure/simulated}/*.sh ;;
     build_gcc) python -m tools.c_checks compile --compiler gcc ;;
     build_clang) python -m tools.c_checks compile --compiler clang ;;
     unit) on_all_cpus loadscope tests/unit tests/tools tests/report ;;
