@@ -48,6 +48,7 @@ until [[ -z $(squeue --noheader --states running --nodelist n2) ]]; do sleep 0.1
 $CLUSTER --start n2
 wait $fleet; echo "first: ended $?"
 cp -r results/nodes brought
+$FAILED
 $FLEET; echo "second: ended $?"
 id --user --name
 """
@@ -88,6 +89,7 @@ def start(checkout: Checkout) -> "subprocess.Popen[str]":
         "TMPDIR": str(folder / "nodes"),
         "FLEET": " ".join([sys.executable, *fleet]),
         "CLUSTER": str(CLUSTER),
+        "FAILED": f"env PYTHONPATH=workflow {sys.executable} -m copycost.snakefile.failed_nodes",
     }
     with (folder / "said").open("wb") as said:
         return subprocess.Popen(
@@ -185,6 +187,7 @@ def test_what_was_measured_survives_a_cancelled_job_and_a_lost_node(checkout: Ch
     part = measured(brought / "n1.part.zip")
     assert 1 <= len(part) < N_RECORDS, said
     assert 1 <= len(left) < N_RECORDS, said
+    assert f"n1: Slurm ended its job (cancelled); brought {len(part)} of {N_RECORDS} rep" in said
     whole = {name: measured(brought / f"{name}.zip") for name in ("n2", "n3")}
     assert [len(of) for of in whole.values()] == [N_RECORDS, N_RECORDS], said
     assert left.items() <= whole["n2"].items(), "what lay on the node is not measured again"

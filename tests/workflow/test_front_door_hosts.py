@@ -120,7 +120,7 @@ def test_after_a_failure_nodes_that_wrote_nothing_are_looked_for(tree: Tree) -> 
     lock.write_text("")
     tree.stamp("requirements-slurm")
     tree.add_tool("sbatch", "exit 0")
-    looked = "-m copycost.snakefile.silent_nodes"
+    looked = "-m copycost.snakefile.failed_nodes"
     assert tree.run("fleet", PLACES="slurm").returncode == 0
     assert tree.run("fleet", "-n", PLACES="slurm", SNAKEMAKE_EXIT="1").returncode == 1
     assert looked not in tree.calls()

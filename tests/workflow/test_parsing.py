@@ -76,7 +76,7 @@ def test_what_an_input_function_refuses_is_one_sentence(
     checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sinfo = tmp_path / "sinfo"
-    sinfo.write_text("#!/bin/sh\necho 'n1|p*|2|idle|(null)'\n")
+    sinfo.write_text("#!/bin/sh\necho 'n1|p*|2|idle|infinite|(null)'\n")
     sinfo.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     chosen = ["--config", "hosts={where: [slurm], slurm: {nodes: [n9]}}"]

@@ -1,7 +1,7 @@
 # Other hosts: each node of a cluster measured by one job, which runs the ordinary workflow there; and
 # the report over all hosts. `./run fleet`, or snakemake --profile workflow/profiles/slurm fleet.
 from copycost.snakefile.nodes import archives_of, host_name, job_minutes
-from copycost.snakefile.slurm import node_of, system_of
+from copycost.snakefile.slurm import node_of, system_of, time_limit_of
 
 NODE_ARCHIVE = "results/nodes/{node}.zip"
 
@@ -19,7 +19,9 @@ rule measure_node:
         cpus_per_task=lambda wildcards: node_of(wildcards.node).n_cpus,
         # Else Snakemake asks for 1 GB, which is all that the job may then use of the node.
         mem_mb=lambda wildcards: system_of(wildcards.node).memory_mb,
-        runtime=lambda wildcards: job_minutes(CONFIG),
+        runtime=lambda wildcards: job_minutes(
+            CONFIG, time_limit_of(CONFIG.hosts.slurm.partition)
+        ),
         slurm_partition=CONFIG.hosts.slurm.partition or "",
         slurm_extra=lambda wildcards: f"--nodelist={wildcards.node} --exclusive",
     params:

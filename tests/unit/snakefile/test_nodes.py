@@ -15,17 +15,18 @@ from copycost.config.problems import Source, Surroundings
 from copycost.config.sources import usual_tree
 from copycost.errors import ConfigError
 from copycost.snakefile import nodes
+from copycost.snakefile.slurm import time_limit_of
 
 ANY = Slurm(partition=None, nodes=(), count=2, constraint=None)
 SINFO = """\
-n2|short*|64|idle|amd,ib
-n2|long|64|idle|amd,ib
-n10|short*|8|mixed|(null)
-n1|short*|64+|idle~|amd
-n3|short*|8|drained|amd
-n4|short*|8|DOWN*|amd
-n_5|long|4|idle*|intel
-n6|long|4|allocated|intel
+n2|short*|64|idle|20:00|amd,ib
+n2|long|64|idle|2-12:00:00|amd,ib
+n10|short*|8|mixed|20:00|(null)
+n1|short*|64+|idle~|20:00|amd
+n3|short*|8|drained|20:00|amd
+n4|short*|8|DOWN*|20:00|amd
+n_5|long|4|idle*|2-12:00:00|intel
+n6|long|4|allocated|2-12:00:00|intel
 """
 
 
@@ -70,7 +71,7 @@ def test_what_cannot_be_is_said(slurm: Slurm, said: str) -> None:
 
 
 def test_nodes_that_would_be_taken_for_one_host_are_refused(slurm: FakeSlurm) -> None:
-    slurm.sinfo = "n_1|all*|2|idle|(null)\nn-1|all*|2|idle|(null)\n"
+    slurm.sinfo = "n_1|all*|2|idle|infinite|(null)\nn-1|all*|2|idle|infinite|(null)\n"
     with pytest.raises(ConfigError, match="n-1 and n_1 would both be called n-1"):
         nodes.chosen_nodes(ANY)
 
@@ -94,6 +95,16 @@ def test_what_nodes_are_measured_and_for_how_long_is_said() -> None:
     assert f"{nodes.job_minutes(config)} min at most" in said
     assert "this measures 1 node (n1)" in nodes.said_of_nodes(config, ["n1"], 20, would=False)
     assert said.endswith("says what it does there.")
+
+
+def test_a_partition_that_ends_jobs_early_is_said() -> None:
+    config = config_of()
+    limit_min = nodes.job_minutes(config, time_limit_of(None))
+    assert limit_min == 20
+    said = nodes.said_of_nodes(config, ["n1"], limit_min, would=True)
+    assert "20 min at most" in said
+    assert "The partition may end a job before that" in said
+    assert nodes.job_minutes(config, time_limit_of("long")) == nodes.job_minutes(config)
 
 
 def test_named_nodes_that_wait_for_repair_are_said() -> None:

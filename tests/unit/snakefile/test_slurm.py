@@ -18,7 +18,7 @@ N1 = (
 
 @pytest.fixture(autouse=True)
 def slurm(monkeypatch: pytest.MonkeyPatch) -> FakeSlurm:
-    return fake_slurm(monkeypatch, "n1|a|64+|idle|(null)\nn1|b*|64+|idle|(null)\n")
+    return fake_slurm(monkeypatch, "n1|a|64+|idle|30:00|(null)\nn1|b*|64+|idle|infinite|(null)\n")
 
 
 def test_a_node_is_in_all_its_partitions() -> None:
@@ -36,7 +36,7 @@ def test_a_node_is_in_all_its_partitions() -> None:
 def test_a_node_on_which_no_job_would_begin_is_lost(
     slurm: FakeSlurm, state: str, is_lost: bool
 ) -> None:
-    slurm.sinfo = f"n1|a*|2|{state}|(null)\n"
+    slurm.sinfo = f"n1|a*|2|{state}|infinite|(null)\n"
     assert node_of("n1").is_lost == is_lost
 
 
@@ -68,7 +68,7 @@ def test_a_cluster_that_does_not_answer_is_said(slurm: FakeSlurm) -> None:
 
 
 def test_a_cluster_without_a_default_partition_needs_a_name(slurm: FakeSlurm) -> None:
-    slurm.sinfo = "n1|a|2|idle|(null)\n"
+    slurm.sinfo = "n1|a|2|idle|infinite|(null)\n"
     assert set(offered("a")) == {"n1"}
     with pytest.raises(ConfigError, match="no default partition, so name one"):
         offered(None)

@@ -133,7 +133,7 @@ def fleet(words: Sequence[str]) -> int:
     status = measuring.measure(["--profile", "workflow/profiles/slurm", *merging])
     if status and not request.looks:
         if status != measuring.EXIT_INTERRUPTED:
-            subprocess.run(command_of("copycost.snakefile.silent_nodes"), check=False)
+            subprocess.run(command_of("copycost.snakefile.failed_nodes"), check=False)
         if _NODES.is_dir():
             say("not every node was measured; the report is over what there is")
             _merge_brought()

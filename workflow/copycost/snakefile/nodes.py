@@ -116,9 +116,12 @@ def host_name(node: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", node.lower()).strip("-")[:40].rstrip("-")
 
 
-def job_minutes(config: Config) -> int:
-    """Return the limit of a node's job [min]: twice what its repetitions take, and a little."""
-    return _FIXED_MIN + math.ceil(2.0 * _seconds(config) / 60.0)
+def job_minutes(config: Config, most: float = math.inf) -> int:
+    """Return the limit of a node's job [min]: twice what its repetitions take, and a little.
+
+    At most what the partition allows a job, `most`: Slurm would never begin one that asks for more.
+    """
+    return int(min(_FIXED_MIN + math.ceil(2.0 * _seconds(config) / 60.0), most))
 
 
 def said_of_nodes(config: Config, nodes: Sequence[str], limit_min: int, *, would: bool) -> str:
@@ -138,6 +141,11 @@ def said_of_nodes(config: Config, nodes: Sequence[str], limit_min: int, *, would
         f"{format_duration(_seconds(config))} and {limit_min} min at most; docs/cluster.md says "
         "what it does there."
     )
+    if _seconds(config) / 60.0 + _FIXED_MIN > limit_min:
+        said += (
+            " The partition may end a job before that: what it has measured by then is brought "
+            "back, and the same command goes on."
+        )
     lost = [f"{name} ({node.state})" for name in nodes if (node := node_of(name)).is_lost]
     if lost:
         said += f" Slurm begins no job now on {', '.join(lost)}; one waits until its node is back."

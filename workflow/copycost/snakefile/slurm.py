@@ -1,5 +1,6 @@
 """What Slurm says of the nodes of a cluster."""
 
+import math
 import re
 import subprocess
 from collections.abc import Mapping
@@ -10,7 +11,7 @@ from copycost.errors import ConfigError, HostError
 from copycost.hosts.parsing import parser_of
 
 _TIMEOUT_S = 30.0
-_SINFO = ("sinfo", "--noheader", "--all", "--Node", "--format", "%N|%P|%c|%T|%f")
+_SINFO = ("sinfo", "--noheader", "--all", "--Node", "--format", "%N|%P|%c|%T|%l|%f")
 _SCONTROL = ("scontrol", "show", "node", "--oneliner")
 
 # Slurm begins no job on a node in these states, however long that waits; a node that is busy,
@@ -75,13 +76,27 @@ def offered(partition: str | None) -> dict[str, Node]:
     HostError
         If Slurm cannot be asked.
     """
-    nodes, default = _nodes()
+    nodes, default, _ = _nodes()
     if partition is None and default is None:
         raise ConfigError(
             "config.yaml: hosts.slurm.partition: got auto, and this cluster has no default "
             "partition, so name one"
         )
     return {name: node for name, node in nodes.items() if (partition or default) in node.partitions}
+
+
+def time_limit_of(partition: str | None) -> float:
+    """Return how long a job in a partition may take [min]; None for the default partition.
+
+    Infinite where there is no limit, or no such partition.
+
+    Raises
+    ------
+    HostError
+        If Slurm cannot be asked.
+    """
+    _, default, limits = _nodes()
+    return limits.get(partition or default or "", math.inf)
 
 
 def node_of(name: str) -> Node:
@@ -106,26 +121,43 @@ def system_of(name: str) -> System:
     return _systems().get(name, System("", _MEMORY_UNTOLD_MB))
 
 
+_Cluster = tuple[Mapping[str, Node], str | None, Mapping[str, float]]
+
+
 @cache
-def _nodes() -> tuple[Mapping[str, Node], str | None]:
-    """Return all nodes by name, and the partition that has no need to be named."""
+def _nodes() -> _Cluster:
+    """Return all nodes, the partition that has no need to be named, and partitions' limits [min].
+
+    Nodes and limits by name.
+    """
     return nodes_in(_answer(*_SINFO))
 
 
 @parser_of("sinfo")
-def nodes_in(answer: str) -> tuple[Mapping[str, Node], str | None]:
+def nodes_in(answer: str) -> _Cluster:
     """Return the same from what sinfo says."""
     found: dict[str, Node] = {}
+    limits: dict[str, float] = {}
     default = None
     for line in answer.splitlines():  # a node has one for each of its partitions
-        name, partition, n_cpus, state, features = line.strip().split("|", maxsplit=4)
+        name, partition, n_cpus, state, limit, features = line.strip().split("|", maxsplit=5)
         if partition.endswith("*"):
             partition = default = partition.removesuffix("*")
+        limits[partition] = _minutes(limit)
         has = frozenset(features.split(",")) - {"(null)"}
         node = Node(frozenset({partition}), int(n_cpus.rstrip("+")), state.lower(), has)
         known = found.get(name, node)
         found[name] = replace(node, partitions=node.partitions | known.partitions)
-    return found, default
+    return found, default, limits
+
+
+def _minutes(limit: str) -> float:
+    """Return a limit of time, ``2-12:00:00``, ``30:00`` or ``infinite``, in minutes."""
+    if limit in ("infinite", "n/a"):
+        return math.inf
+    days, _, rest = limit.rpartition("-")
+    *hours, minutes, seconds = map(int, rest.split(":"))
+    return 1440 * int(days or 0) + 60 * sum(hours) + minutes + seconds / 60
 
 
 @cache

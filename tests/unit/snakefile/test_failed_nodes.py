@@ -1,0 +1,70 @@
+"""What is said of nodes without results, after a failure."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from unit.compare.hosts.made import write_run
+from unit.snakefile.fake_slurm import FakeSlurm, fake_slurm
+
+from copycost.compare.hosts.export import write_archive
+from copycost.compare.hosts.import_archive import read_parcel
+from copycost.config.check import check_config
+from copycost.config.problems import Source, Surroundings
+from copycost.config.sources import usual_tree
+from copycost.snakefile.failed_nodes import CONFIG_PATH, LOGS, NODES, SLURM_LOGS, main
+
+
+@pytest.fixture(autouse=True)
+def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSlurm:
+    monkeypatch.chdir(tmp_path)
+    for folder in (LOGS, NODES, SLURM_LOGS / "rule_measure_node"):
+        folder.mkdir(parents=True)
+    around = Surroundings(["two_copy", "one_copy", "zero_copy"], range(64))
+    tree = check_config([Source("config.yaml", usual_tree())], around).as_dict()
+    tree["hosts"] = {
+        "alias": "auto",
+        "where": ["slurm"],
+        "slurm": {"partition": "auto", "nodes": [], "count": 3, "constraint": "none"},
+    }
+    CONFIG_PATH.write_text(yaml.safe_dump(tree))
+    return fake_slurm(monkeypatch, "".join(f"n{k}|a*|2|idle|infinite|(null)\n" for k in (1, 2, 3)))
+
+
+def test_nodes_without_a_log_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    (NODES / "n2.zip").touch()
+    main()
+    said = capsys.readouterr().err
+    assert f"nothing has come into {Path.cwd()} from n1, n3: either" in said
+    assert "this folder is not shared with the nodes" in said
+
+
+def test_why_a_node_failed_and_what_it_brought_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = read_parcel(write_run(tmp_path / "run"), "n1")
+    write_archive(run, NODES / "n1.part.zip")
+    for node, end in (("n1", "packed"), ("n2", "no compiler")):
+        (LOGS / f"{node}.log").write_text(f"first\nsecond\nthird\nnode {node}: {end}\n")
+    (NODES / "n3.zip").touch()
+    (SLURM_LOGS / "rule_measure_node" / "7.log").write_text(
+        "slurmstepd-n1: error: *** JOB 7 ON n1 CANCELLED AT 2026-01-02T03:04:05 DUE TO TIME LIMIT"
+        " ***\n"
+    )
+    main()
+    said = capsys.readouterr().err
+    assert f"run: n1: Slurm ended its job (time limit); brought {len(run.records)} of " in said
+    assert "run: n2: its job failed; brought 0 of " in said
+    assert "    second\n    third\n    node n2: no compiler\n" in said
+    assert "first" not in said
+    assert "n3" not in said
+
+
+def test_where_the_nodes_are_not_known_nothing_is_said(
+    slurm: FakeSlurm, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slurm.sinfo = None
+    main()
+    CONFIG_PATH.unlink()
+    main()
+    assert capsys.readouterr().err == ""

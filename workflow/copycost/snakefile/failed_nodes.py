@@ -1,0 +1,92 @@
+"""After a failure of `./run fleet`: says of each node without results why, and what it brought.
+
+What runs on a node lies in the folder itself, so where that is not shared nothing there can say so.
+"""
+
+import re
+import sys
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+
+from copycost.compare.hosts.import_archive import read_parcel
+from copycost.config.config import Config
+from copycost.config.grid import Grid
+from copycost.config.structure import from_plain
+from copycost.errors import CopycostError
+from copycost.snakefile.nodes import chosen_nodes
+from copycost.wording.words import plural
+
+CONFIG_PATH = Path("results/config.yaml")
+NODES = Path("results/nodes")
+LOGS = Path("results/logs/nodes")
+SLURM_LOGS = Path(".snakemake/slurm_logs")
+
+_N_LINES = 3
+# slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-01-02T03:04:05 DUE TO TIME LIMIT ***
+_ENDED = re.compile(
+    r"\*\*\* (?:JOB|STEP) \S+ ON (\S+) CANCELLED AT \S+(?: DUE TO ([A-Z ]+?))? \*\*\*"
+)
+
+
+def said_of_failed(config: Config) -> Iterator[str]:
+    """Yield a sentence about each node that was to be measured and has not brought all.
+
+    Raises
+    ------
+    ConfigError, HostError
+        If it is not known which nodes these are.
+    """
+    failed = [
+        node for node in chosen_nodes(config.hosts.slurm) if not (NODES / f"{node}.zip").is_file()
+    ]
+    silent = [node for node in failed if not (LOGS / f"{node}.log").is_file()]
+    if silent:
+        yield (
+            f"nothing has come into {Path.cwd()} from {', '.join(silent)}: either the job has not "
+            "begun there, or this folder is not shared with the nodes, which it must be; ./run "
+            "fetch USER@HOST measures hosts that share none."
+        )
+    ended = _ended_by_slurm()
+    wanted = plural(Grid.of(config).n_repetitions(config), "repetition")
+    for node in (node for node in failed if node not in silent):
+        log = LOGS / f"{node}.log"
+        with log.open(encoding="utf-8", errors="replace") as lines:
+            last = "".join(f"\n    {line.rstrip()}" for line in deque(lines, _N_LINES))
+        yield (
+            f"{node}: {ended.get(node, 'its job failed')}; brought {_n_brought(node)} of {wanted}, "
+            f"and the same command measures the rest. The end of {log}:{last}"
+        )
+
+
+def _ended_by_slurm() -> dict[str, str]:
+    """Return why Slurm ended the last job of each node, where it did."""
+    logs = sorted(SLURM_LOGS.rglob("*.log"), key=lambda path: path.stat().st_mtime_ns)
+    found = (_ENDED.findall(path.read_text("utf-8", errors="replace")) for path in logs)
+    return {
+        node: f"Slurm ended its job ({reason.lower() or 'cancelled'})"
+        for ends in found
+        for node, reason in ends
+    }
+
+
+def _n_brought(node: str) -> int:
+    """Return how many repetitions a part of a node's results holds [count]."""
+    part = NODES / f"{node}.part.zip"
+    return len(read_parcel(part).records) if part.is_file() else 0
+
+
+def main() -> None:
+    """Say it, where there is anything to say; what else failed was said before."""
+    try:
+        tree = yaml.safe_load(CONFIG_PATH.read_text(encoding="utf-8"))
+        for said in said_of_failed(from_plain(tree, Config)):
+            print(f"run: {said}", file=sys.stderr)
+    except (OSError, CopycostError):
+        return
+
+
+if __name__ == "__main__":
+    main()
