@@ -1,7 +1,11 @@
+import copy
 import json
 import re
 import zipfile
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -9,32 +13,63 @@ from unit.compare.hosts.made import host_facts, records_of, write_run
 
 from copycost.compare.hosts.export import archive_of
 from copycost.compare.hosts.import_archive import read_parcel
-from copycost.compare.hosts.privacy import without_private
+from copycost.compare.hosts.privacy import SECTIONS, without_private
+from copycost.config.sources import usual_tree
+from copycost.errors import DataError
+from copycost.records.record import check_record
+
+DATA = Path(__file__).parents[3] / "data"
 
 
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ("no /home/alice/copycost/results/bin/sender here", "no (path) here"),
-        ("connect to 10.1.2.3 failed", "connect to (address) failed"),
-        ("from fe80::1 to 2001:db8::17", "from (address) to (address)"),
-        ("device 52:54:00:12:34:56", "device (address)"),
-        *((text, text) for text in ("at 2026-11-22T14:53:20.614+00:00", "6.1.187, and/or 6.1.0")),
-    ],
-)  # fmt: skip
-def test_paths_and_addresses_are_left_out_of_texts(text: str, left: str) -> None:
-    assert without_private({"cmd": text}) == {"cmd": left}
+MARK = "MARK of alice@build-7, /home/alice"
 
 
-def test_free_texts_stay_at_home() -> None:
-    marker = "MARK alice@build-7"
-    said = {"reason": marker, "remedy": marker, "detail": marker, "kernel_version": marker}
-    said |= {"version": f"{marker} perf version 6.1.187-x"}
-    kept = without_private({"status": "failed", "warnings": [said], "code": "foreign_load"})
-    assert "MARK" not in json.dumps(kept)
-    assert (kept["status"], kept["code"]) == ("failed", "foreign_load")
-    assert kept["warnings"][0]["version"] == "7"  # the first number, whatever it is
+def texts_in(value: object, place: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Yield where texts stand in a JSON value."""
+    if isinstance(value, str):
+        yield place
+    elif isinstance(value, dict | list):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from texts_in(item, (*place, key))
+
+
+def marked(value: dict[str, Any], place: tuple[str | int, ...]) -> dict[str, Any]:
+    """Return a value with the mark at a place."""
+    changed: Any = copy.deepcopy(value)
+    part = changed
+    for key in place[:-1]:
+        part = part[key]
+    part[place[-1]] = MARK
+    return dict(changed)
+
+
+@pytest.mark.parametrize("path", sorted((DATA / "records").glob("*.json")), ids=lambda p: p.stem)
+def test_no_free_text_of_a_record_is_handed_on(path: Path) -> None:
+    read = json.loads(path.read_text())
+    n_free = 0
+    for record in read.get("repetitions", [read]):
+        for place in texts_in(record):
+            one = marked(record, place)
+            with suppress(DataError):  # a text that the schema closes
+                check_record(one, path)
+                n_free += 1
+                assert "MARK" not in json.dumps(without_private(one)), place
+        kept = without_private(record)
+        assert without_private(kept) == kept
+        check_record(kept, path)
+    assert n_free
+
+
+def test_no_free_text_of_a_host_or_a_configuration_is_handed_on() -> None:
+    for value in (host_facts(), {name: usual_tree()[name] for name in SECTIONS}):
+        for place in texts_in(value):
+            assert "MARK" not in json.dumps(without_private(marked(value, place))), place
+    kept = without_private(host_facts())
+    assert kept["identity"]["cpu_model"] == host_facts()["identity"]["cpu_model"]
     assert without_private(kept) == kept
+    assert without_private({name: usual_tree()[name] for name in SECTIONS}) == {
+        name: usual_tree()[name] for name in SECTIONS
+    }
 
 
 def test_an_export_holds_nothing_private(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from copycost.compare.hosts.host_results import (
     write_facts,
 )
 from copycost.compare.hosts.import_archive import Parcel
+from copycost.compare.hosts.privacy import without_private
 from copycost.config.cells import Cell
 from copycost.errors import CopycostError, DataError
 from copycost.records.record import Record, cell_of, host_digest, record_text
@@ -112,7 +113,9 @@ def _state_of(parcel: Parcel, fleet: Path, source: str, *, vouched: bool) -> tup
             raise DataError(f"{parcel.source}: cannot be added to {name}: {why}")
     changes: list[str] = []
     for state in states:
-        changes = changes_between(state.facts()["identity"], parcel.host["identity"])
+        changes = changes_between(
+            without_private(state.facts())["identity"], parcel.host["identity"]
+        )
         if not changes:
             return state, False
     more = len(changes) - _MOST_CHANGES

@@ -10,29 +10,43 @@ from copycost.config.wire import NO_PEER, Peer
 
 _T = TypeVar("_T")
 
-_PATH = re.compile(r"(?<![\w/.])/(?:[\w.@+~-]+/)+[\w.@+~-]*")
-_IPV4 = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])")
-_IPV6 = re.compile(
-    r"(?<![\w:])(?:[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){7}|(?:[0-9a-f]{1,4}:)*:(?:[0-9a-f]{1,4}:)*"
-    r"[0-9a-f]{1,4})(?![\w:])",
-    re.IGNORECASE,
-)
-_MAC = re.compile(r"(?<![\w:])[0-9a-f]{2}(?::[0-9a-f]{2}){5}(?![\w:])", re.IGNORECASE)
-_PATTERNS = ((_PATH, "(path)"), (_MAC, "(address)"), (_IPV4, "(address)"), (_IPV6, "(address)"))
-
 _LEFT_OUT = frozenset({
     "path", "addresses", "bind_address", "connect_address", "port", "hostname", "nodename", "user",
 })  # fmt: skip
 """Keys whose values are left out wherever they stand."""
 
 _NAME = "(name)"
-_HASHED = frozenset({"boot_id", "kernel_version"})
-"""Keys whose values need only stay different from one another."""
-
-_FREE_TEXTS = frozenset({"reason", "remedy", "detail"})
-"""Keys of texts that may hold anything: they stay at home; status and code say what happened."""
-
 _LEFT_AT_HOME = "(not handed on)"
+
+_HASHED = frozenset({"boot_id", "kernel_version"})
+"""Keys whose values need only stay different from one another, as all of a host's identity."""
+
+_WORD = re.compile(r"[\w.,:+-]{1,100}|" + re.escape(_LEFT_AT_HOME))
+_WORDS = frozenset({
+    "accelerator", "call_graph", "capabilities", "code", "commit", "congestion",
+    "congestion_allowed", "congestion_available", "congestion_control", "congestion_default",
+    "cpus_allowed", "cpus_online", "event", "facts_digest", "governor", "fault", "host_digest",
+    "implementation", "implementations", "isolation", "kind", "limiter", "machine", "minutes",
+    "mode", "msg_bytes", "network_device", "nodelay", "perf_name", "placement", "placements",
+    "preempt", "program", "receive_buffer_bytes", "receiver", "receiver_kind", "receivers",
+    "send_buffer_bytes", "sender", "senders", "sha256", "sides", "source_digest", "started_at",
+    "status", "strategy", "study", "tcp_nodelay", "testbed", "testbeds", "transport",
+    "udp_rate", "working_set", "working_sets",
+})  # fmt: skip
+"""Keys whose values are words of copycost's own or of the kernel's, digests, sizes or times."""
+
+_TOLD = {
+    **dict.fromkeys(("kernel_release", "release"), re.compile(r"[\w.+~-]{1,80}")),
+    **dict.fromkeys(
+        ("cpu_model", "model", "vendor", "virtualisation"),
+        re.compile(r"[\w .()+,-]{0,80}(?:@ ?[\d.]+ ?GHz)?"),
+    ),
+    "compiler": re.compile(r"(?:gcc|clang) [\d.]+"),
+    "flags": re.compile(r"(?:-[\w=.+-]+ ?)*"),
+    "name": re.compile(rf"programs|iperf3|this host|guest \w|{re.escape(_NAME)}"),
+}
+"""Keys whose values tell what was measured on, each with what it may look like."""
+
 _VERSION = re.compile(r"\d+(?:\.\d+)*")
 """What is handed on of a key `version`."""
 
@@ -81,21 +95,27 @@ def _cleaned(key: str, value: object, others: Mapping[str, str]) -> object:
     if isinstance(value, Mapping):
         if value.get("kind") == "ssh" and "facts_digest" in value:
             value = {**value, "name": _NAME}  # of a machine: maybe user and host
-        return {name: _cleaned(name, item, others) for name, item in value.items()}
+        return {
+            name: _cleaned(name, item, others)
+            if key != "identity" or name in _TOLD or not isinstance(item, str)
+            else _hashed(item)
+            for name, item in value.items()
+        }
     if isinstance(value, list):
         return [_cleaned(key, item, others) for item in value]
     if not isinstance(value, str):
         return value
     if key in _HASHED:
-        is_hashed = re.fullmatch(r"[0-9a-f]{64}", value)
-        return value if is_hashed else hashlib.sha256(value.encode()).hexdigest()
-    if key in _FREE_TEXTS:
-        return _LEFT_AT_HOME
+        return _hashed(value)
     if key == "version":
         number = _VERSION.search(value)
         return number[0] if number else _LEFT_AT_HOME
     if (peer := peer_of(value)) in others:
         return f"{kind_of(value)}-{others[str(peer)]}"
-    for pattern, word in _PATTERNS:
-        value = pattern.sub(word, value)
-    return value
+    allowed = _WORD if key in _WORDS else _TOLD.get(key)
+    return value if allowed is not None and allowed.fullmatch(value) else _LEFT_AT_HOME
+
+
+def _hashed(value: str) -> str:
+    is_hashed = re.fullmatch(r"[0-9a-f]{64}", value)
+    return value if is_hashed else hashlib.sha256(value.encode()).hexdigest()
