@@ -6,12 +6,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 from report.example import REPORT, sources_of, write_results
 from synthetic import Run, make_host
 
+from copycost.checkout import ROOT
+from copycost.config.check import normalised
+from copycost.config.problems import DEFAULTS, Source
+from copycost.config.sources import merged, usual_tree
+from copycost.config.text import read_sections
 from copycost.report import answer_values, study_values
 from copycost.report.assets import gather_assets, shown_figures, worth_showing
-from copycost.report.context import CHAPTERS, build_context, origin_of
+from copycost.report.context import CHAPTERS, _beyond_defaults, build_context, origin_of
 from copycost.report.files import report_files
 from copycost.report.host_table import counter_rows, host_rows, uncounted_events
 from copycost.report.tables import commit_only, run_rows
@@ -237,3 +243,12 @@ def test_implementations_have_the_order_of_the_figures(results: Path, tmp_path: 
     (tmp_path / "facts.json").write_text(json.dumps(facts))
     context = build_context(replace(sources_of(results), facts=tmp_path / "facts.json"), "T")
     assert context["implementations"] == ["two_copy", "one_copy", "zero_copy", "mine"]
+
+
+def test_the_configuration_is_told_by_what_it_states_beyond_the_defaults() -> None:
+    whole = normalised(usual_tree())
+    said = yaml.safe_load(_beyond_defaults(yaml.safe_dump(whole)))
+    assert "streams" in said
+    assert "virtual" not in said
+    over = [Source("defaults", normalised(read_sections(ROOT / DEFAULTS))), Source("said", said)]
+    assert merged(over) == whole

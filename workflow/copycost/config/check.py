@@ -83,7 +83,7 @@ def check_config(sources: Sequence[Source], around: Surroundings) -> Config:
         If anything is wrong; the message has one line per problem.
     """
     raw = merged(sources)
-    tree = _normalised(raw)
+    tree = normalised(raw)
     _name_all(tree, around.strategies)
     peers = _peers(tree)
     problems = [*_schema_problems(tree, raw, peers)]
@@ -118,7 +118,7 @@ def _peers(tree: Mapping[str, Any]) -> tuple[str, ...]:
         return ()
 
 
-def _normalised(raw: Mapping[str, Any]) -> dict[str, Any]:
+def normalised(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy with sizes in bytes, words for what YAML took for booleans, a bare title."""
     tree: dict[str, Any] = _in_bytes(raw)
     measure, virtual, report = (

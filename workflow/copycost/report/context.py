@@ -9,6 +9,10 @@ from typing import Any
 import yaml
 
 from copycost.analysis.findings import read_finding
+from copycost.checkout import ROOT
+from copycost.config.check import normalised
+from copycost.config.problems import DEFAULTS
+from copycost.config.text import read_sections
 from copycost.figures.markers import in_order
 from copycost.figures.names import OVERVIEW
 from copycost.records.files import read_json
@@ -103,7 +107,7 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
     vague_factor
         From which width on an interval is not quoted.
     config_text
-        The configuration of the run.
+        What the configuration of the run states beyond the defaults.
     strategies
         What there is to say of each strategy; see `strategy_notes`.
     chapters
@@ -168,7 +172,7 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         "origin": origin,
         "provenance": _provenance,
         "published": parts.get("published"),
-        "config_text": _compact(sources.config.read_text(encoding="utf-8")),
+        "config_text": _beyond_defaults(sources.config.read_text(encoding="utf-8")),
         "strategies": strategy_notes(sources.strategies, sources.diagrams),
         "chapters": [name for name in CHAPTERS if name in sources.chapters],
         "left_out": {name: one["left_out"] for name, one in read.items() if "left_out" in one},
@@ -194,10 +198,21 @@ def origin_of(facts: Mapping[str, Any]) -> str:
     return f"{commit}; {escape(_host(facts))}"
 
 
-def _compact(config: str) -> str:
-    """Return the configuration with each list on one line."""
-    content = yaml.safe_load(config)
-    return yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=76).strip()
+def _beyond_defaults(config: str) -> str:
+    """Return what a configuration states that the defaults do not, each list on one line."""
+    said = _differing(yaml.safe_load(config), normalised(read_sections(ROOT / DEFAULTS)))
+    return yaml.safe_dump(said, sort_keys=False, default_flow_style=None, width=76).strip()
+
+
+def _differing(tree: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    found = {}
+    for key, value in tree.items():
+        default = defaults.get(key)
+        if isinstance(value, Mapping) and isinstance(default, Mapping):
+            value = _differing(value, default) or default
+        if value != default:
+            found[key] = value
+    return found
 
 
 def _provenance(condition: str, figure: str) -> str:
