@@ -12,6 +12,7 @@ import pytest
 
 from copycost.errors import HostError
 from copycost.hosts.guest.boot import RunningGuest
+from copycost.hosts.guest.failure import guest_failed
 from copycost.hosts.guest.image import GuestImage
 from copycost.hosts.guest.qemu import GuestMachine, find_qemu
 
@@ -96,3 +97,8 @@ time.sleep(60)
         assert guests.ends(qemu, within_s=5)
     finally:
         os.close(qemu)
+
+
+def test_a_guest_that_is_not_up_in_time_may_lack_memory() -> None:
+    assert "virtual.memory_mib" in guest_failed("the guest was not up within 120 s; ...").remedy
+    assert "virtual.memory_mib" not in guest_failed("its agent died").remedy
