@@ -3,6 +3,7 @@
     PYTHONPATH=workflow python -m tools.slices lengths --starts 8
     PYTHONPATH=workflow python -m tools.slices windows --starts 8
     PYTHONPATH=workflow python -m tools.slices planted --tries 30
+    PYTHONPATH=workflow python -m tools.slices same --tries 34 --starts 5
     PYTHONPATH=workflow python -m tools.slices round_trips --starts 10
 
 Prints tables for docs/method.md. As root, on `veth`; needs results/bin and results/host.json.
@@ -205,6 +206,21 @@ def planted(tries: int, starts: int = 8) -> None:
         print(f"| {share:.0%} | {statistics.median(values):.3f} of it | {held} of {tries} |")
 
 
+def same(tries: int, starts: int = 5) -> None:
+    """Print in how many cells of two_copy beside itself an interval of 95 % does not hold 1."""
+    print("| Of | cells | differ | all of them together |")
+    print("| --- | ---: | ---: | ---: |")
+    found = [measure(cell, starts) for _ in range(tries) for cell in cells("two_copy")]
+    for name in (THROUGHPUT, COST):
+        ratios = [one.ratio(name) for one in found]
+        differ = sum(not one.low <= 1.0 <= one.high for one in ratios)
+        even = paired_ratio(np.concatenate([one.logs(name) for one in found]), 0.95)
+        print(
+            f"| {name} | {len(found)} | {differ} |",
+            f"{even.value:.4f} ({even.low:.4f} to {even.high:.4f}) |",
+        )
+
+
 def spinning(folder: Path, ns: int) -> Path:
     """Compile a two_copy that computes for so long before each message [ns]."""
     shutil.copytree("src", folder / "src")
@@ -221,12 +237,13 @@ def spinning(folder: Path, ns: int) -> Path:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("lengths", "windows", "planted", "round_trips"))
+    parser.add_argument("what", choices=("lengths", "windows", "planted", "same", "round_trips"))
     parser.add_argument("--starts", type=int, default=8)
     parser.add_argument("--tries", type=int, default=30)
     options = parser.parse_args(arguments)
-    if options.what == "planted":
-        planted(options.tries, options.starts)
+    if options.what in ("planted", "same"):
+        of_tries = planted if options.what == "planted" else same
+        of_tries(options.tries, options.starts)
     else:
         of = {"lengths": lengths, "windows": windows, "round_trips": round_trips}
         of[options.what](options.starts)
