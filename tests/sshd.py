@@ -1,13 +1,13 @@
-"""Another machine for tests, see `tools.bench.another_machine`; skipped where there can be none."""
+"""Another machine for tests, see `another_machine.py`; skipped where there can be none."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+from another_machine import ADDRESSES, AHEAD_S, NODE, Peer, another_machine
 
 from copycost.errors import Unavailable
-from tools.bench.another_machine import ADDRESSES, AHEAD_S, NODE, Peer, another_machine
 
 __all__ = ["ADDRESSES", "AHEAD_S", "NODE", "Peer", "lent_peer", "peer"]
 

@@ -14,7 +14,6 @@ from tools.bench.bench import Bench, open_bench
 from tools.bench.round_trips import round_trip_rows
 from tools.bench.rows import Row, table_of, write_rows
 from tools.bench.streaming import harness_rows, iperf_rows
-from tools.bench.wire import wire_rows
 from tools.bench.workflow_runs import PROJECT, workflow_rows
 
 
@@ -49,13 +48,8 @@ def _workflow(options: argparse.Namespace) -> Iterator[Row]:
     return workflow_rows(quick=options.quick)
 
 
-def _wire(options: argparse.Namespace) -> Iterator[Row]:
-    return wire_rows(options.rounds)
-
-
 _PARTS: dict[str, Callable[[argparse.Namespace], Iterator[Row]]] = {
     "workflow": _workflow,
-    "wire": _wire,
     "streams": _streams,
     "round_trips": _round_trips,
 }

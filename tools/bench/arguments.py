@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-PARTS = ("workflow", "wire", "streams", "round_trips")
+PARTS = ("workflow", "streams", "round_trips")
 """`workflow` is first: without root, making a testbed moves this process into a user namespace."""
 
 
@@ -15,7 +15,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         prog="./run test --bench",
         description="How fast copycost itself is: its two_copy sender beside iperf3 on the same"
         " testbed in interleaved rounds, its round trips beside sockperf's, its workflow beside"
-        " the clock, repetitions over ssh beside veth's. Takes about 20 minutes, and up to 15 more"
+        " the clock. Takes about 20 minutes, and up to 15 more"
         " where first rounds leave open whether a limit is kept.",
     )
     parser.add_argument(

@@ -1,6 +1,6 @@
 """A real sshd in namespaces of its own, as another machine: network, processes, name and clock.
 
-It takes root. For tests and for the benchmark.
+It takes root.
 """
 
 import getpass
@@ -11,13 +11,14 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from slow_link import slow_link
+
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespace import NamespaceHost
 from copycost.hosts.namespaces import two_namespaces
 from copycost.hosts.ssh.client import SshTarget
 from copycost.testbeds.links import Device, make_veth_pair, wait_until_running
-from tools.bench.slow_link import slow_link
 
 ADDRESSES = ("198.18.0.1", "198.18.0.2")
 AHEAD_S = 100_000
