@@ -1,15 +1,23 @@
 """The command ``plan``: how much CPU a bitrate takes on this host, from what was measured."""
 
 import argparse
+import json
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from copycost.errors import DataError
-from copycost.studies.cpu_budget.answer import plans_by_testbed, read_facts, sentence
-from copycost.studies.cpu_budget.plan import Plan
-from copycost.studies.streams.plan import Need, least_of, needs_of, read_summary
+from copycost.studies.capacity import (
+    Need,
+    best_known,
+    least_of,
+    needs_of_cells,
+    needs_of_curves,
+    read_facts,
+    read_summary,
+)
 from copycost.wording.numbers import format_size, size_option
 from copycost.wording.words import plural
 
@@ -24,7 +32,7 @@ EPILOG = "Exit status: 0 answered, 1 beyond what was measured, or nothing was."
 
 RESULTS = Path("results")
 WIDTH = 80
-_TITLES = ("condition", "way", "size", "threads", "CPUs", "of it sender", "most Gbit/s")
+_TITLES = ("condition", "way", "size", "threads", "CPUs", "sender", "most", "from")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--size", type=size_option, metavar="BYTES", help="message size, such as 64KiB")
     add("--threads", "--streams", type=int, metavar="N", help="threads a side, that is, streams")
     add("--all", action="store_true", help="every size and number of threads, not the cheapest")
+    add("--json", action="store_true", help="print the rows as JSON")
     add("--results", type=Path, default=RESULTS, metavar="FOLDER", help=f"default: {RESULTS}")
 
 
@@ -57,63 +66,37 @@ def run(options: argparse.Namespace) -> int:
     DataError
         If nothing was measured, or not there.
     """
-    needs, curves, section, confidence = _measured(options.results, options.gbps * 1e9)
-    chosen = [need for need in needs if _is_meant(need, options)]
-    plans = {
-        testbed: meant
-        for testbed, of in curves.items()
-        if (meant := [plan for plan in of if _is_curve_meant(plan, section, options)])
-    }
-    # what was measured at this very bitrate stands before what is read off the full speed
-    lines = {
-        (plan.testbed, plan.implementation, plan.n_threads)
-        for of in plans.values()
-        for plan in of
-        if plan.basis != "beyond"
-    }
-    chosen = [
-        need
-        for need in chosen
-        if need.msg_bytes != section
-        or (need.condition, need.implementation, need.n_threads) not in lines
-    ]
-    if not chosen and not plans:
-        raise DataError(_not_there(options, needs, curves))
-    answered = any(not need.is_beyond for need in chosen) or any(
-        of[0].basis != "beyond" for of in plans.values()
-    )
+    known = _measured(options.results, options.gbps * 1e9)
+    chosen = [need for need in known if _is_meant(need, options)]
+    if not chosen:
+        raise DataError(_not_there(options.results, known))
     rows = chosen if options.all else least_of(chosen)
-    if rows:
+    if options.json:
+        print(json.dumps([_plain(need) for need in rows], indent=1))
+    else:
         print("\n".join(table(rows, options.gbps)))
         for note in notes(rows, least=not options.all and len(rows) < len(chosen)):
             print(textwrap.fill(note, WIDTH, break_on_hyphens=False))
-    for of in plans.values():
-        said = sentence(of, options.gbps, confidence)
-        print(textwrap.fill(f"cpu_budget, {said}", WIDTH, break_on_hyphens=False))
-    return 0 if answered else 1
+    return 1 if all(need.is_beyond for need in chosen) else 0
 
 
-def _measured(
-    results: Path, bits_per_s: float
-) -> tuple[list[Need], dict[str, list[Plan]], int, float]:
-    """Return what cells and curves say of a bitrate, and size and confidence of the latter."""
+def _measured(results: Path, bits_per_s: float) -> list[Need]:
+    """Return what cells and curves say of a bitrate."""
     summary = results / "tables" / "summary.csv"
-    needs = []
+    cells: list[Need] = []
     if summary.is_file():
         rows = read_summary(summary)
-        needs = needs_of(rows, bits_per_s)
-        if any(not math.isnan(need.outside) for need in needs):
-            needs = needs_of(rows, bits_per_s, _emulated(summary.parent))
+        cells = needs_of_cells(rows, bits_per_s)
+        if any(not math.isnan(need.outside) for need in cells):
+            cells = needs_of_cells(rows, bits_per_s, _emulated(summary.parent))
     facts = read_facts(results / "cpu_budget" / "facts.json")
-    if facts is None:
-        if not needs:
-            raise DataError(
-                f"{results}: nothing was measured that tells the CPU of a byte; measure first: "
-                "./run, or ./run cpu_budget"
-            )
-        return needs, {}, 0, math.nan
-    size = int(facts["section"]["msg_bytes"])
-    return needs, plans_by_testbed(facts, bits_per_s), size, float(facts["confidence"])
+    found = best_known(cells, needs_of_curves(facts, bits_per_s) if facts else [])
+    if not found:
+        raise DataError(
+            f"{results}: nothing was measured that tells the CPU of a byte; measure first: "
+            "./run, or ./run cpu_budget"
+        )
+    return found
 
 
 def _emulated(tables: Path) -> set[str]:
@@ -137,30 +120,24 @@ def _is_meant(need: Need, options: argparse.Namespace) -> bool:
     )
 
 
-def _is_curve_meant(plan: Plan, msg_bytes: int, options: argparse.Namespace) -> bool:
-    return (
-        options.size in (None, msg_bytes)
-        and options.testbed in (None, plan.testbed)
-        and options.implementation in (None, plan.implementation)
-        and options.threads in (None, plan.n_threads)
-    )
-
-
-def _not_there(
-    options: argparse.Namespace, needs: Sequence[Need], curves: dict[str, list[Plan]]
-) -> str:
-    places = dict.fromkeys([*(need.condition for need in needs), *curves])
-    ways = dict.fromkeys(
-        [*(need.implementation for need in needs), *(p.implementation for of in curves.values()
-                                                      for p in of)]
-    )  # fmt: skip
+def _not_there(results: Path, needs: Sequence[Need]) -> str:
     sizes = sorted({need.msg_bytes for need in needs})
     threads = sorted({need.n_threads for need in needs})
     return (
-        f"{options.results}: nothing was measured there; what was: {', '.join(places)}; "
-        f"{', '.join(ways)}; {', '.join(map(format_size, sizes)) or 'no sizes'}; "
-        f"threads: {', '.join(map(str, threads)) or 'none'}; add it to config.yaml and run ./run"
+        f"{results}: nothing was measured there; what was: "
+        f"{', '.join(dict.fromkeys(need.condition for need in needs))}; "
+        f"{', '.join(dict.fromkeys(need.implementation for need in needs))}; "
+        f"{', '.join(map(format_size, sizes))}; "
+        f"threads: {', '.join(map(str, threads))}; add it to config.yaml and run ./run"
     )
+
+
+def _plain(need: Need) -> dict[str, object]:
+    """Return a row as JSON has it, NaN as null."""
+    return {
+        name: None if isinstance(value, float) and math.isnan(value) else value
+        for name, value in asdict(need).items()
+    }
 
 
 def table(needs: Sequence[Need], gbps: float) -> list[str]:
@@ -175,39 +152,36 @@ def table(needs: Sequence[Need], gbps: float) -> list[str]:
         ),
     )
     in_guests = any(not math.isnan(need.outside) for need in needs)
-    rows = [_TITLES, *(_row(need) for need in ordered)]
-    if in_guests:
-        outside = ("QEMU", *(_outside(need) for need in ordered))
-        rows = [(*row[:5], cpus, *row[6:]) for row, cpus in zip(rows, outside, strict=True)]
+    titles = ("QEMU" if title == "sender" and in_guests else title for title in _TITLES)
+    rows = [tuple(titles), *(_row(need, in_guests=in_guests) for need in ordered)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_TITLES))]
-    lines = [f"{gbps:g} Gbit/s takes so many CPUs of sender and receiver together:"]
-    if in_guests:
-        lines = [f"{gbps:g} Gbit/s takes so many CPUs of sender and receiver (in a guest: inside):"]
+    inside = " (in a guest: inside)" if in_guests else " together"
+    lines = [f"{gbps:g} Gbit/s takes so many CPUs of sender and receiver{inside}:"]
     for row in rows:
         texts = [
-            text.ljust(width) if column in (0, 1, 4) else text.rjust(width)
+            text.ljust(width) if column in (0, 1, 4, 7) else text.rjust(width)
             for column, (text, width) in enumerate(zip(row, widths, strict=True))
         ]
         lines.append(" ".join(texts).rstrip())
     return lines
 
 
-def _outside(need: Need) -> str:
-    """Return the CPUs of the hypervisors, which stand where otherwise the sender's do."""
-    return "" if need.is_beyond or math.isnan(need.outside) else f"{need.outside:.2g}"
-
-
-def _row(need: Need) -> tuple[str, ...]:
+def _row(need: Need, *, in_guests: bool) -> tuple[str, ...]:
     most = f"{need.most_bits_per_s / 1e9:.3g}"
-    cell = (
-        need.condition, need.implementation, format_size(need.msg_bytes).replace(" ", ""),
-        str(need.n_threads),
-    )  # fmt: skip
+    size = format_size(need.msg_bytes).replace(" ", "")
+    cell = (need.condition, need.implementation, size, str(need.n_threads))
     if need.is_beyond:
-        return *cell, "beyond measured", "", most
+        return *cell, "beyond measured", "", most, ""
     interval = "" if math.isnan(need.low) else f" ({need.low:.2g}-{need.high:.2g})"
-    sender = "all" if math.isnan(need.receiver) else f"{need.sender:.2g}"
-    return *cell, f"{need.cpus:.2g}{interval}", sender, most
+    part = need.outside if in_guests else need.sender
+    alone = "" if in_guests else "all"
+    return (
+        *cell,
+        f"{need.cpus:.2g}{interval}",
+        alone if math.isnan(part) else f"{part:.2g}",
+        most,
+        need.basis,
+    )
 
 
 def notes(needs: Sequence[Need], least: bool) -> Iterator[str]:
@@ -219,11 +193,18 @@ def notes(needs: Sequence[Need], least: bool) -> Iterator[str]:
         Whether other sizes and numbers of threads were left out.
     """
     answers = [need for need in needs if not need.is_beyond]
-    if answers:
+    bases = {need.basis for need in answers}
+    yield "most: the most that was measured there [Gbit/s]."
+    if "speed" in bases:
         yield (
-            "A byte is taken to cost what it cost at full speed (the last column): at a lower "
-            "bitrate that is an assumption, which nobody measured here; a sender that waits in "
-            "between may pay more per byte."
+            "speed: a byte is taken to cost what it cost at full speed; at a lower bitrate that is "
+            "an assumption, which nobody measured here; a sender that waits in between may pay "
+            "more per byte."
+        )
+    if bases & {"line", "points", "least"}:
+        yield (
+            "line, points, least: from what cpu_budget measured at other bitrates, on a line "
+            "fitted to them, between two of them, or at most as much as at the least of them."
         )
     if any(not math.isnan(need.low) for need in answers):
         yield "In brackets the interval of the median."
@@ -249,7 +230,7 @@ def notes(needs: Sequence[Need], least: bool) -> Iterator[str]:
             f"Emulated: {', '.join(places)}. An emulator ran these guests, so a machine with "
             "hardware virtualisation takes other CPUs and reaches other bitrates."
         )
-    if any(math.isnan(need.receiver) for need in needs):
+    if any(math.isnan(need.sender) for need in answers):
         yield "On sink nobody receives, so there are the sender's CPUs alone."
     n_beyond = sum(need.is_beyond for need in needs)
     if n_beyond:
