@@ -69,7 +69,7 @@ PAGES = {
     "tied": Page(
         Run(**GRID, log_ratio=EVEN, noise=0.004),
         (f"{BOTH}, alike",) * 3,
-        "*Alike*: within 5 % of each other",
+        "alike (within 5 % of each other)",
         "Not measured. One bound",
     ),
     "undecided": Page(

@@ -140,9 +140,9 @@ def tally(conditions: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
     Keys
     ----
-    n, n_settled, n_once, n_open
-        Answers that compare any ways, those that are settled or were seen once, and those that are
-        neither settled nor alike.
+    n, n_settled, n_once, n_alike, n_open
+        Answers that compare any ways, those that are settled or were seen once, those that are
+        alike and not settled, and those that are neither.
     alike
         By which share ways that are alike may differ.
     """
@@ -151,6 +151,7 @@ def tally(conditions: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         "n": len(answers),
         "n_settled": sum(one["settled"] for one in answers),
         "n_once": sum(one["told"] == "once" for one in answers),
+        "n_alike": sum(not one["settled"] and one["told"] == "alike" for one in answers),
         "n_open": sum(not one["settled"] and one["told"] != "alike" for one in answers),
         "alike": round(ALIKE - 1.0, 12),
     }
