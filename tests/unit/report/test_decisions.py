@@ -231,7 +231,8 @@ def test_each_sentence_around_the_tables() -> None:
         "tallied": tallied(SETTLED, ANSWERS["open"]),
         "tallied, one settled": sentences(
             "decisions_words", "tallied",
-            {"n": 2, "n_settled": 1, "n_once": 0, "n_alike": 1, "n_open": 0, "alike": 0.05}, CONFIDENCE,
+            {"n": 2, "n_settled": 1, "n_once": 0, "n_alike": 1, "n_open": 0, "alike": 0.05},
+            CONFIDENCE,
         ),
         "tallied, once": sentences("decisions_words", "tallied", counts, CONFIDENCE),
         "tallied, nothing compared": tallied(ANSWERS["alone"]),

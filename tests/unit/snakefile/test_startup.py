@@ -7,17 +7,27 @@ from copycost.checkout import ROOT
 HEAVY = {"matplotlib", "numpy", "pandas", "scipy", "seaborn"}
 
 
-def test_what_every_start_imports_is_light() -> None:
-    rules = [ROOT / "Snakefile", *(ROOT / "workflow" / "rules").glob("*.smk")]
-    text = "\n".join(path.read_text(encoding="utf-8") for path in rules)
-    imports = re.findall(r"^(?:from copycost\S* )?import (?:\([^)]*\)|.*$)", text, re.MULTILINE)
-    assert len(imports) > 10
-    code = "\n".join([*imports, "import sys", "print(*sys.modules)"])
+def modules_after(code: str) -> set[str]:
+    """Return what is imported once some code has run."""
     done = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", f"{code}\nimport sys\nprint(*sys.modules)"],
         cwd=ROOT / "workflow",
         capture_output=True,
         text=True,
         check=True,
     )
-    assert HEAVY.isdisjoint(done.stdout.split())
+    return set(done.stdout.split())
+
+
+def test_what_every_start_imports_is_light() -> None:
+    rules = [ROOT / "Snakefile", *(ROOT / "workflow" / "rules").glob("*.smk")]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in rules)
+    imports = re.findall(r"^(?:from copycost\S* )?import (?:\([^)]*\)|.*$)", text, re.MULTILINE)
+    assert len(imports) > 10
+    assert HEAVY.isdisjoint(modules_after("\n".join(imports)))
+
+
+def test_an_answer_draws_nothing() -> None:
+    found = modules_after("import copycost.report.decisions_command, copycost.report.answer")
+    assert {"matplotlib", "seaborn"}.isdisjoint(found)
+    assert HEAVY.isdisjoint(modules_after("import copycost.studies.capacity_command"))

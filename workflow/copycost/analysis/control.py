@@ -7,9 +7,10 @@ import pandas as pd
 
 from copycost.analysis.condition_view import View
 from copycost.analysis.conditions import POINT
-from copycost.analysis.json_values import Facts, ratio_facts, ratio_sign
+from copycost.analysis.json_values import Facts
 from copycost.analysis.log_ratios import logarithms
 from copycost.analysis.metrics import THROUGHPUT
+from copycost.analysis.ratio_facts import ratio_facts, ratio_sign
 from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import FloatArray
 

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.json_values import Facts, ratio_facts
+from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import THROUGHPUT
+from copycost.analysis.ratio_facts import ratio_facts
 from copycost.stats.crossover import Change, Crossover, Outcome, find_crossover
 from copycost.stats.interaction import reversals
 from copycost.stats.selection import simultaneous_ratio

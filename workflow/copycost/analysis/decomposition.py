@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.condition_view import View, complete_block
-from copycost.analysis.json_values import Facts, ratio_facts
+from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import THROUGHPUT
+from copycost.analysis.ratio_facts import ratio_facts
 from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import FloatArray, IntArray
 

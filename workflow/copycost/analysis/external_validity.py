@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.json_values import Facts, ratio_facts
+from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE
+from copycost.analysis.ratio_facts import ratio_facts
 
 
 def network_card_facts(

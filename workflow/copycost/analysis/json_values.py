@@ -6,8 +6,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from copycost.stats.ratios import Direction, Ratio
-
 Facts: TypeAlias = dict[str, Any]
 """A part of `facts.json`."""
 
@@ -28,27 +26,3 @@ def plain(value: object) -> Any:  # noqa: ANN401 - JSON is any of its types
     if value is None or isinstance(value, str):
         return None if value is None else str(value)
     raise TypeError(f"facts: {value!r} ({type(value).__name__}) is no JSON value")
-
-
-_SIGNS = {Direction.ABOVE: 1, Direction.BELOW: -1, Direction.NO_DIFFERENCE: 0}
-
-
-def ratio_sign(found: Ratio) -> int | None:
-    """Return 1 above, -1 below, 0 no difference seen, None not measured; once: by value alone."""
-    if found.direction is Direction.NOT_MEASURED:
-        return None
-    if found.direction is Direction.OBSERVED_ONCE:
-        return int(np.sign(found.value - 1.0))
-    return _SIGNS[found.direction]
-
-
-def ratio_facts(found: Ratio) -> Facts:
-    """Return a ratio for the templates: n (rounds), value, low, high, sign, once."""
-    return {
-        "n": found.n_pairs,
-        "value": found.value,
-        "low": found.low,
-        "high": found.high,
-        "sign": ratio_sign(found),
-        "once": found.direction is Direction.OBSERVED_ONCE,
-    }

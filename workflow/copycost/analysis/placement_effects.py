@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.conditions import POINT, with_condition
-from copycost.analysis.json_values import Facts, ratio_facts
+from copycost.analysis.json_values import Facts
 from copycost.analysis.log_ratios import logarithms
 from copycost.analysis.metrics import THROUGHPUT
+from copycost.analysis.ratio_facts import ratio_facts
 from copycost.config.conditions import Condition
 from copycost.config.placements import APART, PLACEMENTS
 from copycost.stats.estimates import estimate

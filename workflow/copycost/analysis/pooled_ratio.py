@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.condition_view import View, pooled_ratio
-from copycost.analysis.json_values import Facts, ratio_facts, ratio_sign
+from copycost.analysis.json_values import Facts
+from copycost.analysis.ratio_facts import ratio_facts, ratio_sign
 from copycost.stats.ratios import Ratio, paired_ratio
 from copycost.stats.trend_tests import settled_signs
 

@@ -9,10 +9,11 @@ import pandas as pd
 
 from copycost.analysis.condition_view import View, mean_over_cells
 from copycost.analysis.conditions import POINT
-from copycost.analysis.json_values import Facts, plain, ratio_facts
+from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.pooled_ratio import together
 from copycost.analysis.quantities import copied_share
+from copycost.analysis.ratio_facts import ratio_facts
 from copycost.analysis.real_zero_copy import zero_copy_implementations
 from copycost.config.conditions import Condition
 from copycost.config.testbeds import without_guests

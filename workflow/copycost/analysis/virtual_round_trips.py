@@ -6,8 +6,9 @@ from typing import Any
 import pandas as pd
 
 from copycost.analysis.conditions import Studied, studied_round_trips, with_condition
-from copycost.analysis.json_values import Facts, ratio_facts
+from copycost.analysis.json_values import Facts
 from copycost.analysis.log_ratios import LogCube
+from copycost.analysis.ratio_facts import ratio_facts
 from copycost.analysis.virtual import outside_cpu, slug_without
 from copycost.hosts.side import SIDES
 from copycost.stats.ratios import paired_ratio

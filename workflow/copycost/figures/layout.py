@@ -12,7 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from copycost.figures.markers import LEGEND_ROW_CM, Family, families, looks
+from copycost.figures.legend import LEGEND_ROW_CM
+from copycost.figures.markers import Family, families, looks
 from copycost.figures.style import WIDTH_CM
 from copycost.figures.tables import Legend
 from copycost.figures.text import EMULATED_NOTE, LABEL_PT, NOTE_PT, put_note, text_width_cm, wrap

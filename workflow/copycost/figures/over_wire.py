@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from copycost.figures.markers import in_order, looks, put_legend
+from copycost.figures.legend import put_legend
+from copycost.figures.markers import in_order, looks
 from copycost.figures.stacked_bars import draw_stacked
 from copycost.figures.style import INK, QUIET, WIDTH_CM, styled
 from copycost.figures.tables import Drawn, counted

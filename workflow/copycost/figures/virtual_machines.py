@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from copycost.analysis.metrics import BASELINE
-from copycost.figures.markers import put_legend
+from copycost.figures.legend import put_legend
 from copycost.figures.stacked_bars import draw_stacked
 from copycost.figures.style import INK, WIDTH_CM, styled
 from copycost.figures.tables import Drawn, counted

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from copycost.analysis.condition_view import View
 from copycost.analysis.crossovers import crossover_facts
 from copycost.analysis.evidence import weigh
-from copycost.analysis.json_values import Facts, ratio_facts
+from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE
 from copycost.analysis.quality import quality_facts
 from copycost.analysis.quantities import ONE, ZERO, Disagreement, Quantity, quantities
@@ -13,6 +13,7 @@ from copycost.analysis.questions.cache_misses import cache_miss_facts
 from copycost.analysis.questions.contention import contention_facts
 from copycost.analysis.questions.fastest import fastest_facts
 from copycost.analysis.questions.other_implementations import other_ways_facts
+from copycost.analysis.ratio_facts import ratio_facts
 from copycost.stats.ratios import Ratio
 
 

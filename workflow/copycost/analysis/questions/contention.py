@@ -8,9 +8,10 @@ import pandas as pd
 
 from copycost.analysis.condition_view import View
 from copycost.analysis.decomposition import explain_threads
-from copycost.analysis.json_values import Facts, ratio_facts
+from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.pooled_ratio import halves_of
+from copycost.analysis.ratio_facts import ratio_facts
 from copycost.stats.ratios import Ratio
 from copycost.stats.trend_tests import Path, paths, settled_signs
 

@@ -10,7 +10,8 @@ import numpy as np
 from copycost.analysis.checks import Check
 from copycost.analysis.condition_view import View
 from copycost.analysis.expectations import EXPECTATIONS, Expectation
-from copycost.analysis.json_values import Facts, ratio_facts, ratio_sign
+from copycost.analysis.json_values import Facts
+from copycost.analysis.ratio_facts import ratio_facts, ratio_sign
 from copycost.stats.ratios import Ratio, holm, paired_ratio, standard_error
 from copycost.stats.selection import simultaneous_ratio
 
