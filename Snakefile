@@ -39,7 +39,7 @@ from copycost.config.passes import given_or, is_given
 from copycost.hosts.facts.identity import host_identity
 from copycost.snakefile import console_summary, chapters, dependencies, unusable
 from copycost.snakefile.configuration import checked_config
-from copycost.snakefile.folder_lock import claim_folder
+from copycost.snakefile.folder_lock import lock_folder
 from copycost.snakefile.internals import forget_rules, keep_the_scheduler_still
 from copycost.snakefile.jobs import OF_THIS_HOST
 from copycost.snakefile.startup import prepare_process
@@ -183,7 +183,7 @@ rule audit:
 
 
 onstart:
-    claim_folder()
+    lock_folder()
     keep_the_scheduler_still(workflow)
     console_summary.print_plan(workflow, CONFIG)
 

@@ -27,7 +27,7 @@ from copycost.measure.drivers.protocol import (
     NoMeasurement,
     Payload,
     Phase,
-    Scene,
+    Setup,
     Verdict,
     Window,
 )
@@ -71,26 +71,26 @@ class Plain:
     name = "plain"
     reference: str | None = None
 
-    def plan(self, scene: Scene) -> dict[str, Any]:
+    def plan(self, setup: Setup) -> dict[str, Any]:
         return {}
 
     @contextmanager
-    def traffic(self, scene: Scene) -> Iterator["PlainTraffic"]:
+    def traffic(self, setup: Setup) -> Iterator["PlainTraffic"]:
         programs: dict[SideName, Program] = {}
-        address = scene.testbed.addresses[0]
+        address = setup.testbed.addresses[0]
 
         def start(side: SideName, code: str, *words: str, control: bool = False) -> None:
             launch = Launch((sys.executable, "-c", code, *words), sys.executable, control=control)
-            programs[side] = scene.start(side, launch)
+            programs[side] = setup.start(side, launch)
 
         try:
             start("sender", SENDER, address, CONTROL, control=True)
             port = None
             while port is None:
-                scene.waiting.for_lines([programs["sender"]], [], time.monotonic() + 30.0)
+                setup.waiting.for_lines([programs["sender"]], [], time.monotonic() + 30.0)
                 port = programs["sender"].read_line()
             start("receiver", READER, address, port)
-            yield PlainTraffic(scene, programs)
+            yield PlainTraffic(setup, programs)
         finally:
             for program in programs.values():
                 program.end()
@@ -102,21 +102,21 @@ class PlainTraffic:
 
     sides_of_reference: Sequence[Side] = ()
 
-    def __init__(self, scene: Scene, programs: Mapping[SideName, Program]) -> None:
-        self._scene = scene
+    def __init__(self, setup: Setup, programs: Mapping[SideName, Program]) -> None:
+        self._setup = setup
         self._programs = programs
 
     @property
     def sides(self) -> Sequence[Side]:
-        hosts = self._scene.testbed.hosts
+        hosts = self._setup.testbed.hosts
         return [Side(name, hosts[name], [program]) for name, program in self._programs.items()]
 
     def open_window(self, warmup_s: float, duration_s: float) -> Window:
-        start_ns = self._scene.machine.clock_ns() + round(warmup_s * 1e9)
+        start_ns = self._setup.machine.clock_ns() + round(warmup_s * 1e9)
         return Window(start_ns, start_ns + round(duration_s * 1e9), kept=False)
 
     def watch_until(self, until_ns: int, next_phase: Phase) -> None:
-        if self._scene.waiting.for_ends(self._programs.values(), until_ns / 1e9):
+        if self._setup.waiting.for_ends(self._programs.values(), until_ns / 1e9):
             raise NoMeasurement(Verdict("failed", f"it ended before the {next_phase}", "none"))
 
     def finish(self) -> Payload:
@@ -296,8 +296,8 @@ class Missing(Plain):
         self._missed = False
 
     @contextmanager
-    def traffic(self, scene: Scene) -> Iterator[PlainTraffic]:
-        with super().traffic(scene) as traffic:
+    def traffic(self, setup: Setup) -> Iterator[PlainTraffic]:
+        with super().traffic(setup) as traffic:
             yield traffic
             if not self._missed:
                 self._missed = True

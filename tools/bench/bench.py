@@ -8,7 +8,7 @@ from pathlib import Path
 
 from copycost.config.placements import APART, PLACEMENTS
 from copycost.hosts.placement import Placement, place
-from copycost.measure.host_lock import Claim, claimed
+from copycost.measure.host_lock import HeldHost, locked_host
 from copycost.testbeds.testbed import Testbed, open_testbed
 from tools.bench.iperf import Stream
 from tools.bench.pair import Programs, message_ns, received_rate, run_pair
@@ -34,7 +34,7 @@ class Bench:
 
     testbed: Testbed
     programs: Programs
-    claim: Claim
+    held: HeldHost
     rounds: int
     most_rounds: int
     placements: Mapping[str, Placement]
@@ -43,11 +43,11 @@ class Bench:
 
     def pair_rate(self, sender: str, stream: Stream) -> float:
         """Run our pair and return what was received [bit/s]."""
-        return received_rate(run_pair(self.claim, self.testbed, self.programs, sender, stream))
+        return received_rate(run_pair(self.held, self.testbed, self.programs, sender, stream))
 
     def message_ns(self, sender: str, stream: Stream) -> float:
         """Run our pair and return the sender's time per message [ns]."""
-        return message_ns(run_pair(self.claim, self.testbed, self.programs, sender, stream))
+        return message_ns(run_pair(self.held, self.testbed, self.programs, sender, stream))
 
     def everywhere(self, stream: Stream) -> dict[str, Stream]:
         """Return a stream in each placement, by its name."""
@@ -91,7 +91,7 @@ def open_bench(
     """
     programs = Programs(folder)
     programs.build(["two_copy", "null"], root)
-    with claimed("bench") as claim, open_testbed("veth", claim.machine) as testbed:
-        placements = {name: place(claim.machine, name, None, None) for name in PLACEMENTS}
+    with locked_host("bench") as held, open_testbed("veth", held.machine) as testbed:
+        placements = {name: place(held.machine, name, None, None) for name in PLACEMENTS}
         stream = Stream(0, 0, 1, duration_s, placements[APART])
-        yield Bench(testbed, programs, claim, rounds, most_rounds, placements, stream, seed)
+        yield Bench(testbed, programs, held, rounds, most_rounds, placements, stream, seed)

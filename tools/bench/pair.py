@@ -11,8 +11,8 @@ from copycost.config.settings import Mode, Settings
 from copycost.errors import HostError
 from copycost.hosts.side import SIDES
 from copycost.measure.drivers.programs.driver import Programs as OurPrograms
-from copycost.measure.drivers.protocol import NoMeasurement, Payload, Scene
-from copycost.measure.host_lock import Claim
+from copycost.measure.drivers.protocol import NoMeasurement, Payload, Setup
+from copycost.measure.host_lock import HeldHost
 from copycost.testbeds.testbed import Testbed
 from tools.bench.iperf import Stream
 
@@ -50,7 +50,7 @@ class Programs:
 
 
 def run_pair(
-    claim: Claim,
+    held: HeldHost,
     testbed: Testbed,
     programs: Programs,
     sender: str,
@@ -61,7 +61,7 @@ def run_pair(
 
     Parameters
     ----------
-    claim : Claim
+    held : HeldHost
         Keeps other measurements off.
     sender : str
         A strategy, or one with `BARE` behind it.
@@ -73,7 +73,7 @@ def run_pair(
     HostError
         If one of them fails; the message holds what it said.
     """
-    scene = Scene(
+    setup = Setup(
         cell=Cell(
             "streams",
             testbed.kind,
@@ -83,15 +83,15 @@ def run_pair(
         ),
         settings=Settings(stream.warmup_s, stream.duration_s, "cubic", mode=mode),
         facts=dict.fromkeys(SIDES, _NO_FACTS),
-        machine=claim.machine,
+        machine=held.machine,
         placement=stream.placement,
         testbed=testbed,
-        waiting=claim.waiting,
+        waiting=held.waiting,
         around=lambda _side, launch: launch,
     )
     driver = OurPrograms(programs.sender(sender), programs.receiver)
     try:
-        with driver.traffic(scene) as traffic:
+        with driver.traffic(setup) as traffic:
             window = traffic.open_window(stream.warmup_s, stream.duration_s)
             traffic.watch_until(window.start_ns, "window")
             traffic.watch_until(window.end_ns, "drain")

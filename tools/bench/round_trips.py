@@ -42,7 +42,7 @@ def contenders_of(bench: Bench, stream: Stream) -> dict[str, Callable[[], float]
     def ours(placed: Stream) -> float:
         return median_round_trip_ns(
             run_pair(
-                bench.claim, bench.testbed, bench.programs, "two_copy", placed, "request_response"
+                bench.held, bench.testbed, bench.programs, "two_copy", placed, "request_response"
             )
         )
 

@@ -8,7 +8,7 @@ import pytest
 
 from copycost.errors import HostError
 from copycost.hosts.placement import Placement
-from copycost.measure.host_lock import claimed
+from copycost.measure.host_lock import locked_host
 from copycost.testbeds.testbed import open_testbed
 from tools.bench.bench import Bench
 from tools.bench.iperf import Stream
@@ -73,8 +73,8 @@ def lock_path(tmp_path: Path) -> Path:
 def test_real_pair_gives_a_rate_and_a_time_per_message(
     programs: Programs, sender: str, lock_path: Path
 ) -> None:
-    with claimed("test", lock_path) as claim, open_testbed("loopback") as testbed:
-        measured = run_pair(claim, testbed, programs, sender, STREAM)
+    with locked_host("test", lock_path) as held, open_testbed("loopback") as testbed:
+        measured = run_pair(held, testbed, programs, sender, STREAM)
     assert received_rate(measured) == 0  # it sends nothing
     assert message_ns(measured) > 0
     samples = measured.entry["sender"]["service_time"]["samples"]
@@ -86,8 +86,8 @@ def test_program_that_fails_is_named(programs: Programs, lock_path: Path) -> Non
     broken.write_text("#!/bin/sh\necho 'sender: broken: no luck' >&2\nexit 1\n")
     broken.chmod(0o755)
     with (
-        claimed("test", lock_path) as claim,
+        locked_host("test", lock_path) as held,
         open_testbed("loopback") as testbed,
         pytest.raises(HostError, match="broken failed"),
     ):
-        run_pair(claim, testbed, programs, "broken", STREAM)
+        run_pair(held, testbed, programs, "broken", STREAM)

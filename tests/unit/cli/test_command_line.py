@@ -72,7 +72,7 @@ def test_a_target_may_stand_anywhere(given: str) -> None:
     request = parse(shlex.split(given))
     assert request.targets == ["measure"]
     assert request.config_files == [TINY]
-    assert request.looks
+    assert request.dry_run
     said = request.for_snakemake()
     assert said[:3] == ["--cores", "1", "measure"]
     assert said[said.index("--configfile") + 1 :] in ([TINY], [TINY, "-n"])
@@ -170,12 +170,12 @@ def test_a_study_is_measured_where_it_is_asked_for_only(checkout: Path) -> None:
 
 @pytest.mark.parametrize("given", ["-n", "-np", "--dry-run", "--lint", "--unlock", "-c2 --summary"])
 def test_who_only_looks_is_known(given: str) -> None:
-    assert parse(shlex.split(given)).looks
+    assert parse(shlex.split(given)).dry_run
 
 
 @pytest.mark.parametrize("given", ["", "tables", "-c2", "--keep-going", "-s=Snakefile"])
 def test_who_measures_is_known(given: str) -> None:
-    assert not parse(shlex.split(given)).looks
+    assert not parse(shlex.split(given)).dry_run
 
 
 def test_no_package_is_needed() -> None:

@@ -16,7 +16,7 @@ from matplotlib.text import Text
 from unit.figures.tables_example import IMPLEMENTATIONS, example
 
 import copycost
-from copycost.figures.markers import looks
+from copycost.figures.markers import way_styles
 from copycost.figures.names import FIGURES
 from copycost.figures.output import draw, save
 from copycost.figures.tables import COLUMNS, Drawn, Tables
@@ -233,7 +233,7 @@ def test_a_missing_cell_interrupts_the_line() -> None:
 
 @pytest.mark.parametrize("figure", LINES)
 def test_every_implementation_has_its_own_colour_and_marker(figure: str) -> None:
-    styles = looks(IMPLEMENTATIONS)
+    styles = way_styles(IMPLEMENTATIONS)
     drawn = drawing(figure)
     assert {name for name, _ in drawn_lines(drawn.figure)} == set(IMPLEMENTATIONS)
     for name, line in drawn_lines(drawn.figure):
@@ -251,7 +251,7 @@ def test_an_implementation_missing_on_one_testbed_lends_its_colour_to_nobody() -
     colours = {
         name: line.get_color() for name, line in drawn_lines(draw("throughput", without).figure)
     }
-    assert colours["bbb"] == looks(both.implementations)["bbb"].colour
+    assert colours["bbb"] == way_styles(both.implementations)["bbb"].colour
 
 
 @pytest.mark.parametrize("figure", ["throughput", "counters"])

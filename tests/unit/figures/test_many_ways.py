@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from unit.figures.tables_example import example, example_cells, example_ratios, example_summary
 
-from copycost.figures.markers import families, looks
+from copycost.figures.markers import families, way_styles
 from copycost.figures.output import draw
 from copycost.figures.style import EDGE
 from copycost.figures.tables import Drawn, Tables, tables_of
@@ -57,7 +57,7 @@ def test_families_are_rows_with_a_legend_each(figure: str) -> None:
 
 
 def test_lines_of_other_families_are_grey_and_have_no_name() -> None:
-    styles = looks(THIRTEEN)
+    styles = way_styles(THIRTEEN)
     for axes, family in zip(crowded("throughput").figure.axes, families(THIRTEEN), strict=True):
         named = [line for line in axes.lines if str(line.get_gid()).startswith("line-")]
         assert {line.get_gid().removeprefix("line-") for line in named} == set(family.members)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from scenes import HOST
+from setups import HOST
 
 from copycost.errors import ConfigError
 from copycost.hosts.facts.files import HostFiles

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from scenes import HOST
+from setups import HOST
 
 from copycost.errors import HostError
 from copycost.hosts.launch import Launch

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from scenes import HOST
+from setups import HOST
 
 from copycost.errors import CannotStart, HostError
 from copycost.hosts.launch import CONTROL, Launch, file_word, pipe_word

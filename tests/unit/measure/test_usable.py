@@ -86,9 +86,9 @@ def test_a_missed_window_is_watched_again_whoever_watches(
 
     monkeypatch.setattr(repetition, "_watch", watch)
     watcher = Watcher()
-    task, scene = SimpleNamespace(observers=(watcher,)), SimpleNamespace(testbed=None)
+    task, setup = SimpleNamespace(observers=(watcher,)), SimpleNamespace(testbed=None)
     try:
-        repetition._watch_on_time(*cast("Any", ({}, task, scene, [watcher])))
+        repetition._watch_on_time(*cast("Any", ({}, task, setup, [watcher])))
     except MissedWindow:
         assert gives_up
     else:

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from scenes import HOST, scene
+from setups import HOST, setup
 
 from copycost.errors import Unavailable
 from copycost.hosts import local
@@ -42,7 +42,7 @@ def sender(*words: str) -> Iterator[Side]:
 def limited(side: Side, kind: str, percent: float, *, whole: bool = False) -> Iterator[CpuLimit]:
     limit = CpuLimit(kind, percent, whole=whole)  # type: ignore[arg-type]
     with closing(limit):
-        limit.prepare(scene().testbed)
+        limit.prepare(setup().testbed)
         limit.attach([side, Side("receiver", HOST, [])])
         yield limit
 
@@ -118,7 +118,7 @@ def test_a_quota_tells_how_often_it_held_back_and_nothing_once_the_traffic_ends(
 def test_a_missing_cpulimit_is_a_reason_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local, "search_path", lambda: "/nonexistent")
     with pytest.raises(Unavailable) as raised:
-        CpuLimit("cpulimit", 20, whole=False).prepare(scene().testbed)
+        CpuLimit("cpulimit", 20, whole=False).prepare(setup().testbed)
     assert raised.value.reason == "cpulimit was not found on this host"
     assert "install" in raised.value.remedy
 

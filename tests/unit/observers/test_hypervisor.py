@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from scenes import HOST, scene
+from setups import HOST, setup
 
 from copycost.errors import HostError
 from copycost.hosts.cpu_times import CpuTimes, cpu_times_at
@@ -70,7 +70,7 @@ def await_thread(pid: int, name: str) -> None:
 
 
 def with_guest(pid: int, *sides: SideName) -> Testbed:
-    return replace(scene().testbed, guests=(Guest("the guest", sides, HOST, pid),))
+    return replace(setup().testbed, guests=(Guest("the guest", sides, HOST, pid),))
 
 
 def watched(pid: int, seconds: float) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def test_each_kind_has_its_own_time_and_workers_have_the_rest() -> None:
 def test_without_guests_nothing_is_told() -> None:
     with closing(Hypervisor()) as observer:
         observer.open(HOST)
-        observer.prepare(scene().testbed)
+        observer.prepare(setup().testbed)
         observer.window_begins()
         observer.window_ends()
         assert observer.found() is None

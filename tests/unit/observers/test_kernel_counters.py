@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 from sample_records import sample_record
-from scenes import HOST
+from setups import HOST
 
 from copycost.config.cells import Cell
 from copycost.measure.drivers.programs.disturbance import odd_numbers, own_disturbances

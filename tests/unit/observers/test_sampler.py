@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from scenes import HOST
+from setups import HOST
 
 from copycost.errors import HostError
 from copycost.hosts.host import Program

@@ -9,7 +9,7 @@ from copycost.build.typesetter import Typesetter, find_typesetter
 from copycost.checkout import ROOT
 from copycost.doctor.findings import judge_typesetter
 from copycost.records.files import read_json
-from copycost.report import quarto
+from copycost.report import embedded, quarto
 from copycost.report.assets import gather_assets
 from copycost.report.quarto import QuartoError
 from copycost.report.render import NotTypeset, render_report
@@ -81,6 +81,19 @@ def test_a_format_that_nothing_typesets_says_so_and_the_other_is_written(
     assert "Text." in page
     with pdfplumber.open(paper) as pdf:
         assert "could not be typeset" in pdf.pages[0].extract_text()
+
+
+def test_a_fault_of_a_typesetter_costs_its_format_alone(
+    qmd: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> bytes:
+        raise RuntimeError("out of luck")
+
+    monkeypatch.setattr(embedded, "render_html", fail)
+    with pytest.raises(NotTypeset, match="RuntimeError: out of luck"):
+        render_report(qmd, ["html", "pdf"], find_typesetter(str(qmd.parent)))
+    assert "could not be typeset" in qmd.with_suffix(".html").read_text()
+    assert qmd.with_suffix(".pdf").read_bytes().startswith(b"%PDF")
 
 
 def test_choice_survives_as_params(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scenes import HOST
+from setups import HOST
 
 from copycost.config.testbeds import TESTBEDS
 from copycost.errors import HostError, ParseError, Unavailable

@@ -11,7 +11,7 @@ from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.audit.published import PUBLISHED_COST, Published, known_medians, matching_condition
 from copycost.figures.axes import scale_of, size_axis, value_axis
-from copycost.figures.markers import Look, in_order, looks
+from copycost.figures.markers import WayStyle, in_order, way_styles
 from copycost.figures.style import CM, WIDTH_CM, styled
 from copycost.figures.tables import Drawn, counted
 from copycost.figures.text import empty_figure
@@ -37,7 +37,7 @@ def draw_throughput(facts: Facts, summary: pd.DataFrame, runs: Sequence[Publishe
     n_columns = max(len(counts) for _, counts in rows)
     figure = _sheet(len(rows))
     grid = figure.subplots(len(rows), n_columns, squeeze=False, sharey="row")
-    styles = looks(data["implementation"])
+    styles = way_styles(data["implementation"])
     width_cm = WIDTH_CM / n_columns - 1.4
     for (run, counts), panels in zip(rows, grid, strict=True):
         mine = data[data["run"] == run.name]
@@ -79,7 +79,7 @@ def draw_costs(facts: Facts, summary: pd.DataFrame, runs: Sequence[Published]) -
         return Drawn(empty_figure("No published run tells what a byte costs."), data)
     figure = _sheet(len(shown))
     grid = figure.subplots(len(shown), 2, squeeze=False)
-    styles = looks(data["implementation"])
+    styles = way_styles(data["implementation"])
     for run, panels in zip(shown, grid, strict=True):
         mine = data[data["run"] == run.name]
         for where, axes in zip((_THERE, _HERE), panels, strict=True):
@@ -150,7 +150,7 @@ def _thread_counts(data: pd.DataFrame) -> list[int]:
     return sorted(int(count) for count in cells.index[:_COLUMNS_MOST])
 
 
-def _draw_panel(axes: Axes, data: pd.DataFrame, styles: dict[str, Look]) -> None:
+def _draw_panel(axes: Axes, data: pd.DataFrame, styles: dict[str, WayStyle]) -> None:
     for name in in_order(data["implementation"]):
         look = styles[name]
         for where in (_THERE, _HERE):
@@ -169,9 +169,9 @@ def _draw_panel(axes: Axes, data: pd.DataFrame, styles: dict[str, Look]) -> None
                         linewidth=0.9)  # fmt: skip
 
 
-def _legend(figure: Figure, styles: dict[str, Look]) -> None:
+def _legend(figure: Figure, styles: dict[str, WayStyle]) -> None:
     handles = [Line2D([], [], label=name, **look.as_line()) for name, look in styles.items()]
-    grey = Look("#5f5f5f", "o", "-")
+    grey = WayStyle("#5f5f5f", "o", "-")
     handles.append(Line2D([], [], label=_HERE, **grey.as_line()))
     hollow = grey.as_line() | grey.as_hole() | {"linestyle": ":", "linewidth": 1.0}
     handles.append(Line2D([], [], label=_THERE, **hollow))

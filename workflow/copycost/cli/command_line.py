@@ -62,8 +62,8 @@ class Request:
     retries: bool = False
 
     @property
-    def looks(self) -> bool:
-        """Whether this only looks what a run would do, or at what there is."""
+    def dry_run(self) -> bool:
+        """Whether this only shows what a run would do, or what there is."""
         return not _LOOKING.isdisjoint(self.names)
 
     def for_snakemake(self) -> list[str]:

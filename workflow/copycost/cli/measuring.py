@@ -33,7 +33,7 @@ def measure(words: Sequence[str]) -> int:
     request = parse(words)
     _require_own_folder()
     _require_disk()
-    if request.looks:
+    if request.dry_run:
         environment.require(environment.needed_here())
         system.find_perf()
     else:
@@ -45,10 +45,10 @@ def measure(words: Sequence[str]) -> int:
         if (status := subprocess.run(checks, check=False).returncode) != 0:
             return status
     if request.retries:
-        only = ["--list"] if request.looks else []
+        only = ["--list"] if request.dry_run else []
         subprocess.run(command_of("copycost.snakefile.retry", *only), check=True)
     status = _snakemake(request)
-    if status == 0 and not request.looks:
+    if status == 0 and not request.dry_run:
         asked = command_of("copycost.snakefile.retry", "--count")
         failed = subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
         if failed:

@@ -38,27 +38,28 @@ def fetch(words: Sequence[str]) -> int:
     if not n_targets:
         raise RunError("fetch: name hosts as ssh knows them: ./run fetch user@host")
     targets, options = named_targets(words[:n_targets]), words[n_targets:]
-    looks = parse(options).looks
+    dry_run = parse(options).dry_run
     environment.make(environment.RUN)
     _NODES.mkdir(parents=True, exist_ok=True)
     failed = []
     for name, target in targets:
         say(f"{target}: measuring in {_THERE}, as {name}")
-        if not _fetch_one(target, name, shlex.join(["./run", "measure", *options]), looks=looks):
+        command = shlex.join(["./run", "measure", *options])
+        if not _fetch_one(target, name, command, dry_run=dry_run):
             failed.append(target)
-    if not looks:
+    if not dry_run:
         _merge_brought()
     if failed:
         raise RunError(f"not fetched: {' '.join(failed)}; the same command goes on there")
     return 0
 
 
-def _fetch_one(target: str, name: str, measure: str, *, looks: bool) -> bool:
+def _fetch_one(target: str, name: str, measure: str, *, dry_run: bool) -> bool:
     ssh = [*_SSH, target]
     with subprocess.Popen(["tar", "-cf", "-", *_SOURCES], stdout=subprocess.PIPE) as packed:
         unpack = [*ssh, f"mkdir -p {_THERE} && tar -xf - -C {_THERE}"]
         sent = subprocess.run(unpack, stdin=packed.stdout, check=False).returncode == 0
-    if not sent or looks:
+    if not sent or dry_run:
         return sent and _attended(target, f"{_GO_THERE} ./run setup && {measure}") == 0
     status = _attended(target, f"{_GO_THERE} {measure}")
     measured = status in (0, measuring.EXIT_FAILED_REPETITIONS)
@@ -110,7 +111,7 @@ def fleet(words: Sequence[str]) -> int:
     Where a node failed, the report is over the others, and what it brought.
     """
     request = parse(words)
-    if request.looks:
+    if request.dry_run:
         environment.require(environment.RUN)
     else:
         measuring.set_up()
@@ -118,7 +119,7 @@ def fleet(words: Sequence[str]) -> int:
     where = subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=False)
     if where.returncode != 0:
         return where.returncode
-    if "local" in where.stdout and not request.looks:
+    if "local" in where.stdout and not request.dry_run:
         status = measuring.measure(["measure", *words])
         if status not in (0, measuring.EXIT_FAILED_REPETITIONS):
             return status
@@ -127,11 +128,11 @@ def fleet(words: Sequence[str]) -> int:
         return measuring.measure(merging)
     if which("sbatch") is None:
         raise RunError("sbatch is not on the PATH; run this where Slurm's commands work")
-    if request.looks and not environment.is_whole(environment.SLURM):
+    if request.dry_run and not environment.is_whole(environment.SLURM):
         raise RunError("Snakemake's plugin for Slurm is missing; ./run setup slurm adds it")
     environment.make(environment.SLURM)
     status = measuring.measure(["--profile", "workflow/profiles/slurm", *merging])
-    if status and not request.looks:
+    if status and not request.dry_run:
         if status != measuring.EXIT_INTERRUPTED:
             subprocess.run(command_of("copycost.snakefile.failed_nodes"), check=False)
         if _NODES.is_dir():

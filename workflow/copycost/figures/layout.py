@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from copycost.figures.legend import LEGEND_ROW_CM
-from copycost.figures.markers import Family, families, looks
+from copycost.figures.markers import Family, families, way_styles
 from copycost.figures.style import WIDTH_CM
 from copycost.figures.tables import Legend
 from copycost.figures.text import EMULATED_NOTE, LABEL_PT, NOTE_PT, put_note, text_width_cm, wrap
@@ -264,7 +264,7 @@ def _legends_beside(sheet: Sheet, legend: Legend, drawn: Sequence[str]) -> float
 def _handles(
     implementations: Sequence[str], names: Sequence[str], said: Mapping[str, str]
 ) -> list[Line2D]:
-    styles = looks(implementations)
+    styles = way_styles(implementations)
     return [Line2D([], [], **styles[name].as_line(), label=said.get(name, name)) for name in names]
 
 

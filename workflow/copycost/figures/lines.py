@@ -14,7 +14,7 @@ from matplotlib.transforms import Transform, blended_transform_factory, offset_c
 
 from copycost.figures.axes import Scale, value_axis
 from copycost.figures.layout import Panel, Sheet
-from copycost.figures.markers import Look, looks
+from copycost.figures.markers import WayStyle, way_styles
 from copycost.figures.style import EDGE, SHADE
 from copycost.figures.tips import add_tips, point_tips
 
@@ -34,7 +34,7 @@ def draw_lines(axes: Axes, data: pd.DataFrame, x: str, implementations: Sequence
     A cell without a value interrupts its line. Points of different implementations stand side by
     side by a few printer's points, so that no bar hides another; their data stay exact.
     """
-    styles = looks(implementations)
+    styles = way_styles(implementations)
     drawn = _in_panel(data, implementations)
     for place, name in enumerate(drawn):
         rows = data[data["implementation"] == name].sort_values(x)
@@ -67,7 +67,7 @@ def draw_lines(axes: Axes, data: pd.DataFrame, x: str, implementations: Sequence
         add_tips(axes, rows[x], rows["value"], point_tips(rows), shift)
 
 
-def _draw_modes(axes: Axes, rows: pd.DataFrame, x: str, look: Look, shift: Transform) -> None:
+def _draw_modes(axes: Axes, rows: pd.DataFrame, x: str, look: WayStyle, shift: Transform) -> None:
     """Mark the medians of both clusters, joined by a dotted bar, instead of an interval."""
     for row in rows.to_dict("records"):
         ends = [row["lower_mode"], row["upper_mode"]]
@@ -102,7 +102,7 @@ def mark_cut(
     bool
         Whether there is any such interval.
     """
-    styles = looks(implementations)
+    styles = way_styles(implementations)
     drawn = _in_panel(data, implementations)
     cut = False
     for place, name in enumerate(drawn):
@@ -186,7 +186,7 @@ def mark_missing(
     """
     if not strip.names:
         return
-    styles = looks(implementations)
+    styles = way_styles(implementations)
     missing = data[_is_missing(data)]
     names = [name for name in strip.names if (data["implementation"] == name).any()]
     bottom = 1 - strip.share

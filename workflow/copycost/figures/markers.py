@@ -28,7 +28,7 @@ _SPARSE: Line = (0, (2, 2.5))
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class WayStyle:
     """Colour, marker and line of one implementation; each alone would do without the others.
 
     Attributes
@@ -77,19 +77,19 @@ _SKY, _PINK, _BLACK = "#56B4E9", "#CC79A7", "#000000"
 _INDIGO, _WINE, _TEAL = "#332288", "#882255", "#44AA99"
 
 _KNOWN = {
-    "two_copy": Look(_BLUE, "o", "-"),
-    "one_copy": Look(_ORANGE, "s", _DASHES),
-    "zero_copy": Look(_GREEN, "^", _DASH_DOT),
-    "write_v": Look(_SKY, "D", _DOTS),
-    "uring_send": Look(_RED, "v", _SHORT),
-    "uring_sendmsg": Look(_INDIGO, "P", _LONG_DOTS),
-    "uring_zero_copy": Look(_BLACK, "X", "-"),
-    "uring_registered": Look(_SKY, "h", _LONG_DOTS),
-    "sendfile": Look(_PINK, "p", _DASHES),
-    "splice": Look(_ORANGE, "<", _DOTS),
-    "splice_gift": Look(_WINE, ">", _SPARSE),
-    "sendmmsg": Look(_TEAL, "*", _SHORT),
-    "udp_gso": Look(_WINE, "d", _DASH_DOT),
+    "two_copy": WayStyle(_BLUE, "o", "-"),
+    "one_copy": WayStyle(_ORANGE, "s", _DASHES),
+    "zero_copy": WayStyle(_GREEN, "^", _DASH_DOT),
+    "write_v": WayStyle(_SKY, "D", _DOTS),
+    "uring_send": WayStyle(_RED, "v", _SHORT),
+    "uring_sendmsg": WayStyle(_INDIGO, "P", _LONG_DOTS),
+    "uring_zero_copy": WayStyle(_BLACK, "X", "-"),
+    "uring_registered": WayStyle(_SKY, "h", _LONG_DOTS),
+    "sendfile": WayStyle(_PINK, "p", _DASHES),
+    "splice": WayStyle(_ORANGE, "<", _DOTS),
+    "splice_gift": WayStyle(_WINE, ">", _SPARSE),
+    "sendmmsg": WayStyle(_TEAL, "*", _SHORT),
+    "udp_gso": WayStyle(_WINE, "d", _DASH_DOT),
 }
 """In the order of every legend and table."""
 
@@ -120,7 +120,7 @@ def in_order(implementations: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(implementations), key=place))
 
 
-def looks(implementations: Iterable[str]) -> dict[str, Look]:
+def way_styles(implementations: Iterable[str]) -> dict[str, WayStyle]:
     """Return one look per implementation; those of the known strategies never change.
 
     With many messages per call a strategy keeps its colour and marker: the marker becomes hollow,
@@ -142,8 +142,8 @@ def looks(implementations: Iterable[str]) -> dict[str, Look]:
     return found
 
 
-def _further(place: int) -> Look:
-    return Look(
+def _further(place: int) -> WayStyle:
+    return WayStyle(
         _FURTHER_COLOURS[place % len(_FURTHER_COLOURS)],
         _FURTHER_MARKERS[place % len(_FURTHER_MARKERS)],
         _LINES[place % len(_LINES)],

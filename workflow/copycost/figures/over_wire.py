@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from copycost.figures.legend import put_legend
-from copycost.figures.markers import in_order, looks
+from copycost.figures.markers import in_order, way_styles
 from copycost.figures.stacked_bars import draw_stacked
 from copycost.figures.style import INK, QUIET, WIDTH_CM, styled
 from copycost.figures.tables import Drawn, counted
@@ -109,7 +109,7 @@ def _rows(condition: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def _draw_rates(axes: Axes, data: pd.DataFrame, ways: Sequence[str]) -> None:
     """Draw a line per way, and what the link carries."""
     sizes = sorted(set(data["msg_bytes"]))
-    styles = looks(ways)
+    styles = way_styles(ways)
     for way in ways:
         rates = data[data["implementation"] == way].groupby("msg_bytes")["throughput_gbit_per_s"]
         values = rates.first().reindex(sizes).to_numpy(dtype=np.float64)
@@ -142,7 +142,7 @@ def _draw_costs(axes: Axes, data: pd.DataFrame, every: pd.DataFrame) -> None:
 
 def _legend(figure: Figure, ways: Sequence[str], *, linked: bool) -> float:
     """Put ways and parts above the panels; return the height of that."""
-    styles = looks(ways)
+    styles = way_styles(ways)
     handles: list[Line2D | Patch] = [
         Line2D([], [], label=way, **styles[way].as_line()) for way in ways
     ]

@@ -23,7 +23,7 @@ _LEGEND_CM = 0.44
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class LineStyle:
     """How the points of one number of streams look."""
 
     colour: str
@@ -31,11 +31,11 @@ class Look:
     label: str
 
 
-def looks_of(data: pd.DataFrame) -> Iterator[tuple[Look, pd.DataFrame]]:
+def line_styles_of(data: pd.DataFrame) -> Iterator[tuple[LineStyle, pd.DataFrame]]:
     """Yield the rows of each number of streams, and how they look."""
     for index, (n_threads, part) in enumerate(data.groupby("n_threads")):
         colour, marker = _COLOURS[index % len(_COLOURS)], _MARKERS[index % len(_MARKERS)]
-        yield Look(colour, marker, plural(int(str(n_threads)), "stream")), part
+        yield LineStyle(colour, marker, plural(int(str(n_threads)), "stream")), part
 
 
 PANELS_MOST = 4
@@ -76,7 +76,7 @@ def name_panel(grid: sns.FacetGrid, axes: Axes, title: str, x_label: str, y_labe
 
 
 def draw_intervals(
-    axes: Axes, data: pd.DataFrame, x: str, ends: tuple[str, str], look: Look
+    axes: Axes, data: pd.DataFrame, x: str, ends: tuple[str, str], look: LineStyle
 ) -> None:
     """Draw the intervals as vertical bars, where there are any."""
     known = data.dropna(subset=list(ends))
@@ -85,7 +85,7 @@ def draw_intervals(
 
 def draw_fits(axes: Axes, data: pd.DataFrame, x: str, y: str) -> None:
     """Draw a fitted line for each number of streams, where it was fitted."""
-    for look, part in looks_of(data):
+    for look, part in line_styles_of(data):
         sns.lineplot(
             part.dropna(subset=y).sort_values(x),
             x=x,

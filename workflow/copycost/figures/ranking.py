@@ -11,7 +11,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 
 from copycost.figures.axes import EDGE_NOTE, cost_axis, scale_of
-from copycost.figures.markers import in_order, looks
+from copycost.figures.markers import in_order, way_styles
 from copycost.figures.style import INK, QUIET, SHADE, WIDTH_CM, styled
 from copycost.figures.tables import Drawn, counted, left_out, spread
 from copycost.figures.text import (
@@ -133,7 +133,7 @@ def _draw_panel(
     axes: Axes, data: pd.DataFrame, implementations: Sequence[str], width_cm: float
 ) -> bool:
     """Draw one size; return whether an interval is cut off at the edge."""
-    styles = looks(implementations)
+    styles = way_styles(implementations)
     floor = float(data["floor"].iloc[0])
     scale = scale_of(_with_floor(data), "log" if (data["value"] > 0).all() else None)
     if not math.isnan(floor):

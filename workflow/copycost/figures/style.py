@@ -1,4 +1,4 @@
-"""How all figures look: type, sizes, lines and paper; `looks` has the implementations' own."""
+"""How all figures look: type, sizes, lines and paper; `way_styles` has the implementations' own."""
 
 from collections.abc import Callable
 from functools import wraps

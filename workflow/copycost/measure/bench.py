@@ -9,7 +9,7 @@ from typing import Any
 
 from copycost.config.cells import Cell
 from copycost.errors import CopycostError
-from copycost.measure.host_lock import Claim, claimed
+from copycost.measure.host_lock import HeldHost, locked_host
 from copycost.testbeds.testbed import Testbed, open_testbed
 
 # the receiver that maps what comes instead of copying it
@@ -24,7 +24,7 @@ class Bench:
 
     Attributes
     ----------
-    claim
+    held
         The host.
     kept
         Takes the testbed down at the end.
@@ -34,7 +34,7 @@ class Bench:
         How long repetitions before waited for their turn [s].
     """
 
-    claim: Claim
+    held: HeldHost
     kept: ExitStack = field(default_factory=ExitStack)
     testbed: Testbed | None = None
     waited_s: float = 0.0
@@ -45,7 +45,7 @@ class Bench:
             self.testbed = self.kept.enter_context(
                 open_testbed(
                     cell.testbed,
-                    self.claim.machine,
+                    self.held.machine,
                     page_segments=cell.receiver == _MAPPING_RECEIVER,
                     peer=peer,
                 )
@@ -80,8 +80,8 @@ def bench_for(cell: Cell, lock_path: Path | None = None) -> Iterator[Bench]:
     MeasurementStopped
         After Ctrl-C, or if the process that waits for the record is gone.
     """
-    with claimed(cell.path, lock_path) as claim:
-        bench = Bench(claim)
+    with locked_host(cell.path, lock_path) as held:
+        bench = Bench(held)
         try:
             yield bench
         finally:

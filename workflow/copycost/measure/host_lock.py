@@ -13,7 +13,7 @@ from copycost.hosts.waiting import Waiting
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class HeldHost:
     """The machine that we run on, while nobody else measures there."""
 
     machine: LocalHost
@@ -22,7 +22,7 @@ class Claim:
 
 
 @contextmanager
-def claimed(what: str, lock_path: Path | None = None) -> Iterator[Claim]:
+def locked_host(what: str, lock_path: Path | None = None) -> Iterator[HeldHost]:
     """Wait for our turn, and keep other measurements off for the time of the block.
 
     Parameters
@@ -42,7 +42,7 @@ def claimed(what: str, lock_path: Path | None = None) -> Iterator[Claim]:
     machine = LocalHost()
     try:
         with watched_parents() as parent_fds, machine.lock(lock_path, parent_fds) as lock:
-            yield Claim(machine, lock, Waiting(parent_fds))
+            yield HeldHost(machine, lock, Waiting(parent_fds))
     except KeyboardInterrupt:
         raise MeasurementStopped(
             f"{what}: interrupted, nothing of it is left; run again to go on"

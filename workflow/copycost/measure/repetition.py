@@ -35,11 +35,11 @@ from copycost.measure.drivers.protocol import (
     MissedWindow,
     NoMeasurement,
     PerfUnusable,
-    Scene,
+    Setup,
     Verdict,
     Window,
 )
-from copycost.measure.host_lock import Claim
+from copycost.measure.host_lock import HeldHost
 from copycost.measure.window import require_same_clocks, window_warnings
 from copycost.observers.disturbance import lock_warning, user_mode_warning
 from copycost.observers.hypervisor import Hypervisor
@@ -127,17 +127,17 @@ def measure_repetition(task: Task, bench: Bench | None = None) -> Record:
     if bench is None:
         with bench_for(task.cell, task.lock_path) as bench:
             return measure_repetition(task, bench)
-    claim = bench.claim
-    record = start_record(task.cell, task.settings, task.facts, claim)
+    held = bench.held
+    record = start_record(task.cell, task.settings, task.facts, held)
     try:
         _measure(record, task, bench)
     except CopycostError as error:
         bench.clear()
         _conclude(record, _verdict_of(error))
-    record["end_ns"] = claim.machine.clock_ns()
+    record["end_ns"] = held.machine.clock_ns()
     # of all machines that take part
-    record["lock_wait_s"] = claim.lock.wait_s - bench.waited_s
-    bench.waited_s = claim.lock.wait_s
+    record["lock_wait_s"] = held.lock.wait_s - bench.waited_s
+    bench.waited_s = held.lock.wait_s
     record["warnings"] = lock_warning(record["lock_wait_s"]) + record["warnings"]
     record["wall_s"] = (record["end_ns"] - record["start_ns"]) / 1e9
     return record
@@ -169,14 +169,14 @@ def _conclude(record: Record, verdict: Verdict) -> None:
 
 def _measure(record: Record, task: Task, bench: Bench) -> None:
     """Build the testbed, place the threads, measure on it, and fill in the record."""
-    cell, settings, facts, claim = task.cell, task.settings, task.facts_by_side, bench.claim
+    cell, settings, facts, held = task.cell, task.settings, task.facts_by_side, bench.held
     used = record["settings"]
     kernel = KernelCounters()
     others = [*task.observers, kernel, Hypervisor()]
     with ExitStack() as stack:
         for observer in others:
             stack.callback(observer.close)
-            observer.open(claim.machine)
+            observer.open(held.machine)
         testbed = bench.built_for(cell, task.peer)
         record["testbed"] = _testbed_facts(testbed, facts)
         placement = place_sides(
@@ -193,30 +193,30 @@ def _measure(record: Record, task: Task, bench: Bench) -> None:
         for observer in (perf, beside):
             stack.callback(observer.close)
         kernel.heated = {side: placement.cpus(side) for side in SIDES}
-        scene = Scene(
+        setup = Setup(
             cell,
             settings,
             facts,
-            claim.machine,
+            held.machine,
             placement,
             testbed,
-            claim.waiting,
+            held.waiting,
             partial(_around, [one for one in observers if one is not beside]),
             attach_s=max(one.attach_s for one in observers),
             takes_any_traffic=any(one.takes_any_traffic for one in observers),
             around_reference=partial(_around, [beside]),
             meanwhile=prepare_check,
         )
-        used.update(task.driver.plan(scene))  # type: ignore[typeddict-item]
+        used.update(task.driver.plan(setup))  # type: ignore[typeddict-item]
         for observer in observers:
             observer.prepare(testbed)
         try:
-            _watch_on_time(record, task, scene, observers)
+            _watch_on_time(record, task, setup, observers)
         except PerfUnusable as error:
             _log.warning("%s: measuring without perf", error)
             perf.give_up(str(error))
             beside.give_up(str(error))
-            _watch_on_time(record, task, scene, observers)
+            _watch_on_time(record, task, setup, observers)
     record["status"] = "measured"
     record["warnings"] += user_mode_warning(record["observed"][perf.name])
 
@@ -229,7 +229,7 @@ def _around(observers: Sequence[WindowObserver], side: SideName, launch: Launch)
 
 
 def _watch_on_time(
-    record: Record, task: Task, scene: Scene, observers: Sequence[WindowObserver]
+    record: Record, task: Task, setup: Setup, observers: Sequence[WindowObserver]
 ) -> None:
     """Watch a window; another one, a few times, where it was missed.
 
@@ -238,19 +238,19 @@ def _watch_on_time(
     """
     for _ in range(_MOST_WINDOWS - 1):
         try:
-            return _watch(record, task, scene, observers)
+            return _watch(record, task, setup, observers)
         except MissedWindow as late:
             _log.warning("%s: once more", late.verdict.reason)
             for observer in observers:
                 observer.close()
-                observer.prepare(scene.testbed)
-    return _watch(record, task, scene, observers)
+                observer.prepare(setup.testbed)
+    return _watch(record, task, setup, observers)
 
 
-def _watch(record: Record, task: Task, scene: Scene, observers: Sequence[WindowObserver]) -> None:
+def _watch(record: Record, task: Task, setup: Setup, observers: Sequence[WindowObserver]) -> None:
     """Have traffic made, watch a window of it, and put what was found into the record."""
-    settings, clock_ns = task.settings, scene.machine.clock_ns
-    with task.driver.traffic(scene) as traffic:
+    settings, clock_ns = task.settings, setup.machine.clock_ns
+    with task.driver.traffic(setup) as traffic:
         sides, beside = traffic.sides, traffic.sides_of_reference
         for observer in observers:
             watched = [*sides, *beside] if observer.takes_both else sides
@@ -275,9 +275,9 @@ def _watch(record: Record, task: Task, scene: Scene, observers: Sequence[WindowO
         window = payload.window or Window(begun_ns, ended_ns)
         found = {one.name: one.found() for one in observers}
         warnings = window_warnings(
-            task.facts_by_side, scene.testbed, observers, payload, window, found
+            task.facts_by_side, setup.testbed, observers, payload, window, found
         )
-        require_same_clocks(record, scene.testbed, window)
+        require_same_clocks(record, setup.testbed, window)
     record["driver"] = payload.entry
     if (counted := found.pop("reference", None)) is not None:
         payload.entry["reference"]["perf_stat"] = counted
@@ -313,7 +313,9 @@ def _machine_facts(host: Host, facts: Mapping[str, Any]) -> MachineFacts:
     }
 
 
-def start_record(cell: Cell, settings: Settings, facts: Mapping[str, Any], claim: Claim) -> Record:
+def start_record(
+    cell: Cell, settings: Settings, facts: Mapping[str, Any], held: HeldHost
+) -> Record:
     """Return the record of a repetition that has just begun."""
     return {
         "schema_version": SCHEMA_VERSION,
@@ -338,9 +340,9 @@ def start_record(cell: Cell, settings: Settings, facts: Mapping[str, Any], claim
         },
         "host_digest": host_digest(facts),
         "commit": current_commit(),
-        "boot_id": claim.machine.files.text("proc/sys/kernel/random/boot_id") or "",
+        "boot_id": held.machine.files.text("proc/sys/kernel/random/boot_id") or "",
         "started_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        "start_ns": claim.machine.clock_ns(),
+        "start_ns": held.machine.clock_ns(),
         "end_ns": 0,
         "lock_wait_s": 0.0,
         "wall_s": 0.0,

@@ -11,7 +11,7 @@ from textwrap import fill
 from typing import Literal, get_args
 
 from copycost.build.typesetter import Typesetter, embedded_default, find_typesetter
-from copycost.errors import CopycostError
+from copycost.errors import CopycostError, in_words, lacks_room
 from copycost.records.files import write_bytes_whole, write_json
 from copycost.report import embedded, quarto
 from copycost.report.quarto import QuartoError
@@ -90,9 +90,12 @@ def _typeset_or_say_why(qmd: Path, kind: Format, typesetter: Typesetter) -> tupl
     """Return a file in one format, what typeset it, and why it only stands in for the report."""
     try:
         content, used = _typeset(qmd, kind, typesetter)
-    except CopycostError as error:
+    except Exception as error:  # whatever it is, the other format stands
+        if lacks_room(error):
+            raise  # the script waits for room and runs again
         log.exception("%s", kind)
-        return _STAND_INS[kind](qmd, str(error)), "copycost itself", str(error)
+        why = in_words(error)
+        return _STAND_INS[kind](qmd, why), "copycost itself", why
     return content, used.description, ""
 
 
@@ -119,9 +122,10 @@ def _typeset(qmd: Path, kind: Format, typesetter: Typesetter) -> tuple[bytes, Ty
     if typesetter.quarto is not None:
         try:
             return quarto.render(qmd, typesetter.quarto, typesetter.description, kind), typesetter
-        except QuartoError as error:
+        except (QuartoError, OSError, ValueError) as error:
             typesetter = embedded_default(f"{typesetter.description} failed")
-            said = f"{error}; {typesetter.description} typesets {qmd.with_suffix(f'.{kind}').name}"
+            output = qmd.with_suffix(f".{kind}").name
+            said = f"{in_words(error)}; {typesetter.description} typesets {output}"
             log.warning("%s", said)
             print(f"copycost: {said}", file=sys.stderr)
     render = embedded.render_html if kind == "html" else embedded.render_pdf

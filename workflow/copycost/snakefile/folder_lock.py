@@ -30,7 +30,7 @@ def while_free() -> Iterator[bool]:
         os.close(fd)
 
 
-def claim_folder() -> None:
+def lock_folder() -> None:
     """Keep other runs out of this folder until this process ends, however it ends.
 
     Snakemake's own lock is a file that a killed run leaves behind, and that has to be removed by

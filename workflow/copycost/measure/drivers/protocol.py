@@ -1,18 +1,18 @@
 """Drivers: who makes the traffic of a repetition. Two are here, our C programs and iperf3.
 
-A driver is handed a `Scene`, everything that one repetition is made of, and knows neither which
+A driver is handed a `Setup`, everything that one repetition is made of, and knows neither which
 study asked for it nor who watches. A repetition leads it through these steps:
 
-1. `plan(scene)` settles what the driver decides by itself, before anything is started, and returns
+1. `plan(setup)` settles what the driver decides by itself, before anything is started, and returns
    it for the record.
-2. `traffic(scene)` is a context manager: at its start all programs stand ready, or send already; at
+2. `traffic(setup)` is a context manager: at its start all programs stand ready, or send already; at
    its end none is left, whatever happened. What goes wrong within it, also in the hands of an
    observer, leaves it as `NoMeasurement`, in words about the programs.
 3. `Traffic.open_window` says when the window will be; `Traffic.watch_until` waits for its edges and
    notices whoever ends too early.
 4. `Traffic.finish` waits for the programs to end by themselves and returns what they said.
 
-Programs are started on `scene.testbed.hosts[SIDE]`, never elsewhere, through `scene.start`, so that
+Programs are started on `setup.testbed.hosts[SIDE]`, never elsewhere, through `setup.start`, so that
 observers can put counters around those that switch them. Times of a window are in our own clock; a
 side on a host with another one is told them in that (`Host.clock_offset_ns`).
 """
@@ -68,7 +68,7 @@ class PerfUnusable(CopycostError):
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class Setup:
     """Everything that one repetition is made of.
 
     Attributes
@@ -200,10 +200,10 @@ class Driver(Protocol):
     def reference(self) -> str | None:
         """The implementation that is measured beside, in turns with the cell's; None for none."""
 
-    def plan(self, scene: Scene) -> dict[str, Any]:
+    def plan(self, setup: Setup) -> dict[str, Any]:
         """Decide what the driver decides by itself, and return it as settings of the record."""
 
-    def traffic(self, scene: Scene) -> AbstractContextManager[Traffic]:
+    def traffic(self, setup: Setup) -> AbstractContextManager[Traffic]:
         """Return a block in which the traffic stands ready or runs.
 
         Raises

@@ -12,7 +12,7 @@ from copycost.figures.panels import (
     draw_intervals,
     finish,
     grid_of,
-    looks_of,
+    line_styles_of,
     name_panel,
     note_on_points,
 )
@@ -135,7 +135,7 @@ def draw_bitrate(facts: Mapping[str, Any]) -> Drawn:
 
 def _points(axes: Axes, data: pd.DataFrame, x: str, y: str, ends: tuple[str, str]) -> None:
     """Draw points with their intervals; saturated ones are hollow."""
-    for look, part in looks_of(data):
+    for look, part in line_styles_of(data):
         draw_intervals(axes, part, x, ends, look)
         tips = [
             f"{look.label}, {row['side']}: "

@@ -14,7 +14,7 @@ from copycost.figures.panels import (
     draw_intervals,
     finish,
     grid_of,
-    looks_of,
+    line_styles_of,
     name_panel,
     note_on_points,
     with_room,
@@ -154,7 +154,7 @@ def draw_cost(facts: Mapping[str, Any]) -> Drawn:
 
 def _lines(axes: Axes, data: pd.DataFrame, *, hollow: bool, joined: bool = True) -> None:
     """Draw one quantity, a colour and marker per number of streams."""
-    for look, part in looks_of(data):
+    for look, part in line_styles_of(data):
         draw_intervals(axes, part, "msg_bytes", ("low", "high"), look)
         tips = [
             f"{look.label}, {exact_size(row['msg_bytes'])}: {row['quantity']} {value_tip(row)}"

@@ -19,7 +19,7 @@ from copycost.hosts.placement import place
 from copycost.measure.drivers.programs.side import EXIT_UNAVAILABLE
 from copycost.measure.drivers.programs.working_set import ring_bytes
 from copycost.measure.drivers.protocol import AGAIN, Verdict
-from copycost.measure.host_lock import Claim, claimed
+from copycost.measure.host_lock import HeldHost, locked_host
 from copycost.observers.disturbance import lock_warning
 from copycost.records.record import host_digest
 from copycost.studies.memory.record import SCHEMA_VERSION, MemoryRecord
@@ -59,10 +59,10 @@ def measure_memory(
     MeasurementStopped
         After Ctrl-C, or if the process that waits for the record is gone.
     """
-    with claimed("memory floor", lock_path) as claim:
-        record = _start_record(host, claim)
-        outcome = _measure(record, program, sender_cpus, claim)
-        record["end_ns"] = claim.machine.clock_ns()
+    with locked_host("memory floor", lock_path) as held:
+        record = _start_record(host, held)
+        outcome = _measure(record, program, sender_cpus, held)
+        record["end_ns"] = held.machine.clock_ns()
     record["wall_s"] = (record["end_ns"] - record["start_ns"]) / 1e9
     if isinstance(outcome, Verdict):
         record["status"], record["reason"] = outcome.status, outcome.reason
@@ -73,7 +73,7 @@ def measure_memory(
     return record
 
 
-def _start_record(host: Mapping[str, Any], claim: Claim) -> MemoryRecord:
+def _start_record(host: Mapping[str, Any], held: HeldHost) -> MemoryRecord:
     return {
         "schema_version": SCHEMA_VERSION,
         "status": "failed",
@@ -86,32 +86,32 @@ def _start_record(host: Mapping[str, Any], claim: Claim) -> MemoryRecord:
         },
         "host_digest": host_digest(host),
         "commit": current_commit(),
-        "boot_id": claim.machine.files.text("proc/sys/kernel/random/boot_id") or "",
+        "boot_id": held.machine.files.text("proc/sys/kernel/random/boot_id") or "",
         "started_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        "start_ns": claim.machine.clock_ns(),
+        "start_ns": held.machine.clock_ns(),
         "end_ns": 0,
-        "lock_wait_s": claim.lock.wait_s,
+        "lock_wait_s": held.lock.wait_s,
         "wall_s": 0.0,
         "floor": None,
-        "warnings": lock_warning(claim.lock.wait_s),
+        "warnings": lock_warning(held.lock.wait_s),
     }
 
 
 def _measure(
-    record: MemoryRecord, program: Path, sender_cpus: Sequence[int] | None, claim: Claim
+    record: MemoryRecord, program: Path, sender_cpus: Sequence[int] | None, held: HeldHost
 ) -> dict[str, Any] | Verdict:
     settings = record["settings"]
     try:
-        settings["cpu"] = place(claim.machine, APART, sender_cpus, None).sender_cpus[0]
+        settings["cpu"] = place(held.machine, APART, sender_cpus, None).sender_cpus[0]
         remedy = "stop what holds the memory, then " + AGAIN
-        require_memory(claim.machine.files, settings["max_bytes"], "the two buffers", remedy)
-        path = claim.machine.path_of(program)
+        require_memory(held.machine.files, settings["max_bytes"], "the two buffers", remedy)
+        path = held.machine.path_of(program)
         words = (
             *(path, "--max-bytes", str(settings["max_bytes"])),
             *("--repetitions", str(settings["repetitions"])),
             *("--cpu", str(settings["cpu"])),
         )
-        return _run(Launch(words, path), claim)
+        return _run(Launch(words, path), held)
     except AttemptFailed as error:
         return Verdict("failed", error.reason, error.remedy)
     except ConfigError as error:
@@ -120,12 +120,12 @@ def _measure(
         return Verdict("failed", str(error), AGAIN)
 
 
-def _run(launch: Launch, claim: Claim) -> dict[str, Any] | Verdict:
+def _run(launch: Launch, held: HeldHost) -> dict[str, Any] | Verdict:
     """Run the program to its end, or until nobody waits for it any more."""
-    claim.waiting.during = "measurement of memory"
-    program = claim.machine.start(launch)
+    held.waiting.during = "measurement of memory"
+    program = held.machine.start(launch)
     try:
-        in_time = claim.waiting.for_ends([program], time.monotonic() + _LIMIT_S)
+        in_time = held.waiting.for_ends([program], time.monotonic() + _LIMIT_S)
         program.end()
         if not in_time:
             return Verdict("failed", f"memory_floor did not end within {_LIMIT_S:g} s", AGAIN)

@@ -14,7 +14,7 @@ from copycost.config.testbeds import is_wire
 from copycost.figures.axes import SCALE_NOTE, scale_of, value_axis
 from copycost.figures.layout import finish, groups_of, new_sheet
 from copycost.figures.lines import context_note
-from copycost.figures.markers import in_order, looks
+from copycost.figures.markers import in_order, way_styles
 from copycost.figures.style import EDGE, styled
 from copycost.figures.tables import Drawn, Legend, counted, left_out, spread
 from copycost.figures.text import empty_figure, size_label
@@ -126,7 +126,7 @@ def _legend(names: tuple[str, ...], known: Sequence[Mapping[str, Any]], conditio
 def _draw_panel(
     axes: Axes, data: pd.DataFrame, members: tuple[str, ...], implementations: tuple[str, ...]
 ) -> None:
-    styles = looks(implementations)
+    styles = way_styles(implementations)
     data = data.assign(nines=_nines(data["quantile"]))
     behind = data[~data["implementation"].isin(members)]
     if len(behind):

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from copycost.figures.axes import size_axis
-from copycost.figures.markers import in_order, looks
+from copycost.figures.markers import in_order, way_styles
 from copycost.figures.style import QUIET, WIDTH_CM, styled
 from copycost.figures.tables import Drawn
 from copycost.figures.text import NOTE_PT, empty_figure, put_note, size_label, wrap
@@ -67,7 +67,7 @@ def draw_misses(facts: Mapping[str, Any]) -> Drawn:
     panels, names = list(data["panel"].unique()), in_order(data["implementation"])
     figure = Figure(layout="constrained")
     grid = figure.subplots(len(LEVELS), len(panels), squeeze=False, sharey="row", sharex="col")
-    styles = looks(names)
+    styles = way_styles(names)
     for row, level in enumerate(LEVELS):
         for column, panel in enumerate(panels):
             axes = grid[row, column]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import pytest
-from scenes import HOST
+from setups import HOST
 
 from copycost.hosts.host import Host
 from copycost.hosts.launch import CONTROL, Launch

@@ -22,7 +22,7 @@ from copycost.measure.drivers.protocol import (
     NoMeasurement,
     Payload,
     Phase,
-    Scene,
+    Setup,
     Verdict,
     Window,
 )
@@ -62,15 +62,15 @@ class Iperf3:
     name = NAME
     reference: str | None = None
 
-    def plan(self, scene: Scene) -> dict[str, Any]:
+    def plan(self, setup: Setup) -> dict[str, Any]:
         """Decide nothing: it sends one buffer again and again."""
-        scene.testbed.require_reached("receiver")  # over TCP, whatever it measures
+        setup.testbed.require_reached("receiver")  # over TCP, whatever it measures
         return {}
 
     @contextmanager
-    def traffic(self, scene: Scene) -> Iterator["Iperf3Traffic"]:
+    def traffic(self, setup: Setup) -> Iterator["Iperf3Traffic"]:
         """Start the servers, then the clients, each once the one before it sends."""
-        traffic = Iperf3Traffic(scene, find_on_both(scene.testbed.hosts))
+        traffic = Iperf3Traffic(setup, find_on_both(setup.testbed.hosts))
         try:
             traffic.start()
             yield traffic
@@ -98,14 +98,14 @@ class Iperf3Traffic:
     The begin of a client is the zero of the times in its report, so it must not be noted late.
     """
 
-    def __init__(self, scene: Scene, tools: Mapping[SideName, Iperf3Tool]) -> None:
-        self._scene = scene
+    def __init__(self, setup: Setup, tools: Mapping[SideName, Iperf3Tool]) -> None:
+        self._setup = setup
         self._tools = tools
         # the older one decides
         oldest = min(tools.values(), key=lambda tool: tool.version)
-        self._n_pairs, self._per_pair = oldest.pairs(scene.cell.n_threads)
-        start_s = scene.attach_s + _FURTHER_PAIR_S * (self._n_pairs - 1)
-        settings = scene.settings
+        self._n_pairs, self._per_pair = oldest.pairs(setup.cell.n_threads)
+        start_s = setup.attach_s + _FURTHER_PAIR_S * (self._n_pairs - 1)
+        settings = setup.settings
         # it takes whole seconds only
         self._seconds = math.ceil(start_s + settings.warmup_s + settings.duration_s)
         self._servers: list[_Process] = []
@@ -118,7 +118,7 @@ class Iperf3Traffic:
     @property
     def sides(self) -> Sequence[Side]:
         """Clients and servers, for observers."""
-        hosts = self._scene.testbed.hosts
+        hosts = self._setup.testbed.hosts
         return [
             Side("sender", hosts["sender"], [one.program for one in self._clients]),
             Side(
@@ -128,7 +128,7 @@ class Iperf3Traffic:
 
     def start(self) -> None:
         """Start all processes; the last client sends when this returns."""
-        testbed = self._scene.testbed
+        testbed = self._setup.testbed
         if testbed.own_namespaces and testbed.isolation != "host":
             self._ports = [_FIRST_PORT + index for index in range(self._n_pairs)]
         else:
@@ -136,7 +136,7 @@ class Iperf3Traffic:
             self._ports = host.free_ports(address, self._n_pairs, testbed.ports)
         for index, port in enumerate(self._ports):
             self._servers.append(self._start("server", index, port))
-        self._scene.meanwhile()
+        self._setup.meanwhile()
         self._await_listening()
         for index, port in enumerate(self._ports):
             client = self._start("client", index, port)
@@ -145,7 +145,7 @@ class Iperf3Traffic:
 
     def _start(self, role: Role, index: int, port: int) -> _Process:
         side = _SIDE_OF[role]
-        placement = self._scene.placement
+        placement = self._setup.placement
         cpus, first = placement.cpus(side), index * self._per_pair
         launch = Launch(
             tuple(self._words(role, port)),
@@ -154,20 +154,20 @@ class Iperf3Traffic:
             or frozenset(cpus[(first + i) % len(cpus)] for i in range(self._per_pair)),
             dies_with_us=True,
         )
-        return _Process(role, self._scene.start(side, launch))
+        return _Process(role, self._setup.start(side, launch))
 
     def _words(self, role: Role, port: int) -> list[str]:
         """Return the command line, see iperf3(1)."""
-        path, address = self._tools[_SIDE_OF[role]].path, self._scene.testbed.addresses[1]
+        path, address = self._tools[_SIDE_OF[role]].path, self._setup.testbed.addresses[1]
         common = ["-p", str(port), "-J", "-i", f"{_INTERVAL_S:g}"]
         if role == "server":
             return [path, "-s", "-1", "-B", address, *common]
         words = [path, "-c", address, "-t", str(self._seconds), *common]
-        words += ["-l", str(self._scene.cell.msg_bytes), "-P", str(self._per_pair)]
-        if self._scene.testbed.transport == "datagram":
-            limit = self._scene.testbed.payload_limit(self._scene.cell.msg_bytes) or 0
+        words += ["-l", str(self._setup.cell.msg_bytes), "-P", str(self._per_pair)]
+        if self._setup.testbed.transport == "datagram":
+            limit = self._setup.testbed.payload_limit(self._setup.cell.msg_bytes) or 0
             # of each stream; 0 is as fast as can be
-            each_bits_per_s = round(8 * limit / self._scene.cell.n_threads)
+            each_bits_per_s = round(8 * limit / self._setup.cell.n_threads)
             return [*words, "-u", "-b", str(each_bits_per_s)]
         return [*words, "-C", self._congestion_control()]
 
@@ -176,8 +176,8 @@ class Iperf3Traffic:
 
         iperf3 ends where it may not have the one it is told; every kernel has reno, and allows it.
         """
-        wanted = self._scene.settings.congestion_control
-        host = self._scene.testbed.hosts["sender"]
+        wanted = self._setup.settings.congestion_control
+        host = self._setup.testbed.hosts["sender"]
         return next(
             (name for name in (wanted, _FALLBACK) if host.allows_congestion_control(name)), wanted
         )
@@ -185,7 +185,7 @@ class Iperf3Traffic:
     def open_window(self, warmup_s: float, duration_s: float) -> Window:
         """Return the window: the traffic runs already."""
         self._enter("warm-up")
-        start_ns = self._scene.machine.clock_ns() + round(warmup_s * 1e9)
+        start_ns = self._setup.machine.clock_ns() + round(warmup_s * 1e9)
         return Window(start_ns, start_ns + round(duration_s * 1e9), kept=False)
 
     def watch_until(self, until_ns: int, next_phase: Phase) -> None:
@@ -239,7 +239,7 @@ class Iperf3Traffic:
             process.program.close()
 
     def _enter(self, phase: Phase | Literal["start"]) -> None:
-        self._phase = self._scene.waiting.during = phase
+        self._phase = self._setup.waiting.during = phase
 
     def _await_listening(self) -> None:
         wanted = {f"{port:04X}" for port in self._ports}
@@ -252,18 +252,18 @@ class Iperf3Traffic:
 
     def _listening(self) -> set[str]:
         """Return the ports at which somebody listens, in the words of /proc/net/tcp."""
-        text = self._scene.testbed.hosts["receiver"].files.text("proc/net/tcp") or ""
+        text = self._setup.testbed.hosts["receiver"].files.text("proc/net/tcp") or ""
         return listening_ports(text)
 
     def _await_traffic(self, client: _Process) -> None:
         """Wait until a client has written a message, and note when it began to."""
-        host = self._scene.testbed.hosts["sender"]
+        host = self._setup.testbed.hosts["sender"]
         deadline_s = time.monotonic() + _TIMEOUT_S
-        enough = _CONTROL_BYTES + self._scene.cell.msg_bytes
+        enough = _CONTROL_BYTES + self._setup.cell.msg_bytes
         while not client.began_ns:
             written = host.written_bytes(client.program.pid)
             if written is None or written >= enough:
-                client.began_ns = self._scene.machine.clock_ns()
+                client.began_ns = self._setup.machine.clock_ns()
             everybody = [*self._clients, *self._servers]
             if ended := self._wait(everybody, time.monotonic() + _POLL_S):
                 raise self._ended(ended[0])
@@ -272,7 +272,7 @@ class Iperf3Traffic:
 
     def _wait(self, processes: Sequence[_Process], until_s: float) -> list[_Process]:
         """Return which processes have ended, at the latest at a time."""
-        ended = self._scene.waiting.for_ends([one.program for one in processes], until_s)
+        ended = self._setup.waiting.for_ends([one.program for one in processes], until_s)
         return [one for one in processes if one.program in ended]
 
     def _ended(self, process: _Process) -> CopycostError:
@@ -287,7 +287,7 @@ class Iperf3Traffic:
             reason = (
                 f"the iperf3 {process.role}'s test of {self._seconds} s was over during the"
                 f" {self._phase}: the host is too busy for it"
-                f" (streams: {self._scene.cell.n_threads})"
+                f" (streams: {self._setup.cell.n_threads})"
             )
             return MissedWindow(Verdict("failed", reason, AGAIN))
         known = code is None or code >= 0

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 from copycost.hosts.side import SideName
-from copycost.measure.drivers.protocol import Scene
+from copycost.measure.drivers.protocol import Setup
 from copycost.records.record import SinkFacts
 from copycost.testbeds.drop_hook import SINK_PORT, DropHook
 
 
-def side_options(scene: Scene, name: SideName, ring_bytes: int, io_timeout_s: float) -> list[str]:
+def side_options(setup: Setup, name: SideName, ring_bytes: int, io_timeout_s: float) -> list[str]:
     """Return a program's options, without those for control line and perf.
 
     Options that leave things as they are by default are left out.
@@ -21,21 +21,21 @@ def side_options(scene: Scene, name: SideName, ring_bytes: int, io_timeout_s: fl
         The program's longest wait [s].
     """
     options = {
-        **_addresses(scene, name),
-        "--threads": scene.cell.n_threads,
-        "--msg-bytes": scene.cell.msg_bytes,
-        **_pinning(scene, name),
-        **_socket_options(scene),
-        **(_message_options(scene, ring_bytes) if name == "sender" else {}),
-        **(_rate(scene) if name == "sender" else {}),
+        **_addresses(setup, name),
+        "--threads": setup.cell.n_threads,
+        "--msg-bytes": setup.cell.msg_bytes,
+        **_pinning(setup, name),
+        **_socket_options(setup),
+        **(_message_options(setup, ring_bytes) if name == "sender" else {}),
+        **(_rate(setup) if name == "sender" else {}),
         "--io-timeout-ms": round(io_timeout_s * 1e3),
     }
     words = [word for option, value in options.items() for word in (option, str(value))]
-    return [*words, *_flags(scene, name)]
+    return [*words, *_flags(setup, name)]
 
 
-def _addresses(scene: Scene, name: SideName) -> dict[str, str | int]:
-    testbed = scene.testbed
+def _addresses(setup: Setup, name: SideName) -> dict[str, str | int]:
+    testbed = setup.testbed
     if testbed.drop_hook is not None:
         return {"--connect": testbed.addresses[1], "--port": SINK_PORT}
     # the receiver connects to the sender
@@ -47,20 +47,20 @@ def _addresses(scene: Scene, name: SideName) -> dict[str, str | int]:
     return {"--bind": testbed.addresses[0], "--port": first, "--last-port": last}
 
 
-def _pinning(scene: Scene, name: SideName) -> dict[str, str]:
-    if not scene.placement.pinned:
+def _pinning(setup: Setup, name: SideName) -> dict[str, str]:
+    if not setup.placement.pinned:
         return {}
-    return {"--cpus": ",".join(map(str, scene.placement.cpus(name)))}
+    return {"--cpus": ",".join(map(str, setup.placement.cpus(name)))}
 
 
-def _socket_options(scene: Scene) -> dict[str, str | int]:
-    settings = scene.settings
+def _socket_options(setup: Setup) -> dict[str, str | int]:
+    settings = setup.settings
     asks = settings.mode == "request_response"
     options: dict[str, str | int] = {
         "--sndbuf-bytes": settings.send_buffer_bytes or 0,
         "--rcvbuf-bytes": settings.receive_buffer_bytes or 0,
     }
-    if scene.testbed.transport == "datagram":
+    if setup.testbed.transport == "datagram":
         options["--transport"] = "datagram"
     else:
         congestion = list(dict.fromkeys([settings.congestion_control, "reno"]))
@@ -73,26 +73,26 @@ def _socket_options(scene: Scene) -> dict[str, str | int]:
     return options
 
 
-def _message_options(scene: Scene, ring_bytes: int) -> dict[str, str | int]:
+def _message_options(setup: Setup, ring_bytes: int) -> dict[str, str | int]:
     """Return how the sender makes its messages and hands them over."""
     chosen = {
-        "--batch": (scene.cell.batch, 1),
+        "--batch": (setup.cell.batch, 1),
         "--ring-bytes": (ring_bytes, 0),
-        "--interval-ns": (scene.settings.interval_ns, 0),
+        "--interval-ns": (setup.settings.interval_ns, 0),
     }
     return {option: value for option, (value, usual) in chosen.items() if value != usual}
 
 
-def _rate(scene: Scene) -> dict[str, int]:
+def _rate(setup: Setup) -> dict[str, int]:
     """Return how fast the sender may be, where the path says how much it carries."""
-    limit = scene.testbed.payload_limit(scene.cell.msg_bytes)
+    limit = setup.testbed.payload_limit(setup.cell.msg_bytes)
     return {} if limit is None else {"--rate": max(1, round(limit))}
 
 
-def _flags(scene: Scene, name: SideName) -> list[str]:
+def _flags(setup: Setup, name: SideName) -> list[str]:
     if name == "receiver":
         return []
-    flags = {"--sink": scene.testbed.drop_hook is not None, "--fresh": scene.settings.fresh}
+    flags = {"--sink": setup.testbed.drop_hook is not None, "--fresh": setup.settings.fresh}
     return [flag for flag, wanted in flags.items() if wanted]
 
 

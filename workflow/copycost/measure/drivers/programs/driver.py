@@ -41,7 +41,7 @@ from copycost.measure.drivers.protocol import (
     Payload,
     PerfUnusable,
     Phase,
-    Scene,
+    Setup,
     Verdict,
     Window,
 )
@@ -79,31 +79,31 @@ class Programs:
         self._io_timeout_s = io_timeout_s
         self._ring_bytes = 0
 
-    def plan(self, scene: Scene) -> dict[str, Any]:
+    def plan(self, setup: Setup) -> dict[str, Any]:
         """Choose the ring of messages, by the caches of the sender's machine."""
-        cell = scene.cell
-        if scene.testbed.transport == "stream":  # whether UDP passes was not tried
-            scene.testbed.require_reached("sender")
-        sharers = cache_sharers_on(scene.testbed.hosts["sender"].machine)
-        at_once = fewest_at_once(scene.placement, cell.n_threads, sharers)
-        facts = scene.facts["sender"]
+        cell = setup.cell
+        if setup.testbed.transport == "stream":  # whether UDP passes was not tried
+            setup.testbed.require_reached("sender")
+        sharers = cache_sharers_on(setup.testbed.hosts["sender"].machine)
+        at_once = fewest_at_once(setup.placement, cell.n_threads, sharers)
+        facts = setup.facts["sender"]
         self._ring_bytes = ring_bytes(cell.working_set, facts, cell.n_threads, at_once)
         return {"ring_bytes": self._ring_bytes}
 
     @contextmanager
-    def traffic(self, scene: Scene) -> Iterator["ProgramsTraffic"]:
+    def traffic(self, setup: Setup) -> Iterator["ProgramsTraffic"]:
         """Start both sides, if there is room for the messages, and lead them to stand ready."""
-        with self.begun(scene) as traffic:
+        with self.begun(setup) as traffic:
             traffic.connect()
             yield traffic
 
     @contextmanager
-    def begun(self, scene: Scene) -> Iterator["ProgramsTraffic"]:
+    def begun(self, setup: Setup) -> Iterator["ProgramsTraffic"]:
         """Start the sender, if there is room for its messages, which it makes now."""
-        cell, host = scene.cell, scene.testbed.hosts["sender"]
+        cell, host = setup.cell, setup.testbed.hosts["sender"]
         check_memory(host, self._ring_bytes, cell.msg_bytes, cell.n_threads, cell.strategy)
         timeout_s = self._io_timeout_s + time_to_fill_s(self._ring_bytes)
-        traffic = ProgramsTraffic(scene, self._receiver, self._ring_bytes, timeout_s)
+        traffic = ProgramsTraffic(setup, self._receiver, self._ring_bytes, timeout_s)
         try:
             with traffic.judged():
                 traffic.start(self._sender)
@@ -121,13 +121,13 @@ class ProgramsTraffic:
     sides_of_reference: Sequence[Side] = ()
 
     def __init__(
-        self, scene: Scene, receiver: Path | None, ring_bytes: int, io_timeout_s: float
+        self, setup: Setup, receiver: Path | None, ring_bytes: int, io_timeout_s: float
     ) -> None:
-        self._scene = scene
+        self._setup = setup
         self._receiver = receiver
         self._ring_bytes = ring_bytes
         self._io_timeout_s = io_timeout_s
-        self._conversation = Conversation(io_timeout_s, scene.waiting, scene.machine)
+        self._conversation = Conversation(io_timeout_s, setup.waiting, setup.machine)
         self._token = secrets.token_hex(8)  # by which both sides know each other
 
     @contextmanager
@@ -142,7 +142,7 @@ class ProgramsTraffic:
             end_sides(running, _GRACE_S)
             self.log_errors()
             _raise_if_perf_failed(error, running)
-            verdict = judge(error, running, over_wire=is_wire(self._scene.cell.testbed))
+            verdict = judge(error, running, over_wire=is_wire(self._setup.cell.testbed))
             begun = isinstance(error, SideEnded) and error.during != "handshake"
             again = begun and perf_gave_up(running)
             kind = MissedWindow if again else NoMeasurement
@@ -156,7 +156,7 @@ class ProgramsTraffic:
     @property
     def sides(self) -> Sequence[Side]:
         """The same, for observers."""
-        hosts = self._scene.testbed.hosts
+        hosts = self._setup.testbed.hosts
         return [
             Side(side.name, hosts[side.name], [side.program], reads_to_the_end=True)
             for side in self.running
@@ -165,7 +165,7 @@ class ProgramsTraffic:
     def start(self, sender: Path) -> None:
         """Start the sender."""
         self._start("sender", sender)
-        self._scene.meanwhile()
+        self._setup.meanwhile()
 
     def connect(self) -> None:
         """Start the receiver once the sender waits for it, and lead both to stand ready."""
@@ -176,13 +176,13 @@ class ProgramsTraffic:
             self._conversation.await_ready()
 
     def _start(self, name: SideName, program: Path, *more: str) -> None:
-        scene = self._scene
-        path = scene.testbed.hosts[name].path_of(program)
-        options = side_options(scene, name, self._ring_bytes, self._io_timeout_s)
+        setup = self._setup
+        path = setup.testbed.hosts[name].path_of(program)
+        options = side_options(setup, name, self._ring_bytes, self._io_timeout_s)
         words = (path, *options, *more, "--control-fd", CONTROL)
-        launch = Launch(words, path, control=True, cpus=scene.placement.mask(name))
+        launch = Launch(words, path, control=True, cpus=setup.placement.mask(name))
         try:
-            started = scene.start(name, launch, switches=True)
+            started = setup.start(name, launch, switches=True)
         except CannotStart as error:
             if error.path != path:
                 raise PerfUnusable(f"{error.path}: {error.why}") from error
@@ -209,7 +209,7 @@ class ProgramsTraffic:
     def _prioritise(self) -> None:
         # not earlier: a task with a real-time priority may not be moved to a control group
         for side in self.running:
-            host = self._scene.testbed.hosts[side.name]
+            host = self._setup.testbed.hosts[side.name]
             with suppress(HostError):  # who is gone is noticed elsewhere
                 own = [side.program.child_pid()] if side.under_perf else []
                 host.prioritise([side.program.pid, *own])
@@ -217,7 +217,7 @@ class ProgramsTraffic:
     def open_window(self, warmup_s: float, duration_s: float) -> Window:
         """Let both edges come on time, and tell both sides their window."""
         self._prioritise()
-        return self._conversation.open_window(warmup_s, duration_s, self._scene.testbed.hosts)
+        return self._conversation.open_window(warmup_s, duration_s, self._setup.testbed.hosts)
 
     def watch_until(self, until_ns: int, next_phase: Phase) -> None:
         """Wait for a moment while both sides live."""
@@ -242,24 +242,24 @@ class ProgramsTraffic:
         if wrong is not None:
             raise (MissedWindow if perf_gave_up(self.running) else NoMeasurement)(wrong)
         reports = {side.name: _report_of(side) for side in self.running}
-        scene = self._scene
-        if not scene.takes_any_traffic:
-            wrong = judge_windows(reports) or judge_traffic(reports, scene.settings.interval_ns)
+        setup = self._setup
+        if not setup.takes_any_traffic:
+            wrong = judge_windows(reports) or judge_traffic(reports, setup.settings.interval_ns)
             if wrong is not None:
                 raise MissedWindow(wrong)
         sender, receiver = reports["sender"], reports.get("receiver")
-        check_ring(scene.cell.working_set, sender["ring"]["bytes"], scene.cell.implementation)
-        hook = scene.testbed.drop_hook
+        check_ring(setup.cell.working_set, sender["ring"]["bytes"], setup.cell.implementation)
+        hook = setup.testbed.drop_hook
         all_sent = [sender["total"], *(one.total_sent() for one in beside)]
-        sink = None if hook is None else settle_sink(hook, all_sent, scene.cell.msg_bytes)
+        sink = None if hook is None else settle_sink(hook, all_sent, setup.cell.msg_bytes)
         own = (receiver or sender)["window"]
-        offset_ns = scene.testbed.hosts["receiver" if receiver else "sender"].clock_offset_ns
+        offset_ns = setup.testbed.hosts["receiver" if receiver else "sender"].clock_offset_ns
         return Payload(
             {"name": NAME, "sender": sender, "receiver": receiver, "sink": sink},
             Window(own["start_ns"] - offset_ns, own["end_ns"] - offset_ns),
             {name: int(report["process"]["cpu_ns"]) for name, report in reports.items()},
             own_disturbances(sender, receiver, sink, self.running[0].unknown_peers())
-            + odd_numbers(scene.cell, reports),
+            + odd_numbers(setup.cell, reports),
         )
 
     def total_sent(self) -> Mapping[str, int]:

@@ -14,7 +14,7 @@ from typing import Any
 from copycost.hosts.side import Side
 from copycost.measure.drivers.programs.conversation import Slice
 from copycost.measure.drivers.programs.driver import NAME, Programs, ProgramsTraffic
-from copycost.measure.drivers.protocol import Payload, Phase, Scene, Window
+from copycost.measure.drivers.protocol import Payload, Phase, Setup, Window
 
 SLICE_S = 0.02
 """The usual length of a slice [s]: docs/method.md has others beside it."""
@@ -51,30 +51,30 @@ class Pair:
         self.reference = implementation
         self._slice_s = slice_s
 
-    def plan(self, scene: Scene) -> dict[str, Any]:
+    def plan(self, setup: Setup) -> dict[str, Any]:
         """Choose the rings of both."""
-        self._reference.plan(self._beside(scene))
-        return self._way.plan(scene)
+        self._reference.plan(self._beside(setup))
+        return self._way.plan(setup)
 
     @contextmanager
-    def traffic(self, scene: Scene) -> Iterator["PairTraffic"]:
+    def traffic(self, setup: Setup) -> Iterator["PairTraffic"]:
         """Start both, the reference first in every other repetition.
 
         Both senders make their messages at the same time.
         """
-        way_first = scene.cell.rep % 2 == 1
-        first, second = (self._way, scene), (self._reference, self._beside(scene))
+        way_first = setup.cell.rep % 2 == 1
+        first, second = (self._way, setup), (self._reference, self._beside(setup))
         if not way_first:
             first, second = second, first
         with first[0].begun(first[1]) as one, second[0].begun(second[1]) as other:
             for each in (one, other):
                 each.connect()
-            slices = _slices_in(scene.settings.duration_s, self._slice_s)
-            yield PairTraffic(scene, (one, other), self.reference, slices, way_first=way_first)
+            slices = _slices_in(setup.settings.duration_s, self._slice_s)
+            yield PairTraffic(setup, (one, other), self.reference, slices, way_first=way_first)
 
-    def _beside(self, scene: Scene) -> Scene:
-        cell = replace(scene.cell, implementation=self.reference)
-        return replace(scene, cell=cell, around=scene.around_reference)
+    def _beside(self, setup: Setup) -> Setup:
+        cell = replace(setup.cell, implementation=self.reference)
+        return replace(setup, cell=cell, around=setup.around_reference)
 
 
 class PairTraffic:
@@ -82,14 +82,14 @@ class PairTraffic:
 
     def __init__(
         self,
-        scene: Scene,
+        setup: Setup,
         started: tuple[ProgramsTraffic, ProgramsTraffic],
         reference: str,
         slices: tuple[float, int],
         *,
         way_first: bool,
     ) -> None:
-        self._machine = scene.machine
+        self._machine = setup.machine
         self._started = started
         self._way, self._beside = started if way_first else started[::-1]
         self._reference = reference

@@ -1,4 +1,4 @@
-"""A scene for tests: all that a repetition is made of, on this machine."""
+"""A setup for tests: all that a repetition is made of, on this machine."""
 
 from dataclasses import replace
 from typing import Any
@@ -8,7 +8,7 @@ from copycost.config.settings import Settings
 from copycost.hosts.local import LocalHost
 from copycost.hosts.placement import Placement
 from copycost.hosts.waiting import Waiting
-from copycost.measure.drivers.protocol import Scene
+from copycost.measure.drivers.protocol import Setup
 from copycost.testbeds.drop_hook import DropHook
 from copycost.testbeds.testbed import Testbed
 
@@ -18,8 +18,8 @@ CELL = Cell("streams", "veth", "two_copy", 65536, 2)
 SINK_HOOK = DropHook(HOST)
 
 
-def scene(cell: Cell = CELL, **settings: Any) -> Scene:  # noqa: ANN401
-    """Return a scene whose hosts are this machine, whatever its testbed is called."""
+def setup(cell: Cell = CELL, **settings: Any) -> Setup:  # noqa: ANN401
+    """Return a setup whose hosts are this machine, whatever its testbed is called."""
     sink = cell.testbed == "sink"
     testbed = Testbed(
         cell.testbed,
@@ -30,7 +30,7 @@ def scene(cell: Cell = CELL, **settings: Any) -> Scene:  # noqa: ANN401
         offloads={"tso": True, "gso": True, "gro": True},
         drop_hook=SINK_HOOK if sink else None,
     )
-    return Scene(
+    return Setup(
         cell,
         replace(SETTINGS, **settings),
         facts={"sender": {}, "receiver": {}},

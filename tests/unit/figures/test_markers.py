@@ -8,7 +8,7 @@ from matplotlib.colors import to_rgb
 
 from copycost.build.toolchain import strategies
 from copycost.checkout import ROOT
-from copycost.figures.markers import CROWD, families, in_order, looks
+from copycost.figures.markers import CROWD, families, in_order, way_styles
 
 WAYS = tuple(name for name in strategies(ROOT) if name != "null")
 TWELVE = ("two_copy", "one_copy", "zero_copy", *(f"further_{place}" for place in range(9)))
@@ -47,7 +47,7 @@ def lab(colour: str, seen: str) -> np.ndarray:
 
 
 def test_the_three_primitives_keep_their_colour_and_marker() -> None:
-    found = looks(("zero_copy", "two_copy", "one_copy"))
+    found = way_styles(("zero_copy", "two_copy", "one_copy"))
     assert {name: (look.colour, look.marker) for name, look in found.items()} == {
         "two_copy": ("#0072B2", "o"),
         "one_copy": ("#E69F00", "s"),
@@ -57,30 +57,33 @@ def test_the_three_primitives_keep_their_colour_and_marker() -> None:
 
 @pytest.mark.parametrize("name", WAYS)
 def test_every_way_to_send_has_a_look_of_its_own_whatever_else_is_drawn(name: str) -> None:
-    assert looks((name,))[name] == looks(EVERY)[name]
-    others = [look for other, look in looks(WAYS).items() if other != name]
-    assert looks(WAYS)[name].marker not in {look.marker for look in others}
+    assert way_styles((name,))[name] == way_styles(EVERY)[name]
+    others = [look for other, look in way_styles(WAYS).items() if other != name]
+    assert way_styles(WAYS)[name].marker not in {look.marker for look in others}
 
 
 def test_further_implementations_take_nothing_from_the_known_ones() -> None:
-    assert looks(TWELVE)["two_copy"] == looks(("two_copy",))["two_copy"]
-    known, further = looks(WAYS).values(), [looks(TWELVE)[name] for name in TWELVE[3:]]
+    assert way_styles(TWELVE)["two_copy"] == way_styles(("two_copy",))["two_copy"]
+    known, further = (
+        way_styles(WAYS).values(),
+        [way_styles(TWELVE)[name] for name in TWELVE[3:]],
+    )
     assert {look.marker for look in known}.isdisjoint({look.marker for look in further})
     assert {look.colour for look in known}.isdisjoint({look.colour for look in further})
 
 
 def test_twelve_implementations_differ_in_marker_and_in_colour_with_line() -> None:
-    found = looks(TWELVE).values()
+    found = way_styles(TWELVE).values()
     assert len({look.marker for look in found}) == 12
     assert len({(look.colour, look.line) for look in found}) == 12
 
 
 def test_looks_do_not_depend_on_the_order_of_the_names() -> None:
-    assert looks(TWELVE) == looks(reversed(TWELVE))
+    assert way_styles(TWELVE) == way_styles(reversed(TWELVE))
 
 
 def test_many_messages_per_call_look_like_their_strategy_but_hollow() -> None:
-    found = looks(("sendmmsg", "sendmmsg_x16", "sendmmsg_x64", "mine_x2"))
+    found = way_styles(("sendmmsg", "sendmmsg_x16", "sendmmsg_x64", "mine_x2"))
     plain, first, second = (found[f"sendmmsg{batch}"] for batch in ("", "_x16", "_x64"))
     assert plain.colour == first.colour == second.colour
     assert plain.marker == first.marker == second.marker
@@ -125,11 +128,13 @@ def test_many_messages_per_call_stand_beside_one() -> None:
 @pytest.mark.parametrize("names", [WAYS, TWELVE[:CROWD], TWELVE[3:]])
 def test_colours_of_one_panel_are_told_apart_by_everyone(names: tuple[str, ...], seen: str) -> None:
     for group in families(names):
-        colours = {looks(names)[name].colour for name in group.members}
+        colours = {way_styles(names)[name].colour for name in group.members}
         assert len(colours) == len(group.members)
         for one, other in itertools.combinations(colours, 2):
             assert np.linalg.norm(lab(one, seen) - lab(other, seen)) > 15, (group.name, one, other)
 
 
 def test_no_colour_vanishes_on_white_paper() -> None:
-    assert all(lab(look.colour, "trichromacy")[0] < 75 for look in looks((*WAYS, *TWELVE)).values())
+    assert all(
+        lab(look.colour, "trichromacy")[0] < 75 for look in way_styles((*WAYS, *TWELVE)).values()
+    )
