@@ -8,6 +8,7 @@ rule write_report:
         summary="results/tables/summary.csv",
         ratios="results/tables/ratios.csv",
         config="results/config.yaml",
+        defaults="workflow/config/defaults.yaml",
         published="results/published/beside.json",
         published_figures=PUBLISHED_FIGURES,
         figures=[f"{figure}.svg" for figure in REPORT_FIGURES],
