@@ -11,7 +11,7 @@
 
 #define MAX_UNKNOWN_PEERS_NAMED 8
 
-/* Called for each line about unknown; main prints the text. */
+/* Called for each line about unknown peers; main prints the text. */
 typedef void (*note_function)(const char *text);
 
 struct unknown_peer {

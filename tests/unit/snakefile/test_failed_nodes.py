@@ -1,5 +1,6 @@
 """What is said of nodes without results, after a failure."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,13 @@ from copycost.config.problems import Source, Surroundings
 from copycost.config.sources import usual_tree
 from copycost.snakefile.failed_nodes import CONFIG_PATH, LOGS, NODES, SLURM_LOGS, main
 
+CANCELLED = "slurmstepd: error: *** JOB 3 ON n2 CANCELLED AT 2026-01-02T03:04:05 ***\n"
+
 
 @pytest.fixture(autouse=True)
 def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSlurm:
     monkeypatch.chdir(tmp_path)
-    for folder in (LOGS, NODES, SLURM_LOGS / "rule_measure_node"):
+    for folder in (LOGS, NODES, SLURM_LOGS / "n1", SLURM_LOGS / "n2"):
         folder.mkdir(parents=True)
     around = Surroundings(["two_copy", "one_copy", "zero_copy"], range(64))
     tree = check_config([Source("config.yaml", usual_tree())], around).as_dict()
@@ -47,7 +50,10 @@ def test_why_a_node_failed_and_what_it_brought_is_said(
     for node, end in (("n1", "packed"), ("n2", "no compiler")):
         (LOGS / f"{node}.log").write_text(f"first\nsecond\nthird\nnode {node}: {end}\n")
     (NODES / "n3.zip").touch()
-    (SLURM_LOGS / "rule_measure_node" / "7.log").write_text(
+    for number, text in (("3", CANCELLED), ("9", "another end\n")):  # the last job counts
+        (SLURM_LOGS / "n2" / f"{number}.log").write_text(text)
+        os.utime(SLURM_LOGS / "n2" / f"{number}.log", (int(number), int(number)))
+    (SLURM_LOGS / "n1" / "7.log").write_text(
         "slurmstepd-n1: error: *** JOB 7 ON n1 CANCELLED AT 2026-01-02T03:04:05 DUE TO TIME LIMIT"
         " ***\n"
     )
@@ -58,6 +64,17 @@ def test_why_a_node_failed_and_what_it_brought_is_said(
     assert "    second\n    third\n    node n2: no compiler\n" in said
     assert "first" not in said
     assert "n3" not in said
+
+
+def test_a_damaged_part_costs_no_other_node_its_sentence(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for node in ("n1", "n2", "n3"):
+        (LOGS / f"{node}.log").write_text("the end\n")
+    (NODES / "n1.part.zip").write_bytes(b"no archive")
+    main()
+    said = capsys.readouterr().err
+    assert [f"run: n{k}: its job failed; brought 0 of " in said for k in (1, 2, 3)] == [True] * 3
 
 
 def test_where_the_nodes_are_not_known_nothing_is_said(

@@ -103,7 +103,7 @@ def test_a_partition_that_ends_jobs_early_is_said() -> None:
     assert limit_min == 20
     said = nodes.said_of_nodes(config, ["n1"], limit_min, would=True)
     assert "20 min at most" in said
-    assert "The partition may end a job before that" in said
+    assert "That limit may end a job before it is through" in said
     assert nodes.job_minutes(config, time_limit_of("long")) == nodes.job_minutes(config)
 
 

@@ -205,12 +205,13 @@ def _beyond_defaults(config: str) -> str:
 
 
 def _differing(tree: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    found = {}
+    found: dict[str, Any] = {}
     for key, value in tree.items():
         default = defaults.get(key)
         if isinstance(value, Mapping) and isinstance(default, Mapping):
-            value = _differing(value, default) or default
-        if value != default:
+            if below := _differing(value, default):
+                found[key] = below
+        elif value != default:
             found[key] = value
     return found
 

@@ -22,13 +22,12 @@ from copycost.wording.words import plural
 CONFIG_PATH = Path("results/config.yaml")
 NODES = Path("results/nodes")
 LOGS = Path("results/logs/nodes")
-SLURM_LOGS = Path(".snakemake/slurm_logs")
+SLURM_LOGS = Path(".snakemake/slurm_logs/rule_measure_node")
+"""Of Snakemake's plugin for Slurm: a folder per node, with a log per job."""
 
 _N_LINES = 3
 # slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-01-02T03:04:05 DUE TO TIME LIMIT ***
-_ENDED = re.compile(
-    r"\*\*\* (?:JOB|STEP) \S+ ON (\S+) CANCELLED AT \S+(?: DUE TO ([A-Z ]+?))? \*\*\*"
-)
+_ENDED = re.compile(r"\*\*\* (?:JOB|STEP) .* CANCELLED AT \S+(?: DUE TO ([A-Z ]+?))? \*\*\*")
 
 
 def said_of_failed(config: Config) -> Iterator[str]:
@@ -49,33 +48,33 @@ def said_of_failed(config: Config) -> Iterator[str]:
             "begun there, or this folder is not shared with the nodes, which it must be; ./run "
             "fetch USER@HOST measures hosts that share none."
         )
-    ended = _ended_by_slurm()
     wanted = plural(Grid.of(config).n_repetitions(config), "repetition")
     for node in (node for node in failed if node not in silent):
         log = LOGS / f"{node}.log"
         with log.open(encoding="utf-8", errors="replace") as lines:
             last = "".join(f"\n    {line.rstrip()}" for line in deque(lines, _N_LINES))
         yield (
-            f"{node}: {ended.get(node, 'its job failed')}; brought {_n_brought(node)} of {wanted}, "
+            f"{node}: {_end_of(node)}; brought {_n_brought(node)} of {wanted}, "
             f"and the same command measures the rest. The end of {log}:{last}"
         )
 
 
-def _ended_by_slurm() -> dict[str, str]:
-    """Return why Slurm ended the last job of each node, where it did."""
-    logs = sorted(SLURM_LOGS.rglob("*.log"), key=lambda path: path.stat().st_mtime_ns)
-    found = (_ENDED.findall(path.read_text("utf-8", errors="replace")) for path in logs)
-    return {
-        node: f"Slurm ended its job ({reason.lower() or 'cancelled'})"
-        for ends in found
-        for node, reason in ends
-    }
+def _end_of(node: str) -> str:
+    """Return how the last job of a node ended, as Slurm noted in the job's own log."""
+    logs = sorted((SLURM_LOGS / node).glob("*.log"), key=lambda path: path.stat().st_mtime_ns)
+    found = [_ENDED.search(path.read_text("utf-8", errors="replace")) for path in logs[-1:]]
+    for end in filter(None, found):
+        return f"Slurm ended its job ({(end[1] or 'cancelled').lower()})"
+    return "its job failed"
 
 
 def _n_brought(node: str) -> int:
-    """Return how many repetitions a part of a node's results holds [count]."""
+    """Return how many repetitions a part of a node's results holds [count]; 0 of a damaged one."""
     part = NODES / f"{node}.part.zip"
-    return len(read_parcel(part).records) if part.is_file() else 0
+    try:
+        return len(read_parcel(part).records) if part.is_file() else 0
+    except CopycostError:
+        return 0  # merging it says why
 
 
 def main() -> None:

@@ -143,7 +143,7 @@ def said_of_nodes(config: Config, nodes: Sequence[str], limit_min: int, *, would
     )
     if _seconds(config) / 60.0 + _FIXED_MIN > limit_min:
         said += (
-            " The partition may end a job before that: what it has measured by then is brought "
+            " That limit may end a job before it is through: what was measured by then is brought "
             "back, and the same command goes on."
         )
     lost = [f"{name} ({node.state})" for name in nodes if (node := node_of(name)).is_lost]

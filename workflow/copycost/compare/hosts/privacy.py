@@ -25,9 +25,9 @@ _WORD = re.compile(r"[\w.,:+-]{1,100}|" + re.escape(_LEFT_AT_HOME))
 _WORDS = frozenset({
     "accelerator", "call_graph", "capabilities", "code", "commit", "congestion",
     "congestion_allowed", "congestion_available", "congestion_control", "congestion_default",
-    "cpus_allowed", "cpus_online", "event", "facts_digest", "governor", "fault", "host_digest",
+    "cpus_allowed", "cpus_online", "event", "facts_digest", "fault", "governor", "host_digest",
     "implementation", "implementations", "isolation", "kind", "limiter", "machine", "minutes",
-    "mode", "msg_bytes", "network_device", "nodelay", "perf_name", "placement", "placements",
+    "mode", "msg_bytes", "network_device", "nodelay", "placement", "placements",
     "preempt", "program", "receive_buffer_bytes", "receiver", "receiver_kind", "receivers",
     "send_buffer_bytes", "sender", "senders", "sha256", "sides", "source_digest", "started_at",
     "status", "strategy", "study", "tcp_nodelay", "testbed", "testbeds", "transport",
@@ -41,6 +41,7 @@ _TOLD = {
         ("cpu_model", "model", "vendor", "virtualisation"),
         re.compile(r"[\w .()+,-]{0,80}(?:@ ?[\d.]+ ?GHz)?"),
     ),
+    "perf_name": re.compile(r"[\w:.-]+(?:/[\w:.,=-]*/\w*)?"),  # cpu_core/cycles/u
     "compiler": re.compile(r"(?:gcc|clang) [\d.]+"),
     "flags": re.compile(r"(?:-[\w=.+-]+ ?)*"),
     "name": re.compile(rf"programs|iperf3|this host|guest \w|{re.escape(_NAME)}"),
