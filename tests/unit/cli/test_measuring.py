@@ -21,7 +21,7 @@ def test_a_full_disk_is_named_before_anything_runs_and_where_a_run_fails(
         return SimpleNamespace(returncode=1)
 
     monkeypatch.setattr(measuring.shutil, "disk_usage", lambda _: SimpleNamespace(free=free.pop(0)))
-    monkeypatch.setattr(measuring.subprocess, "run", run)
+    monkeypatch.setattr(environment, "run", run)
     monkeypatch.setattr(system, "set_up_run", lambda: None)
     monkeypatch.setattr(environment, "make", lambda _: None)
     with pytest.raises(RunError, match=f"the disk that holds {tmp_path} is full; "):

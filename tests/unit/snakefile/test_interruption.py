@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from copycost.checkout import ROOT
+from copycost.cli import environment
 
 BEGIN = """
 import asyncio, logging, os, signal, sys, threading, warnings
@@ -82,3 +83,12 @@ def test_a_started_module_ends_as_interrupted_however_it_takes_it(
     )
     assert done.returncode == 128 + signal.SIGINT
     assert done.stderr == ""
+
+
+def test_one_that_comes_while_python_starts_is_held_back_and_ends_it_without_a_word(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    python = f"{sys.executable} -SP {ROOT / 'workflow/copycost/cli/launch.py'} this"
+    done = environment.run(["sh", "-c", f"kill -INT $$; echo held back; exec {python}"])
+    assert done.returncode == -signal.SIGINT
+    assert capfd.readouterr() == ("held back\n", "")

@@ -9,8 +9,10 @@ import fcntl
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from copycost.cli.say import LOG, RunError, in_log, works
@@ -26,6 +28,20 @@ _IS_FIT = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))"
 def command_of(module: str, *words: str) -> list[str]:
     """Return the command that runs a module so that Ctrl-C shows no traceback."""
     return [str(PYTHON.absolute()), "-SP", LAUNCH, module, *words]
+
+
+def run(command: Sequence[str], *, stdout: int | None = None) -> "subprocess.CompletedProcess[str]":
+    """Run a command of `command_of` to its end, with Ctrl-C held back until it can take it."""
+    # Python would show a traceback of one that comes before the first line of the launcher, which
+    # lets it through
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        running = subprocess.Popen(command, stdout=stdout, text=True)
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    with running:
+        said, _ = running.communicate()
+        return subprocess.CompletedProcess(command, running.returncode, said)
 
 
 def has_python() -> bool:

@@ -7,9 +7,16 @@ Without -S, Python would import `site` before the first line here is reached.
 
 # Until the line below is installed, Ctrl-C ends the process without a word. `signal` itself would
 # import for milliseconds.
-from _signal import SIG_DFL, SIGINT, signal  # type: ignore[import-not-found]
+from _signal import (  # type: ignore[import-not-found]
+    SIG_DFL,
+    SIG_UNBLOCK,
+    SIGINT,
+    pthread_sigmask,
+    signal,
+)
 
 signal(SIGINT, SIG_DFL)
+pthread_sigmask(SIG_UNBLOCK, {SIGINT})  # held back by who started this one
 
 import runpy  # noqa: E402
 import site  # noqa: E402

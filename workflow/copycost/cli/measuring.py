@@ -42,15 +42,17 @@ def measure(words: Sequence[str]) -> int:
             system.set_up_guests()
     if request.config_files:  # of one that is no YAML Snakemake names neither file nor line
         checks = command_of("copycost.config.sources", *request.config_files)
-        if (status := subprocess.run(checks, check=False).returncode) != 0:
+        if (status := environment.run(checks).returncode) != 0:
             return status
     if request.retries:
         only = ["--list"] if request.dry_run else []
-        subprocess.run(command_of("copycost.snakefile.retry", *only), check=True)
+        environment.run(command_of("copycost.snakefile.retry", *only)).check_returncode()
     status = _snakemake(request)
     if status == 0 and not request.dry_run:
         asked = command_of("copycost.snakefile.retry", "--count")
-        failed = subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+        counted = environment.run(asked, stdout=subprocess.PIPE)
+        counted.check_returncode()
+        failed = counted.stdout.strip()
         if failed:
             say(
                 f"failed: {failed}; the report says which and why. "
@@ -71,7 +73,7 @@ def _snakemake(request: Request) -> int:
         "TERM",
         *command_of("snakemake", *request.for_snakemake()),
     ]
-    status = subprocess.run(attached, check=False).returncode
+    status = environment.run(attached).returncode
     signal.signal(signal.SIGINT, before)
     if interrupted:
         if status != EXIT_INTERRUPTED_AND_SAID:
