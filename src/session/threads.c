@@ -146,6 +146,7 @@ void crew_set_phase(struct crew *crew, enum phase phase)
 {
     (void)pthread_mutex_lock(&crew->mutex);
     atomic_store_explicit(&crew->phase, phase, memory_order_relaxed);
+    crew->n_phases++;
     (void)pthread_cond_broadcast(&crew->changed);
     (void)pthread_mutex_unlock(&crew->mutex);
 }
@@ -153,17 +154,19 @@ void crew_set_phase(struct crew *crew, enum phase phase)
 bool crew_pause(struct crew *crew)
 {
     const uint64_t one = 1;
-    const enum phase phase = crew_phase(crew);
-    if (phase != PHASE_PAUSE && phase != PHASE_DRAIN) {
-        return false;
-    }
-    (void)!write(crew->news_fd, &one, sizeof(one)); /* as at a worker's end */
     (void)pthread_mutex_lock(&crew->mutex);
-    while (crew_phase(crew) == phase) {
-        (void)pthread_cond_wait(&crew->changed, &crew->mutex);
+    const enum phase phase = crew_phase(crew);
+    const bool pauses = phase == PHASE_PAUSE || phase == PHASE_DRAIN;
+    if (pauses) {
+        /* counted, since one that wakes late may find the same phase again, a turn further on */
+        const uint64_t seen = crew->n_phases;
+        (void)!write(crew->news_fd, &one, sizeof(one)); /* as at a worker's end */
+        while (crew->n_phases == seen) {
+            (void)pthread_cond_wait(&crew->changed, &crew->mutex);
+        }
     }
     (void)pthread_mutex_unlock(&crew->mutex);
-    return crew_phase(crew) != PHASE_STOP;
+    return pauses && crew_phase(crew) != PHASE_STOP;
 }
 
 int crew_error(struct crew *crew, struct failure *failure)

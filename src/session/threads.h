@@ -57,7 +57,8 @@ struct crew {
     int news_fd; /* eventfd; its value is how many workers have finished, or paused */
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    size_t n_prepared; /* these four under the mutex */
+    uint64_t n_phases; /* set so far; these five under the mutex */
+    size_t n_prepared;
     struct worker *first_failed;
     bool gate_open;
     bool aborted;

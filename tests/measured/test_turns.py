@@ -116,10 +116,11 @@ def test_who_dies_in_a_turn_is_named_and_nothing_is_left(
     assert "was killed by SIGKILL" in record["reason"] or "died without" in record["reason"]
 
 
-def planted(bench: Bench, factory: pytest.TempPathFactory, statement: str) -> tuple[str, str]:
-    """Return the option for programs whose zero_copy is two_copy and one more statement."""
-    before = "static int two_copy_send_messages(struct stream *stream)\n{\n"
-    change = {"strategies/two_copy.c": (before, f"{before}    {statement}\n")}
+def planted(
+    bench: Bench, factory: pytest.TempPathFactory, name: str, before: str, statement: str
+) -> tuple[str, str]:
+    """Return the option for programs whose zero_copy is two_copy and, behind a text, one more."""
+    change = {name: (before, f"{before}    {statement}\n")}
     slow = sender_variant(make_build(factory, "plain"), "two_copy", bench.records, change)
     folder = bench.folder / "planted"
     folder.mkdir(exist_ok=True)
@@ -132,9 +133,12 @@ def planted(bench: Bench, factory: pytest.TempPathFactory, statement: str) -> tu
     return "--bin", str(folder)
 
 
+SEND = ("strategies/two_copy.c", "static int two_copy_send_messages(struct stream *stream)\n{\n")
+
+
 def test_a_planted_cost_is_found(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> None:
     spin = "for (volatile int i = 0; i < 200000; i++) {}"
-    programs = planted(bench, tmp_path_factory, spin)
+    programs = planted(bench, tmp_path_factory, *SEND, spin)
     bench.measure(*programs, *PAIR, implementation="zero_copy")
     row = derive_row(bench.record())
     cost = "sender_cpu_ns_per_byte"
@@ -142,12 +146,31 @@ def test_a_planted_cost_is_found(bench: Bench, tmp_path_factory: pytest.TempPath
     assert row["throughput_bits_per_s"] < row["reference_throughput_bits_per_s"]
 
 
+def test_a_worker_that_wakes_late_misses_its_turn_and_no_more(
+    bench: Bench, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    late = (
+        "static int n; (void)pthread_mutex_unlock(&crew->mutex); if (n++ == 0) "
+        "nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL); "
+        "(void)pthread_mutex_lock(&crew->mutex);"
+    )
+    wait = (
+        "(crew->n_phases == seen) {\n"
+        "            (void)pthread_cond_wait(&crew->changed, &crew->mutex);\n"
+    )
+    programs = planted(bench, tmp_path_factory, "session/threads.c", wait, late)
+    ended = bench.measure(*programs, *PAIR, "--duration", "0.4", implementation="zero_copy")
+    assert ended.code == 0, ended.text
+    row = derive_row(read_record(bench.record_path))
+    assert row["throughput_bits_per_s"] > 0
+
+
 def test_a_planted_call_and_its_time_are_found_in_round_trips(
     bench: Bench, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     nap = "nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);"
     counted = "count(stream->counters, COUNT_OTHER_CALLS, 1);"
-    programs = planted(bench, tmp_path_factory, f"{nap} {counted}")
+    programs = planted(bench, tmp_path_factory, *SEND, f"{nap} {counted}")
     bench.measure(*programs, *ASKING, *PAIR, "--duration", "0.2", implementation="zero_copy")
     row = derive_round_trips(read_record(bench.record_path))
     # a request is sent and its answer received, each in one call
