@@ -12,6 +12,6 @@ def test_a_line_without_any_point_is_left_to_its_marks() -> None:
         "one_copy", 4,
     ))  # fmt: skip
     inputs = inputs_of(run)
-    drawn = draw("throughput", tables_of("veth", inputs.cells, inputs.summary, inputs.ratios))
+    drawn = draw("speed_and_cost", tables_of("veth", inputs.cells, inputs.summary, inputs.ratios))
     missing = drawn.data[drawn.data["state"] == "failed"]
     assert set(missing["n_threads"]) == {4}

@@ -25,7 +25,7 @@ from copycost.wording.numbers import NBSP
 
 pytestmark = pytest.mark.slow
 
-LINES = ("throughput", "time_per_message", "counters", "cost_per_byte")
+LINES = ("speed_and_cost", "time_per_message", "counters")
 TWELVE = (*IMPLEMENTATIONS, *(f"further_{place}" for place in range(9)))
 
 
@@ -69,16 +69,16 @@ RUNS: dict[str, dict[str, object]] = {
 
 # Runs that some figures draw like any other; the rest is drawn by every figure.
 _ONLY = {
-    "one implementation": ("throughput",),
+    "one implementation": ("speed_and_cost",),
     "one size": ("counters",),
-    "one thread count": ("time_per_message", "cost_per_byte"),
-    "one repetition": ("throughput", "counters"),
-    "gap in the middle": ("throughput",),
+    "one thread count": ("speed_and_cost",),
+    "one repetition": ("speed_and_cost", "counters"),
+    "gap in the middle": ("speed_and_cost",),
     "no counter": ("counters",),
-    "everything skipped": ("throughput",),
-    "implementation called null": ("throughput",),
-    "twelve implementations": ("throughput", "time_per_message"),
-    "many threads and sizes": ("time_per_message", "cost_per_byte"),
+    "everything skipped": ("speed_and_cost",),
+    "implementation called null": ("speed_and_cost",),
+    "twelve implementations": ("speed_and_cost", "time_per_message"),
+    "many threads and sizes": ("time_per_message", "speed_and_cost"),
 }
 PAIRS = [(figure, run) for run in RUNS for figure in _ONLY.get(run, FIGURES)]
 
@@ -128,10 +128,10 @@ def test_every_run_gives_every_figure_with_its_table(figure: str, run: str) -> N
     ("figure", "run"),
     [
         *((figure, "with holes") for figure in FIGURES),
-        ("throughput", "one cell once"),
-        ("throughput", "twelve implementations"),
+        ("speed_and_cost", "one cell once"),
+        ("speed_and_cost", "twelve implementations"),
         ("time_per_message", "many threads and sizes"),
-        ("cost_per_byte", "many threads and sizes"),
+        ("speed_and_cost", "many threads and sizes"),
         ("counters", "everything failed"),
     ],
 )
@@ -147,14 +147,14 @@ def test_nothing_sticks_out_of_the_sheet(figure: str, run: str) -> None:
 
 
 @pytest.mark.parametrize("run", ["everything failed", "everything skipped"])
-@pytest.mark.parametrize("figure", ["throughput", "time_per_message", "cost_per_byte", "counters"])
+@pytest.mark.parametrize("figure", LINES)
 def test_run_without_a_measured_cell_says_so_and_keeps_its_rows(figure: str, run: str) -> None:
     drawn = drawing(figure, run)
     assert "No measured cells on veth." in texts(drawn.figure)
     assert set(drawn.data["state"]) <= {run.split()[1]}
 
 
-@pytest.mark.parametrize("figure", ["throughput", "time_per_message"])
+@pytest.mark.parametrize("figure", ["speed_and_cost", "time_per_message"])
 def test_same_data_gives_the_same_bytes(figure: str, tmp_path: Path) -> None:
     for copy in ("a", "b"):
         save(
@@ -166,7 +166,7 @@ def test_same_data_gives_the_same_bytes(figure: str, tmp_path: Path) -> None:
 
 
 def test_svg_needs_no_font_no_script_and_nothing_remote(tmp_path: Path) -> None:
-    save(drawing("throughput"), tmp_path / "a.svg")
+    save(drawing("speed_and_cost"), tmp_path / "a.svg")
     svg = (tmp_path / "a.svg").read_text()
     assert "<text" not in svg
     assert "<script" not in svg
@@ -177,9 +177,11 @@ def test_svg_needs_no_font_no_script_and_nothing_remote(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("figure", "expected"),
     [
-        ("throughput", {"message size", "throughput [Gbit/s]"}),
+        (
+            "speed_and_cost",
+            {"message size", "throughput [Gbit/s]", "CPU cycles, both [cycles/B]"},
+        ),
         ("time_per_message", {"threads", "time per message [µs]"}),
-        ("cost_per_byte", {"message size", "CPU cycles [cycles/B]"}),
         (
             "counters",
             {
@@ -226,9 +228,9 @@ def assert_same_rows(found: pd.DataFrame, expected: pd.DataFrame) -> None:
 
 
 def test_a_missing_cell_interrupts_the_line() -> None:
-    drawn = drawing("throughput", "gap in the middle")
+    drawn = drawing("speed_and_cost", "gap in the middle")
     stretches = [len(line.get_xdata()) for _, line in drawn_lines(drawn.figure)]
-    assert stretches == [1, 1]
+    assert stretches == 2 * [1, 1]
 
 
 @pytest.mark.parametrize("figure", LINES)
@@ -249,12 +251,12 @@ def test_an_implementation_missing_on_one_testbed_lends_its_colour_to_nobody() -
         both.summary[both.summary["implementation"] != "aaa"], both.ratios,
     )  # fmt: skip
     colours = {
-        name: line.get_color() for name, line in drawn_lines(draw("throughput", without).figure)
+        name: line.get_color() for name, line in drawn_lines(draw("speed_and_cost", without).figure)
     }
     assert colours["bbb"] == way_styles(both.implementations)["bbb"].colour
 
 
-@pytest.mark.parametrize("figure", ["throughput", "counters"])
+@pytest.mark.parametrize("figure", ["speed_and_cost", "counters"])
 def test_one_repetition_has_no_interval_and_the_note_says_so(figure: str) -> None:
     drawn = drawing(figure, "one repetition")
     assert all(not bars.get_segments() for _, bars in drawn_bars(drawn.figure))
@@ -274,23 +276,26 @@ def test_note_says_what_bars_are(figure: str) -> None:
 
 
 def test_cells_with_missing_repetitions_are_marked_with_the_implementations_marker() -> None:
-    drawn = drawing("throughput", "with holes")
+    drawn = drawing("speed_and_cost", "with holes")
     marks: dict[str, list[object]] = {}
     for axes in drawn.figure.axes:
         for line in axes.lines:
             if str(line.get_gid()).startswith("missing-"):
-                key = f"{axes.get_title(loc='left')} {line.get_gid()}"
+                key = f"{axes.get_title(loc='left')} {line.get_gid()}".strip()
                 marks.setdefault(key, []).append(line.get_marker())
     assert marks == {
         "1 thread missing-one_copy-256": ["s"],
         "8 threads missing-two_copy-4096": ["o", "x"],
         "8 threads missing-zero_copy-65536": ["^", "x"],
+        "missing-one_copy-256": ["s"],
+        "missing-two_copy-4096": ["o", "x"],
+        "missing-zero_copy-65536": ["^", "x"],
     }
     assert "skipped (hollow mark) and failed (crossed mark) repetitions" in drawn_note(drawn)
 
 
 def test_missing_cells_stay_in_the_csv_with_their_state() -> None:
-    data = drawing("throughput", "with holes").data
-    assert len(data) == 3 * 3 * 2
+    data = drawing("speed_and_cost", "with holes").data
+    assert len(data) == 2 * 3 * 3 * 2
     absent = data[data["value"].isna()]
-    assert sorted(absent["state"]) == ["failed", "skipped"]
+    assert sorted(absent["state"]) == 2 * ["failed"] + 2 * ["skipped"]

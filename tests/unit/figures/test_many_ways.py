@@ -45,7 +45,7 @@ def legends(figure: Figure) -> list[list[str]]:
     ]
 
 
-@pytest.mark.parametrize("figure", ["throughput", "time_per_message", "cost_per_byte", "counters"])
+@pytest.mark.parametrize("figure", ["speed_and_cost", "time_per_message", "counters"])
 def test_families_are_rows_with_a_legend_each(figure: str) -> None:
     expected = [[family.name, *family.members] for family in families(THIRTEEN)]
     found = legends(crowded(figure).figure)
@@ -58,7 +58,8 @@ def test_families_are_rows_with_a_legend_each(figure: str) -> None:
 
 def test_lines_of_other_families_are_grey_and_have_no_name() -> None:
     styles = way_styles(THIRTEEN)
-    for axes, family in zip(crowded("throughput").figure.axes, families(THIRTEEN), strict=True):
+    rows = [family for family in families(THIRTEEN) for _ in ("throughput", "cost")]
+    for axes, family in zip(crowded("speed_and_cost").figure.axes, rows, strict=True):
         named = [line for line in axes.lines if str(line.get_gid()).startswith("line-")]
         assert {line.get_gid().removeprefix("line-") for line in named} == set(family.members)
         for line in named:
@@ -69,24 +70,18 @@ def test_lines_of_other_families_are_grey_and_have_no_name() -> None:
 
 
 def test_the_csv_has_every_point_once_however_many_families_show_it() -> None:
-    data = crowded("throughput").data
-    assert len(data) == len(THIRTEEN) * 3
-    assert not data.duplicated(["implementation", "msg_bytes", "n_threads"]).any()
+    data = crowded("speed_and_cost").data
+    assert len(data) == 2 * len(THIRTEEN) * 3
+    assert not data.duplicated(["quantity", "implementation", "msg_bytes", "n_threads"]).any()
 
 
 def test_crowded_panels_of_more_thread_counts_than_fit_name_those_left_out() -> None:
-    assert "Not drawn for want of room: 4 threads." in said(crowded("cost_per_byte", (1, 4, 8)))
+    assert "Not drawn for want of room: 4, 8 threads." in said(crowded("speed_and_cost", (1, 4, 8)))
 
 
 def test_copied_zero_copy_is_called_that() -> None:
-    assert COPIED in said(crowded("throughput"))
-    assert COPIED in said(draw("throughput", example()))
-
-
-def test_one_thread_count_shows_time_per_message_against_size() -> None:
-    drawn = draw("time_per_message", example(threads=[2]))
-    assert {axes.get_xlabel() for axes in drawn.figure.axes} == {"message size"}
-    assert drawn.figure.axes[0].get_title(loc="left") == "2 threads"
+    assert COPIED in said(crowded("speed_and_cost"))
+    assert COPIED in said(draw("speed_and_cost", example()))
 
 
 def on_sink() -> Tables:
@@ -101,10 +96,7 @@ def on_sink() -> Tables:
 def test_where_nobody_receives_the_cost_is_the_senders_alone() -> None:
     tables = on_sink()
     assert tables.sides == ("sender",)
-    drawn = draw("cost_per_byte", tables)
-    assert [axes.get_title(loc="left") for axes in drawn.figure.axes] == [
-        "sender, 1 thread", "sender, 2 threads",
-    ]  # fmt: skip
-    assert "Of the sender alone, since nobody receives." in said(drawn)
-    assert "since nobody receives" in said(draw("throughput", tables))
+    drawn = draw("speed_and_cost", tables)
+    assert set(drawn.data["quantity"]) == {"throughput", "CPU cycles, sender"}
+    assert "the cost is the sender's, since nobody receives" in said(drawn)
     assert "The sender alone, since nobody receives." in said(draw("counters", tables))

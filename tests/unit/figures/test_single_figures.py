@@ -37,23 +37,27 @@ def cell_texts(figure: Figure) -> list[str]:
     return [text.get_text() for axes in figure.axes for text in axes.texts]
 
 
-def test_throughput_has_one_panel_per_thread_count_in_gbit_per_s() -> None:
+def test_throughput_and_cost_have_a_row_each_and_a_panel_per_thread_count() -> None:
     tables = example(threads=[1, 2, 4, 8])
-    drawn = draw("throughput", tables)
-    assert titles(drawn) == ["1 thread", "2 threads", "4 threads", "8 threads"]
+    drawn = draw("speed_and_cost", tables)
+    assert titles(drawn) == ["1 thread", "2 threads", "4 threads", "8 threads", *4 * [""]]
     bits = tables.summary.query(
         "metric == 'throughput_bits_per_s' and implementation == 'two_copy'"
         " and msg_bytes == 4096 and n_threads == 2"
     )["median"].item()
     shown = drawn.data.query(
-        "implementation == 'two_copy' and msg_bytes == 4096 and n_threads == 2"
+        "quantity == 'throughput' and implementation == 'two_copy' and msg_bytes == 4096"
+        " and n_threads == 2"
     )["value"].item()
     assert shown == pytest.approx(bits / 1e9)
+    limits = [axes.get_ylim() for axes in drawn.figure.axes]
+    assert len(set(limits[:4])) == len(set(limits[4:])) == 1
 
 
-def test_throughput_panels_share_their_vertical_axis() -> None:
-    limits = {axes.get_ylim() for axes in draw("throughput", example()).figure.axes}
-    assert len(limits) == 1
+def test_of_one_thread_count_throughput_and_cost_stand_side_by_side() -> None:
+    drawn = draw("speed_and_cost", example(threads=[2], counted=()))
+    assert titles(drawn) == ["throughput [Gbit/s]", "CPU time, both [ns/B]"]
+    assert "2 threads." in note(drawn)
 
 
 def test_time_per_message_has_one_panel_per_size_from_zero() -> None:
@@ -116,22 +120,18 @@ def test_counters_of_user_mode_say_so() -> None:
 @pytest.mark.parametrize(
     ("counted", "label", "said"),
     [
-        (EVENTS, "CPU cycles [cycles/B]", ""),
-        (("ref_cycles",), "CPU time [ns/B]", "Cycles were not counted on this host."),
-        ((), "CPU time [ns/B]", "Cycles were not counted on this host."),
+        (EVENTS, "CPU cycles, both [cycles/B]", ""),
+        (("ref_cycles",), "CPU time, both [ns/B]", "Cycles were not counted on this host."),
+        ((), "CPU time, both [ns/B]", "Cycles were not counted on this host."),
     ],
 )
-def test_cost_per_byte_is_in_cycles_where_counted_and_says_what_it_is_elsewhere(
+def test_cost_of_a_byte_is_in_cycles_where_counted_and_says_what_it_is_elsewhere(
     counted: tuple[str, ...], label: str, said: str
 ) -> None:
-    drawn = draw("cost_per_byte", example(counted=counted))
-    assert {axes.get_ylabel().replace("\n", " ") for axes in drawn.figure.axes} - {""} == {label}
+    drawn = draw("speed_and_cost", example(counted=counted))
+    labels = {axes.get_ylabel().replace("\n", " ") for axes in drawn.figure.axes} - {""}
+    assert labels == {"throughput [Gbit/s]", label}
     assert said in note(drawn)
-
-
-def test_cost_per_byte_has_a_panel_of_both_sides_for_each_thread_count() -> None:
-    drawn = draw("cost_per_byte", example(threads=[1, 8]))
-    assert titles(drawn) == ["both, 1 thread", "both, 8 threads"]
 
 
 def test_other_testbeds_are_not_drawn() -> None:
@@ -141,7 +141,7 @@ def test_other_testbeds_are_not_drawn() -> None:
     )
     summary = example_summary(cells)
     tables = tables_of("loopback", cells, summary, example_ratios(summary))
-    assert set(draw("throughput", tables).data["msg_bytes"]) == {1024}
+    assert set(draw("speed_and_cost", tables).data["msg_bytes"]) == {1024}
 
 
 def wide_interval(high: float) -> Drawn:
@@ -149,13 +149,13 @@ def wide_interval(high: float) -> Drawn:
     summary = example_summary(cells)
     place = (summary["metric"] == "throughput_bits_per_s") & (summary["msg_bytes"] == 256)
     summary.loc[place, "high"] = high
-    return draw("throughput", tables_of("veth", cells, summary, example_ratios(summary)))
+    return draw("speed_and_cost", tables_of("veth", cells, summary, example_ratios(summary)))
 
 
 @pytest.mark.parametrize("high", [1e18, np.inf])
 def test_interval_over_decades_is_cut_and_the_note_says_so(high: float) -> None:
     drawn = wide_interval(high)
-    most = drawn.data["value"].max()
+    most = drawn.data.query("quantity == 'throughput'")["value"].max()
     assert drawn.figure.axes[0].get_ylim()[1] < 6 * most
     assert "Carets at the edge: the interval runs beyond the axis." in note(drawn)
     axes = drawn.figure.axes[0]
@@ -166,7 +166,7 @@ def test_interval_over_decades_is_cut_and_the_note_says_so(high: float) -> None:
 
 
 def test_interval_within_the_panel_needs_no_such_note() -> None:
-    assert "Carets" not in note(draw("throughput", example()))
+    assert "Carets" not in note(draw("speed_and_cost", example()))
 
 
 def test_two_modes_are_both_marked_in_place_of_an_interval() -> None:
@@ -175,10 +175,11 @@ def test_two_modes_are_both_marked_in_place_of_an_interval() -> None:
     cell = (summary["metric"] == "throughput_bits_per_s") & (summary["msg_bytes"] == 4096)
     cell &= summary["implementation"] == "one_copy"
     summary.loc[cell, ["lower_mode", "upper_mode"]] = [[2e9, 9e9]]
-    drawn = draw("throughput", tables_of("veth", cells, summary, example_ratios(summary)))
-    (axes,) = [axes for axes in drawn.figure.axes if axes.get_visible()]
+    drawn = draw("speed_and_cost", tables_of("veth", cells, summary, example_ratios(summary)))
+    axes = drawn.figure.axes[0]
     (bar,) = [line for line in axes.lines if line.get_gid() == "modes-one_copy-4096"]
     assert list(bar.get_ydata()) == [2.0, 9.0]
     assert "Dotted bars" in note(drawn)
-    row = drawn.data.set_index(["implementation", "msg_bytes"]).loc[("one_copy", 4096)]
+    rows = drawn.data.set_index(["quantity", "implementation", "msg_bytes"])
+    row = rows.loc[("throughput", "one_copy", 4096)]
     assert (row["lower_mode"], row["upper_mode"]) == (2.0, 9.0)

@@ -142,19 +142,19 @@ def test_figure_without_measured_points_is_not_shown(tmp_path: Path) -> None:
     assert shown_figures(figures) == {"veth": ["full"]}
 
 
-EVERY = ["throughput", "time_per_message", "cost_per_byte", "ranking"]
+EVERY = ["speed_and_cost", "time_per_message", "ranking"]
 
 
 def test_figure_that_says_what_another_or_a_sentence_says_is_not_shown(results: Path) -> None:
     conditions = facts_of(results)["conditions"]
     veth = conditions["veth"]
     shown = {"veth": [*EVERY, "counters"], "all": ["round_trips"]}
-    several_threads = ["throughput", "time_per_message", "cost_per_byte"]
+    several_threads = ["speed_and_cost", "time_per_message"]
     assert worth_showing(shown, conditions) == shown | {"veth": several_threads}
     veth["questions"]["q2"]["verdict"] = "fall"
     assert worth_showing(shown, conditions)["veth"] == [*several_threads, "counters"]
     veth["grid"]["n_threads"] = [1]
-    one_thread = ["throughput", "cost_per_byte", "counters"]
+    one_thread = ["speed_and_cost", "counters"]
     assert worth_showing(shown, conditions)["veth"] == one_thread
 
 
@@ -162,7 +162,7 @@ def test_many_implementations_are_ranked_in_a_figure(results: Path) -> None:
     conditions = facts_of(results)["conditions"]
     conditions["veth"]["grid"] |= {"n_threads": [1], "implementations": [f"w{n}" for n in range(9)]}
     shown = worth_showing({"veth": EVERY}, conditions)
-    assert shown["veth"] == ["throughput", "cost_per_byte", "ranking"]
+    assert shown["veth"] == ["speed_and_cost", "ranking"]
 
 
 def test_assets_are_gathered_anew(tmp_path: Path) -> None:

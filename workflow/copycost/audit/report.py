@@ -23,24 +23,10 @@ from copycost.report.context import BASELINE
 from copycost.report.markdown import code
 from copycost.report.results_table import VAGUE_FACTOR, Wording, read_tables, results_tables
 
-# By the number of panels, so that the last one to be drawn is not the longest.
-_SLOWEST = (
-    "cost_per_byte",
-    "counters",
-    "time_per_message",
-    "throughput",
-    "ratio_heatmap",
-    "copied_share",
-)
-
-
 _CAPTIONS = {
-    "throughput": "Throughput against message size, by number of threads",
+    "speed_and_cost": "Throughput and the cost of a byte against message size",
     "time_per_message": "Latency by message size and number of threads",
     "counters": "Cache misses per byte and context switches per message against message size",
-    "cost_per_byte": "Cost of a byte against message size",
-    "ratio_heatmap": "Throughput as a ratio to two_copy, by repetition, no difference marked,",
-    "copied_share": "Share of the zero-copy sends that the kernel copied after all",
 }
 
 
@@ -64,13 +50,12 @@ def draw_figures(analysed: DatasetAnalysis, folder: Path) -> list[Path]:
         for job in jobs:
             _draw_one(*job)
     else:
-        slowest_first = sorted(jobs, key=lambda job: _SLOWEST.index(job[1]))
         # Forked, since a new interpreter takes longer to import what draws than to draw; nothing
         # here has threads that hold locks.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
             with ProcessPoolExecutor(n_workers, get_context("fork")) as pool:
-                for done in [pool.submit(_draw_one, *job) for job in slowest_first]:
+                for done in [pool.submit(_draw_one, *job) for job in jobs]:
                     done.result()
     return [svg for _, _, svg in jobs]
 

@@ -1,26 +1,15 @@
 """Figure: cache misses per byte and context switches per message against message size."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 
 from copycost.analysis.metrics import counted_share
-from copycost.figures.axes import SCALE_NOTE, Scale, scale_of
-from copycost.figures.layout import Panel, Sheet, finish, groups_of, new_sheet
-from copycost.figures.line_panels import Frame, draw_panels
-from copycost.figures.markers import Family
+from copycost.figures.layout import groups_of
+from copycost.figures.over_size import draw_over_size
 from copycost.figures.style import styled
-from copycost.figures.tables import (
-    Drawn,
-    Quantity,
-    Tables,
-    confidence,
-    counted,
-    left_out,
-    points,
-    spread,
-)
-from copycost.figures.text import empty_figure, interval_note
+from copycost.figures.tables import Drawn, Quantity, Tables, points
+from copycost.figures.text import empty_figure
 from copycost.perf.events import EVENTS, MISS_LEVELS
 
 _SWITCHES = "context_switches"
@@ -28,18 +17,12 @@ _QUANTITIES = {
     **{name: Quantity(EVENTS[name].level or name, "per byte") for name in MISS_LEVELS},
     _SWITCHES: Quantity("context switches", "per message"),
 }
-_COLUMNS_MOST = 4
 _COUNTERS_MOST = 3
-_PANELS_MOST = 9
 
 
 @styled
 def draw(tables: Tables) -> Drawn:
-    """Draw every counter that was counted, both sides together; the note names the others.
-
-    One counter alone is drawn in wide panels; of several, each has a row, with one column per
-    thread count. The panels of one counter share their vertical axis.
-    """
+    """Draw every counter that was counted, both sides together; the note names the others."""
     measured = tables.cells[tables.cells["status"] == "measured"]
     side = tables.sides[-1]
     found = [event for event in _QUANTITIES if _is_counted(measured, event, side)]
@@ -47,69 +30,20 @@ def draw(tables: Tables) -> Drawn:
     if not found:
         reason = _absence(measured, found, tables.sides)
         return Drawn(empty_figure(reason or f"No measured cells on {tables.condition}."), data)
-    groups = groups_of(data)
-    crowded = len(groups) > 1 and len(found) > 1
-    if crowded and len(found) > _COUNTERS_MOST:
+    if len(groups_of(data)) > 1 and len(found) > _COUNTERS_MOST:
         # The cache misses of perf's generic event are those of the last level.
         data = data[data["quantity"] != _QUANTITIES["cache_misses"].name]
-    every = data["n_threads"]
-    counts = spread(every, _columns_most(len(found), len(groups)))
-    data = data[every.isin(counts)].reset_index(drop=True)
-    sheet = _sheet(data, groups)
-    scales = {str(name): scale_of(part) for name, part in data.groupby("quantity", sort=False)}
-    labels = {quantity.name: quantity.label for quantity in _QUANTITIES.values()}
-
-    def frame_of(panel: Panel) -> Frame:
-        name, n_threads = panel.data[["quantity", "n_threads"]].iloc[0]
-        if crowded:
-            return Frame(scales[name], "", labels[name])
-        is_top = panel.place < len(counts)
-        return Frame(scales[name], labels[name], counted(n_threads, "thread") if is_top else "")
-
-    of_panels = draw_panels(sheet, data, "msg_bytes", tables.implementations, frame_of)
-    note = [
-        "The sender alone, since nobody receives." if len(tables.sides) == 1
-        else "Sender and receiver together.",
-        counted(counts[0], "thread") + "." if crowded else "",
-        interval_note(data, confidence(tables.summary)),
-        _scale_note(scales),
-        _absence(measured, found, tables.sides),
-        "Counted in user mode only." if _user_mode(measured) else "",
-        *of_panels,
-        left_out(every, counts, "threads"),
-    ]  # fmt: skip
-    return Drawn(finish(sheet, data, tables.legend, note), data)
-
-
-def _columns_most(n_counters: int, n_groups: int) -> int:
-    """Return the thread counts that have room: the more counters, the fewer."""
-    if n_groups > 1:
-        return _COLUMNS_MOST - 1 if n_counters == 1 else 1
-    return _PANELS_MOST if n_counters == 1 else _COLUMNS_MOST
-
-
-def _sheet(data: pd.DataFrame, groups: Sequence[Family]) -> Sheet:
-    """Return panels by counter and thread count, or by counter and family."""
-    if data["quantity"].nunique() == 1:
-        return new_sheet(data, 4.8, column="n_threads", share_y=True, groups=groups)
-    if len(groups) > 1:
-        return new_sheet(data, 4.2, column="quantity", groups=groups)
-    return new_sheet(data, 3.7, row="quantity", column="n_threads", share_y="row")
+    whose = (
+        "The sender alone, since nobody receives."
+        if len(tables.sides) == 1
+        else "Sender and receiver together."
+    )
+    user_mode = "Counted in user mode only." if _user_mode(measured) else ""
+    return draw_over_size(tables, data, whose, [_absence(measured, found, tables.sides), user_mode])
 
 
 def _column(event: str, side: str) -> str:
     return f"{event}_per_message" if event == _SWITCHES else f"{side}_{event}_per_byte"
-
-
-def _scale_note(scales: Mapping[str, Scale]) -> str:
-    """Return one sentence per kind of scale, naming the counters where they differ."""
-    kinds = list(dict.fromkeys(scale.kind for scale in scales.values()))
-    if len(kinds) == 1:
-        return f"{SCALE_NOTE[kinds[0]]}."
-    return " ".join(
-        f"{SCALE_NOTE[kind]}: {', '.join(name for name in scales if scales[name].kind == kind)}."
-        for kind in kinds
-    )
 
 
 def _is_counted(measured: pd.DataFrame, event: str, side: str) -> bool:

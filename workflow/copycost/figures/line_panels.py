@@ -8,7 +8,6 @@ import pandas as pd
 from copycost.figures.axes import CUT_NOTE, Scale, size_axis, thread_axis
 from copycost.figures.layout import Panel, Sheet
 from copycost.figures.lines import context_note, line_panel, missing_strip
-from copycost.figures.tables import counted
 from copycost.figures.text import size_label
 
 _ALONG = {"msg_bytes": ("message size", size_axis), "n_threads": ("threads", thread_axis)}
@@ -51,11 +50,6 @@ def draw_panels(
             panel.axes.set_title(frame.title)
         sheet.label(panel.place, x_label, frame.y_label)
     return [context_note(sheet), CUT_NOTE if cut else "", strip.note]
-
-
-def threads_title(sheet: Sheet, panel: Panel) -> str:
-    """Return the title of a panel of one thread count, where it needs one."""
-    return counted(panel.data["n_threads"].iloc[0], "thread") if sheet.is_top(panel) else ""
 
 
 def size_title(sheet: Sheet, panel: Panel) -> str:

@@ -1,6 +1,6 @@
 """Which figures there are."""
 
-FIGURES = ("throughput", "counters", "cost_per_byte")
+FIGURES = ("speed_and_cost", "counters")
 """Every figure of one condition; ``draw`` in the module of the same name draws it."""
 
 AUDIT_FIGURES = (*FIGURES, "time_per_message")

@@ -1,10 +1,8 @@
 """Figure: time per message against threads, one panel per message size; of audited tables."""
 
-import pandas as pd
-
 from copycost.figures.axes import SCALE_NOTE, scale_of
 from copycost.figures.layout import finish, groups_of, new_sheet
-from copycost.figures.line_panels import Frame, draw_panels, size_title, threads_title
+from copycost.figures.line_panels import Frame, draw_panels, size_title
 from copycost.figures.style import styled
 from copycost.figures.tables import (
     Drawn,
@@ -28,13 +26,10 @@ def draw(tables: Tables) -> Drawn:
 
     Against the number of threads, each panel with its own vertical axis from 0: a large message
     takes a thousand times as long as a small one, and the question is what threads add to either.
-    With a single thread count, against message size instead.
     """
     data = points(tables, {"service_mean_ns": _QUANTITY})
     if data["value"].isna().all():
         return Drawn(empty_figure(f"No measured cells on {tables.condition}."), data)
-    if data["n_threads"].nunique() == 1 and data["msg_bytes"].nunique() > 1:
-        return _against_size(tables, data)
     every, groups = data["msg_bytes"], groups_of(data)
     sizes = spread(every, _COLUMNS_MOST if len(groups) > 1 else _PANELS_MOST)
     data = data[every.isin(sizes)].reset_index(drop=True)
@@ -53,24 +48,5 @@ def draw(tables: Tables) -> Drawn:
         f"{SCALE_NOTE[kind]}, one of its own for each message size.",
         *of_panels,
         left_out(every, sizes, "B"),
-    ]
-    return Drawn(finish(sheet, data, tables.legend, note), data)
-
-
-def _against_size(tables: Tables, data: pd.DataFrame) -> Drawn:
-    groups = groups_of(data)
-    sheet = new_sheet(data, 5.2 if len(groups) == 1 else 3.9, column="n_threads", groups=groups)
-    scale = scale_of(data)
-    of_panels = draw_panels(
-        sheet,
-        data,
-        "msg_bytes",
-        tables.implementations,
-        lambda panel: Frame(scale, _QUANTITY.label, threads_title(sheet, panel)),
-    )
-    note = [
-        interval_note(data, confidence(tables.summary)),
-        f"{SCALE_NOTE[scale.kind]}.",
-        *of_panels,
     ]
     return Drawn(finish(sheet, data, tables.legend, note), data)
