@@ -21,7 +21,7 @@ from copycost.records.files import write_json
 from copycost.report.assets import gather_assets, shown_figures, worth_showing
 from copycost.report.context import BASELINE
 from copycost.report.markdown import code
-from copycost.report.results_table import VAGUE_FACTOR, Wording, read_tables, results_tables
+from copycost.report.results_table import VAGUE_FACTOR, Wording, read_tables, results_table
 
 _CAPTIONS = {
     "speed_and_cost": "Throughput and the cost of a byte against message size",
@@ -113,7 +113,7 @@ def _context(
         "conditions": conditions,
         "figures": shown,
         "results_tables": {
-            condition["slug"]: results_tables(
+            condition["slug"]: results_table(
                 tables,
                 condition["slug"],
                 replace(wording, cost_metric=condition["cost_column"]),

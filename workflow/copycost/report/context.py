@@ -26,7 +26,7 @@ from copycost.report.host_table import (
     uncounted_events,
 )
 from copycost.report.markdown import code, escape
-from copycost.report.results_table import VAGUE_FACTOR, Wording, read_tables, results_tables
+from copycost.report.results_table import VAGUE_FACTOR, Wording, read_tables, results_table
 from copycost.report.strategies import strategy_notes
 from copycost.report.tables import commit_only, run_rows
 from copycost.wording.sources import with_sources
@@ -150,7 +150,7 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         "drawn": drawn,
         "figures": worth_showing(drawn, facts["conditions"]),
         "results_tables": {
-            condition["slug"]: results_tables(
+            condition["slug"]: results_table(
                 tables,
                 condition["slug"],
                 replace(

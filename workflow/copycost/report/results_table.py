@@ -1,4 +1,4 @@
-"""The full tables of results: per condition and thread count, a row per size and implementation."""
+"""The full table of the results of a condition: a row per thread count, size and implementation."""
 
 import csv
 import math
@@ -10,20 +10,16 @@ from copycost.report.markdown import Column, pipe_table, slug
 from copycost.report.marks import Labels, marked, note_of
 from copycost.wording.filters import significant, size
 from copycost.wording.sources import sourced
-from copycost.wording.words import plural
 
 NONE = "---"
 """A dash where there is no value; the table of what was not measured has the reason."""
 
 THROUGHPUT = "throughput_bits_per_s"
-_TIMES = ("service_mean_ns", "service_median_ns", "service_p99_ns")
+_TIMES = ("service_median_ns", "service_p99_ns")
 
 VAGUE_FACTOR = 20.0
 VAGUE = "too wide"
 """Stands for an interval whose ends are further apart than this: its digits tell nothing."""
-
-_ROWS_OF_A_PAGE = 45
-"""A longer table goes on over the page, where every row has to tell its size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +115,8 @@ def read_tables(summary: Path, ratios: Path, baseline: str) -> Tables:
     return Tables(values, relative)
 
 
-def results_tables(
-    tables: Tables, condition: str, wording: Wording, labels: Labels
-) -> dict[int, str]:
-    """Return the full results of one condition in Markdown, by thread count.
+def results_table(tables: Tables, condition: str, wording: Wording, labels: Labels) -> str:
+    """Return the full results of one condition in Markdown; empty where there are none.
 
     Parameters
     ----------
@@ -136,55 +130,45 @@ def results_tables(
         What zero-copy sends turned out to be, told once a table.
     """
     columns = [
-        Column("Message"),
+        Column("Message x threads"),
         Column("Implementation"),
         Column("Gbit/s", "right"),
         Column("interval", "right"),
-        Column("µs per message", "right"),
         Column("p50 [µs]", "right"),
         Column("p99 [µs]", "right"),
         Column(f"{wording.cost_unit} per byte", "right"),
         Column("ratio", "right"),
         Column("n", "right"),
     ]
-    markdown = {}
-    place = wording.place or f"`{condition}`"
-    for n_threads in sorted({key[1] for key in tables.summary if key[0] == condition}):
-        rows = list(_rows(tables, condition, n_threads, wording, labels))
-        caption = f"All cells on {place} with {plural(n_threads, 'thread')}.{note_of(labels)}"
-        identifier = f"tbl-{slug(condition)}-t{n_threads}"
-        markdown[n_threads] = pipe_table(columns, rows, caption, identifier, ["grouped", "cells"])
-    return markdown
+    rows = list(_rows(tables, condition, wording, labels))
+    if not rows:
+        return ""
+    caption = f"All cells on {wording.place or f'`{condition}`'}.{note_of(labels)}"
+    return pipe_table(columns, rows, caption, f"tbl-cells-{slug(condition)}", ["grouped", "cells"])
 
 
-def _rows(
-    tables: Tables, condition: str, n_threads: int, wording: Wording, labels: Labels
-) -> Iterator[list[str]]:
+def _rows(tables: Tables, condition: str, wording: Wording, labels: Labels) -> Iterator[list[str]]:
     order = wording.implementations.index
-    cells = {
-        (msg_bytes, implementation)
-        for at, threads, msg_bytes, implementation, _ in tables.summary
-        if at == condition and threads == n_threads
-    }
-    is_long = len(cells) > _ROWS_OF_A_PAGE
+    cells = {key[1:4] for key in tables.summary if key[0] == condition}
     previous = None
-    for msg_bytes, implementation in sorted(cells, key=lambda cell: (cell[0], order(cell[1]))):
-        throughput, mean, median, p99, cost = (
-            tables.summary[(condition, n_threads, msg_bytes, implementation, metric)]
-            for metric in (THROUGHPUT, *_TIMES, wording.cost_metric)
-        )
+    for n_threads, msg_bytes, implementation in sorted(
+        cells, key=lambda cell: (*cell[:2], order(cell[2]))
+    ):
         cell = (condition, n_threads, msg_bytes, implementation)
+        throughput, median, p99, cost = (
+            tables.summary[(*cell, metric)] for metric in (THROUGHPUT, *_TIMES, wording.cost_metric)
+        )
         relative = tables.ratios.get(cell, math.nan)
         yield [
-            "" if msg_bytes == previous and not is_long else size(msg_bytes),
+            "" if cell[:3] == previous else f"{size(msg_bytes)} x {n_threads}",
             marked(implementation, labels),
             *_middle(throughput, 1e-9),
-            *(_number(time.median, 1e-3) for time in (mean, median, p99)),
+            *(_number(time.median, 1e-3) for time in (median, p99)),
             _number(cost.median),
             NONE if math.isnan(relative) else f"{relative:.2f}",
             _repetitions(throughput, wording.repetitions),
         ]
-        previous = msg_bytes
+        previous = cell[:3]
 
 
 def _number(value: float, scale: float = 1.0) -> str:
