@@ -18,7 +18,7 @@ from copycost.figures.text import empty_figure
 from copycost.figures.tips import add_tips, point_tips
 
 _COLUMNS_MOST = 4
-_ROW_CM = 5.2
+_ROW_CM = 4.0
 _HERE, _THERE = "this host", "published"
 _COLUMNS = ["run", "where", "testbed", "implementation", "msg_bytes", "n_threads", "quantity",
             "unit", "value", "low", "high"]  # fmt: skip

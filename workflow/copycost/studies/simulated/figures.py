@@ -18,7 +18,7 @@ from copycost.figures.tips import add_tips
 from copycost.studies.simulated.counts import LEVELS
 from copycost.wording.filters import significant
 
-_PANEL_CM = 3.6
+_PANEL_CM = 3.0
 _LEGEND_CM = 0.5
 _NOTHING = "No counts were simulated."
 _NAMES = {"l1d": "L1d", "l2": "L2", "llc": "last level"}
