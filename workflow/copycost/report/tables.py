@@ -292,16 +292,23 @@ def run_rows(facts: Mapping[str, Any]) -> list[list[str]]:
         ("Time in windows", _time(run)),
         ("Commit", _list(run["commits"], "not known: not run from a clone with its history")),
         ("Host facts (SHA-256)", _list(run["host_digests"], "none")),
-        *(
-            (f"Sender {code(name)}", code(build))
-            for name, builds in run["sender_builds"].items()
-            for build in builds
-        ),
-        *(("Receiver", code(build)) for build in run["receiver_builds"]),
-        *(("Tool", _tool(name, facts)) for name, facts in tools.items() if facts["path"]),
+        *_programs(run),
+        ("Tools", ", ".join(_tool(name, facts) for name, facts in tools.items() if facts["path"])),
         ("Software", ", ".join(f"{name} {version}" for name, version in run["versions"].items())),
     ]
     return [[name, value] for name, value in rows]
+
+
+def _programs(run: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield a row for each compiler with its flags: the programs and what their sources hash to."""
+    builds = {f"sender {code(name)}": built for name, built in run["sender_builds"].items()}
+    found: dict[str, list[str]] = {}
+    for program, built in (builds | {"receiver": run["receiver_builds"]}).items():
+        for build in built:
+            source, _, compiler = build.removeprefix("source ").partition(", ")
+            found.setdefault(compiler, []).append(f"{program} {code(source[:_DIGITS])}")
+    for compiler, programs in found.items():
+        yield "Programs (source)", f"{join_and(programs)}: {code(compiler)}"
 
 
 def commit_only(commit: str) -> str:
@@ -336,6 +343,9 @@ def _tool(name: str, facts: Mapping[str, Any]) -> str:
     said = escape(facts["version"] or "version not found")
     return said if said.startswith(name) else f"{escape(name)} {said}"
 
+
+_DIGITS = 12
+"""So much of a digest tells two sources of a run apart; the records have all of it."""
 
 _ROWS_OF_A_PAGE = 45
 
