@@ -198,7 +198,7 @@ def check_pdf(path: Path) -> None:
             _check_margins(page)
             _check_overlaps(page)
             _check_page_end(page, lines)
-            texts.append(page.extract_text())
+            texts.append(page.extract_text(x_tolerance=2))
             captions += _captions(lines)
             page.close()  # what was read of it takes much memory
     _check_numbers("\n".join(texts), captions)

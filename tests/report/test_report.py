@@ -145,7 +145,7 @@ def test_figures_that_repeat_each_other_are_left_out(made: Made) -> None:
     text = made.qmd.read_text()
     shown = set(re.findall(r"\{#fig-([a-z-]+) ", text))
     if "usual" in str(made.qmd) or "whole" in str(made.qmd):
-        assert {"veth-throughput", "veth-cost-per-byte"} <= shown
+        assert "veth-speed-and-cost" in shown
         assert "veth-ranking" not in shown
     if "usual" in str(made.qmd):
         assert "veth-counters" not in shown
@@ -179,7 +179,7 @@ def test_copied_zero_copy_is_marked_in_every_table(made: Made) -> None:
     if "`sink`" not in text:
         pytest.skip("a run with a plain testbed alone")
     tables = re.findall(r"((?:^\|.*\n)+)\n: (.*)$", text, re.MULTILINE)
-    of_cells = [table for table in tables if re.search(r"\{#tbl-\S+-(t\d+|ranking)\b", table[1])]
+    of_cells = [table for table in tables if re.search(r"\{#tbl-(cells-|\S+-ranking\b)", table[1])]
     assert of_cells
     for rows, caption in of_cells:
         names = re.findall(r"`(?:uring_)?zero_copy`†?", rows)

@@ -117,7 +117,8 @@ def test_origin_names_commit_and_host(results: Path, commits: list[str], expecte
 def test_run_table_names_what_the_run_was_made_of(results: Path) -> None:
     rows = run_rows(facts_of(results))
     names = [name for name, _ in rows]
-    assert {"Measured", "Commit", "Sender `two_copy`", "Receiver", "Software"} <= set(names)
+    assert {"Measured", "Commit", "Programs (source)", "Software"} <= set(names)
+    assert "sender `two_copy` `" in dict(rows)["Programs (source)"]
     assert (
         dict(rows)["Repetitions"].replace("\u00a0", " ")
         == "36 of 12 cells: 36 measured, 0 failed, 0 skipped"
