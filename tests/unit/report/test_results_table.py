@@ -40,7 +40,7 @@ def rows(tables: Tables) -> list[list[str]]:
     markdown = results_table(tables, "veth", WORDING, {})
     body = [line for line in markdown.splitlines() if line.startswith("|")][2:]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in body]
-    return [[cell.replace("\u00a0", " ") for cell in row] for row in cells]
+    return [[cell.replace("\u00a0", " ").replace("\u00d7", "x") for cell in row] for row in cells]
 
 
 def test_a_table_has_all_thread_counts_and_is_empty_without_cells() -> None:

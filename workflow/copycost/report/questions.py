@@ -216,9 +216,9 @@ def crossover_answer(findings: Findings, way: str) -> str:
     if left := [one for one in found if not _from_where(one)]:
         n, won, lost = (_total(left, name) for name in ("n_cells", "n_better", "n_worse"))
         said.append(
-            f"On {_codes([one.condition for one in left])} this run settles no such size: of "
-            f"{plural(n, 'cell')}, {impl(way)} was faster in {_part(won, n)} and slower in "
-            f"{_part(lost, n)}."
+            f"On {_codes([one.condition for one in left])} this run settles no such size that "
+            f"holds with every number of threads: of {plural(n, 'cell')}, {impl(way)} was faster "
+            f"in {_part(won, n)} and slower in {_part(lost, n)}."
         )
     return " ".join(said)
 

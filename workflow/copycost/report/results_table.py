@@ -130,7 +130,7 @@ def results_table(tables: Tables, condition: str, wording: Wording, labels: Labe
         What zero-copy sends turned out to be, told once a table.
     """
     columns = [
-        Column("Message x threads"),
+        Column("Message \N{MULTIPLICATION SIGN} threads"),
         Column("Implementation"),
         Column("Gbit/s", "right"),
         Column("interval", "right"),
@@ -160,7 +160,9 @@ def _rows(tables: Tables, condition: str, wording: Wording, labels: Labels) -> I
         )
         relative = tables.ratios.get(cell, math.nan)
         yield [
-            "" if cell[:3] == previous else f"{size(msg_bytes)} x {n_threads}",
+            ""
+            if cell[:3] == previous
+            else f"{size(msg_bytes)} \N{MULTIPLICATION SIGN} {n_threads}",
             marked(implementation, labels),
             *_middle(throughput, 1e-9),
             *(_number(time.median, 1e-3) for time in (median, p99)),
