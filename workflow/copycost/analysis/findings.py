@@ -335,7 +335,7 @@ def _expectations(condition: Facts) -> Iterator[Finding]:
             subject=found["id"],
             reference=found["statement"],
             quantity=found["quantity"],
-            verdict="violated" if found["n_violated"] else "not violated",
+            verdict=_violation(strongest),
             n_cells=found["n_tested"],
             n_better=found["n_held"],
             n_worse=found["n_violated"],
@@ -344,6 +344,12 @@ def _expectations(condition: Facts) -> Iterator[Finding]:
             correction="Holm, over all expectations and conditions",
             **_ratio(strongest),
         )
+
+
+def _violation(strongest: Facts | None) -> str:
+    if strongest is None:
+        return "not violated"
+    return "once" if strongest["once"] else "violated"
 
 
 def _one(where: Facts, name: str) -> tuple[int, ...]:

@@ -325,27 +325,31 @@ def _cost(price: Finding | None) -> str:
 def expectations_answer(facts: Facts, findings: Findings) -> str:
     """Return the expectation that was violated most, or that none was."""
     found = of(findings, "expectation")
-    names = {one.subject for one in found}
-    n = _total(found, "n_cells")
     if not found:
         return "No expectation could be tested: nothing was measured that they are about."
-    violated = [
-        (violation["mean"], slug, violation)
-        for slug in facts["measured_conditions"]
-        for violation in facts["conditions"][slug]["questions"]["q6"]["violations"]
-    ]
-    if not violated:
-        return (
-            f"Nothing: none of {plural(len(names), 'expectation')} was violated, in "
-            f"{plural(n, 'comparison')}."
-        )
-    _, slug, worst = max(violated, key=lambda one: one[0])
+    names = {one.subject for one in found}
+    told = plural(len(names), "expectation")
+    once = {one.subject for one in found if one.verdict == "once"}
     n_violated = len({one.subject for one in found if one.verdict == "violated"})
+    if not n_violated:
+        n = _total(found, "n_cells")
+        seen = (
+            f" Against {len(once)} of them spoke comparisons that were made once." if once else ""
+        )
+        return f"Nothing: none of {told} was violated, in {plural(n, 'comparison')}.{seen}"
+    slug, worst = max(
+        (
+            (slug, violation)
+            for slug in facts["measured_conditions"]
+            for violation in facts["conditions"][slug]["questions"]["q6"]["violations"]
+            if not violation["strongest"]["once"]
+        ),
+        key=lambda one: one[1]["mean"],
+    )
     return (
-        f"Of {plural(len(names), 'expectation')}, {n_violated} "
-        f"{'was' if n_violated == 1 else 'were'} violated in some comparison. Furthest off, on "
-        f"{code(slug)}: *{worst['statement']}.* Against it were {worst['n_violated']} of "
-        f"{plural(worst['n_tested'], 'comparison')}."
+        f"Of {told}, {n_violated} {'was' if n_violated == 1 else 'were'} violated in some "
+        f"comparison. Furthest off, on {code(slug)}: *{worst['statement']}.* Against it were "
+        f"{worst['n_violated']} of {plural(worst['n_tested'], 'comparison')}."
     )
 
 
