@@ -132,7 +132,7 @@ def sentence(condition: Mapping[str, Any]) -> str:
 
     Nothing is said of what was not measured, nor where there was nothing to choose from.
     """
-    said = []
+    said, left = [], []
     for aim, unit in _AIMS.items():
         words = "the cheapest in CPU time" if aim == "cheapest" else "the fastest"
         answers = [row[aim] for row in condition["decisions"]["rows"] if row[aim]]
@@ -142,7 +142,9 @@ def sentence(condition: Mapping[str, Any]) -> str:
             what = "median time" if condition["is_trip"] and aim == "fastest" else unit
             said.append(f"{words} is {best}{_at_most(condition, aim, what)}")
         elif any(one["told"] != "alone" for one in answers):
-            said.append(f"it is open which way is {words}")
+            left.append(words)
+    if left:
+        said.append(f"it is open which way is {' and which '.join(left)}")
     return f"On {place_of(condition)}, {'; '.join(said)}." if said else ""
 
 
