@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from copycost.errors import DataError
-from copycost.stats.medians import median_intervals
+from copycost.stats.estimates import median_intervals
 from copycost.stats.settings import StatisticsSettings
 
 SCHEMA_VERSION = 2

@@ -5,12 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from copycost.stats.crossover import find_crossover
-from copycost.stats.crossover_ratio import crossover_ratio
-from copycost.stats.interaction import reversals
-from copycost.stats.ratios import Direction, paired_ratio
-from copycost.stats.selection import simultaneous_ratio
+from copycost.stats.crossover import crossover_ratio, find_crossover
+from copycost.stats.ratios import Direction, paired_ratio, simultaneous_ratio
 from copycost.stats.settings import FloatArray, StatisticsSettings
+from copycost.stats.trend_tests import reversals
 from tools.simulation.crossovers import LEVELS, ROUNDS, SPREAD_OF_SPREADS
 from tools.simulation.noise import NOISES, log_ratio_noise
 from tools.simulation.truths import DATAGRAM_SIZES, MEASURED, Truth, truth, with_added_sizes

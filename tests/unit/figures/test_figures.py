@@ -20,7 +20,7 @@ from copycost.figures.markers import way_styles
 from copycost.figures.names import FIGURES
 from copycost.figures.output import draw, save
 from copycost.figures.tables import COLUMNS, Drawn, Tables
-from copycost.stats.medians import METHOD
+from copycost.stats.estimates import METHOD
 from copycost.wording.numbers import NBSP
 
 pytestmark = pytest.mark.slow

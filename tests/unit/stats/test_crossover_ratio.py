@@ -2,8 +2,7 @@
 
 import pytest
 
-from copycost.stats.crossover import Change, Crossover, Outcome
-from copycost.stats.crossover_ratio import CrossoverRatio, crossover_ratio
+from copycost.stats.crossover import Change, Crossover, CrossoverRatio, Outcome, crossover_ratio
 from copycost.stats.ratios import Direction
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from copycost.stats.interaction import reversals
+from copycost.stats.trend_tests import reversals
 
 QUIET = np.array([-0.01, 0.0, 0.01, 0.005, -0.005])
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from copycost.stats.medians import median_intervals, resampled_middles
+from copycost.stats.estimates import median_intervals, resampled_middles
 from copycost.stats.settings import StatisticsSettings
 
 SETTINGS = StatisticsSettings()

@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from copycost.stats.ratios import Direction, paired_ratio
-from copycost.stats.selection import simultaneous_ratio
+from copycost.stats.ratios import Direction, paired_ratio, simultaneous_ratio
 
 
 @pytest.mark.parametrize("n_rounds", [3, 7])

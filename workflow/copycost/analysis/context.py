@@ -18,7 +18,7 @@ from copycost.config.alpha_spending import (
 from copycost.config.placements import PLACEMENTS
 from copycost.config.structure import NONE
 from copycost.perf.events import EVENTS
-from copycost.stats import medians, ratios, selection
+from copycost.stats import estimates, ratios
 from copycost.stats.settings import ALIKE
 
 _CELL = ["condition", *POINT]
@@ -74,9 +74,9 @@ def method_facts(cells: pd.DataFrame, config: dict[str, Any]) -> Facts:
         "looks": _look_facts(measure["minutes"], config["statistics"]["confidence"]),
         "statistics": dict(config["statistics"]),
         "interval_methods": {
-            "median": medians.METHOD,
+            "median": estimates.METHOD,
             "ratio": ratios.METHOD,
-            "ratio picked out of many": selection.METHOD,
+            "ratio picked out of many": ratios.PICKED_METHOD,
         },
         "receive_lowat": _receive_lowat(measured),
         "read_bytes": sorted(measured["read_bytes"].dropna().astype(int).unique().tolist()),

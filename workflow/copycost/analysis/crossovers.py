@@ -10,9 +10,9 @@ from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.ratio_facts import ratio_facts
 from copycost.stats.crossover import Change, Crossover, Outcome, find_crossover
-from copycost.stats.interaction import reversals
-from copycost.stats.selection import simultaneous_ratio
+from copycost.stats.ratios import simultaneous_ratio
 from copycost.stats.settings import FloatArray
+from copycost.stats.trend_tests import reversals
 
 _TURNING = (Outcome.FROM.value, Outcome.UP_TO.value)
 

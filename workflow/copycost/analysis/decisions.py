@@ -16,8 +16,7 @@ from copycost.analysis.pooled_ratio import cells_contradict
 from copycost.analysis.ratio_facts import ratio_facts
 from copycost.analysis.wire import MACHINES, priced
 from copycost.stats.best import Best, Told, find_best
-from copycost.stats.ratios import holm
-from copycost.stats.selection import simultaneous_ratio
+from copycost.stats.ratios import holm, simultaneous_ratio
 from copycost.stats.settings import FloatArray
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]

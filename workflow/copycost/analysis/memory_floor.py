@@ -8,7 +8,7 @@ import numpy as np
 from copycost.analysis.condition_view import View
 from copycost.analysis.json_values import Facts
 from copycost.analysis.quantities import ring_bytes
-from copycost.stats.medians import median_intervals
+from copycost.stats.estimates import median_intervals
 from copycost.stats.settings import StatisticsSettings
 
 _CACHES = (("l1", "l1d_bytes"), ("l2", "l2_bytes"), ("llc", "llc_bytes"))

@@ -9,8 +9,7 @@ from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.missing import why_lost
 from copycost.analysis.quantities import NOT_COPIED_SHARE, copied_share, really_not_copied
 from copycost.config.capabilities import capability_of, split_implementation
-from copycost.stats.crossover import Crossover, Outcome
-from copycost.stats.crossover_ratio import CrossoverRatio, crossover_ratio
+from copycost.stats.crossover import Crossover, CrossoverRatio, Outcome, crossover_ratio
 from copycost.stats.ratios import Direction
 
 

@@ -14,7 +14,7 @@ from copycost.analysis.metrics import (
     SUMMARISED_OF_MACHINES,
     THROUGHPUT,
 )
-from copycost.stats.medians import median_intervals
+from copycost.stats.estimates import median_intervals
 from copycost.stats.modes import two_modes
 from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
 

@@ -9,7 +9,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
 from copycost.figures.style import CM, QUIET, RC, WIDTH_CM
-from copycost.stats.medians import METHOD
+from copycost.stats.estimates import METHOD
 from copycost.wording.filters import exact_size
 from copycost.wording.numbers import NBSP
 

@@ -8,8 +8,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from copycost.stats.ratios import Ratio, holm, paired_ratio
-from copycost.stats.selection import simultaneous_ratio
+from copycost.stats.ratios import Ratio, holm, paired_ratio, simultaneous_ratio
 from copycost.stats.settings import ALIKE, FloatArray
 
 

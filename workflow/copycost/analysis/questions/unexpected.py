@@ -12,8 +12,7 @@ from copycost.analysis.condition_view import View
 from copycost.analysis.expectations import EXPECTATIONS, Expectation
 from copycost.analysis.json_values import Facts
 from copycost.analysis.ratio_facts import ratio_facts, ratio_sign
-from copycost.stats.ratios import Ratio, holm, paired_ratio, standard_error
-from copycost.stats.selection import simultaneous_ratio
+from copycost.stats.ratios import Ratio, holm, paired_ratio, simultaneous_ratio, standard_error
 
 
 @dataclass(frozen=True, slots=True)

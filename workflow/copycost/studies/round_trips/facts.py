@@ -19,7 +19,7 @@ from copycost.analysis.ratio_facts import ratio_facts
 from copycost.analysis.wire import COSTS, part_column, priced, with_machines
 from copycost.config.testbeds import is_wire
 from copycost.hosts.side import SIDES
-from copycost.stats.medians import median_intervals
+from copycost.stats.estimates import median_intervals
 from copycost.stats.ratios import Direction, holm, paired_ratio
 from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.studies.round_trips.columns import PERCENTILES
