@@ -7,10 +7,9 @@ import pandas as pd
 from jinja2 import Environment
 from synthetic import Run, make_cells, make_config, make_host
 
-from copycost.analysis.compare import compare
 from copycost.analysis.findings import read_finding
 from copycost.analysis.json_values import Facts
-from copycost.analysis.summary import summarise
+from copycost.analysis.tables import compare, summarise
 from copycost.figures.names import FIGURES
 from copycost.report.write import make_environment
 from copycost.stats.settings import StatisticsSettings

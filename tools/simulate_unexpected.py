@@ -13,7 +13,7 @@ import pandas as pd
 from copycost.analysis.condition_view import View
 from copycost.analysis.conditions import Studied
 from copycost.analysis.metrics import THROUGHPUT, CostMetric
-from copycost.analysis.questions.unexpected import unexpected_facts
+from copycost.analysis.unexpected import unexpected_facts
 from copycost.config.conditions import COLD, HOT, Condition
 from copycost.stats.settings import StatisticsSettings
 from tools.simulation.noise import NOISES

@@ -9,9 +9,8 @@ from synthetic import Run, make_cells, make_config, make_host
 from synthetic.memory import make_memory
 
 from copycost.analysis.columns import read_table, write_table
-from copycost.analysis.compare import compare
 from copycost.analysis.conditions import with_condition
-from copycost.analysis.summary import summarise
+from copycost.analysis.tables import compare, summarise
 from copycost.figures.names import FIGURES, OVERVIEW, RANKING
 from copycost.figures.output import draw, save
 from copycost.figures.tables import tables_of

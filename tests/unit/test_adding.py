@@ -4,11 +4,10 @@ import pytest
 from analysed import facts_of, text_of
 from synthetic import Run
 
-from copycost.analysis.checks import against_baseline
-from copycost.analysis.expectations import EXPECTATIONS, Expectation
+from copycost.analysis import unexpected
+from copycost.analysis.evidence import ONE
+from copycost.analysis.expectations import EXPECTATIONS, Expectation, against_baseline
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.analysis.quantities import ONE
-from copycost.analysis.questions import unexpected
 
 
 def test_an_entry_is_all_that_an_expectation_takes(monkeypatch: pytest.MonkeyPatch) -> None:

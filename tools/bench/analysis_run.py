@@ -15,9 +15,8 @@ import pandas as pd
 import yaml
 
 from copycost.analysis.columns import write_table
-from copycost.analysis.compare import compare
 from copycost.analysis.quality_table import quality_table
-from copycost.analysis.summary import summarise
+from copycost.analysis.tables import compare, summarise
 from copycost.records.files import write_json
 from copycost.records.table import read_table
 from copycost.report.context import Sources

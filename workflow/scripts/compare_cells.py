@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from copycost.analysis.columns import write_table
-from copycost.analysis.compare import compare
+from copycost.analysis.tables import compare
 from copycost.records.table import read_table
 from copycost.snakefile.logs import log_to_file
 from copycost.stats.settings import StatisticsSettings

@@ -8,12 +8,12 @@ import pytest
 from analysed import inputs_of
 from synthetic import Run, make_cells
 
-from copycost.analysis.compare import compare
 from copycost.analysis.condition_view import View
+from copycost.analysis.evidence import ZERO
 from copycost.analysis.metrics import BASELINE
-from copycost.analysis.quantities import ZERO
-from copycost.analysis.questions.fastest import fastest_facts
-from copycost.analysis.questions.unexpected import unexpected_facts
+from copycost.analysis.questions import fastest_facts
+from copycost.analysis.tables import compare
+from copycost.analysis.unexpected import unexpected_facts
 from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.studies.streams.facts import Inputs, views_of
 from tools.simulation.noise import NOISES

@@ -9,7 +9,7 @@ import pytest
 from synthetic import Run, make_cells
 from synthetic.round_trips import RoundTrips, make_round_trips
 
-from copycost.analysis.placement_effects import placement_facts
+from copycost.analysis.placement import placement_facts
 from copycost.stats.settings import StatisticsSettings
 
 SETTINGS = StatisticsSettings(0.95, 500, 1)

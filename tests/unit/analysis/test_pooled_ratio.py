@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.pooled_ratio import cell_counts, cells_contradict, opposed_halves
+from copycost.analysis.ratio_facts import cell_counts, cells_contradict, opposed_halves
 
 SIZES, THREADS, N_ROUNDS = (64, 1024, 16384, 65536), (1, 2), 3
 

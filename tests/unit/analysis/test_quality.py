@@ -9,7 +9,7 @@ from synthetic import Run, make_cells
 from copycost.analysis.condition_view import largest_block
 from copycost.analysis.json_values import Facts
 from copycost.analysis.quality_table import GATES, quality_table
-from copycost.analysis.summary import summarise
+from copycost.analysis.tables import summarise
 from copycost.stats.settings import StatisticsSettings
 
 pytestmark = pytest.mark.slow

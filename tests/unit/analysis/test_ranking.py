@@ -8,8 +8,7 @@ from synthetic import Run, Udp
 from synthetic.memory import make_memory
 
 from copycost.analysis.json_values import Facts
-from copycost.analysis.memory_floor import floor_of, level_of, memory_facts
-from copycost.analysis.ranking import ranking_facts
+from copycost.analysis.ranking import floor_of, level_of, memory_facts, ranking_facts
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.streams.facts import compute_facts, views_of
 

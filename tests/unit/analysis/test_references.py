@@ -9,11 +9,11 @@ import pytest
 from analysed import facts_of, inputs_of, text_of
 from synthetic import Run, make_cells
 
-from copycost.analysis.compare import compare
 from copycost.analysis.decomposition import explain_pair
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.analysis.sensitivity import without_facts
+from copycost.analysis.quality import without_facts
+from copycost.analysis.tables import compare
 from copycost.records.columns import PAIRED
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.streams.facts import compute_facts, views_of

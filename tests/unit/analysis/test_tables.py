@@ -8,11 +8,10 @@ import pytest
 from synthetic import Run, make_cells
 
 from copycost.analysis.columns import read_table, write_table
-from copycost.analysis.compare import RATIO_COLUMNS, compare, compared_pairs
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import COMPARED, SUMMARISED, THROUGHPUT, choose_cost_metric
 from copycost.analysis.quality_table import quality_table
-from copycost.analysis.summary import summarise
+from copycost.analysis.tables import RATIO_COLUMNS, compare, compared_pairs, summarise
 from copycost.errors import DataError
 from copycost.stats.settings import StatisticsSettings
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from copycost.analysis.questions.unexpected import unexpected_facts
+from copycost.analysis.unexpected import unexpected_facts
 from tools.simulate_unexpected import KINDS, N_ROUNDS, default_run, n_named
 
 N_RUNS = 30

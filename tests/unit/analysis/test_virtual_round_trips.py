@@ -8,7 +8,7 @@ import pytest
 from synthetic.round_trips import RoundTrips, make_round_trips, round_trips_config
 
 from copycost.analysis.json_values import Facts
-from copycost.analysis.virtual_round_trips import round_trips_in_guests
+from copycost.analysis.virtual import round_trips_in_guests
 
 TRIPS = RoundTrips(implementations=("two_copy",), msg_bytes=(64, 65536), noise=0.01)
 SECTION = round_trips_config(TRIPS) | {"testbeds": ["veth", "vm_pair"]}

@@ -12,8 +12,7 @@ import pandas as pd
 from copycost.analysis.condition_view import View
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
-from copycost.analysis.pooled_ratio import cells_contradict
-from copycost.analysis.ratio_facts import ratio_facts
+from copycost.analysis.ratio_facts import cells_contradict, ratio_facts
 from copycost.analysis.wire import MACHINES, priced
 from copycost.stats.best import Best, Told, find_best
 from copycost.stats.ratios import holm, simultaneous_ratio

@@ -1,4 +1,4 @@
-"""The quantities that are summarised and compared, with the words for what a comparison shows."""
+"""The quantities that are summarised and compared, with the words for what they show."""
 
 from dataclasses import dataclass
 
@@ -10,6 +10,7 @@ from copycost.perf.events import COST_EVENTS
 from copycost.records.cpu_attribution import cost_columns
 from copycost.records.machine_windows import cost_names
 from copycost.stats.ratios import Direction
+from copycost.wording.numbers import format_percent
 
 ROUND_TRIP_TIMES = ("p50_ns", "p99_ns")
 """Columns of the table of round trips that hosts are compared by."""
@@ -136,3 +137,39 @@ def counted_share(measured: pd.DataFrame, column: str) -> float:
     if not (values.fillna(0.0) != 0.0).any():
         return 0.0
     return float(values.notna().mean())
+
+
+COPIED_SHARE = "zc_copied_share"
+"""The metric of the summary that tells, where a sender asked for zero copy."""
+
+
+def copied_label(low: float, high: float) -> str | None:
+    """Return what a zero-copy send is called, of which a share from `low` to `high` was copied.
+
+    Returns
+    -------
+    str or None
+        ``zero-copy requested, 100 % copied``; None where nothing was copied.
+    """
+    if not high > 0.0:
+        return None
+    first, last = format_percent(low), format_percent(high)
+    share = last if first == last else f"{first} to {last}"
+    return f"zero-copy requested, {share} copied"
+
+
+def copied_labels(summary: pd.DataFrame) -> dict[str, str]:
+    """Return, by implementation, the label of those whose zero-copy sends were copied.
+
+    Parameters
+    ----------
+    summary
+        The rows of one condition.
+    """
+    shares = summary[(summary["metric"] == COPIED_SHARE) & (summary["n"] > 0)]
+    labels = {}
+    for name, rows in shares.groupby("implementation", sort=False):
+        label = copied_label(float(rows["median"].min()), float(rows["median"].max()))
+        if label is not None:
+            labels[str(name)] = label
+    return labels

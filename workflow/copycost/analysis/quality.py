@@ -1,19 +1,121 @@
-"""What the checks of the quality table come to under a condition, and what disturbances change."""
+"""What the checks of the quality table come to, and what would be said without what they flag.
 
+Nothing is ever left out.
+"""
+
+import numpy as np
 import pandas as pd
 
 from copycost.analysis.condition_view import View
 from copycost.analysis.conditions import POINT
 from copycost.analysis.json_values import Facts
+from copycost.analysis.log_ratios import logarithms
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.quality_table import (
+    DISTURBANCES,
     GATES,
     disturbances,
     disturbed,
+    has_warning,
     quality_table,
 )
-from copycost.analysis.sensitivity import flagged_repetitions, without_facts
+from copycost.analysis.tables import compare
 from copycost.stats.modes import FEWEST
+
+_PAIR = ["implementation", "baseline", "msg_bytes", "n_threads"]
+_OPPOSITE = {("faster", "slower"), ("slower", "faster")}
+
+
+def flagged_repetitions(measured: pd.DataFrame, quality: pd.DataFrame) -> dict[str, pd.Series]:
+    """Return, per check, which measured repetitions it flags.
+
+    A disturbance, halves that differ, retransmits and multiplexing are of a repetition. Spread and
+    drift are of a cell; of one that breaks their bound, the repetition furthest from the cell's
+    median is taken. Where there are too few repetitions, leaving out some would help nobody, so
+    these are not flagged.
+
+    Parameters
+    ----------
+    measured
+        The measured rows of the cells table.
+    quality
+        Their quality table.
+    """
+    gates = {gate.id: gate for gate in GATES}
+    received = measured["received_bytes"].where(measured["received_bytes"] > 0)
+    running = measured[["sender_min_running_percent", "receiver_min_running_percent"]]
+    of_repetition = {
+        "halves": (4.0 * (measured["first_half_share"] - 0.5)).abs(),
+        "retransmits": measured["tcp_retransmits"] * 1e9 / received,
+        "multiplexed": running.min(axis=1),
+    }
+    found = {name: gates[name].broken(values) for name, values in of_repetition.items()}
+    found |= {code: has_warning(measured, code) for code in DISTURBANCES}
+    furthest = _furthest(measured)
+    table = quality.set_index(POINT)
+    cells = pd.MultiIndex.from_frame(measured[POINT])
+    for name in ("spread", "drift"):
+        found[name] = furthest & table[f"flag_{name}"].reindex(cells).to_numpy(dtype=bool)
+    return {gate.id: found[gate.id] for gate in GATES if gate.id in found}
+
+
+def _furthest(measured: pd.DataFrame) -> pd.Series:
+    """Return which repetition of each cell is furthest from the cell's median, as a ratio."""
+    logs = logarithms(measured[THROUGHPUT].to_numpy(dtype=np.float64))
+    rows = measured[POINT].assign(log=logs)
+    rows["off"] = (rows["log"] - rows.groupby(POINT)["log"].transform("median")).abs()
+    most = rows.groupby(POINT)["off"].transform("max")
+    # Of two that are equally far, the first.
+    at = rows[rows["off"] == most].drop_duplicates(POINT).index
+    return pd.Series(measured.index.isin(at), index=measured.index)
+
+
+def without_facts(view: View, flagged: pd.Series) -> Facts:
+    """Return what the throughput comparisons would say without some repetitions.
+
+    Keys
+    ----
+    status
+        ``none`` (no repetition is flagged), ``all`` (none would be left), ``compared``.
+    n_repetitions
+        Flagged repetitions.
+    n_compared, n_changed, n_reversed
+        Comparisons that can be made with and without them; of these, those with another verdict,
+        and those with the opposite one.
+    n_all, n_left_once, n_left_none
+        All comparisons that were made; those of which one round is left, which is no verdict, so
+        no other one; and those of which none is left. A comparison made in one round alone counts
+        as compared where that round is left.
+    n_lost
+        The last two together; with `n_compared` they are all.
+    """
+    facts: Facts = {"n_repetitions": int(flagged.sum())}
+    made = view.ratios[(view.ratios["metric"] == THROUGHPUT) & (view.ratios["n_pairs"] > 0)]
+    counts = ("n_compared", "n_changed", "n_reversed", "n_left_once")
+    nothing = dict.fromkeys(counts, 0) | {"n_all": len(made)}
+    if not flagged.any():
+        return facts | nothing | {"n_left_none": 0, "n_lost": 0, "status": "none"}
+    if flagged.all():
+        return facts | nothing | {"n_left_none": len(made), "n_lost": len(made), "status": "all"}
+    # not dropped: a comparison with a reference needs no repetition of the reference's own
+    out = view.rows.index.isin(flagged.index[flagged])
+    kept = view.rows.assign(status=view.rows["status"].mask(out, "skipped"))
+    again = compare(kept, view.settings, (THROUGHPUT,))
+    both = made.merge(again, on=_PAIR, suffixes=("", "_again"))
+    both = both[both["n_pairs_again"] > 0]
+    left_once = (both["n_pairs"] > 1) & (both["n_pairs_again"] == 1)
+    whole = both[~left_once]
+    pairs = list(zip(whole["verdict"], whole["verdict_again"], strict=True))
+    return facts | {
+        "status": "compared",
+        "n_all": len(made),
+        "n_compared": len(pairs),
+        "n_changed": sum(before != after for before, after in pairs),
+        "n_reversed": sum(pair in _OPPOSITE for pair in pairs),
+        "n_left_once": int(left_once.sum()),
+        "n_left_none": len(made) - len(both),
+        "n_lost": len(made) - len(whole),
+    }
 
 
 def quality_facts(view: View) -> Facts:

@@ -1,9 +1,14 @@
-"""Ratios as facts, and the same ratio over many cells."""
+"""Ratios as facts: one ratio, one over many cells, and whether these contradict each other."""
+
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+import pandas as pd
 
+from copycost.analysis.condition_view import View, pooled_ratio
 from copycost.analysis.json_values import Facts
-from copycost.stats.ratios import Direction, Ratio
+from copycost.stats.ratios import Direction, Ratio, paired_ratio
+from copycost.stats.trend_tests import settled_signs
 
 _SIGNS = {Direction.ABOVE: 1, Direction.BELOW: -1, Direction.NO_DIFFERENCE: 0}
 
@@ -27,3 +32,101 @@ def ratio_facts(found: Ratio) -> Facts:
         "sign": ratio_sign(found),
         "once": found.direction is Direction.OBSERVED_ONCE,
     }
+
+
+_AXES = ("msg_bytes", "n_threads")
+
+
+def together(view: View, logs: pd.DataFrame) -> Facts | None:
+    """Return one ratio over cells for the templates; None where no cell has one.
+
+    Parameters
+    ----------
+    logs
+        Log ratios: one row per cell, one column per round.
+
+    Keys
+    ----
+    those of `ratio_facts`
+        Of the mean over the cells, round by round.
+    n_cells, n_above, n_below
+        Cells, and those whose own interval lies above and below 1.
+    contradict
+        Whether the cells contradict each other; see `cells_contradict`.
+    halves
+        See `opposed_halves`.
+    """
+    found = view.pooled(logs)
+    if not found.n_pairs:
+        return None
+    return ratio_facts(found) | cell_counts(view, logs)
+
+
+def cell_counts(view: View, logs: pd.DataFrame) -> Facts:
+    """Return n_cells, n_above, n_below, contradict and halves, as in `together`."""
+    confidence = view.settings.confidence
+    cells = _cells(logs, confidence)
+    signs = [ratio_sign(cell) for cell in cells]
+    halves = opposed_halves(logs, confidence)
+    return {
+        "n_cells": len(cells),
+        "n_above": signs.count(1),
+        "n_below": signs.count(-1),
+        "contradict": _single_ones_contradict(cells, confidence) or bool(halves),
+        "halves": halves,
+    }
+
+
+def cells_contradict(logs: pd.DataFrame, confidence: float) -> bool:
+    """Tell whether some cells are shown to lie above 1 and others below.
+
+    A mean over such cells says only which of them the grid has most of, so a text may not tell it.
+    Single cells are looked at, with Holm's correction for their number; and, since few rounds show
+    little of a single cell, the smaller sizes together and the larger ones, and the fewer threads
+    together and the more.
+    """
+    single = _single_ones_contradict(_cells(logs, confidence), confidence)
+    return single or bool(opposed_halves(logs, confidence))
+
+
+def opposed_halves(logs: pd.DataFrame, confidence: float) -> list[Facts]:
+    """Return along what the lower half and the higher one are shown to lie on different sides.
+
+    Keys
+    ----
+    axis
+        ``msg_bytes`` or ``n_threads``.
+    sign
+        1 where the larger sizes, or the more threads, lie above 1; else -1.
+    """
+    halves = list(halves_of(logs))
+    ratios = [pooled_ratio(half, confidence) for _, low, high in halves for half in (low, high)]
+    signs = settled_signs(ratios, confidence)
+    return [
+        {"axis": axis, "sign": high}
+        for (axis, _, _), low, high in zip(halves, signs[::2], signs[1::2], strict=True)
+        if low * high < 0
+    ]
+
+
+def halves_of(logs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
+    """Yield the cells of the smaller and of the larger sizes, and of the thread counts.
+
+    Along what the index has of these, where it has two values at least; its name comes first.
+    """
+    for level in _AXES:
+        if level not in logs.index.names:
+            continue
+        values = logs.index.get_level_values(level)
+        points = sorted(set(values))
+        if len(points) > 1:
+            smaller = values < points[len(points) // 2]
+            yield level, logs[smaller], logs[~smaller]
+
+
+def _single_ones_contradict(cells: Sequence[Ratio], confidence: float) -> bool:
+    return {1, -1} <= set(settled_signs(cells, confidence))
+
+
+def _cells(logs: pd.DataFrame, confidence: float) -> list[Ratio]:
+    return [paired_ratio(row, confidence) for row in logs.to_numpy(dtype=np.float64)]

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from copycost.analysis.compare import compare
 from copycost.analysis.json_values import Facts
-from copycost.analysis.summary import summarise
+from copycost.analysis.tables import compare, summarise
 from copycost.audit.dataset import Dataset, messages_of, moved_bytes, quantity
 from copycost.audit.quantities import (
     DATASET,

@@ -5,8 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from copycost.analysis.labels import copied_labels
-from copycost.analysis.metrics import BASELINE, THROUGHPUT
+from copycost.analysis.metrics import BASELINE, THROUGHPUT, copied_labels
 from copycost.figures.axes import scale_of
 from copycost.figures.layout import Panel, finish, new_sheet
 from copycost.figures.line_panels import Frame, draw_panels

@@ -9,8 +9,7 @@ from matplotlib.figure import Figure
 
 from copycost.analysis.columns import read_table
 from copycost.analysis.conditions import accelerator_of
-from copycost.analysis.labels import copied_labels
-from copycost.analysis.metrics import SIDES, CostMetric, choose_cost_metric
+from copycost.analysis.metrics import SIDES, CostMetric, choose_cost_metric, copied_labels
 from copycost.config.testbeds import receives_on
 from copycost.errors import DataError
 from copycost.figures.markers import in_order

@@ -8,7 +8,7 @@ from copycost.wording.filters import join_and
 MARK = "\N{DAGGER}"
 
 Labels = Mapping[str, str | None]
-"""What implementations turned out to be (`copycost.analysis.labels`); None for the others."""
+"""What implementations turned out to be (`copycost.analysis.metrics`); None for the others."""
 
 
 def marked(implementation: str, labels: Labels) -> str:

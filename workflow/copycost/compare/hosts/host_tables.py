@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from copycost.analysis.compare import compare, compared_pairs
 from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import ROUND_TRIP_TIMES, THROUGHPUT
+from copycost.analysis.tables import compare, compared_pairs
 from copycost.audit.cells_dataset import dataset_of_cells
 from copycost.audit.dataset import Dataset
 from copycost.audit.facts import finding_facts

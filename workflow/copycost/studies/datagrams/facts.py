@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.json_values import plain
-from copycost.analysis.wire_link import NEAR
+from copycost.analysis.wire import NEAR
 from copycost.config.testbeds import transport_of
 from copycost.records.columns import SIDES
 from copycost.records.cpu_attribution import EMULATED

@@ -4,7 +4,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from copycost.analysis.labels import copied_label
+from copycost.analysis.metrics import copied_label
 from copycost.config.conditions import Condition
 from copycost.config.testbeds import guests_on
 from copycost.hosts.side import SIDES

@@ -7,13 +7,12 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.conditions import POINT, Studied, studied_round_trips, with_condition
+from copycost.analysis.context import missing_facts
 from copycost.analysis.control import control_of
 from copycost.analysis.decisions import Contest, Scale, decision_facts
 from copycost.analysis.json_values import Facts
-from copycost.analysis.labels import copied_label
 from copycost.analysis.log_ratios import LogCube
-from copycost.analysis.metrics import BASELINE, counted_share
-from copycost.analysis.missing import missing_facts
+from copycost.analysis.metrics import BASELINE, copied_label, counted_share
 from copycost.analysis.quality_table import disturbances, disturbed
 from copycost.analysis.ratio_facts import ratio_facts
 from copycost.analysis.wire import COSTS, part_column, priced, with_machines

@@ -13,24 +13,24 @@ from copycost.analysis.context import (
     counter_facts,
     grid_facts,
     method_facts,
+    missing_facts,
     run_facts,
 )
 from copycost.analysis.control import control_facts
 from copycost.analysis.decisions import stream_decisions
-from copycost.analysis.external_validity import network_card_facts, undisturbed_facts
+from copycost.analysis.external_validity import (
+    network_card_facts,
+    real_zero_copy_facts,
+    undisturbed_facts,
+)
 from copycost.analysis.findings import findings_of
 from copycost.analysis.json_values import Facts, plain
-from copycost.analysis.labels import copied_labels
-from copycost.analysis.memory_floor import memory_facts
-from copycost.analysis.metrics import choose_cost_metric
-from copycost.analysis.missing import missing_facts
-from copycost.analysis.placement_effects import placement_facts
+from copycost.analysis.metrics import choose_cost_metric, copied_labels
+from copycost.analysis.placement import placement_facts
 from copycost.analysis.questions import answer_questions
-from copycost.analysis.questions.unexpected import unexpected_facts
-from copycost.analysis.ranking import ranking_facts
-from copycost.analysis.real_zero_copy import real_zero_copy_facts
-from copycost.analysis.virtual import virtual_facts
-from copycost.analysis.virtual_round_trips import round_trips_in_guests
+from copycost.analysis.ranking import memory_facts, ranking_facts
+from copycost.analysis.unexpected import unexpected_facts
+from copycost.analysis.virtual import round_trips_in_guests, virtual_facts
 from copycost.analysis.wire import wire_facts
 from copycost.config.conditions import HOT
 from copycost.stats.modes import FEWEST, SHARE_HELD

@@ -7,9 +7,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from copycost.analysis.checks import Check
 from copycost.analysis.condition_view import View
-from copycost.analysis.expectations import EXPECTATIONS, Expectation
+from copycost.analysis.expectations import EXPECTATIONS, Check, Expectation
 from copycost.analysis.json_values import Facts
 from copycost.analysis.ratio_facts import ratio_facts, ratio_sign
 from copycost.stats.ratios import Ratio, holm, paired_ratio, simultaneous_ratio, standard_error
