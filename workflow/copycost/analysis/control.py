@@ -39,10 +39,8 @@ def drift_of(measured: Mapping[str, pd.DataFrame]) -> Facts | None:
 
     Keys
     ----
-    within
-        Standard deviation of the logarithm from repetition to repetition of a cell.
-    between
-        That from cell to cell, without what the repetitions of a cell account for.
+    within: Standard deviation of the logarithm from repetition to repetition of a cell.
+    between: That from cell to cell, without what the repetitions of a cell account for.
     """
     level, point = f"reference_{THROUGHPUT}", ["condition", "msg_bytes", "n_threads"]
     parts = [
@@ -83,17 +81,14 @@ def control_of(
 
     Keys
     ----
-    implementations
-        The reference; several where it changed.
-    chance
-        Share of the cells' intervals that miss 1 though nothing differs.
-    QUANTITY
-        Per quantity, of all cells: the keys of `ratio_facts`, n being repetitions, each of which
-        counts by itself; n_cells; n_tested, cells with an interval of their own, and n_apart, those
-        of them that it shows to differ from 1; spread, the standard deviation of a repetition's log
-        ratio within its cell (None where all cells have one repetition). None where not counted.
-    conditions
-        Per condition that has such repetitions: slug, and the quantities.
+    implementations: The reference; several where it changed.
+    chance: Share of the cells' intervals that miss 1 though nothing differs.
+    QUANTITY: Per quantity, of all cells: the keys of `ratio_facts`, n being repetitions, each of
+        which counts by itself; n_cells; n_tested, cells with an interval of their own, and n_apart,
+        those of them that it shows to differ from 1; spread, the standard deviation of a
+        repetition's log ratio within its cell (None where all cells have one repetition). None
+        where not counted.
+    conditions: Per condition that has such repetitions: slug, and the quantities.
     """
     logs = {
         slug: {name: _logs(rows, column) for name, column in columns[slug].items()}

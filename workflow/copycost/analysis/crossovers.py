@@ -22,29 +22,22 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
 
     Keys
     ----
-    overall
-        The outcome that all thread counts share; ``depends`` where they do not and a size is shown
-        to be won with some of them and lost with others; else ``undecided``.
-    common
-        Of ``from`` and ``up_to``: sizes that are ``better`` and ``worse`` with every thread count,
-        those that are ``open``, and ``all_sizes``, which are these; None otherwise.
-    bracket
-        Of ``from`` and ``up_to``: below_bytes and above_bytes, between which the two change places
-        with every thread count; None otherwise.
-    reversals
-        Sizes that are shown to be won with some thread counts and lost with others: msg_bytes, and
-        the thread counts whose own interval says ``better`` and ``worse``.
-    by_threads, groups
-        The outcome of each thread count, and the thread counts that share one.
-    n_compared, n_better, n_worse, n_even
-        Cells by the sign of their verdict; of `n_cells` in the grid.
-    observed_once
-        Whether some comparison rests on one round, so that signs carry no certainty.
-    pooled, one_sided
-        The ratio over the cells together, and whether no cell contradicts another: where one does,
-        that ratio would only say which sizes the grid has most of.
-    best, worst
-        The cells with the highest and the lowest ratio; their intervals allow for that choice.
+    overall: The outcome that all thread counts share; ``depends`` where they do not and a size is
+        shown to be won with some of them and lost with others; else ``undecided``.
+    common: Of ``from`` and ``up_to``: sizes that are ``better`` and ``worse`` with every thread
+        count, those that are ``open``, and ``all_sizes``, which are these; None otherwise.
+    bracket: Of ``from`` and ``up_to``: below_bytes and above_bytes, between which the two change
+        places with every thread count; None otherwise.
+    reversals: Sizes that are shown to be won with some thread counts and lost with others:
+        msg_bytes, and the thread counts whose own interval says ``better`` and ``worse``.
+    by_threads, groups: The outcome of each thread count, and the thread counts that share one.
+    n_compared, n_better, n_worse, n_even: Cells by the sign of their verdict; of `n_cells` in the
+        grid.
+    observed_once: Whether some comparison rests on one round, so that signs carry no certainty.
+    pooled, one_sided: The ratio over the cells together, and whether no cell contradicts another:
+        where one does, that ratio would only say which sizes the grid has most of.
+    best, worst: The cells with the highest and the lowest ratio; their intervals allow for that
+        choice.
     """
     logs = view.logs(THROUGHPUT, implementation, baseline)
     by_threads = _by_threads(view, implementation, baseline)

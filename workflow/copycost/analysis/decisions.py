@@ -106,39 +106,28 @@ def decision_facts(contest: Contest) -> Facts:
 
     Keys
     ----
-    baseline
-        What ratios are to: two_copy where it was measured, else the first of the ways; None where
-        nothing was measured.
-    ways, n_threads
-        Those of the condition.
-    rows
-        Per size, ascending: one row over all thread counts together, of which every round is the
+    baseline: What ratios are to: two_copy where it was measured, else the first of the ways; None
+        where nothing was measured.
+    ways, n_threads: Those of the condition.
+    rows: Per size, ascending: one row over all thread counts together, of which every round is the
         mean of the logarithms; or one per thread count, where these cannot be told together (see
         `are_together`).
-    by_threads
-        Per thread count, n_threads and its rows.
+    by_threads: Per thread count, n_threads and its rows.
 
     Keys of a row
     -------------
-    msg_bytes, n_threads
-        The size and the thread counts that it is about.
-    missing
-        The ways of the condition that were not measured here.
-    fastest, cheapest
-        What is told of either (below); None where nothing was measured.
-    price
-        What the cheapest way (the likeliest of several) costs: the lowest and the highest median
+    msg_bytes, n_threads: The size and the thread counts that it is about.
+    missing: The ways of the condition that were not measured here.
+    fastest, cheapest: What is told of either (below); None where nothing was measured.
+    price: What the cheapest way (the likeliest of several) costs: the lowest and the highest median
         over the thread counts, in the contest's unit; None like `cheapest`, and of a reference that
         has no repetition of its own.
 
     Keys of fastest and cheapest
     ----------------------------
-    told, ways
-        See `copycost.stats.best.Best`: who is the best, or all that may be it.
-    settled
-        Whether a best one stands after Holm's correction for the rows of the table, too.
-    ratio
-        Of the first of these ways that is not the baseline, to the baseline: implementation, and
+    told, ways: See `copycost.stats.best.Best`: who is the best, or all that may be it.
+    settled: Whether a best one stands after Holm's correction for the rows of the table, too.
+    ratio: Of the first of these ways that is not the baseline, to the baseline: implementation, and
         the keys of `ratio_facts`; None where there is none. The interval of a best one is that by
         which it is better; of others, it allows for its having been picked.
     """

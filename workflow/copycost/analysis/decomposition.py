@@ -97,17 +97,14 @@ def _explain(view: View, above: Values, below: Values, n_cells: int) -> Facts | 
 
     Keys
     ----
-    n_cells
-        Cells asked for; all that follows is of those of them that have every round.
-    throughput
-        The ratio that is explained; see `ratio_facts`.
-    factors
-        ``cost`` (CPU time per byte) and ``use`` (CPUs in use), the larger effect in the direction
-        of the difference first: name, ratio (of the quantity itself) and effect (what it makes of
-        the throughput, whose product over the factors is that of `throughput`).
-    relation
-        What the second factor does: ``both`` (the same way as the first), ``alone`` (no difference
-        shown), ``against``; ``unsettled`` where the first is not shown to have an effect.
+    n_cells: Cells asked for; all that follows is of those of them that have every round.
+    throughput: The ratio that is explained; see `ratio_facts`.
+    factors: ``cost`` (CPU time per byte) and ``use`` (CPUs in use), the larger effect in the
+        direction of the difference first: name, ratio (of the quantity itself) and effect (what it
+        makes of the throughput, whose product over the factors is that of `throughput`).
+    relation: What the second factor does: ``both`` (the same way as the first), ``alone`` (no
+        difference shown), ``against``; ``unsettled`` where the first is not shown to have an
+        effect.
 
     The two add up in logarithms, without a rest.
     """

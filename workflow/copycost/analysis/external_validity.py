@@ -21,22 +21,16 @@ def real_zero_copy_facts(views: Mapping[str, View]) -> Facts:
 
     Keys
     ----
-    status
-        ``measured`` (in some condition), ``copied`` (zero-copy was measured, but the kernel
-        copied), ``not_told`` (it was measured, and the kernel did not say), ``not_measured``
-        (no zero-copy send was measured).
-    pairs
-        Condition and implementation where at most `NOT_COPIED_SHARE` of the completions were
+    status: ``measured`` (in some condition), ``copied`` (zero-copy was measured, but the kernel
+        copied), ``not_told`` (it was measured, and the kernel did not say), ``not_measured`` (no
+        zero-copy send was measured).
+    pairs: Condition and implementation where at most `NOT_COPIED_SHARE` of the completions were
         marked as copied: slug, implementation, copied_share, sender_only.
-    copied
-        The same where more were: slug, implementation, copied_share.
-    lost
-        Conditions with nobody to copy for that were asked for and not measured: slug, n, reason,
+    copied: The same where more were: slug, implementation, copied_share.
+    lost: Conditions with nobody to copy for that were asked for and not measured: slug, n, reason,
         remedy.
-    alone
-        Conditions with nobody to copy for.
-    cold_beside_hot
-        Per testbed, implementation, thread count and measure; see `_cold_beside_hot`.
+    alone: Conditions with nobody to copy for.
+    cold_beside_hot: Per testbed, implementation, thread count and measure; see `_cold_beside_hot`.
     """
     real: list[Facts] = []
     copied: list[Facts] = []
@@ -89,22 +83,17 @@ def _cold_beside_hot(view: View) -> list[Facts]:
 
     Keys
     ----
-    slug, hot, implementation, n_threads, measure
-        What is compared: the condition, and the one that is hot; by ``throughput`` or ``cost``,
-        where that says more.
-    verdict
-        ``smaller``, ``larger``, ``no_difference`` (of the crossover under `slug` against the hot
-        one; by their brackets, which overlap where no difference is told), ``same`` (neither has
-        one inside the grid, for the same reason), ``untested``.
-    outcomes
-        The shape of the comparison under `slug` and where it is hot.
-    observed_once
-        Whether some size was measured in one round only.
-    brackets
-        Of both, below_bytes and above_bytes, between which the two change places; None unless both
-        are found.
-    ratio_low, ratio_high
-        What the first of the two sizes over the second lies between; None like these.
+    slug, hot, implementation, n_threads, measure: What is compared: the condition, and the one that
+        is hot; by ``throughput`` or ``cost``, where that says more.
+    verdict: ``smaller``, ``larger``, ``no_difference`` (of the crossover under `slug` against the
+        hot one; by their brackets, which overlap where no difference is told), ``same`` (neither
+        has one inside the grid, for the same reason), ``untested``.
+    outcomes: The shape of the comparison under `slug` and where it is hot.
+    observed_once: Whether some size was measured in one round only.
+    brackets: Of both, below_bytes and above_bytes, between which the two change places; None unless
+        both are found.
+    ratio_low, ratio_high: What the first of the two sizes over the second lies between; None like
+        these.
     """
     if view.hot is None:
         return []
@@ -186,24 +175,18 @@ def network_card_facts(
 
     Keys
     ----
-    measured
-        Slugs of the conditions where zero-copy is real and somebody receives.
-    wires
-        Those of them that are over the network to another machine.
-    copied
-        Where there is none, slugs over the network, from a card, where the kernel copies for it.
-    virtual
-        Slugs over the network from a virtual device.
-    sent
-        Where nothing is measured, the bound of a card whose sender alone was measured: over the
+    measured: Slugs of the conditions where zero-copy is real and somebody receives.
+    wires: Those of them that are over the network to another machine.
+    copied: Where there is none, slugs over the network, from a card, where the kernel copies for
+        it.
+    virtual: Slugs over the network from a virtual device.
+    sent: Where nothing is measured, the bound of a card whose sender alone was measured: over the
         network, where zero-copy is real and nobody receives. The keys of one of ``bounds``; or
         None.
-    bounds
-        Where there is neither, the CPU time of zero-copy per byte as a ratio to the baseline's:
+    bounds: Where there is neither, the CPU time of zero-copy per byte as a ratio to the baseline's:
         where it is real and nobody receives (first, if there is any), and where the kernel copies
-        for a receiver.
-        Each has slug, implementation, baseline, msg_bytes, n_threads, sender_only, and the keys of
-        `ratio_facts`.
+        for a receiver. Each has slug, implementation, baseline, msg_bytes, n_threads, sender_only,
+        and the keys of `ratio_facts`.
     """
     over = {one["slug"]: one for one in wire["conditions"]} if wire else {}
     pairs, kept = (
@@ -291,10 +274,9 @@ def undisturbed_facts(
 
     Keys
     ----
-    n_measured, n_disturbed, warnings
-        Repetitions, those that were disturbed, and the same per disturbance.
-    n_cells, n_clean
-        Cells of streams, and those that passed every check of the quality table.
+    n_measured, n_disturbed, warnings: Repetitions, those that were disturbed, and the same per
+        disturbance.
+    n_cells, n_clean: Cells of streams, and those that passed every check of the quality table.
     """
     qualities = [one["quality"] for one in conditions if one["n_measured"]]
     trips = round_trips["conditions"] if round_trips else []

@@ -92,14 +92,12 @@ def placement_facts(
 
     Keys
     ----
-    effects
-        Per cell and placement, in this order: study (``streams``: throughput [bit/s];
+    effects: Per cell and placement, in this order: study (``streams``: throughput [bit/s];
         ``round_trips``: their median [ns]), condition (of both ends apart), the columns of `POINT`,
         placement; apart and here (estimates), ratio (of here to apart, paired by round), sure
         (stands after Holm's correction for all cells of the study and placement).
-    groups
-        Per study and placement: n (ratios), n_sure, lowest, highest (value), and once (whether all
-        were observed in one round only).
+    groups: Per study and placement: n (ratios), n_sure, lowest, highest (value), and once (whether
+        all were observed in one round only).
     """
     found = [*_effects(cells, "streams", THROUGHPUT, settings)]
     if round_trips is not None:

@@ -75,19 +75,14 @@ def without_facts(view: View, flagged: pd.Series) -> Facts:
 
     Keys
     ----
-    status
-        ``none`` (no repetition is flagged), ``all`` (none would be left), ``compared``.
-    n_repetitions
-        Flagged repetitions.
-    n_compared, n_changed, n_reversed
-        Comparisons that can be made with and without them; of these, those with another verdict,
-        and those with the opposite one.
-    n_all, n_left_once, n_left_none
-        All comparisons that were made; those of which one round is left, which is no verdict, so
-        no other one; and those of which none is left. A comparison made in one round alone counts
-        as compared where that round is left.
-    n_lost
-        The last two together; with `n_compared` they are all.
+    status: ``none`` (no repetition is flagged), ``all`` (none would be left), ``compared``.
+    n_repetitions: Flagged repetitions.
+    n_compared, n_changed, n_reversed: Comparisons that can be made with and without them; of these,
+        those with another verdict, and those with the opposite one.
+    n_all, n_left_once, n_left_none: All comparisons that were made; those of which one round is
+        left, which is no verdict, so no other one; and those of which none is left. A comparison
+        made in one round alone counts as compared where that round is left.
+    n_lost: The last two together; with `n_compared` they are all.
     """
     facts: Facts = {"n_repetitions": int(flagged.sum())}
     made = view.ratios[(view.ratios["metric"] == THROUGHPUT) & (view.ratios["n_pairs"] > 0)]
@@ -123,19 +118,15 @@ def quality_facts(view: View) -> Facts:
 
     Keys
     ----
-    n_cells, n_clean
-        Cells with a measurement, and those of them that break no bound.
-    gates
-        Per bound: id, and n_cells that break it.
-    n_warned, n_measured, warnings
-        Repetitions that the machine disturbed, of those measured; and per disturbance.
-    modes
-        Cells whose throughputs fall into two clusters: `lower` and `upper`, the median of either
+    n_cells, n_clean: Cells with a measurement, and those of them that break no bound.
+    gates: Per bound: id, and n_cells that break it.
+    n_warned, n_measured, warnings: Repetitions that the machine disturbed, of those measured; and
+        per disturbance.
+    modes: Cells whose throughputs fall into two clusters: `lower` and `upper`, the median of either
         [bit/s], with `n_lower` and `n_upper` and the `rounds` of the lower one.
-    modes_told
-        Whether a cell has enough repetitions for that to be told.
-    without_flagged
-        The throughput comparisons made again without the repetitions that any check flags.
+    modes_told: Whether a cell has enough repetitions for that to be told.
+    without_flagged: The throughput comparisons made again without the repetitions that any check
+        flags.
     """
     measured = view.measured
     warned = disturbed(measured)

@@ -40,24 +40,17 @@ def cache_miss_facts(view: View) -> Facts:
 
     Keys
     ----
-    verdict
-        ``fall`` (some level's misses fell), ``no_fall``, ``not_counted``, ``not_compared`` (no
+    verdict: ``fall`` (some level's misses fell), ``no_fall``, ``not_counted``, ``not_compared`` (no
         two implementations to compare), ``not_measured``.
-    levels
-        Per level: status ``counted``, ``zero`` (reads 0 in every repetition: not a measurement)
+    levels: Per level: status ``counted``, ``zero`` (reads 0 in every repetition: not a measurement)
         or ``not_counted``; and its falls.
-    falls
-        Per level and implementation the ratio over all cells, and whether these contradict each
+    falls: Per level and implementation the ratio over all cells, and whether these contradict each
         other (see `copycost.analysis.ratio_facts`), deepest first; with the cell with the lowest.
-    deepest
-        The first of them, if it is a fall that no cells contradict.
-    only_level
-        True where a single level was counted, so that "most" means little.
-    caches
-        Sizes of the host's caches [bytes].
-    costs
-        The same of what a byte cost, per implementation: what is left to tell where misses were not
-        counted.
+    deepest: The first of them, if it is a fall that no cells contradict.
+    only_level: True where a single level was counted, so that "most" means little.
+    caches: Sizes of the host's caches [bytes].
+    costs: The same of what a byte cost, per implementation: what is left to tell where misses were
+        not counted.
     """
     levels = {level: _status(view, level) for level in _LEVELS}
     counted = [level for level, status in levels.items() if status == "counted"]
@@ -130,23 +123,19 @@ def contention_facts(view: View) -> Facts:
 
     Keys
     ----
-    verdict
-        The course that all implementations share, else ``differs``; ``one_thread_count`` or
+    verdict: The course that all implementations share, else ``differs``; ``one_thread_count`` or
         ``not_measured`` where there is nothing to compare. A course is ``rises``, ``falls``,
         ``turns``, ``unsettled`` (see `copycost.stats.trend_tests.Course`), or ``by_size``: shown to
         rise at some sizes and to fall at others, so that nothing is told of the sizes together.
-    groups
-        The implementations of which the same is told: implementations, course, told (changes that
-        stand: fewer, more, sign), open_from (from this thread count on, none does; None where the
-        last part is settled), fewest, most.
-    explained
-        Of all implementations, or of many the two in which throughput grew least and most: the
-        same, with the whole way from the fewest threads to the most; sizes shown to rise (`up`)
+    groups: The implementations of which the same is told: implementations, course, told (changes
+        that stand: fewer, more, sign), open_from (from this thread count on, none does; None where
+        the last part is settled), fewest, most.
+    explained: Of all implementations, or of many the two in which throughput grew least and most:
+        the same, with the whole way from the fewest threads to the most; sizes shown to rise (`up`)
         and to fall (`down`); and `ways`: over which sizes (all, or those that rise, and those that
         fall) what the change consists of (`explained`, see `copycost.analysis.decomposition`).
-    wholes
-        The whole ways over the sizes together, of the implementations whose sizes do not contradict
-        each other.
+    wholes: The whole ways over the sizes together, of the implementations whose sizes do not
+        contradict each other.
     """
     rows = _rows(view)
     wholes = [
@@ -301,18 +290,14 @@ def fastest_facts(view: View) -> Facts:
 
     Keys
     ----
-    verdict
-        ``everywhere`` (beat every rival in every cell of the grid), ``somewhere``, ``nowhere``
-        (lost to a rival in every cell of the grid), ``not_shown`` (never seen ahead, but not
-        beaten everywhere either), ``not_measured``.
-    rivals
-        The copying implementations that were measured.
-    n_won, n_lost, n_open
-        Cells in which it beat all rivals, lost to at least one, or neither can be said.
-    n_compared, n_cells
-        Cells compared with every rival, of those in the grid.
-    slower, faster
-        The cells where less, and more, throughput than the first rival's stands (see
+    verdict: ``everywhere`` (beat every rival in every cell of the grid), ``somewhere``, ``nowhere``
+        (lost to a rival in every cell of the grid), ``not_shown`` (never seen ahead, but not beaten
+        everywhere either), ``not_measured``.
+    rivals: The copying implementations that were measured.
+    n_won, n_lost, n_open: Cells in which it beat all rivals, lost to at least one, or neither can
+        be said.
+    n_compared, n_cells: Cells compared with every rival, of those in the grid.
+    slower, faster: The cells where less, and more, throughput than the first rival's stands (see
         `View.standing`): n_cells, and explained (what the difference consists of there, see
         `copycost.analysis.decomposition`); None where there is no such cell. Their intervals do not
         allow for the choice of the cells, so no text has them.
@@ -371,13 +356,11 @@ def other_ways_facts(view: View, names: Sequence[str]) -> Facts:
 
     Keys
     ----
-    costs
-        By implementation that was measured: the ratio of its cost of a byte to that of two_copy
+    costs: By implementation that was measured: the ratio of its cost of a byte to that of two_copy
         over the cells together (see `copycost.analysis.ratio_facts`); None where not measured.
-    pairs
-        Comparisons of one thing only, io_uring's zero-copy with MSG_ZEROCOPY and many messages per
-        system call with one: implementation, baseline, and the ratio of the throughputs over the
-        cells together.
+    pairs: Comparisons of one thing only, io_uring's zero-copy with MSG_ZEROCOPY and many messages
+        per system call with one: implementation, baseline, and the ratio of the throughputs over
+        the cells together.
     """
     found = [name for name in names if view.has(name)]
     pairs = [(URING_ZERO, ZERO)] if view.has(URING_ZERO, ZERO) else []
@@ -407,19 +390,14 @@ def answer_questions(view: View) -> Facts:
 
     Keys
     ----
-    crossovers
-        ``one_copy_vs_two_copy`` and ``zero_copy_vs_two_copy``, the answers to questions 4 and 5,
-        ``zero_copy_vs_one_copy``, and every other implementation's over two_copy.
-    others
-        What there is to say of the other implementations.
-    quantities, evidence
-        The measured quantities, and what each predicate over them says.
-    questions
-        ``q1`` (why zero-copy is not always fastest), ``q2`` (cache misses), ``q3`` (threads and
-        contention). ``q6``, what was unexpected, is of all conditions together: see
+    crossovers: ``one_copy_vs_two_copy`` and ``zero_copy_vs_two_copy``, the answers to questions 4
+        and 5, ``zero_copy_vs_one_copy``, and every other implementation's over two_copy.
+    others: What there is to say of the other implementations.
+    quantities, evidence: The measured quantities, and what each predicate over them says.
+    questions: ``q1`` (why zero-copy is not always fastest), ``q2`` (cache misses), ``q3`` (threads
+        and contention). ``q6``, what was unexpected, is of all conditions together: see
         `copycost.analysis.unexpected`.
-    quality
-        How clean the measurements were.
+    quality: How clean the measurements were.
     """
     found = quantities(view)
     others = [name for name in view.implementations if name not in (BASELINE, ONE, ZERO)]

@@ -31,16 +31,12 @@ def memory_facts(
 
     Keys
     ----
-    status, reason, remedy
-        As the record has them; without ``measured`` there are no points.
-    points
-        bytes (source and destination together), ns_per_byte (median, of the bytes copied), low,
+    status, reason, remedy: As the record has them; without ``measured`` there are no points.
+    points: bytes (source and destination together), ns_per_byte (median, of the bytes copied), low,
         high, n (repetitions).
-    levels
-        For l1, l2, llc and dram the point that stands for that level (bytes, ns_per_byte); None
+    levels: For l1, l2, llc and dram the point that stands for that level (bytes, ns_per_byte); None
         where no point lies clearly inside it, or where the size of the cache is not known.
-    caches
-        The host's [bytes].
+    caches: The host's [bytes].
     """
     if record is None:
         return None
@@ -148,19 +144,16 @@ def ranking_facts(view: View, memory: Facts | None) -> Facts | None:
 
     Keys
     ----
-    metric, unit, label, side, column
-        What is ranked: CPU time where it was recorded, so that it can stand next to the memory
-        floor, else the cost of this run; throughput where no cost was measured (side None).
-    n_threads
-        The thread count of all that follows.
-    sizes
-        Per size: msg_bytes; floor_ns_per_byte, floor_level, floor_bytes (None without a floor);
+    metric, unit, label, side, column: What is ranked: CPU time where it was recorded, so that it
+        can stand next to the memory floor, else the cost of this run; throughput where no cost was
+        measured (side None).
+    n_threads: The thread count of all that follows.
+    sizes: Per size: msg_bytes; floor_ns_per_byte, floor_level, floor_bytes (None without a floor);
         winners (the implementations that none was shown to be better than, with Holm's correction
         for the number of their pairs); rows.
-    rows
-        Best first: implementation, rank (by the median), place_low and place_high (the places that
-        the comparisons leave open: one more than were shown to be better, and so on), median, low,
-        high, n, floor_ratio (times memcpy's cost).
+    rows: Best first: implementation, rank (by the median), place_low and place_high (the places
+        that the comparisons leave open: one more than were shown to be better, and so on), median,
+        low, high, n, floor_ratio (times memcpy's cost).
     """
     metric, unit, label, column = _what(view)
     medians = view.medians(column)

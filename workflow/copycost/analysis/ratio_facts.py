@@ -47,14 +47,10 @@ def together(view: View, logs: pd.DataFrame) -> Facts | None:
 
     Keys
     ----
-    those of `ratio_facts`
-        Of the mean over the cells, round by round.
-    n_cells, n_above, n_below
-        Cells, and those whose own interval lies above and below 1.
-    contradict
-        Whether the cells contradict each other; see `cells_contradict`.
-    halves
-        See `opposed_halves`.
+    those of `ratio_facts`: Of the mean over the cells, round by round.
+    n_cells, n_above, n_below: Cells, and those whose own interval lies above and below 1.
+    contradict: Whether the cells contradict each other; see `cells_contradict`.
+    halves: See `opposed_halves`.
     """
     found = view.pooled(logs)
     if not found.n_pairs:
@@ -94,10 +90,8 @@ def opposed_halves(logs: pd.DataFrame, confidence: float) -> list[Facts]:
 
     Keys
     ----
-    axis
-        ``msg_bytes`` or ``n_threads``.
-    sign
-        1 where the larger sizes, or the more threads, lie above 1; else -1.
+    axis: ``msg_bytes`` or ``n_threads``.
+    sign: 1 where the larger sizes, or the more threads, lie above 1; else -1.
     """
     halves = list(halves_of(logs))
     ratios = [pooled_ratio(half, confidence) for _, low, high in halves for half in (low, high)]

@@ -41,17 +41,14 @@ def unexpected_facts(views: Mapping[str, View]) -> dict[str, Facts]:
 
     Keys
     ----
-    verdict
-        ``violated``, ``none_violated`` or ``not_tested``.
-    expectations
-        Each with n_tested, n_held (the ratio lies on the expected side), n_open (no difference
-        seen), n_violated, and of a violation the strongest (None where there is none).
+    verdict: ``violated``, ``none_violated`` or ``not_tested``.
+    expectations: Each with n_tested, n_held (the ratio lies on the expected side), n_open (no
+        difference seen), n_violated, and of a violation the strongest (None where there is none).
         All are verdicts after Holm's correction for the tests of all expectations and conditions
         together. `strongest` is the case surely furthest on the wrong side, with the interval that
         its verdict rests on.
-    violations
-        The violated ones: those observed once last; then those first that are violated by most, as
-        a mean over all their comparisons.
+    violations: The violated ones: those observed once last; then those first that are violated by
+        most, as a mean over all their comparisons.
     """
     checks = {
         (name, expectation.id): [one for one in expectation.checks(view) if one.ratio.n_pairs]

@@ -56,27 +56,20 @@ def virtual_facts(
 
     Keys
     ----
-    accelerators, emulated
-        What ran the guests, and whether any of them was emulated.
-    conditions
-        Per condition in guests that was measured: slug, testbed, guests (their number),
+    accelerators, emulated: What ran the guests, and whether any of them was emulated.
+    conditions: Per condition in guests that was measured: slug, testbed, guests (their number),
         accelerator, emulated, n_cells, uses (see `_uses`), parts (see `_parts`; None where the
         hypervisors were not counted), within (share of the processes in what the guests count as
         theirs; None likewise), stalled (share of the latter for which their virtual CPUs did not
         run; None likewise, and where it is too little to be told), copied (per way that asks for no
         copy: implementation, copied_share by the completions).
-    compared
-        Per condition in guests, and the one without them that differs in nothing else; see
+    compared: Per condition in guests, and the one without them that differs in nothing else; see
         `_compared`.
-    round_trips
-        As given, where anything was measured in guests.
-    alone
-        Slugs of those in guests that lack the other.
-    published
-        The published rows of what guests and their hypervisors used.
-    made
-        What guests were made of (kernel, qemu, spec, kvm: see `copycost.hosts.guest.build_image`);
-        None where that is not known.
+    round_trips: As given, where anything was measured in guests.
+    alone: Slugs of those in guests that lack the other.
+    published: The published rows of what guests and their hypervisors used.
+    made: What guests were made of (kernel, qemu, spec, kvm: see
+        `copycost.hosts.guest.build_image`); None where that is not known.
     """
     inside = [view for view in views.values() if view.studied.guests]
     if not inside:
@@ -111,15 +104,12 @@ def with_outside(rows: pd.DataFrame) -> pd.DataFrame:
 
     Columns
     -------
-    outside_cpu_ns_per_byte
-        CPU time of all hypervisors, and of a process that runs in no guest; NaN where the
-        hypervisors were not counted.
-    PART_part_cpu_ns_per_byte
-        Its `PARTS`, whose sum it is.
-    guests_cpu_ns_per_byte, within_cpu_ns_per_byte
-        What the guests count as theirs, and of it the processes in them.
-    stalled_ns_per_byte
-        By how much that is longer than their virtual CPUs ran.
+    outside_cpu_ns_per_byte: CPU time of all hypervisors, and of a process that runs in no guest;
+        NaN where the hypervisors were not counted.
+    PART_part_cpu_ns_per_byte: Its `PARTS`, whose sum it is.
+    guests_cpu_ns_per_byte, within_cpu_ns_per_byte: What the guests count as theirs, and of it the
+        processes in them.
+    stalled_ns_per_byte: By how much that is longer than their virtual CPUs ran.
     """
     counted = {side: rows[f"{side}_guest_status"].isin(WATCHED) for side in SIDES}
     outdoors = {side: rows[f"{side}_guest_status"] == "no_guest" for side in SIDES}
@@ -215,11 +205,9 @@ def _uses(view: View) -> Iterator[Facts]:
 
     Keys
     ----
-    sides
-        Those that run in the guest.
-    process, guest, hypervisor, overhead
-        [% of one CPU]: low and high, the smallest and the largest median of the cells; the process
-        is that of all its sides together.
+    sides: Those that run in the guest.
+    process, guest, hypervisor, overhead: [% of one CPU]: low and high, the smallest and the largest
+        median of the cells; the process is that of all its sides together.
     """
     rows = view.measured
     counted = {side: (rows[f"{side}_guest_status"].isin(WATCHED)).any() for side in SIDES}
@@ -244,11 +232,9 @@ def _parts(view: View) -> list[Facts] | None:
 
     Keys
     ----
-    name
-        Of `PARTS`; those that are 0 throughout are left out.
-    value, low, high, n
-        Share of the whole: its mean over the cells in each round, and of that the mean over the
-        rounds, so that the shares add up to 1.
+    name: Of `PARTS`; those that are 0 throughout are left out.
+    value, low, high, n: Share of the whole: its mean over the cells in each round, and of that the
+        mean over the rounds, so that the shares add up to 1.
     """
     found = [
         {"name": name} | share
@@ -265,25 +251,19 @@ def _compared(view: View, other: View) -> Facts | None:
 
     Keys
     ----
-    slug, without
-        The condition in guests and the one that differs in nothing else.
-    accelerator, emulated
-        Of the first.
-    apart
-        Whether the process of one of its sides runs in no guest.
-    mtu
-        The largest packet's size [byte] in guests (here) and without (there), where they differ.
-    throughput, inside, outside
-        The first over the second, over the cells together and paired by round, see
-        `copycost.analysis.ratio_facts`: throughput; CPU time per byte of the two processes, in the
-        guests as these say, over that of the two processes without guests; and CPU time per byte of
-        the hypervisors over the latter. None where that was not measured.
-    cells
-        Per cell: the columns of `POINT`; throughput, without_throughput [bit/s], cost (of the
+    slug, without: The condition in guests and the one that differs in nothing else.
+    accelerator, emulated: Of the first.
+    apart: Whether the process of one of its sides runs in no guest.
+    mtu: The largest packet's size [byte] in guests (here) and without (there), where they differ.
+    throughput, inside, outside: The first over the second, over the cells together and paired by
+        round, see `copycost.analysis.ratio_facts`: throughput; CPU time per byte of the two
+        processes, in the guests as these say, over that of the two processes without guests; and
+        CPU time per byte of the hypervisors over the latter. None where that was not measured.
+    cells: Per cell: the columns of `POINT`; throughput, without_throughput [bit/s], cost (of the
         processes without guests), inside, outside [ns per byte] (estimates); rate, price (ratios of
         throughput and of outside to cost, paired by round), rate_sure, price_sure (these stand
-        after Holm's correction for all cells of the pair); parts (share of outside by the
-        names of `PARTS`, means over the rounds, which add up to 1; None where not counted).
+        after Holm's correction for all cells of the pair); parts (share of outside by the names of
+        `PARTS`, means over the rounds, which add up to 1; None where not counted).
     """
     measures = {"throughput": THROUGHPUT, "inside": _INSIDE, "outside": _OUTSIDE}
     names = [name for name in view.implementations if view.has(name) and other.has(name)]
@@ -391,14 +371,10 @@ def round_trips_in_guests(
 
     Keys
     ----
-    slug, without
-        The condition in guests and the one that differs in nothing else.
-    accelerator, emulated
-        Of the first.
-    apart
-        Whether the process of one of its sides runs in no guest.
-    cells
-        Per cell that both measured in the same round: implementation, msg_bytes, n_threads; p50,
+    slug, without: The condition in guests and the one that differs in nothing else.
+    accelerator, emulated: Of the first.
+    apart: Whether the process of one of its sides runs in no guest.
+    cells: Per cell that both measured in the same round: implementation, msg_bytes, n_threads; p50,
         p99 (percentiles of the round trip), inside (CPU time of both processes, as their kernels
         count it) and outside (of the hypervisors and of a process in no guest, over that of the two
         processes without guests): ratios paired by round, see `ratio_facts`; None where not

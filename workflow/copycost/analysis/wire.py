@@ -38,23 +38,17 @@ def link_facts(view: View, wire: Mapping[str, Any] | None) -> Facts | None:
 
     Keys
     ----
-    speed_bits_per_s
-        As the devices tell it, the slower of both.
-    mtu_bytes
-        Of the sender's device.
-    capacity_bits_per_s
-        Bytes of messages that it carries in packets of that size, the largest of the sizes.
-    n_points, n_full, n_part, sizes
-        Combinations of size and threads; those where the median of every way reached at least
-        `NEAR` of what the link carries at that size, and those where only some ways did; the sizes
-        where every way did with every number of threads.
-    highest
-        The largest share of that.
-    exceeded, believed
-        The same of all wires to that machine, and whether no cell's median is above what the link
-        carries: a virtual device may tell any speed.
-    shares
-        That of each cell: the columns of `POINT`, and the share.
+    speed_bits_per_s: As the devices tell it, the slower of both.
+    mtu_bytes: Of the sender's device.
+    capacity_bits_per_s: Bytes of messages that it carries in packets of that size, the largest of
+        the sizes.
+    n_points, n_full, n_part, sizes: Combinations of size and threads; those where the median of
+        every way reached at least `NEAR` of what the link carries at that size, and those where
+        only some ways did; the sizes where every way did with every number of threads.
+    highest: The largest share of that.
+    exceeded, believed: The same of all wires to that machine, and whether no cell's median is above
+        what the link carries: a virtual device may tell any speed.
+    shares: That of each cell: the columns of `POINT`, and the share.
     """
     speeds = [wire[end]["speed_mbit_per_s"] for end in ("here", "there")] if wire else []
     known = [speed for speed in speeds if speed]
@@ -83,10 +77,9 @@ def limit_facts(view: View) -> Facts | None:
 
     Keys
     ----
-    low, high
-        Payload of messages of the size that is allowed least, and most [bit/s].
-    n_points, n_full, n_part, sizes, highest, shares
-        As of `link_facts`, of what was sent over what was to be sent at most.
+    low, high: Payload of messages of the size that is allowed least, and most [bit/s].
+    n_points, n_full, n_part, sizes, highest, shares: As of `link_facts`, of what was sent over what
+        was to be sent at most.
     """
     rows = view.measured
     if _RATE_LIMIT not in rows or rows[_RATE_LIMIT].isna().all():
@@ -165,36 +158,27 @@ def wire_facts(views: Mapping[str, View], peers: Mapping[str, Mapping[str, Any]]
 
     Keys
     ----
-    near
-        `NEAR`.
-    peers
-        Per other machine that was reached: name; what it is: ``cpu``, ``kernel``, ``net``,
+    near: `NEAR`.
+    peers: Per other machine that was reached: name; what it is: ``cpu``, ``kernel``, ``net``,
         ``unknown`` as of a host; and both ends of the network, ``here`` and ``there``, see
         `copycost.doctor.peer`, with ``clock``.
-    conditions
-        Per condition that was measured: slug, testbed, peer (its name), sends (``here`` or
+    conditions: Per condition that was measured: slug, testbed, peer (its name), sends (``here`` or
         ``there``), sender_only (whether nobody receives), virtual (whether the sender's device is
         no network card; None if not known), one_kernel (whether both ends are one machine), link
         (see `link_facts`), limit (see `limit_facts`), cells (see `_cells`), parts, softirq,
         compared, zero_copy, untold, lost, clock.
-    parts
-        Of what both machines spend on a byte: name (of `PARTS`) and its share, the mean over the
+    parts: Of what both machines spend on a byte: name (of `PARTS`) and its share, the mean over the
         cells in each round and of that the mean over the rounds; None where not counted.
-    softirq
-        Per side, the share of interrupts and softirqs in the CPU time of its machine, likewise.
-    compared
-        Per way, over the baseline, over the cells together: implementation, baseline, processes and
-        machines (see `copycost.analysis.ratio_facts`; None where not counted).
-    zero_copy
-        Per way that asks for no copy: implementation, copied_share by the completions, real (no
-        copy to speak of).
-    untold
-        Those of them of which no completion was recorded.
-    lost
-        See `_lost`.
-    clock
-        uncertainty_ns: the largest of all repetitions; share of the shortest window; None where not
-        recorded.
+    softirq: Per side, the share of interrupts and softirqs in the CPU time of its machine,
+        likewise.
+    compared: Per way, over the baseline, over the cells together: implementation, baseline,
+        processes and machines (see `copycost.analysis.ratio_facts`; None where not counted).
+    zero_copy: Per way that asks for no copy: implementation, copied_share by the completions, real
+        (no copy to speak of).
+    untold: Those of them of which no completion was recorded.
+    lost: See `_lost`.
+    clock: uncertainty_ns: the largest of all repetitions; share of the shortest window; None where
+        not recorded.
     """
     over = [view for view in views.values() if is_wire(view.studied.condition.testbed)]
     if not over:
@@ -229,13 +213,11 @@ def with_machines(rows: pd.DataFrame, unit: str = "byte") -> pd.DataFrame:
 
     Columns
     -------
-    machines_cpu_ns_per_UNIT
-        CPU time of both machines; NaN where one was not counted.
-    PART_cpu_ns_per_UNIT
-        Its `PARTS`, whose sum it is. A process may have taken more than its machine was busy for,
-        since the two are read at slightly different moments: then the rest is below 0.
-    softirq_SIDE_share
-        Share of interrupts and softirqs in the CPU time of a side's machine.
+    machines_cpu_ns_per_UNIT: CPU time of both machines; NaN where one was not counted.
+    PART_cpu_ns_per_UNIT: Its `PARTS`, whose sum it is. A process may have taken more than its
+        machine was busy for, since the two are read at slightly different moments: then the rest is
+        below 0.
+    softirq_SIDE_share: Share of interrupts and softirqs in the CPU time of a side's machine.
     """
     names = [column.name for column in machine_columns(unit)]
     # a table that was made elsewhere may have none of them
@@ -348,20 +330,14 @@ def _cells(view: View, link: Facts | None, limit: Facts | None) -> Iterator[Fact
 
     Keys
     ----
-    implementation, msg_bytes, n_threads
-        Which.
-    throughput
-        [bit/s] (estimate)
-    link_share
-        Its median as a share of what the link carries; None where that is not known.
-    limit_share
-        What was sent as a share of what was to be sent at most; None without a limit.
-    sent_again
-        Segments per 10^9 bytes, all repetitions together; None over UDP.
-    sender, receiver, sender_machine, receiver_machine, machines
-        CPU time per byte of the processes, their machines, and both of these [ns] (estimates).
-    parts
-        Medians of `PARTS` [ns per byte]; None where not counted.
+    implementation, msg_bytes, n_threads: Which.
+    throughput: [bit/s] (estimate)
+    link_share: Its median as a share of what the link carries; None where that is not known.
+    limit_share: What was sent as a share of what was to be sent at most; None without a limit.
+    sent_again: Segments per 10^9 bytes, all repetitions together; None over UDP.
+    sender, receiver, sender_machine, receiver_machine, machines: CPU time per byte of the
+        processes, their machines, and both of these [ns] (estimates).
+    parts: Medians of `PARTS` [ns per byte]; None where not counted.
     """
     shares, of_limit = (
         {tuple(row[:3]): row[3] for row in bound["shares"]} if bound else {}
@@ -403,15 +379,12 @@ def _lost(view: View) -> Facts:
 
     Keys
     ----
-    sent_again
-        Segments that the sender sent again per 10^9 received bytes; None over UDP.
-    again
-        Where that differs between ways, the one with the fewest and the one with the most:
+    sent_again: Segments that the sender sent again per 10^9 received bytes; None over UDP.
+    again: Where that differs between ways, the one with the fewest and the one with the most:
         implementation, and value; else None.
-    datagrams
-        Share of the datagrams, from the first to the last, that did not arrive; None over TCP.
-    sides
-        Per side, whether its device was ``counted``, and the ``drops``: cause (of
+    datagrams: Share of the datagrams, from the first to the last, that did not arrive; None over
+        TCP.
+    sides: Per side, whether its device was ``counted``, and the ``drops``: cause (of
         `copycost.records.machine_windows.DROPS`) and packets, those that there were.
     """
     rows = view.measured
