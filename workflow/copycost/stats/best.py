@@ -29,21 +29,14 @@ class Told(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """Who is the best.
-
-    Attributes
-    ----------
-    told
-        What is said of them.
-    members
-        Places of the best one, or of all that may be it, the likeliest first.
-    p_value
-        Of "some other is at least as good as the likeliest one"; NaN where that cannot be tested.
-    """
+    """Who is the best."""
 
     told: Told
+    """What is said of them."""
     members: tuple[int, ...]
+    """Places of the best one, or of all that may be it, the likeliest first."""
     p_value: float
+    """Of "some other is at least as good as the likeliest one"; NaN where it is not tested."""
 
 
 def find_best(logs: FloatArray, confidence: float) -> Best:
@@ -59,15 +52,8 @@ def find_best(logs: FloatArray, confidence: float) -> Best:
     Parameters
     ----------
     logs
-        Shape (n_things, n_rounds): logarithms, higher is better; NaN where a round lacks a value.
-        Every thing has some value.
-    confidence
-        0 to 1.
-
-    Raises
-    ------
-    ValueError
-        If there is nothing.
+        Shape (n_things, n_rounds), at least one thing, else `ValueError`: logarithms, higher is
+        better; NaN where a round lacks a value. Every thing has some value.
 
     Source
     ------

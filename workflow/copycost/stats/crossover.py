@@ -39,15 +39,10 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change of sign.
+    """One change of sign: `gains` where the larger sizes are the better ones.
 
-    Attributes
-    ----------
-    gains
-        True where the larger sizes are the better ones.
-    below_bytes, above_bytes
-        The bracket: the last size of the one sign and the first of the other [bytes]. Sizes
-        between them, if any, show no difference.
+    The bracket is the last size of the one sign and the first of the other [bytes]. Sizes between
+    them, if any, show no difference.
     """
 
     gains: bool
@@ -57,32 +52,19 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Crossover:
-    """What a comparison does along the sizes.
-
-    Attributes
-    ----------
-    outcome
-        The shape; `from` and `up_to` have one change, `mixed` two or more, the others none.
-    observed_once
-        True where a size was measured in one round only, so that signs are without certainty.
-    sizes
-        Sizes [bytes] that were compared, ascending.
-    missing
-        Sizes of the grid that could not be compared.
-    stretches
-        The signs along the sizes.
-    lone
-        Sizes whose sign no other shares before it turns again, so that they count as no reversal.
-    changes
-        The changes of sign.
-    """
+    """What a comparison does along the sizes [bytes]."""
 
     outcome: Outcome
+    """The shape; `from` and `up_to` have one change, `mixed` two or more, the others none."""
     observed_once: bool
+    """Whether a size was measured in one round only, so that signs are without certainty."""
     sizes: tuple[int, ...]
+    """Those that were compared, ascending."""
     missing: tuple[int, ...]
+    """Those of the grid that could not be compared."""
     stretches: tuple[Stretch, ...]
     lone: tuple[int, ...]
+    """Sizes whose sign no other shares before it turns again, so that they are no reversal."""
     changes: tuple[Change, ...]
 
 
@@ -97,14 +79,8 @@ def find_crossover(
     counts, with none of the other sign between them; nothing is said beyond the ends of the grid.
     What is left is `undecided`, and the stretches tell what was seen.
 
-    How often a bracket holds the true place, and how often a shape is wrong: docs/method.md.
-
-    Parameters
-    ----------
-    log_ratios
-        Per size [bytes] the logarithms of the rounds' ratios, shape (n_rounds,).
-    sizes
-        The sizes of the grid [bytes].
+    How often a bracket holds the true place, and how often a shape is wrong: docs/method.md. Per
+    size of the grid [bytes], `log_ratios` has the rounds' logarithms, shape (n_rounds,).
     """
     grid = sorted(sizes)
     ratios = {
@@ -173,21 +149,15 @@ def _classify(
 class CrossoverRatio:
     """One crossover's size over another's.
 
-    Attributes
-    ----------
-    low, high
-        What the ratio of the two sizes lies between, if both brackets hold their places.
-    direction
-        Below where the first is at a smaller size, above where at a larger one; no difference
-        seen where the brackets overlap.
-    outcome
-        The shape of both: better from the size on, or up to it.
+    It lies between `low` and `high` if both brackets hold their places. Below means that the first
+    is at a smaller size; where the brackets overlap, no difference is seen.
     """
 
     low: float
     high: float
     direction: Direction
     outcome: Outcome
+    """The shape of both: better from the size on, or up to it."""
 
 
 def crossover_ratio(first: Crossover, second: Crossover) -> CrossoverRatio | None:

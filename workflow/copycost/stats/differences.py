@@ -12,21 +12,14 @@ from copycost.stats.settings import FloatArray
 
 @dataclass(frozen=True, slots=True)
 class LogDifference:
-    """How far one mean of logarithms lies above another.
-
-    Attributes
-    ----------
-    mean
-        The difference; its exponential is a ratio of geometric means.
-    error
-        Its standard error; NaN where nothing tells it.
-    freedom
-        Degrees of freedom of that error (Student's t); NaN like the error.
-    """
+    """How far one mean of logarithms lies above another."""
 
     mean: float
+    """The difference; its exponential is a ratio of geometric means."""
     error: float
+    """Its standard error; NaN where nothing tells it."""
     freedom: float
+    """Degrees of freedom of that error (Student's t); NaN like the error."""
 
     @property
     def ratio(self) -> float:
@@ -57,13 +50,7 @@ class LogDifference:
 
 
 def paired_difference(logs_a: FloatArray, logs_b: FloatArray) -> LogDifference:
-    """Return B less A of values that belong together one by one.
-
-    Parameters
-    ----------
-    logs_a, logs_b
-        Shape (n,) both, n at least 1, no NaN; places that are the same belong together.
-    """
+    """Return B less A of values that belong together one by one: shape (n,), n from 1, no NaN."""
     differences = logs_b - logs_a
     n = differences.size
     if n < 2:
@@ -73,13 +60,9 @@ def paired_difference(logs_a: FloatArray, logs_b: FloatArray) -> LogDifference:
 
 
 def welch_difference(logs_a: FloatArray, logs_b: FloatArray) -> LogDifference:
-    """Return B less A of two samples that may scatter differently.
+    """Return B less A of two samples, shape (n,) and without NaN, that may scatter differently.
 
-    Parameters
-    ----------
-    logs_a, logs_b
-        Shape (n,), at least one value each and no NaN. One value tells no scatter, so there is
-        an error only where both have two.
+    One value tells no scatter, so there is an error only where both have two.
 
     Source
     ------
@@ -98,11 +81,7 @@ def welch_difference(logs_a: FloatArray, logs_b: FloatArray) -> LogDifference:
 def pooled_difference(logs_a: FloatArray, logs_b: FloatArray) -> LogDifference:
     """Return B less A of two samples that scatter alike, of which one may be a single value.
 
-    Parameters
-    ----------
-    logs_a, logs_b
-        Shape (n,), at least one value each and no NaN. There is an error where they have three
-        values together.
+    There is an error where they have three values together.
     """
     mean = float(logs_b.mean() - logs_a.mean())
     freedom = logs_a.size + logs_b.size - 2

@@ -25,41 +25,21 @@ _CLOSE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """Standard errors of points, and how well they are known.
-
-    Attributes
-    ----------
-    x, y
-        Shape (n_points,).
-    correlation
-        Of the error in x with that in y.
-    freedom
-        Degrees of freedom behind them.
-    """
+    """Standard errors of points, shape (n_points,), and how well they are known."""
 
     x: FloatArray
     y: FloatArray
     correlation: float
+    """Of the error in x with that in y."""
     freedom: int
+    """Degrees of freedom behind them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """``y = intercept + slope x``.
+    """``y = intercept + slope x``, through `n_points`.
 
-    Attributes
-    ----------
-    n_points
-        Points that it runs through.
-    slope_low, slope_high, intercept_low, intercept_high
-        Intervals; NaN with fewer than three points, or without errors.
-    r_squared
-        Share of the spread of y that the line explains.
-    slope_variance, intercept_variance, covariance
-        Of the estimates; NaN like the intervals.
-    quantile
-        What makes intervals of standard errors: Student's t, widened by the misfit; NaN like the
-        intervals.
+    Intervals, variances and the quantile are NaN with fewer than three points, or without errors.
     """
 
     n_points: int
@@ -70,10 +50,12 @@ class Line:
     intercept_low: float
     intercept_high: float
     r_squared: float
+    """Share of the spread of y that the line explains."""
     slope_variance: float
     intercept_variance: float
     covariance: float
     quantile: float
+    """What makes intervals of standard errors: Student's t, widened by the misfit."""
 
     def at(self, x: float) -> float:
         """Return y on the line."""
@@ -96,12 +78,8 @@ def pooled_errors(x: list[FloatArray], y: list[FloatArray]) -> Errors | None:
     """Return the errors of the points' means, from how their repetitions spread.
 
     Few repetitions tell little about one point's spread, so it is pooled over the points: of x as
-    it is, of y in proportion to y. None where no point has two repetitions.
-
-    Parameters
-    ----------
-    x, y
-        Per point the repetitions, shape (n_repetitions,).
+    it is, of y in proportion to y. `x` and `y` have an array of repetitions per point. None where
+    no point has two.
     """
     freedom = sum(values.size - 1 for values in x)
     if freedom == 0:

@@ -40,21 +40,14 @@ FEWEST = 5
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    """The widest gap of each cell that may divide it.
-
-    Attributes
-    ----------
-    n_lower
-        Repetitions below the gap, shape (n_cells,); 0 where there are too few repetitions.
-    statistic
-        Gap over the standard deviation within both clusters, pooled; shape (n_cells,).
-    apart
-        Distance of the clusters' medians; shape (n_cells,).
-    """
+    """The widest gap of each cell that may divide it; arrays of shape (n_cells,)."""
 
     n_lower: IntArray
+    """Repetitions below the gap; 0 where there are too few repetitions."""
     statistic: FloatArray
+    """Gap over the standard deviation within both clusters, pooled."""
     apart: FloatArray
+    """Distance of the clusters' medians."""
 
 
 SHARE_HELD = {2: 0.50, 3: 0.75, 4: 0.87}
@@ -123,12 +116,8 @@ def two_modes(cells: Sequence[FloatArray], confidence: float) -> list[int]:
 
     Where no cell has two clusters, none is said to in at least `confidence` of the runs: the
     p-values are corrected (Holm) for all cells with enough repetitions. So of more than 500 cells
-    none is ever said to, since p-values end at 1e-4.
-
-    Parameters
-    ----------
-    cells
-        The logarithms of each cell's repetitions; NaN is left out.
+    none is ever said to, since p-values end at 1e-4. `cells` are logarithms, of which NaN is left
+    out.
     """
     known = [logs[np.isfinite(logs)] for logs in cells]
     found = [0] * len(known)

@@ -19,30 +19,21 @@ _FEWEST_FOR_TAILS = 5
 class AcrossHosts:
     """An effect over hosts, each of which has its own and is measured with an error of its own.
 
-    All but `n` are logarithms of ratios; NaN where there are too few hosts.
-
-    Attributes
-    ----------
-    n
-        Hosts.
-    mean, low, high
-        The mean over hosts like these, every host counting alike, and its interval.
-    spread, spread_low, spread_high
-        Standard deviation from host to host, beyond what the errors of measurement make of it, and
-        its interval.
-    next_low, next_high
-        Where the true effect of a further host is expected, with the same confidence.
+    All but `n`, the hosts, are logarithms of ratios; NaN where there are too few hosts.
     """
 
     n: int
     mean: float
     low: float
     high: float
+    """Ends of the interval of the mean over hosts like these, every host counting alike."""
     spread: float
+    """Standard deviation from host to host, beyond what errors of measurement make of it."""
     spread_low: float
     spread_high: float
     next_low: float
     next_high: float
+    """Where the true effect of a further host is expected, with the same confidence."""
 
 
 def across_hosts(effects: FloatArray, errors: FloatArray, confidence: float) -> AcrossHosts:
@@ -120,12 +111,8 @@ def outlying(effects: FloatArray, errors: FloatArray, confidence: float) -> Floa
 
     Each is compared with the interval in which the others expect what a further host is measured
     to have; the confidence is that all hosts that are like the others lie in theirs (Bonferroni).
-
-    Returns
-    -------
-    array
-        Shape (n,): the logarithm of the ratio beyond the nearer end; 0 within; NaN without an
-        effect, or where the others are fewer than `FEWEST`.
+    Returned is, shape (n,), the logarithm of the ratio beyond the nearer end; 0 within; NaN without
+    an effect, or where the others are fewer than `FEWEST`.
     """
     beyond = np.full(effects.shape, np.nan)
     known = np.flatnonzero(np.isfinite(effects))

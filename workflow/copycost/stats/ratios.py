@@ -25,27 +25,17 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """A ratio paired by repetition.
-
-    Attributes
-    ----------
-    n_pairs
-        Repetitions in which both were measured.
-    value
-        Geometric mean of the rounds' ratios; NaN where there is none.
-    low, high
-        Its interval; NaN where fewer than two rounds give none.
-    p_value
-        Two-sided, of "the ratio is 1"; NaN like the interval.
-    direction
-        What may be said.
-    """
+    """A ratio paired by repetition."""
 
     n_pairs: int
+    """Repetitions in which both were measured."""
     value: float
+    """Geometric mean of the rounds' ratios; NaN where there is none."""
     low: float
     high: float
+    """End of its interval; NaN where fewer than two rounds give none."""
     p_value: float
+    """Two-sided, of "the ratio is 1"; NaN like the interval."""
     direction: Direction
 
 
@@ -58,17 +48,12 @@ def t_quantile(probability: float, freedom: int) -> float:
 def paired_ratio(log_ratios: FloatArray, confidence: float, least_error: float = 0.0) -> Ratio:
     """Estimate a ratio from the logarithms of its rounds' ratios, with Student's t interval.
 
-    Pairing cancels the drift of the machine, and the logarithm makes "twice" and "half"
-    equally far from 1. The percentile bootstrap would hold the truth in only about 75 % at n = 3
-    and 90 % at n = 10; t on the logarithms holds it in 95 % where noise is proportional, and in
-    94 to 97 % under heavier tails (`tools.simulate` measures both).
-
-    Parameters
-    ----------
-    log_ratios
-        Shape (n,): natural logarithm of the ratio in each round; NaN rounds are left out.
-    least_error
-        Standard error of the mean logarithm that is assumed where the rounds give a smaller one.
+    Pairing cancels the drift of the machine, and the logarithm makes "twice" and "half" equally far
+    from 1. The percentile bootstrap would hold the truth in only about 75 % at n = 3 and 90 % at n
+    = 10; t on the logarithms holds it in 95 % where noise is proportional, and in 94 to 97 % under
+    heavier tails (`tools.simulate` measures both). Of `log_ratios`, shape (n,), NaN rounds are left
+    out; `least_error` is the standard error of the mean logarithm that is assumed where the rounds
+    give a smaller one.
     """
     known = log_ratios[np.isfinite(log_ratios)]
     n = int(known.size)
@@ -141,12 +126,8 @@ def simultaneous_ratio(
     their truths with the probability `confidence`. Each has its own spread and nothing is assumed
     of how the cells depend on each other. At three rounds it is wide: out of 28 cells, five and a
     half times as wide as that of a cell that was not picked; at seven rounds twice. `p_value` and
-    `direction` are corrected likewise.
-
-    Parameters
-    ----------
-    n_selected_from
-        Number of ratios that it was picked from, itself included; at least 1, else `ValueError`.
+    `direction` are corrected likewise. The ratio was picked from `n_selected_from`, itself
+    included; `ValueError` if from nothing.
 
     Source
     ------

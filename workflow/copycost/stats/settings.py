@@ -12,21 +12,14 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class StatisticsSettings:
-    """What every interval of a run has in common.
-
-    Attributes
-    ----------
-    confidence
-        Share of intervals that shall hold the truth, 0 to 1; two-sided.
-    resamples
-        Number of bootstrap resamples.
-    seed
-        Seed of every random draw, so that a rebuilt report is the same to the last digit.
-    """
+    """What every interval of a run has in common."""
 
     confidence: float = 0.95
+    """Share of intervals that shall hold the truth, 0 to 1; two-sided."""
     resamples: int = 5000
+    """Number of bootstrap resamples."""
     seed: int = 1
+    """Seed of every random draw, so that a rebuilt report is the same to the last digit."""
 
     @property
     def tail(self) -> float:

@@ -30,44 +30,30 @@ class Course(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The change between two points of the axis.
-
-    Attributes
-    ----------
-    start, end
-        The points; start comes first.
-    ratio
-        The quantity at the end over that at the start.
-    sign
-        1 or -1 where the change stands after correction for all that are tested with it; else 0.
-    """
+    """The change from one point of the axis to a later one."""
 
     start: int
     end: int
     ratio: Ratio
+    """The quantity at the end over that at the start."""
     sign: int
+    """1 or -1 where the change stands after correction for all that are tested with it; else 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """What may be said of all changes between the points of an axis.
-
-    Attributes
-    ----------
-    course
-        ``rises`` (some change stands upwards and none downwards), ``falls``, ``turns`` (both),
-        ``unsettled`` (none stands).
-    told
-        The changes that show it: the whole way where it stands, else the surest; of a course that
-        turns, one upwards and one downwards, in the order of the axis.
-    open_from
-        The first point from which on no change stands; None where the last part stands, or where
-        nothing does.
-    """
+    """What may be said of all changes between the points of an axis."""
 
     course: Course
+    """Rises where some change stands upwards and none downwards; turns where both do."""
     told: tuple[Change, ...]
+    """The changes that show it: the whole way where it stands, else the surest; of a course that
+    turns, one upwards and one downwards, in the order of the axis.
+    """
     open_from: int | None
+    """The first point from which on no change stands; None where the last part stands, or nothing
+    does.
+    """
 
 
 def settled_signs(ratios: Sequence[Ratio], confidence: float) -> list[int]:
@@ -75,13 +61,8 @@ def settled_signs(ratios: Sequence[Ratio], confidence: float) -> list[int]:
 
     A few rounds may agree by chance, above all where a machine has two states, and Student's t
     would then be sure of anything. So no ratio is taken to scatter less than half of them do: that
-    can only make it stand less often. One round settles nothing.
-
-    Parameters
-    ----------
-    ratios
-        Of the same quantity, so that it makes sense to hold their spreads against each other, each
-        with an interval of this `confidence`.
+    can only make it stand less often. One round settles nothing. All are of the same quantity, so
+    that their spreads can be held against each other, and have intervals of this `confidence`.
     """
     spreads = np.array([_spread(ratio, confidence) for ratio in ratios])
     known = spreads[np.isfinite(spreads)]
@@ -124,13 +105,10 @@ def _p_value(ratio: Ratio, spread: float) -> float:
 def paths(
     ratios: Mapping[str, Mapping[tuple[int, int], Ratio]], confidence: float
 ) -> dict[str, Path]:
-    """Return what may be said of each of several quantities along the same axis.
+    """Return what may be said of each of several quantities along the same axis, tested together.
 
-    Parameters
-    ----------
-    ratios
-        Per quantity, for pairs of points of the axis (the first one first), the quantity at the
-        second over that at the first. All of them are tested together.
+    Per quantity, `ratios` has for pairs of points of the axis, the first one first, the quantity at
+    the second over that at the first.
     """
     signs = iter(settled_signs([one for of in ratios.values() for one in of.values()], confidence))
     return {
@@ -191,7 +169,7 @@ def _open_from(changes: Sequence[Change]) -> int | None:
 
 
 def reversals(log_ratios: Mapping[int, Sequence[FloatArray]], confidence: float) -> tuple[int, ...]:
-    """Return the sizes at which a comparison is shown to turn around between settings.
+    """Return the sizes [bytes] at which a comparison is shown to turn around between settings.
 
     At a size, that is to be shown against two beliefs: that the ratio is at most 1 in every
     setting, and that it is at least 1 in every one. Each is tested by its most contrary setting,
@@ -200,19 +178,8 @@ def reversals(log_ratios: Mapping[int, Sequence[FloatArray]], confidence: float)
     cell has its own spread, and nothing is assumed of how cells depend on each other, so that
     where nothing turns around, some size is returned in at most 1 - `confidence` of the runs.
 
-    A ratio that only differs in size between settings is no reversal.
-
-    Parameters
-    ----------
-    log_ratios
-        Per size [bytes], for each setting the logarithms of the rounds' ratios, shape (n_rounds,).
-    confidence
-        0 to 1.
-
-    Returns
-    -------
-    tuple
-        Sizes [bytes], ascending.
+    A ratio that only differs in size between settings is no reversal. Per size and setting,
+    `log_ratios` has the rounds' logarithms, shape (n_rounds,).
 
     Source
     ------

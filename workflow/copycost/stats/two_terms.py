@@ -21,26 +21,7 @@ METHOD = "least squares of the medians with relative errors; t interval, widened
 
 @dataclass(frozen=True, slots=True)
 class TwoTerms:
-    """``cost = fixed + per_byte x bytes``.
-
-    Attributes
-    ----------
-    fixed, per_byte
-        The terms, in the unit of the cost, and per byte.
-    fixed_low, fixed_high, per_byte_low, per_byte_high
-        Intervals; NaN with fewer than three sizes.
-    even_low, even_high
-        Interval of `even_bytes` (Fieller's, of a quotient); NaN where there is none, or where a
-        term may be nothing.
-    r_squared
-        Share of the weighted spread of the cost that the line explains.
-    misfit
-        Share of the fitted cost by which a size lies off the line at most, of the sizes that lie
-        further off than their repetitions leave open (Bonferroni's interval, for all sizes at
-        once); 0 without such a size.
-    n_sizes
-        Sizes that it rests on.
-    """
+    """``cost = fixed + per_byte x bytes``; intervals are NaN with fewer than three sizes."""
 
     fixed: float
     fixed_low: float
@@ -50,8 +31,16 @@ class TwoTerms:
     per_byte_high: float
     even_low: float
     even_high: float
+    """Ends of the interval of `even_bytes` (Fieller's, of a quotient); NaN where there is none, or
+    where a term may be nothing.
+    """
     r_squared: float
+    """Share of the weighted spread of the cost that the line explains."""
     misfit: float
+    """Share of the fitted cost by which a size lies off the line at most, of the sizes that lie
+    further off than their repetitions leave open (Bonferroni's interval, for all sizes at once); 0
+    without such a size.
+    """
     n_sizes: int
 
     @property
@@ -65,10 +54,7 @@ class TwoTerms:
 def fit_two_terms(costs: dict[int, FloatArray], confidence: float) -> TwoTerms | None:
     """Fit a cost over sizes; None with fewer than two sizes.
 
-    Parameters
-    ----------
-    costs
-        Per size [bytes] the repetitions' costs, shape (n_repetitions,), above 0.
+    Per size [bytes], `costs` has those of the repetitions, shape (n_repetitions,), above 0.
     """
     sizes = sorted(size for size, values in costs.items() if values.size)
     if len(sizes) < 2:
@@ -126,12 +112,8 @@ def _reach(costs: dict[int, FloatArray], n_sizes: int, residual: float, confiden
 def _quotient_interval(above: float, below: float, spread: FloatArray) -> tuple[float, float]:
     """Return the interval of a quotient of two estimates that err together; NaN if it has no end.
 
-    It holds the values q for which above - q x below may be 0.
-
-    Parameters
-    ----------
-    spread
-        Their covariance times the square of how far an interval reaches, shape (2, 2).
+    It holds the values q for which above - q x below may be 0. `spread` is their covariance times
+    the square of how far an interval reaches, shape (2, 2).
 
     Source
     ------
