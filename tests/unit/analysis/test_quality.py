@@ -6,7 +6,7 @@ import pytest
 from analysed import facts_of
 from synthetic import Run, make_cells
 
-from copycost.analysis.condition_view import largest_block
+from copycost.analysis.condition_view import complete_block
 from copycost.analysis.json_values import Facts
 from copycost.analysis.quality_table import GATES, quality_table
 from copycost.analysis.tables import summarise
@@ -140,16 +140,17 @@ def test_what_was_not_measured_is_no_flag() -> None:
     assert [f"flag_{gate.id}" for gate in GATES] == [c for c in table if c.startswith("flag_")]
 
 
-def test_largest_block_leaves_out_the_missing_round_rather_than_the_cells() -> None:
+@pytest.mark.parametrize(
+    ("missing", "rows", "columns"),
+    [((slice(3), 1), [0, 1, 2, 3], [0, 2]), ((2, slice(2)), [0, 1, 3], [0, 1, 2])],
+    ids=["a round", "a cell"],
+)
+def test_what_is_missing_is_left_out_rather_than_more(
+    missing: tuple[int | slice, ...], rows: list[int], columns: list[int]
+) -> None:
     values = np.arange(12.0).reshape(4, 3)
-    values[:3, 1] = np.nan
-    np.testing.assert_array_equal(largest_block(values), values[:, [0, 2]])
-
-
-def test_largest_block_leaves_out_the_missing_cell_rather_than_the_rounds() -> None:
-    values = np.arange(12.0).reshape(4, 3)
-    values[2, :2] = np.nan
-    np.testing.assert_array_equal(largest_block(values), values[[0, 1, 3]])
+    values[missing] = np.nan
+    assert [found.tolist() for found in complete_block(values)] == [rows, columns]
 
 
 def _two_modes(repetitions: int) -> tuple[Run, pd.DataFrame]:

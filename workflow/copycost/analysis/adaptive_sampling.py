@@ -67,34 +67,19 @@ class Time:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a pass adds.
-
-    Attributes
-    ----------
-    cells
-        The first repetition of each job, sorted.
-    n_repetitions
-        How many they measure [count].
-    n_left
-        Open answers and comparisons, and sizes between, that there is no time for [count].
-    """
+    """What a pass adds: the first repetition of each job, sorted."""
 
     cells: list[Cell]
     n_repetitions: int
+    """How many they measure [count]."""
     n_left: int
+    """Open answers and comparisons, and sizes between, that there is no time for [count]."""
 
 
 def choose_cells(rows: Rows, config: Config, number: int) -> Choice:
-    """Return what a pass adds: an equal share of the time for each pass that is still to come.
+    """Return what pass `number`, from 1, adds: an equal share of the time for each still to come.
 
-    Parameters
-    ----------
-    rows
-        All repetitions so far.
-    config
-        The configuration, which states a time.
-    number
-        Number of the pass, from 1.
+    `rows` are all repetitions so far; the configuration states a time.
     """
     assert config.measure.minutes is not None, "nobody asks for passes"
     time = time_of(rows)
@@ -206,10 +191,7 @@ def open_answers(cubes: Mapping[Cell, LogCube], confidence: float) -> list[list[
 def open_ones(logs: FloatArray, confidence: float) -> tuple[float, list[int]]:
     """Return how near a verdict is, as a p-value, and the places of those that may be the best.
 
-    Parameters
-    ----------
-    logs
-        Shape (ways, thread counts, repetitions), higher is better.
+    Shape of `logs`: (ways, thread counts, repetitions), higher is better.
     """
     means = logs.mean(axis=1)
     known = np.flatnonzero(np.isfinite(means).any(axis=1))
@@ -226,12 +208,7 @@ def open_ones(logs: FloatArray, confidence: float) -> tuple[float, list[int]]:
 def most_decisive(logs: Mapping[Cell, FloatArray], confidence: float) -> list[Cell]:
     """Return the cells whose comparison is open, the one that is nearest to a verdict first.
 
-    Parameters
-    ----------
-    logs
-        As of `log_ratios`.
-    confidence
-        That of the configuration.
+    `logs` is as of `log_ratios`, the confidence that of the configuration.
     """
     open_ones = [cell for cell, values in logs.items() if not is_settled(values, confidence)]
     return sorted(open_ones, key=lambda cell: (-_distance(logs[cell]), cell))
@@ -275,16 +252,8 @@ def within(
 ) -> tuple[Counter[Cell], int]:
     """Return how many jobs of which cell fit, and how many items are left out.
 
-    The first come first, and all once more as long as all fit.
-
-    Parameters
-    ----------
-    items
-        Further jobs of cells; a cell of several of them is measured once for all.
-    n_fit
-        So many repetitions there is time for [count].
-    n_each
-        Tells how many repetitions of a cell a job measures [count].
+    The first come first, and all once more as long as all fit. A cell of several items is measured
+    once for all. There is time for `n_fit` repetitions, of which a job of a cell measures `n_each`.
     """
     wanted: Counter[Cell] = Counter()
     for turn in range(1, MOST_REPETITIONS):
@@ -322,10 +291,7 @@ def _can_be_compared(cell: Cell) -> bool:
 def disagreeing(signs: Mapping[int, int]) -> Iterator[tuple[int, int]]:
     """Yield neighbouring sizes [bytes] of unlike verdicts that lie wide apart around a crossover.
 
-    Parameters
-    ----------
-    signs
-        By size: 1 where the one way is faster, -1 where the other is, 0 where it is open.
+    By size, `signs` is 1 where the one way is faster, -1 where the other is, 0 where it is open.
     """
     sizes = sorted(signs)
     for low, high in pairwise(size for size in sizes if signs[size]):

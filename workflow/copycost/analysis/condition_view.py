@@ -17,35 +17,22 @@ from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
 
 @dataclass(frozen=True)
 class View:
-    """The rows of one condition and what was meant to be measured under it.
-
-    Attributes
-    ----------
-    studied
-        The condition and its grid.
-    rows
-        Its rows of the cells table, whatever their status.
-    summary, ratios
-        Its rows of the derived tables.
-    settings
-        Confidence, resamples, seed.
-    cost
-        What a byte's cost is in this run.
-    caches
-        Cache sizes of the host [bytes], by l1d_bytes, l2_bytes, llc_bytes; None where unknown.
-    hot
-        The same testbed, receiver and placement with one message sent again and again; None where
-        this is it, or where it was not measured.
-    """
+    """The rows of one condition and what was meant to be measured under it."""
 
     studied: Studied
     rows: pd.DataFrame
+    """Of the cells table, whatever their status."""
     summary: pd.DataFrame
     ratios: pd.DataFrame
     settings: StatisticsSettings
     cost: CostMetric
+    """What a byte's cost is in this run."""
     caches: dict[str, int | None]
+    """Sizes of the host's [bytes], by l1d_bytes, l2_bytes, llc_bytes; None where unknown."""
     hot: "View | None" = None
+    """The same testbed, receiver and placement with one message sent again and again; None where
+    this is it, or where it was not measured.
+    """
 
     @property
     def name(self) -> str:
@@ -153,24 +140,6 @@ class View:
         rows = self.summary[self.summary["metric"] == metric]
         return rows[rows["n"] > 0]
 
-    def logs(self, metric: str, implementation: str, baseline: str) -> pd.DataFrame:
-        """Return the log ratios by repetition: index (msg_bytes, n_threads), columns rep."""
-        return self._cube.pair(metric, implementation, baseline)
-
-    def levels(
-        self, metric: str, implementation: str, baseline: str
-    ) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Return the logarithms whose difference `logs` is; see `LogCube.levels`."""
-        return self._cube.levels(metric, implementation, baseline)
-
-    def relative(self, metric: str, implementation: str) -> pd.DataFrame:
-        """Return logarithms that differ between implementations by `logs`, indexed like it."""
-        return self._cube.relative(metric, implementation)
-
-    def values(self, metric: str, implementation: str) -> pd.DataFrame:
-        """Return one implementation's logarithms by repetition, indexed like `logs`."""
-        return self._cube.values(metric, implementation)
-
     def verdicts(self, metric: str, implementation: str, baseline: str) -> pd.DataFrame:
         """Return the rows of the ratios table for one pair and metric."""
         return self._verdicts.get((metric, implementation, baseline), self.ratios.iloc[:0])
@@ -178,18 +147,9 @@ class View:
     def standing(self, implementation: str, baseline: str, sign: int) -> list[tuple[int, int]]:
         """Return the cells whose throughputs stand apart, after Holm's correction for the pair's.
 
-        A difference that is explained is picked by the data that explain it. Of cells that show
-        one by themselves many are chance, and what is told of these is, too.
-
-        Parameters
-        ----------
-        sign
-            1 for cells where the implementation is faster, -1 for those where it is slower.
-
-        Returns
-        -------
-        list
-            Sizes [bytes] with thread counts.
+        A difference that is explained is picked by the data that explain it. Of cells that show one
+        by themselves many are chance, and what is told of these is, too. With `sign` 1 the
+        implementation is faster in these sizes [bytes] and thread counts, with -1 slower.
         """
         rows = self.verdicts(THROUGHPUT, implementation, baseline)
         stand = rows["p_holm"] < 1.0 - self.settings.confidence
@@ -211,30 +171,17 @@ class View:
         """
         return pooled_ratio(logs, self.settings.confidence)
 
-    def thread_logs(self, metric: str, implementation: str, more: int, fewer: int) -> pd.DataFrame:
-        """Return log ratios of one implementation between two thread counts, per size and round."""
-        return self._cube.threads(metric, implementation, more, fewer)
-
-    def size_logs(
-        self, metric: str, implementation: str, larger: int, smaller: int
-    ) -> pd.DataFrame:
-        """Return log ratios of one implementation between two sizes, per thread count and round."""
-        return self._cube.sizes(metric, implementation, larger, smaller)
-
     @cached_property
-    def _cube(self) -> LogCube:
+    def cube(self) -> LogCube:
+        """Return the logarithms of what was measured."""
         return LogCube(self.measured)
 
 
 def pooled_ratio(logs: pd.DataFrame, confidence: float) -> Ratio:
     """Return one ratio over many cells; see `View.pooled`."""
-    complete = largest_block(logs.to_numpy(dtype=np.float64))
+    values = logs.to_numpy(dtype=np.float64)
+    complete = values[np.ix_(*complete_block(values))]
     return paired_ratio(complete.mean(axis=0) if complete.size else np.empty(0), confidence)
-
-
-def largest_block(values: FloatArray) -> FloatArray:
-    """Return the rows and columns without NaN that together hold most values."""
-    return values[np.ix_(*complete_block(values))]
 
 
 def complete_block(values: FloatArray) -> tuple[IntArray, IntArray]:

@@ -45,31 +45,22 @@ def with_condition(table: pd.DataFrame) -> pd.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class Studied:
-    """A condition and the grid that was meant to be measured under it.
-
-    Attributes
-    ----------
-    name
-        Its slug, as tables, files and facts have it.
-    condition
-        Testbed, working set, receiver and placement.
-    sender_only
-        Whether a byte's cost is the sender's alone, since nobody receives.
-    implementations
-        In the order of the config.
-    msg_bytes, n_threads
-        Sizes [bytes] and thread counts that every implementation was meant to have, ascending.
-    accelerator
-        What runs the guests: ``kvm``, or ``tcg`` where they are emulated; None where nothing tells.
-    """
+    """A condition and the grid that was meant to be measured under it."""
 
     name: str
+    """Its slug, as tables, files and facts have it."""
     condition: Condition
     sender_only: bool
+    """Whether a byte's cost is the sender's alone, since nobody receives."""
     implementations: tuple[str, ...]
+    """In the order of the config."""
     msg_bytes: tuple[int, ...]
     n_threads: tuple[int, ...]
+    """Thread counts, and above sizes [bytes], that every implementation was meant to have,
+    ascending.
+    """
     accelerator: str | None = None
+    """What runs the guests: ``kvm``, or ``tcg``, an emulator; None where nothing tells."""
 
     @property
     def guests(self) -> int:
@@ -127,28 +118,15 @@ class Studied:
 def studied_conditions(config: Mapping[str, Any], cells: pd.DataFrame) -> tuple[Studied, ...]:
     """Return the conditions that a table has rows of, in the order of the config.
 
-    Parameters
-    ----------
-    config
-        The configuration in the words of config.yaml.
-    cells
-        The cells table with `with_condition`. Cells that cannot exist have no row, so what was
-        meant to be measured is what the config and the table agree on.
+    The table is one `with_condition`. Cells that cannot exist have no row, so what was meant to be
+    measured is what the config, in the words of config.yaml, and the table agree on.
     """
     sections = [config[name] for name in _SECTIONS if name in config]
     return _studied(sections, cells)
 
 
 def studied_round_trips(section: Mapping[str, Any], rows: pd.DataFrame) -> tuple[Studied, ...]:
-    """Return the same for the study of round trips.
-
-    Parameters
-    ----------
-    section
-        The section `round_trips` of the configuration.
-    rows
-        The table of round trips with `with_condition`.
-    """
+    """Return the same for the section `round_trips` of the configuration and the table of these."""
     return _studied([section], rows)
 
 

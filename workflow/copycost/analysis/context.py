@@ -25,18 +25,8 @@ from copycost.stats.settings import ALIKE
 def missing_facts(rows: pd.DataFrame, status: str) -> list[Facts]:
     """Return the skipped or failed repetitions of a condition, gathered by their reason.
 
-    Parameters
-    ----------
-    rows
-        Rows of the cells table, of one condition.
-    status
-        ``skipped`` or ``failed``.
-
-    Returns
-    -------
-    list
-        Most frequent reason first: reason, remedy (None where none is known), n (repetitions),
-        implementations, msg_bytes, n_threads.
+    Most frequent reason first: reason, remedy (None where none is known), n (repetitions),
+    implementations, msg_bytes, n_threads.
     """
     lost = rows[rows["status"] == status]
     facts: list[Facts] = []

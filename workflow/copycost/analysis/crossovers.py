@@ -39,7 +39,7 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
     best, worst: The cells with the highest and the lowest ratio; their intervals allow for that
         choice.
     """
-    logs = view.logs(THROUGHPUT, implementation, baseline)
+    logs = view.cube.pair(THROUGHPUT, implementation, baseline)
     by_threads = _by_threads(view, implementation, baseline)
     verdicts = view.verdicts(THROUGHPUT, implementation, baseline)
     compared = records(verdicts[verdicts["n_pairs"] > 0])
@@ -78,7 +78,7 @@ def crossover_of(
 
     Of a cost, where less is better, the ratio is the baseline's over the implementation's.
     """
-    logs = view.logs(metric, implementation, baseline)
+    logs = view.cube.pair(metric, implementation, baseline)
     if metric != THROUGHPUT:
         logs = -logs
     per_size: dict[int, FloatArray] = {}

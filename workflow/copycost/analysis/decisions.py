@@ -1,7 +1,7 @@
 """The decision table of a condition: at each size the fastest way and the cheapest, or the tie."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -11,6 +11,7 @@ import pandas as pd
 
 from copycost.analysis.condition_view import View
 from copycost.analysis.json_values import Facts
+from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.ratio_facts import cells_contradict, ratio_facts
 from copycost.analysis.wire import MACHINES, priced
@@ -20,59 +21,35 @@ from copycost.stats.settings import FloatArray
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
-Values: TypeAlias = Callable[[str, str], pd.DataFrame]
-"""By column and way, logarithms by repetition: index (msg_bytes, n_threads), columns rep."""
-
 BITRATE = 10e9
 """Bitrate whose CPUs are told [bit/s]."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What ways are compared by.
-
-    Attributes
-    ----------
-    column
-        Of the table with a row per repetition.
-    more_is_better
-        Or less.
-    unit
-        Factor from the column's unit to the one that is told.
-    """
+    """What ways are compared by."""
 
     column: str
+    """Of the table with a row per repetition."""
     more_is_better: bool = False
     unit: float = 1.0
+    """Factor from the column's unit to the one that is told."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """The ways that were measured under one condition, and what they are compared by.
-
-    Attributes
-    ----------
-    ways
-        In the order of the config, each with some measured repetition.
-    msg_bytes, n_threads
-        Of the configured grid, ascending.
-    values
-        What was measured.
-    relative
-        The same as it differs between ways: see `copycost.analysis.log_ratios.LogCube.relative`.
-    speed, price
-        What makes the fastest way and the cheapest; no price where none was counted.
-    confidence
-        0 to 1.
-    """
+    """The ways that were measured under one condition, and what they are compared by."""
 
     ways: tuple[str, ...]
+    """In the order of the config, each with some measured repetition."""
     msg_bytes: tuple[int, ...]
     n_threads: tuple[int, ...]
-    values: Values
-    relative: Values
+    """Of the configured grid, like the sizes above, ascending."""
+    cube: LogCube
+    """What was measured."""
     speed: Scale
     price: Scale | None
+    """What makes the cheapest way, as `speed` makes the fastest; None where none was counted."""
     confidence: float
 
 
@@ -92,8 +69,7 @@ def stream_decisions(view: View, peers: Mapping[str, Mapping[str, Any]]) -> Fact
             tuple(name for name in view.implementations if view.has(name)),
             view.msg_bytes,
             view.n_threads,
-            view.values,
-            view.relative,
+            view.cube,
             Scale(THROUGHPUT, more_is_better=True),
             price,
             view.settings.confidence,
@@ -231,7 +207,7 @@ class _Table:
         contest = self._contest
         if cheapest is None or contest.price is None:
             return None
-        logs = contest.values(contest.price.column, cheapest["ways"][0])
+        logs = contest.cube.values(contest.price.column, cheapest["ways"][0])
         cells = [(contest.msg_bytes[size], contest.n_threads[place]) for place in threads]
         medians = contest.price.unit * logs.reindex(cells).map(np.exp).median(axis=1).dropna()
         if medians.empty:
@@ -249,12 +225,8 @@ def are_together(logs: FloatArray, confidence: float) -> bool:
 
     They disagree where some are shown to be for one of the ways that would be named of them
     together, and others for another way. What the ways that are not named do among each other is
-    not told, so it does not count.
-
-    Parameters
-    ----------
-    logs
-        Shape (ways, thread counts, rounds): logarithms, higher is better; NaN where there is none.
+    not told, so it does not count. Shape of `logs`: (ways, thread counts, rounds), logarithms,
+    higher is better; NaN where there is none.
     """
     if logs.shape[1] < 2:
         return True
@@ -280,10 +252,10 @@ def _measured(rounds: FloatArray) -> BoolArray:
 
 
 def _logs(contest: Contest, scale: Scale) -> FloatArray:
-    """Return `Contest.relative`, higher is better, shape (ways, sizes, thread counts, rounds)."""
+    """Return logarithms, higher is better, shape (ways, sizes, thread counts, rounds)."""
     axes = ["msg_bytes", "n_threads"]
     cells = pd.MultiIndex.from_product([contest.msg_bytes, contest.n_threads], names=axes)
-    tables = [contest.relative(scale.column, way).reindex(cells) for way in contest.ways]
+    tables = [contest.cube.relative(scale.column, way).reindex(cells) for way in contest.ways]
     n_rounds = max((table.shape[1] for table in tables), default=0)
     shape = (len(contest.ways), len(contest.msg_bytes), len(contest.n_threads), n_rounds)
     logs = np.array([table.to_numpy(np.float64) for table in tables]).reshape(shape)

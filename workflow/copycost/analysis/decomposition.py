@@ -50,19 +50,12 @@ def explain_pair(
 ) -> Facts | None:
     """Return what one implementation's throughput over another's consists of, in some cells.
 
-    Parameters
-    ----------
-    cells
-        Sizes [bytes] with thread counts; those in which the difference holds that is explained.
-
-    Returns
-    -------
-    dict or None
-        See `_explain`.
+    These, sizes [bytes] with thread counts, are those in which the difference holds that is
+    explained. See `_explain`.
     """
 
     def of(which: int) -> Values:
-        return lambda metric: _at(view.levels(metric, implementation, baseline)[which], cells)
+        return lambda metric: _at(view.cube.levels(metric, implementation, baseline)[which], cells)
 
     return _explain(view, of(0), of(1), len(cells))
 
@@ -74,15 +67,15 @@ def explain_threads(
 
     def of(n_threads: int) -> Values:
         cells = [(size, n_threads) for size in sizes]
-        return lambda metric: _at(view.values(metric, implementation), cells)
+        return lambda metric: _at(view.cube.values(metric, implementation), cells)
 
     return _explain(view, of(more), of(fewer), len(sizes))
 
 
 def cpus_in_use(view: View, implementation: str) -> pd.Series:
     """Return the number of CPUs in use, mean over the rounds, by size and thread count."""
-    rate = view.values(THROUGHPUT, implementation)
-    cost = view.values(view.per_byte("cpu_ns"), implementation)
+    rate = view.cube.values(THROUGHPUT, implementation)
+    cost = view.cube.values(view.per_byte("cpu_ns"), implementation)
     found: pd.Series = (np.exp(rate + cost) / _BITS / _NS).mean(axis=1)
     return found
 

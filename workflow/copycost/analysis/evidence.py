@@ -23,18 +23,14 @@ from copycost.stats.ratios import Direction, Ratio, paired_ratio
 class Disagreement:
     """Cells that contradict each other, so that no ratio over them together may be told.
 
-    Attributes
-    ----------
-    n_cells, n_above, n_below
-        All of them, and those whose own interval lies above and below 1.
-    halves
-        See `copycost.analysis.ratio_facts.opposed_halves`.
+    Counted are all of them, and those whose own interval lies above and below 1.
     """
 
     n_cells: int
     n_above: int
     n_below: int
     halves: list[Facts]
+    """See `copycost.analysis.ratio_facts.opposed_halves`."""
 
 
 Quantity = Ratio | Disagreement | float | None
@@ -133,7 +129,7 @@ def growth_over_threads(view: View, metric: str) -> Ratio | Disagreement | None:
     few, many = view.n_threads[0], view.n_threads[-1]
     if few == many or not view.counted(metric):
         return None
-    tables = {name: view.thread_logs(metric, name, many, few) for name in view.implementations}
+    tables = {name: view.cube.threads(metric, name, many, few) for name in view.implementations}
     logs = pd.concat(tables, names=["implementation"])
     counts = cell_counts(view, logs)
     if counts.pop("contradict"):
@@ -151,7 +147,7 @@ def _small_message_cost(view: View, cost: str) -> Ratio | None:
     small, large = view.msg_bytes[0], view.msg_bytes[-1]
     if small == large or not view.counted(cost):
         return None
-    return _pooled(view, (BASELINE, ONE), lambda name: view.size_logs(cost, name, small, large))
+    return _pooled(view, (BASELINE, ONE), lambda name: view.cube.sizes(cost, name, small, large))
 
 
 def _fall_beyond_cache(view: View) -> Ratio | None:
@@ -163,7 +159,7 @@ def _fall_beyond_cache(view: View) -> Ratio | None:
     column = view.per_byte("l1d_load_misses")
     if l1d is None or not view.counted(column) or not view.has(ONE, BASELINE):
         return None
-    logs = view.logs(column, ONE, BASELINE).dropna()
+    logs = view.cube.pair(column, ONE, BASELINE).dropna()
     beyond = logs.index.get_level_values("msg_bytes").to_numpy() * 2 > l1d
     if beyond.all() or not beyond.any():
         return None
@@ -184,27 +180,17 @@ class Weight(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """A condition on one measured quantity.
-
-    Attributes
-    ----------
-    id
-        Name, as `facts.json` and the templates use it.
-    quantity
-        Key in the quantities of a condition; see `copycost.analysis.evidence`.
-    holds
-        ``at_least`` or ``at_most`` the threshold.
-    threshold
-        In the unit of the quantity.
-    because
-        Why this threshold.
-    """
+    """A condition on one measured quantity."""
 
     id: str
+    """Name, as `facts.json` and the templates use it."""
     quantity: str
+    """Key of `quantities`."""
     holds: Literal["at_least", "at_most"]
     threshold: float
+    """In the unit of the quantity."""
     because: str
+    """Why this threshold."""
 
 
 PREDICATES = (

@@ -29,26 +29,20 @@ from copycost.config.conditions import COLD, HOT
 from copycost.stats.ratios import Ratio, paired_ratio
 from copycost.stats.settings import FloatArray
 
+Where: TypeAlias = dict[str, str | int]
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One ratio that an expectation is tested on.
-
-    Attributes
-    ----------
-    ratio
-        The ratio over the rounds.
-    where
-        What it compares, for the text: keys among implementation, baseline, msg_bytes,
-        n_threads, hot (the condition it is compared with), and from_/to_ pairs of sizes or thread
-        counts.
-    logs
-        Its logarithm by round, shape (n_rounds,).
-    """
+    """One ratio that an expectation is tested on."""
 
     ratio: Ratio
-    where: dict[str, str | int]
+    where: Where
+    """What it compares, for the text: keys among implementation, baseline, msg_bytes, n_threads,
+    hot (the condition it is compared with), and from_/to_ pairs of sizes or thread counts.
+    """
     logs: FloatArray
+    """Its logarithm by round, shape (n_rounds,)."""
 
 
 Checks: TypeAlias = Iterator[Check]
@@ -60,13 +54,13 @@ _IDLE = 0.90
 _FULL = 0.95
 
 
-def _check(view: View, logs: FloatArray, where: dict[str, str | int]) -> Check:
+def _check(view: View, logs: FloatArray, where: Where) -> Check:
     return Check(paired_ratio(logs, view.settings.confidence), where, logs)
 
 
 def _cells(view: View, logs: pd.DataFrame, **where: str | int) -> Checks:
     for index, row in zip(logs.index, logs.to_numpy(dtype=np.float64), strict=True):
-        at: dict[str, str | int] = {"msg_bytes": int(index[0]), "n_threads": int(index[1])}
+        at: Where = {"msg_bytes": int(index[0]), "n_threads": int(index[1])}
         yield _check(view, row, at | where)
 
 
@@ -75,7 +69,7 @@ def against_baseline(
 ) -> Checks:
     """Yield an implementation compared with another, in every cell from a size on."""
     if view.has(implementation, baseline) and _tells(view, metric):
-        logs = view.logs(metric, implementation, baseline)
+        logs = view.cube.pair(metric, implementation, baseline)
         logs = logs[logs.index.get_level_values("msg_bytes") >= from_bytes]
         yield from _cells(view, logs, implementation=implementation, baseline=baseline)
 
@@ -100,9 +94,9 @@ def along_sizes(view: View, metric: str) -> Checks:
         for smaller, larger in pairwise(view.msg_bytes):
             if view.studied.condition.working_set == HOT and within and 2 * larger > within:
                 continue
-            logs = view.size_logs(metric, name, larger, smaller)
+            logs = view.cube.sizes(metric, name, larger, smaller)
             for n_threads, row in zip(logs.index, logs.to_numpy(np.float64), strict=True):
-                where: dict[str, str | int] = {"implementation": name, "n_threads": int(n_threads)}
+                where: Where = {"implementation": name, "n_threads": int(n_threads)}
                 yield _check(view, row, where | {"from_bytes": smaller, "to_bytes": larger})
 
 
@@ -118,11 +112,11 @@ def along_threads(view: View, metric: str, *, full: bool) -> Checks:
     for name in view.implementations:
         in_use = cpus_in_use(view, name) / cpus.n_cpus
         for fewer, more in pairwise(view.n_threads):
-            logs = view.thread_logs(metric, name, more, fewer)
+            logs = view.cube.threads(metric, name, more, fewer)
             for size, row in zip(logs.index, logs.to_numpy(np.float64), strict=True):
                 share = float(in_use.get((size, fewer), np.nan))
                 if share >= _FULL if full else share <= _IDLE:
-                    where: dict[str, str | int] = {"implementation": name, "msg_bytes": int(size)}
+                    where: Where = {"implementation": name, "msg_bytes": int(size)}
                     yield _check(view, row, where | {"from_threads": fewer, "to_threads": more})
 
 
@@ -130,22 +124,14 @@ def zero_gains_with_size(view: View) -> Checks:
     """Yield zero_copy over two_copy at the largest size, over the same at the smallest."""
     smallest, largest = view.msg_bytes[0], view.msg_bytes[-1]
     if view.has(ZERO, BASELINE) and smallest != largest and really_not_copied(view.of(ZERO)):
-        logs = view.logs(THROUGHPUT, ZERO, BASELINE)
+        logs = view.cube.pair(THROUGHPUT, ZERO, BASELINE)
         rows = dict(zip(logs.index, logs.to_numpy(dtype=np.float64), strict=True))
         for n_threads in view.n_threads:
             if (smallest, n_threads) in rows and (largest, n_threads) in rows:
                 difference = rows[largest, n_threads] - rows[smallest, n_threads]
-                yield _check(
-                    view,
-                    difference,
-                    {
-                        "implementation": ZERO,
-                        "baseline": BASELINE,
-                        "n_threads": n_threads,
-                        "from_bytes": smallest,
-                        "to_bytes": largest,
-                    },
-                )
+                where: Where = {"implementation": ZERO, "baseline": BASELINE}
+                where |= {"n_threads": n_threads, "from_bytes": smallest, "to_bytes": largest}
+                yield _check(view, difference, where)
 
 
 def zero_where_not_copied(view: View, metric: str) -> Checks:
@@ -178,7 +164,7 @@ def cold_gains(view: View) -> Checks:
     if view.hot is not None and _not_copied(view) and view.has(BASELINE):
         pair = (THROUGHPUT, ZERO, BASELINE)
         where = {"implementation": ZERO, "baseline": BASELINE}
-        yield from _beside_hot(view, view.logs(*pair), view.hot.logs(*pair), **where)
+        yield from _beside_hot(view, view.cube.pair(*pair), view.hot.cube.pair(*pair), **where)
 
 
 def cold_beside_hot(view: View) -> Checks:
@@ -187,7 +173,7 @@ def cold_beside_hot(view: View) -> Checks:
         return
     for name in view.implementations:
         if view.has(name) and view.hot.has(name):
-            here, hot = (one.values(THROUGHPUT, name) for one in (view, view.hot))
+            here, hot = (one.cube.values(THROUGHPUT, name) for one in (view, view.hot))
             yield from _beside_hot(view, here, hot, implementation=name)
 
 
@@ -196,13 +182,13 @@ def batched_beside_plain(view: View) -> Checks:
     for name in view.implementations:
         strategy, batch = split_implementation(name)
         if batch > 1 and view.has(name, strategy) and _tells(view, view.cost_column):
-            logs = view.logs(view.cost_column, name, strategy)
+            logs = view.cube.pair(view.cost_column, name, strategy)
             yield from _cells(view, logs, implementation=name, baseline=strategy)
 
 
 def uring_beside_msg_zerocopy(view: View) -> Checks:
     """Yield io_uring's zero-copy compared with MSG_ZEROCOPY."""
-    logs = view.logs(THROUGHPUT, URING_ZERO, ZERO)
+    logs = view.cube.pair(THROUGHPUT, URING_ZERO, ZERO)
     yield from _cells(view, logs, implementation=URING_ZERO, baseline=ZERO)
 
 
@@ -215,29 +201,21 @@ So from a page or so on the copy should cost more, and from four times that sure
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """A belief about copies, with what would go against it.
-
-    Attributes
-    ----------
-    id
-        Name in `facts.json`.
-    statement, because
-        The belief, without a full stop since it also stands in a table, and why one holds it, a
-        sentence. ``{whom}`` stands where the sender is named if the cost is its alone.
-    quantity
-        What the ratios are of.
-    violated_by
-        Side of 1 on which the ratio should not lie.
-    checks
-        The ratios, from a condition's cells; none where they were not measured.
-    """
+    """A belief about copies, with what would go against it."""
 
     id: str
     statement: str
+    """Without a full stop since it also stands in a table. ``{whom}`` stands where the sender is
+    named if the cost is its alone.
+    """
     because: str
+    """Why one holds it, a sentence."""
     quantity: Literal["throughput", "cost", "L1 data cache misses"]
+    """What the ratios are of."""
     violated_by: Literal["above", "below"]
+    """Side of 1 on which the ratio should not lie."""
     checks: Callable[[View], Checks]
+    """The ratios, from a condition's cells; none where they were not measured."""
 
 
 EXPECTATIONS = (
@@ -245,8 +223,7 @@ EXPECTATIONS = (
         "one_copy_cheaper",
         "A byte costs {whom}no more CPU with one copy than with two, from 16 KiB up",
         "A copy of that size takes longer than handing over eight pieces.",
-        "cost",
-        "above",
+        "cost", "above",
         lambda view: against_baseline(view, view.cost_column, ONE, ONE_COPY_PAYS_FROM_BYTES),
     ),
     Expectation(
@@ -255,84 +232,65 @@ EXPECTATIONS = (
         "the kernel does not copy",
         "From about there the kernel's documentation expects pinning pages to be cheaper "
         "than copying them.",
-        "cost",
-        "above",
-        lambda view: zero_where_not_copied(view, view.cost_column),
+        "cost", "above", lambda view: zero_where_not_copied(view, view.cost_column),
     ),
     Expectation(
         "zero_copy_pays",
         "Zero-copy has no less throughput than two copies, from 10 KiB up, where the kernel does "
         "not copy",
         "The kernel's documentation names about that size as the one from which it pays.",
-        "throughput",
-        "below",
-        lambda view: zero_where_not_copied(view, THROUGHPUT),
+        "throughput", "below", lambda view: zero_where_not_copied(view, THROUGHPUT),
     ),
     Expectation(
         "copied_costs_more",
         "A byte costs {whom}no less CPU with zero-copy than with one copy where the kernel copies "
         "after all",
         "The copy is the same, and pinning pages and notifications come on top of it.",
-        "cost",
-        "below",
-        lambda view: zero_where_copied(view, view.cost_column),
+        "cost", "below", lambda view: zero_where_copied(view, view.cost_column),
     ),
     Expectation(
         "copied_gains_nothing",
         "Zero-copy has no more throughput than one copy where the kernel copies after all",
         "The copy is the same, and pinning pages and notifications come on top of it.",
-        "throughput",
-        "above",
-        lambda view: zero_where_copied(view, THROUGHPUT),
+        "throughput", "above", lambda view: zero_where_copied(view, THROUGHPUT),
     ),
     Expectation(
         "zero_copy_gains_with_size",
         "Zero-copy does better against two copies the larger the message, where the kernel does "
         "not copy",
         "Its price is in good part one per message, its gain is one per byte.",
-        "throughput",
-        "below",
-        zero_gains_with_size,
+        "throughput", "below", zero_gains_with_size,
     ),
     Expectation(
         "larger_no_slower",
         "Larger messages have no less throughput, as long as their bytes come from no further away",
         "The price of a system call is shared by more bytes.",
-        "throughput",
-        "below",
-        lambda view: along_sizes(view, THROUGHPUT),
+        "throughput", "below", lambda view: along_sizes(view, THROUGHPUT),
     ),
     Expectation(
         "larger_no_more_expensive",
         "A byte of a larger message costs {whom}no more CPU, as long as it comes from no further "
         "away",
         "The price of a system call is shared by more bytes.",
-        "cost",
-        "above",
-        lambda view: along_sizes(view, view.cost_column),
+        "cost", "above", lambda view: along_sizes(view, view.cost_column),
     ),
     Expectation(
         "threads_gain_while_idle",
         "More threads have no less throughput while CPUs are idle",
         "They find a CPU that nobody uses.",
-        "throughput",
-        "below",
-        lambda view: along_threads(view, THROUGHPUT, full=False),
+        "throughput", "below", lambda view: along_threads(view, THROUGHPUT, full=False),
     ),
     Expectation(
         "threads_gain_nothing_when_full",
         "More threads gain nothing once the CPUs are all in use",
         "They can only take turns, unless a byte then takes less CPU time.",
-        "throughput",
-        "above",
-        lambda view: along_threads(view, THROUGHPUT, full=True),
+        "throughput", "above", lambda view: along_threads(view, THROUGHPUT, full=True),
     ),
     Expectation(
         "one_copy_misses_less",
         "One copy misses the L1 data cache no more often per byte than two, from 16 KiB up",
         "The second copy reads and writes every byte once more.",
-        "L1 data cache misses",
-        "above",
+        "L1 data cache misses", "above",
         lambda view: against_baseline(
             view, view.per_byte("l1d_load_misses"), ONE, ONE_COPY_PAYS_FROM_BYTES
         ),
@@ -342,40 +300,31 @@ EXPECTATIONS = (
         "Zero-copy misses the L1 data cache no more often per byte than two copies, from 10 KiB "
         "up, where the kernel does not copy",
         "Bytes that are not copied are not read.",
-        "L1 data cache misses",
-        "above",
+        "L1 data cache misses", "above",
         lambda view: zero_where_not_copied(view, view.per_byte("l1d_load_misses")),
     ),
     Expectation(
         "cold_gains_more",
         "Zero-copy does no worse against two copies where the bytes come from memory",
         "What it saves is more expensive there.",
-        "throughput",
-        "below",
-        cold_gains,
+        "throughput", "below", cold_gains,
     ),
     Expectation(
         "cold_no_faster",
         "Sending from memory has no more throughput than sending what a cache holds",
         "Memory is slower than any cache.",
-        "throughput",
-        "above",
-        cold_beside_hot,
+        "throughput", "above", cold_beside_hot,
     ),
     Expectation(
         "batch_no_more_expensive",
         "A byte costs {whom}no more CPU with many messages per system call than with one",
         "Many messages share the price of the call.",
-        "cost",
-        "above",
-        batched_beside_plain,
+        "cost", "above", batched_beside_plain,
     ),
     Expectation(
         "uring_no_slower",
         "Zero-copy through io_uring has no less throughput than with `MSG_ZEROCOPY`",
         "Its notifications come without a system call of their own.",
-        "throughput",
-        "below",
-        uring_beside_msg_zerocopy,
+        "throughput", "below", uring_beside_msg_zerocopy,
     ),
-)
+)  # fmt: skip

@@ -246,7 +246,7 @@ def _bound(name: str, view: View, largest: int) -> Iterator[Facts]:
     baseline = next((one for one in (BASELINE, *view.implementations) if view.has(one)), name)
     size = min(view.msg_bytes, key=lambda size: abs(math.log(size / largest)))
     cell = size, view.n_threads[0]
-    logs = view.logs(view.per_byte("cpu_ns"), name, baseline)
+    logs = view.cube.pair(view.per_byte("cpu_ns"), name, baseline)
     if name == baseline or cell not in logs.index:
         return
     found = view.pooled(logs.loc[[cell]])

@@ -18,36 +18,11 @@ from copycost.analysis.metrics import BASELINE, THROUGHPUT
 class Finding:
     """What was found of one thing under one condition; `FINDINGS` describes each field.
 
-    Attributes
-    ----------
-    question
-        ``fastest`` and ``cheapest`` (the answer at a size), ``zero_copy`` (where it is the
-        fastest), ``misses``, ``threads``, ``crossover``, ``expectation``.
-    condition, is_round_trip
-        Of what it holds.
-    subject, reference
-        What is compared with what: ways, or numbers of threads, or the name of an expectation.
-    quantity
-        Column of the tables that is compared, or what is told of it.
-    msg_bytes, n_threads
-        Sizes [bytes] and thread counts that it is about; empty for all.
-    verdict
-        One of the words of the question.
-    n_cells, n_better, n_worse
-        Cells that were compared, and those in which the subject was shown to be better, and worse
-        (of expectations: comparisons that went with it, and against it).
-    below_bytes, above_bytes
-        The sizes between which the verdict turns.
-    open_bytes
-        Sizes that are not settled, of those that the verdict is about.
-    estimate, low, high, n
-        The ratio of the subject to the reference with its interval, from `n` repetitions; of
-        several ways, that of the first that is not the reference; a share where the quantity is
-        one. None where nothing is to be told of the cells together.
-    correction
-        What the verdict allows for: `none`, or the choice or the number of comparisons.
-    reasons
-        What was measured that explains it.
+    A verdict is one of the words of its question. Sizes [bytes] and thread counts are empty for
+    all. The estimate is the ratio of the subject to the reference, with its interval and `n`
+    repetitions; of several ways, that of the first that is not the reference; a share where the
+    quantity is one; None where nothing is to be told of the cells together. Of expectations, better
+    and worse are comparisons that went with it, and against it.
     """
 
     question: str
@@ -71,6 +46,7 @@ class Finding:
     n: int | None = None
     correction: str = "none"
     reasons: tuple["Finding", ...] = ()
+    """What was measured that explains it."""
 
     def reason(self, quantity: str) -> "Finding | None":
         """Return what was measured of a quantity that explains this; None where nothing was."""

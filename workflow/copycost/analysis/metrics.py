@@ -61,17 +61,11 @@ def verdict(metric: str, direction: Direction) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CostMetric:
-    """What "cost per byte" means in this run.
+    """What "cost per byte" means in this run: ``cycles``, ``ref_cycles`` or ``cpu_ns``.
 
-    Attributes
-    ----------
-    name
-        ``cycles``, ``ref_cycles`` or ``cpu_ns``.
-    label, unit
-        As text and axes show them; the unit is that of one byte's cost.
-    reason
-        Why a better one was not taken: ``cycles_counted``, ``cycles_not_counted``,
-        ``cycles_user_mode_only``; ``not_counted`` where there is no cost at all.
+    Label and unit, that of one byte's cost, are as text and axes show them; the reason is why a
+    better one was not taken: ``cycles_counted``, ``cycles_not_counted``, ``cycles_user_mode_only``,
+    ``not_counted``.
     """
 
     name: str
@@ -146,10 +140,7 @@ COPIED_SHARE = "zc_copied_share"
 def copied_label(low: float, high: float) -> str | None:
     """Return what a zero-copy send is called, of which a share from `low` to `high` was copied.
 
-    Returns
-    -------
-    str or None
-        ``zero-copy requested, 100 % copied``; None where nothing was copied.
+    Such as ``zero-copy requested, 100 % copied``; None where nothing was copied.
     """
     if not high > 0.0:
         return None
@@ -159,13 +150,7 @@ def copied_label(low: float, high: float) -> str | None:
 
 
 def copied_labels(summary: pd.DataFrame) -> dict[str, str]:
-    """Return, by implementation, the label of those whose zero-copy sends were copied.
-
-    Parameters
-    ----------
-    summary
-        The rows of one condition.
-    """
+    """Return, by implementation of a condition, the label of those whose sends were copied."""
     shares = summary[(summary["metric"] == COPIED_SHARE) & (summary["n"] > 0)]
     labels = {}
     for name, rows in shares.groupby("implementation", sort=False):

@@ -28,18 +28,12 @@ class Placement:
     """CPU numbers of each side; thread i runs on number i modulo their count.
 
     Where nobody receives, the receiver has none.
-
-    Attributes
-    ----------
-    sender, receiver
-        Of each side.
-    kernels
-        On how many kernels the sides run: with 2, each numbers CPUs of its own.
     """
 
     sender: tuple[int, ...]
     receiver: tuple[int, ...]
     kernels: int = 1
+    """On how many kernels the sides run: with 2, each numbers CPUs of its own."""
 
     @property
     def n_cpus(self) -> int:

@@ -27,19 +27,12 @@ _OPPOSITE = {("faster", "slower"), ("slower", "faster")}
 
 
 def flagged_repetitions(measured: pd.DataFrame, quality: pd.DataFrame) -> dict[str, pd.Series]:
-    """Return, per check, which measured repetitions it flags.
+    """Return, per check, which measured repetitions of a quality table it flags.
 
     A disturbance, halves that differ, retransmits and multiplexing are of a repetition. Spread and
     drift are of a cell; of one that breaks their bound, the repetition furthest from the cell's
     median is taken. Where there are too few repetitions, leaving out some would help nobody, so
     these are not flagged.
-
-    Parameters
-    ----------
-    measured
-        The measured rows of the cells table.
-    quality
-        Their quality table.
     """
     gates = {gate.id: gate for gate in GATES}
     received = measured["received_bytes"].where(measured["received_bytes"] > 0)

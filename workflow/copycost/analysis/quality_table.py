@@ -16,27 +16,18 @@ from copycost.analysis.metrics import THROUGHPUT
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A bound that a cell's repetitions should keep.
-
-    Attributes
-    ----------
-    id
-        Name; the flag's column is ``flag_`` and this.
-    column
-        Column of the quality table with the value that is held against the bound.
-    breaks
-        Side of the bound on which a value breaks it.
-    threshold
-        In the unit of the value.
-    because
-        What the value is, and why this bound.
-    """
+    """A bound that a cell's repetitions should keep."""
 
     id: str
+    """Name; the flag's column is ``flag_`` and this."""
     column: str
+    """Of the quality table, with the value that is held against the bound."""
     breaks: Literal["above", "at least", "below"]
+    """Side of the bound on which a value breaks it."""
     threshold: float
+    """In the unit of the value."""
     because: str
+    """What the value is, and why this bound."""
 
     def broken(self, values: pd.Series) -> pd.Series:
         """Tell which values break the bound; one that was not measured does not."""
@@ -81,20 +72,12 @@ _USED = [
 
 
 def quality_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return, per cell, the values that its bounds look at, and which bounds they break.
+    """Return, per cell of the cells table, the values that its bounds look at, and which it breaks.
 
-    Parameters
-    ----------
-    cells
-        The cells table: one row per repetition.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per cell, sorted: the columns of `CELL`; n (measured repetitions); spread, halves,
-        drift (shares, drift with its sign taken away; NaN where there are too few rounds);
-        retransmits_per_gigabyte; min_running_percent; per disturbance n_* (repetitions with that
-        warning); disturbed_reps (their numbers, joined by ``;``); per gate flag_* (bool).
+    One row per cell, sorted: the columns of `CELL`; n (measured repetitions); spread, halves, drift
+    (shares, drift with its sign taken away; NaN where there are too few rounds);
+    retransmits_per_gigabyte; min_running_percent; per disturbance n_* (repetitions with that
+    warning); disturbed_reps (their numbers, joined by ``;``); per gate flag_* (bool).
     """
     cells = with_condition(cells)
     # One number per cell: grouping by it is cheaper than by names.

@@ -74,7 +74,7 @@ def cache_miss_facts(view: View) -> Facts:
 def _cost(view: View, implementation: str) -> Facts | None:
     if not view.counted(view.cost_column):
         return None
-    found = together(view, view.logs(view.cost_column, implementation, BASELINE))
+    found = together(view, view.cube.pair(view.cost_column, implementation, BASELINE))
     return {"implementation": implementation} | found if found else None
 
 
@@ -87,7 +87,7 @@ def _status(view: View, level: str) -> str:
 
 def _fall(view: View, level: str, implementation: str) -> Facts | None:
     column = view.per_byte(level)
-    found = together(view, view.logs(column, implementation, BASELINE))
+    found = together(view, view.cube.pair(column, implementation, BASELINE))
     if found is None:
         return None
     verdicts = view.verdicts(column, implementation, BASELINE)
@@ -222,20 +222,20 @@ def _single(logs: pd.DataFrame) -> list[pd.DataFrame]:
 def _pairs(view: View, name: str) -> _Pairs:
     counts = sorted({int(value) for value in view.of(name)["n_threads"]})
     ratios = {
-        (fewer, more): view.pooled(view.thread_logs(THROUGHPUT, name, more, fewer))
+        (fewer, more): view.pooled(view.cube.threads(THROUGHPUT, name, more, fewer))
         for fewer, more in combinations(counts, 2)
     }
     return _Pairs(
         counts,
         {ends: ratio for ends, ratio in ratios.items() if ratio.n_pairs},
-        view.thread_logs(THROUGHPUT, name, counts[-1], counts[0]),
+        view.cube.threads(THROUGHPUT, name, counts[-1], counts[0]),
     )
 
 
 def _row(view: View, name: str, pairs: _Pairs, path: Path, up: list[int], down: list[int]) -> Facts:
     contradict = bool(up and down)
     fewest, most = pairs.counts[0], pairs.counts[-1]
-    whole = view.pooled(view.thread_logs(THROUGHPUT, name, view.n_threads[-1], view.n_threads[0]))
+    whole = view.pooled(view.cube.threads(THROUGHPUT, name, view.n_threads[-1], view.n_threads[0]))
     rounds = [ratio.n_pairs for ratio in pairs.ratios.values()]
     ways = [up, down] if contradict else [[int(size) for size in pairs.whole.index]]
     return {
@@ -382,7 +382,7 @@ def _ratio(view: View, metric: str, name: str, baseline: str) -> Facts | None:
     """Return a ratio over the cells together, and whether these contradict each other."""
     if not view.has(name, baseline) or not view.counted(metric):
         return None
-    return together(view, view.logs(metric, name, baseline))
+    return together(view, view.cube.pair(metric, name, baseline))
 
 
 def answer_questions(view: View) -> Facts:

@@ -130,7 +130,7 @@ class _Rounds:
     def ratio(self, names: tuple[str, str], cell: tuple[int, int]) -> Ratio:
         """Return the first over the second, in the cell of a size and a thread count."""
         if names not in self._pairs:
-            logs = self._view.logs(self.column, *names)
+            logs = self._view.cube.pair(self.column, *names)
             matrix: FloatArray = logs.to_numpy(dtype=np.float64)
             self._pairs[names] = dict(zip(logs.index, matrix, strict=True))
         rounds = self._pairs[names].get(cell, np.empty(0))

@@ -40,17 +40,8 @@ _AXES = ("msg_bytes", "n_threads")
 def together(view: View, logs: pd.DataFrame) -> Facts | None:
     """Return one ratio over cells for the templates; None where no cell has one.
 
-    Parameters
-    ----------
-    logs
-        Log ratios: one row per cell, one column per round.
-
-    Keys
-    ----
-    those of `ratio_facts`: Of the mean over the cells, round by round.
-    n_cells, n_above, n_below: Cells, and those whose own interval lies above and below 1.
-    contradict: Whether the cells contradict each other; see `cells_contradict`.
-    halves: See `opposed_halves`.
+    Of log ratios with a row per cell and a column per round: the keys of `ratio_facts`, of the mean
+    over the cells, round by round, and those of `cell_counts`.
     """
     found = view.pooled(logs)
     if not found.n_pairs:
@@ -59,7 +50,14 @@ def together(view: View, logs: pd.DataFrame) -> Facts | None:
 
 
 def cell_counts(view: View, logs: pd.DataFrame) -> Facts:
-    """Return n_cells, n_above, n_below, contradict and halves, as in `together`."""
+    """Return how many cells there are, and whether they contradict each other.
+
+    Keys
+    ----
+    n_cells, n_above, n_below: Cells, and those whose own interval lies above and below 1.
+    contradict: Whether the cells contradict each other; see `cells_contradict`.
+    halves: See `opposed_halves`.
+    """
     confidence = view.settings.confidence
     cells = _cells(logs, confidence)
     signs = [ratio_sign(cell) for cell in cells]

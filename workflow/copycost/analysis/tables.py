@@ -29,19 +29,11 @@ from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
 def summarise(cells: pd.DataFrame, settings: StatisticsSettings) -> pd.DataFrame:
     """Return the median, its interval and the number of repetitions of every cell and metric.
 
-    Parameters
-    ----------
-    cells
-        The cells table: one row per repetition.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per cell and metric, sorted: the columns of `CELL`, then metric; n (repetitions
-        with a value), n_failed, n_skipped; median, low, high (unit of the metric; NaN where n is
-        0, low and high also where n is 1); confidence (0 to 1). Where the throughputs of a cell
-        fall into two clusters: n_lower, the repetitions in the lower one, and lower_mode and
-        upper_mode, the medians of either; else 0 and NaN.
+    Of the cells table, one row per cell and metric, sorted: the columns of `CELL`, then metric; n
+    (repetitions with a value), n_failed, n_skipped; median, low, high (unit of the metric; NaN
+    where n is 0, low and high also where n is 1); confidence (0 to 1). Where the throughputs of a
+    cell fall into two clusters: n_lower, the repetitions in the lower one, and lower_mode and
+    upper_mode, the medians of either; else 0 and NaN.
     """
     cells = with_condition(cells)
     keys, cell = np.unique(_cell_codes(cells), return_inverse=True)

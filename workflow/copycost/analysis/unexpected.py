@@ -16,21 +16,13 @@ from copycost.stats.ratios import Ratio, holm, paired_ratio, simultaneous_ratio,
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """A comparison with its verdict after correction for all comparisons of all conditions.
-
-    Attributes
-    ----------
-    check
-        The comparison.
-    sign
-        1 above, -1 below, 0 no difference seen; of one round, by the value alone.
-    corrected
-        Its ratio with the interval that the verdict rests on.
-    """
+    """A comparison with its verdict after correction for all comparisons of all conditions."""
 
     check: Check
     sign: int
+    """1 above, -1 below, 0 no difference seen; of one round, by the value alone."""
     corrected: Ratio
+    """Its ratio with the interval that the verdict rests on."""
 
 
 _Cases: TypeAlias = Sequence[_Judged]

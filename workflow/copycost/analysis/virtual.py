@@ -298,7 +298,7 @@ def _mtus(view: View, other: View) -> Facts | None:
 def _over(view: View, metric: str, other: View, key: str, name: str) -> pd.DataFrame:
     """Return log ratios of a measure in guests to that without, round by round."""
     against = THROUGHPUT if key == "throughput" else _INSIDE
-    found = view.values(metric, name) - other.values(against, name)
+    found = view.cube.values(metric, name) - other.cube.values(against, name)
     return found.dropna(how="all").dropna(axis="columns", how="all")
 
 

@@ -114,13 +114,8 @@ def _nearness(cells: pd.DataFrame) -> Facts:
 def _efficiency(msg_bytes: int, mtu_bytes: float, mss_bytes: float, ip_bytes: int) -> float:
     """Return the share of a link that carries messages: TCP's by its segments, else a datagram's.
 
-    Parameters
-    ----------
-    mss_bytes
-        What a segment carries; NaN where each message is a datagram, in as many packets as it
-        takes.
-    ip_bytes
-        IP's header.
+    `mss_bytes` is what a segment carries; NaN where each message is a datagram, in as many packets
+    as it takes.
     """
     if not math.isnan(mss_bytes):
         # the path may have a smaller MTU than the device
@@ -297,8 +292,8 @@ def _condition(view: View, peers: Mapping[str, Mapping[str, Any]]) -> Facts:
             {
                 "implementation": name,
                 "baseline": baseline,
-                "processes": together(view, view.logs(_PROCESSES, name, baseline)),
-                "machines": together(view, view.logs(MACHINES, name, baseline)),
+                "processes": together(view, view.cube.pair(_PROCESSES, name, baseline)),
+                "machines": together(view, view.cube.pair(MACHINES, name, baseline)),
             }
             for name in view.implementations
             if baseline and name != baseline and view.has(name)
