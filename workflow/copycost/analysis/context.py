@@ -1,6 +1,7 @@
 """The facts that are no conclusions: run, host, method, grid, counters, and what is missing."""
 
 import platform
+from collections import Counter
 from importlib.metadata import version
 from typing import Any
 
@@ -34,7 +35,7 @@ def missing_facts(rows: pd.DataFrame, status: str) -> list[Facts]:
         facts.append(
             {
                 "reason": str(reason),
-                "remedy": _first(part["remedy"]),
+                "remedy": next((str(one) for one in part["remedy"].dropna() if str(one)), None),
                 "n": len(part),
                 "implementations": sorted(set(part["implementation"])),
                 "msg_bytes": sorted({int(value) for value in part["msg_bytes"]}),
@@ -50,11 +51,6 @@ def why_lost(rows: pd.DataFrame) -> Facts:
     return {key: most_frequent[key] for key in ("reason", "remedy")}
 
 
-def _first(column: pd.Series) -> str | None:
-    known = [str(value) for value in column.dropna() if str(value)]
-    return known[0] if known else None
-
-
 _CELL = ["condition", *POINT]
 
 
@@ -63,20 +59,19 @@ def run_facts(cells: pd.DataFrame) -> Facts:
     cells = with_condition(cells)
     status = cells["status"]
     measured = cells[status == "measured"]
+    rounds = measured.groupby(_CELL).size()
     started = sorted(str(stamp) for stamp in cells["started_at"].dropna())
     commits = _texts(cells["commit"])
-    warnings: dict[str, int] = {}
-    for codes in measured["warnings"].fillna(""):
-        for code in filter(None, str(codes).split(";")):
-            warnings[code] = warnings.get(code, 0) + 1
+    codes = measured["warnings"].fillna("").astype(str).str.split(";")
+    warnings = Counter(code for found in codes for code in found if code)
     return {
         "n_cells": len(cells[_CELL].drop_duplicates()),
         "n_repetitions": len(cells),
         "n_measured": int((status == "measured").sum()),
         "n_failed": int((status == "failed").sum()),
         "n_skipped": int((status == "skipped").sum()),
-        "rounds_min": int(_rounds(measured).min()) if len(measured) else 0,
-        "rounds_max": int(_rounds(measured).max()) if len(measured) else 0,
+        "rounds_min": int(rounds.min()) if len(measured) else 0,
+        "rounds_max": int(rounds.max()) if len(measured) else 0,
         "started_at": started[0] if started else None,
         "finished_at": started[-1] if started else None,
         "measured_s": float(measured["window_s"].sum()),
@@ -220,17 +215,8 @@ def counter_facts(cells: pd.DataFrame, host: dict[str, Any]) -> Facts:
 
 def cost_facts(cost: CostMetric) -> Facts:
     """Return what a byte's cost is in this run, and why."""
-    return {
-        "metric": cost.name,
-        "label": cost.label,
-        "unit": cost.unit,
-        "reason": cost.reason,
-        "column": cost.column("both"),
-    }
-
-
-def _rounds(measured: pd.DataFrame) -> pd.Series:
-    return measured.groupby(_CELL).size()
+    told = {"metric": cost.name, "label": cost.label, "unit": cost.unit, "reason": cost.reason}
+    return told | {"column": cost.column("both")}
 
 
 def _texts(column: pd.Series) -> list[str]:

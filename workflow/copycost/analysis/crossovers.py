@@ -1,6 +1,7 @@
 """From which size on one implementation beats another, per thread count and over all of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ from copycost.analysis.condition_view import View
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.ratio_facts import ratio_facts
-from copycost.stats.crossover import Change, Crossover, Outcome, find_crossover
+from copycost.stats.crossover import Crossover, Outcome, find_crossover
 from copycost.stats.ratios import simultaneous_ratio
 from copycost.stats.settings import FloatArray
 from copycost.stats.trend_tests import reversals
@@ -40,7 +41,10 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
         choice.
     """
     logs = view.cube.pair(THROUGHPUT, implementation, baseline)
-    by_threads = _by_threads(view, implementation, baseline)
+    by_threads = [
+        {"n_threads": n} | _plain_crossover(crossover_of(view, implementation, baseline, n))
+        for n in view.n_threads
+    ]
     verdicts = view.verdicts(THROUGHPUT, implementation, baseline)
     compared = records(verdicts[verdicts["n_pairs"] > 0])
     signs = [sign_of(row) for row in compared]
@@ -66,8 +70,8 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
         "observed_once": 1 in rounds,
         "pooled": ratio_facts(view.pooled(logs)),
         "one_sided": not {1, -1} <= set(signs),
-        "best": _extreme(view, logs, compared, highest=True),
-        "worst": _extreme(view, logs, compared, highest=False),
+        "best": _extreme(view, logs, compared, max),
+        "worst": _extreme(view, logs, compared, min),
     }
 
 
@@ -92,17 +96,8 @@ def crossover_of(
     return find_crossover(per_size, sizes, view.settings)
 
 
-def _by_threads(
-    view: View, implementation: str, baseline: str, metric: str = THROUGHPUT
-) -> list[Facts]:
-    return [
-        {"n_threads": n} | _plain_crossover(crossover_of(view, implementation, baseline, n, metric))
-        for n in view.n_threads
-    ]
-
-
 def _plain_crossover(found: Crossover) -> Facts:
-    changes = [_plain_change(change) for change in found.changes]
+    changes = [asdict(change) for change in found.changes]
     names = {1: "better", -1: "worse", 0: "even"}
     by_sign: Facts = {name: [] for name in names.values()}
     for stretch in found.stretches:
@@ -120,14 +115,6 @@ def _plain_crossover(found: Crossover) -> Facts:
         "all_sizes": sorted((*found.sizes, *found.missing)),
         "lone": list(found.lone),
         "missing": list(found.missing),
-    }
-
-
-def _plain_change(change: Change) -> Facts:
-    return {
-        "gains": change.gains,
-        "below_bytes": change.below_bytes,
-        "above_bytes": change.above_bytes,
     }
 
 
@@ -218,11 +205,10 @@ def records(table: pd.DataFrame) -> list[Facts]:
 
 
 def _extreme(
-    view: View, logs: pd.DataFrame, compared: list[Facts], *, highest: bool
+    view: View, logs: pd.DataFrame, compared: list[Facts], pick: Callable[..., Facts]
 ) -> Facts | None:
     if not compared:
         return None
-    pick = max if highest else min
     row = pick(compared, key=lambda candidate: candidate["ratio"])
     rounds = logs.loc[(row["msg_bytes"], row["n_threads"])].to_numpy(np.float64)
     found = simultaneous_ratio(rounds, len(compared), view.settings.confidence)

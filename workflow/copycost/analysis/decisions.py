@@ -15,7 +15,7 @@ from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.ratio_facts import cells_contradict, ratio_facts
 from copycost.analysis.wire import MACHINES, priced
-from copycost.stats.best import Best, Told, find_best
+from copycost.stats.best import Told, find_best
 from copycost.stats.ratios import holm, simultaneous_ratio
 from copycost.stats.settings import FloatArray
 
@@ -137,7 +137,9 @@ class _Table:
         rows: list[Facts] = []
         p_values: dict[str, list[float]] = {"fastest": [], "cheapest": []}
         for size in range(len(self._contest.msg_bytes)):
-            whole = self._are_together(size, threads)
+            scales = [logs for logs in (self._speed, self._price) if logs is not None]
+            confidence = self._contest.confidence
+            whole = all(are_together(logs[:, size, threads], confidence) for logs in scales)
             for places in [threads] if whole else [[place] for place in threads]:
                 rows.append(self._row(size, places, p_values))
         for name, found in p_values.items():
@@ -146,11 +148,6 @@ class _Table:
                 if row[name]:
                     row[name]["settled"] = bool(stands)
         return rows
-
-    def _are_together(self, size: int, threads: list[int]) -> bool:
-        confidence = self._contest.confidence
-        scales = [logs[:, size, threads] for logs in (self._speed, self._price) if logs is not None]
-        return all(are_together(logs, confidence) for logs in scales)
 
     def _row(self, size: int, threads: list[int], p_values: dict[str, list[float]]) -> Facts:
         contest = self._contest
@@ -185,7 +182,10 @@ class _Table:
         return {
             "told": best.told.value,
             "ways": ways,
-            "ratio": self._ratio(rounds, scale, members, _n_picked_from(best, len(here))),
+            # of a best one, the interval is that by which `find_best` decided
+            "ratio": self._ratio(
+                rounds, scale, members, 1 if best.told is Told.BEST else len(here) - 1
+            ),
             "p_value": best.p_value,
         }
 
@@ -213,11 +213,6 @@ class _Table:
         if medians.empty:
             return None  # measured beside other ways only
         return {"low": float(medians.min()), "high": float(medians.max())}
-
-
-def _n_picked_from(best: Best, n_ways: int) -> int:
-    """Return what the interval allows for: nothing where it is what `find_best` decided by."""
-    return 1 if best.told is Told.BEST else n_ways - 1
 
 
 def are_together(logs: FloatArray, confidence: float) -> bool:

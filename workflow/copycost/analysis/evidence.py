@@ -3,7 +3,7 @@
 Thresholds are data, not code: to argue with one, change its line and render again.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Literal
@@ -52,23 +52,30 @@ def quantities(view: View) -> dict[str, Quantity]:
     round by round and pooled over the cells that have every round; a `Disagreement` that these
     cells contradict each other. ``small_message_cost_ratio`` is of two_copy and one_copy.
     """
-    cost = view.cost_column
+    ring, cache = ring_bytes(view), view.caches.get("llc_bytes")
     return {
         "copied_share": copied_share(view.of(ZERO)),
-        "ring_bytes": ring_bytes(view),
-        "ring_per_llc": _ring_per_llc(view),
+        "ring_bytes": ring,
+        "ring_per_llc": ring / cache if ring and cache else None,
         "threads_per_cpu": _threads_per_cpu(view),
         "switches_growth_threads": growth_over_threads(view, "context_switches_per_message"),
         "l1d_growth_threads": growth_over_threads(view, view.per_byte("l1d_load_misses")),
         "llc_growth_threads": growth_over_threads(view, view.per_byte("llc_load_misses")),
-        "small_message_cost_ratio": _small_message_cost(view, cost),
+        "small_message_cost_ratio": _small_message_cost(view, view.cost_column),
         "l1d_fall_beyond_cache": _fall_beyond_cache(view),
     }
 
 
 def copied_share(rows: pd.DataFrame) -> float | None:
-    """Return the share of completed zero-copy sends that the kernel marked as copied."""
-    return _quotient(rows, "zc_copied", "zc_completed")
+    """Return the share of completed zero-copy sends that the kernel marked as copied.
+
+    Of sums, so that long cells weigh as much as they carried.
+    """
+    if not {"zc_copied", "zc_completed"} <= set(rows):
+        return None
+    known = rows[["zc_copied", "zc_completed"]].dropna()
+    total = float(known["zc_completed"].sum())
+    return float(known["zc_copied"].sum()) / total if total > 0.0 else None
 
 
 def really_not_copied(rows: pd.DataFrame) -> bool:
@@ -90,38 +97,12 @@ def ring_bytes(view: View) -> float | None:
     return float(sizes.median()) if len(sizes) and sizes.median() > 0 else None
 
 
-def _ring_per_llc(view: View) -> float | None:
-    ring, cache = ring_bytes(view), view.caches.get("llc_bytes")
-    return ring / cache if ring and cache else None
-
-
 def _threads_per_cpu(view: View) -> float | None:
     """Return how many threads, of both sides, share the most crowded CPU at most."""
     placement = placement_of(view)
     if placement is None:
         return None
     return float(placement.threads_per_cpu(int(view.measured["n_threads"].max())))
-
-
-def _pooled(
-    view: View, names: Iterable[str], logs_of: Callable[[str], pd.DataFrame]
-) -> Ratio | None:
-    """Return one ratio over all cells of some implementations; None where no cell has one."""
-    tables = [logs_of(name) for name in names if view.has(name)]
-    tables = [table for table in tables if len(table)]
-    if not tables:
-        return None
-    found = view.pooled(pd.concat(tables, ignore_index=True))
-    return found if found.n_pairs else None
-
-
-def _quotient(rows: pd.DataFrame, over: str, under: str) -> float | None:
-    """Return a quotient of sums, so that long cells weigh as much as they carried."""
-    if over not in rows or under not in rows:
-        return None
-    known = rows[rows[over].notna() & rows[under].notna()]
-    total = float(known[under].sum())
-    return float(known[over].sum()) / total if total > 0.0 else None
 
 
 def growth_over_threads(view: View, metric: str) -> Ratio | Disagreement | None:
@@ -147,7 +128,10 @@ def _small_message_cost(view: View, cost: str) -> Ratio | None:
     small, large = view.msg_bytes[0], view.msg_bytes[-1]
     if small == large or not view.counted(cost):
         return None
-    return _pooled(view, (BASELINE, ONE), lambda name: view.cube.sizes(cost, name, small, large))
+    tables = [view.cube.sizes(cost, name, small, large) for name in (BASELINE, ONE)]
+    tables = [table for table in tables if len(table)]
+    found = view.pooled(pd.concat(tables, ignore_index=True)) if tables else None
+    return found if found and found.n_pairs else None
 
 
 def _fall_beyond_cache(view: View) -> Ratio | None:
@@ -238,33 +222,26 @@ def weigh(quantities: Mapping[str, Quantity]) -> Facts:
 def _weigh_one(predicate: Predicate, quantities: Mapping[str, Quantity]) -> Facts:
     found = quantities.get(predicate.quantity)
     if isinstance(found, Disagreement):
-        weight = {"weight": Weight.CELLS_DISAGREE.value, "because": predicate.because}
+        said = {"weight": Weight.CELLS_DISAGREE.value, "because": predicate.because}
         nothing = {"value": None, "low": None, "high": None, "threshold": predicate.threshold}
-        return weight | nothing | asdict(found)
-    low = high = None
-    value: float | None
-    open_interval = False
-    if isinstance(found, Ratio):
-        value = None if found.direction is Direction.NOT_MEASURED else found.value
-        low, high = found.low, found.high
-        open_interval = found.direction is Direction.NO_DIFFERENCE
+        return said | nothing | asdict(found)
+    ratio = found if isinstance(found, Ratio) else None
+    value = found.value if isinstance(found, Ratio) else found
+    if ratio and not ratio.n_pairs:
+        value = None
+    if value is None:
+        weight = Weight.NOT_MEASURED
+    elif ratio and ratio.direction is Direction.NO_DIFFERENCE:
+        weight = Weight.UNDECIDED
     else:
-        value = found
+        at_least = predicate.holds == "at_least"
+        holds = value >= predicate.threshold if at_least else value <= predicate.threshold
+        weight = Weight.SHOWN if holds else Weight.CONTRADICTED
     return {
-        "weight": _weight(predicate, value, open_interval=open_interval).value,
+        "weight": weight.value,
         "value": value,
-        "low": low,
-        "high": high,
+        "low": ratio.low if ratio else None,
+        "high": ratio.high if ratio else None,
         "threshold": predicate.threshold,
         "because": predicate.because,
     }
-
-
-def _weight(predicate: Predicate, value: float | None, *, open_interval: bool) -> Weight:
-    if value is None:
-        return Weight.NOT_MEASURED
-    if open_interval:
-        return Weight.UNDECIDED
-    at_least = predicate.holds == "at_least"
-    holds = value >= predicate.threshold if at_least else value <= predicate.threshold
-    return Weight.SHOWN if holds else Weight.CONTRADICTED

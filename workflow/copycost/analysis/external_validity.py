@@ -1,6 +1,7 @@
 """How far decisions bear: where the kernel did not copy, what holds on a real network card."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -164,14 +165,7 @@ def network_card_facts(
     whose sender has a card says more than what runs within one machine, even where nobody receives
     or where the kernel copies.
 
-    Parameters
-    ----------
-    views
-        The conditions by their slugs.
-    real
-        Where the kernel really did not copy: `copycost.analysis.external_validity`.
-    wire
-        What was measured over the network to another machine: `copycost.analysis.wire`.
+    Views are by slug; `real` is that of `real_zero_copy_facts`, `wire` that of `wire_facts`.
 
     Keys
     ----
@@ -189,13 +183,11 @@ def network_card_facts(
         and the keys of `ratio_facts`.
     """
     over = {one["slug"]: one for one in wire["conditions"]} if wire else {}
-    pairs, kept = (
-        [pair for pair in real[key] if not views[pair["slug"]].studied.guests]
-        for key in ("pairs", "copied")
-    )
     virtual = [slug for slug, one in over.items() if one["virtual"]]
+    guests = [slug for slug, view in views.items() if view.studied.guests]
     pairs, kept = (
-        [pair for pair in found if pair["slug"] not in virtual] for found in (pairs, kept)
+        [pair for pair in real[key] if pair["slug"] not in (*virtual, *guests)]
+        for key in ("pairs", "copied")
     )
     measured = list(dict.fromkeys(pair["slug"] for pair in pairs if not pair["sender_only"]))
     copied = list(dict.fromkeys(pair["slug"] for pair in kept if pair["slug"] in over))
@@ -265,12 +257,7 @@ def undisturbed_facts(
 ) -> Facts:
     """Return how many repetitions the machine left undisturbed, and how many cells are clean.
 
-    Parameters
-    ----------
-    conditions
-        The facts of the conditions of streams; those that were measured count.
-    round_trips
-        The facts of the round trips; None where there are none.
+    Of the facts of the conditions of streams that were measured, and of the round trips, if any.
 
     Keys
     ----
@@ -281,10 +268,9 @@ def undisturbed_facts(
     qualities = [one["quality"] for one in conditions if one["n_measured"]]
     trips = round_trips["conditions"] if round_trips else []
     counted = [*qualities, *trips]
-    warnings: dict[str, int] = {}
+    warnings: Counter[str] = Counter()
     for one in counted:
-        for code, n in one["warnings"].items():
-            warnings[code] = warnings.get(code, 0) + n
+        warnings.update(one["warnings"])
     return {
         "n_measured": sum(one["n_measured"] for one in counted),
         "n_disturbed": sum(one["n_warned"] for one in counted),

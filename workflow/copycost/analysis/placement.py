@@ -101,7 +101,11 @@ def placement_facts(
     found.sort(key=lambda effect: _group(effect[0]))
     groups = [list(members) for _, members in groupby(found, lambda effect: _group(effect[0]))]
     return {
-        "effects": [row for group in groups for row in _corrected(group, settings.confidence)],
+        "effects": [
+            effect | {"sure": sure}
+            for group in groups
+            for (effect, _), sure in zip(group, _sure(group, settings.confidence), strict=True)
+        ],
         "groups": [_summary(group, settings.confidence) for group in groups],
     }
 
@@ -142,11 +146,6 @@ def _effects(
 def _sure(group: Sequence[_Effect], confidence: float) -> list[bool]:
     p_values = holm(np.array([ratio.p_value for _, ratio in group]))
     return [bool(p_value < 1.0 - confidence) for p_value in p_values]
-
-
-def _corrected(group: Sequence[_Effect], confidence: float) -> Iterator[Facts]:
-    for (effect, _), sure in zip(group, _sure(group, confidence), strict=True):
-        yield effect | {"sure": sure}
 
 
 def _summary(group: Sequence[_Effect], confidence: float) -> Facts:

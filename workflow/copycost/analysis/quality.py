@@ -137,15 +137,8 @@ def quality_facts(view: View) -> Facts:
         "warnings": disturbances(measured),
         "modes": _modes(view),
         "modes_told": bool((table["n"] >= FEWEST).any()),
-        "without_flagged": without_facts(view, _any(found, measured)),
+        "without_flagged": without_facts(view, pd.DataFrame(found).any(axis=1)),
     }
-
-
-def _any(found: dict[str, pd.Series], measured: pd.DataFrame) -> pd.Series:
-    flagged = pd.Series(False, index=measured.index)
-    for one in found.values():
-        flagged |= one
-    return flagged
 
 
 def _modes(view: View) -> list[Facts]:

@@ -12,8 +12,8 @@ from copycost.analysis.evidence import ring_bytes
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.stats.estimates import median_intervals
-from copycost.stats.ratios import Ratio, holm, paired_ratio
-from copycost.stats.settings import FloatArray, StatisticsSettings
+from copycost.stats.ratios import holm, paired_ratio
+from copycost.stats.settings import StatisticsSettings
 
 _CACHES = (("l1", "l1d_bytes"), ("l2", "l2_bytes"), ("llc", "llc_bytes"))
 _MEMORY = "dram"
@@ -108,33 +108,9 @@ def level_of(caches: Mapping[str, int | None], working_set_bytes: float) -> str 
     return _MEMORY
 
 
-def working_set_of(view: View, msg_bytes: int) -> float:
-    """Return what a copying send works on [bytes]: the ring, or one message and its copy."""
-    return ring_bytes(view) or 2.0 * msg_bytes
-
-
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 _TIME = "cpu_ns"
-
-
-class _Rounds:
-    """The log ratios of all pairs of implementations, by repetition, in any cell."""
-
-    def __init__(self, view: View, column: str) -> None:
-        """Look at one column of a condition's cells; pairs are made when first asked for."""
-        self._view = view
-        self.column = column
-        self._pairs: dict[tuple[str, str], dict[object, FloatArray]] = {}
-
-    def ratio(self, names: tuple[str, str], cell: tuple[int, int]) -> Ratio:
-        """Return the first over the second, in the cell of a size and a thread count."""
-        if names not in self._pairs:
-            logs = self._view.cube.pair(self.column, *names)
-            matrix: FloatArray = logs.to_numpy(dtype=np.float64)
-            self._pairs[names] = dict(zip(logs.index, matrix, strict=True))
-        rounds = self._pairs[names].get(cell, np.empty(0))
-        return paired_ratio(rounds, self._view.settings.confidence)
 
 
 def ranking_facts(view: View, memory: Facts | None) -> Facts | None:
@@ -161,11 +137,10 @@ def ranking_facts(view: View, memory: Facts | None) -> Facts | None:
         return None
     n_threads = int(medians["n_threads"].min())
     found = medians[medians["n_threads"] == n_threads]
-    rounds = _Rounds(view, column)
     if metric != _TIME:
         memory = None  # which is in ns
     sizes = [
-        _at_size(view, size, records(found[found["msg_bytes"] == size]), rounds, memory)
+        _at_size(view, column, records(found[found["msg_bytes"] == size]), memory)
         for size in sorted({int(size) for size in found["msg_bytes"]})
     ]
     side = None if metric == "throughput" else ("sender" if view.sender_only else "both")
@@ -190,23 +165,15 @@ def _what(view: View) -> tuple[str, str, str, str]:
     return "throughput", "bit/s", "throughput", THROUGHPUT
 
 
-def _at_size(
-    view: View, msg_bytes: int, rows: list[Facts], rounds: _Rounds, memory: Facts | None
-) -> Facts:
-    best_is_high = rounds.column == THROUGHPUT
-    rows.sort(key=lambda row: -row["median"] if best_is_high else row["median"])
+def _at_size(view: View, column: str, rows: list[Facts], memory: Facts | None) -> Facts:
+    sign = 1 if column == THROUGHPUT else -1
+    rows.sort(key=lambda row: -sign * row["median"])
     names = [row["implementation"] for row in rows]
-    n_threads = int(rows[0]["n_threads"])
-    better = _shown_better(
-        rounds,
-        names,
-        (msg_bytes, n_threads),
-        sign=1 if best_is_high else -1,
-        alpha=1.0 - view.settings.confidence,
-    )
-    floor = floor_of(memory, working_set_of(view, msg_bytes))
-    lost_to = better.sum(axis=0)
-    won_over = better.sum(axis=1)
+    msg_bytes, n_threads = int(rows[0]["msg_bytes"]), int(rows[0]["n_threads"])
+    better = _shown_better(view, column, names, (msg_bytes, n_threads), sign)
+    # a copying send works on the ring, or on one message and its copy
+    floor = floor_of(memory, ring_bytes(view) or 2.0 * msg_bytes)
+    lost_to, won_over = better.sum(axis=0), better.sum(axis=1)
     return {
         "msg_bytes": msg_bytes,
         "floor_ns_per_byte": floor["ns_per_byte"] if floor else None,
@@ -219,10 +186,7 @@ def _at_size(
                 "rank": place,
                 "place_low": 1 + int(lost),
                 "place_high": len(rows) - int(won),
-                "median": row["median"],
-                "low": row["low"],
-                "high": row["high"],
-                "n": row["n"],
+                **{name: row[name] for name in ("median", "low", "high", "n")},
                 "floor_ratio": row["median"] / floor["ns_per_byte"] if floor else None,
             }
             for place, (row, lost, won) in enumerate(
@@ -233,7 +197,7 @@ def _at_size(
 
 
 def _shown_better(
-    rounds: _Rounds, names: Sequence[str], cell: tuple[int, int], sign: int, alpha: float
+    view: View, column: str, names: Sequence[str], cell: tuple[int, int], sign: int
 ) -> BoolArray:
     """Return which implementation (row) was shown to be better than which (column).
 
@@ -241,10 +205,12 @@ def _shown_better(
     for the number of pairs. `sign` is 1 where more is better, -1 where less is.
     """
     pairs = [(i, j) for i in range(len(names)) for j in range(i)]
-    found = [rounds.ratio((names[i], names[j]), cell) for i, j in pairs]
+    tables = [view.cube.relative(column, name).reindex([cell]) for name in names]
+    logs = [table.to_numpy(np.float64)[0] for table in tables]
+    found = [paired_ratio(logs[i] - logs[j], view.settings.confidence) for i, j in pairs]
     corrected = holm(np.array([one.p_value for one in found]))
     better = np.zeros((len(names), len(names)), dtype=bool)
     for (i, j), one, p_value in zip(pairs, found, corrected, strict=True):
-        if p_value < alpha:
+        if p_value < 1.0 - view.settings.confidence:
             better[(i, j) if (one.value > 1.0) == (sign > 0) else (j, i)] = True
     return better

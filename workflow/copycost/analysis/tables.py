@@ -36,7 +36,8 @@ def summarise(cells: pd.DataFrame, settings: StatisticsSettings) -> pd.DataFrame
     upper_mode, the medians of either; else 0 and NaN.
     """
     cells = with_condition(cells)
-    keys, cell = np.unique(_cell_codes(cells), return_inverse=True)
+    codes = cells.groupby(CELL, sort=True).ngroup()
+    keys, cell = np.unique(codes.to_numpy(np.int64), return_inverse=True)
     first = np.zeros(len(keys), dtype=np.int64)
     first[cell[::-1]] = np.arange(len(cells))[::-1]
     status = cells["status"].to_numpy()
@@ -113,12 +114,6 @@ class _Column:
     median: FloatArray
     low: FloatArray
     high: FloatArray
-
-
-def _cell_codes(cells: pd.DataFrame) -> IntArray:
-    """Return a number per row: the same for rows of a cell, ascending in the order of `CELL`."""
-    codes = cells.groupby(CELL, sort=True).ngroup()
-    return np.asarray(codes, dtype=np.int64)
 
 
 def _summarise_metric(
