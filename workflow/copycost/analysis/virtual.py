@@ -19,7 +19,7 @@ from copycost.config.conditions import Condition
 from copycost.config.testbeds import without_guests
 from copycost.hosts.side import SIDES
 from copycost.records.cpu_attribution import WATCHED
-from copycost.stats.estimates import Mean, estimate
+from copycost.stats.estimates import estimate
 from copycost.stats.ratios import holm, paired_ratio
 
 PARTS = ("vcpu", "io", "vhost", "worker", "apart")
@@ -28,6 +28,12 @@ main loop and I/O threads, vhost, its other threads; the process of a side that 
 
 _OUTSIDE = "outside_cpu_ns_per_byte"
 _INSIDE = "both_cpu_ns_per_byte"
+# what is compared: its column in guests, and the one of the same cells without guests
+_COMPARED = {
+    "throughput": (THROUGHPUT, THROUGHPUT),
+    "inside": (_INSIDE, _INSIDE),
+    "outside": (_OUTSIDE, _INSIDE),
+}
 _GUEST, _WITHIN = "guests_cpu_ns_per_byte", "within_cpu_ns_per_byte"
 _STALLED = "stalled_ns_per_byte"
 # a guest counts in ticks, of which a window has few
@@ -43,16 +49,8 @@ def virtual_facts(
 ) -> Facts | None:
     """Return what virtual machines cost; None where no condition has any.
 
-    Parameters
-    ----------
-    views
-        The conditions by their slugs.
-    published
-        ``data/published/cpu-overhead-tcp.csv``.
-    guest
-        Content of results/guest.json.
-    round_trips
-        See `copycost.analysis.virtual.round_trips_in_guests`.
+    Views are by slug; `published` is ``data/published/cpu-overhead-tcp.csv``, `guest` the content
+    of results/guest.json, `round_trips` what `round_trips_in_guests` returns.
 
     Keys
     ----
@@ -75,11 +73,15 @@ def virtual_facts(
     if not inside:
         return None
     measured = [replace(view, rows=with_outside(view.rows)) for view in inside if view.is_measured]
-    pairs = [(view, other) for view in measured if (other := _without(view, views))]
-    compared = [found for pair in pairs if (found := _compared(*pair))]
-    accelerators = sorted({name for view in measured if (name := view.studied.accelerator)})
+    others = {view.name: views.get(slug_without(view.studied.condition) or "") for view in measured}
+    compared = [
+        found
+        for view in measured
+        if (other := others[view.name]) and other.is_measured and (found := _compared(view, other))
+    ]
+    of_guests = None if published is None else published[published["qemu_cpu_max_percent"].notna()]
     return {
-        "accelerators": accelerators,
+        "accelerators": sorted({name for view in measured if (name := view.studied.accelerator)}),
         "emulated": any(view.studied.emulated for view in measured),
         "conditions": [_condition(view) for view in measured],
         "compared": compared,
@@ -87,16 +89,9 @@ def virtual_facts(
         "alone": [
             view.name for view in measured if view.name not in {one["slug"] for one in compared}
         ],
-        "published": _published(published),
+        "published": [] if of_guests is None else plain(of_guests.to_dict("records")),
         "made": guest["virtual"] if guest and guest["virtual"]["unavailable"] is None else None,
     }
-
-
-def _published(table: pd.DataFrame | None) -> list[Facts]:
-    if table is None:
-        return []
-    rows: list[Facts] = plain(table[table["qemu_cpu_max_percent"].notna()].to_dict("records"))
-    return rows
 
 
 def with_outside(rows: pd.DataFrame) -> pd.DataFrame:
@@ -168,13 +163,8 @@ def slug_without(condition: Condition) -> str | None:
     return None if testbed is None else replace(condition, testbed=testbed).slug
 
 
-def _without(view: View, views: Mapping[str, View]) -> View | None:
-    """Return the same cells without guests, where they were measured."""
-    other = views.get(slug_without(view.studied.condition) or "")
-    return other if other is not None and other.is_measured else None
-
-
 def _condition(view: View) -> Facts:
+    stalled = mean_over_cells(view, _STALLED, _GUEST)
     return {
         "slug": view.name,
         "testbed": view.studied.condition.testbed,
@@ -185,19 +175,13 @@ def _condition(view: View) -> Facts:
         "uses": list(_uses(view)),
         "parts": _parts(view),
         "within": mean_over_cells(view, _WITHIN, _GUEST),
-        "stalled": _stalled(view),
+        "stalled": stalled if stalled and stalled["value"] >= _LEAST_STALLED else None,
         "copied": [
             {"implementation": name, "copied_share": share}
             for name in zero_copy_implementations(view)
             if (share := copied_share(view.of(name))) is not None
         ],
     }
-
-
-def _stalled(view: View) -> Mean | None:
-    """Return the share of the guests' busy time in which they did not run; None if too little."""
-    share = mean_over_cells(view, _STALLED, _GUEST)
-    return share if share and share["value"] >= _LEAST_STALLED else None
 
 
 def _uses(view: View) -> Iterator[Facts]:
@@ -265,15 +249,17 @@ def _compared(view: View, other: View) -> Facts | None:
         after Holm's correction for all cells of the pair); parts (share of outside by the names of
         `PARTS`, means over the rounds, which add up to 1; None where not counted).
     """
-    measures = {"throughput": THROUGHPUT, "inside": _INSIDE, "outside": _OUTSIDE}
     names = [name for name in view.implementations if view.has(name) and other.has(name)]
-    logs = {
-        key: pd.concat(
-            {name: _over(view, metric, other, key, name) for name in names} or {"": pd.DataFrame()},
-            names=[POINT[0]],
-        )
-        for key, metric in measures.items()
-    }
+    logs = {}
+    for key, (here, there) in _COMPARED.items():
+        over = {
+            name: view.cube.values(here, name) - other.cube.values(there, name) for name in names
+        }
+        whole = {
+            name: found.dropna(how="all").dropna(axis="columns", how="all")
+            for name, found in over.items()
+        }
+        logs[key] = pd.concat(whole or {"": pd.DataFrame()}, names=[POINT[0]])
     if not logs["throughput"].notna().to_numpy().any():
         return None
     return {
@@ -295,13 +281,6 @@ def _mtus(view: View, other: View) -> Facts | None:
     return {"here": int(found[0][0]), "there": int(found[1][0])}
 
 
-def _over(view: View, metric: str, other: View, key: str, name: str) -> pd.DataFrame:
-    """Return log ratios of a measure in guests to that without, round by round."""
-    against = THROUGHPUT if key == "throughput" else _INSIDE
-    found = view.cube.values(metric, name) - other.cube.values(against, name)
-    return found.dropna(how="all").dropna(axis="columns", how="all")
-
-
 def _shares(rows: pd.DataFrame) -> Facts | None:
     counted = rows[rows[_OUTSIDE] > 0.0]
     if counted.empty:
@@ -312,26 +291,15 @@ def _shares(rows: pd.DataFrame) -> Facts | None:
 def _cells(view: View, other: View, logs: Mapping[str, pd.DataFrame]) -> Iterator[Facts]:
     confidence = view.settings.confidence
     rows = {one.name: dict(list(one.measured.groupby(POINT))) for one in (view, other)}
-    ratios = {
-        key: [paired_ratio(row, confidence) for row in logs[key].to_numpy(dtype=np.float64)]
-        for key in ("throughput", "outside")
-    }
-    sure = {
-        key: holm(np.array([ratio.p_value for ratio in found])) < 1.0 - confidence
-        for key, found in ratios.items()
-    }
-    prices = {
-        cell: (ratio_facts(ratio), bool(stands))
-        for cell, ratio, stands in zip(
-            logs["outside"].index, ratios["outside"], sure["outside"], strict=True
-        )
-    }
-    nothing: tuple[Facts | None, bool] = (None, False)
-    for cell, ratio, stands in zip(
-        logs["throughput"].index, ratios["throughput"], sure["throughput"], strict=True
-    ):
+    told: dict[str, dict[Any, tuple[Facts, bool]]] = {}
+    for key in ("throughput", "outside"):
+        ratios = [paired_ratio(row, confidence) for row in logs[key].to_numpy(dtype=np.float64)]
+        sure = holm(np.array([ratio.p_value for ratio in ratios])) < 1.0 - confidence
+        facts = [(ratio_facts(ratio), bool(one)) for ratio, one in zip(ratios, sure, strict=True)]
+        told[key] = dict(zip(logs[key].index, facts, strict=True))
+    for cell, (rate, rate_sure) in told["throughput"].items():
         here, there = rows[view.name][cell], rows[other.name][cell]
-        price, price_stands = prices.get(cell, nothing)
+        price, price_sure = told["outside"].get(cell, (None, False))
         yield {
             **dict(zip(POINT, (str(cell[0]), int(cell[1]), int(cell[2])), strict=True)),
             "throughput": estimate(here[THROUGHPUT], view.settings),
@@ -340,16 +308,15 @@ def _cells(view: View, other: View, logs: Mapping[str, pd.DataFrame]) -> Iterato
             "inside": estimate(here[_INSIDE], view.settings),
             "outside": estimate(here[_OUTSIDE], view.settings),
             "parts": _shares(here),
-            "rate": ratio_facts(ratio),
-            "rate_sure": bool(stands),
+            "rate": rate,
+            "rate_sure": rate_sure,
             "price": price,
-            "price_sure": price_stands,
+            "price_sure": price_sure,
         }
 
 
 _TRIP_INSIDE, _TRIP_OUTSIDE = "both_cpu_ns_per_round_trip", "outside_cpu_ns_per_round_trip"
-# what is compared: its column in guests, and the one of the same cells without guests
-_COMPARED = {
+_COMPARED_TRIPS = {
     "p50": ("p50_ns", "p50_ns"),
     "p99": ("p99_ns", "p99_ns"),
     "inside": (_TRIP_INSIDE, _TRIP_INSIDE),
@@ -362,12 +329,8 @@ def round_trips_in_guests(
 ) -> list[Facts]:
     """Return what guests make of round trips that were measured without them, too.
 
-    Parameters
-    ----------
-    table
-        The table of round trips; None where there are none.
-    section
-        The section `round_trips` of the configuration.
+    Read are the table of round trips, None where there are none, and the section `round_trips` of
+    the configuration.
 
     Keys
     ----
@@ -413,7 +376,7 @@ def _compared_trips(
 def _trip_cells(here: LogCube, there: LogCube, name: str, confidence: float) -> Iterator[Facts]:
     logs = {
         key: here.values(one, name) - there.values(other, name)
-        for key, (one, other) in _COMPARED.items()
+        for key, (one, other) in _COMPARED_TRIPS.items()
     }
     logs = {key: found.dropna(how="all") for key, found in logs.items()}
     for msg_bytes, n_threads in logs["p50"].index:

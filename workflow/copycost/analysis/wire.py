@@ -144,12 +144,8 @@ _TOLERANCE = 0.02
 def wire_facts(views: Mapping[str, View], peers: Mapping[str, Mapping[str, Any]]) -> Facts | None:
     """Return what was measured over the network to another machine; None where nothing was to be.
 
-    Parameters
-    ----------
-    views
-        The conditions by their slugs.
-    peers
-        What is known of the other machines, by their names: contents of results/peers/PEER.json.
+    Views are by slug; peers, what is known of the other machines (contents of
+    results/peers/PEER.json), by their names.
 
     Keys
     ----
@@ -199,12 +195,8 @@ def wire_facts(views: Mapping[str, View], peers: Mapping[str, Mapping[str, Any]]
 def with_machines(rows: pd.DataFrame, unit: str = "byte") -> pd.DataFrame:
     """Return rows of a table with what a unit of work takes of both machines, and the parts of it.
 
-    Parameters
-    ----------
-    rows
-        Of the cells table, or with another unit, of the table that has the costs of that.
-    unit
-        See `copycost.records.cpu_attribution.UNITS`.
+    They are of the cells table, or with another unit, of the table that has the costs of that; see
+    `copycost.records.cpu_attribution.UNITS`.
 
     Columns
     -------
@@ -236,21 +228,9 @@ def priced(
 ) -> tuple[pd.DataFrame, str | None]:
     """Return rows with the CPU time of both machines, over the network, and whose is to be told.
 
-    Parameters
-    ----------
-    rows, unit
-        As of `with_machines`.
-    peers
-        As of `wire_facts`.
-
-    Returns
-    -------
-    rows
-        As of `with_machines`; unchanged elsewhere than over the network.
-    cpu_of
-        ``machines`` where that of both was counted whenever that of the processes was;
-        ``processes`` where it was not, or where both ends are one machine, which would count twice;
-        None elsewhere than over the network.
+    Rows are as of `with_machines`. Told are ``machines`` where their time was counted whenever that
+    of the processes was; ``processes`` where it was not, or where both ends are one machine, which
+    would count twice. Elsewhere than over the network, rows are unchanged, and None is told.
     """
     if not is_wire(testbed):
         return rows, None
