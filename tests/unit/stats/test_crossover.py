@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from copycost.stats.crossover import Change, Crossover, Outcome, find_crossover
+from copycost.stats.crossover import (
+    Change,
+    Crossover,
+    CrossoverRatio,
+    Outcome,
+    crossover_ratio,
+    find_crossover,
+)
+from copycost.stats.ratios import Direction
 from copycost.stats.settings import StatisticsSettings
 
 SETTINGS = StatisticsSettings()
@@ -15,10 +23,7 @@ SIZES = tuple(256 * 4**step for step in range(6))
 QUIET = np.array([-0.01, 0.0, 0.01])
 
 
-def crossover_of(
-    means: Sequence[float | None],
-    rounds: np.ndarray = QUIET,
-) -> Crossover:
+def crossover_of(means: Sequence[float | None], rounds: np.ndarray = QUIET) -> Crossover:
     """Return the crossover of these mean log ratios, with the same noise at each size."""
     logs = {
         size: mean + rounds for size, mean in zip(SIZES, means, strict=False) if mean is not None
@@ -57,6 +62,7 @@ def test_outcome(means: list[float | None], outcome: Outcome) -> None:
 def test_place_is_the_bracket_of_two_measured_sizes() -> None:
     change = crossover_of([-0.3, -0.1, 0.1, 0.3]).changes[0]
     assert change == Change(gains=True, below_bytes=1024, above_bytes=4096)
+    assert crossover_of([-0.3, None, 0.1, 0.3]).missing == (SIZES[1],)
     change = crossover_of([0.3, 0.1, 0.0, -0.1, -0.3]).changes[0]
     assert change == Change(gains=False, below_bytes=1024, above_bytes=SIZES[3])
 
@@ -93,19 +99,10 @@ def test_lone_size_is_named_and_is_no_reversal() -> None:
     assert found.changes == ()
 
 
-def test_size_without_a_difference_takes_no_side() -> None:
-    found = crossover_of([-0.2, 0.0, -0.1, 0.2, 0.2]).changes[0]
-    assert (found.below_bytes, found.above_bytes) == (SIZES[2], SIZES[3])
-
-
 def test_one_round_gives_signs_without_certainty() -> None:
     found = crossover_of([-0.2, -0.1, 0.1, 0.2], rounds=np.zeros(1))
     assert found.outcome is Outcome.FROM
     assert found.observed_once
-
-
-def test_missing_sizes_are_named() -> None:
-    assert crossover_of([-0.2, None, 0.2, 0.2]).missing == (SIZES[1],)
 
 
 @settings(deadline=None, derandomize=True)
@@ -119,3 +116,44 @@ def test_turning_the_comparison_around_turns_the_outcome_around(means: list[floa
     }
     one, other = (crossover_of([sign * mean for mean in means]) for sign in (1, -1))
     assert turned.get(one.outcome, one.outcome) is other.outcome
+
+
+def crossover(below: int, above: int, outcome: Outcome = Outcome.FROM) -> Crossover:
+    change = Change(outcome is Outcome.FROM, below, above)
+    return Crossover(outcome, False, (below, above), (), (), (), (change,))
+
+
+def ratio_of(first: Crossover, second: Crossover) -> CrossoverRatio:
+    found = crossover_ratio(first, second)
+    assert found is not None
+    return found
+
+
+def test_bracket_below_the_other_is_a_smaller_size() -> None:
+    found = ratio_of(crossover(2048, 8192), crossover(16384, 49152))
+    assert found.direction is Direction.BELOW
+    assert (found.low, found.high) == (2048 / 49152, 0.5)
+    touching = ratio_of(crossover(4, 16), crossover(16, 64))
+    assert touching.direction is Direction.BELOW
+    turned = ratio_of(crossover(16384, 49152), crossover(2048, 8192))
+    assert turned.direction is Direction.ABOVE
+    assert (turned.low, turned.high) == (2.0, 24.0)
+
+
+@pytest.mark.parametrize("other", [(4, 16), (8, 32), (1, 64), (8, 12)])
+def test_overlapping_brackets_show_no_difference(other: tuple[int, int]) -> None:
+    found = ratio_of(crossover(4, 16), crossover(*other))
+    assert found.direction is Direction.NO_DIFFERENCE
+    assert found.low < 1.0 < found.high
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        crossover(4, 16, Outcome.UP_TO),
+        Crossover(Outcome.ALWAYS, False, (4, 16), (), (), (), ()),
+    ],
+)
+def test_without_two_crossovers_the_same_way_there_is_no_ratio(other: Crossover) -> None:
+    assert crossover_ratio(crossover(4, 16), other) is None
+    assert crossover_ratio(other, crossover(4, 16)) is None

@@ -41,6 +41,7 @@ def test_without_error_in_x_it_is_ordinary_regression() -> None:
 
 
 def test_without_any_errors_there_is_a_line_and_no_interval() -> None:
+    assert pooled_errors([np.array([1.0]), np.array([2.0])], [np.array([1.0])] * 2) is None
     line = fit_line(X, Y, None, 0.95)
     assert line.slope == pytest.approx(-np.std(Y) / np.std(X))
     assert np.isnan([line.slope_low, line.slope_high]).all()
@@ -52,10 +53,6 @@ def test_it_tells_where_it_reaches_a_value() -> None:
     x, low, high = line.where(line.at(4.0))
     assert x == pytest.approx(4.0)
     assert low < x < high
-
-
-def test_one_repetition_of_each_point_has_no_errors() -> None:
-    assert pooled_errors([np.array([1.0]), np.array([2.0])], [np.array([1.0])] * 2) is None
 
 
 def _points(rng: np.random.Generator, n: int, reps: int) -> tuple[list[FloatArray], ...]:

@@ -7,39 +7,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from copycost.stats.ratios import Direction, holm, paired_ratio
+from copycost.stats.ratios import Direction, holm, paired_ratio, simultaneous_ratio
 
 LOGS = st.lists(st.floats(-5, 5), min_size=2, max_size=12)
 
 
-def test_no_round_is_not_measured() -> None:
-    assert paired_ratio(np.array([np.nan]), 0.95).direction is Direction.NOT_MEASURED
-
-
-def test_one_round_is_observed_once() -> None:
-    found = paired_ratio(np.log([1.5]), 0.95)
-    assert found.direction is Direction.OBSERVED_ONCE
-    assert found.value == pytest.approx(1.5)
-    assert math.isnan(found.low)
-
-
-def test_interval_above_one_says_above() -> None:
-    assert paired_ratio(np.log([1.5, 1.52, 1.48]), 0.95).direction is Direction.ABOVE
-
-
-def test_interval_that_holds_one_says_no_difference() -> None:
-    assert paired_ratio(np.log([1.3, 0.8, 1.1]), 0.95).direction is Direction.NO_DIFFERENCE
+@pytest.mark.parametrize(
+    ("ratios", "direction"),
+    [
+        ([np.nan], Direction.NOT_MEASURED),
+        ([1.5], Direction.OBSERVED_ONCE),
+        ([1.5, 1.52, 1.48], Direction.ABOVE),
+        ([1.3, 0.8, 1.1], Direction.NO_DIFFERENCE),
+        ([1.1, 1.1, 1.1], Direction.ABOVE),
+        ([1.0, 1.0, 1.0], Direction.NO_DIFFERENCE),
+    ],
+)
+def test_direction_is_told_by_the_interval(ratios: list[float], direction: Direction) -> None:
+    found = paired_ratio(np.log(ratios), 0.95)
+    assert found.direction is direction
+    assert math.isnan(found.low) == (len(ratios) == 1)
 
 
 def test_missing_rounds_are_left_out() -> None:
     logs = np.log([1.5, 1.52, 1.48])
     with_gap = paired_ratio(np.insert(logs, 1, np.nan), 0.95)
     assert with_gap == paired_ratio(logs, 0.95)
-
-
-def test_equal_rounds_are_certain_and_no_ratio_is_no_difference() -> None:
-    assert paired_ratio(np.full(3, 0.1), 0.95).direction is Direction.ABOVE
-    assert paired_ratio(np.zeros(3), 0.95).direction is Direction.NO_DIFFERENCE
 
 
 def test_known_t_interval() -> None:
@@ -78,3 +71,37 @@ def test_holm_never_lowers_a_p_value(values: list[float]) -> None:
     corrected = holm(np.array(values, dtype=float))
     assert (corrected >= np.array(values) - 1e-12).all()
     assert (corrected <= 1.0).all()
+
+
+@pytest.mark.parametrize("n_rounds", [3, 7])
+def test_the_highest_of_many_is_held_as_often_as_promised(n_rounds: int) -> None:
+    rng = np.random.default_rng(5)
+    spreads = rng.uniform(0.005, 0.1, size=20)
+    held = plain = 0
+    for _ in range(400):
+        cells = rng.normal(0.0, spreads[:, None], size=(20, n_rounds))
+        best = cells[cells.mean(axis=1).argmax()]
+        found = simultaneous_ratio(best, 20, 0.95)
+        held += found.low <= 1.0 <= found.high
+        plain += paired_ratio(best, 0.95).low <= 1.0
+    assert held / 400 >= 0.95
+    assert plain / 400 < 0.93  # which is why the other is needed
+
+
+def test_what_stands_alone_need_not_stand_when_picked() -> None:
+    rounds = np.array([0.1, 0.2, 0.15])
+    assert simultaneous_ratio(rounds, 1, 0.95) == paired_ratio(rounds, 0.95)
+    assert paired_ratio(rounds, 0.95).direction is Direction.ABOVE
+    picked = simultaneous_ratio(rounds, 28, 0.95)
+    assert picked.direction is Direction.NO_DIFFERENCE
+    assert picked.p_value == pytest.approx(28 * paired_ratio(rounds, 0.95).p_value)
+    assert picked.value == paired_ratio(rounds, 0.95).value
+
+
+def test_one_round_has_no_interval_and_nothing_to_pick_from_is_refused() -> None:
+    found = simultaneous_ratio(np.array([0.3]), 5, 0.95)
+    assert found.direction is Direction.OBSERVED_ONCE
+    assert math.isnan(found.low)
+    assert math.isnan(found.p_value)
+    with pytest.raises(ValueError, match="at least 1"):
+        simultaneous_ratio(np.array([0.1, 0.2]), 0, 0.95)

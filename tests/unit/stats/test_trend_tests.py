@@ -5,7 +5,7 @@ import pytest
 
 from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import FloatArray
-from copycost.stats.trend_tests import Change, Course, path_of, paths, settled_signs
+from copycost.stats.trend_tests import Change, Course, path_of, paths, reversals, settled_signs
 
 CONFIDENCE = 0.95
 
@@ -38,11 +38,8 @@ def test_one_round_and_nothing_settle_nothing() -> None:
     found = [paired_ratio(np.array(values), CONFIDENCE) for values in ([0.5], [])]
     assert settled_signs(found, CONFIDENCE) == [0, 0]
     assert settled_signs([], CONFIDENCE) == []
-
-
-def test_no_spread_at_all() -> None:
-    found = [paired_ratio(np.full(3, mean), CONFIDENCE) for mean in (0.0, 0.1)]
-    assert settled_signs(found, CONFIDENCE) == [0, 1]
+    steady = [paired_ratio(np.full(3, mean), CONFIDENCE) for mean in (0.0, 0.1)]
+    assert settled_signs(steady, CONFIDENCE) == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -83,3 +80,43 @@ def test_quantities_are_tested_together() -> None:
     assert paths({"a": lone}, CONFIDENCE)["a"].course is Course.RISES
     many = paths({"a": lone} | {str(i): nothing for i in range(20)}, CONFIDENCE)
     assert many["a"].course is Course.UNSETTLED
+
+
+QUIET = np.array([-0.01, 0.0, 0.01, 0.005, -0.005])
+
+
+LOUD = np.array([-0.3, 0.4, -0.2, 0.5, -0.1])
+
+
+def test_opposite_signs_at_a_size_are_a_reversal() -> None:
+    rounds = {1024: [QUIET - 0.2, QUIET - 0.2], 65536: [QUIET - 0.2, QUIET + 0.2]}
+    assert reversals(rounds, 0.95) == (65536,)
+
+
+@pytest.mark.parametrize(
+    "rounds",
+    [
+        [QUIET + 0.2, LOUD],  # decided here and undecided there
+        [QUIET + 0.1, QUIET + 0.9],
+        [QUIET + 0.2],
+        [QUIET[:1] + 0.2, QUIET[:1] - 0.2],
+        [],
+    ],
+)
+def test_anything_less_is_no_reversal(rounds: list[FloatArray]) -> None:
+    assert reversals({1024: rounds}, 0.95) == ()
+
+
+@pytest.mark.parametrize("n_rounds", [3, 5, 7, 10])
+@pytest.mark.parametrize("slope", [0.0, 0.05])
+def test_where_nothing_depends_on_the_setting_it_is_hardly_ever_said(
+    n_rounds: int, slope: float
+) -> None:
+    rng = np.random.default_rng([n_rounds, round(100 * slope)])
+    spreads = 0.03 * np.exp(rng.normal(0, 0.8, size=(7, 4)))
+    truth = slope * np.arange(-3, 4)
+    n_false = 0
+    for _ in range(300):
+        cells = truth[:, None, None] + rng.normal(0, spreads[:, :, None], size=(7, 4, n_rounds))
+        n_false += bool(reversals({4**k: list(cells[k]) for k in range(7)}, 0.95))
+    assert n_false / 300 <= 0.05

@@ -52,13 +52,10 @@ def test_even_size_has_no_interval_where_a_term_may_be_nothing() -> None:
     assert np.isnan([found.even_low, found.even_high]).all()
 
 
-def test_two_sizes_have_terms_and_no_interval() -> None:
+def test_two_sizes_have_terms_without_an_interval_and_one_has_none() -> None:
     found = fit_two_terms({64: np.array([100.0]), 1000: np.array([200.0])}, 0.95)
     assert found is not None
     assert np.isnan([found.fixed_low, found.per_byte_high, found.even_low]).all()
-
-
-def test_one_size_has_no_terms() -> None:
     assert fit_two_terms({64: np.array([100.0, 101.0])}, 0.95) is None
 
 
