@@ -9,9 +9,10 @@ import pytest
 from analysed import facts_of
 from matplotlib.text import Text
 from synthetic import Run, make_cells
+from synthetic.round_trips import RoundTrips, make_round_trips, round_trips_config
 
 from copycost.analysis.json_values import Facts
-from copycost.analysis.virtual import PARTS, part_column, with_outside
+from copycost.analysis.virtual import PARTS, part_column, round_trips_in_guests, with_outside
 from copycost.figures.virtual_machines import draw
 
 pytestmark = pytest.mark.slow
@@ -62,17 +63,14 @@ def test_the_parts_of_what_a_byte_costs_outside_add_up_to_it() -> None:
 
 
 def test_shares_of_the_parts_add_up_to_one_largest_first() -> None:
-    (found,) = virtual()["conditions"]
+    cells = in_guests(make_cells(RUN))
+    (found,) = facts_of(RUN, cells)["virtual"]["conditions"]
     parts = {part["name"]: part["value"] for part in found["parts"]}
     assert sum(parts.values()) == pytest.approx(1.0)
     assert list(parts) == ["vcpu", "io", "worker"]
     assert parts["io"] == pytest.approx(0.9 / 2.6)
     assert found["within"]["value"] == pytest.approx(1.0 / 1.5)
     assert found["stalled"] is None
-
-
-def test_what_guests_count_beyond_what_their_virtual_cpus_ran_is_told() -> None:
-    cells = in_guests(make_cells(RUN))
     columns = [f"{side}_guest_cpu_ns_per_byte" for side in ("sender", "receiver")]
     (found,) = facts_of(RUN, cells.assign(**{name: cells[name] * 2.0 for name in columns}))[
         "virtual"
@@ -103,9 +101,6 @@ def test_guests_are_compared_with_the_same_rounds_without_them() -> None:
     assert all(cell["rate_sure"] and cell["price_sure"] for cell in found["cells"])
     cell = found["cells"][0]
     assert cell["outside"]["median"] == pytest.approx(2.6 * cell["inside"]["median"], rel=0.01)
-
-
-def test_a_round_that_one_of_both_lacks_is_left_out() -> None:
     cells = in_guests(make_cells(RUN))
     gone = (cells["testbed"] == "veth") & (cells["rep"] == 2)
     (found,) = facts_of(RUN, cells[~gone])["virtual"]["compared"]
@@ -122,14 +117,11 @@ def test_a_side_outside_of_guests_pays_outside() -> None:
     np.testing.assert_allclose(guests[part_column("apart")], guests["receiver_cpu_ns_per_byte"])
 
 
-def test_two_sides_in_one_guest_are_told_together() -> None:
-    (found,) = virtual(receiver="same_guest")["conditions"]
-    (use,) = found["uses"]
+def test_each_guest_has_what_was_used_inside_and_outside() -> None:
+    (both,) = virtual(receiver="same_guest")["conditions"]
+    (use,) = both["uses"]
     assert use["sides"] == ["sender", "receiver"]
     assert use["process"]["low"] > use["guest"]["low"] / 1.6
-
-
-def test_each_guest_has_what_was_used_inside_and_outside() -> None:
     (found,) = virtual()["conditions"]
     assert [use["sides"] for use in found["uses"]] == [["sender"], ["receiver"]]
     for use in found["uses"]:
@@ -162,13 +154,7 @@ def test_without_the_other_testbed_there_is_nothing_to_compare_with() -> None:
     run = replace(RUN, testbeds=("vm_pair",))
     facts = facts_of(run, in_guests(make_cells(run)))["virtual"]
     assert (facts["compared"], facts["alone"]) == ([], ["vm_pair"])
-
-
-def test_a_run_without_guests_says_nothing_of_them() -> None:
-    run = replace(RUN, testbeds=("veth",))
-    facts = facts_of(run, in_guests(make_cells(run)))
-    assert facts["virtual"] is None
-    assert not facts["conditions"]["veth"]["emulated"]
+    assert facts_of(replace(RUN, testbeds=("veth",)))["virtual"] is None
 
 
 def test_guests_say_nothing_of_a_network_card() -> None:
@@ -177,26 +163,18 @@ def test_guests_say_nothing_of_a_network_card() -> None:
     assert facts["network_card"]["measured"] == ["veth"]
 
 
-def test_caches_of_the_machine_are_not_those_of_an_emulated_guest() -> None:
-    fits = {
-        accelerator: facts_of(RUN, in_guests(make_cells(RUN), accelerator))["conditions"]
-        for accelerator in ("tcg", "kvm")
-    }
-
-    def known(accelerator: str, slug: str) -> int:
-        caches = fits[accelerator][slug]["questions"]["q2"]["caches"]
-        return sum(size is not None for size in caches.values())
-
-    assert [known("tcg", "vm_pair"), known("kvm", "vm_pair"), known("tcg", "veth")] == [0, 3, 3]
-
-
 @pytest.mark.parametrize(
-    ("accelerator", "label"), [("tcg", "vm_pair, emulated"), ("kvm", "vm_pair")]
+    ("accelerator", "label", "n_caches"), [("tcg", "vm_pair, emulated", 0), ("kvm", "vm_pair", 3)]
 )
-def test_emulated_is_said_wherever_a_condition_is_named(accelerator: str, label: str) -> None:
+def test_emulated_is_said_and_then_the_machines_caches_are_not_the_guests(
+    accelerator: str, label: str, n_caches: int
+) -> None:
     facts = facts_of(RUN, in_guests(make_cells(RUN), accelerator))
-    assert facts["conditions"]["vm_pair"]["label"] == label
+    found = facts["conditions"]["vm_pair"]
+    assert found["label"] == label
     assert facts["virtual"]["emulated"] == (accelerator == "tcg")
+    caches = found["questions"]["q2"]["caches"]
+    assert sum(size is not None for size in caches.values()) == n_caches
 
 
 def test_the_figure_stacks_the_parts_as_multiples_of_the_cost_without_guests() -> None:
@@ -208,5 +186,63 @@ def test_the_figure_stacks_the_parts_as_multiples_of_the_cost_without_guests() -
     words = " ".join(text.get_text() for text in drawn.figure.findobj(Text))
     assert "vm_pair, emulated\n(1 is veth)" in words
     assert "Emulated guests" in words
-    alone = facts_of(replace(RUN, testbeds=("veth",)))
-    assert draw(alone).data.empty
+    assert draw(facts_of(replace(RUN, testbeds=("veth",)))).data.empty
+
+
+TRIPS = RoundTrips(implementations=("two_copy",), msg_bytes=(64, 65536), noise=0.01)
+SECTION = round_trips_config(TRIPS) | {"testbeds": ["veth", "vm_pair"]}
+
+
+def table(receiver: str = "counted", **changed: Any) -> pd.DataFrame:  # noqa: ANN401
+    """Return round trips on veth, and five times as long between guests, of the same rounds."""
+    veth = make_round_trips(TRIPS).assign(accelerator=None)
+    pair = veth.assign(testbed="vm_pair", condition="vm_pair", accelerator="tcg")
+    times = [name for name in veth if str(name).endswith("_ns")]
+    pair[times] *= 5.0
+    pair["both_cpu_ns_per_round_trip"] *= 2.0
+    rows = pd.concat([veth, pair.assign(**changed)], ignore_index=True)
+    cost = rows["both_cpu_ns_per_round_trip"]
+    inside = rows["testbed"] == "vm_pair"
+    for side, status in (("sender", "counted"), ("receiver", receiver)):
+        rows[f"{side}_guest_status"] = np.where(inside, status, "no_guest")
+        rows[f"{side}_cpu_ns_per_round_trip"] = cost / 2.0
+        watched = inside & (status == "counted")
+        rows[f"{side}_hypervisor_cpu_ns_per_round_trip"] = (cost * 1.5).where(watched)
+    return rows
+
+
+def compared(rows: pd.DataFrame) -> Facts:
+    (found,) = round_trips_in_guests(rows, SECTION, 0.95)
+    return found
+
+
+def test_round_trips_in_guests_are_compared_with_those_without() -> None:
+    found = compared(table())
+    assert (found["slug"], found["without"], found["emulated"]) == ("vm_pair", "veth", True)
+    assert [cell["msg_bytes"] for cell in found["cells"]] == [64, 65536]
+    for cell in found["cells"]:
+        values = {name: cell[name]["value"] for name in ("p50", "p99", "inside", "outside")}
+        assert values == pytest.approx({"p50": 5.0, "p99": 5.0, "inside": 2.0, "outside": 6.0})
+        assert cell["p50"]["n"] == 5
+    assert not found["apart"]
+    outdoors = compared(table(receiver="no_guest"))
+    assert outdoors["apart"]
+    assert outdoors["cells"][0]["outside"]["value"] == pytest.approx(2.0 * (1.5 + 0.5))
+
+
+def test_what_was_not_measured_is_none() -> None:
+    (cell, _) = compared(table(receiver="not_measured", p99_ns=np.nan))["cells"]
+    assert cell["p99"] is None
+    assert cell["p50"]["value"] == pytest.approx(5.0)
+    uncounted = table()
+    uncounted["sender_guest_status"] = uncounted["receiver_guest_status"] = "not_measured"
+    assert compared(uncounted)["cells"][0]["outside"] is None
+
+
+def test_rounds_that_one_lacks_are_left_out() -> None:
+    rows = table()
+    gone = (rows["testbed"] == "veth") & (rows["rep"] == 2)
+    assert compared(rows[~gone])["cells"][0]["p50"]["n"] == 4
+    rows.loc[rows["testbed"] == "veth", "status"] = "skipped"
+    assert round_trips_in_guests(rows, SECTION, 0.95) == []
+    assert round_trips_in_guests(None, SECTION, 0.95) == []
