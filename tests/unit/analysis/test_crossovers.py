@@ -13,8 +13,8 @@ pytestmark = pytest.mark.slow
 SIZES = (256, 1024, 4096, 16384, 65536)
 
 
-def pair_of(run: Run, condition: str = "veth") -> Facts:
-    found: Facts = facts_of(run)["conditions"][condition]["crossovers"]["one_copy_vs_two_copy"]
+def pair_of(run: Run) -> Facts:
+    found: Facts = facts_of(run)["conditions"]["veth"]["crossovers"]["one_copy_vs_two_copy"]
     return found
 
 
@@ -68,18 +68,12 @@ def test_no_point_between_two_measured_sizes_is_told() -> None:
     text = text_of(facts, "decisions", "analysis")
     assert "from a size between" in text
     assert "nterpolated" not in text
-    for condition in facts["conditions"].values():
-        for pair in condition["crossovers"].values():
-            for row in pair["by_threads"]:
-                for change in row["changes"]:
-                    assert set(change) == {"gains", "below_bytes", "above_bytes"}
 
 
 def test_extremes_have_intervals_that_allow_for_the_choice() -> None:
     found = pair_of(cells_differ_in_spread(1, 5))
-    plain = facts_of(cells_differ_in_spread(1, 5))["conditions"]["veth"]
     assert found["best"]["low"] < found["best"]["ratio"] < found["best"]["high"]
-    assert plain["crossovers"]["one_copy_vs_two_copy"]["n_compared"] == 15
+    assert found["n_compared"] == 15
     width = math.log(found["best"]["high"] / found["best"]["low"])
     # Of 15 cells and five rounds, the quantile of t is 2.3 times that of one cell.
     assert width > 2.0 * 2.78 * 0.03 / math.sqrt(5) * 0.5
@@ -87,9 +81,7 @@ def test_extremes_have_intervals_that_allow_for_the_choice() -> None:
 
 def test_a_stretch_with_a_gap_is_not_told_by_its_end() -> None:
     def dents(name: str, size: int, n_threads: int) -> float:
-        return {256: -0.3, 1024: 0.3, 4096: 0.0, 16384: 0.3, 65536: 0.3}[size] * (
-            name == "one_copy"
-        )
+        return {256: -0.3, 4096: 0.0}.get(size, 0.3) * (name == "one_copy")
 
     run = Run(msg_bytes=SIZES, n_threads=(1,), repetitions=5, noise=0.02, log_ratio=dents)
     facts = facts_of(run)

@@ -16,6 +16,7 @@ from copycost.analysis.tables import compare
 from copycost.analysis.unexpected import unexpected_facts
 from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.studies.streams.facts import Inputs, views_of
+from tools.simulate_unexpected import KINDS, N_ROUNDS, default_run, n_named
 from tools.simulation.noise import NOISES
 
 pytestmark = pytest.mark.slow
@@ -102,3 +103,24 @@ def test_large_differences_are_explained() -> None:
     found = fastest_facts(view_of(1, "normal", np.full((5, 2), -0.5)))["slower"]
     assert found["n_cells"] == 10
     assert found["explained"]["relation"] == "alone"
+
+
+@pytest.mark.parametrize("noise", KINDS)
+def test_equal_ways_violate_nothing(noise: str) -> None:
+    # of 30 runs, 5 % are 1.5
+    assert n_named(noise, 30, 1) <= MOST
+
+
+def test_a_case_is_told_with_the_interval_that_its_verdict_rests_on() -> None:
+    views = default_run(np.random.default_rng(1), "normal")
+    rows = views["veth"].rows
+    slower = (rows["implementation"] == "two_copy") & (rows["msg_bytes"] == 65536)
+    rows.loc[slower, "throughput_bits_per_s"] /= 2.0
+    facts = unexpected_facts(views)
+    (found,) = facts["veth"]["violations"]
+    assert found["id"] == "larger_no_slower"
+    for row in facts["veth"]["expectations"]:
+        assert row["n_held"] + row["n_open"] + row["n_violated"] == row["n_tested"]
+    assert 1 <= found["n_violated"] < found["n_tested"]
+    assert found["strongest"]["high"] < 1.0
+    assert found["strongest"]["n"] == N_ROUNDS

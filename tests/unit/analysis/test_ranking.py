@@ -42,12 +42,8 @@ def test_what_does_not_differ_shares_its_places() -> None:
     facts = facts_with_floor(run)["conditions"]["veth"]["ranking"]["sizes"][0]
     assert {(row["place_low"], row["place_high"]) for row in facts["rows"]} == {(1, 3)}
     assert len(facts["winners"]) == 3
-
-
-def test_one_round_tells_no_places_apart() -> None:
-    assert {
-        (row["place_low"], row["place_high"]) for row in rows_of(Run(**ONE, repetitions=1))
-    } == {(1, 3)}
+    once = rows_of(Run(**ONE, repetitions=1))
+    assert {(row["place_low"], row["place_high"]) for row in once} == {(1, 3)}
 
 
 @pytest.mark.slow
@@ -88,14 +84,14 @@ def test_a_ring_is_held_against_memory_and_the_sender_alone() -> None:
 def test_levels_of_the_floor_lie_clearly_inside_their_cache() -> None:
     facts = memory_facts(make_memory(), CACHES, SETTINGS)
     assert facts is not None
-    levels = facts["levels"]
-    assert levels["l1"]["bytes"] == 16384
-    assert levels["l2"]["bytes"] == 1 << 19
-    assert levels["llc"]["bytes"] == 1 << 24
-    assert levels["dram"]["bytes"] == 1 << 28
-    costs = [levels[name]["ns_per_byte"] for name in ("l1", "l2", "llc", "dram")]
+    levels = [facts["levels"][name] for name in ("l1", "l2", "llc", "dram")]
+    assert [level["bytes"] for level in levels] == [1 << 14, 1 << 19, 1 << 24, 1 << 28]
+    costs = [level["ns_per_byte"] for level in levels]
     assert costs == sorted(costs)
     assert all(point["low"] < point["ns_per_byte"] < point["high"] for point in facts["points"])
+    beyond = floor_of(facts, 1e12)
+    assert beyond is not None
+    assert beyond["bytes"] == 1 << 28
 
 
 def test_unknown_caches_name_no_level() -> None:
@@ -112,10 +108,3 @@ def test_floor_that_was_not_measured_has_its_reason_and_no_points() -> None:
     assert (facts["points"], facts["reason"]) == ([], "no memory")
     assert floor_of(facts, 1e6) is None
     assert memory_facts(None, CACHES, SETTINGS) is None
-
-
-def test_beyond_the_largest_working_set_the_last_point_stands() -> None:
-    facts = memory_facts(make_memory(), CACHES, SETTINGS)
-    found = floor_of(facts, 1e12)
-    assert found is not None
-    assert found["bytes"] == 1 << 28

@@ -9,6 +9,7 @@ import pytest
 from analysed import facts_of, inputs_of, text_of
 from synthetic import Run, make_cells
 
+from copycost.analysis.control import drift_of
 from copycost.analysis.decomposition import explain_pair
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import THROUGHPUT
@@ -109,10 +110,8 @@ def test_without_a_reference_values_of_the_same_round_are_compared() -> None:
     paired = drifting(np.random.default_rng(1))
     uncounted = paired.assign(reference_both_cpu_ns_per_byte=np.nan)
     found = LogCube(uncounted).pair("both_cpu_ns_per_byte", "one_copy", "two_copy")
-    own = [
-        LogCube(paired).values("both_cpu_ns_per_byte", name) for name in ("one_copy", "two_copy")
-    ]
-    pd.testing.assert_frame_equal(found, own[0] - own[1])
+    one, two = (LogCube(paired).values("both_cpu_ns_per_byte", name) for name in WAYS[1::-1])
+    pd.testing.assert_frame_equal(found, one - two)
 
 
 def test_decisions_and_their_explanations_are_of_the_repetitions_own_reference() -> None:
@@ -155,3 +154,30 @@ def test_a_biased_control_is_flagged() -> None:
     assert whole["low"] < np.exp(0.05) < whole["high"]
     once = facts_of(RUN, cells[cells["rep"] == 1])["control"]["throughput"]
     assert (once["n_cells"], once["n_tested"], once["n_apart"], once["spread"]) == (4, 0, 0, None)
+
+
+def rows(between: float, within: float, n: int = 6) -> pd.DataFrame:
+    """Return repetitions of two ways beside the same reference, at forty sizes."""
+    rng = np.random.default_rng(1)
+    cells = [(size, 1, way) for size in range(40) for way in ("one_copy", "two_copy")]
+    table = pd.DataFrame(cells, columns=["msg_bytes", "n_threads", "implementation"])
+    logs = rng.normal(0.0, between, len(table)).repeat(n) + rng.normal(0.0, within, len(table) * n)
+    repeated = table.loc[table.index.repeat(n)].reset_index(drop=True)
+    return repeated.assign(reference_throughput_bits_per_s=np.exp(logs))
+
+
+def test_what_moves_between_cells_is_told_apart_from_what_moves_within_one() -> None:
+    found = drift_of({"veth": rows(0.3, 0.05)})
+    assert found is not None
+    assert found["within"] == pytest.approx(0.05, rel=0.15)
+    assert found["between"] == pytest.approx(0.3, rel=0.25)
+    steady = drift_of({"veth": rows(0.0, 0.05)})
+    assert steady is not None
+    assert steady["between"] < 0.02
+
+
+def test_without_a_reference_or_a_second_way_there_is_nothing_to_tell() -> None:
+    alone = rows(0.3, 0.05)
+    assert drift_of({"veth": alone[alone["implementation"] == "one_copy"]}) is None
+    assert drift_of({"wire": alone.drop(columns="reference_throughput_bits_per_s")}) is None
+    assert drift_of({}) is None

@@ -23,40 +23,30 @@ def test_summary_has_a_row_per_cell_and_metric_with_the_median() -> None:
     cells = make_cells(RUN)
     summary = summarise(cells, SETTINGS)
     assert len(summary) == 3 * 2 * 2 * len(SUMMARISED)
-    row = summary[
-        (summary["implementation"] == "one_copy")
-        & (summary["msg_bytes"] == 65536)
-        & (summary["n_threads"] == 2)
-        & (summary["metric"] == THROUGHPUT)
-    ].iloc[0]
-    values = cells.query("implementation == 'one_copy' and msg_bytes == 65536 and n_threads == 2")
+    cell = "implementation == 'one_copy' and msg_bytes == 65536 and n_threads == 2"
+    row, values = summary.query(f"{cell} and metric == @THROUGHPUT").iloc[0], cells.query(cell)
     assert row["median"] == values[THROUGHPUT].median()
     assert row["low"] < row["median"] < row["high"]
     assert row["n"] == 3
 
 
-def test_lost_repetitions_lower_n_visibly() -> None:
-    run = Run(
-        msg_bytes=(1024,),
-        n_threads=(1,),
-        failed=lambda name, size, threads, rep: name == "one_copy" and rep < 3,
-    )
+ONE = {"msg_bytes": (1024,), "n_threads": (1,)}
+
+
+@pytest.mark.parametrize(
+    ("run", "counts", "end"),
+    [
+        (Run(**ONE, failed=lambda name, size, threads, rep: rep < 3), (1, 2, 0), "low"),
+        (Run(**ONE, skipped={"veth": "not allowed"}), (0, 0, 3), "median"),
+    ],
+)
+def test_lost_repetitions_lower_n_and_keep_the_row(
+    run: Run, counts: tuple[int, ...], end: str
+) -> None:
     summary = summarise(make_cells(run), SETTINGS)
     row = summary.query("implementation == 'one_copy' and metric == @THROUGHPUT").iloc[0]
-    assert (row["n"], row["n_failed"], row["n_skipped"]) == (1, 2, 0)
-    assert np.isnan(row["low"])
-
-
-def test_cell_without_a_measurement_keeps_its_row() -> None:
-    run = Run(msg_bytes=(1024,), n_threads=(1,), skipped={"veth": "not allowed"})
-    summary = summarise(make_cells(run), SETTINGS)
-    row = summary.query("implementation == 'two_copy' and metric == @THROUGHPUT").iloc[0]
-    assert (row["n"], row["n_skipped"]) == (0, 3)
-    assert np.isnan(row["median"])
-
-
-def test_uncounted_metrics_have_n_0() -> None:
-    summary = summarise(make_cells(RUN), SETTINGS)
+    assert (row["n"], row["n_failed"], row["n_skipped"]) == counts
+    assert np.isnan(row[end])
     assert (summary.query("metric == 'both_cycles_per_byte'")["n"] == 0).all()
 
 
@@ -103,22 +93,18 @@ def test_pairs_follow_what_is_there() -> None:
     assert ("send_file", "two_copy") in compared_pairs(["two_copy", "send_file"])
 
 
-def test_cube_gives_one_row_per_cell_and_one_column_per_round() -> None:
-    cells = make_cells(RUN)
-    cells = cells[~((cells["implementation"] == "one_copy") & (cells["rep"] == 2))]
+def test_cube_keeps_the_column_of_a_round_that_is_missing() -> None:
+    cells = make_cells(RUN).query("implementation != 'one_copy' or rep != 2")
     logs = LogCube(cells).pair(THROUGHPUT, "one_copy", "two_copy")
-    assert list(logs.columns) == [1, 2, 3]
-    assert logs[2].isna().all()
+    assert list(logs.columns[logs.isna().all()]) == [2]
     assert LogCube(cells).pair(THROUGHPUT, "missing", "two_copy").empty
 
 
 def test_tables_come_back_as_they_were_written(tmp_path: Path) -> None:
-    summary = summarise(make_cells(RUN), SETTINGS)
+    summary, path = summarise(make_cells(RUN), SETTINGS), tmp_path / "summary.csv"
     summary.loc[0, "implementation"] = "null"  # a strategy of that name is no gap
-    write_table(summary, tmp_path / "summary.csv")
-    pd.testing.assert_frame_equal(
-        read_table(tmp_path / "summary.csv"), summary, check_dtype=False, check_exact=True
-    )
+    write_table(summary, path)
+    pd.testing.assert_frame_equal(read_table(path), summary, check_dtype=False, check_exact=True)
 
 
 @pytest.mark.parametrize(
