@@ -35,7 +35,7 @@ from copycost.config.grid import Grid, reference_of, repetitions_in
 from copycost.config.passes import further_jobs
 from copycost.config.testbeds import receives_on
 from copycost.stats.best import Told, find_best
-from copycost.stats.ratios import Direction, Ratio, paired_ratio
+from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import ALIKE, FloatArray
 from copycost.wording.numbers import format_size
 from copycost.wording.words import plural
@@ -52,7 +52,6 @@ COMPARED = {"streams": THROUGHPUT, "round_trips": ROUND_TRIP_TIMES[0]}
 Rows = Mapping[Cell, Mapping[str, Any]]
 """The rows of the tables of streams and of round trips, by repetition."""
 
-_SIGNS = {Direction.ABOVE: 1, Direction.BELOW: -1}
 # Longer than what lies between two repetitions of one run [s].
 _INTERRUPTED_S = 10.0
 
@@ -225,11 +224,7 @@ def is_settled(values: FloatArray, confidence: float) -> bool:
     if values.size < FEWEST_ROUNDS:
         return False
     ratio = paired_ratio(values, confidence_to_settle(confidence))
-    return _sign(ratio) != 0 or (ratio.low > 1.0 / ALIKE and ratio.high < ALIKE)
-
-
-def _sign(ratio: Ratio) -> int:
-    return _SIGNS.get(ratio.direction, 0)
+    return ratio.sign != 0 or (ratio.low > 1.0 / ALIKE and ratio.high < ALIKE)
 
 
 def _jobs_of(
@@ -271,8 +266,8 @@ def _sizes_between(logs: Mapping[Cell, FloatArray], confidence: float) -> list[C
     """Return the cells of sizes between two that disagree, those of the widest bracket first."""
     signs: dict[Cell, dict[int, int]] = defaultdict(dict)
     for cell, values in logs.items():
-        sign = _sign(paired_ratio(values, confidence))
-        signs[replace(cell, msg_bytes=1)][cell.msg_bytes] = sign
+        ratio = paired_ratio(values, confidence)
+        signs[replace(cell, msg_bytes=1)][cell.msg_bytes] = ratio.sign * (ratio.n_pairs > 1)
     found = [
         (low / high, replace(series, msg_bytes=size_between(low, high)))
         for series, by_size in signs.items()

@@ -10,7 +10,7 @@ from copycost.analysis.conditions import POINT
 from copycost.analysis.json_values import Facts
 from copycost.analysis.log_ratios import logarithms
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.analysis.ratio_facts import ratio_facts, ratio_sign
+from copycost.analysis.ratio_facts import ratio_facts
 from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import FloatArray
 
@@ -133,6 +133,6 @@ def _came_to(cells: Sequence[FloatArray], confidence: float) -> Facts | None:
     return ratio_facts(paired_ratio(np.concatenate(cells), confidence)) | {
         "n_cells": len(cells),
         "n_tested": len(ratios),
-        "n_apart": sum(ratio_sign(one) != 0 for one in ratios),
+        "n_apart": sum(one.sign != 0 for one in ratios),
         "spread": (squares / freedom) ** 0.5 if freedom else None,
     }

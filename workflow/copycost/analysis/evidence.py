@@ -84,11 +84,6 @@ def really_not_copied(rows: pd.DataFrame) -> bool:
     return share is not None and share <= NOT_COPIED_SHARE
 
 
-def first_rival(view: View) -> str:
-    """Return what zero_copy is compared with: two_copy, or one_copy where that is missing."""
-    return BASELINE if view.has(BASELINE) else ONE
-
-
 def ring_bytes(view: View) -> float | None:
     """Return the size of the ring of messages, of all threads [bytes]; None where it is hot."""
     if "ring_bytes" not in view.measured:

@@ -97,6 +97,25 @@ def _ratio(found: Facts | None) -> Facts:
     return {"estimate": found["value"]} | {name: found[name] for name in ("low", "high", "n")}
 
 
+def _weighed(found: Facts) -> Facts:
+    """Return the verdict and the estimate of a piece of evidence."""
+    estimate = {"verdict": found["weight"], "estimate": found["value"]}
+    return estimate | {"low": found["low"], "high": found["high"]}
+
+
+def _over_cells(found: Facts, more: str, less: str, *, more_is_better: bool = False) -> Facts:
+    """Return the verdict of a ratio over cells, which has no estimate where these disagree."""
+    told = {1: more, -1: less}.get(found["sign"], "no difference seen")
+    better, worse = ("n_above", "n_below") if more_is_better else ("n_below", "n_above")
+    return {
+        "verdict": "cells disagree" if found["contradict"] else told,
+        "n_cells": found["n_cells"],
+        "n_better": found[better],
+        "n_worse": found[worse],
+        **_ratio(None if found["contradict"] else found),
+    }
+
+
 def _answers(condition: Facts, *, is_trip: bool) -> Iterator[Finding]:
     decisions = condition["decisions"]
     for row, question in product(decisions["rows"], ("fastest", "cheapest")):
@@ -107,7 +126,7 @@ def _answers(condition: Facts, *, is_trip: bool) -> Iterator[Finding]:
                 is_round_trip=is_trip,
                 subject=" or ".join(told["ways"]),
                 reference=decisions["baseline"],
-                quantity=_quantity(condition, question, is_trip=is_trip),
+                quantity=_DECIDED[question][is_trip],
                 msg_bytes=(row["msg_bytes"],),
                 n_threads=tuple(row["n_threads"]),
                 verdict=told["told"] if told["settled"] or told["told"] != "best" else "unsure",
@@ -116,10 +135,11 @@ def _answers(condition: Facts, *, is_trip: bool) -> Iterator[Finding]:
             )
 
 
-def _quantity(condition: Facts, question: str, *, is_trip: bool) -> str:
-    if question == "fastest":
-        return "p50_ns" if is_trip else THROUGHPUT
-    return "cpu_ns_per_round_trip" if is_trip else "cpu_ns_per_byte"
+_DECIDED = {
+    "fastest": (THROUGHPUT, "p50_ns"),
+    "cheapest": ("cpu_ns_per_byte", "cpu_ns_per_round_trip"),
+}
+"""What the best is found by, of streams and of round trips."""
 
 
 def _zero_copy(condition: Facts) -> Iterator[Finding]:
@@ -128,11 +148,10 @@ def _zero_copy(condition: Facts) -> Iterator[Finding]:
     if found["verdict"] == "not_measured":
         return
     rival = found["rivals"][0]
-    copied = condition["evidence"]["all_copied"]
     about = Finding(question="zero_copy", condition=condition["slug"], verdict=found["verdict"],
                     subject="zero_copy", reference=rival)  # fmt: skip
-    share = replace(about, quantity="copied_share", verdict=copied["weight"],
-                    estimate=copied["value"])  # fmt: skip
+    copied = _weighed(condition["evidence"]["all_copied"])
+    share = replace(about, quantity="copied_share", **copied)
     yield replace(
         about,
         reference=" or ".join(found["rivals"]),
@@ -174,22 +193,11 @@ def _misses(condition: Facts) -> Iterator[Finding]:
             subject=found["implementation"],
             reference=BASELINE,
             quantity=f"{found['level']}_per_byte",
-            verdict=_direction(found, "more", "fewer"),
-            n_cells=found["n_cells"],
-            n_better=found["n_below"],
-            n_worse=found["n_above"],
-            **_ratio(None if found["contradict"] else found),
+            **_over_cells(found, "more", "fewer"),
         )
-        beyond = replace(about, quantity="beyond_l1d", verdict=fall["weight"],
-                         estimate=fall["value"], low=fall["low"], high=fall["high"])  # fmt: skip
+        beyond = replace(about, quantity="beyond_l1d", **_weighed(fall))
         is_it = (found["level"], found["implementation"]) == ("l1d_load_misses", "one_copy")
         yield replace(about, reasons=(beyond,) if is_it and fall["value"] is not None else ())
-
-
-def _direction(found: Facts, more: str, less: str) -> str:
-    if found["contradict"]:
-        return "cells disagree"
-    return {1: more, -1: less}.get(found["sign"], "no difference seen")
 
 
 def _threads(condition: Facts) -> Iterator[Finding]:
@@ -197,10 +205,10 @@ def _threads(condition: Facts) -> Iterator[Finding]:
     found, evidence = condition["questions"]["q3"], condition["evidence"]
     wholes = {whole["implementation"]: whole for whole in found["wholes"]}
     grown = {
-        "threads_per_cpu": evidence["threads_above_cpus"],
-        "context_switches_per_message": evidence["switches_grow_with_threads"],
-        "l1d_load_misses_per_byte": evidence["l1d_misses_grow_with_threads"],
-        "llc_load_misses_per_byte": evidence["llc_misses_grow_with_threads"],
+        "threads_per_cpu": _weighed(evidence["threads_above_cpus"]),
+        "context_switches_per_message": _weighed(evidence["switches_grow_with_threads"]),
+        "l1d_load_misses_per_byte": _weighed(evidence["l1d_misses_grow_with_threads"]),
+        "llc_load_misses_per_byte": _weighed(evidence["llc_misses_grow_with_threads"]),
     }
     explained = {row["implementation"]: row for row in found["explained"]}
     for group in found["groups"]:
@@ -215,12 +223,10 @@ def _threads(condition: Facts) -> Iterator[Finding]:
                 correction="Holm, over the condition",
             )
             growth = (
-                replace(about, quantity=quantity, subject="all ways", verdict=one["weight"],
-                        correction="none", estimate=one["value"], low=one["low"],
-                        high=one["high"])
+                replace(about, quantity=quantity, subject="all ways", correction="none", **one)
                 for quantity, one in grown.items()
-                if one["weight"] != "not_measured"
-            )  # fmt: skip
+                if one["verdict"] != "not_measured"
+            )
             ways = explained[name]["ways"] if name in explained else []
             factors = _factors(about, ways[0]) if len(ways) == 1 else ()
             yield replace(about, reasons=(*growth, *factors), **_ratio(wholes.get(name)))
@@ -253,12 +259,15 @@ def _crossovers(condition: Facts) -> Iterator[Finding]:
             if (found := pair[name])
         )  # fmt: skip
         price = (
-            replace(about, quantity=condition["cost_column"], n_better=cost["n_below"],
-                    n_worse=cost["n_above"], verdict=_direction(cost, "more", "less"),
-                    correction="none", **_ratio(None if cost["contradict"] else cost))
+            replace(
+                about,
+                quantity=condition["cost_column"],
+                correction="none",
+                **_over_cells(cost, "more", "less") | {"n_cells": about.n_cells},
+            )
             for cost in [costs.get(pair["implementation"])]
             if cost
-        )  # fmt: skip
+        )
         yield replace(
             about,
             reasons=(*extremes, *price, *_message_cost(condition, about)),
@@ -273,11 +282,7 @@ def _crossovers(condition: Facts) -> Iterator[Finding]:
                 condition=condition["slug"],
                 subject=pair["implementation"],
                 reference=pair["baseline"],
-                verdict=_direction(ratio, "faster", "slower"),
-                n_cells=ratio["n_cells"],
-                n_better=ratio["n_above"],
-                n_worse=ratio["n_below"],
-                **_ratio(None if ratio["contradict"] else ratio),
+                **_over_cells(ratio, "faster", "slower", more_is_better=True),
             )
 
 
@@ -291,10 +296,7 @@ def _message_cost(condition: Facts, about: Finding) -> Iterator[Finding]:
             subject="a byte of the smallest messages",
             reference="one of the largest",
             quantity="small_message_cost",
-            verdict=found["weight"],
-            estimate=found["value"],
-            low=found["low"],
-            high=found["high"],
+            **_weighed(found),
         )
 
 
@@ -305,6 +307,7 @@ def _expectations(condition: Facts) -> Iterator[Finding]:
             continue
         strongest = found["strongest"]
         where: Facts = strongest["where"] if strongest else {}
+        places: Facts = {name: (where[name],) for name in _LISTS if name in where}
         yield Finding(
             question="expectation",
             condition=condition["slug"],
@@ -315,9 +318,8 @@ def _expectations(condition: Facts) -> Iterator[Finding]:
             n_cells=found["n_tested"],
             n_better=found["n_held"],
             n_worse=found["n_violated"],
-            msg_bytes=_one(where, "msg_bytes"),
-            n_threads=_one(where, "n_threads"),
             correction="Holm, over all expectations and conditions",
+            **places,
             **_ratio(strongest),
         )
 
@@ -326,10 +328,6 @@ def _violation(strongest: Facts | None) -> str:
     if strongest is None:
         return "not violated"
     return "once" if strongest["once"] else "violated"
-
-
-def _one(where: Facts, name: str) -> tuple[int, ...]:
-    return (where[name],) if name in where else ()
 
 
 def of(findings: Sequence[Finding], question: str) -> list[Finding]:

@@ -38,21 +38,18 @@ class Placement:
     @property
     def n_cpus(self) -> int:
         """Return how many CPUs both sides have together."""
-        return len({cpu for cpus in self._sides() for cpu in cpus})
+        return len({cpu for cpus in self._sides for cpu in cpus})
 
     def threads_per_cpu(self, n_threads: int) -> int:
         """Return how many threads, of both sides, share the most crowded CPU."""
-        return max(self._load(n_threads).values())
+        placed = [cpus[i % len(cpus)] for cpus in self._sides if cpus for i in range(n_threads)]
+        return max(Counter(placed).values())
 
-    def _load(self, n_threads: int) -> Counter[tuple[int, int]]:
-        return Counter(
-            cpus[i % len(cpus)] for cpus in self._sides() if cpus for i in range(n_threads)
-        )
-
-    def _sides(self) -> Iterator[list[tuple[int, int]]]:
-        """Yield the CPUs of each side, each with the number of the kernel that it belongs to."""
-        for side, cpus in enumerate((self.sender, self.receiver)):
-            yield [(side % self.kernels, cpu) for cpu in cpus]
+    @property
+    def _sides(self) -> list[list[tuple[int, int]]]:
+        """The CPUs of each side, each with the number of the kernel that it belongs to."""
+        sides = (self.sender, self.receiver)
+        return [[(n % self.kernels, cpu) for cpu in cpus] for n, cpus in enumerate(sides)]
 
 
 def placement_of(view: View) -> Placement | None:
@@ -66,9 +63,7 @@ def placement_of(view: View) -> Placement | None:
     pinned = view.measured[sides].drop_duplicates()
     if len(pinned) != 1:
         return None
-    cpus = [
-        tuple(int(digits) for digits in re.findall(r"\d+", str(text))) for text in pinned.iloc[0]
-    ]
+    cpus = [tuple(map(int, re.findall(r"\d+", str(text)))) for text in pinned.iloc[0]]
     if not all(cpus):
         return None
     kernels = kernels_on(view.studied.condition.testbed)

@@ -18,7 +18,6 @@ from copycost.analysis.evidence import (
     ZERO,
     Disagreement,
     Quantity,
-    first_rival,
     quantities,
     weigh,
 )
@@ -157,14 +156,9 @@ def contention_facts(view: View) -> Facts:
 def _explained(rows: Sequence[Facts]) -> list[Facts]:
     if len(rows) <= _FEW:
         return list(rows)
-    ordered = sorted(
-        (row for row in rows if row["whole"]["n"]), key=lambda row: _value(row["whole"])
-    )
+    known = [row for row in rows if row["whole"]["n"]]
+    ordered = sorted(known, key=lambda row: float(row["whole"]["value"]))
     return [ordered[0], ordered[-1]] if len(ordered) > 1 else ordered
-
-
-def _value(fact: Facts) -> float:
-    return float(fact["value"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +191,14 @@ def _parted(
     for all implementations.
     """
     found: dict[str, tuple[list[int], list[int]]] = {name: ([], []) for name in wholes}
-    for parts_of in (_halves, _single):
-        parts = [(name, part) for name, logs in wholes.items() for part in parts_of(logs)]
+    halves = [
+        (name, half)
+        for name, logs in wholes.items()
+        for _, low, high in halves_of(logs)
+        for half in (low, high)
+    ]
+    single = [(name, logs.iloc[[row]]) for name, logs in wholes.items() for row in range(len(logs))]
+    for parts in (halves, single):
         ratios = [view.pooled(part) for _, part in parts]
         signs = settled_signs(ratios, view.settings.confidence)
         for name in wholes:
@@ -209,14 +209,6 @@ def _parted(
             if ways[1] and ways[-1]:
                 found[name] = ways[1], ways[-1]
     return found
-
-
-def _halves(logs: pd.DataFrame) -> list[pd.DataFrame]:
-    return [half for _, low, high in halves_of(logs) for half in (low, high)]
-
-
-def _single(logs: pd.DataFrame) -> list[pd.DataFrame]:
-    return [logs.iloc[[row]] for row in range(len(logs))]
 
 
 def _pairs(view: View, name: str) -> _Pairs:
@@ -282,9 +274,6 @@ def _threads_verdict(view: View, rows: Sequence[Facts]) -> str:
     return courses.pop() if len(courses) == 1 else "differs"
 
 
-_RIVALS = (BASELINE, ONE)
-
-
 def fastest_facts(view: View) -> Facts:
     """Return in how many cells zero_copy beat, or lost to, the copying implementations.
 
@@ -302,7 +291,7 @@ def fastest_facts(view: View) -> Facts:
         `copycost.analysis.decomposition`); None where there is no such cell. Their intervals do not
         allow for the choice of the cells, so no text has them.
     """
-    rivals = [name for name in _RIVALS if view.has(name)] if view.has(ZERO) else []
+    rivals = [name for name in (BASELINE, ONE) if view.has(name)] if view.has(ZERO) else []
     signs: dict[tuple[int, int], list[int]] = {}
     once = False
     for rival in rivals:
@@ -324,21 +313,17 @@ def fastest_facts(view: View) -> Facts:
         "n_won": n_won,
         "n_lost": n_lost,
         "n_open": len(compared) - n_won - n_lost,
-        "slower": _why(view, -1),
-        "faster": _why(view, 1),
+        "slower": _why(view, rivals, -1),
+        "faster": _why(view, rivals, 1),
     }
 
 
-def _why(view: View, sign: int) -> Facts | None:
+def _why(view: View, rivals: Sequence[str], sign: int) -> Facts | None:
     """Return what explains the cells in which zero_copy differs from its first rival that way."""
-    rival = first_rival(view)
-    cells = view.standing(ZERO, rival, sign)
+    cells = view.standing(ZERO, rivals[0], sign) if rivals else []
     if not cells:
         return None
-    return {
-        "n_cells": len(cells),
-        "explained": explain_pair(view, ZERO, rival, cells),
-    }
+    return {"n_cells": len(cells), "explained": explain_pair(view, ZERO, rivals[0], cells)}
 
 
 def _fastest_verdict(n_compared: int, n_cells: int, n_won: int, n_lost: int) -> str:

@@ -10,26 +10,18 @@ from copycost.analysis.json_values import Facts
 from copycost.stats.ratios import Direction, Ratio, paired_ratio
 from copycost.stats.trend_tests import settled_signs
 
-_SIGNS = {Direction.ABOVE: 1, Direction.BELOW: -1, Direction.NO_DIFFERENCE: 0}
-
-
-def ratio_sign(found: Ratio) -> int | None:
-    """Return 1 above, -1 below, 0 no difference seen, None not measured; once: by value alone."""
-    if found.direction is Direction.NOT_MEASURED:
-        return None
-    if found.direction is Direction.OBSERVED_ONCE:
-        return int(np.sign(found.value - 1.0))
-    return _SIGNS[found.direction]
-
 
 def ratio_facts(found: Ratio) -> Facts:
-    """Return a ratio for the templates: n (rounds), value, low, high, sign, once."""
+    """Return a ratio for the templates: n (rounds), value, low, high, sign, once.
+
+    The sign is None where it was not measured.
+    """
     return {
         "n": found.n_pairs,
         "value": found.value,
         "low": found.low,
         "high": found.high,
-        "sign": ratio_sign(found),
+        "sign": found.sign if found.n_pairs else None,
         "once": found.direction is Direction.OBSERVED_ONCE,
     }
 
@@ -60,7 +52,7 @@ def cell_counts(view: View, logs: pd.DataFrame) -> Facts:
     """
     confidence = view.settings.confidence
     cells = _cells(logs, confidence)
-    signs = [ratio_sign(cell) for cell in cells]
+    signs = [cell.sign for cell in cells]
     halves = opposed_halves(logs, confidence)
     return {
         "n_cells": len(cells),

@@ -10,7 +10,7 @@ import numpy as np
 from copycost.analysis.condition_view import View
 from copycost.analysis.expectations import EXPECTATIONS, Check, Expectation
 from copycost.analysis.json_values import Facts
-from copycost.analysis.ratio_facts import ratio_facts, ratio_sign
+from copycost.analysis.ratio_facts import ratio_facts
 from copycost.stats.ratios import Ratio, holm, paired_ratio, simultaneous_ratio, standard_error
 
 
@@ -70,7 +70,7 @@ def _judge(groups: Sequence[Sequence[Check]], confidence: float) -> Iterator[_Ju
     left = np.maximum(ascending.size - np.searchsorted(ascending, p_values), 1)
     for (check, least), is_shown, n in zip(every, stands, left, strict=True):
         is_told = is_shown or check.ratio.n_pairs == 1
-        sign = (ratio_sign(check.ratio) or 0) if is_told else 0
+        sign = check.ratio.sign if is_told else 0
         yield _Judged(check, sign, simultaneous_ratio(check.logs, int(n), confidence, least))
 
 

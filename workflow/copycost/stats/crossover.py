@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from copycost.stats.ratios import Direction, Ratio, paired_ratio
+from copycost.stats.ratios import Direction, paired_ratio
 from copycost.stats.settings import FloatArray, StatisticsSettings
 
 
@@ -91,7 +91,7 @@ def find_crossover(
     if not known:
         return Crossover(Outcome.NOT_MEASURED, False, (), missing, (), (), ())
     once = any(ratios[size].n_pairs == 1 for size in known)
-    signs = {size: _sign(ratios[size]) for size in known}
+    signs = {size: ratios[size].sign for size in known}
     stretches = _stretches(known, signs)
     outcome, turns, lone = _classify(stretches)
     if missing and outcome in (Outcome.ALWAYS, Outcome.NEVER):
@@ -101,12 +101,6 @@ def find_crossover(
         Change(after.sign > 0, before.sizes[-1], after.sizes[0]) for before, after in turns
     )
     return Crossover(outcome, once, known, missing, stretches, lone, changes)
-
-
-def _sign(ratio: Ratio) -> int:
-    if ratio.direction is Direction.OBSERVED_ONCE:
-        return int(np.sign(ratio.value - 1.0))
-    return {Direction.ABOVE: 1, Direction.BELOW: -1}.get(ratio.direction, 0)
 
 
 def _stretches(sizes: Sequence[int], signs: dict[int, int]) -> tuple[Stretch, ...]:

@@ -38,6 +38,13 @@ class Ratio:
     """Two-sided, of "the ratio is 1"; NaN like the interval."""
     direction: Direction
 
+    @property
+    def sign(self) -> int:
+        """Return 1 above, -1 below, 0 no difference seen or not measured; once: by value alone."""
+        if self.direction is Direction.OBSERVED_ONCE:
+            return int(np.sign(self.value - 1.0))
+        return {Direction.ABOVE: 1, Direction.BELOW: -1}.get(self.direction, 0)
+
 
 @cache
 def t_quantile(probability: float, freedom: int) -> float:
