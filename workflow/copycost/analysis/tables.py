@@ -1,7 +1,6 @@
 """From the cells table to medians and ratios: `results/tables/summary.csv` and `ratios.csv`."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -54,13 +53,13 @@ def summarise(cells: pd.DataFrame, settings: StatisticsSettings) -> pd.DataFrame
         for metric in metrics
     ]
     # Interleaved: all metrics of the first cell, then all of the second.
-    counts = np.stack([found.n for found in by_metric], axis=1).ravel()
-    table["n"] = counts
+    columns = dict(zip(_SUMMARY, np.stack(by_metric, axis=2).reshape(4, -1), strict=True))
+    table["n"] = columns["n"].astype(np.int64)
     for name in ("failed", "skipped"):
         lost = np.bincount(cell[status == name], minlength=len(keys))
         table[f"n_{name}"] = np.repeat(lost, len(metrics))
-    for name in ("median", "low", "high"):
-        table[name] = np.stack([getattr(found, name) for found in by_metric], axis=1).ravel()
+    for name in _SUMMARY[1:]:
+        table[name] = columns[name]
     shares = table["metric"].str.endswith("_share")
     table.loc[shares, ["low", "high"]] = table.loc[shares, ["low", "high"]].clip(0.0, 1.0)
     table["confidence"] = settings.confidence
@@ -79,17 +78,16 @@ def summarise(cells: pd.DataFrame, settings: StatisticsSettings) -> pd.DataFrame
 
 def _metrics(cells: pd.DataFrame) -> tuple[str, ...]:
     """Return what is summarised: what guests and whole machines cost only where a run tells it."""
-    in_guests = "accelerator" in cells and bool(cells["accelerator"].notna().any())
-    of_machines = any(
-        name in cells and bool(cells[name].notna().any()) for name in SUMMARISED_OF_MACHINES
-    )
+    told = {name for name in ("accelerator", *SUMMARISED_OF_MACHINES) if name in cells}
+    told = {name for name in told if cells[name].notna().any()}
     return (
         *SUMMARISED,
-        *(SUMMARISED_OF_GUESTS if in_guests else ()),
-        *(SUMMARISED_OF_MACHINES if of_machines else ()),
+        *(SUMMARISED_OF_GUESTS if "accelerator" in told else ()),
+        *(SUMMARISED_OF_MACHINES if told - {"accelerator"} else ()),
     )
 
 
+_SUMMARY = ("n", "median", "low", "high")
 _MODES = {"n_lower": 0, "lower_mode": np.nan, "upper_mode": np.nan}
 
 
@@ -106,33 +104,22 @@ def _modes(cells: Sequence[FloatArray], confidence: float) -> list[tuple[int, fl
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """One metric over all cells: arrays of shape (n_cells,)."""
-
-    n: IntArray
-    median: FloatArray
-    low: FloatArray
-    high: FloatArray
-
-
 def _summarise_metric(
     values: FloatArray, cell: IntArray, n_cells: int, settings: StatisticsSettings
-) -> _Column:
+) -> FloatArray:
+    """Return `_SUMMARY` of one metric over all cells, shape (4, n_cells)."""
     known = ~np.isnan(values) & (cell >= 0)
     order = np.argsort(cell[known], kind="stable")
     ordered = values[known][order]
     n = np.bincount(cell[known], minlength=n_cells)
     starts = np.cumsum(n) - n
-    result = _Column(n, *(np.full(n_cells, np.nan) for _ in range(3)))
+    result = np.stack([n, *np.full((3, n_cells), np.nan)])
     # Cells with the same number of repetitions share one draw of resamples.
     for count in np.unique(n[n > 0]):
         which = np.flatnonzero(n == count)
         matrix = ordered[starts[which, None] + np.arange(count)]
         found = median_intervals(matrix, settings)
-        result.median[which] = found.median
-        result.low[which] = found.low
-        result.high[which] = found.high
+        result[1:, which] = found.median, found.low, found.high
     return result
 
 
