@@ -105,9 +105,22 @@ def analysed(seed: int) -> tuple[Facts, str]:
     return facts, text_of(facts, "decisions", "decisions_by_size", "analysis", "results")
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_text_reads_like_a_person_wrote_it(seed: int) -> None:
-    _, text = analysed(seed)
+@pytest.fixture(params=SEEDS)
+def found(request: pytest.FixtureRequest) -> tuple[Facts, str]:
+    return analysed(request.param)
+
+
+@pytest.fixture
+def facts(found: tuple[Facts, str]) -> Facts:
+    return found[0]
+
+
+@pytest.fixture
+def text(found: tuple[Facts, str]) -> str:
+    return found[1]
+
+
+def test_text_reads_like_a_person_wrote_it(text: str) -> None:
     prose = "\n".join(line for line in text.splitlines() if not line.startswith(("| :", "![")))
     prose = re.sub(r" \.(folded|grouped)}", "}", prose.replace(NBSP, " "))
     for wrong in (
@@ -117,13 +130,11 @@ def test_text_reads_like_a_person_wrote_it(seed: int) -> None:
         r"\b(?:[02-9]|\d\d+) (?:thread|cell|size|comparison|round|repetition)\b",
         r"\b(\w{3,}) \1\b", r"e[+-]\d\d", r"[1-9]\d*\.\d{4,}", r"_bytes|_ns\b|_per_byte",
     ):  # fmt: skip
-        found = re.search(wrong, prose, flags=re.IGNORECASE if wrong == r"\bnan\b" else 0)
-        assert not found, f"{wrong}: {prose[max(0, found.start() - 80) : found.end() + 40]!r}"
+        at = re.search(wrong, prose, flags=re.IGNORECASE if wrong == r"\bnan\b" else 0)
+        assert not at, f"{wrong}: {prose[max(0, at.start() - 80) : at.end() + 40]!r}"
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_labels_start_paragraphs_and_sections_have_text(seed: int) -> None:
-    _, text = analysed(seed)
+def test_labels_start_paragraphs_and_sections_have_text(text: str) -> None:
     for match in re.finditer(r"\*\*[A-Z][a-z ]+\.\*\*", text):
         assert text[: match.start()].endswith("\n\n"), match[0]
         assert re.match(r" \S", text[match.end() :]), match[0]
@@ -131,9 +142,7 @@ def test_labels_start_paragraphs_and_sections_have_text(seed: int) -> None:
         assert re.match(r"\n\n+\S", text[match.end() :]), match[0]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_references_lead_somewhere(seed: int) -> None:
-    facts, text = analysed(seed)
+def test_references_lead_somewhere(facts: Facts, text: str) -> None:
     ids = set(re.findall(r"{#([a-z0-9-]+)[ }]", text)) | {"sec-results", "tbl-counters"}
     ids |= {"sec-compared", "sec-limits"}
     for name in facts["measured_conditions"]:
@@ -141,9 +150,7 @@ def test_references_lead_somewhere(seed: int) -> None:
     assert set(re.findall(r"@([a-z0-9-]+)", text)) <= ids
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_each_condition_has_a_decision_table_with_all_its_sizes(seed: int) -> None:
-    facts, _ = analysed(seed)
+def test_each_condition_has_a_decision_table_with_all_its_sizes(facts: Facts) -> None:
     text = text_of(facts, "decisions_by_size")
     names = [slug(name) for name in facts["measured_conditions"]]
     assert re.findall(r"{#tbl-([a-z0-9-]+)-decision}", text) == names
@@ -153,9 +160,7 @@ def test_each_condition_has_a_decision_table_with_all_its_sizes(seed: int) -> No
         assert sorted({row["msg_bytes"] for row in rows}) == bed["grid"]["msg_bytes"]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_answers_do_not_contradict_each_other(seed: int) -> None:
-    facts, _ = analysed(seed)
+def test_answers_do_not_contradict_each_other(facts: Facts) -> None:
     for name in facts["measured_conditions"]:
         bed = facts["conditions"][name]
         one, zero = (bed["crossovers"][f"{a}_vs_two_copy"] for a in ("one_copy", "zero_copy"))
@@ -175,9 +180,7 @@ def test_answers_do_not_contradict_each_other(seed: int) -> None:
             assert not {"one_copy_misses_less", "zero_copy_misses_less"} & broken
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_second_answers_agree_with_the_first(seed: int) -> None:
-    facts, _ = analysed(seed)
+def test_second_answers_agree_with_the_first(facts: Facts) -> None:
     real = facts["real_zero_copy"]
     claimed = {(pair["slug"], pair["implementation"]) for pair in real["pairs"]}
     copied = {(pair["slug"], pair["implementation"]) for pair in real["copied"]}
@@ -188,19 +191,13 @@ def test_second_answers_agree_with_the_first(seed: int) -> None:
         if name == "zero_copy":
             assert bed["evidence"]["all_copied"]["weight"] == "contradicted"
     for row in real["cold_beside_hot"]:
-        assert {
-            (row["slug"], row["implementation"]),
-            (row["hot"], row["implementation"]),
-        } <= claimed
-        if row["brackets"] is not None and row["verdict"] == "smaller":
-            assert row["brackets"][0]["above_bytes"] <= row["brackets"][1]["below_bytes"]
-        if row["brackets"] is not None and row["verdict"] == "larger":
-            assert row["brackets"][0]["below_bytes"] >= row["brackets"][1]["above_bytes"]
+        assert {(row[where], row["implementation"]) for where in ("slug", "hot")} <= claimed
+        if row["brackets"] is not None and row["verdict"] in ("smaller", "larger"):
+            first, second = row["brackets"][:: 1 if row["verdict"] == "smaller" else -1]
+            assert first["above_bytes"] <= second["below_bytes"]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_places_of_a_ranking_are_possible(seed: int) -> None:
-    facts, _ = analysed(seed)
+def test_places_of_a_ranking_are_possible(facts: Facts) -> None:
     for name in facts["measured_conditions"]:
         ranking = facts["conditions"][name]["ranking"]
         for at in ranking["sizes"]:
@@ -214,10 +211,8 @@ def test_places_of_a_ranking_are_possible(seed: int) -> None:
 
 def _check_pair(pair: Facts) -> None:
     assert pair["n_better"] + pair["n_worse"] + pair["n_even"] == pair["n_compared"]
-    if pair["overall"] == "always":
-        assert pair["n_better"] == pair["n_cells"]
-    if pair["overall"] == "never":
-        assert pair["n_worse"] == pair["n_cells"]
+    for overall, count in (("always", "n_better"), ("never", "n_worse")):
+        assert pair["overall"] != overall or pair[count] == pair["n_cells"]
     by_size = {"better": 0, "worse": 0, "even": 0}
     for row in pair["by_threads"]:
         for verdict, sizes in row["sizes"].items():
@@ -229,15 +224,11 @@ def _check_pair(pair: Facts) -> None:
             assert change["below_bytes"] < change["above_bytes"]
     if pair["overall"] == "depends":
         assert pair["reversals"]
-    for size in pair["reversals"]:
-        assert size["better"]
-        assert size["worse"]
+    assert all(size["better"] and size["worse"] for size in pair["reversals"])
     assert list(by_size.values()) == [pair["n_better"], pair["n_worse"], pair["n_even"]]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_always_is_said_only_of_all_cells(seed: int) -> None:
-    facts, text = analysed(seed)
+def test_always_is_said_only_of_all_cells(facts: Facts, text: str) -> None:
     said = text.replace("not always", "").replace("never as zero", "").lower()
     assert not re.search(r"\b(?:always|never)\b", said)
     outcomes = {
