@@ -57,14 +57,6 @@ _INTERRUPTED_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Time:
-    """Seconds of measuring: used so far, and what one repetition takes on average."""
-
-    used_s: float
-    each_s: float
-
-
-@dataclass(frozen=True, slots=True)
 class Choice:
     """What a pass adds: the first repetition of each job, sorted."""
 
@@ -81,10 +73,9 @@ def choose_cells(rows: Rows, config: Config, number: int) -> Choice:
     `rows` are all repetitions so far; the configuration states a time.
     """
     assert config.measure.minutes is not None, "nobody asks for passes"
-    time = time_of(rows)
-    left_s = min(
-        (MOST_REPETITIONS - len(rows)) * time.each_s, 60.0 * config.measure.minutes - time.used_s
-    )
+    used_s = time_of(rows)
+    each_s = used_s / max(len(rows), 1)
+    left_s = min((MOST_REPETITIONS - len(rows)) * each_s, 60.0 * config.measure.minutes - used_s)
     rounds = Grid.of(config).rounds
     n_each = partial(repetitions_in, config, rounds=rounds)
     cubes = cubes_of(rows)
@@ -100,7 +91,7 @@ def choose_cells(rows: Rows, config: Config, number: int) -> Choice:
     ]
     more = [jobs(cell) for cell in most_decisive(logs, config.statistics.confidence)]
     items = [item for item in (*answers, *between, *more) if item]
-    n_fit = left_s / max(time.each_s, 1e-9)
+    n_fit = left_s / max(each_s, 1e-9)
     wanted, n_left = within(items, n_fit / (PASSES + 1 - number), n_each)
     if not wanted:  # what is left is too short to be shared
         wanted, n_left = within(items, n_fit, n_each)
@@ -108,8 +99,8 @@ def choose_cells(rows: Rows, config: Config, number: int) -> Choice:
     return Choice(cells, sum(map(n_each, cells)), n_left)
 
 
-def time_of(rows: Rows) -> Time:
-    """Return the time that repetitions took, with what lies between them.
+def time_of(rows: Rows) -> float:
+    """Return the time [s] that repetitions took, with what lies between them.
 
     Between two may lie the end of one job and the start of the next; but not where a run was
     interrupted, for a night perhaps.
@@ -118,9 +109,8 @@ def time_of(rows: Rows) -> Time:
     gaps = [
         (after[1] - before[2]) / 1e9 for before, after in pairwise(spans) if before[0] == after[0]
     ]
-    used_s = sum(row["wall_s"] for row in rows.values())
-    used_s += sum(gap for gap in gaps if 0.0 < gap < _INTERRUPTED_S)
-    return Time(used_s, used_s / max(len(rows), 1))
+    used_s = sum(float(row["wall_s"]) for row in rows.values())
+    return used_s + sum(float(gap) for gap in gaps if 0.0 < gap < _INTERRUPTED_S)
 
 
 def cubes_of(rows: Rows) -> dict[Cell, LogCube]:
@@ -209,8 +199,8 @@ def most_decisive(logs: Mapping[Cell, FloatArray], confidence: float) -> list[Ce
 
     `logs` is as of `log_ratios`, the confidence that of the configuration.
     """
-    open_ones = [cell for cell, values in logs.items() if not is_settled(values, confidence)]
-    return sorted(open_ones, key=lambda cell: (-_distance(logs[cell]), cell))
+    still_open = [cell for cell, values in logs.items() if not is_settled(values, confidence)]
+    return sorted(still_open, key=lambda cell: (-_distance(logs[cell]), cell))
 
 
 def _distance(values: FloatArray) -> float:

@@ -1,7 +1,7 @@
 """The conditions of a run: what was measured under each, in the order of the config."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,8 +22,6 @@ POINT = ["implementation", "msg_bytes", "n_threads"]
 
 CELL = ["study", *KEYS, *POINT]
 """Columns that name a cell."""
-
-_SECTIONS = ("streams", "udp")
 
 
 def with_condition(table: pd.DataFrame) -> pd.DataFrame:
@@ -121,8 +119,7 @@ def studied_conditions(config: Mapping[str, Any], cells: pd.DataFrame) -> tuple[
     The table is one `with_condition`. Cells that cannot exist have no row, so what was meant to be
     measured is what the config, in the words of config.yaml, and the table agree on.
     """
-    sections = [config[name] for name in _SECTIONS if name in config]
-    return _studied(sections, cells)
+    return _studied([config[name] for name in ("streams", "udp") if name in config], cells)
 
 
 def studied_round_trips(section: Mapping[str, Any], rows: pd.DataFrame) -> tuple[Studied, ...]:
@@ -134,7 +131,14 @@ def _studied(sections: Iterable[Mapping[str, Any]], cells: pd.DataFrame) -> tupl
     by_condition = dict(list(cells.groupby("condition", sort=False)))
     found: list[Studied] = []
     for section in sections:
-        for condition in _conditions_of(section):
+        # one made for a foreign table lacks what is usual
+        places = itertools.product(
+            section["testbeds"],
+            map(str, section.get("working_sets", (HOT,))),
+            section.get("receivers", (RECV,)),
+            section.get("placements", (APART,)),
+        )
+        for condition in itertools.starmap(Condition, places):
             rows = by_condition.pop(condition.slug, None)
             if rows is not None:
                 there = set(rows["implementation"])
@@ -170,14 +174,3 @@ def is_sender_only(condition: Condition, rows: pd.DataFrame) -> bool:
     if not condition.sender_only:
         return False
     return not rows["both_cpu_ns_per_byte"].notna().any()
-
-
-def _conditions_of(section: Mapping[str, Any]) -> Iterator[Condition]:
-    """Yield the conditions of a section; one made for a foreign table lacks what is usual."""
-    for testbed, working_set, receiver, placement in itertools.product(
-        section["testbeds"],
-        section.get("working_sets", (HOT,)),
-        section.get("receivers", (RECV,)),
-        section.get("placements", (APART,)),
-    ):
-        yield Condition(testbed, str(working_set), receiver, placement)

@@ -98,6 +98,8 @@ def method_facts(cells: pd.DataFrame, config: dict[str, Any]) -> Facts:
     usual: Facts = {"fresh": False, "interval_us": 0, "minutes": NONE}
     measure = usual | dict(config["measure"])
     measured = cells[cells["status"] == "measured"]
+    raised = measured.loc[measured["receive_lowat_bytes"] > 1, ["msg_bytes", "receive_lowat_bytes"]]
+    by_placement = dict(list(with_condition(measured).groupby("placement")))
     return measure | {
         "n_added_cells": _n_added(cells, config),
         "looks": _look_facts(measure["minutes"], config["statistics"]["confidence"]),
@@ -107,10 +109,19 @@ def method_facts(cells: pd.DataFrame, config: dict[str, Any]) -> Facts:
             "ratio": ratios.METHOD,
             "ratio picked out of many": ratios.PICKED_METHOD,
         },
-        "receive_lowat": _receive_lowat(measured),
+        # SO_RCVLOWAT of the receivers by message size [bytes], where it is not the kernel's
+        "receive_lowat": [
+            {"msg_bytes": int(size), "bytes": int(lowat)}
+            for size, lowat in sorted(set(raised.itertuples(index=False, name=None)))
+        ],
         "read_bytes": sorted(measured["read_bytes"].dropna().astype(int).unique().tolist()),
         "congestion_control_used": _texts(measured["congestion_control"]),
-        "placements": _placements(measured),
+        "placements": [
+            {"placement": name}
+            | {side: _texts(by_placement[name][side]) for side in ("sender_cpus", "receiver_cpus")}
+            for name in PLACEMENTS
+            if name in by_placement
+        ],
         "cpu_source": _texts(measured["cpu_source"]),
         "user_mode_only": bool(measured["user_mode_only"].fillna(False).astype(bool).any()),
     }
@@ -145,26 +156,6 @@ def _n_added(cells: pd.DataFrame, config: dict[str, Any]) -> int:
     found = with_condition(cells)[["testbed", *_CELL]].drop_duplicates()
     pairs = zip(found["testbed"], found["msg_bytes"], strict=True)
     return sum((str(testbed), int(size)) not in stated for testbed, size in pairs)
-
-
-def _receive_lowat(measured: pd.DataFrame) -> list[Facts]:
-    """Return SO_RCVLOWAT of the receivers by message size [bytes], where it is not the kernel's."""
-    raised = measured.loc[measured["receive_lowat_bytes"] > 1, ["msg_bytes", "receive_lowat_bytes"]]
-    return [
-        {"msg_bytes": int(size), "bytes": int(lowat)}
-        for size, lowat in sorted(set(raised.itertuples(index=False, name=None)))
-    ]
-
-
-def _placements(measured: pd.DataFrame) -> list[Facts]:
-    """Return the CPUs of each side by placement, the usual one first."""
-    by_placement = dict(list(with_condition(measured).groupby("placement")))
-    return [
-        {"placement": name}
-        | {side: _texts(by_placement[name][side]) for side in ("sender_cpus", "receiver_cpus")}
-        for name in PLACEMENTS
-        if name in by_placement
-    ]
 
 
 def grid_facts(config: dict[str, Any], conditions: list[str]) -> Facts:

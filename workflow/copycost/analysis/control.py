@@ -69,15 +69,9 @@ def control_of(
 ) -> Facts | None:
     """Return what a reference came to against itself, None where it was measured nowhere so.
 
-    Every ratio would be 1 but for noise and for what the method itself does.
-
-    Parameters
-    ----------
-    measured
-        Per condition (slug) its measured repetitions.
-    columns
-        Per condition which column a quantity is in; the same quantities in all, the first of which
-        tells whether there is a control.
+    Every ratio would be 1 but for noise and for what the method itself does. Read are, per
+    condition (slug), its measured repetitions, and which column a quantity is in; the same
+    quantities in all, the first of which tells whether there is a control.
 
     Keys
     ----

@@ -84,7 +84,6 @@ def decision_facts(contest: Contest) -> Facts:
     ----
     baseline: What ratios are to: two_copy where it was measured, else the first of the ways; None
         where nothing was measured.
-    ways, n_threads: Those of the condition.
     rows: Per size, ascending: one row over all thread counts together, of which every round is the
         mean of the logarithms; or one per thread count, where these cannot be told together (see
         `are_together`).
@@ -92,8 +91,8 @@ def decision_facts(contest: Contest) -> Facts:
 
     Keys of a row
     -------------
-    msg_bytes, n_threads: The size and the thread counts that it is about.
-    missing: The ways of the condition that were not measured here.
+    msg_bytes, n_threads, missing: The size and the thread counts that it is about, and the ways of
+        the condition that were not measured here.
     fastest, cheapest: What is told of either (below); None where nothing was measured.
     price: What the cheapest way (the likeliest of several) costs: the lowest and the highest median
         over the thread counts, in the contest's unit; None like `cheapest`, and of a reference that

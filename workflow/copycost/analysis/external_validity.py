@@ -23,14 +23,12 @@ def real_zero_copy_facts(views: Mapping[str, View]) -> Facts:
     Keys
     ----
     status: ``measured`` (in some condition), ``copied`` (zero-copy was measured, but the kernel
-        copied), ``not_told`` (it was measured, and the kernel did not say), ``not_measured`` (no
-        zero-copy send was measured).
-    pairs: Condition and implementation where at most `NOT_COPIED_SHARE` of the completions were
-        marked as copied: slug, implementation, copied_share, sender_only.
+        copied), ``not_told`` (it was measured, and the kernel did not say), ``not_measured``.
+    pairs: Where at most `NOT_COPIED_SHARE` of the completions were marked as copied: slug,
+        implementation, copied_share, sender_only.
     copied: The same where more were: slug, implementation, copied_share.
-    lost: Conditions with nobody to copy for that were asked for and not measured: slug, n, reason,
-        remedy.
-    alone: Conditions with nobody to copy for.
+    alone, lost: Conditions with nobody to copy for; of those that were asked for and not measured:
+        slug, n, reason, remedy.
     cold_beside_hot: Per testbed, implementation, thread count and measure; see `_cold_beside_hot`.
     """
     real: list[Facts] = []

@@ -78,10 +78,8 @@ def cells_contradict(logs: pd.DataFrame, confidence: float) -> bool:
 def opposed_halves(logs: pd.DataFrame, confidence: float) -> list[Facts]:
     """Return along what the lower half and the higher one are shown to lie on different sides.
 
-    Keys
-    ----
-    axis: ``msg_bytes`` or ``n_threads``.
-    sign: 1 where the larger sizes, or the more threads, lie above 1; else -1.
+    Per ``axis``, msg_bytes or n_threads, ``sign`` is 1 where the larger sizes, or the more threads,
+    lie above 1; else -1.
     """
     halves = list(halves_of(logs))
     ratios = [pooled_ratio(half, confidence) for _, low, high in halves for half in (low, high)]

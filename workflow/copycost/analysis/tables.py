@@ -154,20 +154,11 @@ def compare(
 ) -> pd.DataFrame:
     """Return the ratio of every pair of implementations in every cell, with its verdict.
 
-    Parameters
-    ----------
-    cells
-        The cells table: one row per repetition.
-    metrics
-        What to compare; None for throughput and every cost per byte.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `RATIO_COLUMNS`, one row per condition, size, thread count, pair and metric,
-        also where nothing was measured (n_pairs 0, NaN, "not measured"). `p_holm` is corrected for
-        the number of cells of the same condition, pair and metric; verdicts are of the cell alone.
-        Where nobody receives, the costs are the sender's, under their own names.
+    Of the cells table and some metrics, else of throughput and every cost per byte:
+    `RATIO_COLUMNS`, one row per condition, size, thread count, pair and metric, also where nothing
+    was measured (n_pairs 0, NaN, "not measured"). `p_holm` is corrected for the number of cells of
+    the same condition, pair and metric; verdicts are of the cell alone. Where nobody receives, the
+    costs are the sender's, under their own names.
     """
     rows: list[dict[str, object]] = []
     for key, part in with_condition(cells).groupby(["study", *KEYS], sort=True):

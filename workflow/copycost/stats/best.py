@@ -40,20 +40,17 @@ class Best:
 
 
 def find_best(logs: FloatArray, confidence: float) -> Best:
-    """Return which row is the best, or which rows may be.
+    """Return which row of logarithms, higher is better, is the best, or which rows may be.
 
-    One is called the best only if it is shown to be better than every other, each compared round
-    by round with Student's t. All these comparisons have to hold, so none of them needs a
-    correction for their number: that is the intersection-union test, and one of two that are alike
-    is called the best in at most 1 - `confidence` of the runs. Where it is not shown, a row is left
-    out only if it is shown to be worse than the likeliest one, with Holm's correction, since that
-    it is left out wrongly takes only one of these comparisons to go wrong.
+    One is called the best only if it is shown to be better than every other, each compared round by
+    round with Student's t. All these comparisons have to hold, so none of them needs a correction
+    for their number: that is the intersection-union test, and one of two that are alike is called
+    the best in at most 1 - `confidence` of the runs. Where it is not shown, a row is left out only
+    if it is shown to be worse than the likeliest one, with Holm's correction, since that it is left
+    out wrongly takes only one of these comparisons to go wrong.
 
-    Parameters
-    ----------
-    logs
-        Shape (n_things, n_rounds), at least one thing, else `ValueError`: logarithms, higher is
-        better; NaN where a round lacks a value. Every thing has some value.
+    Shape of `logs`: (n_things, n_rounds), at least one thing, else `ValueError`; NaN where a round
+    lacks a value, of which every thing has some.
 
     Source
     ------

@@ -96,14 +96,9 @@ def pooled_difference(logs_a: FloatArray, logs_b: FloatArray) -> LogDifference:
 def with_run_spread(found: LogDifference, spread: float, freedom: float) -> LogDifference:
     """Return the difference of two single runs, which lie off by more than their rounds tell.
 
-    Parameters
-    ----------
-    spread
-        Standard deviation of a run's mean around that of all runs, beyond what the scatter of its
-        rounds makes of it [logarithm].
-    freedom
-        How well that is known, as degrees of freedom: few allow for cells whose runs differ by
-        more than the usual one's do.
+    The spread is the standard deviation of a run's mean around that of all runs, beyond what the
+    scatter of its rounds makes of it [logarithm]; the freedom, how well that is known: few degrees
+    allow for cells whose runs differ by more than the usual one's do.
     """
     if not found.has_interval:
         return found

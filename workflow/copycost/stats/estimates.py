@@ -104,16 +104,10 @@ def intervals(
 ) -> MedianIntervals:
     """Return the median of each row and its interval, within what there can be.
 
-    Parameters
-    ----------
-    values
-        Shape (n_rows, n): n repetitions each, none below 0, no NaN.
-    is_share
-        Nothing is above 1. Of a share above a half, the interval is that of the rest: 0.97 is as
-        far from 1 as 0.03 from 0.
-    most
-        No interval reaches beyond it, unless its median does: as many CPUs as there are threads.
-        One for all, or shape (n_rows,).
+    Shape of the values: (n_rows, n), n repetitions each, none below 0, no NaN. Nothing is above 1
+    in shares; of one above a half, the interval is that of the rest: 0.97 is as far from 1 as 0.03
+    from 0. No interval reaches beyond `most`, one for all or one per row, unless its median does:
+    as many CPUs as there are threads.
     """
     found = median_intervals(values, settings)
     low = np.maximum(found.low, 0.0)

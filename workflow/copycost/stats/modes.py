@@ -66,13 +66,7 @@ def least_in_a_mode(n: int) -> int:
 
 
 def widest_gaps(logs: FloatArray) -> Gaps:
-    """Return where each cell divides best.
-
-    Parameters
-    ----------
-    logs
-        Shape (n_cells, n): logarithms of the repetitions, no NaN.
-    """
+    """Return where each cell of logarithms, shape (n_cells, n) without NaN, divides best."""
     n_cells, n = logs.shape
     found = Gaps(np.zeros(n_cells, np.int64), np.zeros(n_cells), np.zeros(n_cells))
     if n < FEWEST:

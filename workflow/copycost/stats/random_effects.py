@@ -45,11 +45,8 @@ def across_hosts(effects: FloatArray, errors: FloatArray, confidence: float) -> 
     squared errors (the unweighted estimator of Hedges and Olkin), and what is left of the
     uncertainty is Student's t. How often these intervals hold the truth: docs/across_hosts.md.
 
-    Parameters
-    ----------
-    effects, errors
-        Shape (n,): logarithm of each host's ratio, and its standard error; NaN where a host has
-        none. Hosts without an effect are left out; without an error, the others' mean is taken.
+    Effects, logarithms of ratios, and their standard errors have the shape (n,). Hosts without an
+    effect, which is NaN, are left out; without an error, the others' mean is taken.
 
     Source
     ------

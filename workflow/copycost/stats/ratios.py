@@ -96,14 +96,9 @@ def standard_error(values: FloatArray) -> float:
 def holm(p_values: FloatArray, at_least: int = 1) -> FloatArray:
     """Return p-values corrected for the number of comparisons made (Holm's step-down method).
 
-    NaN stays NaN and does not count as a comparison.
-
-    Parameters
-    ----------
-    at_least
-        How many of the comparisons have to hold for what is concluded from them. So many of the
-        corrected p-values are below a level only if so many comparisons hold, but for an error of
-        that level, however the comparisons depend on one another; 1 is Holm's method.
+    NaN stays NaN and does not count as a comparison. So many of the corrected p-values as have to
+    hold for what is concluded, `at_least`, are below a level only if so many comparisons hold, but
+    for an error of that level, however the comparisons depend on one another; 1 is Holm's method.
 
     Source
     ------
