@@ -20,20 +20,13 @@ def question_of(run: Run) -> Facts:
 
 
 def test_turn_is_found_where_it_is() -> None:
-    run = Run(
-        msg_bytes=SIZES,
-        n_threads=(1, 2, 4),
-        noise=0.005,
-        repetitions=5,
-        scaling=lambda n_threads: {1: 1.0, 2: 1.8, 4: 1.2}[n_threads],
-    )
-    question = question_of(run)
+    scaling = {1: 1.0, 2: 1.8, 4: 1.2}.__getitem__
+    grid = {"msg_bytes": SIZES, "n_threads": (1, 2, 4), "repetitions": 5}
+    question = question_of(Run(**grid, noise=0.005, scaling=scaling))
     assert question["verdict"] == "turns"
     (group,) = question["groups"]
-    assert group["told"] == [
-        {"fewer": 1, "more": 2, "sign": 1},
-        {"fewer": 2, "more": 4, "sign": -1},
-    ]
+    told = [(one["fewer"], one["more"], one["sign"]) for one in group["told"]]
+    assert told == [(1, 2, 1), (2, 4, -1)]
     assert (group["fewest"], group["most"], group["open_from"]) == (1, 4, None)
     wholes = [row["value"] for row in question["wholes"]]
     assert wholes == pytest.approx([1.2] * 3, rel=0.05)
@@ -41,14 +34,8 @@ def test_turn_is_found_where_it_is() -> None:
 
 def test_rise_too_small_for_any_step_is_told() -> None:
     """15 % per doubling, of which no single step is sure: their sum is."""
-    run = Run(
-        msg_bytes=(256, 4096, 65536),
-        n_threads=(1, 2, 4, 8),
-        noise=0.04,
-        repetitions=5,
-        scaling=lambda n_threads: 1.15 ** math.log2(n_threads),
-    )
-    facts = facts_of(run)
+    grid = {"msg_bytes": (256, 4096, 65536), "n_threads": (1, 2, 4, 8), "repetitions": 5}
+    facts = facts_of(Run(**grid, noise=0.04, scaling=lambda n: 1.15 ** math.log2(n)))
     assert facts["conditions"]["veth"]["questions"]["q3"]["verdict"] == "rises"
     assert "from 1 to 8 threads throughput rose in all." in text_of(facts, "analysis")
 
@@ -88,12 +75,8 @@ def test_cells_that_contradict_each_other_have_no_growth() -> None:
         grown = 2.0 if row["msg_bytes"] < 4096 else 0.5
         return 0.01 * grown ** (row["n_threads"] - 1) * (1 + 0.001 * row["rep"])
 
-    run = Run(
-        msg_bytes=SIZES,
-        n_threads=(1, 2),
-        noise=0.005,
-        changes={"context_switches_per_message": switches},
-    )
+    changes = {"context_switches_per_message": switches}
+    run = Run(msg_bytes=SIZES, n_threads=(1, 2), noise=0.005, changes=changes)
     found = facts_of(run)["conditions"]["veth"]["evidence"]["switches_grow_with_threads"]
     assert found["weight"] == "cells_disagree"
     assert (found["n_above"], found["n_below"], found["n_cells"]) == (3, 3, 6)

@@ -1,15 +1,13 @@
 """One ratio over many cells: what is told where these contradict each other."""
 
 import itertools
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from copycost.analysis.condition_view import View
-from copycost.analysis.ratio_facts import cell_counts, cells_contradict, opposed_halves
+from copycost.analysis.ratio_facts import cell_counts
 
 SIZES, THREADS, N_ROUNDS = (64, 1024, 16384, 65536), (1, 2), 3
 
@@ -23,8 +21,7 @@ def logs_of(means: dict[tuple[int, int], float], noise: float, seed: int = 1) ->
 
 
 def counts_of(logs: pd.DataFrame) -> dict[str, Any]:
-    view = SimpleNamespace(settings=SimpleNamespace(confidence=0.95))
-    return cell_counts(cast("View", view), logs)
+    return cell_counts(logs, 0.95)
 
 
 def halved(axis: int, sign: int) -> dict[tuple[int, int], float]:
@@ -59,14 +56,11 @@ def test_cells_of_which_none_is_sure_contradict_each_other_by_halves() -> None:
 def test_whatever_contradicts_has_cells_on_both_sides_or_halves(seed: int) -> None:
     rng = np.random.default_rng(seed)
     means = {cell: float(rng.normal(0.0, 0.05)) for cell in itertools.product(SIZES, THREADS)}
-    logs = logs_of(means, noise=0.03, seed=seed)
-    found = counts_of(logs)
-    assert found["contradict"] == cells_contradict(logs, 0.95)
+    found = counts_of(logs_of(means, noise=0.03, seed=seed))
     if found["contradict"]:
         assert found["halves"] or (found["n_above"] and found["n_below"])
 
 
 def test_cells_alike_have_no_halves_that_contradict() -> None:
-    logs = logs_of(dict.fromkeys(itertools.product(SIZES, THREADS), 0.3), noise=0.01)
-    assert opposed_halves(logs, 0.95) == []
-    assert not counts_of(logs)["contradict"]
+    found = counts_of(logs_of(dict.fromkeys(itertools.product(SIZES, THREADS), 0.3), noise=0.01))
+    assert (found["halves"], found["contradict"]) == ([], False)

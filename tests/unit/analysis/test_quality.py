@@ -112,9 +112,8 @@ def test_table_has_a_row_per_cell_with_values_and_flags() -> None:
     one = table[table["implementation"] == "one_copy"]
     assert set(one["disturbed_reps"]) == {"2;4"}
     assert set(one["n_foreign_load"]) == set(one["n_steal"]) == {2}
-    assert one["flag_steal"].all()
+    assert list(table["flag_steal"]) == list(table["implementation"] == "one_copy")
     assert not one["flag_throttled"].any()
-    assert not table.loc[table["implementation"] == "two_copy", "flag_steal"].any()
     lost = table[table["n"] == 0]
     assert len(lost) == 2
     assert lost["flag_few_repetitions"].all()
@@ -123,10 +122,8 @@ def test_table_has_a_row_per_cell_with_values_and_flags() -> None:
 
 
 def test_what_was_not_measured_is_no_flag() -> None:
-    cells = make_cells(
-        Run(**SMALL, changes={"first_half_share": np.nan, "tcp_retransmits": np.nan})
-    )
-    table = quality_table(cells)
+    gone = {"first_half_share": np.nan, "tcp_retransmits": np.nan}
+    table = quality_table(make_cells(Run(**SMALL, changes=gone)))
     assert table[["halves", "retransmits_per_gigabyte"]].isna().all(axis=None)
     assert not table[["flag_halves", "flag_retransmits"]].any(axis=None)
     assert [f"flag_{gate.id}" for gate in GATES] == [c for c in table if c.startswith("flag_")]

@@ -116,11 +116,7 @@ class View:
 
     def has(self, *implementations: str) -> bool:
         """Tell whether each of these has at least one measured repetition."""
-        return self._found.issuperset(implementations)
-
-    @cached_property
-    def _found(self) -> frozenset[str]:
-        return frozenset(self.measured["implementation"])
+        return self._of.keys() >= set(implementations)
 
     def of(self, implementation: str) -> pd.DataFrame:
         """Return the measured rows of one implementation."""

@@ -13,7 +13,7 @@ from copycost.analysis.condition_view import View
 from copycost.analysis.json_values import Facts
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
-from copycost.analysis.ratio_facts import cells_contradict, ratio_facts
+from copycost.analysis.ratio_facts import cell_counts, ratio_facts
 from copycost.analysis.wire import MACHINES, priced
 from copycost.stats.best import Told, find_best
 from copycost.stats.ratios import holm, simultaneous_ratio
@@ -233,7 +233,7 @@ def are_together(logs: FloatArray, confidence: float) -> bool:
     rounds, logs = rounds[whole], logs[whole]
     index = pd.RangeIndex(logs.shape[1], name="n_threads")
     return not any(
-        cells_contradict(pd.DataFrame(logs[member] - logs[other], index=index), confidence)
+        cell_counts(pd.DataFrame(logs[member] - logs[other], index=index), confidence)["contradict"]
         for member in find_best(rounds, confidence).members
         for other in range(len(logs))
         if other != member

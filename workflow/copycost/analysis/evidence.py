@@ -107,7 +107,7 @@ def growth_over_threads(view: View, metric: str) -> Ratio | Disagreement | None:
         return None
     tables = {name: view.cube.threads(metric, name, many, few) for name in view.implementations}
     logs = pd.concat(tables, names=["implementation"])
-    counts = cell_counts(view, logs)
+    counts = cell_counts(logs, view.settings.confidence)
     if counts.pop("contradict"):
         return Disagreement(**counts)
     found = view.pooled(logs)

@@ -1,6 +1,6 @@
 """Ratios as facts: one ratio, one over many cells, and whether these contradict each other."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -38,41 +38,32 @@ def together(view: View, logs: pd.DataFrame) -> Facts | None:
     found = view.pooled(logs)
     if not found.n_pairs:
         return None
-    return ratio_facts(found) | cell_counts(view, logs)
+    return ratio_facts(found) | cell_counts(logs, view.settings.confidence)
 
 
-def cell_counts(view: View, logs: pd.DataFrame) -> Facts:
+def cell_counts(logs: pd.DataFrame, confidence: float) -> Facts:
     """Return how many cells there are, and whether they contradict each other.
 
     Keys
     ----
     n_cells, n_above, n_below: Cells, and those whose own interval lies above and below 1.
-    contradict: Whether the cells contradict each other; see `cells_contradict`.
+    contradict: Whether some cells are shown to lie above 1 and others below. A mean over such cells
+        says only which of them the grid has most of, so a text may not tell it. Single cells are
+        looked at, with Holm's correction for their number; and, since few rounds show little of a
+        single cell, the smaller sizes together and the larger ones, and the fewer threads together
+        and the more.
     halves: See `opposed_halves`.
     """
-    confidence = view.settings.confidence
-    cells = _cells(logs, confidence)
+    cells = [paired_ratio(row, confidence) for row in logs.to_numpy(dtype=np.float64)]
     signs = [cell.sign for cell in cells]
     halves = opposed_halves(logs, confidence)
     return {
         "n_cells": len(cells),
         "n_above": signs.count(1),
         "n_below": signs.count(-1),
-        "contradict": _single_ones_contradict(cells, confidence) or bool(halves),
+        "contradict": {1, -1} <= set(settled_signs(cells, confidence)) or bool(halves),
         "halves": halves,
     }
-
-
-def cells_contradict(logs: pd.DataFrame, confidence: float) -> bool:
-    """Tell whether some cells are shown to lie above 1 and others below.
-
-    A mean over such cells says only which of them the grid has most of, so a text may not tell it.
-    Single cells are looked at, with Holm's correction for their number; and, since few rounds show
-    little of a single cell, the smaller sizes together and the larger ones, and the fewer threads
-    together and the more.
-    """
-    single = _single_ones_contradict(_cells(logs, confidence), confidence)
-    return single or bool(opposed_halves(logs, confidence))
 
 
 def opposed_halves(logs: pd.DataFrame, confidence: float) -> list[Facts]:
@@ -104,11 +95,3 @@ def halves_of(logs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.DataFr
         if len(points) > 1:
             smaller = values < points[len(points) // 2]
             yield level, logs[smaller], logs[~smaller]
-
-
-def _single_ones_contradict(cells: Sequence[Ratio], confidence: float) -> bool:
-    return {1, -1} <= set(settled_signs(cells, confidence))
-
-
-def _cells(logs: pd.DataFrame, confidence: float) -> list[Ratio]:
-    return [paired_ratio(row, confidence) for row in logs.to_numpy(dtype=np.float64)]
