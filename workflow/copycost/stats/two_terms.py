@@ -21,7 +21,11 @@ METHOD = "least squares of the medians with relative errors; t interval, widened
 
 @dataclass(frozen=True, slots=True)
 class TwoTerms:
-    """``cost = fixed + per_byte x bytes``; intervals are NaN with fewer than three sizes."""
+    """``cost = fixed + per_byte x bytes``; intervals are NaN with fewer than three sizes.
+
+    `even_low` and `even_high`, the interval of `even_bytes` (Fieller's, of a quotient), are NaN
+    where there is none, or where a term may be nothing.
+    """
 
     fixed: float
     fixed_low: float
@@ -31,9 +35,6 @@ class TwoTerms:
     per_byte_high: float
     even_low: float
     even_high: float
-    """Ends of the interval of `even_bytes` (Fieller's, of a quotient); NaN where there is none, or
-    where a term may be nothing.
-    """
     r_squared: float
     """Share of the weighted spread of the cost that the line explains."""
     misfit: float
