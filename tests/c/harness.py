@@ -147,6 +147,55 @@ def window_line(setting: Setting) -> str:
     return f"window {start_ns} {start_ns + int(setting.duration_s * 1e9)}"
 
 
+@contextlib.contextmanager
+def ready_pair(
+    sender_program: Path,
+    receiver_program: Path,
+    setting: Setting,
+    receiver_wrapper: Callable[[Program], Sequence[str]] = lambda sender: (),  # a command before it
+    **how: Unpack[How],
+) -> Iterator[tuple[Program, Program]]:
+    """Start both sides and wait until they are ready."""
+    with start_sender(sender_program, setting, **how) as sender:
+        port = listening_port(sender)
+        wrapper = receiver_wrapper(sender)
+        with start_receiver(receiver_program, setting, port, wrapper=wrapper) as receiver:
+            assert sender.read_line() == receiver.read_line() == "ready"
+            yield sender, receiver
+
+
+def inside_network_of(sender: Program) -> list[str]:
+    """Return what runs a command in a sender's network namespace."""
+    return ["nsenter", f"--net=/proc/{sender.process.pid}/ns/net"]
+
+
+def begin_window(setting: Setting, *programs: Program) -> None:
+    """Tell programs one window."""
+    line = window_line(setting)
+    for program in programs:
+        program.say(line)
+
+
+@contextlib.contextmanager
+def sending(
+    sender_program: Path, setting: Setting, **how: Unpack[How]
+) -> Iterator[tuple[Program, socket.socket]]:
+    """Start a sender, in whose window the test itself is the receiver, by the connection."""
+    with (
+        start_sender(sender_program, setting, **how) as sender,
+        connect(listening_port(sender), greeting()) as peer,
+    ):
+        assert sender.read_line() == "ready"
+        begin_window(setting, sender)
+        yield sender, peer
+
+
+def reset(peer: socket.socket) -> None:
+    """Close with a reset instead of a goodbye."""
+    peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    peer.close()
+
+
 def run_pair(
     sender_program: Path, receiver_program: Path, setting: Setting, **how: Unpack[How]
 ) -> tuple[Outcome, Outcome]:
@@ -165,15 +214,9 @@ def run_pair(
 def _run_once(
     sender_program: Path, receiver_program: Path, setting: Setting, how: How
 ) -> tuple[Outcome, Outcome]:
-    with start_sender(sender_program, setting, **how) as sender:
-        port = listening_port(sender)
-        with start_receiver(receiver_program, setting, port) as receiver:
-            assert sender.read_line() == "ready"
-            assert receiver.read_line() == "ready"
-            line = window_line(setting)
-            sender.say(line)
-            receiver.say(line)
-            return sender.finish(), receiver.finish()
+    with ready_pair(sender_program, receiver_program, setting, **how) as (sender, receiver):
+        begin_window(setting, sender, receiver)
+        return sender.finish(), receiver.finish()
 
 
 def greeting(token: str = TOKEN, index: int = 0, magic: bytes = b"COPYCOST") -> bytes:

@@ -12,6 +12,7 @@ from c.harness import (
     Outcome,
     Setting,
     assert_failed,
+    begin_window,
     listening_port,
     run_pair,
     start_receiver,
@@ -21,8 +22,6 @@ from c.harness import (
 from c.test_limits import limit_locked_memory
 
 DATAGRAM = ("--transport", "datagram")
-# A number shorter than 8 bytes, one that fills the message, a note, fragments, the largest.
-SIZES = (1, 8, 32, 1000, 65507)
 
 
 def datagrams(**options: object) -> Setting:
@@ -43,16 +42,6 @@ def assert_right(sender: Outcome, receiver: Outcome, setting: Setting) -> None:
     assert received["bytes"] == received["datagrams"] * setting.msg_bytes
     if setting.verify:
         assert receiver.result["verify"]["checked_bytes"] == received["bytes"]
-
-
-@pytest.mark.parametrize("msg_bytes", SIZES)
-def test_what_arrives_is_right(address_build: Build, strategy: str, msg_bytes: int) -> None:
-    setting = datagrams(msg_bytes=msg_bytes, verify=True, warmup_s=0.005, duration_s=0.03)
-    sender, receiver = run_pair(address_build.sender(strategy), address_build.receiver, setting)
-    assert_right(sender, receiver, setting)
-    if strategy == "zero_copy":
-        counts = sender.result["zero_copy"]
-        assert counts["sent"] == counts["completed"] == sender.result["total"]["messages"]
 
 
 def test_threads_over_datagrams_do_not_race(thread_build: Build, strategy: str) -> None:
@@ -157,9 +146,7 @@ def test_strangers_do_not_matter(address_build: Build) -> None:
                 stranger.send(said)
         with start_receiver(address_build.receiver, setting, port) as receiver:
             assert sender.read_line() == receiver.read_line() == "ready"
-            line = window_line(setting)
-            sender.say(line)
-            receiver.say(line)
+            begin_window(setting, sender, receiver)
             outcomes = sender.finish(), receiver.finish()
     assert_right(*outcomes, setting)
     assert "unknown peers: dropped 5 from 127.0.0.1, the last one because" in outcomes[0].stderr

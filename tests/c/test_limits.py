@@ -13,13 +13,11 @@ from c.conftest import Build
 from c.harness import (
     Setting,
     assert_failed,
-    connect,
-    greeting,
-    listening_port,
+    begin_window,
+    inside_network_of,
+    ready_pair,
     run_pair,
-    start_receiver,
-    start_sender,
-    window_line,
+    sending,
 )
 
 PR_CAPBSET_DROP = 24  # linux/prctl.h
@@ -54,12 +52,7 @@ def test_little_locked_memory_delays_but_loses_nothing(
 def test_too_little_locked_memory_names_limit_and_remedy(address_build: Build) -> None:
     setting = Setting(msg_bytes=1 << 20, duration_s=30)
     program = address_build.sender("zero_copy")
-    with (
-        start_sender(program, setting, preexec_fn=limit_locked_memory) as sender,
-        connect(listening_port(sender), greeting()),
-    ):
-        assert sender.read_line() == "ready"
-        sender.say(window_line(setting))
+    with sending(program, setting, preexec_fn=limit_locked_memory) as (sender, _):
         outcome = sender.finish()
     assert_failed(outcome, "RLIMIT_MEMLOCK is 65536", "ulimit -l", "No buffer space")
 
@@ -74,21 +67,14 @@ def test_little_option_memory(address_build: Build, optmem_max: int) -> None:
     if probe.returncode != 0:
         pytest.skip(f"optmem_max cannot be set in a namespace here: {probe.stderr.strip()}")
     setting = Setting(msg_bytes=9000, io_timeout_ms=500, verify=True)
-    with start_sender(address_build.sender("zero_copy"), setting, wrapper=wrapper) as sender:
-        port = listening_port(sender)
-        namespace = f"--net=/proc/{sender.process.pid}/ns/net"
-        with start_receiver(
-            address_build.receiver, setting, port, wrapper=["nsenter", namespace]
-        ) as receiver:
-            assert sender.read_line() == receiver.read_line() == "ready"
-            line = window_line(setting)
-            sender.say(line)
-            receiver.say(line)
-            # While it stands still sends stay in flight, and each holds option memory.
-            receiver.process.send_signal(signal.SIGSTOP)
-            time.sleep(0.05)
-            receiver.process.send_signal(signal.SIGCONT)
-            outcomes = sender.finish(), receiver.finish()
+    programs = address_build.sender("zero_copy"), address_build.receiver
+    with ready_pair(*programs, setting, inside_network_of, wrapper=wrapper) as (sender, receiver):
+        begin_window(setting, sender, receiver)
+        # While it stands still sends stay in flight, and each holds option memory.
+        receiver.process.send_signal(signal.SIGSTOP)
+        time.sleep(0.05)
+        receiver.process.send_signal(signal.SIGCONT)
+        outcomes = sender.finish(), receiver.finish()
     if optmem_max == 100:
         assert_failed(outcomes[0], "net.core.optmem_max is 100;", "sysctl -w")
     else:
@@ -124,10 +110,3 @@ def assert_calls_are_counted(sender_program: Path, receiver_program: Path, file:
     # Start, connections, memory, threads, the main thread's waits and snapshots.
     constant = count_system_calls(file) - own
     assert 50 < constant < 1500 < own
-
-
-@pytest.mark.needs_perf
-def test_own_counts_of_system_calls_agree_with_the_tracepoint(
-    plain_build: Build, strategy: str, tmp_path: Path
-) -> None:
-    assert_calls_are_counted(plain_build.sender(strategy), plain_build.receiver, tmp_path / "perf")

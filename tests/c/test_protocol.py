@@ -3,7 +3,6 @@
 import os
 import signal
 import socket
-import struct
 import time
 from dataclasses import replace
 
@@ -15,10 +14,13 @@ from c.harness import (
     Program,
     Setting,
     assert_failed,
+    begin_window,
     connect,
     greeting,
     listening_port,
+    reset,
     run_pair,
+    sending,
     start_receiver,
     start_sender,
     window_line,
@@ -26,12 +28,6 @@ from c.harness import (
 
 QUICK = Setting(io_timeout_ms=300)
 LONG = Setting(duration_s=30)
-
-
-def reset(peer: socket.socket) -> None:
-    """Close with a reset instead of a goodbye."""
-    peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    peer.close()
 
 
 def start_traffic(program: Program, setting: Setting) -> None:
@@ -94,16 +90,6 @@ def test_the_first_free_port_of_a_range_is_taken(address_build: Build) -> None:
             assert_failed(sender.finish(), f"net: bind to 127.0.0.1 port {first}", "in use")
 
 
-def test_only_strangers_end_in_a_timeout(address_build: Build) -> None:
-    with (
-        start_sender(address_build.sender("two_copy"), QUICK) as sender,
-        connect(listening_port(sender), b"") as stranger,
-    ):
-        outcome = sender.finish()
-        assert stranger.recv(1) == b""
-    assert_failed(outcome, "0 of 1 connections have greeted", "timed out")
-
-
 def test_a_hundred_silent_connections_do_not_keep_the_receiver_out(address_build: Build) -> None:
     with start_sender(address_build.sender("two_copy"), Setting()) as sender:
         port = listening_port(sender)
@@ -126,27 +112,6 @@ def test_who_is_new_is_not_sent_away_before_who_has_waited_longest(address_build
         assert sender.read_line() == "ready"
         for one in (*before, peer, *after):
             one.close()
-
-
-def test_peer_reset_in_the_window_fails_the_sender(address_build: Build, strategy: str) -> None:
-    with start_sender(address_build.sender(strategy), LONG) as sender:
-        peer = connect(listening_port(sender), greeting())
-        start_traffic(sender, LONG)
-        peer.recv(4096)
-        reset(peer)
-        outcome = sender.finish()
-    assert_failed(outcome, strategy)
-
-
-def test_peer_that_stops_reading_ends_in_a_timeout(address_build: Build, strategy: str) -> None:
-    setting = Setting(duration_s=30, io_timeout_ms=300)
-    with (
-        start_sender(address_build.sender(strategy), setting) as sender,
-        connect(listening_port(sender), greeting()),
-    ):
-        start_traffic(sender, setting)
-        outcome = sender.finish()
-    assert_failed(outcome, strategy, "timed out")
 
 
 @pytest.fixture
@@ -236,9 +201,7 @@ def test_programs_end_when_the_orchestrator_is_gone(
         with start_receiver(programs[1], LONG, port) as receiver:
             assert sender.read_line() == receiver.read_line() == "ready"
             if moment != "ready":
-                line = window_line(LONG)
-                sender.say(line)
-                receiver.say(line)
+                begin_window(LONG, sender, receiver)
                 time.sleep(0.05)  # not a wait for something: the moment in question
             if moment == "stopped peer":
                 receiver.process.send_signal(signal.SIGSTOP)
@@ -340,11 +303,7 @@ def test_perf_that_does_not_acknowledge(address_build: Build, answer: bytes, wor
         io_timeout_ms=300, sender_options=["--perf-fds", f"{control_write},{ack_read}"]
     )
     fds = (control_write, ack_read)
-    with (
-        start_sender(address_build.sender("null"), setting, pass_fds=fds) as sender,
-        connect(listening_port(sender), greeting()),
-    ):
-        start_traffic(sender, setting)
+    with sending(address_build.sender("null"), setting, pass_fds=fds) as (sender, _):
         outcome = sender.finish()
     for fd in (control_read, control_write, ack_read, ack_write):
         os.close(fd)

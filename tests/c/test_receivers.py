@@ -1,7 +1,6 @@
 """The ways to receive: every byte is counted, seen where it can be seen, and silence ends."""
 
 import socket
-import struct
 import subprocess
 import time
 from pathlib import Path
@@ -14,6 +13,7 @@ from c.harness import (
     Setting,
     assert_failed,
     greeting,
+    reset,
     run_pair,
     start_receiver,
     window_line,
@@ -125,8 +125,7 @@ def test_an_end_before_its_time_is_told_at_once(address_build: Build, name: str,
                 if end == "orchestrator":
                     receiver.control.close()
                 elif end == "reset":
-                    peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                    peer.close()
+                    reset(peer)
                 else:
                     peer.close()
                 began = time.monotonic()

@@ -149,12 +149,6 @@ def test_a_read_takes_as_much_as_it_is_told(plain_build: Build, read_bytes: int)
     assert total["recv_calls"] >= total["bytes"] / read_bytes
 
 
-def test_the_usual_read_is_told(plain_build: Build) -> None:
-    sent, received = results(plain_build, Setting())
-    assert received["options"]["read_bytes"] == 128 * 1024
-    assert "read_bytes" not in sent["options"]
-
-
 def test_the_kernel_wakes_the_receiver_where_that_is_asked_for(plain_build: Build) -> None:
     _, received = results(plain_build, Setting(receiver_options=["--rcvlowat-bytes", "0"]))
     assert received["effective"]["receive_lowat_bytes"] == 1

@@ -13,7 +13,6 @@ from c.harness import (
     listening_port,
     run_pair,
     start_sender,
-    window_line,
 )
 
 RING_BYTES = 1 << 20
@@ -66,26 +65,6 @@ def test_a_hot_ring_holds_what_must_be_in_flight(plain_build: Build) -> None:
         sender, _ = run_pair(plain_build.sender(name), plain_build.receiver, setting)
         counts[name] = sender.result["ring"]["messages"]
     assert counts == {"one_copy": 1, "zero_copy": 128}
-
-
-@pytest.mark.parametrize("ring_bytes", [0, RING_BYTES])
-def test_fresh_messages_are_rewritten_and_kept_ones_are_not(
-    address_build: Build, strategy: str, ring_bytes: int
-) -> None:
-    for fresh in (True, False):
-        setting = Setting(
-            msg_bytes=4096,
-            sender_options=["--ring-bytes", str(ring_bytes), *(["--fresh"] if fresh else [])],
-        )
-        with start_sender(address_build.sender(strategy), setting) as sender:
-            peer = connect(listening_port(sender), greeting())
-            assert sender.read_line() == "ready"
-            sender.say(window_line(setting))
-            with peer.makefile("rb") as stream:
-                messages = [stream.read(4096) for _ in range(300)]
-            peer.close()
-        contents = [set(message) for message in messages]
-        assert contents == [{i % 256 if fresh else 0x5A} for i in range(300)]
 
 
 def test_a_ring_that_does_not_fit_is_a_failure(plain_build: Build) -> None:

@@ -11,12 +11,12 @@ from c.harness import (
     LIMIT_S,
     Setting,
     assert_failed,
-    connect,
+    begin_window,
     greeting,
-    listening_port,
+    ready_pair,
     run_pair,
+    sending,
     start_receiver,
-    start_sender,
     window_line,
 )
 
@@ -98,18 +98,16 @@ def test_a_standstill_counts_for_every_request_that_was_due(
 ) -> None:
     """Coordinated omission: a client that waits does not ask, and sees one slow answer only."""
     setting = asking(interval_ns=interval_ns, warmup_s=0.02, duration_s=0.4)
-    with start_sender(plain_build.sender("one_copy"), setting) as sender:
-        port = listening_port(sender)
-        with start_receiver(plain_build.receiver, setting, port) as receiver:
-            assert sender.read_line() == receiver.read_line() == "ready"
-            line = window_line(setting)
-            sender.say(line)
-            receiver.say(line)
-            time.sleep(0.1)
-            receiver.process.send_signal(signal.SIGSTOP)
-            time.sleep(0.15)  # the standstill itself
-            receiver.process.send_signal(signal.SIGCONT)
-            outcomes = sender.finish(), receiver.finish()
+    with ready_pair(plain_build.sender("one_copy"), plain_build.receiver, setting) as (
+        sender,
+        receiver,
+    ):
+        begin_window(setting, sender, receiver)
+        time.sleep(0.1)
+        receiver.process.send_signal(signal.SIGSTOP)
+        time.sleep(0.15)  # the standstill itself
+        receiver.process.send_signal(signal.SIGCONT)
+        outcomes = sender.finish(), receiver.finish()
     assert [outcome.code for outcome in outcomes] == [0, 0], outcomes[0].stderr
     times = outcomes[0].result["round_trip"]
     assert times["max_ns"] > 100_000_000
@@ -137,12 +135,7 @@ def test_service_times_are_not_sampled_beside_round_trips(plain_build: Build) ->
 )
 def test_wrong_answers_fail_the_sender(address_build: Build, answer: bytes, words: str) -> None:
     setting = asking(duration_s=30, io_timeout_ms=300, verify=True)
-    with (
-        start_sender(address_build.sender("two_copy"), setting) as sender,
-        connect(listening_port(sender), greeting()) as peer,
-    ):
-        assert sender.read_line() == "ready"
-        sender.say(window_line(setting))
+    with sending(address_build.sender("two_copy"), setting) as (sender, peer):
         assert len(peer.recv(64, socket.MSG_WAITALL)) == 64
         peer.sendall(answer)
         assert_failed(sender.finish(), words)
@@ -150,10 +143,7 @@ def test_wrong_answers_fail_the_sender(address_build: Build, answer: bytes, word
 
 def test_a_receiver_that_leaves_fails_the_sender(address_build: Build) -> None:
     setting = asking(duration_s=30)
-    with start_sender(address_build.sender("two_copy"), setting) as sender:
-        peer = connect(listening_port(sender), greeting())
-        assert sender.read_line() == "ready"
-        sender.say(window_line(setting))
+    with sending(address_build.sender("two_copy"), setting) as (sender, peer):
         assert len(peer.recv(64, socket.MSG_WAITALL)) == 64
         peer.close()
         assert_failed(sender.finish(), "the receiver closed it")

@@ -9,10 +9,8 @@ from c.conftest import Build
 from c.harness import (
     How,
     Setting,
-    listening_port,
+    ready_pair,
     run_pair,
-    start_receiver,
-    start_sender,
     window_line,
 )
 from c.test_parts import RunCTest
@@ -99,13 +97,13 @@ def test_no_round_trip_is_sampled_after_the_window_is_read(
 
 def test_a_side_whose_end_is_late_still_sees_traffic(address_build: Build) -> None:
     setting = Setting(duration_s=1)
-    with start_sender(address_build.sender("two_copy"), setting) as sender:
-        port = listening_port(sender)
-        with start_receiver(address_build.receiver, setting, port) as receiver:
-            assert sender.read_line() == receiver.read_line() == "ready"
-            line = window_line(setting)
-            start_ns, end_ns = (int(word) for word in line.split()[1:])
-            receiver.say(f"window {start_ns} {end_ns + 60_000_000}")
-            sender.say(line)
-            outcomes = sender.finish(), receiver.finish()
+    with ready_pair(address_build.sender("two_copy"), address_build.receiver, setting) as (
+        sender,
+        receiver,
+    ):
+        line = window_line(setting)
+        start_ns, end_ns = (int(word) for word in line.split()[1:])
+        receiver.say(f"window {start_ns} {end_ns + 60_000_000}")
+        sender.say(line)
+        outcomes = sender.finish(), receiver.finish()
     assert [one.code for one in outcomes] == [0, 0], outcomes[1].stderr

@@ -2,7 +2,7 @@
 
 import pytest
 from c.conftest import Build
-from c.harness import Program, Setting, listening_port, start_receiver, start_sender
+from c.harness import Program, Setting, ready_pair
 
 TURN_NS = 10_000_000
 DATAGRAM = ("--transport", "datagram")
@@ -46,25 +46,25 @@ def test_turns_are_whole_and_what_lies_between_them_counts_nothing(
     thread_build: Build, strategy: str, kind: str
 ) -> None:
     setting = SETTINGS[kind]
-    with start_sender(thread_build.sender(strategy), setting) as sender:
-        port = listening_port(sender)
-        with start_receiver(thread_build.receiver, setting, port) as receiver:
-            assert sender.read_line() == receiver.read_line() == "ready"
-            told(receiver, "receive 0", "received")
-            sent = [told(sender, f"send {TURN_NS}", "sent")]
-            received = [told(receiver, f"receive {sent[0][2]}", "received")]
-            cpu_ns = told(sender, "drain", "drained")
-            edge((receiver, sender), "begin")
-            for turn in range(4):
-                if turn == 2:
-                    edge((receiver, sender), "half")
-                sent.append(told(sender, f"send {TURN_NS}", "sent"))
-                received.append(told(receiver, f"receive {sent[-1][2]}", "received"))
-                cpu_ns += told(sender, "drain", "drained")
-            edge((receiver, sender), "end")
-            sender.say("stop")
-            receiver.say("stop")
-            outcomes = [one.finish() for one in (sender, receiver)]
+    with ready_pair(thread_build.sender(strategy), thread_build.receiver, setting) as (
+        sender,
+        receiver,
+    ):
+        told(receiver, "receive 0", "received")
+        sent = [told(sender, f"send {TURN_NS}", "sent")]
+        received = [told(receiver, f"receive {sent[0][2]}", "received")]
+        cpu_ns = told(sender, "drain", "drained")
+        edge((receiver, sender), "begin")
+        for turn in range(4):
+            if turn == 2:
+                edge((receiver, sender), "half")
+            sent.append(told(sender, f"send {TURN_NS}", "sent"))
+            received.append(told(receiver, f"receive {sent[-1][2]}", "received"))
+            cpu_ns += told(sender, "drain", "drained")
+        edge((receiver, sender), "end")
+        sender.say("stop")
+        receiver.say("stop")
+        outcomes = [one.finish() for one in (sender, receiver)]
     assert [one.code for one in outcomes] == [0, 0], [one.stderr for one in outcomes]
     results = [one.result for one in outcomes]
     uncounted = 4 * results[1]["options"]["receive_lowat_bytes"]
@@ -88,14 +88,14 @@ def test_turns_are_whole_and_what_lies_between_them_counts_nothing(
 
 def test_a_sender_whose_peer_is_gone_says_so_in_its_turn(thread_build: Build) -> None:
     setting = Setting(io_timeout_ms=500)
-    with start_sender(thread_build.sender("two_copy"), setting) as sender:
-        port = listening_port(sender)
-        with start_receiver(thread_build.receiver, setting, port) as receiver:
-            assert sender.read_line() == receiver.read_line() == "ready"
-            told(receiver, "receive 0", "received")
-            told(sender, f"send {TURN_NS}", "sent")
-            receiver.process.kill()
-            receiver.finish()
+    with ready_pair(thread_build.sender("two_copy"), thread_build.receiver, setting) as (
+        sender,
+        receiver,
+    ):
+        told(receiver, "receive 0", "received")
+        told(sender, f"send {TURN_NS}", "sent")
+        receiver.process.kill()
+        receiver.finish()
         sender.say(f"send {TURN_NS}")
         outcome = sender.finish()
     assert outcome.code == 1

@@ -15,8 +15,8 @@ from c.harness import (
     greeting,
     listening_port,
     run_pair,
+    sending,
     start_sender,
-    window_line,
 )
 from c.test_limits import limit_locked_memory
 from c.test_ways import assert_counts_agree, datagrams, sender_of
@@ -87,12 +87,7 @@ def test_rings_for_which_locked_memory_is_too_small_are_not_available(
 def test_too_little_locked_memory_names_the_limit_and_the_remedy(address_build: Build) -> None:
     setting = Setting(msg_bytes=1 << 20, duration_s=30)
     program = sender_of(address_build, "uring_zero_copy")
-    with (
-        start_sender(program, setting, preexec_fn=limit_locked_memory) as sender,
-        connect(listening_port(sender), greeting()),
-    ):
-        assert sender.read_line() == "ready"
-        sender.say(window_line(setting))
+    with sending(program, setting, preexec_fn=limit_locked_memory) as (sender, _):
         began = time.monotonic()
         words = ("uring_zero_copy", "RLIMIT_MEMLOCK is 65536", "ulimit -l", "No buffer space")
         assert_failed(sender.finish(), *words)
