@@ -42,13 +42,3 @@ def test_new_file_and_config_value_are_all_it_takes(checkout: Checkout) -> None:
     assert "| `field_by_field` | 1: `send(2)` | 8 `send(2)`, one per field | any |" in report
     assert "what an application does that has not heard of iovecs" in report
     assert "field_by_field" in (checkout.path / "results/report/report.html").read_text()
-
-
-@pytest.mark.slow
-def test_name_without_a_file_is_refused_with_the_names_that_there_are(checkout: Checkout) -> None:
-    checkout.configure("streams", implementations=["two_copy", "field_by_field"])
-    refused = checkout.snakemake("--cores", "1", "tables", check=False)
-    assert refused.returncode != 0
-    said = refused.stdout + refused.stderr
-    assert "streams.implementations" in said
-    assert "one_copy" in said

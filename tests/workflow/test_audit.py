@@ -1,4 +1,4 @@
-"""The targets that judge what others measured, on the real workflow."""
+"""The target that judges what others measured, on the real workflow."""
 
 import json
 from pathlib import Path
@@ -35,11 +35,3 @@ def test_a_dataset_is_audited_without_measuring_and_again_only_if_it_changed(
     assert "claim" not in audit(checkout)
     checkout.append("my run.csv", "A3,4096,1,9\n")
     assert "3 rows" in audit(checkout)
-
-
-def test_a_run_stands_beside_published_ones(finished: Checkout) -> None:
-    report = finished.path / "results" / "report" / "report.html"
-    assert 'id="sec-published"' in report.read_text(encoding="utf-8")
-    finished.snakemake("--cores", "1", "compare")
-    html = finished.path / "results" / "published" / "report.html"
-    assert "Intel Core i5-10500" in html.read_text(encoding="utf-8")

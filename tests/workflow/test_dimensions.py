@@ -1,7 +1,6 @@
 """Working sets, receivers, batches and round trips: each only measures what is new or changed."""
 
 import csv
-import shutil
 from pathlib import Path
 
 import pytest
@@ -91,22 +90,6 @@ def test_a_receiver_that_is_added_is_built_and_measured_alone(checkout: Checkout
     assert planned.keys().isdisjoint({"build_sender", "collect_host"})
 
 
-def test_batches_of_one_strategy_share_its_program(checkout: Checkout) -> None:
-    names = ["two_copy", "sendmmsg", "sendmmsg_x4", "sendmmsg_x16"]
-    checkout.configure("streams", implementations=names, receivers=["recv"])
-    planned, paths = plan(checkout)
-    assert planned["build_sender"] == 1
-    assert len(paths) == 3
-    assert all(f"{LOOPBACK}/implementation=sendmmsg" in path for path in paths)
-
-
-def test_an_edited_receiver_is_measured_again_alone(checkout: Checkout) -> None:
-    checkout.append("src/receivers/trunc.c", "/* edited */\n")
-    planned, (path,) = plan(checkout)
-    assert planned["build_receiver"] == 1
-    assert path.endswith("receiver=trunc/placement=apart")
-
-
 def test_what_nobody_receives_does_not_depend_on_a_receiver(checkout: Checkout) -> None:
     checkout.append("src/receivers/recv.c", "/* edited */\n")
     assert [path.partition("/implementation")[0] for path in cells(checkout)] == [
@@ -120,11 +103,6 @@ def test_only_round_trips_depend_on_their_interval(checkout: Checkout) -> None:
     assert [path.partition("/")[0] for path in cells(checkout)] == ["round_trips"]
 
 
-def test_messages_that_are_rewritten_are_measured_again(checkout: Checkout) -> None:
-    checkout.configure("measure", fresh=True)
-    assert checkout.planned()["run_cell"] == 4
-
-
 def test_what_memory_costs_is_measured_apart(checkout: Checkout) -> None:
     checkout.append("src/memory_floor.c", "/* edited */\n")
     planned = checkout.planned()
@@ -132,10 +110,3 @@ def test_what_memory_costs_is_measured_apart(checkout: Checkout) -> None:
     assert "run_cell" not in planned
     checkout.configure("measure", memory_floor=False)
     assert checkout.planned().keys().isdisjoint({"measure_memory", "run_cell"})
-
-
-def test_results_that_are_gone_come_from_the_records_alone(checkout: Checkout) -> None:
-    shutil.rmtree(checkout.path / "results" / "tables")
-    checkout.snakemake("--cores", "2", "tables")
-    assert len(rows(checkout, "cells.csv")) == 3
-    assert len(checkout.records()) == 4

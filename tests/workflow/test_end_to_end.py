@@ -187,7 +187,10 @@ def test_a_configuration_that_cannot_be_read_is_one_line(
     assert re.fullmatch(said + r".*\n", done.stderr.split("\n", 1)[1])
 
 
-def test_an_interrupted_run_leaves_nothing_behind_and_goes_on_later(built: Checkout) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=["ctrl_c", "kill"])
+def test_a_run_that_was_ended_leaves_nothing_behind_and_goes_on_later(
+    built: Checkout, number: signal.Signals
+) -> None:
     built.configure("measure", duration_s=0.5)
     with started(built, "--cores", "1", "measure") as process:
         assert process.stdout is not None
@@ -195,14 +198,20 @@ def test_an_interrupted_run_leaves_nothing_behind_and_goes_on_later(built: Check
             if line.startswith("[2/8]"):
                 break
         wait_until(lambda: any("bin/receiver" in name for name in members_of(process.pid)))
-        os.killpg(process.pid, signal.SIGINT)  # what the terminal does on Ctrl-C
+        if number is signal.SIGINT:
+            os.killpg(process.pid, number)  # what the terminal does on Ctrl-C
+        else:
+            process.kill()
         rest = process.stdout.read()
-        assert process.wait(TIMEOUT_S) == 130
+        assert process.wait(TIMEOUT_S) == (130 if number is signal.SIGINT else -number)
         wait_until(lambda: not members_of(process.pid))
     assert "Traceback" not in rest
-    assert rest.count("copycost: interrupted; what was measured stays, and the same command ") == 1
+    said = rest.count("copycost: interrupted; what was measured stays, and the same command ")
+    assert said == (1 if number is signal.SIGINT else 0)
     assert "RuleException" not in rest
 
+    raw = built.path / "results" / "raw"
+    assert all(path.suffix == ".json" for path in raw.rglob("*") if path.is_file())
     kept = built.records()
     assert len(kept) >= 2
     done = built.snakemake("--cores", "1", "measure")

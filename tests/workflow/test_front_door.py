@@ -78,10 +78,6 @@ def test_failed_repetitions_are_said_in_one_sentence_and_by_the_exit_code(tree: 
     assert "failed: 1 repetition;" in tree.run(FAILED="1 repetition").stderr
 
 
-def test_a_dry_run_says_nothing_about_earlier_failures(tree: Tree) -> None:
-    assert tree.run("-n", FAILED="2 repetitions").returncode == 0
-
-
 @pytest.mark.parametrize(
     ("sent", "to_group", "exit_code"),
     [

@@ -1,9 +1,11 @@
-"""The workflow as Snakemake's own linter sees it."""
+"""The workflow as Snakemake sees it: linted, in odd folders, and beside a measurement."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from workflow.support import ROOT, new_checkout
+from workflow.support import ROOT, TIMEOUT_S, clean_environment, new_checkout
 
 # Lints that do not apply, each with the reason.
 ALLOWED = {
@@ -27,3 +29,67 @@ def test_every_rule_that_runs_has_a_log(path: Path) -> None:
     for block in path.read_text(encoding="utf-8").split("\nrule ")[1:]:
         name = block.partition(":")[0]
         assert "script:" not in block or "log:" in block, name
+
+
+def environment_at(folder: Path) -> Path:
+    """Give this Python environment a further place, and return the interpreter there."""
+    folder.mkdir()
+    for name in ("bin", "lib", "pyvenv.cfg"):
+        original = Path(sys.prefix, name)
+        if original.exists():
+            (folder / name).symlink_to(original)
+    return folder / "bin" / "python"
+
+
+def test_folders_with_spaces_and_umlauts_are_as_good_as_others(tmp_path: Path) -> None:
+    checkout = new_checkout(tmp_path / "für später")
+    python = environment_at(tmp_path / "für später" / "my environment")
+    made = ["results/config.yaml", "results/bin/memory_floor"]
+    done = subprocess.run(
+        [python, "-m", "snakemake", "--cores", "1", *made],
+        cwd=checkout.path,
+        env=clean_environment() | {"LC_ALL": "C", "HOME": "/nonexistent"},
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert all((checkout.path / name).is_file() for name in made)
+
+
+_N_JOBS = 12
+
+_SNAKEFILE = f"""
+import sys, threading
+sys.path.insert(0, {str(ROOT / "workflow")!r})
+from copycost.snakefile.internals import keep_the_scheduler_still
+
+rule all:
+    input: expand("{{n}}", n=range({_N_JOBS}))
+
+rule one:
+    output: "{{n}}"
+    threads: workflow.cores
+    shell: "touch {{output}}"
+
+onstart:
+    HOOK
+
+onsuccess:
+    waiting = [one for one in threading.enumerate() if isinstance(one, threading.Timer)]
+    print("timers", len(waiting))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("hook", "still"), [("keep_the_scheduler_still(workflow)", True), ("pass", False)]
+)
+def test_scheduler_is_not_woken_again_and_again(tmp_path: Path, hook: str, still: bool) -> None:
+    """Without the hook each job adds a timer; should that change, the hook may go."""
+    (tmp_path / "Snakefile").write_text(_SNAKEFILE.replace("HOOK", hook))
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--scheduler", "greedy"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    n_timers = int(done.stdout.split("timers")[1].split()[0])
+    assert (n_timers == 0) == still

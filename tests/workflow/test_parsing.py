@@ -42,7 +42,7 @@ def files(checkout: Checkout) -> dict[str, tuple[int, str]]:
 
 @pytest.mark.parametrize(
     "words",
-    [["-n"], ["--list"], ["--summary"], ["-n", "datagrams", "report"], ["--rulegraph"]],
+    [["--summary"], ["-n", "datagrams", "report"]],
     ids=" ".join,
 )
 def test_looking_changes_no_file(checkout: Checkout, words: list[str]) -> None:

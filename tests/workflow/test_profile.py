@@ -10,7 +10,6 @@ from documented import assert_documented
 from workflow.conftest import WholeRun
 from workflow.support import Checkout
 
-from copycost.report.write import make_environment
 from copycost.studies.profile.columns import SHARES
 from copycost.studies.profile.folded import read_folded
 from copycost.studies.profile.runs import run_of
@@ -78,18 +77,6 @@ def test_shares_add_up_and_are_known(profiled: Checkout) -> None:
     assert n_unknown <= 0.05 * sum(samples.values())
     chains = pd.read_csv(profiled.path / "results/tables/profile_chains.csv")
     assert "tcp_sendmsg;tcp_sendmsg_locked" in set(chains["call_path"])
-
-
-def test_the_chapter_is_written_from_these_facts(profiled: Checkout) -> None:
-    facts = json.loads((profiled.path / "results/profile/facts.json").read_text())
-    figures = sorted(
-        path.stem for path in (profiled.path / "results/figures/profile").glob("*.svg")
-    )
-    template = make_environment(profiled.path / "report").get_template("profile.qmd.j2")
-    text = template.render(
-        profile=facts, figures={"profile": figures}, provenance=lambda folder, name: ""
-    )
-    assert text.startswith("# Where the CPU time goes")
 
 
 def test_a_second_run_does_nothing_and_perf_s_files_are_gone(profiled: Checkout) -> None:

@@ -122,27 +122,18 @@ PLACES: dict[str, Callable[..., tuple[list[str], str]]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("table", "column"),
-    [
-        ("cells", "throughput_bits_per_s"),
-        ("cells", "both_cpu_ns_per_byte"),
-        ("cells", "reference_throughput_bits_per_s"),
-        ("summary", "median"),
-        ("summary", "n"),
-        ("ratios", "ratio"),
-    ],
-)
-def test_a_wrong_number_in_a_table_is_found(results: Path, table: str, column: str) -> None:
-    path = results / "tables" / f"{table}.csv"
-    rows = pd.read_csv(path)
-    place = rows[column].first_valid_index()
-    rows[column] = rows[column].astype(float)
-    rows.loc[place, column] *= 1.07
-    rows.to_csv(path, index=False)
-    wrong = list(wrong_tables(results))
-    assert wrong
-    assert all(line.startswith(f"{table}.csv: ") for line in wrong)
+WRONG = {"cells": "both_cpu_ns_per_byte", "summary": "median", "ratios": "ratio"}
+
+
+def test_a_wrong_number_in_a_table_is_found(results: Path) -> None:
+    for table, column in WRONG.items():
+        path = results / "tables" / f"{table}.csv"
+        rows = pd.read_csv(path)
+        place = rows[column].first_valid_index()
+        rows[column] = rows[column].astype(float)
+        rows.loc[place, column] *= 1.07
+        rows.to_csv(path, index=False)
+    assert {line.partition(".csv: ")[0] for line in wrong_tables(results)} == WRONG.keys()
 
 
 def test_printed_numbers_read_as_the_values_of_their_sources(results: Path) -> None:

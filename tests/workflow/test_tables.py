@@ -1,4 +1,6 @@
-"""The table of cells in the real workflow, when files among the records are not what they seem."""
+"""Tables and Snakemake's own report of a finished run."""
+
+import zipfile
 
 import pytest
 from documented import assert_documented
@@ -37,3 +39,16 @@ def test_a_foreign_file_among_the_records_is_told_and_ignored(checkout: Checkout
     done = checkout.snakemake(*RUN)
     assert "notes.txt: not a record of copycost; ignored" in done.stdout + done.stderr
     assert len(read_table(checkout.path / TABLE)) == 8
+
+
+@pytest.mark.slow
+def test_snakemake_makes_its_report_of_a_finished_run(finished: Checkout) -> None:
+    finished.snakemake("--report", "report.zip")
+    with zipfile.ZipFile(finished.path / "report.zip") as archive:
+        names = {name.rpartition("/")[2] for name in archive.namelist()}
+        pages = [name for name in archive.namelist() if name.endswith("/report.html")]
+        page = archive.read(min(pages, key=lambda name: name.count("/")))
+    assert {"report.html", "report.pdf", "cells.csv", "summary.csv", "ratios.csv"} <= names
+    assert {"quality.csv", "throughput.svg"} <= names
+    assert b"results/tables/columns.csv" in page, "captions are part of it"
+    assert finished.planned() == {}, "making it changes nothing"
