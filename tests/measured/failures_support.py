@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from copycost.build.toolchain import compile_program
+from c.conftest import Build
 
 ROOT = Path(__file__).parents[2]
 RECEIVER = "receiver_recv"
@@ -242,9 +241,11 @@ def programs_folder() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="copycost_test_"))
     atexit.register(shutil.rmtree, folder)
     folder.chmod(0o755)
+    build = Build(folder / "bin", None)
+    build.folder.mkdir()
     for strategy in ("two_copy", "zero_copy", "uring_send"):
-        compile_program("sender", strategy, folder / "bin" / f"sender_{strategy}", root=ROOT)
-    compile_program("receiver", "recv", folder / "bin" / RECEIVER, root=ROOT)
+        build.sender(strategy)
+    assert build.receiver.name == RECEIVER
     (folder / "silent").mkdir()
     (folder / "silent" / "sender_two_copy").symlink_to(folder / "bin" / "sender_two_copy")
     silent = folder / "silent" / RECEIVER

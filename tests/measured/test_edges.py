@@ -2,18 +2,10 @@
 
 import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from measured.failures_support import Bench, new_bench
-
-
-@pytest.fixture
-def bench() -> Iterator[Bench]:
-    with new_bench() as bench:
-        bench.write_host(shutil.which("perf"))
-        yield bench
+from measured.failures_support import Bench
 
 
 def may_set_real_time() -> bool:

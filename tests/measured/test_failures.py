@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -10,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from measured.failures_support import RECEIVER, Bench, Running, may_have, new_bench
+from measured.failures_support import RECEIVER, Bench, Running, may_have
 
 # longer than a test waits for the end (LIMIT_S), so that nothing ends by itself
 LONG = ("--warmup", "0.05", "--duration", "600")
@@ -20,13 +19,6 @@ MOMENTS = {
     "warm-up": ("--warmup", "600"),
     "window": LONG,
 }
-
-
-@pytest.fixture
-def bench() -> Iterator[Bench]:
-    with new_bench() as bench:
-        bench.write_host(shutil.which("perf"))
-        yield bench
 
 
 @pytest.fixture(scope="module")
@@ -72,21 +64,18 @@ def test_a_killed_side_is_a_failed_record(
     assert bench.left_over() == []
 
 
-@pytest.mark.parametrize("side", ["sender", "receiver"])
 def test_a_side_killed_while_the_other_waits_for_its_message_is_a_failed_record(
-    bench: Bench, testbed: str, side: str
+    bench: Bench, testbed: str
 ) -> None:
     asks = ("--study", "round_trips", "--interval", "1000")
     with bench.started("--testbed", testbed, *asks, *LONG) as running:
         running.wait_for("window begins")
-        os.kill(
-            running.child({"sender": "sender_two_copy", "receiver": RECEIVER}[side]), signal.SIGKILL
-        )
+        os.kill(running.child(RECEIVER), signal.SIGKILL)
         ended = running.end()
         running.assert_nothing_left()
     assert ended.code == 1
     assert re.fullmatch(
-        f"the {side} (was killed by SIGKILL|died without a word) during the window",
+        "the receiver (was killed by SIGKILL|died without a word) during the window",
         bench.record()["reason"],
     )
 
@@ -120,14 +109,11 @@ def test_a_killed_perf_is_named(bench: Bench, testbed: str) -> None:
 
 
 @pytest.mark.needs_perf
-@pytest.mark.parametrize("program", ["sender_two_copy", RECEIVER])
-def test_a_side_that_was_stopped_is_measured_again(
-    bench: Bench, testbed: str, program: str
-) -> None:
+def test_a_side_that_was_stopped_is_measured_again(bench: Bench, testbed: str) -> None:
     # each time tells perf, which takes the second for its program's end
     with bench.started("--testbed", testbed, "--duration", "1") as running:
         running.wait_for("window begins")
-        side = running.child(program)
+        side = running.child(RECEIVER)
         with suppress(FileNotFoundError, ProcessLookupError):
             while ") Z " not in Path(f"/proc/{side}/stat").read_text():
                 os.kill(side, signal.SIGSTOP)
@@ -173,23 +159,14 @@ def test_ctrl_c_ends_everything_with_one_sentence(bench: Bench, testbed: str, mo
     assert list(bench.records.iterdir()) == [earlier]
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
-def test_a_killed_workflow_takes_its_measurement_along(
-    bench: Bench, testbed: str, moment: str
-) -> None:
+def test_a_killed_workflow_takes_its_measurement_along(bench: Bench, testbed: str) -> None:
     # a workflow that starts the measurement through a shell, as Snakemake does
     workflow = (sys.executable, "-c", "import subprocess, sys; subprocess.call(sys.argv[1:])")
     shell = ("sh", "-c", '"$@"; exit', "sh")
-    options = ["--testbed", testbed, *MOMENTS[moment]]
-    if moment == "handshake":
-        options += ["--bin", str(bench.folder / "silent")]
-    with bench.started(*options, before=(*workflow, *shell)) as running:
-        if moment == "handshake":
-            running.child("sender_two_copy")
-        else:
-            running.wait_for(f"{moment} begins")
+    with bench.started("--testbed", testbed, *LONG, before=(*workflow, *shell)) as running:
+        running.wait_for("window begins")
         os.kill(running.process.pid, signal.SIGKILL)
         ended = running.end()
         running.assert_nothing_left()
-    assert f"the workflow ended during the {moment}" in ended.text
+    assert "the workflow ended during the window" in ended.text
     assert list(bench.records.iterdir()) == []

@@ -29,7 +29,7 @@ from copycost.hosts.launch import Launch
 from copycost.hosts.parent import parent_of
 from copycost.hosts.remote.daemon_client import ask_daemon, connected
 
-pytestmark = [pytest.mark.needs_guests, pytest.mark.slow]
+pytestmark = [pytest.mark.usefixtures("our_daemon"), pytest.mark.needs_guests, pytest.mark.slow]
 ROOT = Path(__file__).parents[2]
 
 
@@ -39,9 +39,6 @@ def spec(tmp_path_factory: pytest.TempPathFactory) -> GuestSpec:
     agent_image(guests.kernel(), ["virtio_net"], ["ip"]).write(initrd)
     image = guests.kernel().image
     return GuestSpec(find_qemu(), image, initrd, "tcg", 1, 256 << 20, "virtio", False, True)
-
-
-our_daemon = pytest.fixture(scope="module", autouse=True)(guests.run_of_our_own)
 
 
 @contextmanager

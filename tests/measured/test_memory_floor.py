@@ -16,6 +16,7 @@ from copycost.hosts.facts.cpu import read_cpu
 from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.studies.memory import measure_memory, read_memory, write_memory
 
+pytestmark = pytest.mark.alone
 ROOT = Path(__file__).parents[2]
 SMALLEST_BYTES = 16 << 10
 

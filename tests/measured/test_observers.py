@@ -6,7 +6,9 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -206,8 +208,10 @@ def measured(
     implementation = "iperf3" if driver.name == "iperf3" else "two_copy"
     cell = Cell("streams", testbed, implementation, 65536, 1)
     facts = host_facts(perf)
+    # long enough for a busy host to run both sides, where it is asked what they used
+    settings = replace(SETTINGS, duration_s=0.5) if perf else SETTINGS
     return measure_repetition(
-        Task(cell, SETTINGS, facts, driver, observers, lock_path=folder / "lock")
+        Task(cell, settings, facts, driver, observers, lock_path=folder / "lock")
     )
 
 
@@ -242,8 +246,15 @@ def test_observers_are_called_in_the_order_that_is_documented(
     assert state() == before
 
 
-@pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("kind", [Unavailable, HostError])
+@pytest.mark.parametrize(
+    ("driver", "step", "kind"),
+    [
+        ("iperf3", "window_begins", HostError),
+        *(("programs", step, kind) for step, kind in zip(STEPS, cycle((Unavailable, HostError)))),
+        *(("plain", step, kind) for step, kind in zip(STEPS, cycle((HostError, Unavailable)))),
+    ],
+    indirect=["driver"],
+)
 def test_an_observer_that_cannot_do_its_work_ends_the_repetition_and_leaves_nothing(
     tmp_path: Path, driver: Driver, step: str, kind: type[HostError]
 ) -> None:

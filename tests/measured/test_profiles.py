@@ -45,8 +45,7 @@ def profiled(folder: Path, cell: Cell, *ways: str, **perf: Any) -> Profiled:  # 
     return found
 
 
-@pytest.mark.parametrize("implementation", ["two_copy", "iperf3"])
-@pytest.mark.parametrize("rep", [1, 2])
+@pytest.mark.parametrize(("implementation", "rep"), [("two_copy", 1), ("iperf3", 2)])
 def test_a_cell_runs_sampled_and_not_in_turns(
     tmp_path: Path, implementation: str, rep: int
 ) -> None:

@@ -5,7 +5,9 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +71,7 @@ def snapshot(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Snapsh
 
 @pytest.fixture(scope="module")
 def run(programs: Path, snapshot: Snapshot) -> Run:
+    @cache  # of equal cells counts are equal, which the test of two boots shows
     def run_cell(
         implementation: str,
         testbed: str,
@@ -186,37 +189,26 @@ def test_sends_bytes_and_segments_are_those_of_a_run_on_this_host(
     assert messages * size // largest < segments_sent(quiet_loopback) < 1.1 * messages
 
 
-def test_cells_of_two_boots_are_the_same_to_the_last_bit(
-    run: Run, programs: Path, tmp_path: Path
-) -> None:
-    again = boot(programs, tmp_path)
-    for testbed in SIZES:
-        first = run("zero_copy", testbed)
-        assert run("zero_copy", testbed, guest=again) == first
-        assert run("zero_copy", testbed) == first
-
-
-@pytest.fixture
+@contextmanager
 def loaded_machine() -> Iterator[None]:
     """Keep every processor busy with somebody else."""
     spinning = [sys.executable, "-c", "while True: pass"]
     spinners = [subprocess.Popen(spinning) for _ in range(os.cpu_count() or 1)]
-    yield
-    for spinner in spinners:
-        spinner.kill()
-        spinner.wait()
+    try:
+        yield
+    finally:
+        for spinner in spinners:
+            spinner.kill()
+            spinner.wait()
 
 
-@pytest.fixture
-def quiet(run: Run) -> dict[str, Simulated]:
-    """Return what is counted before the machine is loaded."""
-    return {testbed: run("zero_copy", testbed) for testbed in SIZES}
-
-
-def test_a_loaded_machine_counts_the_same(
-    quiet: dict[str, Simulated], run: Run, loaded_machine: None
+def test_cells_of_another_boot_are_the_same_to_the_last_bit_on_a_loaded_machine_too(
+    run: Run, programs: Path, tmp_path: Path
 ) -> None:
-    assert {testbed: run("zero_copy", testbed) for testbed in SIZES} == quiet
+    first = {testbed: run("zero_copy", testbed) for testbed in SIZES}
+    again = boot(programs, tmp_path)
+    with loaded_machine():
+        assert {testbed: run("zero_copy", testbed, guest=again) for testbed in SIZES} == first
 
 
 def test_a_clock_that_leapt_as_the_machine_was_stopped_changes_no_count(

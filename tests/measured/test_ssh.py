@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-import sshd
 from sshd import ADDRESSES, AHEAD_S, NODE, Peer
 
 from copycost.errors import AttemptFailed, ConfigError, HostError, Unavailable
@@ -26,8 +25,6 @@ LONG_S = 10.0
 # nothing may be left after so long, whatever was killed or cut
 SOON_S = 5.0
 SLEEP = Launch(("/bin/sleep", "60"), "/bin/sleep")
-
-peer = pytest.fixture(scope="module")(sshd.lent_peer)
 
 
 def until(condition: Callable[[], bool], limit_s: float = LONG_S) -> None:

@@ -27,6 +27,7 @@ from copycost.studies.datagrams.repetition import measure_datagrams
 from copycost.studies.datagrams.table import row_of as datagram_row
 
 pytestmark = [
+    pytest.mark.usefixtures("our_daemon"),
     pytest.mark.needs_guests,
     pytest.mark.slow,
     pytest.mark.skipif(not shutil.which("iperf3"), reason="iperf3 is not installed"),
@@ -45,9 +46,6 @@ def peer(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     facts = host_facts(None)
     virtual = {"unavailable": None, "spec": spec.as_plain(), "kernel": {"release": "any"}}
     return {**facts, "cpu": facts["cpu"] | {"cpus_online": 1}, "virtual": virtual}
-
-
-our_daemon = pytest.fixture(scope="module", autouse=True)(guests.run_of_our_own)
 
 
 def measured(measure: Callable[..., Record], cell: Cell, peer: Any, tmp_path: Path) -> Record:  # noqa: ANN401

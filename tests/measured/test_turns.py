@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
@@ -14,7 +13,6 @@ from measured.failures_support import (
     Bench,
     descendants,
     may_have,
-    new_bench,
     programs_of,
 )
 
@@ -26,15 +24,15 @@ PAIR = ("--reference", "two_copy")
 ASKING = ("--study", "round_trips", "--msg-bytes", "4KiB")
 
 
-@pytest.fixture
-def bench() -> Iterator[Bench]:
-    with new_bench() as bench:
-        bench.write_host(shutil.which("perf"))
-        yield bench
-
-
-@pytest.mark.parametrize("testbed", ["veth", "loopback", "sink"])
-@pytest.mark.parametrize("implementation", ["two_copy", "zero_copy", "uring_send"])
+@pytest.mark.parametrize(
+    ("testbed", "implementation"),
+    [
+        ("veth", "two_copy"),
+        ("veth", "zero_copy"),
+        ("loopback", "uring_send"),
+        ("sink", "zero_copy"),
+    ],
+)
 def test_both_send_in_turns_and_each_counts_its_own(
     bench: Bench, testbed: str, implementation: str
 ) -> None:
@@ -64,8 +62,9 @@ def test_both_send_in_turns_and_each_counts_its_own(
     assert row["reference_sender_cpu_ns_per_byte"] > 0
 
 
-@pytest.mark.parametrize("testbed", ["veth", "loopback"])
-@pytest.mark.parametrize("implementation", ["two_copy", "zero_copy"])
+@pytest.mark.parametrize(
+    ("testbed", "implementation"), [("veth", "two_copy"), ("loopback", "zero_copy")]
+)
 def test_both_ask_in_turns_and_each_times_its_own(
     bench: Bench, testbed: str, implementation: str
 ) -> None:
@@ -96,8 +95,7 @@ def test_both_ask_in_turns_and_each_times_its_own(
         assert min(row[name], row[f"reference_{name}"]) > 0
 
 
-@pytest.mark.parametrize("study", ["streams", "round_trips"])
-@pytest.mark.parametrize("nth", range(4))
+@pytest.mark.parametrize(("nth", "study"), list(enumerate(2 * ["streams", "round_trips"])))
 def test_who_dies_in_a_turn_is_named_and_nothing_is_left(
     bench: Bench, nth: int, study: str
 ) -> None:
@@ -136,6 +134,7 @@ def planted(
 SEND = ("strategies/two_copy.c", "static int two_copy_send_messages(struct stream *stream)\n{\n")
 
 
+@pytest.mark.alone
 def test_a_planted_cost_is_found(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> None:
     spin = "for (volatile int i = 0; i < 200000; i++) {}"
     programs = planted(bench, tmp_path_factory, *SEND, spin)
@@ -165,6 +164,7 @@ def test_a_worker_that_wakes_late_misses_its_turn_and_no_more(
     assert row["throughput_bits_per_s"] > 0
 
 
+@pytest.mark.alone
 def test_a_planted_call_and_its_time_are_found_in_round_trips(
     bench: Bench, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -7,13 +7,13 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import guests
 import pytest
-import sshd
 from measured.failures_support import RECEIVER, host_facts, programs_folder
 from sshd import ADDRESSES, AHEAD_S, Peer
 from workflow.support import new_checkout
@@ -39,19 +39,11 @@ from copycost.studies.round_trips.table import derive_round_trips
 from copycost.testbeds.far_hook import far_hook
 from tools.recompute.tables import wrong_tables
 
-pytestmark = pytest.mark.needs_root
+pytestmark = [pytest.mark.needs_root, pytest.mark.usefixtures("our_daemon")]
 
 SETTINGS = Settings(warmup_s=0.1, duration_s=0.4, congestion_control="reno")
 STREAM = Cell("streams", "wire", "two_copy", 65536, 2)
 FACTS = host_facts(None)
-
-our_daemon = pytest.fixture(scope="module", autouse=True)(guests.run_of_our_own)
-peer = pytest.fixture(scope="module")(sshd.lent_peer)
-
-
-@pytest.fixture(scope="module")
-def facts(peer: Peer) -> dict[str, Any]:
-    return collect_peer(Wire(peer.target.name, "auto", peer.target.options))
 
 
 def measured(
@@ -105,8 +97,7 @@ def test_bytes_are_measured_over_the_wire_both_ways(
     assert peer.programs() == []
 
 
-@pytest.mark.parametrize("kind", ["wire_udp", "wire_in_udp"])
-@pytest.mark.parametrize("sender", ["two_copy", "iperf3"])
+@pytest.mark.parametrize(("kind", "sender"), [("wire_udp", "two_copy"), ("wire_in_udp", "iperf3")])
 def test_datagrams_keep_to_the_link_and_are_all_accounted_for(
     tmp_path: Path, facts: dict[str, Any], kind: str, sender: str
 ) -> None:
@@ -343,3 +334,45 @@ def test_iperf3_takes_a_port_that_is_free_there(
     held.end()
     held.close()
     assert record["status"] == "measured", record["reason"]
+
+
+@contextmanager
+def one_in_fifty_lost(peer: Peer, protocol: str) -> Iterator[Callable[[], int]]:
+    """Have the network lose packets, counted by nobody but us; yield what tells how many."""
+    rule = f"meta l4proto {protocol} numgen inc mod 50 == 49 counter drop"
+    chain = "chain i { type filter hook ingress device receiver priority 0; }"
+    done = peer.there.run(
+        ["nft", "-f", "-"], f"table netdev lossy {{ {chain}; }}\nadd rule netdev lossy i {rule}\n"
+    )
+    if done.returncode != 0:
+        pytest.skip(f"no packets can be lost here: {done.stderr}")
+    try:
+        yield lambda: int(str(re.search(r"counter packets (\d+)", rules(peer))[1]))  # type: ignore[index]
+    finally:
+        peer.there.run(["nft", "delete", "table", "netdev", "lossy"])
+
+
+def test_datagrams_that_the_network_loses_are_explained_by_neither_machine(
+    tmp_path: Path, peer: Peer, facts: dict[str, Any]
+) -> None:
+    limited = {**facts, "wire": {**facts["wire"], "udp_mbit_per_s": 40}}
+    cell = Cell("datagrams", "wire_udp", "two_copy", 1400, 1)
+    with one_in_fifty_lost(peer, "udp") as lost:
+        record = measured(tmp_path, cell, limited, ProcessUsage(), LossCounters())
+        n_lost = lost()
+    assert record["status"] == "measured", record["reason"]
+    row = datagrams.row_of(record, cell)
+    assert n_lost > 10
+    # welcomes and goodbyes that are lost are said again
+    assert n_lost - 2 <= row["lost_unaccounted"] <= n_lost
+    assert row["lost_device"] == 0
+
+
+def test_segments_that_the_network_loses_are_sent_again_and_counted(
+    tmp_path: Path, peer: Peer, facts: dict[str, Any]
+) -> None:
+    with one_in_fifty_lost(peer, "tcp") as lost:
+        record = measured(tmp_path, STREAM, facts)
+        assert lost() > 0
+    assert record["status"] == "measured", record["reason"]
+    assert derive_row(record)["tcp_retransmits"] > 0  # type: ignore[operator]

@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import guests
 import pytest
 import sshd
 from measured import test_wire
@@ -13,20 +12,16 @@ from measured.test_wire import STREAM, measured
 from sshd import AHEAD_S, Peer
 
 from copycost.config.cells import Cell
-from copycost.config.wire import Wire
 from copycost.doctor.findings_wire import judge_wire
-from copycost.doctor.peer import collect_peer
 from copycost.hosts.local import LocalHost
 from copycost.observers.loss_counters import LossCounters
 from copycost.observers.process_usage import ProcessUsage
 from copycost.records.derive import derive_row
 from copycost.studies.datagrams import table as datagrams
 
-pytestmark = pytest.mark.needs_root
+pytestmark = [pytest.mark.needs_root, pytest.mark.usefixtures("our_daemon")]
 DELAY_S = 0.01
 LONG = replace(test_wire.SETTINGS, warmup_s=0.5, duration_s=2.5)
-
-our_daemon = pytest.fixture(scope="module", autouse=True)(guests.run_of_our_own)
 
 
 @pytest.fixture(scope="module")
@@ -35,11 +30,6 @@ def peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
         pytest.skip("no TAP devices here")
     with sshd.peer(tmp_path_factory.mktemp("peer"), DELAY_S) as made:
         yield made
-
-
-@pytest.fixture(scope="module")
-def facts(peer: Peer) -> dict[str, Any]:
-    return collect_peer(Wire(peer.target.name, "auto", peer.target.options))
 
 
 def test_window_that_is_too_short_for_the_way_is_told_how_long_it_has_to_be(
@@ -74,13 +64,12 @@ def test_bytes_over_a_long_way_are_measured_and_the_clock_is_as_good_as_said(
     assert 0 < sent <= 8 * buffer / (2 * DELAY_S)
 
 
-@pytest.mark.parametrize("kind", ["wire_udp", "wire_in_udp"])
 def test_goodbyes_that_are_said_again_before_they_can_be_answered_are_no_loss(
-    tmp_path: Path, facts: dict[str, Any], kind: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, facts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(test_wire, "SETTINGS", LONG)
     slow = {**facts, "wire": {**facts["wire"], "udp_mbit_per_s": 10}}
-    cell = Cell("datagrams", kind, "two_copy", 1400, 1)
+    cell = Cell("datagrams", "wire_udp", "two_copy", 1400, 1)
     record = measured(tmp_path, cell, slow, ProcessUsage(), LossCounters())
     assert record["status"] == "measured", record["reason"]
     assert datagrams.row_of(record, cell)["lost_unaccounted"] == 0

@@ -35,7 +35,12 @@ from copycost.measure.repetition import Task, measure_repetition
 from copycost.records.derive import derive_row
 from copycost.records.record import check_record
 
-pytestmark = [pytest.mark.needs_guests, pytest.mark.needs_root, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.usefixtures("our_daemon"),
+    pytest.mark.needs_guests,
+    pytest.mark.needs_root,
+    pytest.mark.slow,
+]
 
 SETTINGS = Settings(warmup_s=0.3, duration_s=1.0, congestion_control="reno")
 CELL = Cell("streams", "wire_in", "zero_copy", 65536, 1)
@@ -48,8 +53,6 @@ UsePAM no
 StrictModes no
 PermitRootLogin yes
 """
-
-our_daemon = pytest.fixture(scope="module", autouse=True)(guests.run_of_our_own)
 
 
 def add_sshd(image: GuestImage, folder: Path) -> None:

@@ -193,7 +193,7 @@ def check_pdf(path: Path) -> None:
         texts: list[str] = []
         captions: list[tuple[str, int]] = []
         for page in pdf.pages:
-            _leave_out_paths(page)
+            leave_out_paths(page)
             lines = page.extract_text_lines(return_chars=True)
             _check_margins(page)
             _check_overlaps(page)
@@ -311,7 +311,7 @@ def _missing_glyphs() -> Iterator[list[str]]:
 _PATH_SEGMENTS = re.compile(rb"(?<=\s)(?:(?:-?[0-9.]+ )+[mlc]\s+)+")
 
 
-def _leave_out_paths(page: Any) -> None:  # noqa: ANN401
+def leave_out_paths(page: Any) -> None:  # noqa: ANN401
     """Forget the lines of drawings before a page is read: they are most of it, and no text."""
     for reference in page.page_obj.contents:
         stream = resolve1(reference)

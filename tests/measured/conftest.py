@@ -1,0 +1,29 @@
+"""What tests of real measurements share: a bench, another machine, and what is known of it."""
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import guests
+import pytest
+import sshd
+from measured.failures_support import Bench, new_bench
+from sshd import Peer
+
+from copycost.config.wire import Wire
+from copycost.doctor.peer import collect_peer
+
+our_daemon = pytest.fixture(scope="module")(guests.run_of_our_own)
+peer = pytest.fixture(scope="module")(sshd.lent_peer)
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    with new_bench() as bench:
+        bench.write_host(shutil.which("perf"))
+        yield bench
+
+
+@pytest.fixture(scope="module")
+def facts(our_daemon: None, peer: Peer) -> dict[str, Any]:
+    return collect_peer(Wire(peer.target.name, "auto", peer.target.options))
