@@ -1,31 +1,24 @@
 """io_uring missing, forbidden or hidden: exit code 77, with the reason and the remedy."""
 
-import ctypes
 import errno
 import os
 import platform
 import shutil
-import struct
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from c.conftest import Build
 from c.harness import Outcome
 from c.variants import sender_variant
+from measured.failures_wrappers import IO_URING_SETUP, NUMBER, forbid
 
 URING = ("uring_registered", "uring_send", "uring_sendmsg", "uring_zero_copy")
 
 # What includes uring.h, if only through other headers.
 SOURCES = [f"uring/{name}.c" for name in ("uring", "batch", "region", "stream", "zc")]
-
-# asm/unistd.h; the same number on every architecture
-IO_URING_SETUP = 425
-# linux/prctl.h, linux/seccomp.h, linux/bpf_common.h
-PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
-LOAD_WORD, JUMP_IF_EQUAL, RETURN = 0x20, 0x15, 0x06
-ALLOW, REFUSE = 0x7FFF0000, 0x00050000
 
 
 def probe(command: list[str | Path], before: Callable[[], None] | None = None) -> Outcome:
@@ -37,22 +30,7 @@ def probe(command: list[str | Path], before: Callable[[], None] | None = None) -
 
 def refuse_uring(error: int) -> Callable[[], None]:
     """Return what makes a process one to which a seccomp filter refuses io_uring_setup."""
-    steps = [
-        (LOAD_WORD, 0, 0, 0),  # the number of the system call
-        (JUMP_IF_EQUAL, 0, 1, IO_URING_SETUP),
-        (RETURN, 0, 0, REFUSE | error),
-        (RETURN, 0, 0, ALLOW),
-    ]
-    code = b"".join(struct.pack("HBBI", *step) for step in steps)
-    libc = ctypes.CDLL(None, use_errno=True)
-
-    def install() -> None:
-        steps_memory = ctypes.create_string_buffer(code)
-        program = struct.pack("HxxxxxxP", len(steps), ctypes.addressof(steps_memory))
-        assert libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
-        assert libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0) == 0
-
-    return install
+    return partial(forbid, error, (NUMBER, IO_URING_SETUP))
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "aarch64"), reason="filter for 64 bits")

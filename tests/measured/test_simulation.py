@@ -13,6 +13,7 @@ from typing import Any
 
 import guests
 import pytest
+from c.conftest import Build
 from c.harness import (
     Outcome,
     Setting,
@@ -45,13 +46,13 @@ Run = Callable[..., Simulated]
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("bin")
+    build = Build(tmp_path_factory.mktemp("bin"), None)
     for name in ("two_copy", "one_copy", "zero_copy"):
-        compile_program("sender", name, folder / f"sender_{name}", root=ROOT)
-    compile_program("receiver", "recv", folder / "receiver_recv", root=ROOT)
-    compile_program("simulated_cell", None, folder / "simulated_cell", root=ROOT)
-    compile_program("simulated_plugin", None, folder / "simulated_plugin", root=ROOT)
-    return folder
+        build.sender(name)
+    assert build.receiver.name == "receiver_recv"
+    for program in ("simulated_cell", "simulated_plugin"):
+        compile_program(program, None, build.folder / program, root=ROOT)
+    return build.folder
 
 
 def boot(programs: Path, folder: Path, machine: SimulatedMachine | None = None) -> Snapshot:

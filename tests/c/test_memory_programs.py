@@ -1,0 +1,141 @@
+"""The programs that send nothing: one copies memory, one walks through it; what both refuse."""
+
+import json
+import os
+import resource
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+from c.conftest import Build
+from c.harness import LIMIT_S
+
+from copycost.build.toolchain import Program
+
+
+def run(
+    build: Build, *options: str, name: Program = "memory_floor"
+) -> "subprocess.CompletedProcess[str]":
+    program = build.program(name, None)
+    return subprocess.run([program, *options], capture_output=True, text=True, timeout=LIMIT_S)
+
+
+def test_every_working_set_is_measured_as_often_as_asked(address_build: Build) -> None:
+    cpu = max(os.sched_getaffinity(0))
+    done = run(address_build, "--max-bytes", "70000", "--repetitions", "2", "--cpu", str(cpu))
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert set(result) == {"schema_version", "program", "build", "options", "points"}
+    assert result["options"] == {"max_bytes": 70000, "repetitions": 2, "cpu": cpu}
+    assert [point["bytes"] for point in result["points"]] == [16384, 32768, 65536]
+    for point in result["points"]:
+        assert len(point["ns_per_byte"]) == 2
+        assert all(value > 0 for value in point["ns_per_byte"])
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("memory_floor", "--max-bytes 1000"),
+        ("memory_floor", "--max-bytes"),
+        ("memory_floor", "--repetitions 0"),
+        ("memory_floor", "--cpu -1"),
+        ("memory_floor", "--wrong 1"),
+        ("simulated_walk", "--bytes 1000"),
+        ("simulated_walk", "--bytes 4160"),
+        ("simulated_walk", "--rounds 0"),
+        ("simulated_walk", "--pattern zigzag"),
+        ("simulated_walk", "--pattern"),
+        ("simulated_walk", "--wrong 1"),
+    ],
+)
+def test_bad_usage(address_build: Build, name: Program, words: str) -> None:
+    options = words.split()
+    done = run(address_build, *options, name=name)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith(f"{name}: {options[0]}")
+
+
+@pytest.mark.parametrize(
+    ("name", "option"), [("memory_floor", "--max-bytes N"), ("simulated_walk", "--pattern NAME")]
+)
+def test_help_and_version(address_build: Build, name: Program, option: str) -> None:
+    assert option in run(address_build, "--help", name=name).stdout
+    assert run(address_build, "--version", name=name).stdout.startswith(f"{name}, source ")
+
+
+def test_a_cpu_that_is_not_there_is_a_failure(address_build: Build) -> None:
+    done = run(address_build, "--cpu", "1023")
+    assert done.returncode == 1
+    assert done.stderr.startswith("memory_floor: sched_setaffinity to CPU 1023: ")
+
+
+def limit_memory() -> None:
+    """Allow 64 MiB of address space, for preexec_fn."""
+    resource.setrlimit(resource.RLIMIT_AS, (64 << 20, 64 << 20))
+
+
+def test_too_little_memory_is_a_failure(plain_build: Build) -> None:
+    program = plain_build.program("memory_floor", None)
+    command = [program, "--max-bytes", str(256 << 20)]
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=limit_memory)
+    assert done.returncode == 1
+    assert "a working set of 268435456 bytes: Cannot allocate memory" in done.stderr
+
+
+def test_no_room_for_the_result(address_build: Build) -> None:
+    program = address_build.program("memory_floor", None)
+    command = [program, "--max-bytes", "16384", "--repetitions", "1"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "memory_floor: write to stdout: No space left on device\n"
+
+
+# --- the program that walks through memory: its rounds, and its part as a sender
+
+
+@pytest.mark.parametrize("pattern", ["strided", "random", "copy"])
+def test_every_line_is_touched_once_a_round(address_build: Build, pattern: str) -> None:
+    done = run(
+        address_build,
+        "--pattern",
+        pattern,
+        "--bytes",
+        "65536",
+        "--rounds",
+        "3",
+        name="simulated_walk",
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert (result["pattern"], result["lines"]) == (pattern, 3 * 1024)
+
+
+def test_it_takes_the_place_of_a_sender(address_build: Build) -> None:
+    ours, its = socket.socketpair()
+    with ours, its:
+        words = [address_build.program("simulated_walk", None), "--control-fd", str(its.fileno())]
+        with subprocess.Popen(words, pass_fds=[its.fileno()], stdout=subprocess.PIPE) as walker:
+            its.close()
+            ours.settimeout(LIMIT_S)
+            said = ours.makefile("r")
+            ours.sendall(b"token 0123456789abcdef\n")
+            assert [said.readline(), said.readline()] == ["listening 0\n", "ready\n"]
+            ours.sendall(b"window 1 2\n")
+            assert said.readline() == "measured\n"
+            output, _ = walker.communicate(timeout=LIMIT_S)
+        assert walker.returncode == 0
+        assert json.loads(output)["lines"] == 64
+
+
+def test_an_orchestrator_that_goes_ends_it(address_build: Build) -> None:
+    ours, its = socket.socketpair()
+    words = [address_build.program("simulated_walk", None), "--control-fd", str(its.fileno())]
+    with ours, its:
+        ours.shutdown(socket.SHUT_WR)
+        done = subprocess.run(words, pass_fds=[its.fileno()], capture_output=True, timeout=LIMIT_S)
+    assert done.returncode == 1
+    assert done.stderr == b"simulated_walk: the control line: Broken pipe\n"
