@@ -190,6 +190,21 @@ def sending(
         yield sender, peer
 
 
+@contextlib.contextmanager
+def receiving(program: Path, setting: Setting) -> Iterator[tuple[Program, socket.socket]]:
+    """Start a receiver, in whose window the test itself is the sender, by the connection."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(LIMIT_S)
+        with start_receiver(program, setting, listener.getsockname()[1]) as receiver:
+            peer, _ = listener.accept()
+            peer.settimeout(LIMIT_S)
+            with peer:
+                assert peer.recv(len(greeting()), socket.MSG_WAITALL) == greeting()
+                assert receiver.read_line() == "ready"
+                begin_window(setting, receiver)
+                yield receiver, peer
+
+
 def reset(peer: socket.socket) -> None:
     """Close with a reset instead of a goodbye."""
     peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

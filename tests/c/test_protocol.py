@@ -11,13 +11,13 @@ from c.conftest import Build
 from c.harness import (
     LIMIT_S,
     SOON_S,
-    Program,
     Setting,
     assert_failed,
     begin_window,
     connect,
     greeting,
     listening_port,
+    receiving,
     reset,
     run_pair,
     sending,
@@ -28,11 +28,6 @@ from c.harness import (
 
 QUICK = Setting(io_timeout_ms=300)
 LONG = Setting(duration_s=30)
-
-
-def start_traffic(program: Program, setting: Setting) -> None:
-    assert program.read_line() == "ready"
-    program.say(window_line(setting))
 
 
 def test_strangers_are_dropped_and_the_right_receiver_is_served(address_build: Build) -> None:
@@ -121,21 +116,9 @@ def listener() -> socket.socket:
     return listener
 
 
-def accept_receiver(listener: socket.socket) -> socket.socket:
-    peer, _ = listener.accept()
-    peer.settimeout(LIMIT_S)
-    assert peer.recv(len(greeting()), socket.MSG_WAITALL) == greeting()
-    return peer
-
-
 @pytest.mark.parametrize("rude", [False, True])
-def test_sender_that_leaves_early_fails_the_receiver(
-    address_build: Build, listener: socket.socket, rude: bool
-) -> None:
-    port = listener.getsockname()[1]
-    with listener, start_receiver(address_build.receiver, LONG, port) as receiver:
-        peer = accept_receiver(listener)
-        start_traffic(receiver, LONG)
+def test_sender_that_leaves_early_fails_the_receiver(address_build: Build, rude: bool) -> None:
+    with receiving(address_build.receiver, LONG) as (receiver, peer):
         peer.sendall(bytes(100000))
         if rude:
             reset(peer)
@@ -145,27 +128,15 @@ def test_sender_that_leaves_early_fails_the_receiver(
     assert_failed(outcome, "reset by peer" if rude else "before the end of the window")
 
 
-def test_silent_sender_fails_the_receiver(address_build: Build, listener: socket.socket) -> None:
+def test_silent_sender_fails_the_receiver(address_build: Build) -> None:
     setting = Setting(duration_s=30, io_timeout_ms=300)
-    port = listener.getsockname()[1]
-    with (
-        listener,
-        start_receiver(address_build.receiver, setting, port) as receiver,
-        accept_receiver(listener),
-    ):
-        start_traffic(receiver, setting)
-        outcome = receiver.finish()
-    assert_failed(outcome, "recv", "timed out")
+    with receiving(address_build.receiver, setting) as (receiver, _):
+        assert_failed(receiver.finish(), "recv", "timed out")
 
 
-def test_wrong_bytes_fail_the_receiver_with_their_place(
-    address_build: Build, listener: socket.socket
-) -> None:
+def test_wrong_bytes_fail_the_receiver_with_their_place(address_build: Build) -> None:
     setting = Setting(verify=True)
-    port = listener.getsockname()[1]
-    with listener, start_receiver(address_build.receiver, setting, port) as receiver:
-        peer = accept_receiver(listener)
-        start_traffic(receiver, setting)
+    with receiving(address_build.receiver, setting) as (receiver, peer):
         peer.sendall(bytes(10))
         time.sleep(setting.warmup_s + setting.duration_s)
         peer.close()

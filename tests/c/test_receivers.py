@@ -1,6 +1,5 @@
 """The ways to receive: every byte is counted, seen where it can be seen, and silence ends."""
 
-import socket
 import subprocess
 import time
 from pathlib import Path
@@ -8,15 +7,13 @@ from pathlib import Path
 import pytest
 from c.conftest import ROOT, Build
 from c.harness import (
-    LIMIT_S,
     SOON_S,
     Setting,
     assert_failed,
-    greeting,
+    receiving,
     reset,
     run_pair,
     start_receiver,
-    window_line,
 )
 
 from copycost.build.toolchain import receivers
@@ -97,45 +94,34 @@ def test_datagrams_are_discarded_and_counted(address_build: Build) -> None:
 def test_a_silent_sender_ends_in_a_timeout(address_build: Build, name: str) -> None:
     setting = Setting(io_timeout_ms=300, duration_s=30)
     program = receiver_of(address_build, name)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        listener.settimeout(LIMIT_S)
-        with start_receiver(program, setting, listener.getsockname()[1]) as receiver:
-            silent, _ = listener.accept()
-            with silent:
-                assert receiver.read_line() == "ready"
-                receiver.say(window_line(setting))
-                assert_failed(receiver.finish(), "fd ", "timed out")
+    with receiving(program, setting) as (receiver, _):
+        assert_failed(receiver.finish(), "fd ", "timed out")
 
 
-@pytest.mark.parametrize("end", ["goodbye", "reset", "orchestrator"])
+@pytest.mark.parametrize(
+    ("end", "words"),
+    [
+        ("goodbye", "before the end of the window"),
+        ("reset", "reset by peer"),
+        ("orchestrator", "orchestrator is gone"),
+    ],
+)
 @pytest.mark.parametrize("name", RECEIVERS)
-def test_an_end_before_its_time_is_told_at_once(address_build: Build, name: str, end: str) -> None:
-    setting = Setting(duration_s=30)
-    program = receiver_of(address_build, name)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        listener.settimeout(LIMIT_S)
-        with start_receiver(program, setting, listener.getsockname()[1]) as receiver:
-            peer, _ = listener.accept()
-            with peer:
-                assert peer.recv(len(greeting()), socket.MSG_WAITALL) == greeting()
-                assert receiver.read_line() == "ready"
-                receiver.say(window_line(setting))
-                peer.sendall(bytes(100_000))
-                time.sleep(0.1)  # all of it has been read, and the receiver waits for more
-                if end == "orchestrator":
-                    receiver.control.close()
-                elif end == "reset":
-                    reset(peer)
-                else:
-                    peer.close()
-                began = time.monotonic()
-                words = {
-                    "goodbye": "before the end of the window",
-                    "reset": "reset by peer",
-                    "orchestrator": "orchestrator is gone",
-                }
-                assert_failed(receiver.finish(), words[end])
-                assert time.monotonic() - began < SOON_S
+def test_an_end_before_its_time_is_told_at_once(
+    address_build: Build, name: str, end: str, words: str
+) -> None:
+    with receiving(receiver_of(address_build, name), Setting(duration_s=30)) as (receiver, peer):
+        peer.sendall(bytes(100_000))
+        time.sleep(0.1)  # all of it has been read, and the receiver waits for more
+        began = time.monotonic()
+        if end == "orchestrator":
+            receiver.control.close()
+        elif end == "reset":
+            reset(peer)
+        else:
+            peer.close()
+        assert_failed(receiver.finish(), words)
+        assert time.monotonic() - began < SOON_S
 
 
 def test_what_is_discarded_cannot_be_verified(address_build: Build) -> None:

@@ -8,16 +8,13 @@ from typing import Any
 import pytest
 from c.conftest import Build
 from c.harness import (
-    LIMIT_S,
     Setting,
     assert_failed,
     begin_window,
-    greeting,
     ready_pair,
+    receiving,
     run_pair,
     sending,
-    start_receiver,
-    window_line,
 )
 
 MODE = ("--mode", "request_response", "--nodelay", "on")
@@ -150,18 +147,9 @@ def test_a_receiver_that_leaves_fails_the_sender(address_build: Build) -> None:
 
 
 def test_a_request_cut_short_fails_the_receiver(address_build: Build) -> None:
-    setting = asking(duration_s=30)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        listener.settimeout(LIMIT_S)
-        port = listener.getsockname()[1]
-        with start_receiver(address_build.receiver, setting, port) as receiver:
-            peer, _ = listener.accept()
-            peer.settimeout(LIMIT_S)
-            assert peer.recv(len(greeting()), socket.MSG_WAITALL) == greeting()
-            assert receiver.read_line() == "ready"
-            receiver.say(window_line(setting))
-            peer.sendall(b"x" * 64)
-            assert peer.recv(64, socket.MSG_WAITALL) == b"x" * 64
-            peer.sendall(b"x" * 63)
-            peer.close()
-            assert_failed(receiver.finish(), "in the middle of a message")
+    with receiving(address_build.receiver, asking(duration_s=30)) as (receiver, peer):
+        peer.sendall(b"x" * 64)
+        assert peer.recv(64, socket.MSG_WAITALL) == b"x" * 64
+        peer.sendall(b"x" * 63)
+        peer.close()
+        assert_failed(receiver.finish(), "in the middle of a message")
