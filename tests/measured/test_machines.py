@@ -36,8 +36,6 @@ from copycost.records.derive import derive_row
 from copycost.records.record import Record, check_record, host_digest
 from copycost.studies.cpu_budget.repetition import measure_budget
 from copycost.studies.cpu_budget.table import row_of as budget_row
-from copycost.studies.datagrams.repetition import measure_datagrams
-from copycost.studies.datagrams.table import row_of as datagram_row
 from copycost.studies.profile.record import profile_of
 from copycost.studies.profile.repetition import profile_repetition
 from copycost.testbeds import veth, veth_udp
@@ -175,20 +173,6 @@ def test_streams_between_machines_are_measured_in_both_clocks(
     assert n_bytes["receiver"] == pytest.approx(n_bytes["sender"], rel=0.5)
 
 
-def test_round_trips_are_timed_by_the_sender_alone(
-    tmp_path: Path, machines: Callable[..., Machines]
-) -> None:
-    machines("receiver")
-    cell = Cell("round_trips", "veth", "two_copy", 1024, 1)
-    settings = replace(SETTINGS, mode="request_response")
-    record = measured(tmp_path, cell, settings=settings)
-    assert record["status"] == "measured", record["reason"]
-    assert record["driver"] is not None
-    trips = record["driver"]["sender"]["round_trip"]
-    assert trips["samples"] > 100
-    assert 0 < trips["p50_ns"] < 1e8
-
-
 @needs_iperf3
 @pytest.mark.parametrize(("implementation", "away"), [("iperf3", AWAY[0]), ("two_copy", AWAY[1])])
 def test_a_limit_holds_on_the_machine_of_the_sender(
@@ -214,21 +198,6 @@ def test_a_limit_holds_on_the_machine_of_the_sender(
     assert held_back > 0 or row["sender_cpu_percent"] < 25
     assert row["receiver_cpu_percent"] > 0
     assert row["bits_per_s"] > 0
-
-
-@needs_iperf3
-def test_every_datagram_to_another_machine_is_accounted_for(
-    tmp_path: Path, machines: Callable[..., Machines]
-) -> None:
-    machines("receiver")
-    cell = Cell("datagrams", "veth_udp", "iperf3", 8000, 1)
-    record = measure_datagrams(task_of(cell, tmp_path))
-    check_record(record, "record")
-    assert record["status"] == "measured", record["reason"]
-    row = datagram_row(record, cell)
-    assert row["drained"]
-    assert row["lost_unaccounted"] == 0
-    assert row["received"] > 0
 
 
 @pytest.mark.needs_perf

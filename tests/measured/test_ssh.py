@@ -91,16 +91,6 @@ def test_a_session_that_is_killed_there_is_noticed_and_leaves_nothing(
     until(lambda: peer.processes() == [])
 
 
-def test_our_own_death_leaves_nothing_there(peer: Peer) -> None:
-    host = SshHost(peer.target)
-    program = host.start(SLEEP)
-    os.kill(host.ssh.pid, signal.SIGKILL)
-    until(lambda: host.connection_lost)
-    until(lambda: peer.processes() == [], 5.0)
-    host.close()
-    program.close()
-
-
 class SmallRun:
     """See kept_run.py."""
 

@@ -171,31 +171,22 @@ def test_every_configuration_mistake_is_one_line(checkout: Checkout) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("streams: [1", r"config\.yaml: line \d+: not YAML: "),
-        ("- a list", r"config\.yaml: got a list, must consist of sections such as streams"),
-    ],
-)
-def test_a_configuration_that_cannot_be_read_is_one_line(
-    checkout: Checkout, text: str, said: str
-) -> None:
-    (checkout.path / "config.yaml").write_text(text)
-    done = checkout.snakemake("--cores", "1", check=False)
-    assert done.returncode == 1
-    assert re.fullmatch(said + r".*\n", done.stderr.split("\n", 1)[1])
+@pytest.fixture
+def few(built: Checkout) -> Checkout:
+    """A checkout that is ready to measure four repetitions."""
+    built.configure("streams", msg_bytes=["4KiB", "64KiB"])
+    return built
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=["ctrl_c", "kill"])
 def test_a_run_that_was_ended_leaves_nothing_behind_and_goes_on_later(
-    built: Checkout, number: signal.Signals
+    few: Checkout, number: signal.Signals
 ) -> None:
-    built.configure("measure", duration_s=0.5)
-    with started(built, "--cores", "1", "measure") as process:
+    few.configure("measure", duration_s=0.5)
+    with started(few, "--cores", "1", "measure") as process:
         assert process.stdout is not None
         for line in process.stdout:
-            if line.startswith("[2/8]"):
+            if line.startswith("[2/4]"):
                 break
         wait_until(lambda: any("bin/receiver" in name for name in members_of(process.pid)))
         if number is signal.SIGINT:
@@ -210,48 +201,48 @@ def test_a_run_that_was_ended_leaves_nothing_behind_and_goes_on_later(
     assert said == (1 if number is signal.SIGINT else 0)
     assert "RuleException" not in rest
 
-    raw = built.path / "results" / "raw"
+    raw = few.path / "results" / "raw"
     assert all(path.suffix == ".json" for path in raw.rglob("*") if path.is_file())
-    kept = built.records()
+    kept = few.records()
     assert len(kept) >= 2
-    done = built.snakemake("--cores", "1", "measure")
-    assert f"measuring {8 - len(kept)} repetitions" in done.stdout
-    records = built.records()
-    assert len(records) == 8
+    done = few.snakemake("--cores", "1", "measure")
+    assert f"measuring {4 - len(kept)} repetitions" in done.stdout
+    records = few.records()
+    assert len(records) == 4
     assert all(record in records for record in kept)
 
 
-def test_a_run_whose_reader_leaves_ends_and_keeps_its_records(built: Checkout) -> None:
-    with started(built, "--cores", "1", "measure") as process:
+def test_a_run_whose_reader_leaves_ends_and_keeps_its_records(few: Checkout) -> None:
+    with started(few, "--cores", "1", "measure") as process:
         assert process.stdout is not None
         process.stdout.readline()
         process.stdout.close()
         assert process.wait(TIMEOUT_S) != 0
         wait_until(lambda: not members_of(process.pid))
-    kept = built.records()
-    done = built.snakemake("--cores", "1", "measure")
-    assert f"measuring {8 - len(kept)} repetitions" in done.stdout
-    assert len(built.records()) == 8
+    kept = few.records()
+    done = few.snakemake("--cores", "1", "measure")
+    assert f"measuring {4 - len(kept)} repetitions" in done.stdout
+    assert len(few.records()) == 4
 
 
-def test_a_second_run_in_the_same_folder_is_refused(built: Checkout) -> None:
-    with started(built, "--cores", "1", "measure") as first:
-        wait_until(lambda: bool(built.records()))
+def test_a_second_run_in_the_same_folder_is_refused(few: Checkout) -> None:
+    with started(few, "--cores", "1", "measure") as first:
+        wait_until(lambda: bool(few.records()))
         first.send_signal(signal.SIGSTOP)  # it shall not be over before the second one looks
-        second = built.snakemake("--cores", "1", "measure", check=False)
+        second = few.snakemake("--cores", "1", "measure", check=False)
         assert second.returncode == 1
         assert f"another run is at work in this folder (process {first.pid})" in second.stderr
         assert "Traceback" not in second.stderr
         first.kill()  # no lock is left behind, so the next run just goes on
-    built.snakemake("--cores", "1", "measure")
-    assert len(built.records()) == 8
+    few.snakemake("--cores", "1", "measure")
+    assert len(few.records()) == 4
 
 
-def test_two_runs_on_one_host_take_turns(built: Checkout, tmp_path: Path) -> None:
-    other = built.copy(tmp_path / "other")
-    with started(built, "--cores", "2", "measure") as first:
+def test_two_runs_on_one_host_take_turns(few: Checkout, tmp_path: Path) -> None:
+    other = few.copy(tmp_path / "other")
+    with started(few, "--cores", "2", "measure") as first:
         with started(other, "--cores", "2", "measure") as second:
             said = [process.communicate(timeout=TIMEOUT_S)[0] for process in (first, second)]
         assert (first.returncode, second.returncode) == (0, 0), said
-    assert len(built.records()) == len(other.records()) == 8
-    assert overlapping([built, other]) == []
+    assert len(few.records()) == len(other.records()) == 4
+    assert overlapping([few, other]) == []
