@@ -1,24 +1,31 @@
-"""Zero-copy sends where memory is short, and whether the programs count their own calls rightly."""
+"""Zero-copy sends where memory is short, or the kernel does not tell what it copied."""
 
 import ctypes
 import resource
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
 from c.conftest import Build
 from c.harness import (
+    SOON_S,
     Setting,
     assert_failed,
     begin_window,
+    connect,
+    greeting,
     inside_network_of,
+    listening_port,
     ready_pair,
     run_pair,
     sending,
+    start_sender,
 )
+from c.test_ways import assert_counts_agree, datagrams, sender_of
+from c.variants import sender_variant
 
 PR_CAPBSET_DROP = 24  # linux/prctl.h
 CAP_IPC_LOCK = 14  # linux/capability.h: exempts root from RLIMIT_MEMLOCK
@@ -31,30 +38,34 @@ def limit_locked_memory(limit_bytes: int = 65536) -> None:
     ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_IPC_LOCK, 0, 0, 0)
 
 
+# Since Linux 6.14 the rings of io_uring themselves count as well.
+LIMITS = {"zero_copy": 64 << 10, "uring_zero_copy": 256 << 10}
+
+
+@pytest.mark.parametrize("way", LIMITS)
 @pytest.mark.parametrize("n_threads", [1, 4])
 def test_little_locked_memory_delays_but_loses_nothing(
-    address_build: Build, n_threads: int
+    address_build: Build, way: str, n_threads: int
 ) -> None:
     setting = Setting(msg_bytes=20000, n_threads=n_threads, verify=True)
-    sender, receiver = run_pair(
-        address_build.sender("zero_copy"),
-        address_build.receiver,
-        setting,
-        preexec_fn=limit_locked_memory,
-    )
-    assert (sender.code, receiver.code) == (0, 0), sender.stderr
-    sent = sender.result
-    assert sent["total"]["enobufs_count"] > 0
-    assert sent["zero_copy"]["sent"] == sent["zero_copy"]["completed"] > 0
-    assert receiver.result["verify"]["checked_bytes"] == sent["total"]["bytes"]
+    programs = sender_of(address_build, way), address_build.receiver
+    limit = partial(limit_locked_memory, LIMITS[way])
+    sender, receiver = run_pair(*programs, setting, preexec_fn=limit)
+    assert_counts_agree(sender, receiver, setting)
+    assert sender.result["total"]["enobufs_count"] > 0
+    assert receiver.result["verify"]["checked_bytes"] == sender.result["total"]["bytes"]
 
 
-def test_too_little_locked_memory_names_limit_and_remedy(address_build: Build) -> None:
-    setting = Setting(msg_bytes=1 << 20, duration_s=30)
-    program = address_build.sender("zero_copy")
+@pytest.mark.parametrize("way", LIMITS)
+def test_too_little_locked_memory_names_the_limit_and_the_remedy(
+    address_build: Build, way: str
+) -> None:
+    program, setting = sender_of(address_build, way), Setting(msg_bytes=1 << 20, duration_s=30)
     with sending(program, setting, preexec_fn=limit_locked_memory) as (sender, _):
-        outcome = sender.finish()
-    assert_failed(outcome, "RLIMIT_MEMLOCK is 65536", "ulimit -l", "No buffer space")
+        began = time.monotonic()
+        words = (way, "RLIMIT_MEMLOCK is 65536", "ulimit -l", "No buffer space")
+        assert_failed(sender.finish(), *words)
+        assert time.monotonic() - began < SOON_S, "nothing can come of waiting"
 
 
 @pytest.mark.needs_root
@@ -82,31 +93,75 @@ def test_little_option_memory(address_build: Build, optmem_max: int) -> None:
         assert outcomes[0].result["total"]["enobufs_count"] > 0
 
 
-def count_system_calls(file: Path) -> int:
-    """Return the count of a `perf stat -x,` file with one event."""
-    lines = [line for line in file.read_text().splitlines() if line and line[0] != "#"]
-    return int(lines[0].split(",")[0])
-
-
-def perf_wrapper(file: Path) -> Sequence[str]:
-    return ["perf", "stat", "-x,", "-o", str(file), "-e", "raw_syscalls:sys_enter", "--"]
-
-
-def assert_calls_are_counted(sender_program: Path, receiver_program: Path, file: Path) -> None:
-    """Check what a sender counts against the kernel; skip where that cannot be asked."""
-    probe = subprocess.run(
-        [*perf_wrapper(file), "true"], capture_output=True, text=True, check=False
+def test_copies_that_the_kernel_does_not_report_are_unknown(
+    tmp_path: Path, plain_build: Build
+) -> None:
+    """As Linux 6.1, which refuses a flag that it does not know."""
+    sender_of(plain_build, "uring_zero_copy")  # skips where there is none
+    program = sender_variant(
+        plain_build,
+        "uring_zero_copy",
+        tmp_path,
+        {"uring/zc.c": ("IORING_SEND_ZC_REPORT_USAGE", "(1U << 14)")},
     )
-    if probe.returncode != 0:
-        pytest.skip(f"no raw_syscalls:sys_enter here: {probe.stderr.strip().splitlines()[-1]}")
-    setting = Setting(msg_bytes=4096, n_threads=2, duration_s=0.3)
-    sender, receiver = run_pair(
-        sender_program, receiver_program, setting, wrapper=perf_wrapper(file)
-    )
-    assert (sender.code, receiver.code) == (0, 0), sender.stderr
+    setting = Setting(duration_s=0.05, verify=True)
+    sender, receiver = run_pair(program, plain_build.receiver, setting)
+    assert_counts_agree(sender, receiver, setting)
+    assert sender.result["zero_copy"]["copied"] is None
+    assert "Linux 6.2" in sender.result["zero_copy"]["copied_unknown"]
+
+
+def test_refused_sends_are_no_zero_copy_sends(address_build: Build) -> None:
+    """Of a send that is refused the kernel says that it was copied, though nothing was sent."""
+    options = ["--batch", "32"]
+    setting = datagrams(Setting(msg_bytes=20000, verify=True, sender_options=options))
+    program = sender_of(address_build, "uring_zero_copy")
+    limit = partial(limit_locked_memory, 256 * 1024)
+    sender, receiver = run_pair(program, address_build.receiver, setting, preexec_fn=limit)
+    assert_counts_agree(sender, receiver, setting)
     total = sender.result["total"]
-    keys = ("send_calls", "poll_calls", "errqueue_calls", "other_calls")
-    own = sum(total[key] for key in keys)
-    # Start, connections, memory, threads, the main thread's waits and snapshots.
-    constant = count_system_calls(file) - own
-    assert 50 < constant < 1500 < own
+    assert total["enobufs_count"] > 0
+    assert sender.result["zero_copy"]["sent"] == total["messages"]
+
+
+def test_rings_for_which_locked_memory_is_too_small_are_not_available(
+    address_build: Build,
+) -> None:
+    probe = subprocess.run(
+        [sender_of(address_build, "uring_zero_copy"), "--probe"],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=partial(limit_locked_memory, 4096),
+    )
+    if probe.returncode == 0:
+        pytest.skip("this kernel does not count them")
+    assert probe.returncode == 77
+    assert "RLIMIT_MEMLOCK" in probe.stderr
+    assert "ulimit -l" in probe.stderr
+
+
+@pytest.mark.parametrize("ring_bytes", [0, 8 << 20])
+def test_a_ring_that_cannot_be_registered_is_not_available(
+    address_build: Build, ring_bytes: int
+) -> None:
+    """As for an ordinary user: the kernel locks all messages at once."""
+    options = ["--ring-bytes", str(ring_bytes)]
+    setting = Setting(msg_bytes=4096, duration_s=0.03, sender_options=options)
+    program = sender_of(address_build, "uring_registered")
+    limit = partial(limit_locked_memory, 2 << 20)
+    if ring_bytes == 0:  # 256 messages fit; again and again, since each gives its memory back
+        for _ in range(3):
+            sender, receiver = run_pair(program, address_build.receiver, setting, preexec_fn=limit)
+            assert_counts_agree(sender, receiver, setting)
+        return
+    with (
+        start_sender(program, setting, preexec_fn=limit) as sender,
+        connect(listening_port(sender), greeting()),
+    ):
+        outcome = sender.finish()
+    assert (outcome.code, outcome.stdout) == (77, "")
+    said = outcome.stderr.splitlines()[-1]
+    assert said.startswith("sender: not available here: uring_registered: registering ")
+    for words in ("RLIMIT_MEMLOCK", "ulimit -l", "a smaller working set"):
+        assert words in said

@@ -311,10 +311,10 @@ class Snoop(WindowObserver):
         self.command_lines: list[bytes] = []
 
     def window_begins(self) -> None:
-        for path in Path("/proc").glob("[0-9]*/*"):
-            if path.name in ("cmdline", "environ"):
+        for process in Path("/proc").glob("[0-9]*"):
+            for name in ("cmdline", "environ"):
                 with suppress(OSError):  # it has ended, or is not ours
-                    self.command_lines.append(path.read_bytes())
+                    self.command_lines.append((process / name).read_bytes())
 
 
 def test_no_process_shows_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
