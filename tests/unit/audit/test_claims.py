@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 from unit.audit.made import Model, make_table, read_frame
 
-from copycost.audit.claims.parse import parse_claim
-from copycost.audit.claims.read import read_claims
+from copycost.audit.claims.parse import parse_claim, read_claims
 from copycost.audit.claims.verdicts import JudgedClaim, judge_claim
 from copycost.audit.claims.vocabulary import Unclear
 from copycost.audit.dataset import Dataset

@@ -12,8 +12,7 @@ from copycost.audit import report
 from copycost.audit.dataset import Dataset
 from copycost.audit.dataset_analysis import analyse_dataset
 from copycost.audit.facts import Audit, audit_facts
-from copycost.audit.mapping import FileMapping
-from copycost.audit.mapping_file import read_mapping
+from copycost.audit.mapping import FileMapping, read_mapping
 from copycost.audit.plausibility import check_plausibility
 from copycost.audit.reader import read_dataset
 

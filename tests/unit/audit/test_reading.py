@@ -9,8 +9,7 @@ from synthetic import Run
 from unit.audit.made import write_cells
 
 from copycost.audit.dataset import Dataset
-from copycost.audit.mapping import FileMapping
-from copycost.audit.mapping_file import read_mapping
+from copycost.audit.mapping import FileMapping, read_mapping
 from copycost.audit.reader import read_dataset
 from copycost.errors import ConfigError, CopycostError, DataError
 

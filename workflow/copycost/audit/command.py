@@ -5,11 +5,11 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from copycost.audit.claims.read import read_claims
+from copycost.audit.claims.parse import read_claims
 from copycost.audit.claims.verdicts import judge_claim
 from copycost.audit.dataset_analysis import analyse_dataset
 from copycost.audit.facts import Audit, audit_facts
-from copycost.audit.mapping_file import read_mapping
+from copycost.audit.mapping import read_mapping
 from copycost.audit.plausibility import check_plausibility
 from copycost.audit.reader import read_dataset
 from copycost.audit.templates import fill

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from copycost.audit.message import Message
+from copycost.audit.wording import Message
 from copycost.errors import DataError
 
 MOST_BYTES = 20_000_000

@@ -10,11 +10,10 @@ from copycost.audit.claims.verdicts import JudgedClaim, Verdict
 from copycost.audit.dataset import CELL, KEYS, Dataset
 from copycost.audit.dataset_analysis import unused_totals
 from copycost.audit.mapping import Meaning
-from copycost.audit.message import Message
 from copycost.audit.plausibility import Finding
 from copycost.audit.quantities import DURATION, base_of, words_of
 from copycost.audit.templates import found_by, reason_against, text_of
-from copycost.audit.wording import scope, subject
+from copycost.audit.wording import Message, scope, subject
 from copycost.wording.words import plural
 
 SCHEMA_VERSION = 4

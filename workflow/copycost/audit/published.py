@@ -1,4 +1,4 @@
-"""Own measurements beside published runs: what the chapter and its figures are made of."""
+"""Own measurements beside published runs: the facts of the chapter, its figures, and a report."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,14 +7,28 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
+from copycost.analysis.columns import read_table
 from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.audit.dataset_analysis import DatasetAnalysis, analyse_dataset
-from copycost.audit.mapping import FileMapping
-from copycost.audit.mapping_file import load_yaml
+from copycost.audit.mapping import FileMapping, load_yaml
 from copycost.audit.reader import read_dataset
+from copycost.audit.templates import TEMPLATES, fill
 from copycost.errors import DataError
+from copycost.figures.axes import scale_of, size_axis, value_axis
+from copycost.figures.markers import WayStyle, in_order, way_styles
+from copycost.figures.output import save
+from copycost.figures.style import CM, WIDTH_CM, styled
+from copycost.figures.tables import Drawn, counted
+from copycost.figures.text import empty_figure
+from copycost.figures.tips import add_tips, point_tips
+from copycost.records.files import read_json, write_json
+from copycost.report.assets import gather_assets
+from copycost.report.render import Format, render_report
 
 SCHEMA_VERSION = 1
 _CELL = ["implementation", "msg_bytes", "n_threads"]
@@ -174,3 +188,212 @@ def _costs(mine: pd.DataFrame, run: Published, column: str) -> list[Facts]:
             | {"theirs": row["median_theirs"], "ours": None if np.isnan(ours) else ours}
         )
     return rows
+
+
+_COLUMNS_MOST = 4
+_ROW_CM = 4.0
+_HERE, _THERE = "this host", "published"
+_COLUMNS = ["run", "where", "testbed", "implementation", "msg_bytes", "n_threads", "quantity",
+            "unit", "value", "low", "high"]  # fmt: skip
+
+
+@styled
+def draw_throughput(facts: Facts, summary: pd.DataFrame, runs: Sequence[Published]) -> Drawn:
+    """Draw throughput against size: a row per published run, a column per thread count of it."""
+    if not facts["measured_conditions"]:
+        return _nothing()
+    data = pd.concat([_points(facts, summary, run) for run in runs], ignore_index=True)
+    rows = [(run, _thread_counts(data[data["run"] == run.name])) for run in runs]
+    rows = [(run, counts) for run, counts in rows if counts]
+    if not rows:
+        return Drawn(empty_figure("No cell of this run is in a published one."), data)
+    n_columns = max(len(counts) for _, counts in rows)
+    figure = _sheet(len(rows))
+    grid = figure.subplots(len(rows), n_columns, squeeze=False, sharey="row")
+    styles = way_styles(data["implementation"])
+    width_cm = WIDTH_CM / n_columns - 1.4
+    for (run, counts), panels in zip(rows, grid, strict=True):
+        mine = data[data["run"] == run.name]
+        mine = mine[mine["n_threads"].isin(counts)]
+        scale = scale_of(mine)
+        for axes in panels[len(counts) :]:
+            axes.set_visible(False)
+        for n_threads, axes in zip(counts, panels, strict=False):
+            _draw_panel(axes, mine[mine["n_threads"] == n_threads], styles)
+            value_axis(axes, scale)
+            size_axis(axes, mine["msg_bytes"], width_cm)
+            axes.set_title(counted(int(n_threads), "thread"))
+            axes.set_xlabel("message size")
+        panels[0].set_ylabel(f"{run.source['title']}\nthroughput [Gbit/s]")
+    _legend(figure, styles)
+    return Drawn(figure, data)
+
+
+@styled
+def draw_costs(facts: Facts, summary: pd.DataFrame, runs: Sequence[Published]) -> Drawn:
+    """Draw what a byte costs: each published run that tells, and this host beside it."""
+    if not facts["measured_conditions"]:
+        return _nothing()
+    shown = [run for run in runs if not run.medians(PUBLISHED_COST).empty]
+    unit = f"{facts['cost']['unit']}/B"
+    parts = []
+    for run in shown:
+        there = _rows(run.medians(PUBLISHED_COST), run, _THERE, run.name, "cost per byte",
+                      "cycles/B", 1.0)  # fmt: skip
+        testbed = matching_condition(facts, run)
+        mine = known_medians(
+            summary[summary["condition"] == testbed], facts["conditions"][testbed]["cost_column"]
+        )
+        mine = mine[mine["n_threads"].isin(there["n_threads"])]
+        here = _rows(mine, run, _HERE, testbed, "cost per byte", unit, 1.0)
+        parts += [there, here]
+    data = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=_COLUMNS)
+    if data.empty:
+        return Drawn(empty_figure("No published run tells what a byte costs."), data)
+    figure = _sheet(len(shown))
+    grid = figure.subplots(len(shown), 2, squeeze=False)
+    styles = way_styles(data["implementation"])
+    for run, panels in zip(shown, grid, strict=True):
+        mine = data[data["run"] == run.name]
+        for where, axes in zip((_THERE, _HERE), panels, strict=True):
+            part = mine[mine["where"] == where]
+            if part.empty:
+                axes.set_axis_off()
+                axes.set_title("this host: not measured")
+                continue
+            # One thread count is shown, the one that the published run has most cells of.
+            n_threads = int(mine[mine["where"] == _THERE]["n_threads"].mode().iloc[0])
+            part = part[part["n_threads"] == n_threads]
+            _draw_panel(axes, part, styles)
+            value_axis(axes, scale_of(part))
+            size_axis(axes, mine["msg_bytes"], WIDTH_CM / 2 - 1.6)
+            title = run.source["title"] if where == _THERE else _HERE
+            axes.set_title(f"{title}, {counted(n_threads, 'thread')}")
+            axes.set_xlabel("message size")
+            axes.set_ylabel(f"cost per byte [{part['unit'].iloc[0]}]" if len(part) else "")
+    _legend(figure, styles)
+    return Drawn(figure, data)
+
+
+def _sheet(n_rows: int) -> Figure:
+    """Return an empty figure for so many rows of panels."""
+    height_cm = _ROW_CM * n_rows + 1.2
+    return Figure(figsize=(WIDTH_CM * CM, height_cm * CM), layout="constrained")
+
+
+def _nothing() -> Drawn:
+    return Drawn(empty_figure("Nothing was measured on this host."), pd.DataFrame(columns=_COLUMNS))
+
+
+def _points(facts: Facts, summary: pd.DataFrame, run: Published) -> pd.DataFrame:
+    testbed = matching_condition(facts, run)
+    mine = known_medians(summary[summary["condition"] == testbed], THROUGHPUT)
+    theirs = run.medians(THROUGHPUT)
+    mine = mine[mine["n_threads"].isin(theirs["n_threads"])]
+    return pd.concat(
+        [
+            _rows(theirs, run, _THERE, run.name, "throughput", "Gbit/s", 1e-9),
+            _rows(mine, run, _HERE, testbed, "throughput", "Gbit/s", 1e-9),
+        ],
+        ignore_index=True,
+    )
+
+
+def _rows(
+    medians: pd.DataFrame,
+    run: Published,
+    where: str,
+    testbed: str,
+    quantity: str,
+    unit: str,
+    factor: float,
+) -> pd.DataFrame:
+    rows = medians[["implementation", "msg_bytes", "n_threads"]].copy()
+    rows[["run", "where", "testbed", "quantity", "unit"]] = [
+        run.name, where, testbed, quantity, unit,
+    ]  # fmt: skip
+    for name, column in (("value", "median"), ("low", "low"), ("high", "high")):
+        rows[name] = medians[column] * factor
+    return rows[_COLUMNS]
+
+
+def _thread_counts(data: pd.DataFrame) -> list[int]:
+    """Return the thread counts that the published run has, the fullest few of them."""
+    cells = data[data["where"] == _THERE]["n_threads"].value_counts()
+    return sorted(int(count) for count in cells.index[:_COLUMNS_MOST])
+
+
+def _draw_panel(axes: Axes, data: pd.DataFrame, styles: dict[str, WayStyle]) -> None:
+    for name in in_order(data["implementation"]):
+        look = styles[name]
+        for where in (_THERE, _HERE):
+            rows = data[(data["implementation"] == name) & (data["where"] == where)]
+            rows = rows.sort_values("msg_bytes")
+            if rows.empty:
+                continue
+            drawn = look.as_line()
+            if where == _THERE:
+                drawn |= look.as_hole() | {"linestyle": ":", "linewidth": 1.0}
+            axes.plot(rows["msg_bytes"], rows["value"], **drawn)
+            tips = [f"{where}: {tip}" for tip in point_tips(rows)]
+            add_tips(axes, rows["msg_bytes"], rows["value"], tips)
+            known = rows.dropna(subset=["low", "high"])
+            axes.vlines(known["msg_bytes"], known["low"], known["high"], color=look.colour,
+                        linewidth=0.9)  # fmt: skip
+
+
+def _legend(figure: Figure, styles: dict[str, WayStyle]) -> None:
+    handles = [Line2D([], [], label=name, **look.as_line()) for name, look in styles.items()]
+    grey = WayStyle("#5f5f5f", "o", "-")
+    handles.append(Line2D([], [], label=_HERE, **grey.as_line()))
+    hollow = grey.as_line() | grey.as_hole() | {"linestyle": ":", "linewidth": 1.0}
+    handles.append(Line2D([], [], label=_THERE, **hollow))
+    figure.legend(handles=handles, loc="outside upper left", ncols=len(handles))
+
+
+FIGURES = {"throughput": "published_throughput", "cost_per_byte": "published_cost"}
+"""Files of the figures, and what the template calls them."""
+
+
+def compare_published(facts: Path, summary: Path, published: Path, folder: Path) -> Facts:
+    """Write ``beside.json`` and the figures, as SVG with their CSV; return the facts.
+
+    Parameters
+    ----------
+    facts, summary
+        results/facts.json and results/tables/summary.csv of this host.
+    published
+        data/published.
+    folder
+        results/published.
+    """
+    ours = read_json(facts)
+    table = read_table(summary)
+    runs = read_published(published)
+    beside = comparison_facts(ours, table, runs)
+    folder.mkdir(parents=True, exist_ok=True)
+    shown: list[str] = []
+    for name, draw in (("throughput", draw_throughput), ("cost_per_byte", draw_costs)):
+        drawn = draw(ours, table, runs)
+        save(drawn, folder / f"{name}.svg")
+        if len(drawn.data):
+            shown.append(FIGURES[name])
+    beside["figures"] = shown
+    write_json(beside, folder / "beside.json")
+    return beside
+
+
+def render_comparison(
+    beside: Path, title: str, running: str, formats: Sequence[Format]
+) -> list[Path]:
+    """Typeset the chapter alone, beside `beside`; return the files."""
+    folder = beside.parent
+    published = read_json(beside)
+    figures = [folder / f"{name}.svg" for name, key in FIGURES.items()
+               if key in published["figures"]]  # fmt: skip
+    gather_assets(figures, [], TEMPLATES, folder / "assets")
+    context = {"title": title, "subtitle": running, "running": running, "published": published}
+    text = fill("published_report.qmd.j2", **context)
+    qmd = folder / "report.qmd"
+    qmd.write_text(text, encoding="utf-8")
+    return render_report(qmd, formats)

@@ -8,11 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from copycost.audit.cells_dataset import is_cells_table, read_cells_table
-from copycost.audit.dataset import CELL, KEYS, Dataset
+from copycost.audit.dataset import CELL, KEYS, Dataset, is_cells_table, read_cells_table
 from copycost.audit.decoding import TextTable, decode_file, split_table
 from copycost.audit.mapping import FileMapping, Meaning, find_meanings, implementation_name, listed
-from copycost.audit.message import Message
 from copycost.audit.number_parsing import (
     Numbers,
     decimal_commas,
@@ -30,6 +28,7 @@ from copycost.audit.quantities import (
     base_of,
     words_of,
 )
+from copycost.audit.wording import Message
 from copycost.errors import DataError
 
 _SMALLEST_SIZE, _MOST_THREADS = 1, 100_000

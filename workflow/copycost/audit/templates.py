@@ -7,9 +7,8 @@ from functools import cache
 from jinja2 import Environment, Template
 
 from copycost.analysis.json_values import Facts
-from copycost.audit.message import Message
 from copycost.audit.plausibility.finding import Finding, declared
-from copycost.audit.wording import plain_number, quantities, small_percent, tally
+from copycost.audit.wording import Message, plain_number, quantities, small_percent, tally
 from copycost.checkout import ROOT
 from copycost.report.markdown import code, escape
 from copycost.report.write import fill_from, make_environment

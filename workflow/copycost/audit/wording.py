@@ -1,6 +1,7 @@
-"""Values, quantities and cells as the sentences of an audit write them."""
+"""Values, quantities and cells as the sentences of an audit write them, and what it has to say."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import pandas as pd
 
@@ -15,6 +16,22 @@ from copycost.wording.filters import (
     sizes,
 )
 from copycost.wording.words import count
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Something to say.
+
+    Attributes
+    ----------
+    code
+        Of ``report/audit_messages.csv``, which has the words.
+    numbers
+        The numbers and names that the words need.
+    """
+
+    code: str
+    numbers: Mapping[str, object] = field(default_factory=dict)
 
 
 def plain_number(value: float) -> str:

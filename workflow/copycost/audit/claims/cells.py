@@ -12,9 +12,8 @@ from copycost.audit.claims.vocabulary import Claim, Region
 from copycost.audit.dataset import Dataset, follows_from_others, quantity
 from copycost.audit.dataset_analysis import STATISTICS
 from copycost.audit.mapping import implementation_name
-from copycost.audit.message import Message
 from copycost.audit.quantities import DATASET, IMPLEMENTATION, REP, SIZE, THREADS, base_of
-from copycost.audit.wording import cell_name, place, value_with_unit
+from copycost.audit.wording import Message, cell_name, place, value_with_unit
 from copycost.stats.ratios import Ratio, paired_ratio
 from copycost.stats.settings import FloatArray
 from copycost.wording.filters import ratio, span

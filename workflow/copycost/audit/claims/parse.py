@@ -1,12 +1,13 @@
-"""From the YAML of a claim to typed values."""
+"""Reads a file of claims: from its YAML to typed values."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from reprlib import repr as shown
 from typing import Any
 
-from copycost.audit.claims.regions import AMOUNTS, number, plain_region, region_of
 from copycost.audit.claims.vocabulary import (
+    AMOUNTS,
     Change,
     Claim,
     Crossing,
@@ -19,8 +20,14 @@ from copycost.audit.claims.vocabulary import (
     Unclear,
     Value,
     Zero,
+    number,
+    plain_region,
+    region_of,
 )
+from copycost.audit.dataset import Dataset
+from copycost.audit.mapping import load_yaml
 from copycost.audit.quantities import base_of, find_quantity, is_quantity
+from copycost.errors import ConfigError
 from copycost.wording.numbers import parse_size
 
 _RANKS = ("highest", "lowest", "best", "worst")
@@ -241,3 +248,47 @@ _PARSERS: dict[str, Callable[[object], Statement]] = {
     "value": _value,
     "measurements": _measurements,
 }
+
+
+def read_claims(path: Path, dataset: Dataset) -> list[Claim]:
+    """Return the claims about a dataset.
+
+    A file holds a list of claims, alone or under ``claims:``, or one such list per dataset, by
+    its name. A text in the list is a claim in words alone.
+
+    Raises
+    ------
+    ConfigError
+        If the file is no such list; a claim that is not in the vocabulary is listed by number,
+        all of them at once.
+    """
+    problems: list[str] = []
+    claims = []
+    for at, said in enumerate(_items(load_yaml(path), dataset, path), 1):
+        if not isinstance(said, str | Mapping):
+            problems.append(f"{path}: claim {at}: got {shown(said)}, must be a mapping")
+            continue
+        try:
+            claims.append(parse_claim({"claim": said} if isinstance(said, str) else said))
+        except Unclear as error:
+            problems.append(f"{path}: claim {at}: {error}; see docs/audit.md")
+    if problems:
+        raise ConfigError("\n".join(problems))
+    return claims
+
+
+def _items(content: Any, dataset: Dataset, path: Path) -> list[Any]:  # noqa: ANN401
+    if isinstance(content, list):
+        return content
+    if isinstance(content, Mapping):
+        if isinstance(content.get("claims"), list):
+            return list(content["claims"])
+        names = [dataset.name, *dataset.datasets]
+        for name in names:
+            if isinstance(content.get(name), list):
+                return list(content[name])
+        raise ConfigError(
+            f"{path}: no claims about {names[0]}; found lists for {', '.join(map(str, content))}; "
+            "give a list under `claims:` or under the dataset's name"
+        )
+    raise ConfigError(f"{path}: must hold a list of claims; see docs/audit.md")

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from copycost.audit.claims.cells import Measured, Ruling, Survey, counted_nothing
-from copycost.audit.claims.crossings import judge_crossing
 from copycost.audit.claims.statements import (
     judge_change,
+    judge_crossing,
     judge_measurements,
     judge_rank,
     judge_value,
@@ -26,9 +26,9 @@ from copycost.audit.claims.vocabulary import (
 )
 from copycost.audit.dataset import TOTALS, Dataset, per_byte
 from copycost.audit.dataset_analysis import STATISTICS
-from copycost.audit.message import Message
 from copycost.audit.plausibility import Finding
 from copycost.audit.quantities import BYTES, base_of
+from copycost.audit.wording import Message
 from copycost.stats.ratios import holm
 from copycost.stats.settings import FloatArray
 

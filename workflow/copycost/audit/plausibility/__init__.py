@@ -7,7 +7,6 @@ from copycost.audit.plausibility import (
     copies,
     curves,
     formulas,
-    gaps,
     labels,
     repetitions,
 )
@@ -32,7 +31,7 @@ def _check(sample: Sample) -> list[Finding]:
     derived = list(formulas.check_derived(sample, explained))
     explained_too = explained | {name for finding in derived for name in finding.quantities}
     return [
-        *gaps.check_gaps(sample),
+        *agreement.check_gaps(sample),
         *computed,
         *derived,
         *bounds.check_bounds(sample),

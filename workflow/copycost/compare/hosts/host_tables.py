@@ -17,8 +17,7 @@ from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import ROUND_TRIP_TIMES, THROUGHPUT
 from copycost.analysis.tables import compare, compared_pairs
-from copycost.audit.cells_dataset import dataset_of_cells
-from copycost.audit.dataset import Dataset
+from copycost.audit.dataset import Dataset, dataset_of_cells
 from copycost.audit.facts import finding_facts
 from copycost.audit.mapping import FileMapping
 from copycost.audit.plausibility import check_plausibility
