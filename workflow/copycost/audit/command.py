@@ -68,16 +68,8 @@ def audit_file(
 
     With `as_json`, what it says is printed as ``audit.json`` has it, and nothing is written.
 
-    Parameters
-    ----------
-    file
-        The measurements, a text table.
-    mapping, claims
-        YAML files; where None, those beside the file, if there are any.
-    output
-        The folder to write; ``results/audit/NAME`` if None.
-    formats
-        ``html``, ``pdf``.
+    `mapping`, `claims`: YAML files; where None, those beside the file, if there are any. `output`:
+    the folder to write; ``results/audit/NAME`` if None.
     """
     mapping = mapping or _beside(file, "mapping")
     claims = claims or _beside(file, "claims")

@@ -35,29 +35,14 @@ CELL = (DATASET, IMPLEMENTATION, SIZE, THREADS)
 class Dataset:
     """Measurements that somebody else made.
 
-    Attributes
-    ----------
-    name
-        What the report calls it: the file's name without its ending.
-    path, digest
-        The file, and the SHA-256 of its content.
-    table
-        One row per repetition: the columns of `KEYS`, then one column per quantity that the file
-        has, in SI units (bits per second, seconds, bytes, counts), NaN where it has no value.
-    steps
-        For each quantity the smallest step that the digits of a value tell; same rows.
-    times
-        When each row was measured: `start` and `end` [s since some moment], NaN where not told.
-    meanings
-        What became of each column of the file.
-    implementations
-        The file's name of an implementation to the report's.
-    notes
-        What had to be decided, dropped or assumed.
-    mapping
-        The mapping file's content.
-    copycost_cells
-        The file itself, where it is a table of cells of copycost.
+    `path`, `digest`: the file, and the SHA-256 of its content. `table`: one row per repetition: the
+    columns of `KEYS`, then one column per quantity that the file has, in SI units (bits per second,
+    seconds, bytes, counts), NaN where it has no value. `steps`: for each quantity the smallest step
+    that the digits of a value tell; same rows. `times`: when each row was measured: `start` and
+    `end` [s since some moment], NaN where not told. `meanings`: what became of each column of the
+    file. `implementations`: the file's name of an implementation to the report's. `notes`: what had
+    to be decided, dropped or assumed. `copycost_cells`: the file itself, where it is a table of
+    cells of copycost.
     """
 
     name: str
@@ -116,11 +101,6 @@ def quantity(table: pd.DataFrame, name: str) -> pd.Series:
 
     Counts per byte and per message follow from each other with the message's size, and from
     totals with the bytes and messages of the row; those follow from throughput and duration.
-
-    Parameters
-    ----------
-    table
-        As of a `Dataset`, in SI units.
     """
     if name.endswith(_PER_BYTE):
         return _per_byte(table, name.removesuffix(_PER_BYTE))

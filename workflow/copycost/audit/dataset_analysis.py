@@ -50,12 +50,8 @@ _NS_PER_S = 1e9
 class DatasetAnalysis:
     """The analysis of a dataset.
 
-    Attributes
-    ----------
-    cells, summary, ratios
-        The tables, as of a run of our own; each dataset of the file is a testbed.
-    facts
-        What the report says.
+    `cells`, `summary`, `ratios`: the tables, as of a run of our own; each dataset of the file is a
+    testbed.
     """
 
     cells: pd.DataFrame

@@ -34,20 +34,9 @@ _RULER = re.compile(r"[\s|:+=-]*")
 class TextTable:
     """A file as texts.
 
-    Attributes
-    ----------
-    header
-        Names of the columns, as the file has them.
-    units
-        Units from a line of their own below the header; empty texts where there is none.
-    rows
-        Cells, stripped, as many per row as there are columns.
-    lines
-        The line number of each row.
-    delimiter
-        What parts the columns (of most lines).
-    notes
-        What had to be decided.
+    `header`: names of the columns, as the file has them. `units`: units from a line of their own
+    below the header; empty texts where there is none. `rows`: cells, stripped, as many per row as
+    there are columns. `delimiter`: what parts the columns (of most lines).
     """
 
     header: tuple[str, ...]
@@ -99,17 +88,9 @@ def split_table(
 ) -> TextTable:
     """Return a text as a table, whatever parts its columns.
 
-    Parameters
-    ----------
-    text
-        Content of the file. Empty lines, lines that begin with ``#``, and rulers as Markdown has
-        them are left out.
-    where
-        What messages begin with.
-    delimiter
-        What parts the columns, if it is known.
-    header
-        Names of the columns, if the file has none.
+    `text`: content of the file. Empty lines, lines that begin with ``#``, and rulers as Markdown
+    has them are left out. `delimiter`: what parts the columns, if it is known. `header`: names of
+    the columns, if the file has none.
 
     Raises
     ------

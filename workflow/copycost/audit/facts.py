@@ -25,16 +25,8 @@ _LABELS = (*KEYS, DURATION)
 class Audit:
     """A dataset with what was found.
 
-    Attributes
-    ----------
-    dataset
-        What was read.
-    findings
-        What speaks against its numbers.
-    judged
-        The claims with their verdicts.
-    command
-        The arguments of the command that makes the audit again.
+    `findings`: what speaks against its numbers. `judged`: the claims with their verdicts.
+    `command`: the arguments of the command that makes the audit again.
     """
 
     dataset: Dataset

@@ -35,16 +35,8 @@ _IMPLEMENTATIONS = {
 class Meaning:
     """What a column means.
 
-    Attributes
-    ----------
-    column
-        Its name in the file.
-    quantity
-        The quantity; None where the column is left out.
-    unit
-        The unit found or given, None where the quantity's usual one is taken.
-    guessed
-        False where a mapping says so.
+    `unit`: the unit found or given, None where the quantity's usual one is taken. `guessed`: false
+    where a mapping says so.
     """
 
     column: str
@@ -57,18 +49,10 @@ class Meaning:
 class FileMapping:
     """What a mapping file says; all of it may be left out.
 
-    Attributes
-    ----------
-    columns
-        Column name to quantity and unit; the quantity is `IGNORE` for columns to leave out.
-    implementations
-        Name in the file to name in the report.
-    constants
-        Quantities that are the same for all rows and stand in no column.
-    delimiter, decimal, header
-        How to read the file.
-    source, host
-        Sentences on where the file is from, and what is known of its host.
+    `columns`: column name to quantity and unit; the quantity is `IGNORE` for columns to leave out.
+    `implementations`: name in the file to name in the report. `constants`: quantities that are the
+    same for all rows and stand in no column. `delimiter`, `decimal`, `header`: how to read the
+    file. `source`, `host`: sentences on where the file is from, and what is known of its host.
     """
 
     columns: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)

@@ -38,12 +38,8 @@ _DOTTED = re.compile(r"\d{1,3}(\.\d{3})+")
 class Numbers:
     """A column of numbers.
 
-    Attributes
-    ----------
-    values
-        In SI units, NaN where the file has none.
-    steps
-        The smallest step that the digits of each value can tell, in the same unit.
+    `values`: in SI units, NaN where the file has none. `steps`: the smallest step that the digits
+    of each value can tell, in the same unit.
     """
 
     values: FloatArray
@@ -106,18 +102,9 @@ def parse_column(
 ) -> Numbers:
     """Return a column's numbers in SI units.
 
-    Parameters
-    ----------
-    texts
-        The cells.
-    quantity
-        What the column means.
-    unit
-        The column's unit; a unit behind a value counts more. None takes the quantity's own.
-    commas
-        Whether 12,5 is twelve and a half.
-    where, lines
-        Name of file and column, and line of each cell, for messages.
+    `unit`: the column's unit; a unit behind a value counts more. None takes the quantity's own.
+    `commas`: whether 12,5 is twelve and a half. `where`, `lines`: name of file and column, and line
+    of each cell, for messages.
 
     Raises
     ------
@@ -181,12 +168,8 @@ _MOST_CHARACTERS = 40
 def parse_instants(texts: Sequence[str], unit: str | None) -> FloatArray:
     """Return moments in seconds since some moment, NaN where a text tells none.
 
-    Parameters
-    ----------
-    texts
-        Numbers, or dates with times of day (ISO 8601; UTC where no zone is told).
-    unit
-        What numbers count; None takes it from their size.
+    `texts`: numbers, or dates with times of day (ISO 8601; UTC where no zone is told). `unit`: what
+    numbers count; None takes it from their size.
     """
     factor = unit_factor("instant", unit) if unit else None
     return np.array([_instant(text.strip(), factor) for text in texts], dtype=np.float64)

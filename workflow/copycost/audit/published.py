@@ -40,12 +40,7 @@ PUBLISHED_COST = "both_cycles_per_byte"
 class Published:
     """A published run, analysed as a run of our own.
 
-    Attributes
-    ----------
-    source
-        Its part of sources.yaml.
-    analysed
-        Its tables and facts.
+    `source`: its part of sources.yaml. `analysed`: its tables and facts.
     """
 
     source: Mapping[str, Any]
@@ -358,14 +353,7 @@ FIGURES = {"throughput": "published_throughput", "cost_per_byte": "published_cos
 def compare_published(facts: Path, summary: Path, published: Path, folder: Path) -> Facts:
     """Write ``beside.json`` and the figures, as SVG with their CSV; return the facts.
 
-    Parameters
-    ----------
-    facts, summary
-        results/facts.json and results/tables/summary.csv of this host.
-    published
-        data/published.
-    folder
-        results/published.
+    `facts`, `summary`: results/facts.json and results/tables/summary.csv of this host.
     """
     ours = read_json(facts)
     table = read_table(summary)

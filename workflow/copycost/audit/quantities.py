@@ -35,20 +35,9 @@ COUNTERS = (
 class Quantity:
     """What a column can mean.
 
-    Attributes
-    ----------
-    name
-        As claims and mappings call it.
-    words
-        As a sentence calls it.
-    kind
-        Which units it may have.
-    unit
-        Taken where neither the column nor its values name one.
-    aliases
-        Other names of it, lower case, letters and digits only.
-    more_is_better
-        None where neither is.
+    `words`: as a sentence calls it. `kind`: which units it may have. `unit`: taken where neither
+    the column nor its values name one. `aliases`: other names of it, lower case, letters and digits
+    only. `more_is_better`: none where neither is.
     """
 
     name: str

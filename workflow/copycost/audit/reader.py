@@ -38,12 +38,8 @@ MOST_ROWS = 50_000
 def read_dataset(path: Path, mapping: FileMapping) -> Dataset:
     """Read a file of measurements.
 
-    Parameters
-    ----------
-    path
-        A text file with a header and one row per cell or repetition.
-    mapping
-        What a mapping file says; what it does not say is guessed, and the notes tell how.
+    `path`: a text file with a header and one row per cell or repetition. `mapping`: what a mapping
+    file says; what it does not say is guessed, and the notes tell how.
 
     Raises
     ------

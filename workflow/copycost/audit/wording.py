@@ -22,12 +22,7 @@ from copycost.wording.words import count
 class Message:
     """Something to say.
 
-    Attributes
-    ----------
-    code
-        Of ``report/audit_messages.csv``, which has the words.
-    numbers
-        The numbers and names that the words need.
+    `code`: of ``report/audit_messages.csv``, which has the words.
     """
 
     code: str

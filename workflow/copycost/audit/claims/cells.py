@@ -29,22 +29,12 @@ N_SHOWN = 6
 class Ruling:
     """What one cell says of a claim.
 
-    Attributes
-    ----------
-    p_for
-        p-value of "it does not hold here": small where the cell supports the claim.
-    p_against
-        p-value of "it holds here": small where the cell contradicts the claim.
-    evidence
-        Returns a line on the cell and its numbers; None for nothing to show.
-    once
-        Whether it rests on a single round, taken at its word: the p-values are then 0 and 1.
-    keys
-        The cells that are compared.
-    incomplete
-        Whether something that would be compared is missing.
-    compatible
-        Whether the claimed place lies where no measured size tells: neither for nor against.
+    `p_for`: p-value of "it does not hold here": small where the cell supports the claim.
+    `p_against`: p-value of "it holds here": small where the cell contradicts the claim. `evidence`:
+    returns a line on the cell and its numbers; None for nothing to show. `once`: whether it rests
+    on a single round, taken at its word: the p-values are then 0 and 1. `incomplete`: whether
+    something that would be compared is missing. `compatible`: whether the claimed place lies where
+    no measured size tells: neither for nor against.
     """
 
     p_for: float
@@ -60,16 +50,9 @@ class Ruling:
 class Survey:
     """What the cells that a statement is about say of it.
 
-    Attributes
-    ----------
-    rulings
-        Of the cells that were measured.
-    n_cells
-        How many it is about, measured or not.
-    missing
-        A line on each of the first of those that were not measured.
-    reason
-        What to say instead of a count of cells, None for that.
+    `rulings`: of the cells that were measured. `n_cells`: how many it is about, measured or not.
+    `missing`: a line on each of the first of those that were not measured. `reason`: what to say
+    instead of a count of cells, None for that.
     """
 
     rulings: tuple[Ruling, ...]
@@ -99,14 +82,8 @@ class Grid:
 class CellValues:
     """One quantity of a dataset by cell; each cell an array over the rounds, NaN where missing.
 
-    Attributes
-    ----------
-    metric
-        The quantity.
-    sizes, threads
-        Per dataset of the file, those of all its rows, whether or not they have a value.
-    keys
-        Per dataset of the file, the cells that have a value, in order.
+    `sizes`, `threads`: per dataset of the file, those of all its rows, whether or not they have a
+    value. `keys`: per dataset of the file, the cells that have a value, in order.
     """
 
     def __init__(self, dataset: Dataset, metric: str) -> None:
@@ -246,14 +223,8 @@ def survey(
 ) -> Survey:
     """Return what the cells of some grids say.
 
-    Parameters
-    ----------
-    about
-        Grids of the cells, as they are judged.
-    judge
-        What a measured cell says; None where what it is compared with is missing.
-    named
-        How to name a cell that is missing.
+    `about`: grids of the cells, as they are judged. `judge`: what a measured cell says; None where
+    what it is compared with is missing. `named`: how to name a cell that is missing.
     """
     rulings: list[Ruling] = []
     missing: list[str] = []

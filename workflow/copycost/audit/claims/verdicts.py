@@ -53,25 +53,11 @@ class Verdict(StrEnum):
 class JudgedClaim:
     """A claim with its verdict.
 
-    Attributes
-    ----------
-    claim
-        The claim.
-    verdict
-        What the cells say.
-    because
-        Why.
-    evidence
-        A line on each cell or column behind it: those that contradict where any do.
-    observed_once
-        Whether the verdict rests on cells that were measured once.
-    n_missing
-        Cells whose absence alone leaves it undecided.
-    caution
-        A finding by which what the claim rests on is no measurement; None for none.
-    totals
-        What to say of totals that were compared though they go with different numbers of bytes;
-        None where that is not so.
+    `evidence`: a line on each cell or column behind it: those that contradict where any do.
+    `observed_once`: whether the verdict rests on cells that were measured once. `n_missing`: cells
+    whose absence alone leaves it undecided. `caution`: a finding by which what the claim rests on
+    is no measurement; None for none. `totals`: what to say of totals that were compared though they
+    go with different numbers of bytes; None where that is not so.
     """
 
     claim: Claim
@@ -88,14 +74,8 @@ class JudgedClaim:
 class _Weighed:
     """What the cells of one statement say together.
 
-    Attributes
-    ----------
-    survey
-        The cells.
-    in_
-        In how many of them the statement has to hold.
-    n_statements
-        How many statements the claim has: any of them may contradict it, some by chance alone.
+    `in_`: in how many of them the statement has to hold. `n_statements`: how many statements the
+    claim has: any of them may contradict it, some by chance alone.
     """
 
     survey: Survey

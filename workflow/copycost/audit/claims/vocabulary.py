@@ -21,12 +21,8 @@ class In(StrEnum):
 class Region:
     """Where a claim says that a value, or a ratio of two, lies.
 
-    Attributes
-    ----------
-    low, high
-        The ends; 0 (of a ratio) or minus infinity, and infinity, for none.
-    strict
-        Whether a value at an end is outside.
+    `low`, `high`: the ends; 0 (of a ratio) or minus infinity, and infinity, for none. `strict`:
+    whether a value at an end is outside.
     """
 
     low: float
@@ -53,16 +49,9 @@ class Point:
 class Change:
     """A value beside another: `metric` at `to` over that at `from_`.
 
-    Attributes
-    ----------
-    region
-        Where the ratio lies.
-    from_size, up_to_size
-        Sizes that the claim is about, None for no bound.
-    below
-        Where the ratio lies at the sizes that `from_size` leaves out, None for nothing said.
-    implementations
-        Those that it is about, where neither side names one; empty for all.
+    `from_size`, `up_to_size`: sizes that the claim is about, None for no bound. `below`: where the
+    ratio lies at the sizes that `from_size` leaves out, None for nothing said. `implementations`:
+    those that it is about, where neither side names one; empty for all.
     """
 
     metric: str
@@ -87,12 +76,7 @@ class Change:
 class Crossing:
     """From one size on, or up to it, an implementation is better than another.
 
-    Attributes
-    ----------
-    from_
-        True for better from `msg_bytes` on, False for better up to it; worse at other sizes.
-    more_is_better
-        Of the metric.
+    `from_`: true for better from `msg_bytes` on, False for better up to it; worse at other sizes.
     """
 
     metric: str
@@ -144,20 +128,10 @@ Statement: TypeAlias = Change | Crossing | Rank | Value | Zero | Measurements
 class Claim:
     """One claim: prose, and what it says in the vocabulary.
 
-    Attributes
-    ----------
-    text
-        The prose.
-    statements
-        All have to hold; empty for a claim in words alone, which nothing can test.
-    sizes, threads
-        The cells that it is about, empty for all.
-    question
-        Which of the six questions it answers, None for none.
-    dataset
-        The dataset of the file that it is about, None for all.
-    in_
-        In how many of these cells each statement has to hold.
+    `statements`: all have to hold; empty for a claim in words alone, which nothing can test.
+    `sizes`, `threads`: the cells that it is about, empty for all. `question`: which of the six
+    questions it answers, None for none. `dataset`: the dataset of the file that it is about, None
+    for all. `in_`: in how many of these cells each statement has to hold.
     """
 
     text: str

@@ -211,15 +211,7 @@ def bytes_per_l1d_miss() -> float:
 
 
 def check_round_trips(table: pd.DataFrame, dataset: str) -> Iterator[Finding]:
-    """Yield what speaks against the times of round trips.
-
-    Parameters
-    ----------
-    table
-        As the study's table: a row per repetition.
-    dataset
-        Its name.
-    """
+    """Yield what speaks against the times of round trips."""
     rows = table[(table["status"] == "measured") & (table["samples"] > 0)]
     # With an interval, times count from when a request was due, and may lie over one another.
     waiting = rows[rows["interval_ns"] == 0]

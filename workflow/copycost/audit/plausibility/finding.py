@@ -44,15 +44,9 @@ REFUTING = (Kind.NO_MEASUREMENT, Kind.IMPOSSIBLE, Kind.NOT_SEPARATE)
 class Declared:
     """A row of ``report/audit_findings.csv``: all that is said of a code is said there, once.
 
-    Attributes
-    ----------
-    check
-        Name of the check, as docs/audit.md has it.
-    kind, sureness
-        What it means and how sure that is, unless a finding says otherwise.
-    found, why
-        What was found of the columns, and why that cannot, or hardly, be a measurement: plain text
-        with the finding's numbers, as templates have them.
+    `kind`, `sureness`: what it means and how sure that is, unless a finding says otherwise.
+    `found`, `why`: what was found of the columns, and why that cannot, or hardly, be a measurement:
+    plain text with the finding's numbers, as templates have them.
     """
 
     check: str
@@ -78,20 +72,8 @@ def declared() -> Mapping[str, Declared]:
 class Finding:
     """Something that speaks against numbers being measurements.
 
-    Attributes
-    ----------
-    code
-        Of `declared`, which has its words.
-    kind, sureness
-        What it means, and how sure that is.
-    dataset
-        The dataset of the file.
-    quantities
-        Columns concerned, as quantities.
-    numbers
-        The numbers and names that the words need.
-    cells
-        The cells that show it, where not all do.
+    `code`: of `declared`, which has its words. `kind`, `sureness`: what it means, and how sure that
+    is. `cells`: the cells that show it, where not all do.
     """
 
     code: str

@@ -72,10 +72,8 @@ def find_formula(
 ) -> Formula | None:
     """Return the simplest formula that all cells of an implementation meet, or None.
 
-    Parameters
-    ----------
-    step_column
-        ``finest`` for the last digit written, ``step`` where trailing zeros count as rounding.
+    `step_column`: ``finest`` for the last digit written, ``step`` where trailing zeros count as
+    rounding.
     """
     values = cells[name].to_numpy(dtype=np.float64)
     step = float(cells[step_column].max())
@@ -197,10 +195,7 @@ class Relation(NamedTuple):
 def check_derived(sample: Sample, explained: Collection[str]) -> Iterator[Finding]:
     """Yield the columns that follow from another, and implementations that follow from one.
 
-    Parameters
-    ----------
-    explained
-        Columns that are known to be formulas: that two formulas are related is no news.
+    `explained`: columns that are known to be formulas: that two formulas are related is no news.
     """
     names = [name for name in sample.quantities if name not in _BASES | sample.defined]
     names = [name for name in names if name not in explained and base_of(name).kind != "share"]

@@ -148,10 +148,7 @@ def _mirrored(difference: FloatArray, middle: FloatArray) -> list[tuple[int, lis
     The sign is wrong where the other one takes most of the steps off the line out of the curve, and
     what lies between the two is where it should be: no value of one of them is just an outlier.
 
-    Parameters
-    ----------
-    difference, middle
-        By quantity, size and the other label.
+    `difference`, `middle`: by quantity, size and the other label.
     """
     before = _roughness(difference)
     off = np.abs(_off_the_line(middle))

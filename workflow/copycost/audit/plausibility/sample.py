@@ -19,18 +19,9 @@ from copycost.stats.settings import FloatArray
 class Sample:
     """One dataset of a file.
 
-    Attributes
-    ----------
-    name
-        The dataset's name.
-    table, steps
-        Its rows of the file's tables, see `Dataset`.
-    times
-        When each row was measured, see `Dataset`.
-    n_cpus
-        CPUs of the host, None where not told.
-    defined
-        Quantities that are known to be computed from others, and not called measured apart.
+    `table`, `steps`: its rows of the file's tables, see `Dataset`. `times`: when each row was
+    measured, see `Dataset`. `n_cpus`: CPUs of the host, None where not told. `defined`: quantities
+    that are known to be computed from others, and not called measured apart.
     """
 
     name: str
