@@ -11,7 +11,7 @@ from unit.audit.planted import honest
 from copycost.audit import report
 from copycost.audit.dataset import Dataset
 from copycost.audit.dataset_analysis import analyse_dataset
-from copycost.audit.facts import Audit, audit_facts
+from copycost.audit.facts import audit_facts
 from copycost.audit.mapping import FileMapping, read_mapping
 from copycost.audit.plausibility import check_plausibility
 from copycost.audit.reader import read_dataset
@@ -30,7 +30,7 @@ def words_of(dataset: Dataset, folder: Path) -> str:
     """Return all text of an audit's report that is not in a table, on one line."""
     analysed = analyse_dataset(dataset)
     report.write_tables(analysed, folder / "tables")
-    facts = audit_facts(Audit(dataset, check_plausibility(dataset), [], ["made.csv"]))
+    facts = audit_facts(dataset, check_plausibility(dataset), [], ["made.csv"])
     qmd = report.write_audit_report(analysed, facts, [], folder, "An audit")
     text = qmd.read_text(encoding="utf-8").partition("---\n")[2].partition("---\n")[2]
     return " ".join(line for line in text.splitlines() if not line.startswith("|"))

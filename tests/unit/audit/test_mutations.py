@@ -11,7 +11,7 @@ from copycost.audit import report
 from copycost.audit.claims.parse import read_claims
 from copycost.audit.claims.verdicts import judge_claim
 from copycost.audit.dataset_analysis import analyse_dataset
-from copycost.audit.facts import Audit, audit_facts
+from copycost.audit.facts import audit_facts
 from copycost.audit.mapping import read_mapping
 from copycost.audit.plausibility import check_plausibility
 from copycost.audit.reader import read_dataset
@@ -30,7 +30,7 @@ def audit(files: dict[str, str], folder: Path, analysed: bool) -> None:
     claims = read_claims(folder / "claims.yaml", dataset)
     findings = check_plausibility(dataset)
     judged = [judge_claim(claim, dataset, findings) for claim in claims]
-    facts = audit_facts(Audit(dataset, findings, judged, ["table.csv"]))
+    facts = audit_facts(dataset, findings, judged, ["table.csv"])
     assert fill("audit.txt.j2", audit=facts).startswith("table.csv: ")
     if analysed:
         analysis = analyse_dataset(dataset)

@@ -8,7 +8,7 @@ from pathlib import Path
 from copycost.audit.claims.parse import read_claims
 from copycost.audit.claims.verdicts import judge_claim
 from copycost.audit.dataset_analysis import analyse_dataset
-from copycost.audit.facts import Audit, audit_facts
+from copycost.audit.facts import audit_facts
 from copycost.audit.mapping import read_mapping
 from copycost.audit.plausibility import check_plausibility
 from copycost.audit.reader import read_dataset
@@ -81,7 +81,7 @@ def audit_file(
     command = [str(file)]
     for option, path in (("--mapping", mapping), ("--claims", claims), ("--output", output)):
         command += [option, str(path)] if path else []
-    facts = audit_facts(Audit(dataset, findings, judged, command))
+    facts = audit_facts(dataset, findings, judged, command)
     if as_json:
         print(json.dumps(facts, indent=1, ensure_ascii=False))
         return folder

@@ -102,10 +102,16 @@ def quantity(table: pd.DataFrame, name: str) -> pd.Series:
     Counts per byte and per message follow from each other with the message's size, and from
     totals with the bytes and messages of the row; those follow from throughput and duration.
     """
-    if name.endswith(_PER_BYTE):
-        return _per_byte(table, name.removesuffix(_PER_BYTE))
-    if name.endswith(_PER_MESSAGE):
-        return _per_message(table, name.removesuffix(_PER_MESSAGE))
+    for ending, other, per_message in (
+        (_PER_BYTE, _PER_MESSAGE, 1.0 / table[SIZE]),
+        (_PER_MESSAGE, _PER_BYTE, table[SIZE]),
+    ):
+        if name.endswith(ending):
+            base = name.removesuffix(ending)
+            of = moved_bytes(table) if ending == _PER_BYTE else messages_of(table)
+            follows = _column(table, f"{base}{other}") * per_message
+            total = _column(table, base) / of.where(of > 0.0)
+            return _column(table, name).fillna(follows).fillna(total)
     told = _column(table, name)
     if told.notna().all():
         return told
@@ -132,22 +138,6 @@ def follows_from_others(name: str) -> bool:
 def per_byte(name: str) -> str:
     """Return the name of a total's cost per byte."""
     return f"{name}{_PER_BYTE}"
-
-
-def _per_byte(table: pd.DataFrame, name: str) -> pd.Series:
-    moved = moved_bytes(table)
-    told = _column(table, f"{name}{_PER_BYTE}")
-    by_message = _column(table, f"{name}{_PER_MESSAGE}") / table[SIZE]
-    total = _column(table, name) / moved.where(moved > 0.0)
-    return told.fillna(by_message).fillna(total)
-
-
-def _per_message(table: pd.DataFrame, name: str) -> pd.Series:
-    messages = messages_of(table)
-    told = _column(table, f"{name}{_PER_MESSAGE}")
-    by_byte = _column(table, f"{name}{_PER_BYTE}") * table[SIZE]
-    total = _column(table, name) / messages.where(messages > 0.0)
-    return told.fillna(by_byte).fillna(total)
 
 
 _MARKS = ("throughput_bits_per_s", "sender_cycles_status", "host_digest")

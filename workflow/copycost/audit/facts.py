@@ -3,7 +3,6 @@
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from copycost.analysis.json_values import Facts, plain
 from copycost.audit.claims.verdicts import JudgedClaim, Verdict
@@ -21,21 +20,12 @@ SCHEMA_VERSION = 4
 _LABELS = (*KEYS, DURATION)
 
 
-@dataclass(frozen=True)
-class Audit:
-    """A dataset with what was found.
-
-    `findings`: what speaks against its numbers. `judged`: the claims with their verdicts.
-    `command`: the arguments of the command that makes the audit again.
-    """
-
-    dataset: Dataset
-    findings: Sequence[Finding]
-    judged: Sequence[JudgedClaim]
-    command: Sequence[str]
-
-
-def audit_facts(audit: Audit) -> Facts:
+def audit_facts(
+    dataset: Dataset,
+    findings: Sequence[Finding],
+    judged: Sequence[JudgedClaim],
+    command: Sequence[str],
+) -> Facts:
     """Return the audit for `audit.json` and the templates.
 
     Keys
@@ -51,14 +41,13 @@ def audit_facts(audit: Audit) -> Facts:
     verdicts
         How many claims have which verdict.
     """
-    dataset = audit.dataset
     table, n_datasets = dataset.table, len(dataset.datasets)
     facts: Facts = plain(
         {
             "schema_version": SCHEMA_VERSION,
             "file": dataset.path.name,
             "digest": dataset.digest,
-            "command": shlex.join(audit.command),
+            "command": shlex.join(command),
             "source": dict(dataset.mapping.source),
             "n_rows": len(table),
             "n_cells": len(table.drop_duplicates(list(CELL))),
@@ -67,11 +56,9 @@ def audit_facts(audit: Audit) -> Facts:
             "implementations": sorted(set(table["implementation"])),
             "columns": _columns(dataset),
             "notes": [text_of(note) for note in _notes(dataset)],
-            "findings": [
-                finding_facts(finding, len(dataset.datasets)) for finding in audit.findings
-            ],
-            "claims": [_judged(judged) for judged in audit.judged],
-            "verdicts": _verdicts(audit.judged),
+            "findings": [finding_facts(finding, n_datasets) for finding in findings],
+            "claims": [_judged(claim) for claim in judged],
+            "verdicts": _verdicts(judged),
         }
     )
     return facts

@@ -1,9 +1,10 @@
 """Whether a dataset supports a claim: computed from its cells."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,8 @@ from copycost.audit.claims.vocabulary import (
     Measurements,
     Rank,
     Statement,
+    Value,
+    Zero,
 )
 from copycost.audit.dataset import TOTALS, Dataset, per_byte
 from copycost.audit.dataset_analysis import STATISTICS
@@ -213,13 +216,14 @@ def _survey(
     nothing = counted_nothing(measured.cells(statement.metric))
     if nothing is not None:
         return nothing
-    if isinstance(statement, Change):
-        return judge_change(statement, claim, measured)
-    if isinstance(statement, Crossing):
-        return judge_crossing(statement, claim, measured)
-    if isinstance(statement, Rank):
-        return judge_rank(statement, claim, measured)
-    return judge_value(statement, claim, measured)
+    judge = _JUDGES[type(statement)]
+    return judge(statement, claim, measured)
+
+
+_JUDGES: Mapping[type, Callable[[Any, Claim, Measured], Survey]] = {
+    Change: judge_change, Crossing: judge_crossing, Rank: judge_rank, Value: judge_value,
+    Zero: judge_value,
+}  # fmt: skip
 
 
 def _verdict(parts: Sequence[_Weighed]) -> Verdict:

@@ -113,64 +113,45 @@ _CAUSES = {
 
 def check_consistency(sample: Sample) -> list[Finding]:
     """Return what disagrees by more than two percent."""
-    return [
-        *_throughput(sample),
-        *_messages(sample),
-        *_costs(sample),
-        *check_service_time(sample),
-    ]
+    found = (_compare(sample, *quotient) for quotient in _quotients(sample))
+    return [*filter(None, found), *check_service_time(sample)]
 
 
-def _throughput(sample: Sample) -> Iterator[Finding]:
-    rows = sample.known("bytes", "duration", "throughput")
+def _quotients(
+    sample: Sample,
+) -> Iterator[tuple[str, tuple[str, ...], pd.DataFrame, pd.Series, pd.Series | float]]:
+    """Yield code, columns, rows, a quotient that should be 1, and what more it may be off by."""
+    names: tuple[str, ...] = ("throughput", "bytes", "duration")
+    rows = sample.known(*names)
     told = rows["bytes"] * 8.0 / rows["duration"]
-    yield from _compare(
-        sample, rows, rows["throughput"] / told, ("throughput", "bytes", "duration"),
-        "throughput_disagrees",
-    )  # fmt: skip
-
-
-def _messages(sample: Sample) -> Iterator[Finding]:
-    rows = sample.known("bytes", "messages")
-    yield from _compare(
-        sample, rows, rows["bytes"] / (rows["messages"] * rows[SIZE]), ("bytes", "messages"),
-        "bytes_disagree", _UNDER_WAY_BYTES * rows[THREADS] / rows["bytes"],
-    )  # fmt: skip
-    if not rows.empty:
-        return
-    rows = sample.known("throughput", "messages", "duration")
-    moved = rows["throughput"] * rows["duration"] / 8.0
-    yield from _compare(
-        sample, rows, moved / (rows["messages"] * rows[SIZE]),
-        ("throughput", "messages", "duration"),
-        "messages_disagree", _UNDER_WAY_BYTES * rows[THREADS] / moved,
-    )  # fmt: skip
-
-
-def _costs(sample: Sample) -> Iterator[Finding]:
-    """Compare costs per byte and per message with the totals that stand beside them."""
-    moved = moved_bytes(sample.table)
+    yield "throughput_disagrees", names, rows, rows["throughput"] / told, 0.0
+    code, names = "bytes_disagree", ("bytes", "messages")
+    if sample.known(*names).empty:
+        code, names = "messages_disagree", ("throughput", "messages", "duration")
+    rows = sample.known(*names)
+    moved = rows["bytes"] if "bytes" in names else rows["throughput"] * rows["duration"] / 8.0
+    by_messages = moved / (rows["messages"] * rows[SIZE])
+    yield code, names, rows, by_messages, _UNDER_WAY_BYTES * rows[THREADS] / moved
+    # Costs per byte and per message stand beside the totals that they come of.
     for name in sample.quantities:
         base = base_of(name).name
-        if name == base or base not in sample.table:
-            continue
-        rows = sample.known(name, base).assign(_moved=moved).dropna(subset="_moved")
-        parts = rows["_moved"] if name.endswith("_per_byte") else rows["_moved"] / rows[SIZE]
-        yield from _compare(
-            sample, rows, rows[name] * parts / rows[base], (name, base), "cost_disagrees"
-        )
+        if name != base and base in sample.table:
+            rows = sample.known(name, base).assign(_moved=moved_bytes(sample.table))
+            rows = rows.dropna(subset="_moved")
+            parts = rows["_moved"] if name.endswith("_per_byte") else rows["_moved"] / rows[SIZE]
+            yield "cost_disagrees", (name, base), rows, rows[name] * parts / rows[base], 0.0
 
 
 def _compare(
     sample: Sample,
+    code: str,
+    quantities: tuple[str, ...],
     rows: pd.DataFrame,
     quotient: pd.Series,
-    quantities: tuple[str, ...],
-    code: str,
-    allowance: pd.Series | float = 0.0,
-) -> Iterator[Finding]:
+    allowance: pd.Series | float,
+) -> Finding | None:
     if rows.empty:
-        return
+        return None
     off = (quotient - 1.0).abs() > _tolerance(sample, rows, quantities) + allowance
     off &= np.isfinite(quotient) & (quotient > 0.0)
     # Where all rows scatter, such as in short runs, one has to stand out from them.
@@ -178,10 +159,10 @@ def _compare(
     if off.mean() < 0.5:
         off &= np.log(quotient.where(quotient > 0.0)).abs() > usual
     if not off.any():
-        return
+        return None
     typical = float(quotient[off].median())
     alike = bool(((quotient[off] / typical - 1.0).abs() < _TOLERANCE).all())
-    yield sample.found(
+    return sample.found(
         code, *quantities, rows=rows[off], n_rows=int(off.sum()), of_rows=len(rows),
         factor=typical, cause=_cause(typical) if alike else None,
     )  # fmt: skip

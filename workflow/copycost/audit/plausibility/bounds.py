@@ -238,8 +238,8 @@ def check_times(sample: Sample) -> Iterator[Finding]:
 
     def found(code: str, rows: Mask) -> Iterator[Finding]:
         if rows.any():
-            yield finding(code, sample.name, (), cell_names(sample.table[rows]),
-                          {"n_rows": int(rows.sum()), "of_rows": len(rows)})  # fmt: skip
+            yield sample.found(code, rows=sample.table[rows], n_rows=int(rows.sum()),
+                               of_rows=len(rows))  # fmt: skip
 
     start, end, duration = (
         column.to_numpy(dtype=np.float64)

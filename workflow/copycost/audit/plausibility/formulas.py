@@ -92,41 +92,48 @@ def find_formula(
     axes = {axis: column for axis, column in axes.items() if np.unique(column).size > 1}
     # Coarse digits hide the noise of an honest, smooth column: they have to be met exactly.
     fine = bool((cells["step"] <= _FINE * cells[name].abs()).all())
-    for names, matrix in _linear_models(axes):
-        found = _fit(matrix, values, step, spread, scale)
+    log_step = float((cells[step_column] / cells[name]).max())
+    logs = np.log(values) if (values > 0).all() else None
+    for names, matrix in _models(axes):
+        if names:
+            found = _fit(matrix, values, step, spread, scale)
+        elif logs is not None:
+            found = _fit(matrix, logs, log_step, float(logs.std()), 1.0)
+        else:
+            continue
         if found is not None and (fine or found[1]):
             coefficients, exact = found
-            text = _linear_text(names, coefficients, scale, matrix)
-            return Formula(implementation, text, len(values), exact)
-    if (values > 0).all() and axes:
-        logs = np.log(values)
-        matrix = np.column_stack([np.ones(len(values)), *(np.log(c) for c in axes.values())])
-        log_step = float((cells[step_column] / cells[name]).max())
-        found = _fit(matrix, logs, log_step, float(logs.std()), 1.0)
-        if found is not None and (fine or found[1]):
-            coefficients, exact = found
-            powers = " x ".join(
-                f"{axis}^{plain_number(power)}"
-                for axis, power in zip(axes, coefficients[1:], strict=True)
-                if abs(power) > 1e-6
+            text = (
+                _linear_text(names, coefficients, scale, matrix)
+                if names
+                else _power_text(list(axes), coefficients)
             )
-            text = f"{plain_number(math.exp(coefficients[0]))} x {powers}"
             return Formula(implementation, text, len(values), exact)
     return None
 
 
-def _linear_models(axes: dict[str, FloatArray]) -> list[tuple[list[str], FloatArray]]:
-    """Return the models to try: linear, and with the product where both axes vary."""
-    if not axes:
-        return []
-    ones = np.ones(len(next(iter(axes.values()))))
-    models = [(["", *axes], np.column_stack([ones, *axes.values()]))]
-    if len(axes) == 2:
-        product = axes["size"] * axes["threads"]
-        models.append(
-            (["", *axes, "size x threads"], np.column_stack([ones, *axes.values(), product]))
-        )
-    return models
+def _models(axes: dict[str, FloatArray]) -> Iterator[tuple[list[str], FloatArray]]:
+    """Yield the models to try: linear, with the product where both axes vary, and a power law.
+
+    The names are those of a linear model's terms; a power law has none.
+    """
+    if axes:
+        ones = np.ones(len(next(iter(axes.values()))))
+        linear = {"": ones, **axes}
+        yield list(linear), np.column_stack(list(linear.values()))
+        if len(axes) == 2:
+            linear["size x threads"] = axes["size"] * axes["threads"]
+            yield list(linear), np.column_stack(list(linear.values()))
+        yield [], np.column_stack([ones, *map(np.log, axes.values())])
+
+
+def _power_text(axes: Sequence[str], coefficients: FloatArray) -> str:
+    powers = " x ".join(
+        f"{axis}^{plain_number(power)}"
+        for axis, power in zip(axes, coefficients[1:], strict=True)
+        if abs(power) > 1e-6
+    )
+    return f"{plain_number(math.exp(coefficients[0]))} x {powers}"
 
 
 def _fit(
@@ -185,13 +192,6 @@ _ROUNDED, _CUT = 0.51, 1.01
 _BASES = frozenset({"bytes", "messages", "duration"})
 
 
-class Relation(NamedTuple):
-    """A column as a product of another's power, powers of size and threads, and a number."""
-
-    text: str
-    n_rows: int
-
-
 def check_derived(sample: Sample, explained: Collection[str]) -> Iterator[Finding]:
     """Yield the columns that follow from another, and implementations that follow from one.
 
@@ -204,7 +204,7 @@ def check_derived(sample: Sample, explained: Collection[str]) -> Iterator[Findin
             continue
         relation = find_relation(sample, second, first)
         if relation is not None:
-            yield sample.found("derived", second, formula=relation.text, n_rows=relation.n_rows)
+            yield sample.found("derived", second, formula=relation[0], n_rows=relation[1])
     for name in names:
         yield from _multiples(sample, name)
 
@@ -214,8 +214,8 @@ def _same_clock(first: str, second: str) -> bool:
     return {base_of(first).name, base_of(second).name} == {"cycles", "cpu_time"}
 
 
-def find_relation(sample: Sample, name: str, source: str) -> Relation | None:
-    """Return how a column follows from another, None where it does not."""
+def find_relation(sample: Sample, name: str, source: str) -> tuple[str, int] | None:
+    """Return how a column follows from another, and in how many rows; None where it does not."""
     column, of = (sample.table[key].to_numpy(dtype=np.float64) for key in (name, source))
     both = (column > 0.0) & (of > 0.0)
     n_rows = int(both.sum())
@@ -233,11 +233,13 @@ def find_relation(sample: Sample, name: str, source: str) -> Relation | None:
         spread = min(float(other.std()), float((logs - of_size * size).std()))
         factor = _constant(rest, steps, spread)
         if factor is not None:
-            return Relation(_relation_text(factor, source, power, of_size, of_threads), n_rows)
+            return _relation_text(factor, source, power, of_size, of_threads), n_rows
     return _affine(sample, both, name, source)
 
 
-def _affine(sample: Sample, rows: NDArray[np.bool_], name: str, source: str) -> Relation | None:
+def _affine(
+    sample: Sample, rows: NDArray[np.bool_], name: str, source: str
+) -> tuple[str, int] | None:
     """Return how a column is another times a number, plus a number; None where it is not."""
     values, other = (sample.table[key].to_numpy(dtype=np.float64)[rows] for key in (name, source))
     if len(values) <= _LEAST_CELLS or values.std() == 0.0 or other.std() == 0.0:
@@ -257,7 +259,7 @@ def _affine(sample: Sample, rows: NDArray[np.bool_], name: str, source: str) -> 
         return None
     sign = "+" if offset >= 0.0 else "\N{MINUS SIGN}"
     text = f"{plain_number(slope)} x {words_of(source)} {sign} {plain_number(abs(offset))}"
-    return Relation(text, len(values))
+    return text, len(values)
 
 
 def _constant(rest: FloatArray, steps: FloatArray, spread: float) -> float | None:
@@ -277,14 +279,10 @@ def _constant(rest: FloatArray, steps: FloatArray, spread: float) -> float | Non
 
 
 def _relation_text(factor: float, source: str, power: int, of_size: int, of_threads: int) -> str:
-    parts = []
-    for exponent, words in ((of_size, "size"), (of_threads, "threads"), (power, words_of(source))):
-        if exponent > 0:
-            parts.append(f" x {words}")
-    for exponent, words in ((of_size, "size"), (of_threads, "threads"), (power, words_of(source))):
-        if exponent < 0:
-            parts.append(f" / {words}")
-    return f"{plain_number(factor)}{''.join(parts)}"
+    parts = ((of_size, "size"), (of_threads, "threads"), (power, words_of(source)))
+    times = "".join(f" x {words}" for exponent, words in parts if exponent > 0)
+    over = "".join(f" / {words}" for exponent, words in parts if exponent < 0)
+    return f"{plain_number(factor)}{times}{over}"
 
 
 def _multiples(sample: Sample, name: str) -> Iterator[Finding]:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,17 +29,9 @@ _AT_THE_TOP = 2e-3
 _BESIDE = 10.0
 
 
-class Copies(NamedTuple):
-    """Cells whose repetitions are equal, of those with repetitions."""
-
-    n_same: int
-    n_cells: int
-    cells: tuple[str, ...]
-
-
 def check_repeats(sample: Sample, explained: Collection[str]) -> Iterator[Finding]:
     """Yield columns with equal values in different cells, or in repetitions of one."""
-    copied: dict[str, Copies] = {}
+    copied: dict[str, tuple[int, int, tuple[str, ...]]] = {}
     for name in sample.quantities:
         if name in _EQUAL_SETTINGS or name in explained:
             continue
@@ -50,15 +41,18 @@ def check_repeats(sample: Sample, explained: Collection[str]) -> Iterator[Findin
         elif (found := _equal_cells(sample, name)) is not None:
             yield found
     if copied:
-        most = max(copied.values(), key=lambda copies: copies.n_same)
+        n_same, n_cells, cells = max(copied.values(), key=lambda copies: copies[0])
         yield sample.found(
-            "equal_repetitions", *copied, cells=most.cells, n_same=most.n_same,
-            sureness=Sureness.CERTAIN if most.n_same > 3 else None, n_cells=most.n_cells,
+            "equal_repetitions", *copied, cells=cells, n_same=n_same, n_cells=n_cells,
+            sureness=Sureness.CERTAIN if n_same > 3 else None,
         )  # fmt: skip
 
 
-def _equal_repetitions(sample: Sample, name: str) -> Copies | None:
-    """Return the cells whose repetitions agree to the last of many digits, if those are many."""
+def _equal_repetitions(sample: Sample, name: str) -> tuple[int, int, tuple[str, ...]] | None:
+    """Return how many cells have repetitions that agree to the last digit, if many, and which.
+
+    In between: of how many.
+    """
     rows = sample.table.assign(_step=sample.resolution(name)).dropna(subset=[name])
     rows = rows[(rows[name] != 0) & (rows["_step"] < _EQUAL_FINE * rows[name].abs())]
     cells = rows.groupby(list(CELL))[name]
@@ -68,7 +62,7 @@ def _equal_repetitions(sample: Sample, name: str) -> Copies | None:
     n_same = rows[same].groupby(list(CELL)).ngroups
     if n_same < 2 or 2 * n_same < n_cells:
         return None
-    return Copies(n_same, n_cells, cell_names(rows[same]))
+    return n_same, n_cells, cell_names(rows[same])
 
 
 def _equal_cells(sample: Sample, name: str) -> Finding | None:
