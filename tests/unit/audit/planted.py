@@ -351,12 +351,25 @@ FAULTS: Mapping[str, Fault] = {
     "misses are a power law": Fault(
         _column("L1", lambda t, _: (3e4 * t["size"] ** 0.41 * t["threads"]).round()), ("formula",)
     ),
+    "cycles of one implementation are a formula": Fault(
+        _column(
+            "cycles",
+            lambda t, _: t["cycles"].where(
+                t["impl"] != "one_copy", 7e6 * t["size"] + 900 * t["threads"] + 13
+            ),
+        ),
+        ("formula",),
+        1,
+    ),
     "cache misses are the LLC's x 2": Fault(
         _column("cache_misses", lambda t, _: t["LLC"] * 2), ("derived",)
     ),
     # Implementations made of others.
     "one implementation x 0.8": Fault(
         _of_implementation(0.8, 0.0, "throughput_gbps"), ("multiple", "multiple_and_noise")
+    ),
+    "one implementation's cycles x 0.6": Fault(
+        _of_implementation(0.6, 0.0, "cycles"), ("multiple",), 1
     ),
     "one implementation x 0.8 with 0.1 % noise": Fault(
         _of_implementation(0.8, 0.001, "throughput_gbps", "cycles"), ("multiple_and_noise",)
@@ -434,12 +447,11 @@ FAULTS: Mapping[str, Fault] = {
         ),
         ("round_numbers",),
     ),
-    "one value everywhere": Fault(
-        _column("LLC", lambda t, _: 48211), ("all_cells_equal", "equal_repetitions")
-    ),
+    "one value everywhere": Fault(_column("LLC", lambda t, _: 48211), ("all_cells_equal",), 1),
     "a value copied to other cells": Fault(
         _column("LLC", lambda t, _: np.where(t["threads"] > 2, 123457, t["LLC"])),
-        ("cells_equal", "equal_repetitions"),
+        ("cells_equal",),
+        1,
     ),
     # Impossible, or odd for a socket.
     "latency x 3": Fault(_scale("latency_us", 3.0), _LITTLE),
@@ -506,6 +518,61 @@ FAULTS: Mapping[str, Fault] = {
         ("throughput_disagrees", "faster_than_memory"),
     ),
     "a counter of 32 bits": Fault(_wrap, ("clock_rate", "few_cycles")),
+    "fewer cycles than a copy takes": Fault(
+        _column("cycles", lambda t, rng: (1e5 * _noise(t, rng, 0.05)).round()), ("few_cycles",)
+    ),
+    "fewer cycles than in any run": Fault(
+        _without(
+            _column("cycles", lambda t, rng: (1e5 * _noise(t, rng, 0.05)).round()),
+            "duration_s",
+            *_NO_BYTES,
+        ),
+        ("few_cycles_in_any_run",),
+    ),
+    "more CPU time than any host has": Fault(
+        _column("cpu_time_s", lambda t, rng: (1500 * _noise(t, rng, 0.05)).round(2)),
+        ("more_cpu_time_than_time",),
+    ),
+    "two misses per instruction": Fault(
+        _column("L1", lambda t, rng: (t["instructions"] * 2 * _noise(t, rng, 0.05)).round()),
+        ("more_misses_than_instructions",),
+    ),
+    "two misses per byte": Fault(
+        _column("L1", lambda t, rng: (t["bytes_received"] * 2 * _noise(t, rng, 0.05)).round()),
+        ("misses_per_byte",),
+    ),
+    "30 million switches a second": Fault(
+        _column(
+            "context_switches",
+            lambda t, rng: (t["threads"] * 1.5e8 * _noise(t, rng, 0.05)).round(),
+        ),
+        ("context_switches",),
+    ),
+    "throughput in kbit/s": Fault(
+        _without(_scale("throughput_gbps", 1e6), "latency_us", *_NO_BYTES),
+        ("faster_than_registers",),
+    ),
+    "1700 Gbit/s by copying": Fault(
+        _then(
+            _bare("throughput_gbps"),
+            _column(
+                "throughput_gbps",
+                lambda t, rng: (1700 * t["threads"] * _noise(t, rng, 0.05)).round(2),
+            ),
+        ),
+        ("faster_than_memory",),
+    ),
+    "a message every 10 ns": Fault(
+        _then(
+            _bare("throughput_gbps"),
+            _column(
+                "throughput_gbps",
+                lambda t, rng: (51.2 * t["threads"] * _noise(t, rng, 0.05)).round(2),
+            ),
+            lambda t, _: t.assign(size=t["size"] // 16),
+        ),
+        ("faster_than_calls",),
+    ),
     # Curves.
     "a model without noise": Fault(
         _then(

@@ -7,7 +7,6 @@ from tempfile import TemporaryDirectory
 import pytest
 from unit.audit.made import findings_of, words_of
 from unit.audit.planted import FAULTS, NOT_FOUND, honest, planted
-from unit.audit.suspicious import FAULTS as SUSPICIOUS
 
 from copycost.audit.plausibility.finding import declared
 
@@ -32,16 +31,33 @@ def test_a_planted_fault_is_found(name: str, tmp_path: Path) -> None:
     assert {code for code, _ in new} & set(fault.codes), found
 
 
-@pytest.mark.parametrize("fault", SUSPICIOUS)
-def test_a_suspicious_column_is_found(fault: str, tmp_path: Path) -> None:
-    findings = findings_of(SUSPICIOUS[fault](), tmp_path)
-    assert fault.partition(",")[0] in {one.code for one in findings if words_of(one)}
+@pytest.mark.parametrize(
+    ("factor", "cause"),
+    [
+        (1 / 8, "bits were taken for bytes"),
+        (1e-3, "a prefix (k, M, G) is wrong"),
+        (1e-6, "two prefixes are wrong"),
+        (1e-9, "three prefixes are wrong"),
+        (1 / 1.048576, "2^20 was taken for 10^6"),
+        (1.37, "1.37"),
+    ],
+)
+def test_what_columns_disagree_by_tells_a_cause(factor: float, cause: str, tmp_path: Path) -> None:
+    table = honest(digits=8)
+    table = table.assign(throughput_gbps=table["throughput_gbps"] * factor)
+    said = [words_of(one) for one in findings_of(table, tmp_path) if one.check == "consistency"]
+    assert any(cause in words for words in said), said
+
+
+def test_a_single_row_has_its_words_too(tmp_path: Path) -> None:
+    findings = findings_of(honest(1).head(1).assign(LLC=0), tmp_path)
+    assert {"zeros", "one_repetition"} <= {one.code for one in findings if words_of(one)}
 
 
 def test_every_finding_is_planted_somewhere() -> None:
     shown = {code for fault in FAULTS.values() for code in fault.codes}
-    shown |= {fault.partition(",")[0] for fault in SUSPICIOUS}
-    assert shown | {"more_round_trips_than_time", "short_round_trips"} == set(declared())
+    of_round_trips = {"more_round_trips_than_time", "short_round_trips"}
+    assert shown | {"one_repetition"} | of_round_trips == set(declared())
 
 
 @pytest.mark.parametrize("name", NOT_FOUND)
