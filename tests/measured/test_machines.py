@@ -339,3 +339,12 @@ def left_of(folder: Path) -> list[str]:
         if not found or time.monotonic() > deadline_s:
             return found
         time.sleep(0.05)
+
+
+def test_one_cpu_cannot_be_shared_by_two_machines(
+    tmp_path: Path, machines: Callable[..., Machines]
+) -> None:
+    machines("receiver")
+    record = measured(tmp_path, replace(STREAM, placement="same"))
+    assert record["status"] == "skipped"
+    assert "cannot run on one CPU" in str(record["reason"])
