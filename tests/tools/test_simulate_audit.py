@@ -1,4 +1,4 @@
-"""Honest tables are not refuted; the whole simulation is `python -m tools.simulate_audit`."""
+"""Honest tables raise questions at most; `python -m tools.simulate_audit` is the simulation."""
 
 import pytest
 
@@ -17,6 +17,7 @@ def test_what_is_found_in_honest_tables_is_counted(capsys: pytest.CaptureFixture
 
 
 @pytest.mark.slow
-def test_honest_tables_are_not_refuted() -> None:
-    _, refuted = simulate(map(honest_table, range(20)), 20)
-    assert refuted == []
+def test_no_honest_table_raises_more_than_a_question() -> None:
+    seeds = [*range(14), 41, 50, 72, 98]  # among them such with a dozen large messages in a window
+    _, alarms = simulate(map(honest_table, seeds), len(seeds))
+    assert alarms == []

@@ -95,6 +95,9 @@ _TOLERANCE = 0.02
 _UNDER_WAY_BYTES = 16 << 20
 """Per connection: what socket buffers may hold when the run ends, sent but not yet received."""
 
+_UNDER_WAY_MESSAGES = 8.0
+"""Per connection: those in a batch or a ring, counted when they are handed over or when done."""
+
 _CONSISTENCY_MANY_SPREADS = 10.0
 """Times the usual difference that a row has to differ, where most rows agree."""
 
@@ -131,7 +134,8 @@ def _quotients(
     rows = sample.known(*names)
     moved = rows["bytes"] if "bytes" in names else rows["throughput"] * rows["duration"] / 8.0
     by_messages = moved / (rows["messages"] * rows[SIZE])
-    yield code, names, rows, by_messages, _UNDER_WAY_BYTES * rows[THREADS] / moved
+    edges = rows[THREADS] * (_UNDER_WAY_BYTES + _UNDER_WAY_MESSAGES * rows[SIZE])
+    yield code, names, rows, by_messages, edges / moved
     # Costs per byte and per message stand beside the totals that they come of.
     for name in sample.quantities:
         base = base_of(name).name

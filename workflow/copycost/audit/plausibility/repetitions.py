@@ -97,7 +97,7 @@ def _equal_cells(sample: Sample, name: str) -> Finding | None:
     if constant:
         return sample.found("all_cells_equal", name, n_cells=len(values), n_tables=_N_TABLES)
     return sample.found(
-        "cells_equal", name, rows=rows[shared], sureness=None if n_pairs > 3 else Sureness.POSSIBLE,
+        "cells_equal", name, rows=rows[shared],
         n_sharing=int(shared.sum()), n_cells=len(values), n_tables=_N_TABLES,
     )  # fmt: skip
 
@@ -187,7 +187,6 @@ def _sorted_ones(sample: Sample, wide: dict[str, pd.DataFrame]) -> Iterator[Find
             if tail < _ROUND_CHANCE or every:
                 yield sample.found(
                     "sorted_repetitions", name, n_sorted=n_plain, n_cells=len(whole),
-                    sureness=None if tail < _ROUND_CHANCE else Sureness.POSSIBLE,
                     n_rounds=n_rounds, expected=len(whole) * chance, rises=sign > 0.0,
                 )  # fmt: skip
 
@@ -208,9 +207,7 @@ def _even_ones(sample: Sample, wide: dict[str, pd.DataFrame]) -> Iterator[Findin
             even.append(name)
             widths.append(width)
     if even:
-        sureness = Sureness.VERY_LIKELY if len(even) > 1 else None
-        yield sample.found("even_repetitions", *even, sureness=sureness,
-                           spread=float(np.median(widths)))  # fmt: skip
+        yield sample.found("even_repetitions", *even, spread=float(np.median(widths)))
 
 
 def _is_homogeneous(spread: FloatArray, n_values: FloatArray) -> bool:
