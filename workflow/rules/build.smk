@@ -34,6 +34,7 @@ rule build_sender:
     wildcard_constraints:
         linked=LINKED,
     params:
+        program="sender",
         # Where a library came or went since, the program is another one.
         libraries=lambda wildcards: toolchain.libraries(
             "sender", wildcards.strategy, CHECKOUT, static=bool(wildcards.linked)
@@ -41,7 +42,7 @@ rule build_sender:
     message:
         "Compiling the sender of {wildcards.strategy}"
     script:
-        "../scripts/build_sender.py"
+        "../scripts/build_program.py"
 
 
 rule build_receiver:
@@ -56,13 +57,14 @@ rule build_receiver:
     wildcard_constraints:
         linked=LINKED,
     params:
+        program="receiver",
         libraries=lambda wildcards: toolchain.libraries(
             "receiver", wildcards.receiver, CHECKOUT, static=bool(wildcards.linked)
         ),
     message:
         "Compiling the receiver of {wildcards.receiver}"
     script:
-        "../scripts/build_receiver.py"
+        "../scripts/build_program.py"
 
 
 rule build_memory_floor:
@@ -72,7 +74,9 @@ rule build_memory_floor:
         program="results/bin/memory_floor",
     log:
         "results/logs/build_memory_floor.log",
+    params:
+        program="memory_floor",
     message:
         "Compiling the program that copies memory"
     script:
-        "../scripts/build_memory_floor.py"
+        "../scripts/build_program.py"

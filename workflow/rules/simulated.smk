@@ -32,10 +32,12 @@ rule build_simulated:
         "results/logs/build_simulated/{program}.log",
     wildcard_constraints:
         program="simulated_cell|simulated_plugin|simulated_walk",
+    params:
+        program=lambda wildcards: wildcards.program,
     message:
         "Compiling {wildcards.program}"
     script:
-        "../scripts/build_simulated.py"
+        "../scripts/build_program.py"
 
 
 rule save_simulated_guest:

@@ -1,4 +1,4 @@
-"""Compile the receiver of one way to receive."""
+"""Compile one of the C programs."""
 
 from pathlib import Path
 
@@ -6,10 +6,11 @@ from copycost.build.toolchain import compile_program
 from copycost.snakefile.logs import log_to_file
 
 log_to_file(snakemake.log[0])
+wildcards = snakemake.wildcards
 compile_program(
-    "receiver",
-    snakemake.wildcards.receiver,
+    snakemake.params.program,
+    wildcards.get("strategy") or wildcards.get("receiver"),
     Path(snakemake.output.program),
     root=Path(),
-    static=bool(snakemake.wildcards.linked),
+    static=bool(wildcards.get("linked")),
 )
