@@ -30,14 +30,7 @@ def compile_all(compiler: str, root: Path) -> None:
     """Compile and link all programs with warnings as errors, and keep none.
 
     Each C file is compiled once and linked into every program that it is a part of: most of them
-    are parts of all.
-
-    Parameters
-    ----------
-    compiler
-        The command of a C compiler that takes gcc's flags.
-    root
-        The project's folder.
+    are parts of all. The compiler is a command that takes gcc's flags.
 
     Raises
     ------

@@ -36,13 +36,7 @@ _N_THREADS = 1
 
 @styled
 def draw(facts: Mapping[str, Any], summary: pd.DataFrame) -> Drawn:
-    """Draw the CPU time of a byte against message size, a panel per condition.
-
-    Parameters
-    ----------
-    facts, summary
-        Content of a run's facts.json, which names the host, and its table of medians.
-    """
+    """Draw the CPU time of a byte against message size, a panel per condition."""
     known = facts["conditions"]
     names = in_order(facts["grid"]["implementations"])
     parts = [

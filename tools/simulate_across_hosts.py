@@ -131,13 +131,7 @@ def _middle(effects: str, middle: float, size: float) -> float:
 def measured(
     rng: np.random.Generator, noise: str, true: FloatArray, n_rounds: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Return what each host is measured to have, and the standard error of that.
-
-    Parameters
-    ----------
-    true
-        Shape (n_hosts,): the hosts' true effects.
-    """
+    """Return what hosts with these true effects are measured to have, and its standard error."""
     n = true.size
     own = ROUND_NOISE * np.exp(0.7 * rng.normal(size=n))
     logs = true[:, None] + own[:, None] * NOISES[noise](rng, (n, n_rounds))

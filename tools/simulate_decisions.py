@@ -35,14 +35,8 @@ NOISES = tuple(name for name in ALL_NOISES if name != DRIFT)
 class Truth:
     """How fast ways really are.
 
-    Attributes
-    ----------
-    name
-        What it is called in the result.
-    logs
-        Logarithms of speeds: shape (ways, sizes, thread counts); higher is better.
-    spreads
-        Standard deviations from round to round, of the same shape.
+    Logarithms of speeds (higher is better) have the shape (ways, sizes, thread counts), and so have
+    their standard deviations from round to round.
     """
 
     name: str

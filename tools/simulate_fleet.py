@@ -69,10 +69,7 @@ def make_fleet(
 ) -> Iterator[Merged]:
     """Write the hosts into a fleet, one after the other, and yield what became of each.
 
-    Parameters
-    ----------
-    n_records
-        Repetitions of each host, about: whole cells with all their rounds.
+    Each has about `n_records` repetitions: whole cells with all their rounds.
     """
     rounds = rounds_of(real, n_records)
     ways = sorted({cell.implementation for cell in rounds})

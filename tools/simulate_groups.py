@@ -34,14 +34,8 @@ NOISES = tuple(name for name in ALL_NOISES if name != DRIFT)
 class Truth:
     """What throughput really does with the threads.
 
-    Attributes
-    ----------
-    name
-        What it is called in the result.
-    logs
-        Its logarithm by size (rows) and thread count (columns).
-    course
-        What would be right to say of all implementations; None where nothing is.
+    Its logarithm has a row per size and a column per thread count; `course` is what would be right
+    to say of all implementations, None where nothing is.
     """
 
     name: str
@@ -76,13 +70,9 @@ N_IMPLEMENTATIONS = 3
 class Told:
     """The result of one truth, noise and number of rounds; shares are of the runs, 0 to 1.
 
-    Attributes
-    ----------
-    wrong
-        Runs with a statement about some implementation that is not so: a change where there is
-        none or the opposite, or sizes that part where they do not.
-    right
-        Runs in which the right course is stated of every implementation; NaN where there is none.
+    `wrong`: with a statement about some implementation that is not so, a change where there is none
+    or the opposite, or sizes that part where they do not. `right`: the right course is stated of
+    every implementation; NaN where there is none.
     """
 
     truth: str

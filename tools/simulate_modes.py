@@ -80,14 +80,9 @@ CLUSTERS = (10.0, 20.0, 50.0, 100.0)
 
 
 def _stand(cells: FloatArray) -> BoolArray:
-    """Return which cells are said to have two clusters if each is the likeliest of its run.
+    """Return which cells, shape (n_cells, n), have two clusters if each is the likeliest.
 
     What Holm's correction asks of the likeliest of `N_CELLS`; without one such, none is said to.
-
-    Parameters
-    ----------
-    cells
-        Shape (n_cells, n).
     """
     gaps = widest_gaps(cells)
     p_values = gap_p_values(gaps.statistic, cells.shape[1])

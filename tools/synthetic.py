@@ -33,16 +33,9 @@ def synthetic_cells(n: int, n_repetitions: int = 10) -> Iterator[Cell]:
 
 
 def write_synthetic_records(folder: Path, n: int, like: Record, seed: int = 1) -> list[Path]:
-    """Write `n` records below `folder` and return their paths.
+    """Write `n` records like a measured one below ``results/raw`` and return their paths.
 
     They pass the record schema and every check of the table: keys differ and times do not overlap.
-
-    Parameters
-    ----------
-    folder
-        Takes the place of the working folder: records go to ``results/raw`` below it.
-    like
-        A measured record, whose shape and magnitudes the others take on.
 
     Raises
     ------

@@ -33,17 +33,7 @@ _MEMORY_LIMIT_MB = Limit("at_most", 1000)
 def analysis_rows(project: Path, folder: Path) -> Iterator[Row]:
     """Yield time and memory of everything between the cells table and the report's text.
 
-    Parameters
-    ----------
-    project : Path
-        A project with the results of a run, whose host and configuration are taken over.
-    folder : Path
-        Holds ``cells.parquet``, and takes what is made of it.
-
-    Raises
-    ------
-    HostError
-        If it fails.
+    Host and configuration are those of a project with results; `folder` holds ``cells.parquet``.
     """
     cells = read_table(folder / "cells.parquet")
     saved = yaml.safe_load((project / "results/config.yaml").read_text(encoding="utf-8"))

@@ -75,14 +75,7 @@ class Bench:
 def open_bench(
     folder: Path, root: Path, *, rounds: int, most_rounds: int, duration_s: int, seed: int
 ) -> Iterator[Bench]:
-    """Build the programs and the testbed, and keep other measurements out.
-
-    Parameters
-    ----------
-    folder : Path
-        Where the programs are built.
-    root : Path
-        The project.
+    """Build the programs in a folder and the testbed, and keep other measurements out.
 
     Raises
     ------

@@ -57,16 +57,7 @@ def run_pair(
     stream: Stream,
     mode: Mode = "stream",
 ) -> Payload:
-    """Run a sender and a receiver for one window.
-
-    Parameters
-    ----------
-    held : HeldHost
-        Keeps other measurements off.
-    sender : str
-        A strategy, or one with `BARE` behind it.
-    mode : str
-        Whether messages stream, or each waits for its reply.
+    """Run a sender (a strategy, or one with `BARE` behind it) and a receiver for one window.
 
     Raises
     ------

@@ -23,17 +23,10 @@ _MEMORY_LIMIT_MB = Limit("at_most", 500)
 def table_rows(folder: Path, records: list[Record]) -> Iterator[Row]:
     """Yield time and memory of the tables of many records, copies of a measured one.
 
-    Parameters
-    ----------
-    folder : Path
-        An empty folder for the copies.
-    records : list of dict
-        Raw records, one of which at least was measured.
-
     Raises
     ------
     HostError
-        If none was.
+        If none was measured.
     """
     write_synthetic_records(folder, _N_RECORDS, like=measured_one(records))
     run = timed(folder, [sys.executable, "-m", "tools.bench.table_run", str(folder)])

@@ -18,16 +18,8 @@ _PATHS = [str(Path(__file__).parents[2] / name) for name in ("workflow", "")]
 class Timed:
     """A command that has ended.
 
-    Attributes
-    ----------
-    begin_s : float
-        Its start (CLOCK_MONOTONIC) [s].
-    wall_s : float
-        From start to end [s].
-    cpu_s : float
-        CPU time of all its processes [s]; far less than the wall time where the host was busy.
-    peak_bytes : int
-        Memory of its largest process [bytes].
+    It began at a time (CLOCK_MONOTONIC); the CPU time is that of all its processes, far less than
+    the wall time where the host was busy; the memory is that of the largest process.
 
     Source: getrusage(2), as wait4(2) gives it for one child and whatever that has waited for.
     """

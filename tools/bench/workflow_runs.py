@@ -54,11 +54,7 @@ _N_DRY = 10_000
 def workflow_rows(*, quick: bool) -> Iterator[Row]:
     """Yield the findings of real runs of the workflow in a copy of the project.
 
-    Parameters
-    ----------
-    quick : bool
-        Run the grid of config/tiny.yaml, where what a run costs once weighs more, instead of
-        that of config.yaml.
+    `quick` runs the grid of config/tiny.yaml, where what a run costs once weighs more.
     """
     with project_copy() as project:
         config = write_config(project, "short", short_config(project, quick=quick))

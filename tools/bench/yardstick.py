@@ -24,16 +24,8 @@ def client_output(
 ) -> str:
     """Run a server at the receiver's end, and once it is ready a client at the sender's.
 
-    Parameters
-    ----------
-    server, client : sequence of str
-        Their commands.
-    program : str
-        What both are, and the package that has it.
-    ready : str
-        Part of the line by which the server says that it is ready.
-    duration_s : float
-        How long the client is meant to take [s].
+    Of `program` both are, in a package of that name; `ready` is part of the line by which the
+    server says that it is ready; the client is meant to take so long [s].
 
     Raises
     ------

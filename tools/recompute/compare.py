@@ -20,13 +20,10 @@ def read_table(results: Path, name: str) -> pd.DataFrame | None:
 def wrong_table(
     told: pd.DataFrame | None, found: pd.DataFrame, name: str, key: Sequence[str]
 ) -> Iterator[str]:
-    """Yield where a table differs from what was found, in all columns that both have.
+    """Yield where a table, a row per `key`, differs from what was found, in columns of both.
 
-    Parameters
-    ----------
-    told, found
-        A row per `key`. Columns of `found` that end with ``_scatter`` tell by how much the ones
-        before it may differ; all others are to agree to `EXACT`.
+    Columns of `found` that end with ``_scatter`` tell by how much the ones before it may differ;
+    all others are to agree to `EXACT`.
     """
     if found.empty and told is None:
         return

@@ -166,10 +166,7 @@ def _traffic(
 ) -> dict[str, Any]:
     """Return what one sender and its receiver came to.
 
-    Parameters
-    ----------
-    turns
-        All turns of a repetition, and which of the two ways this is; None for one that was alone.
+    `turns` are all turns of a repetition, and which of the two ways this is; None for one alone.
     """
     ends = _ends(driver)
     far, sender = ends.get("receiver", ends["sender"]), ends["sender"]
@@ -230,10 +227,7 @@ def _datagrams_of(driver: dict[str, Any]) -> dict[str, int]:
 def _of_guests(found: dict[str, Any] | None, ns_per_byte: float) -> dict[str, Any]:
     """Return what a byte costs each guest, its hypervisor and the machine.
 
-    Parameters
-    ----------
-    ns_per_byte
-        Time that a byte took: what was used in another time is scaled to it.
+    What was used in another time is scaled to the time that a byte took.
     """
     if found is None:
         return {}
@@ -255,13 +249,7 @@ def _of_guests(found: dict[str, Any] | None, ns_per_byte: float) -> dict[str, An
 
 
 def _of_machines(record: dict[str, Any], ns_per_byte: float) -> dict[str, Any]:
-    """Return what a byte costs each of two machines, what was lost there, and their clocks.
-
-    Parameters
-    ----------
-    ns_per_byte
-        As of `_of_guests`.
-    """
+    """Return what a byte costs each of two machines, what was lost there, and their clocks."""
     if not record["cell"]["testbed"].startswith("wire"):
         return {}
     ends = record["testbed"]["machines"]

@@ -19,18 +19,9 @@ OPPOSITE = "10 % faster with 1 and 2 threads, slower with 4 and 8"
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How often something is said, or holds.
+    """How often something is said, or holds: in `n_yes` of `n_runs`.
 
-    Attributes
-    ----------
-    what
-        The truth, and what is counted.
-    noise, n_rounds
-        What was simulated.
-    n_runs, n_yes
-        The runs, and those in which it is so.
-    is_so
-        Whether what is said is true.
+    `what` is the truth and what is counted; `is_so`, whether what is said is true.
     """
 
     what: str

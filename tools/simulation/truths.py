@@ -25,17 +25,7 @@ Cost = Callable[[FloatArray], FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """A comparison along the sizes whose truth is known.
-
-    Attributes
-    ----------
-    name
-        What the shape is called.
-    sizes
-        The sizes that are measured [bytes].
-    log_ratios
-        The true log ratio at each of them; above 0 is better.
-    """
+    """A comparison along the sizes [bytes] whose true log ratios are known; above 0 is better."""
 
     name: str
     sizes: tuple[int, ...]

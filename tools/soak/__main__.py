@@ -103,14 +103,7 @@ def _trouble(process: "subprocess.Popen[bytes]", victim: Victim, names: Sequence
 def judge(code: int, kept: Path, damaged: set[Path]) -> dict[str, object]:
     """Return what a run's results say, and under `broken` what should not have been.
 
-    Parameters
-    ----------
-    code
-        Its exit code.
-    kept
-        Its results.
-    damaged
-        The records below them that were damaged; only these may be refused.
+    Of its results, which are kept, only the records that were damaged may be refused.
     """
     aside = {one.relative_to(kept / "aside") for one in (kept / "aside").rglob("*.json")}
     statuses, reasons, refused = Counter[str](), Counter[str](), set(aside)

@@ -91,17 +91,9 @@ def all_programs(root: Path) -> list[tuple[Program, str | None]]:
 def sources(program: Program, part: str | None, root: Path) -> list[Path]:
     """Return every file of the project that decides a program: its C files and their headers.
 
-    The rest follows from its own file and its part: the headers that ``#include "..."`` names, and
-    the C file of each header, so that a program depends on exactly what it uses.
-
-    Parameters
-    ----------
-    program
-        Which program; the name of a file in src.
-    part
-        A sender's strategy, a receiver's way to receive; ``None`` for a program without parts.
-    root
-        The project's folder.
+    The rest follows from its own file in src and its part (a sender's strategy, a receiver's way to
+    receive; None for a program without parts): the headers that ``#include "..."`` names, and the C
+    file of each header, so that a program depends on exactly what it uses.
 
     Raises
     ------
@@ -212,22 +204,11 @@ def compile_program(
     sanitize: Sanitizer | None = None,
     werror: bool = False,
 ) -> None:
-    """Compile and link one program.
+    """Compile and link one program of `sources`, in a folder that is made where it is missing.
 
-    Parameters
-    ----------
-    program, part, root
-        See `sources`.
-    output
-        The program's path; its folder is made where it is missing.
-    compiler
-        The command of a C compiler that takes gcc's flags.
-    static
-        Whether its libraries are linked into it, where this host has them in that form.
-    sanitize
-        ``address`` (with undefined behaviour) or ``thread``, for tests.
-    werror
-        Whether warnings are errors.
+    The compiler is a command that takes gcc's flags; `static` links libraries into the program
+    where this host has them in that form; `sanitize` is ``address`` (with undefined behaviour) or
+    ``thread``, for tests; `werror` makes warnings errors.
 
     Raises
     ------

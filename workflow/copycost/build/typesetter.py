@@ -17,16 +17,10 @@ OLDEST_QUARTO = "1.9"
 
 @dataclass(frozen=True, slots=True)
 class Typesetter:
-    """A program that can typeset the report.
+    """A program that can typeset the report: Quarto's executable, or None for the embedded default.
 
-    Attributes
-    ----------
-    quarto
-        Quarto's executable; None for the embedded default.
-    description
-        What the report's last page prints.
-    faulty
-        Whether there is a Quarto that cannot be used; the description says why.
+    The description is what the report's last page prints; where there is a Quarto that cannot be
+    used (`faulty`), it says why.
     """
 
     quarto: Path | None
@@ -48,13 +42,8 @@ class Typesetter:
 def find_typesetter(path: str | None = None) -> Typesetter:
     """Return Quarto if a recent one that works is on the PATH, else the embedded default.
 
-    Never fails: it is asked before anything is measured, and a broken Quarto must not keep
-    anybody from measuring.
-
-    Parameters
-    ----------
-    path
-        Folders to search, as in PATH; the environment's PATH if None.
+    Never fails: it is asked before anything is measured, and a broken Quarto must not keep anybody
+    from measuring.
     """
     found = shutil.which("quarto", path=path)
     if found is None:

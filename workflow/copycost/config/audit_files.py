@@ -33,12 +33,8 @@ class AuditFiles:
 def audit_files(config: Mapping[str, object], published: Path) -> dict[str, AuditFiles]:
     """Return the files of each audit by the name of its report's folder.
 
-    Parameters
-    ----------
-    config
-        The workflow's configuration, of which only `KEYS` count here.
-    published
-        Folder of the published runs, which are audited where no dataset is named.
+    Of the workflow's configuration only `KEYS` count; where it names no dataset, the published runs
+    in the folder `published` are audited.
     """
     said = {key: str(config[key]) for key in KEYS if config.get(key)}
     for key, path in said.items():

@@ -63,17 +63,7 @@ class Capability:
     batch_is_one_datagram: bool = False
 
     def allows(self, transport: Transport, msg_bytes: int, batch: int = 1) -> bool:
-        """Tell whether such messages can be sent this way.
-
-        Parameters
-        ----------
-        transport
-            What the testbed's sockets are; see `transport_of`.
-        msg_bytes
-            Message size [bytes].
-        batch
-            Messages per system call [count].
-        """
+        """Tell whether such messages, so many per system call, can be sent over such sockets."""
         if transport not in self.transports or not 1 <= batch <= MAX_BATCH:
             return False
         if batch > 1 and not self.batching:
@@ -142,15 +132,8 @@ def can_exist(
 ) -> bool:
     """Tell whether a cell with these can exist at all, on any host.
 
-    Parameters
-    ----------
-    implementation
-        A strategy, or a strategy with its messages per call: see `split_implementation`.
-    testbed, receiver, placement
-        Names. Where nothing receives, the receiver can only be the default, ``recv``, and both ends
-        are not on one CPU: it would be the same cell again.
-    msg_bytes
-        Message size [bytes].
+    Where nothing receives, the receiver can only be the default, ``recv``, and both ends are not on
+    one CPU: it would be the same cell again.
     """
     strategy, batch = split_implementation(implementation)
     transport = transport_of(testbed)

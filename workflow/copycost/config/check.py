@@ -68,19 +68,12 @@ _MOST = {"maxItems": "values", "maxLength": "characters"}
 
 
 def check_config(sources: Sequence[Source], around: Surroundings) -> Config:
-    """Return the configuration as typed values.
-
-    Parameters
-    ----------
-    sources
-        What states it, the later ones over those before.
-    around
-        What the configuration has to fit: ways to send, CPUs and memory.
+    """Return the configuration as typed values; later sources are over those before.
 
     Raises
     ------
     ConfigError
-        If anything is wrong; the message has one line per problem.
+        If anything is wrong, or does not fit `around`; the message has one line per problem.
     """
     raw = merged(sources)
     tree = normalised(raw)

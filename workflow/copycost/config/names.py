@@ -42,10 +42,7 @@ def _with_peers(testbeds: Iterable[str], peers: Sequence[str]) -> Iterator[str]:
 def with_names(schema: Mapping[str, Any], peers: Sequence[str]) -> dict[str, Any]:
     """Return the schema with what holds everywhere, and the names that it may use, filled in.
 
-    Parameters
-    ----------
-    peers
-        What other machines are called; testbeds over a wire may be listed with them, too.
+    Testbeds over a wire may be listed with the names of other machines, too.
     """
     filled = deepcopy(dict(schema))
     _close(filled)

@@ -65,16 +65,7 @@ def further_jobs(
 
     Comparisons of cells that are alone pair repetitions of the same number, which therefore have to
     be of the same time: the numbers go on behind those of all implementations of the same size,
-    threads and condition.
-
-    Parameters
-    ----------
-    repetitions
-        All so far.
-    wanted
-        How many further jobs of which cell [count].
-    n_each
-        Tells how many repetitions of a cell a job measures [count].
+    threads and condition. `wanted` counts the jobs of each cell, `n_each` the repetitions of a job.
     """
     last: dict[Cell, int] = {}
     for cell in repetitions:

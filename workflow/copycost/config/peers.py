@@ -18,14 +18,7 @@ _NOT_READ = "{path} is not read before ./run setup has been here, so {name} is t
 def read_peer(name: str, say: Callable[[str], None], path: Path = Path("config.yaml")) -> Peer:
     """Return a machine with what a file states of it; where it names another, nothing.
 
-    Parameters
-    ----------
-    name
-        As ssh is told it.
-    say
-        Gets the sentence that the file cannot be read here, if so.
-    path
-        The configuration.
+    `say` gets the sentence that the file cannot be read here, if so.
 
     Raises
     ------

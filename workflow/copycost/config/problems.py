@@ -84,14 +84,8 @@ def value_at(tree: Any, path: KeyPath) -> Any:  # noqa: ANN401 - any node of a Y
 class Surroundings:
     """What the configuration has to fit.
 
-    Attributes
-    ----------
-    strategies
-        Ways to send that there are.
-    usable_cpus
-        CPU numbers that this process may run on.
-    memory_bytes
-        Memory of the host [bytes]; None where it is not known.
+    These are the ways to send that there are, the CPUs that this process may run on, and the host's
+    memory [bytes], None where it is not known.
     """
 
     strategies: Collection[str]

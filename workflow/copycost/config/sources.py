@@ -33,13 +33,8 @@ def require_yaml(*paths: str) -> None:
 def read_sources(files: Sequence[str | Path], said: Mapping[str, Any]) -> list[Source]:
     """Return what each source states, the later ones over those before.
 
-    Parameters
-    ----------
-    files
-        In the order in which they override each other.
-    said
-        What --config said, which Snakemake does not always give its type; what it says of an audit
-        is no part of an experiment.
+    Snakemake does not always give what --config said its type; what that says of an audit is no
+    part of an experiment.
 
     Raises
     ------

@@ -216,13 +216,7 @@ def without_guests(testbed: str) -> str | None:
 
 
 def names_over(transport: Transport, *, receiving: bool = False) -> tuple[str, ...]:
-    """Return the names of the testbeds over a transport, in the order of the table.
-
-    Parameters
-    ----------
-    receiving
-        Only those where somebody receives.
-    """
+    """Return the names of the testbeds over a transport, in order; only receiving ones if asked."""
     return tuple(
         name
         for name, entry in TESTBEDS.items()

@@ -87,12 +87,7 @@ def _error(where: Any, problem: str) -> yaml.MarkedYAMLError:  # noqa: ANN401 - 
 
 
 def parse_yaml(text: str, where: str) -> Any:  # noqa: ANN401 - any node of a YAML file
-    """Return the values in a text.
-
-    Parameters
-    ----------
-    where
-        What a message begins with, such as the file's name.
+    """Return the values in a text; a message about it begins with `where`, such as the file's name.
 
     Raises
     ------

@@ -19,14 +19,8 @@ from copycost.studies.simulated.wanted import require_wanted
 class Chapter:
     """What a study gives to the report.
 
-    Attributes
-    ----------
-    name
-        Of the study, its section of the configuration and its template.
-    facts
-        Path of the file with its numbers and verdicts.
-    figures
-        Paths of its figures, without suffix.
+    Its name, which its section of the configuration and its template have too; the path of the file
+    with its numbers and verdicts; and those of its figures, without suffix.
     """
 
     name: str

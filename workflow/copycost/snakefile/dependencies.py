@@ -70,19 +70,9 @@ def _digest(paths: tuple[str, ...]) -> str:
 
 
 def code_of(root: str | Path, *starts: str | Path) -> list[str]:
-    """Return the files of the package that files need, directly or not, and these files.
+    """Return the files of the package that scripts or modules need, directly or not, and these.
 
-    Parameters
-    ----------
-    root
-        The checkout.
-    starts
-        Scripts or modules, relative to it.
-
-    Returns
-    -------
-    list of str
-        Paths relative to the checkout, sorted: a checkout that was moved has the same inputs.
+    All are relative to the checkout, and sorted: one that was moved has the same inputs.
     """
     base = Path(root)
     waiting = [base / start for start in starts]

@@ -9,15 +9,7 @@ from copycost.snakefile.progress import STREAMS, count, format_duration
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """What may follow the grid.
-
-    Attributes
-    ----------
-    sentence
-        How many repetitions at most, and on what that depends.
-    most_s
-        How long these take [s].
-    """
+    """What may follow the grid: a sentence, and how long that takes at most [s]."""
 
     sentence: str
     most_s: float
@@ -26,10 +18,7 @@ class Ahead:
 def forecast(config: Config, each_s: float | None) -> Ahead | None:
     """Return what may follow the repetitions of the grid; None where no time is stated.
 
-    Parameters
-    ----------
-    each_s
-        How long one of those takes [s]; None where all were measured before.
+    One of those takes `each_s` [s], which is None where all were measured before.
     """
     measure = config.measure
     if measure.minutes is None:

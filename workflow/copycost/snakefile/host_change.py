@@ -19,14 +19,9 @@ HOST_PATH = Path("results/host.json")
 def remark(*, described_anew: bool, measures: bool, earlier: str = "") -> str | None:
     """Return a sentence where the results are of another host, None where they are of this one.
 
-    Parameters
-    ----------
-    described_anew
-        Whether the run will describe the host anew, on which every cell depends.
-    measures
-        Whether it will measure anything.
-    earlier
-        What becomes of the earlier results then, a sentence of `keep_earlier`.
+    It depends on whether the run will describe the host anew, on which every cell depends, whether
+    it will measure anything, and what becomes of the earlier results then, a sentence of
+    `keep_earlier`.
     """
     changes = changes_since(HOST_PATH)
     if not changes:
@@ -43,12 +38,7 @@ def keep_earlier(*, would: bool) -> str:
     """Put the results so far among the hosts of the fleet; return what to say of that.
 
     Nothing is done, and nothing said, without measured repetitions of streams or round trips, or
-    where they are of this host.
-
-    Parameters
-    ----------
-    would
-        Whether this only is what a run would do, not what this one does.
+    where they are of this host. With `would`, it only says what a run would do.
     """
     # Imported here: the records of most runs are of this host.
     from copycost.compare.hosts.archive_reader import STUDIES

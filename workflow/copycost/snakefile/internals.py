@@ -32,14 +32,9 @@ def watch_messages(
 ) -> None:
     """Look at what Snakemake logs before anybody else does.
 
-    Parameters
-    ----------
-    reworded
-        Takes a message and returns what shall be said instead; None where nothing shall.
-    begin_job
-        Takes the rule and the wildcards of each job that begins.
-    before_showing
-        Called before a message is shown.
+    `reworded` returns what shall be said instead of a message, None where nothing shall;
+    `begin_job` takes the rule and the wildcards of each job that begins; `before_showing` comes
+    before a message.
     """
 
     def look_at(record: logging.LogRecord) -> bool:
@@ -161,11 +156,8 @@ def say_plainly(kind: type[Exception], name: str) -> None:
 def run_scripts_with(run: Callable[[str], int | None]) -> None:
     """Have somebody else run the scripts of jobs (``PythonScript.execute_script``).
 
-    Parameters
-    ----------
-    run
-        Takes the path of a script, which holds what Snakemake hands to it, and returns its exit
-        status; None where Snakemake shall start it as usual.
+    `run` takes the path of a script, which holds what Snakemake hands to it, and returns its exit
+    status; None where Snakemake shall start it as usual.
     """
     from snakemake.script import PythonScript  # type: ignore[import-untyped]
 

@@ -26,14 +26,9 @@ class _State:
 
 
 def end_quietly(*, line: str = "", exit_code: int = EXIT_CODE) -> None:
-    """Let Ctrl-C end this process; a second one ends it without any clearing up.
+    """Let Ctrl-C end this process with a line; a second one ends it without any clearing up.
 
-    Parameters
-    ----------
-    line
-        What it says; nothing where somebody else says it.
-    exit_code
-        Its exit status; the first one that was given counts.
+    Nothing is said where somebody else says it; of exit codes, the first one that was given counts.
     """
     if signal.getsignal(signal.SIGINT) is not _interrupt:
         _State.exit_code = exit_code

@@ -45,10 +45,7 @@ NOTHING = "Nothing to be done"
 def reworded(message: str, *, quiet: bool) -> str | None:
     """Return what shall be said instead of a message of Snakemake's, None where nothing shall.
 
-    Parameters
-    ----------
-    quiet
-        Whether it shall not speak of its jobs.
+    With `quiet`, it shall not speak of its jobs.
     """
     if message.startswith(_CHATTER) or (quiet and message.startswith(_INSIDE)):
         return None

@@ -21,11 +21,6 @@ _FIXED_MIN = 10
 def archives_of(hosts: Hosts, pattern: str) -> list[str]:
     """Return the archives of all nodes to be measured; none where no cluster is asked for.
 
-    Parameters
-    ----------
-    pattern
-        Of their paths, with ``{node}``.
-
     Raises
     ------
     ConfigError, HostError
@@ -125,15 +120,7 @@ def job_minutes(config: Config, most: float = math.inf) -> int:
 
 
 def said_of_nodes(config: Config, nodes: Sequence[str], limit_min: int, *, would: bool) -> str:
-    """Return a sentence about what nodes are measured, and what that takes of each.
-
-    Parameters
-    ----------
-    limit_min
-        That of each job [min].
-    would
-        Whether that is what a run would do, not what this one does.
-    """
+    """Return a sentence about what nodes are measured, or would be, and what that takes of each."""
     verb = "would measure" if would else "measures"
     said = (
         f"copycost: {'a run' if would else 'this'} {verb} {plural(len(nodes), 'node')} "

@@ -41,16 +41,10 @@ _SIMULATED = Path(RAW_ROOT, simulated.STUDY)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one repetition.
+    """What became of one repetition, whose record may be that of others of its cell too.
 
-    Attributes
-    ----------
-    path
-        Of its record, which may be that of others of its cell too.
-    status, reason
-        As the record says; `UNREADABLE`, and why, where it cannot be used.
-    host_digest
-        Of the state of the host that it is of; None where the record does not say.
+    Status and reason are as the record says, `UNREADABLE` and why where it cannot be used; the
+    digest is of the state of the host that it is of, None where the record does not say.
     """
 
     path: Path

@@ -31,14 +31,7 @@ def make_part(
 ) -> None:
     """Make files that only a part of the report needs, or what stands in for them.
 
-    Parameters
-    ----------
-    log
-        The file of the step's log.
-    given, outputs
-        The files that the step reads and writes.
-    make
-        Writes the latter. Whatever it raises costs these files alone.
+    Whatever `make` raises costs these files alone.
     """
     log_to_file(log)
     known, paths = left_out(), list(outputs)

@@ -21,14 +21,8 @@ def records_before(grid: Grid, number: int, chosen: Chosen) -> list[str]:
 def all_records(grid: Grid, config: Config, study: str | None, chosen: Chosen) -> Any:  # noqa: ANN401
     """Return the records of a run, or of one study of it, as the input of a rule.
 
-    Parameters
-    ----------
-    grid
-        What is measured whatever comes of it.
-    study
-        That of the records; None takes all.
-    chosen
-        Gives the path of what a pass chose; has Snakemake wait where that is not known yet.
+    `chosen` gives the path of what a pass chose, and has Snakemake wait where that is not known
+    yet.
     """
 
     def paths(cells: list[Cell]) -> list[str]:

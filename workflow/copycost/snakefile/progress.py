@@ -224,16 +224,7 @@ def count_in(line: str, pace: Pace, settings: Mapping[str, Any]) -> str:
     """Count a finished repetition, if somebody counts, and return its line with what is left.
 
     Where the progress has a line of its own on a terminal, the result is noted for that line, and
-    only what was not measured is returned.
-
-    Parameters
-    ----------
-    line
-        The repetition and its result in words.
-    pace
-        That of its study.
-    settings
-        Have `warmup_s` and `duration_s` [s].
+    only what was not measured is returned. The settings have `warmup_s` and `duration_s` [s].
     """
     counter = Counter()
     progress = counter.read()

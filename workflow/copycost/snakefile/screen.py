@@ -92,14 +92,8 @@ SCREEN = Screen()
 def describe(progress: Progress | None, doing: str, now_s: float) -> str:
     """Return a line on how far a run is: a bar, repetitions, the time left, what is done.
 
-    Parameters
-    ----------
-    progress
-        None before it is known what is to be done.
-    doing
-        The job at work in words; empty while a repetition is measured.
-    now_s
-        CLOCK_MONOTONIC [s].
+    The progress is None before it is known what is to be done; `doing` is the job at work in words,
+    empty while a repetition is measured; the time is CLOCK_MONOTONIC [s].
     """
     if progress is None:
         return f"copycost: {doing}"

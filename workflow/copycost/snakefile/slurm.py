@@ -54,12 +54,8 @@ class Node:
 class System:
     """What runs on a node, as it has told Slurm.
 
-    Attributes
-    ----------
-    kernel
-        Name, release and build; empty of a node that has never told.
-    memory_mb
-        What a job that has the node alone can have [MB].
+    The kernel's name, release and build are empty of a node that has never told; the memory is what
+    a job that has the node alone can have [MB].
     """
 
     kernel: str

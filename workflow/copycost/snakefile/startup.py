@@ -16,13 +16,7 @@ from copycost.snakefile.script_starter import ScriptStarter
 
 
 def prepare_process(workflow: Any, package_root: str) -> None:  # noqa: ANN401
-    """Make this process ready to run the rules' scripts, and to say what they say.
-
-    Parameters
-    ----------
-    package_root
-        The folder that holds the package, ``workflow``.
-    """
+    """Make this process ready to run the rules' scripts, and to say what they say."""
     _let_scripts_import_from(package_root)
     _end_with_the_reader()
     internals.quote_interpreter()

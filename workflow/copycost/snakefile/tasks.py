@@ -19,16 +19,9 @@ def task_of(
 ) -> Task:
     """Return the repetition that a job is to measure.
 
-    Parameters
-    ----------
-    given
-        The inputs of its rule: host and, each a path or empty, peer, sender, receiver.
-    record
-        The path of its record, which names the cell.
-    settings
-        As `Settings.as_params` gives them.
-    reference
-        The implementation to measure beside, whose sender is an input of that name.
+    The inputs of its rule are host and, each a path or empty, peer, sender and receiver; the
+    record's path names the cell; the settings are as `Settings.as_params` gives them. The sender of
+    a `reference`, the implementation to measure beside, is an input of that name.
     """
     cell = Cell.from_path(record)
     sender, receiver = (Path(each) if each else None for each in (given.sender, given.receiver))
