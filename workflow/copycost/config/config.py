@@ -7,17 +7,17 @@ Kept free of the validator (`copycost.config.check`) and of cattrs (`copycost.co
 since the measuring process imports it too and its start-up time is paid at every repetition.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, get_args
 
 from copycost.config.alpha_spending import confidence_of_analysis
+from copycost.config.cells import Cell
+from copycost.config.conditions import HOT, RECV
 from copycost.config.cpu_budget import CpuBudget
 from copycost.config.datagrams import Datagrams
 from copycost.config.peers import Hosts
-from copycost.config.placement import Placement
 from copycost.config.profile import Profile
-from copycost.config.report import Report, Statistics
 from copycost.config.settings import NoDelay, Settings
 from copycost.config.simulated import Simulated
 from copycost.config.virtual import Virtual
@@ -91,6 +91,69 @@ class Measure:
             fresh=self.fresh,
             mode="request_response" if study == "round_trips" else "stream",
             interval_ns=self.interval_us * 1000 if study == "round_trips" else 0,
+        )
+
+
+ReportFormat = Literal["html", "pdf"]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """How repetitions are summarised: confidence (0.5 to 1), resamples [count], seed."""
+
+    confidence: float
+    resamples: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What the report looks like."""
+
+    title: str
+    formats: tuple[ReportFormat, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which cells of a grid are meant; without implementations none."""
+
+    implementations: tuple[str, ...]
+    msg_bytes: tuple[int, ...]
+    n_threads: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """A few cells of two grids, and the placements in which each is measured."""
+
+    placements: tuple[str, ...]
+    testbeds: tuple[str, ...]
+    streams: Chosen
+    round_trips: Chosen
+
+    def cells(self, grid: Iterable[Cell]) -> Iterator[Cell]:
+        """Yield the cells of a grid that are meant, in each placement; some may be in the grid."""
+        for cell in grid:
+            usual = (cell.working_set, cell.receiver) == (HOT, RECV)
+            if usual and cell.testbed in self.testbeds and self._is_chosen(cell):
+                for placement in self.placements:
+                    yield replace(cell, placement=placement)
+
+    def _is_chosen(self, cell: Cell) -> bool:
+        chosen = self.round_trips if cell.study == "round_trips" else self.streams
+        return (
+            cell.implementation in chosen.implementations
+            and cell.msg_bytes in chosen.msg_bytes
+            and cell.n_threads in chosen.n_threads
+        )
+
+    def n_cells_at_most(self) -> int:
+        """Return how many cells these are where the grids have them all."""
+        places = len(self.placements) * len(self.testbeds)
+        return places * sum(
+            len(one.implementations) * len(one.msg_bytes) * len(one.n_threads)
+            for one in (self.streams, self.round_trips)
         )
 
 
