@@ -1,7 +1,6 @@
 # Passes behind the grid: more where comparisons are open, and sizes between two that disagree. Only
 # where the configuration gives them time; else the records are those of the grid and all of it is static.
-from copycost.config.passes import PASS_PATTERN
-from copycost.snakefile.pass_records import all_records, records_before
+from copycost.config.passes import PASS_PATTERN, all_records, records_before
 
 
 # Waits for the pass: as long as it is to be done, Snakemake takes an exception from here as an answer.

@@ -6,7 +6,7 @@ from copycost.errors import ParseError, Unavailable
 from copycost.hosts.placement import Placement
 from copycost.testbeds.testbed import open_testbed
 from tools.bench.iperf import Stream
-from tools.bench.sockperf import client_command, median_ns, sockperf_median_ns
+from tools.bench.sockperf import median_ns, sockperf_median_ns
 
 # sockperf leaves out its first 0.4 s, and on a busy host there may be nothing in the rest of one
 STREAM = Stream(4096, 1, 0, 3, Placement((0,), (0,)))
@@ -28,12 +28,6 @@ def test_median_is_in_nanoseconds() -> None:
 def test_output_without_a_median_is_a_parse_error(output: str) -> None:
     with pytest.raises(ParseError, match="percentile 50"):
         median_ns(output)
-
-
-def test_command_states_size_and_asks_for_whole_round_trips() -> None:
-    command = " ".join(client_command("198.18.0.2", STREAM))
-    assert "--tcp -i 198.18.0.2" in command
-    assert "-m 4096 -t 3 --full-rtt" in command
 
 
 @pytest.mark.slow

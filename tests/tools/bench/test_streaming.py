@@ -1,7 +1,6 @@
 import os
 import tempfile
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,15 +9,13 @@ from copycost.errors import HostError
 from copycost.hosts.placement import Placement
 from copycost.measure.host_lock import locked_host
 from copycost.testbeds.testbed import open_testbed
-from tools.bench.bench import Bench
 from tools.bench.iperf import Stream
 from tools.bench.pair import BARE, Programs, message_ns, received_rate, run_pair
-from tools.bench.streaming import contenders_of, contest_of, sampling_rows
+from tools.bench.streaming import sampling_rows
 
 ROOT = Path(__file__).parents[3]
 ANY = tuple(os.sched_getaffinity(0))
 FREE = Placement(ANY, ANY, pinned=False)
-PLACEMENTS = {"apart": Placement((0,), (1,)), "same": Placement((0,), (0,)), "free": FREE}
 STREAM = Stream(4096, 1, 0, 1, FREE)
 
 
@@ -28,24 +25,6 @@ def programs() -> Iterator[Programs]:
         programs = Programs(Path(folder))
         programs.build(["null"], ROOT)
         yield programs
-
-
-def bench(programs: Programs, rounds: int = 3) -> Bench:
-    with open_testbed("loopback") as testbed:
-        return Bench(testbed, programs, 0, rounds, rounds, PLACEMENTS, STREAM, seed=1)
-
-
-@pytest.mark.slow
-def test_contest_states_size_and_streams(programs: Programs) -> None:
-    contest = contest_of(bench(programs), replace(STREAM, msg_bytes=65536, n_threads=4))
-    assert contest.name == "two_copy / iperf3, 64 KiB, 4 streams"
-
-
-def test_contenders_are_both_programs_in_every_placement(programs: Programs) -> None:
-    assert list(contenders_of(bench(programs), STREAM)) == [
-        *("two_copy apart", "two_copy same", "two_copy free"),
-        *("iperf3 apart", "iperf3 same", "iperf3 free"),
-    ]
 
 
 def test_cost_of_samples_is_what_they_add_to_the_bare_loop() -> None:

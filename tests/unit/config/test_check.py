@@ -464,3 +464,26 @@ def test_guests_need_no_more_memory_than_there_is_for_all_of_them() -> None:
     (line,) = problems({"virtual.memory_mib": most, "datagrams.testbeds": ["vm_pair_udp"]})
     assert "virtual.memory_mib: got 8192, must be <= 4096: 2 guests share" in line
     assert check({"virtual.vhost": False}).virtual.vhost == "off"  # as YAML reads `off`
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        ({}, None),
+        ({"l1d": "1MiB", "l2": "32KiB"}, "l2: got 32 KiB, must be >= 1 MiB, the size of l1d"),
+        ({"l1d": "2MiB"}, "llc: got 1 MiB, must be >= 2 MiB, the size of l1d"),
+        ({"llc": "512KiB"}, "llc: got 512 KiB, must be >= 1 MiB, the size of l2"),
+        ({"l1d": 33000}, "l1d: got 33000 B in 8 ways, must be a multiple of 512 B"),
+    ],
+)
+def test_simulated_caches_that_cannot_be_are_named(
+    sizes: dict[str, str | int], said: str | None
+) -> None:
+    sizes = {"l1d": "32KiB", "l2": "1MiB", "llc": "1MiB"} | sizes
+    ways = {"l1d": 8, "l2": 16, "llc": 16}
+    caches = {name: {"size_bytes": size, "ways": ways[name]} for name, size in sizes.items()}
+    if said is None:
+        check({"simulated.caches": caches})
+    else:
+        lines = "\n".join(problems({"simulated.caches": caches}))
+        assert f"config.yaml: simulated.caches.{said}" in lines

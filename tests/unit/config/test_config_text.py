@@ -19,7 +19,7 @@ from copycost.config.extent import MOST_REPETITIONS
 from copycost.config.grid import Grid
 from copycost.config.problems import DEFAULTS, Source, Surroundings
 from copycost.config.sources import read_sources, usual_tree
-from copycost.config.text import MAX_BYTES, read_sections
+from copycost.config.text import read_sections
 from copycost.errors import ConfigError
 from tests.mutations import mutated_texts
 
@@ -149,7 +149,3 @@ def test_a_value_of_any_kind_is_taken_or_named_in_a_sentence(section: str) -> No
                 Grid.of(check_config([Source("config.yaml", tree)], AROUND))
             except ConfigError as error:
                 assert_clear(str(error), (*holders, key, value))
-
-
-def test_the_largest_text_is_far_larger_than_ours() -> None:
-    assert (ROOT / DEFAULTS).stat().st_size * 10 < MAX_BYTES

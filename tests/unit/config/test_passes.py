@@ -11,12 +11,13 @@ from copycost.config.config import Config
 from copycost.config.grid import Grid
 from copycost.config.passes import (
     PASS_PATTERN,
+    all_records,
     known_paths,
     read_pass,
+    records_before,
     write_pass,
 )
 from copycost.config.sources import usual_tree
-from copycost.snakefile.pass_records import all_records, records_before
 
 ROOT = Path(__file__).parents[3]
 ADDED = [Cell("streams", "sink", name, 5888, 1) for name in ("one_copy", "two_copy")]

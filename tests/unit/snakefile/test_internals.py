@@ -41,14 +41,12 @@ def execute(status: int | None, **changes: str) -> list[str]:
     return given
 
 
-def test_a_script_that_was_run_is_not_started_again(started: list[str]) -> None:
-    assert execute(0) == ["a.py"]
-    assert started == []
-
-
-def test_a_script_that_could_not_be_begun_is_started_as_usual(started: list[str]) -> None:
-    assert execute(None) == ["a.py"]
-    assert started == ["a.py"]
+@pytest.mark.parametrize(("status", "as_usual"), [(0, []), (None, ["a.py"])])
+def test_a_script_is_started_as_usual_only_where_it_could_not_be_begun(
+    started: list[str], status: int | None, as_usual: list[str]
+) -> None:
+    assert execute(status) == ["a.py"]
+    assert started == as_usual
 
 
 def test_a_script_that_failed_fails_its_job(started: list[str]) -> None:

@@ -1,8 +1,11 @@
 """What becomes of what Snakemake says."""
 
+import re
+
 import pytest
 
-from copycost.snakefile.messages import reworded
+from copycost.checkout import ROOT
+from copycost.snakefile.messages import TARGETS, reworded
 
 # As Snakemake 9.27 says it.
 UNKNOWN = (
@@ -75,3 +78,9 @@ def test_what_it_says_of_each_job_is_never_said() -> None:
 
 def test_other_messages_stay_as_they_are() -> None:
     assert reworded("Something is wrong", quiet=True) == "Something is wrong"
+
+
+def test_targets_are_rules() -> None:
+    files = [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")]
+    rules = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    assert set(TARGETS) <= set(re.findall(r"^rule (\w+):", rules, re.MULTILINE))

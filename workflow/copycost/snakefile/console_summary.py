@@ -6,6 +6,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from platform import machine
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from copycost.checkout import ROOT
 from copycost.config.conditions import COLD, HOT
 from copycost.config.config import Config
+from copycost.config.grid import Grid
 from copycost.config.passes import is_given
 from copycost.errors import DataError
 from copycost.hosts.facts.cpu import read_cpu
@@ -22,7 +24,6 @@ from copycost.records.aside import LOST
 from copycost.records.files import read_json
 from copycost.records.reading import REMEDY
 from copycost.snakefile import (
-    eta,
     host_change,
     interruption,
     messages,
@@ -60,8 +61,17 @@ from copycost.snakefile.jobs import (
 )
 from copycost.snakefile.outcomes import MEMORY_PATH, outcomes
 from copycost.snakefile.screen import SCREEN
+from copycost.wording.words import plural
 
 PROGRESS_PATH = Path("results/logs/progress.json")
+
+
+@dataclass(frozen=True, slots=True)
+class _Ahead:
+    """What may follow the grid: a sentence, and how long that takes at most [s]."""
+
+    sentence: str
+    most_s: float
 
 
 def print_plan(workflow: Any, config: Config) -> None:  # noqa: ANN401
@@ -71,7 +81,7 @@ def print_plan(workflow: Any, config: Config) -> None:  # noqa: ANN401
     jobs = waiting_jobs(workflow)
     measuring = _measuring(jobs)
     _say_the_host_changed(workflow, jobs, measuring)
-    ahead = eta.forecast(config, _each_s(jobs)) if _chooses(jobs) else None
+    ahead = _ahead(config, _each_s(jobs)) if _chooses(jobs) else None
     now = _progress(jobs, ahead)
     progress.begin(PROGRESS_PATH, now)
     _say_nodes(jobs, config, would=False)
@@ -102,7 +112,7 @@ def print_dry_run(workflow: Any, config: Config) -> None:  # noqa: ANN401
             return  # said at the start
         _say_the_host_changed(workflow, jobs, measuring)
         if jobs:
-            ahead = eta.forecast(config, _each_s(jobs)) if _chooses(jobs) else None
+            ahead = _ahead(config, _each_s(jobs)) if _chooses(jobs) else None
             n_others = len(jobs) - len(measuring)
             if not _say_nodes(jobs, config, would=True):
                 terminal.say(_forecast(_progress(jobs, ahead), ahead, n_others))
@@ -129,7 +139,7 @@ def _say_nodes(jobs: Iterable[Any], config: Config, *, would: bool) -> bool:
     return bool(found)
 
 
-def _sentence(now: progress.Progress, ahead: eta.Ahead | None) -> str:
+def _sentence(now: progress.Progress, ahead: _Ahead | None) -> str:
     """Return how many repetitions a run measures, and how long it takes."""
     if now.total == 0:
         return (
@@ -137,26 +147,26 @@ def _sentence(now: progress.Progress, ahead: eta.Ahead | None) -> str:
             f"The rest takes about {_whole(now, ahead)}."
         )
     return (
-        f"copycost: measuring {progress.count(now.total, 'repetition')}, which takes about "
+        f"copycost: measuring {plural(now.total, 'repetition')}, which takes about "
         f"{progress.format_duration(now.repetitions_s)}; all in all about {_whole(now, ahead)}."
     )
 
 
-def _forecast(now: progress.Progress, ahead: eta.Ahead | None, n_others: int) -> str:
+def _forecast(now: progress.Progress, ahead: _Ahead | None, n_others: int) -> str:
     """Return what a run would do, for a dry run: repetitions, other jobs, and how long it takes."""
-    others = f"{progress.count(n_others, 'other job')} (programs, tables, figures, report)"
+    others = f"{plural(n_others, 'other job')} (programs, tables, figures, report)"
     if now.total == 0:
         return (
             f"copycost: a run would measure nothing, and do {others}: about {_whole(now, ahead)}."
         )
     return (
-        f"copycost: a run would measure {progress.count(now.total, 'repetition')}, which takes "
+        f"copycost: a run would measure {plural(now.total, 'repetition')}, which takes "
         f"about {progress.format_duration(now.repetitions_s)}, and do {others}: all in all about "
         f"{_whole(now, ahead)}."
     )
 
 
-def _whole(now: progress.Progress, ahead: eta.Ahead | None) -> str:
+def _whole(now: progress.Progress, ahead: _Ahead | None) -> str:
     """Return how long all of it takes; what may follow may be nothing."""
     if ahead is None:
         return progress.format_duration(now.left_s(now.started_s))
@@ -164,7 +174,36 @@ def _whole(now: progress.Progress, ahead: eta.Ahead | None) -> str:
     return progress.format_range(least_s, least_s + ahead.most_s)
 
 
-def _say_more(jobs: list[Any], config: Config, ahead: eta.Ahead | None) -> None:
+def _ahead(config: Config, each_s: float | None) -> _Ahead | None:
+    """Return what may follow the repetitions of the grid; None where no time is stated.
+
+    One of those takes `each_s` [s], which is None where all were measured before.
+    """
+    measure = config.measure
+    if measure.minutes is None:
+        return None
+    if each_s is None:
+        each_s = progress.STREAMS.expected_s(measure.warmup_s + measure.duration_s)
+    grid = Grid.of(config)
+    time_s, first_s = 60.0 * measure.minutes, grid.n_repetitions(config) * each_s
+    stated = progress.format_duration(time_s)
+    if grid.rounds == 1:
+        return _Ahead(
+            f"copycost: in {stated} every cell is measured once, which takes about "
+            f"{progress.format_duration(first_s)}, and nothing has an interval: shorten the lists, "
+            f"or give {progress.format_duration(2 * first_s)} or more.",
+            0.0,
+        )
+    more_s = max(time_s - first_s, 0.0)
+    return _Ahead(
+        f"copycost: up to {plural(int(more_s / each_s), 'more repetition')}, about "
+        f"{progress.format_duration(more_s)}, may follow where comparisons are open: the time is "
+        f"{stated}.",
+        more_s,
+    )
+
+
+def _say_more(jobs: list[Any], config: Config, ahead: _Ahead | None) -> None:
     """Say what cannot be told from the number of repetitions, where there is something."""
     rules = {job.rule.name for job in jobs}
     if ahead is not None:
@@ -230,7 +269,7 @@ def _chooses(jobs: Iterable[Any]) -> bool:
     return any(job.rule.name == CHOOSING_RULE for job in jobs)
 
 
-def _progress(jobs: Sequence[Any], ahead: eta.Ahead | None) -> progress.Progress:
+def _progress(jobs: Sequence[Any], ahead: _Ahead | None) -> progress.Progress:
     """Return how long jobs will take, none of which has begun."""
     rules = Counter(job.rule.name for job in jobs)
     others = {
@@ -297,7 +336,7 @@ def _more_threads_than_cpus(config: Config) -> str | None:
     if not above:
         return None
     return (
-        f"copycost: {progress.count(n_cpus, 'CPU')} for {', '.join(map(str, above))} threads at "
+        f"copycost: {plural(n_cpus, 'CPU')} for {', '.join(map(str, above))} threads at "
         "each side: they take turns there, which is part of what is measured."
     )
 
@@ -317,7 +356,7 @@ def print_outcome(workflow: Any, config: Config, n_aside: int = 0) -> None:  # n
         for name, reason in missing.items():
             terminal.say(f"copycost: {path} lacks {name}: {reason}; the next run makes it again.")
     if n_aside:
-        files = progress.count(n_aside, "file")
+        files = plural(n_aside, "file")
         terminal.say(f"copycost: {files} that could not be used lie in results/aside, with why.")
     rules = {job.rule.name for job in jobs}
     if REPORTING_RULE in rules:

@@ -16,7 +16,6 @@ from typing import Any, Self
 
 from copycost.config.capabilities import IPERF3
 from copycost.snakefile import terminal
-from copycost.wording.words import plural
 
 VARIABLE = "COPYCOST_PROGRESS"
 
@@ -253,11 +252,6 @@ def say(line: str) -> None:
     if line:
         terminal.clear_line()
         terminal.write(sys.stdout, f"{line}\n")  # nothing is left for the exit to flush
-
-
-def count(n: int, noun: str) -> str:
-    """Return a number with its noun: ``1 thread``, ``4 threads``."""
-    return plural(n, noun)
 
 
 def format_duration(seconds: float) -> str:

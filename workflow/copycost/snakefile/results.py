@@ -14,8 +14,8 @@ from copycost.measure.drivers.programs.driver import NAME as PROGRAMS
 from copycost.measure.drivers.rates import rates_of
 from copycost.records.record import cell_of
 from copycost.records.windows import turns_of, window_ns
-from copycost.snakefile.progress import count
 from copycost.wording.numbers import format_size
+from copycost.wording.words import plural
 
 # as of these studies, whose windows are limited, flooded or sampled
 _OWN_WORDS = {"round_trips": "round trips", "profile": "profile", "datagrams": "datagrams"}
@@ -32,7 +32,7 @@ def describe_cell(cell: Cell) -> str:
         return _describe_simulated(cell)
     parts = [
         f"{cell.testbed} {cell.implementation} {format_size(cell.msg_bytes)} x "
-        f"{count(cell.n_threads, 'thread')}"
+        f"{plural(cell.n_threads, 'thread')}"
     ]
     if cell.study in _OWN_WORDS:
         parts.append(_OWN_WORDS[cell.study])
@@ -82,7 +82,9 @@ def describe_result(record: Mapping[str, Any]) -> str:
 
 
 def _describe_samples(sampling: Mapping[str, Any]) -> str:
-    sides = [f"{side} {count(one['samples'], 'sample')}" for side, one in sampling["sides"].items()]
+    sides = [
+        f"{side} {plural(one['samples'], 'sample')}" for side, one in sampling["sides"].items()
+    ]
     return f"{', '.join(sides)}, {sampling['lost']} lost"
 
 
@@ -97,7 +99,7 @@ def _describe_rates(record: Mapping[str, Any]) -> str:
 
 def _describe_round_trips(found: Mapping[str, Any]) -> str:
     if found["p50_ns"] is None:
-        return f"{count(found['samples'], 'round trip')} within the window, too few for a median"
+        return f"{plural(found['samples'], 'round trip')} within the window, too few for a median"
     tail = "" if found["p99_ns"] is None else f", p99 {found['p99_ns'] / 1e3:.3g} us"
     return f"median {found['p50_ns'] / 1e3:.3g} us{tail}"
 

@@ -22,9 +22,9 @@ from copycost.records.aside import set_aside
 from copycost.records.files import read_json
 from copycost.snakefile import parts
 from copycost.snakefile.outcomes import MEMORY_PATH, UNREADABLE, Outcome, outcomes
-from copycost.snakefile.progress import count
 from copycost.snakefile.results import describe_cell
 from copycost.studies.profile.grid import profile_cells
+from copycost.wording.words import plural
 
 PEERS_PATH = Path("results/peers")
 GUEST_PATH = Path("results/guest.json")
@@ -94,7 +94,7 @@ def describe(path: Path) -> str:
 def summarise(found: Sequence[Outcome], n_asked: int) -> str:
     """Return how many of the repetitions that were asked for say measured, and how many do not."""
     statuses = [one.status for one in found if str(one.path) != MEMORY_PATH]
-    parts = [f"{statuses.count('measured')} of {count(n_asked, 'repetition')} measured"]
+    parts = [f"{statuses.count('measured')} of {plural(n_asked, 'repetition')} measured"]
     for status in ("failed", "skipped", UNREADABLE):
         if status in statuses:
             parts.append(f"{statuses.count(status)} {status}")
@@ -121,8 +121,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wanted = {"failed", UNREADABLE} | ({"skipped"} if options.skipped or nothing else set())
     again = [outcome for outcome in found if outcome.status in wanted]
     if options.count:
-        failed = [count(len(again), "repetition")] if again else []
-        failed += [count(n, "file of the report") for n in [len(parts.left_out())] if n]
+        failed = [plural(len(again), "repetition")] if again else []
+        failed += [plural(n, "file of the report") for n in [len(parts.left_out())] if n]
         print(" and ".join(failed))
         return 0
     for outcome in (*again, *unreached()):
@@ -136,7 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     files = {outcome.path for outcome in again}
     n_again = sum(outcome.path in files for outcome in found)  # a job measures all of a file
     what = "to measure again" if options.list else "will be measured again by the next run"
-    print(f"copycost: {count(n_again, 'repetition')} {what}")
+    print(f"copycost: {plural(n_again, 'repetition')} {what}")
     return 0
 
 

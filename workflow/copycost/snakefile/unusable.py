@@ -26,7 +26,6 @@ from copycost.snakefile import folder_lock, parts, terminal
 from copycost.snakefile.host_change import HOST_PATH
 from copycost.snakefile.internals import is_dry_run, is_first_process
 from copycost.snakefile.outcomes import UNREADABLE, outcomes
-from copycost.snakefile.progress import count
 from copycost.snakefile.retry import (
     CONFIG_PATH,
     GUEST_PATH,
@@ -34,6 +33,7 @@ from copycost.snakefile.retry import (
     asked_paths,
     describe,
 )
+from copycost.wording.words import plural
 
 _MOST_SHOWN = 5
 
@@ -54,7 +54,7 @@ def set_aside_unusable(workflow: Any, config: Config) -> int:  # noqa: ANN401
         if is_free and not looks:
             parts.make_again()
     if back:
-        n_files, be = count(len(back), "file"), "would be" if looks else "are"
+        n_files, be = plural(len(back), "file"), "would be" if looks else "are"
         terminal.say(f"copycost: {n_files} of what {_MAY_BE_BACK} {be} made again.")
     if found:
         terminal.clear_line()
@@ -65,7 +65,7 @@ def set_aside_unusable(workflow: Any, config: Config) -> int:  # noqa: ANN401
 def _said_of(found: dict[Path, str], *, would: bool) -> str:
     shown = [f"\n  {describe(path)}: {why}" for path, why in list(found.items())[:_MOST_SHOWN]]
     more = len(found) - len(shown)
-    n_files, be = count(len(found), "file"), "would be" if would else "are"
+    n_files, be = plural(len(found), "file"), "would be" if would else "are"
     return "".join(
         [
             f"copycost: {n_files} in results cannot be used; they {be} kept in results/aside, where"
