@@ -10,26 +10,17 @@ from copycost.config.placements import APART, PLACEMENTS
 from copycost.hosts.placement import Placement, place
 from copycost.measure.host_lock import HeldHost, locked_host
 from copycost.testbeds.testbed import Testbed, open_testbed
-from tools.bench.iperf import Stream
 from tools.bench.pair import Programs, message_ns, received_rate, run_pair
+from tools.bench.yardstick import Stream
 
 
 @dataclass(frozen=True, slots=True)
 class Bench:
     """A testbed, the programs to run on it, and how often.
 
-    Attributes
-    ----------
-    rounds : int
-        Rounds of every comparison; a round holds one run of each contender.
-    most_rounds : int
-        Rounds at most where the first ones do not settle whether a limit is kept.
-    placements : mapping of str to Placement
-        Which CPUs each side runs on, by placement.
-    stream : Stream
-        Seconds of every run, with both ends apart; size and number of streams are replaced.
-    seed : int
-        Seed of the order of the contenders within a round.
+    A round holds one run of each contender, in an order of its own from the seed; there are
+    `most_rounds` at most where the first ones do not settle whether a limit is kept. The stream
+    states the seconds of every run, with both ends apart; its size and number are replaced.
     """
 
     testbed: Testbed

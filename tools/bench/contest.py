@@ -13,22 +13,11 @@ Rounds: TypeAlias = Mapping[str, Sequence[float]]
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """Two programs, each in several placements on the CPUs.
+    """Two programs, ours and another one, each in several placements on the CPUs.
 
-    Attributes
-    ----------
-    group, name : str
-        As in `Row`.
-    programs : tuple of str
-        Ours and the other one.
-    contenders : mapping
-        What runs a program once and returns what is compared; the names begin with the program's.
-    limit : Limit
-        What the ratio of ours to theirs should keep; `at_least` where more is better.
-    quantity : str
-        What is compared, with the unit of the note.
-    per_unit : float
-        Divides a result into that unit.
+    A contender runs a program once and returns what is compared; its name begins with the
+    program's. The limit is what the ratio of ours to theirs should keep, `at_least` where more is
+    better. The quantity has the unit of the note, into which `per_unit` divides a result.
     """
 
     group: str

@@ -14,7 +14,7 @@ from copycost.measure.drivers.programs.driver import Programs as OurPrograms
 from copycost.measure.drivers.protocol import NoMeasurement, Payload, Setup
 from copycost.measure.host_lock import HeldHost
 from copycost.testbeds.testbed import Testbed
-from tools.bench.iperf import Stream
+from tools.bench.yardstick import Stream
 
 # one hot message needs no size of a cache
 _NO_FACTS = {"cpu": {"caches": {"llc_bytes": None}}}

@@ -7,10 +7,9 @@ from functools import partial
 from copycost.wording.numbers import format_size
 from tools.bench.bench import Bench
 from tools.bench.contest import Contest, contest_row
-from tools.bench.iperf import Stream
 from tools.bench.pair import median_round_trip_ns, run_pair
 from tools.bench.rows import Limit, Row
-from tools.bench.sockperf import sockperf_median_ns
+from tools.bench.yardstick import Stream, sockperf_median_ns
 
 _SIZES = (64, 4096, 32768)  # sockperf takes at most 65507 bytes
 _RATIO_LIMIT = Limit("at_most", 1.05)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -34,24 +34,12 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One finding.
+    """One finding: its part of the benchmark, and what was measured in it.
 
-    Attributes
-    ----------
-    group, name : str
-        The part of the benchmark, and what was measured in it.
-    value : float or None
-        The finding (a median where there were rounds); None where it could not be measured.
-    unit : str
-        Unit of the value; empty for a ratio.
-    low, high : float or None
-        95 % interval of the median; None where there was only one round.
-    n : int
-        Rounds behind the value.
-    limit : Limit or None
-        What the value should keep; None where the row only informs.
-    note : str
-        What the value is made of, or why there is none.
+    The value (a median where there were rounds) is None where it could not be measured; the unit of
+    a ratio is empty. `low` and `high` are the 95 % interval of the median, None where there was
+    only one round; a row without a limit only informs. The note says what the value is made of, or
+    why there is none.
     """
 
     group: str
@@ -169,21 +157,7 @@ def write_rows(rows: Iterable[Row], host: dict[str, object], path: Path) -> None
     document = {
         "schema_version": SCHEMA_VERSION,
         "host": host,
-        "rows": [
-            {
-                "group": row.group,
-                "name": row.name,
-                "value": row.value,
-                "unit": row.unit,
-                "n": row.n,
-                "low": row.low,
-                "high": row.high,
-                "limit": row.limit and {"bound": row.limit.bound, "value": row.limit.value},
-                "verdict": row.verdict or None,
-                "note": row.note,
-            }
-            for row in rows
-        ],
+        "rows": [asdict(row) | {"verdict": row.verdict or None} for row in rows],
     }
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n")

@@ -8,9 +8,9 @@ from functools import partial
 from copycost.wording.numbers import format_size
 from tools.bench.bench import Bench
 from tools.bench.contest import Contest, contest_row
-from tools.bench.iperf import Stream, iperf_rate
 from tools.bench.pair import BARE
 from tools.bench.rows import Limit, Row, row_of_rounds
+from tools.bench.yardstick import Stream, iperf_rate
 
 _SIZES = (4096, 65536, 1048576)
 _STREAM_COUNTS = (1, 4)

@@ -1,11 +1,21 @@
-"""Running another benchmark's server and client on our testbed."""
+"""Other benchmarks on our testbed: iperf3 for streaming, and sockperf's ping-pong for round trips.
 
+Source: iperf3(1), versions 3.9 to 3.17; from 3.16 on it has one thread per stream.
+``sockperf ping-pong --help``, version 3.7. Its client sends a message over TCP, with TCP_NODELAY,
+and waits for the reply of the same size before it sends the next.
+"""
+
+import json
+import re
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from copycost.errors import HostError
+from copycost.errors import HostError, ParseError
 from copycost.hosts.host import Program
 from copycost.hosts.launch import Launch
+from copycost.hosts.placement import Placement
+from copycost.hosts.side import SideName
 from copycost.testbeds.testbed import Testbed
 
 _SLACK_S = 15.0
@@ -52,3 +62,138 @@ def _wait_until_ready(server: Program, program: str, ready: str) -> None:
             lines = " ".join(said.split()) or "it said nothing"
             raise HostError(f"{program}: the server did not start: {lines}")
         time.sleep(_POLL_S)
+
+
+_IPERF_PORT = 5201  # in a network namespace of our own, so nobody else has it
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """What to send, for our programs and for others alike.
+
+    Of the CPUs of a placement our threads are pinned to each in turn; iperf3 and sockperf, which
+    are pinned as a whole, take the first. iperf3 takes whole seconds.
+    """
+
+    msg_bytes: int
+    n_threads: int
+    warmup_s: int
+    duration_s: int
+    placement: Placement
+
+
+def iperf_rate(testbed: Testbed, stream: Stream) -> float:
+    """Run iperf3 once and return what it received [bit/s].
+
+    Raises
+    ------
+    HostError
+        If iperf3 is missing or fails.
+    ParseError
+        If its output is not what iperf3 writes.
+    """
+    address = testbed.addresses[1]
+    server = ["iperf3", "-s", "-1", "-B", address, "-p", str(_IPERF_PORT), "--forceflush"]
+    output = client_output(
+        testbed,
+        [*server, *_affinity(stream.placement, "receiver")],
+        [*iperf_command(address, stream), *_affinity(stream.placement, "sender")],
+        program="iperf3",
+        ready="listening",
+        duration_s=stream.warmup_s + stream.duration_s,
+    )
+    return received_rate(output)
+
+
+def iperf_command(address: str, stream: Stream) -> list[str]:
+    """Return the command of the sending side, without its affinity."""
+    return [
+        *["iperf3", "-J", "-c", address, "-p", str(_IPERF_PORT)],
+        *["-l", str(stream.msg_bytes), "-P", str(stream.n_threads)],
+        *["-O", str(stream.warmup_s), "-t", str(stream.duration_s), "-C", "cubic"],
+    ]
+
+
+def received_rate(output: str) -> float:
+    """Return the received rate [bit/s] from what ``iperf3 -J`` printed.
+
+    Raises
+    ------
+    HostError
+        If iperf3 reports an error.
+    ParseError
+        If the output has no such rate.
+    """
+    try:
+        result = json.loads(output)
+        if "error" in result:
+            raise HostError(f"iperf3 failed: {result['error']}")
+        return float(result["end"]["sum_received"]["bits_per_second"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise ParseError(
+            f"iperf3 -J: found {output[:80]!r}, expected JSON with"
+            f" end.sum_received.bits_per_second ({error!r})"
+        ) from error
+
+
+def _affinity(placement: Placement, side: SideName) -> list[str]:
+    return ["-A", str(placement.cpus(side)[0])] if placement.pinned else []
+
+
+_SOCKPERF_PORT = 11111  # in a network namespace of our own, so nobody else has it
+_MEDIAN = re.compile(r"percentile 50\.0+ =\s*([0-9.]+)")
+
+
+def sockperf_median_ns(testbed: Testbed, stream: Stream) -> float:
+    """Run a ping-pong over one connection and return the median round trip [ns].
+
+    Raises
+    ------
+    HostError
+        If sockperf is missing or fails.
+    ParseError
+        If its output is not what sockperf writes.
+    """
+    address = testbed.addresses[1]
+    output = client_output(
+        testbed,
+        [*_on(stream.placement, "receiver"), "sockperf", "server", *_at(address)],
+        sockperf_command(address, stream),
+        program="sockperf",
+        ready="to block on socket",
+        duration_s=stream.warmup_s + stream.duration_s,
+    )
+    return median_ns(output)
+
+
+def sockperf_command(address: str, stream: Stream) -> list[str]:
+    """Return the command of the side that asks."""
+    return [
+        *[*_on(stream.placement, "sender"), "sockperf", "ping-pong", *_at(address)],
+        *["-m", str(stream.msg_bytes), "-t", str(stream.duration_s), "--full-rtt"],
+    ]
+
+
+def median_ns(output: str) -> float:
+    """Return the median round trip [ns] from what ``sockperf ping-pong --full-rtt`` printed.
+
+    Raises
+    ------
+    ParseError
+        If the output has none.
+    """
+    found = _MEDIAN.search(output)
+    if found is None:
+        raise ParseError(
+            f"sockperf: found {output[-80:]!r}, expected a line with 'percentile 50.000 ='"
+        )
+    return float(found.group(1)) * 1e3  # it prints microseconds
+
+
+def _at(address: str) -> list[str]:
+    return ["--tcp", "-i", address, "-p", str(_SOCKPERF_PORT)]
+
+
+def _on(placement: Placement, side: SideName) -> list[str]:
+    """Return what starts a program on the first CPU of its side, nothing where it is not pinned."""
+    return ["taskset", "-c", str(placement.cpus(side)[0])] if placement.pinned else []

@@ -8,9 +8,9 @@ from copycost.hosts.placement import Placement
 from copycost.testbeds.testbed import open_testbed
 from tools.bench.bench import Bench
 from tools.bench.contest import Contest, contest_row
-from tools.bench.iperf import Stream
 from tools.bench.pair import Programs
 from tools.bench.rows import Limit
+from tools.bench.yardstick import Stream
 
 FREE = Placement((0,), (0,), pinned=False)
 STREAM = Stream(4096, 1, 0, 1, FREE)

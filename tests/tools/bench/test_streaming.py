@@ -9,9 +9,9 @@ from copycost.errors import HostError
 from copycost.hosts.placement import Placement
 from copycost.measure.host_lock import locked_host
 from copycost.testbeds.testbed import open_testbed
-from tools.bench.iperf import Stream
 from tools.bench.pair import BARE, Programs, message_ns, received_rate, run_pair
 from tools.bench.streaming import sampling_rows
+from tools.bench.yardstick import Stream
 
 ROOT = Path(__file__).parents[3]
 ANY = tuple(os.sched_getaffinity(0))
