@@ -68,17 +68,11 @@ def moments(name: str) -> tuple[float, float]:
 class Told:
     """Shares of the simulated fleets (0 to 1) of one kind.
 
-    Attributes
-    ----------
-    mean, spread, following
-        The interval holds the true mean, the true spread, the true effect of a further host.
-    width
-        Median width of the interval for a further host over that of an oracle that knows the
-        middle 95 % of true effects; NaN where all hosts are alike.
-    outlier
-        Any host is called one, though all are of the same kind.
-    found
-        A host whose effect is eight spreads off is called one.
+    `mean`, `spread`, `following`: the interval holds the true mean, the true spread, the true
+    effect of a further host. `width`: its median for a further host over that of an oracle that
+    knows the middle 95 % of true effects; NaN where all hosts are alike. `outlier`: any host is
+    called one, though all are of the same kind; `found`: so is a host whose effect is eight spreads
+    off.
     """
 
     effects: str

@@ -57,22 +57,11 @@ GATE = Gate("slower", 5.0)
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How runs are made and compared.
+    """How runs are made and compared; the name is that of the page.
 
-    Attributes
-    ----------
-    name
-        What it is called in the page.
-    n_a, n_b, n_rounds
-        Runs of either side, and rounds of each.
-    allowed
-        The spread that single runs are judged with.
-    scale
-        By how much runs differ, in times of what was measured.
-    in_turn
-        Whether rounds of both sides alternate, so that what moves the host moves both.
-    b_scale
-        How much more the runs of B differ than those of A.
+    Each side has so many runs, each of `n_rounds`; `allowed` is the spread that single runs are
+    judged with. Runs differ by `scale` times what was measured, those of B by `b_scale` more. With
+    `in_turn` rounds of both sides alternate, so that what moves the host moves both.
     """
 
     name: str

@@ -16,9 +16,8 @@ from copycost.analysis.decisions import are_together
 from copycost.stats.best import Best, Told, find_best
 from copycost.stats.ratios import holm
 from copycost.stats.settings import FloatArray
-from tools.simulation.noise import DRIFT
-from tools.simulation.noise import NOISES as ALL_NOISES
-from tools.simulation.output import parser, print_rows
+from tools.simulation.noise import INDEPENDENT, NOISES
+from tools.simulation.output import print_grid
 from tools.simulation.truths import CURVES, MEASURED, STREAM_SIZES
 
 ROUNDS = (3, 5, 7, 10)
@@ -26,9 +25,6 @@ SPREAD = 0.05
 """Standard deviation of each logarithm from round to round, unless a truth has its own."""
 CONFIDENCE = 0.95
 N_THREADS = 4
-
-NOISES = tuple(name for name in ALL_NOISES if name != DRIFT)
-"""Those whose rounds are independent of each other, which is what the test takes them for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +104,9 @@ TRUTHS = (
 class Found:
     """The result of one truth, noise and number of rounds; shares, 0 to 1.
 
-    Attributes
-    ----------
-    wrong
-        Rows that name a way which is not the one that is best over the row's thread counts.
-    wrong_settled
-        Tables with a settled answer that is wrong.
-    lost
-        Rows from whose answer the best way is missing (one of the best, where several are).
-    right
-        Rows that name the best way; NaN where there is none.
+    `wrong` rows name a way that is not the best over the row's thread counts; `wrong_settled`
+    tables have a settled answer that is wrong; `lost` rows lack the best way in their answer (one
+    of the best, where several are); `right` rows name it, NaN where there is none.
     """
 
     truth: str
@@ -135,7 +124,7 @@ def simulate(truth: Truth, noise: str, n_rounds: int, n_runs: int, seed: int) ->
     rows: list[_Row] = []
     n_settled_wrong = 0
     for _ in range(n_runs):
-        scatter = ALL_NOISES[noise](rng, (*truth.logs.shape, n_rounds))
+        scatter = NOISES[noise](rng, (*truth.logs.shape, n_rounds))
         logs = truth.logs[..., None] + truth.spreads[..., None] * scatter
         table = [row for size in range(logs.shape[1]) for row in _rows(logs[:, size], truth, size)]
         stands = holm(np.array([row.best.p_value for row in table])) < 1.0 - CONFIDENCE
@@ -193,14 +182,7 @@ def _share(values: Sequence[bool]) -> float:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the results, a row of CSV each."""
-    given = parser(__doc__, 100).parse_args(arguments)
-    print_rows(
-        simulate(truth, noise, n_rounds, given.runs, given.seed)
-        for truth in TRUTHS
-        for noise in NOISES
-        for n_rounds in ROUNDS
-    )
-    return 0
+    return print_grid(__doc__, arguments, simulate, (TRUTHS, INDEPENDENT, ROUNDS))
 
 
 if __name__ == "__main__":

@@ -16,18 +16,14 @@ import numpy as np
 from copycost.stats.ratios import Ratio, paired_ratio
 from copycost.stats.settings import FloatArray
 from copycost.stats.trend_tests import Course, Path, paths, settled_signs
-from tools.simulation.noise import DRIFT
-from tools.simulation.noise import NOISES as ALL_NOISES
-from tools.simulation.output import parser, print_rows
+from tools.simulation.noise import INDEPENDENT, NOISES
+from tools.simulation.output import print_grid
 
 THREADS = (1, 2, 4, 8)
 ROUNDS = (3, 5, 7, 10)
 SPREAD = 0.05
 """Standard deviation of each logarithm from round to round."""
 CONFIDENCE = 0.95
-
-NOISES = tuple(name for name in ALL_NOISES if name != DRIFT)
-"""Those whose rounds are independent of each other, which is what the tests here take them for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +84,7 @@ def simulate(truth: Truth, noise: str, n_rounds: int, n_runs: int, seed: int) ->
     wrong = right = 0
     for _ in range(n_runs):
         shape = (N_IMPLEMENTATIONS, *truth.logs.shape, n_rounds)
-        logs = truth.logs[None, :, :, None] + SPREAD * ALL_NOISES[noise](rng, shape)
+        logs = truth.logs[None, :, :, None] + SPREAD * NOISES[noise](rng, shape)
         courses = _courses(logs, truth)
         wrong += "wrong" in courses
         right += set(courses) == {truth.course}
@@ -152,14 +148,7 @@ def _signs(values: FloatArray) -> FloatArray:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the results, a row of CSV each."""
-    given = parser(__doc__, 100).parse_args(arguments)
-    print_rows(
-        simulate(truth, noise, n_rounds, given.runs, given.seed)
-        for truth in TRUTHS
-        for noise in NOISES
-        for n_rounds in ROUNDS
-    )
-    return 0
+    return print_grid(__doc__, arguments, simulate, (TRUTHS, INDEPENDENT, ROUNDS))
 
 
 if __name__ == "__main__":

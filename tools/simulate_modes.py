@@ -127,14 +127,10 @@ def critical(n: int, n_cells: int = 1_000_000) -> tuple[float, ...]:
 class Row:
     """What was simulated with `n` repetitions, and a share of it, 0 to 1.
 
-    Attributes
-    ----------
-    what
-        Runs without clusters of which any cell is said to have two (`false alarm`; of spread 10 %,
-        so that gaps matter), cells with two that are found (`found`; of spread 2 %), or intervals
-        of ratios that hold the truth (`ratio held`).
-    kind
-        The noise, or how many standard deviations two clusters are apart.
+    `what` is runs without clusters of which any cell is said to have two (`false alarm`; of spread
+    10 %, so that gaps matter), cells with two that are found (`found`; of spread 2 %), or intervals
+    of ratios that hold the truth (`ratio held`). `kind` is the noise, or how many standard
+    deviations two clusters are apart.
     """
 
     what: str

@@ -4,7 +4,8 @@ import csv
 
 import pytest
 
-from tools.simulate_decisions import NOISES, ROUNDS, TRUTHS, main, simulate
+from tools.simulate_decisions import ROUNDS, TRUTHS, main, simulate
+from tools.simulation.noise import INDEPENDENT
 
 BY_NAME = {truth.name: truth for truth in TRUTHS}
 N_RUNS = 40
@@ -34,5 +35,5 @@ def test_thread_counts_that_contradict_each_other_have_rows_of_their_own() -> No
 def test_the_command_prints_a_row_of_each_kind(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--runs", "1"]) == 0
     rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
-    assert len(rows) == len(TRUTHS) * len(NOISES) * len(ROUNDS)
+    assert len(rows) == len(TRUTHS) * len(INDEPENDENT) * len(ROUNDS)
     assert {row["right"] for row in rows if row["truth"] == "two alike"} == {"nan"}

@@ -2,13 +2,14 @@
 
 import pytest
 
-from tools.simulate_groups import NOISES, ROUNDS, TRUTHS, main, simulate
+from tools.simulate_groups import ROUNDS, TRUTHS, main, simulate
+from tools.simulation.noise import INDEPENDENT
 
 BY_NAME = {truth.name: truth for truth in TRUTHS}
 N_RUNS = 60
 
 
-@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("noise", INDEPENDENT)
 @pytest.mark.parametrize("n_rounds", ROUNDS)
 @pytest.mark.parametrize("name", ["flat", "flat, one size", "+60 %, then flat", "sizes part"])
 def test_hardly_a_statement_is_wrong(name: str, noise: str, n_rounds: int) -> None:
@@ -16,7 +17,7 @@ def test_hardly_a_statement_is_wrong(name: str, noise: str, n_rounds: int) -> No
     assert simulate(BY_NAME[name], noise, n_rounds, N_RUNS, seed=1).wrong <= 0.1
 
 
-@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("noise", INDEPENDENT)
 @pytest.mark.parametrize("n_rounds", ROUNDS)
 def test_rise_with_the_threads_is_told(noise: str, n_rounds: int) -> None:
     found = simulate(BY_NAME["+15 % per doubling"], noise, n_rounds, N_RUNS, seed=1)
@@ -25,5 +26,5 @@ def test_rise_with_the_threads_is_told(noise: str, n_rounds: int) -> None:
 
 def test_the_command_prints_a_row_of_each_kind(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--runs", "1"]) == 0
-    rows = len(TRUTHS) * len(NOISES) * len(ROUNDS)
+    rows = len(TRUTHS) * len(INDEPENDENT) * len(ROUNDS)
     assert len(capsys.readouterr().out.splitlines()) == 1 + rows

@@ -25,21 +25,11 @@ ROUNDS = (3, 5, 7, 10)
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What became of the runs of one kind.
+    """What became of the runs of one kind, of whose sizes `n_ratios` have an interval.
 
-    Attributes
-    ----------
-    truth, n_sizes, noise, level, n_rounds
-        What was simulated.
-    n_runs
-        How often.
-    n_ratios, n_ratios_held
-        Intervals of ratios, and those that hold the true one.
-    n_named, n_held
-        Brackets that were named, and those at whose ends the truth has the signs that they say, so
-        that it changes places between them.
-    n_claimed, n_wrong
-        Runs with a shape, and those where a size has another sign in truth than the shape says.
+    `n_ratios_held` of these hold the true ratio. Of `n_named` brackets, `n_held` are those at whose
+    ends the truth has the signs that they say, so that it changes places between them. `n_claimed`
+    runs have a shape; in `n_wrong` a size has another sign in truth than that says.
     """
 
     truth: str

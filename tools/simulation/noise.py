@@ -56,6 +56,9 @@ NOISES: dict[str, Noise] = {
 DRIFT = "drift (AR 0.6)"
 """The one whose rounds are not independent, which every interval here takes them to be."""
 
+INDEPENDENT = tuple(name for name in NOISES if name != DRIFT)
+"""Those whose rounds are independent of each other, which is what tests take them for."""
+
 _OF_ONE_SIDE = ("two modes of one side", "dips of one side")
 _QUIET = 0.25
 """Spread of the other side of a ratio then, beside which the one side's shape shows in full."""

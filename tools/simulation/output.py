@@ -3,12 +3,15 @@
 import argparse
 import csv
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, fields
-from typing import TYPE_CHECKING
+from itertools import product
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+_Truth = TypeVar("_Truth")
 
 
 def parser(doc: str | None, n_runs: int) -> argparse.ArgumentParser:
@@ -33,3 +36,15 @@ def print_rows(rows: Iterable["DataclassInstance"]) -> None:
                 for name, value in asdict(row).items()
             }
         )
+
+
+def print_grid(
+    doc: str | None,
+    arguments: Sequence[str] | None,
+    simulate: "Callable[[_Truth, str, int, int, int], DataclassInstance]",
+    kinds: tuple[Iterable[_Truth], Iterable[str], Iterable[int]],
+) -> int:
+    """Print a row for each truth, noise and number of rounds, of 100 runs unless told else."""
+    given = parser(doc, 100).parse_args(arguments)
+    print_rows(simulate(*kind, given.runs, given.seed) for kind in product(*kinds))
+    return 0

@@ -43,18 +43,11 @@ _BATCHED = re.compile(r"(?P<strategy>[a-z][a-z0-9_]*?)_x(?P<batch>[1-9][0-9]*)")
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """What a strategy can do.
+    """What a strategy can do, over which sockets.
 
-    Attributes
-    ----------
-    transports
-        Sockets that it can send on.
-    batching
-        Whether it can hand over several messages in one system call.
-    zero_copy
-        Whether it asks the kernel not to copy and learns, send by send, what became of that.
-    batch_is_one_datagram
-        Whether a batch is handed over as one datagram, which its messages then have to fit.
+    `batching`: several messages in one system call; `batch_is_one_datagram`: as one datagram, which
+    they then have to fit; `zero_copy`: asks the kernel not to copy and learns, send by send, what
+    became of that.
     """
 
     transports: frozenset[Transport] = STREAM

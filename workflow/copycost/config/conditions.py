@@ -40,18 +40,10 @@ _SLUG = re.compile(
 
 @dataclass(frozen=True, slots=True, order=True)
 class Condition:
-    """What a cell is measured under.
+    """What a cell is measured under: where messages travel, and on which CPUs both ends run.
 
-    Attributes
-    ----------
-    testbed
-        Where messages travel.
-    working_set
-        ``hot``, ``cold``, or the size of the ring of messages in digits [bytes].
-    receiver
-        How the other side receives; ``recv``, without meaning, where nobody does.
-    placement
-        On which CPUs both ends of a connection run.
+    The working set is ``hot``, ``cold``, or the size of the ring of messages in digits [bytes]; the
+    receiver is ``recv``, without meaning, where nobody receives.
     """
 
     testbed: str

@@ -17,24 +17,11 @@ OTHER_KERNEL = "other_kernel"
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """What one variant changes.
+    """What one variant changes; `change` is the end of "with ...".
 
-    Attributes
-    ----------
-    change
-        As the end of "with ...".
-    cache_factor
-        What the size of every level is multiplied by.
-    prefetcher
-        Another one; None for the configured one.
-    cpu_features
-        Features that the guest's processor has, or has not, beyond the usual: ``+erms``, ``-avx2``.
-    kernel_arguments
-        Further words for the guest's kernel.
-    tunables
-        What the C library is told (GLIBC_TUNABLES).
-    other_kernel
-        Whether the guest has the other kernel of the configuration.
+    The size of every cache level is multiplied by `cache_factor`; a prefetcher that is None is the
+    configured one; the guest's processor has, or has not, features beyond the usual (``+erms``,
+    ``-avx2``); its kernel is given further words, and the C library GLIBC_TUNABLES.
     """
 
     change: str

@@ -59,14 +59,8 @@ _N_EXPECTED = 3
 class Kind:
     """Repetitions, or other jobs, that take about equally long.
 
-    Attributes
-    ----------
-    total, done
-        How many a run does, and how many of these are finished, whatever became of them [count].
-    each_s
-        How long one is expected to take [s].
-    took_s
-        How long those that are finished took together [s].
+    Of `total` [count] so many are done, whatever became of them; one is expected to take `each_s`,
+    and those that are finished took `took_s` together [s].
     """
 
     total: int
@@ -93,23 +87,11 @@ class Kind:
 
 @dataclass(slots=True)
 class Progress:
-    """How far a run is.
+    """How far a run is: repetitions by kind, and jobs that measure none by rule.
 
-    Attributes
-    ----------
-    repetitions
-        By kind.
-    others
-        Jobs that measure no repetition, by rule.
-    ahead_s
-        How long what may be chosen behind the grid takes, about [s].
-    started_s
-        When the run began (CLOCK_MONOTONIC) [s].
-    at_work, since_s
-        Kind or rule of the job at work, and since when it, and nothing else, is (CLOCK_MONOTONIC)
-        [s]; empty before the first.
-    said
-        The last result in words.
+    What may be chosen behind the grid takes about `ahead_s` [s]. The run began at `started_s`, and
+    the kind or rule `at_work`, and nothing else, at `since_s` (CLOCK_MONOTONIC) [s]; it is empty
+    before the first. `said` is the last result in words.
     """
 
     repetitions: dict[str, Kind]

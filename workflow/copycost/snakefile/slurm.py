@@ -25,18 +25,10 @@ _MEMORY_UNTOLD_MB = 1000
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node of a cluster.
+    """A node of a cluster, in its partitions.
 
-    Attributes
-    ----------
-    partitions
-        That it is in.
-    n_cpus
-        All of them, as Slurm counts them [count].
-    state
-        As sinfo calls it: ``idle``, ``down*``, ...
-    features
-        That a constraint may ask for.
+    It has so many CPUs, as Slurm counts them; its state is as sinfo calls it, ``idle``, ``down*``,
+    ...; a constraint may ask for its features.
     """
 
     partitions: frozenset[str]
