@@ -28,7 +28,7 @@ if [[ $1 == -SP ]]; then shift 2; set -- -m "$@"; fi
 echo "$*" >>"$TREE/calls"
 case $2 in
 pip) ;;
-snakemake) if [[ -n ${HANG:-} ]]; then echo $$ >"$TREE/pid"; exec sleep 600; fi ;;&
+snakemake) if [[ -n ${HANG:-} ]]; then echo $$ >"$TREE/pid"; exec hang; fi ;;&
 snakemake) exit "${SNAKEMAKE_EXIT:-0}" ;;
 copycost.snakefile.retry) if [[ ${3:-} == --count ]]; then echo "${FAILED:-}"; fi ;;
 "import sys"* | copycost | tools.bench) ;;

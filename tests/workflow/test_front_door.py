@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -89,7 +90,14 @@ def test_failed_repetitions_are_said_in_one_sentence_and_by_the_exit_code(tree: 
 def test_run_that_is_ended_leaves_no_snakemake_behind(
     tree: Tree, sent: signal.Signals, to_group: bool, exit_code: int
 ) -> None:
-    (tree.tools / "sleep").symlink_to(shutil.which("sleep"))
+    hang = tree.tools / "hang"
+    hang.write_text(
+        f"#!{Path(sys.executable).resolve()}\nimport signal, time\n"
+        "signal.signal(signal.SIGINT, signal.SIG_DFL)\n"
+        "signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})\n"  # as the launcher does
+        "time.sleep(600)\n"
+    )
+    hang.chmod(0o755)
     running = subprocess.Popen(
         [tree.path / "run"], env=tree.variables() | {"HANG": "yes"}, start_new_session=True
     )

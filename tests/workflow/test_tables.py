@@ -49,6 +49,6 @@ def test_snakemake_makes_its_report_of_a_finished_run(finished: Checkout) -> Non
         pages = [name for name in archive.namelist() if name.endswith("/report.html")]
         page = archive.read(min(pages, key=lambda name: name.count("/")))
     assert {"report.html", "report.pdf", "cells.csv", "summary.csv", "ratios.csv"} <= names
-    assert {"quality.csv", "throughput.svg"} <= names
+    assert {"quality.csv", "speed_and_cost.svg"} <= names
     assert b"results/tables/columns.csv" in page, "captions are part of it"
     assert finished.planned() == {}, "making it changes nothing"
