@@ -14,8 +14,8 @@ from copycost.report.results_table import (
     results_table,
 )
 
-WORDING = Wording("both_cpu_ns_per_byte", "ns", "two_copy", ("two_copy", "one_copy"), 3)
-NOTHING = Value(math.nan, math.nan, math.nan, 0)
+WORDING = Wording("both_cpu_ns_per_byte", "ns", "two_copy", ("two_copy", "one_copy"))
+NOTHING = Value(math.nan, math.nan, math.nan, 0, 3)
 
 
 def summary(**changed: Value) -> Tables:
@@ -101,7 +101,14 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     content = {
         "summary": head
         | {"implementation": "null", "metric": THROUGHPUT, "median": 1e9, "low": "", "high": ""}
-        | {"n": 1, "n_lower": "", "lower_mode": "", "upper_mode": ""},
+        | {
+            "n": 1,
+            "n_failed": 0,
+            "n_skipped": 0,
+            "n_lower": "",
+            "lower_mode": "",
+            "upper_mode": "",
+        },
         "ratios": head
         | {"implementation": "null", "baseline": "two_copy", "metric": THROUGHPUT, "ratio": ""},
     }
@@ -125,6 +132,6 @@ def test_empty_fields_are_missing_and_null_is_a_name(files: tuple[Path, Path]) -
 
 
 def test_two_modes_stand_in_place_of_one_median() -> None:
-    modes = Value(12.34e9, 1.0e9, 99.0e9, 7, 4, 12.2e9, 86.4e9)
+    modes = Value(12.34e9, 1.0e9, 99.0e9, 7, 0, 4, 12.2e9, 86.4e9)
     row = rows(summary(**{THROUGHPUT: modes}))[0]
     assert row[2:4] == ["12.2 or 86.4", "two modes, 4 and 3"]

@@ -93,7 +93,6 @@ def _context(
         cost_unit=facts["cost"]["unit"],
         baseline=BASELINE,
         implementations=tuple(facts["grid"]["implementations"]),
-        repetitions=facts["method"]["repetitions"],
     )
     tables = read_tables(folder / "tables/summary.csv", folder / "tables/ratios.csv", BASELINE)
     slugs = facts["grid"]["conditions"]

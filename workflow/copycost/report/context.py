@@ -128,7 +128,6 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         cost_unit=facts["cost"]["unit"],
         baseline=BASELINE,
         implementations=in_order(facts["grid"]["implementations"]),
-        repetitions=facts["method"]["repetitions"],
     )
     tables = read_tables(sources.summary, sources.ratios, BASELINE)
     origin = origin_of(facts)
@@ -156,7 +155,6 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
                 replace(
                     wording,
                     cost_metric=condition["cost_column"],
-                    repetitions=condition["n_rounds"],
                     place=place(condition),
                 ),
                 condition["labels"],

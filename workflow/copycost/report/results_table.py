@@ -26,14 +26,15 @@ VAGUE = "too wide"
 class Value:
     """One row of summary.csv: SI units, NaN where nothing was measured.
 
-    `n_lower` of the repetitions have the median `lower`, the others `upper`; 0 where they do not
-    fall into two clusters.
+    `n` repetitions have a value, `n_without` failed or were skipped. `n_lower` of them have
+    the median `lower`, the others `upper`; 0 where they do not fall into two clusters.
     """
 
     median: float
     low: float
     high: float
     n: int
+    n_without: int = 0
     n_lower: int = 0
     lower: float = math.nan
     upper: float = math.nan
@@ -68,8 +69,6 @@ class Wording:
         The implementation that others are compared with.
     implementations
         In the order in which they are shown.
-    repetitions
-        Repetitions asked for per cell; a cell with fewer values says so.
     place
         Where they were measured, as captions have it; empty where the condition says all.
     """
@@ -78,7 +77,6 @@ class Wording:
     cost_unit: str
     baseline: str
     implementations: tuple[str, ...]
-    repetitions: int
     place: str = ""
 
 
@@ -96,6 +94,7 @@ def read_tables(summary: Path, ratios: Path, baseline: str) -> Tables:
             low=_float(row, "low"),
             high=_float(row, "high"),
             n=sourced(int(row["n"]), f"{row['line']}, n"),
+            n_without=int(row["n_failed"]) + int(row["n_skipped"]),
             n_lower=int(row["n_lower"] or 0),
             lower=_float(row, "lower_mode"),
             upper=_float(row, "upper_mode"),
@@ -168,7 +167,7 @@ def _rows(tables: Tables, condition: str, wording: Wording, labels: Labels) -> I
             *(_number(time.median, 1e-3) for time in (median, p99)),
             _number(cost.median),
             NONE if math.isnan(relative) else f"{relative:.2f}",
-            _repetitions(throughput, wording.repetitions),
+            _repetitions(throughput),
         ]
         previous = cell[:3]
 
@@ -193,8 +192,8 @@ def _interval(value: Value, scale: float) -> str:
     return f"{significant(value.low * scale)} to {significant(value.high * scale)}"
 
 
-def _repetitions(value: Value, repetitions: int) -> str:
-    return str(value.n) if value.n == repetitions else f"{value.n} of {repetitions}"
+def _repetitions(value: Value) -> str:
+    return f"{value.n} of {value.n + value.n_without}" if value.n_without else f"{value.n}"
 
 
 def _float(row: dict[str, str], column: str) -> float:
