@@ -102,7 +102,7 @@ def _merge_brought() -> None:
         raise RunError("no host has brought results; see above")
     brought = [str(newest[name]) for name in sorted(newest)]
     # our own hosts, which may have changed
-    subprocess.run(command_of("copycost", "merge", "--update", *brought), check=True)
+    environment.run(command_of("copycost", "merge", "--update", *brought)).check_returncode()
 
 
 def fleet(words: Sequence[str]) -> int:
@@ -116,7 +116,7 @@ def fleet(words: Sequence[str]) -> int:
     else:
         measuring.set_up()
     asked = command_of("copycost.config.places", *request.config_files)
-    where = subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=False)
+    where = environment.run(asked, stdout=subprocess.PIPE)
     if where.returncode != 0:
         return where.returncode
     if "local" in where.stdout and not request.dry_run:
@@ -134,7 +134,7 @@ def fleet(words: Sequence[str]) -> int:
     status = measuring.measure(["--profile", "workflow/profiles/slurm", *merging])
     if status and not request.dry_run:
         if status != measuring.EXIT_INTERRUPTED:
-            subprocess.run(command_of("copycost.snakefile.failed_nodes"), check=False)
+            environment.run(command_of("copycost.snakefile.failed_nodes"))
         if _NODES.is_dir():
             say("not every node was measured; the report is over what there is")
             _merge_brought()

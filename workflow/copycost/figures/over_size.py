@@ -29,6 +29,7 @@ def draw_over_size(tables: Tables, data: pd.DataFrame, whose: str, note: Sequenc
     every, names = data["n_threads"], list(dict.fromkeys(data["quantity"]))
     groups = groups_of(data)
     crowded, alone = len(groups) > 1, len(names) == 1
+    # so many columns can be read; panels of one quantity alone are wrapped
     most = (3 if alone else 1) if crowded else (9 if alone else 4)
     counts = spread(every, most)
     data = data[every.isin(counts)].reset_index(drop=True)
@@ -43,7 +44,7 @@ def draw_over_size(tables: Tables, data: pd.DataFrame, whose: str, note: Sequenc
         name, n_threads = panel.data[["quantity", "n_threads"]].iloc[0]
         if beside:
             return Frame(scales[name], "", labels[name] if sheet.is_top(panel) else "")
-        is_top = panel.place < len(counts) if not alone else sheet.is_top(panel)
+        is_top = sheet.is_top(panel) if alone else panel.place < len(counts)
         return Frame(scales[name], labels[name], counted(n_threads, "thread") if is_top else "")
 
     if beside:

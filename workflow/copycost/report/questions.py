@@ -333,10 +333,13 @@ def expectations_answer(facts: Facts, findings: Findings) -> str:
     n_violated = len({one.subject for one in found if one.verdict == "violated"})
     if not n_violated:
         n = _total(found, "n_cells")
-        seen = (
-            f" Against {len(once)} of them spoke comparisons that were made once." if once else ""
+        none = f"none of {told} was violated, in {plural(n, 'comparison')}"
+        if not once:
+            return f"Nothing: {none}."
+        return (
+            f"Nothing that this run settles: {none}, but comparisons that were made only once "
+            f"contradict {len(once)}."
         )
-        return f"Nothing: none of {told} was violated, in {plural(n, 'comparison')}.{seen}"
     slug, worst = max(
         (
             (slug, violation)

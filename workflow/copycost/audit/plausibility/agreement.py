@@ -96,7 +96,7 @@ _UNDER_WAY_BYTES = 16 << 20
 """Per connection: what socket buffers may hold when the run ends, sent but not yet received."""
 
 _UNDER_WAY_MESSAGES = 8.0
-"""Per connection: those in a batch or a ring, counted when they are handed over or when done."""
+"""Per connection: messages in a batch or a ring, counted when handed over or when done."""
 
 _CONSISTENCY_MANY_SPREADS = 10.0
 """Times the usual difference that a row has to differ, where most rows agree."""
