@@ -37,6 +37,7 @@ from copycost.config.cells import (
 from copycost.config.grid import Grid, reference_of
 from copycost.config.passes import given_or, is_given
 from copycost.hosts.facts.identity import host_identity
+from copycost.records.aside import ASIDE
 from copycost.snakefile import console_summary, chapters, dependencies, unusable
 from copycost.snakefile.configuration import checked_config
 from copycost.snakefile.folder_lock import lock_folder

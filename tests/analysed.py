@@ -11,6 +11,7 @@ from copycost.analysis.findings import read_finding
 from copycost.analysis.json_values import Facts
 from copycost.analysis.tables import compare, summarise
 from copycost.figures.names import FIGURES
+from copycost.records.aside import aside_facts
 from copycost.report.write import make_environment
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.streams.facts import Inputs, compute_facts
@@ -52,6 +53,7 @@ def text_of(facts: Facts, *names: str) -> str:
             provenance=lambda condition, figure: f"Source: `{condition}/{figure}.csv`.",
             figures=figures,
             implementations=facts["grid"]["implementations"],
+            set_aside=aside_facts(None),
             strategies={},
         )
         for name in names

@@ -73,8 +73,11 @@ def test_what_is_damaged_before_a_run_is_set_aside_and_measured_again(finished: 
     assert "8 files that could not be used lie in results/aside" in done.stdout
     assert_whole(finished)
     notes = (results / "aside" / "README").read_text().splitlines()
+    report = (results / "report" / "report.qmd").read_text()
+    assert "8 files of `results` could not be used" in report
     for path in (cut, edited, foreign, old, moved, elsewhere):
         inner = path.relative_to(results)
+        assert f"`{inner}`" in report
         assert (results / "aside" / inner).is_file()
         assert len([line for line in notes if f" {inner}: " in line]) == 1
     assert finished.planned() == {}
@@ -108,6 +111,7 @@ def test_what_is_damaged_during_a_run_is_named_and_measured_again_by_the_next(
         assert (finished.path / "results" / "aside" / path.relative_to("results")).is_file()
     report = (finished.path / "results" / "report" / "report.html").read_text()
     assert "its record could not be used" in report
+    assert "Set aside" in report
     assert failed(finished) == "2 repetitions"
     assert finished.planned() == {}, "as it is all was made"
     finished.snakemake("--cores", "1")

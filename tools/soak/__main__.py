@@ -7,7 +7,6 @@ damaged. Results of runs that do not are kept.
 import argparse
 import csv
 import heapq
-import json
 import os
 import random
 import shutil
@@ -21,7 +20,7 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
-from copycost.records.json_schema import several
+from copycost.records.reading import REPETITIONS, UNUSABLE
 from tools.bench.workflow_runs import PROJECT, project_copy
 from tools.soak.troubles import DISK_BYTES, FILLED, TROUBLES, Victim, descendants
 
@@ -109,9 +108,8 @@ def judge(code: int, kept: Path, damaged: set[Path]) -> dict[str, object]:
     statuses, reasons, refused = Counter[str](), Counter[str](), set(aside)
     for path in kept.glob("raw/**/rep=*.json"):
         try:
-            records = several(json.loads(path.read_bytes()))
-            said = [(str(record["status"]), str(record["reason"])) for record in records]
-        except (ValueError, KeyError, TypeError):
+            said = [(one["status"], str(one["reason"])) for one in REPETITIONS.read(path)]
+        except UNUSABLE:
             said = [("failed", "unreadable")]
         for status, reason in said:
             statuses[status] += 1

@@ -25,6 +25,8 @@ rule write_report:
     log:
         "results/logs/report/write.log",
     params:
+        # Read where there is one, and no input: what is set aside is made again, and then the report.
+        aside=ASIDE,
         title=CONFIG.report.title,
         chapters=[chapter.name for chapter in CHAPTERS],
         not_simulated=NOT_SIMULATED,

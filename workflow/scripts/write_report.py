@@ -21,6 +21,7 @@ sources = Sources(
     chapters=dict(zip(snakemake.params.chapters, chapters, strict=True)),
     strategies=strategies,
     diagrams=diagrams,
+    aside=Path(snakemake.params.aside),
     not_simulated=snakemake.params.not_simulated,
 )
 missing = write_report(sources, Path("report"), snakemake.params.title, Path(out.qmd))

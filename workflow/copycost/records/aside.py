@@ -1,15 +1,22 @@
 """What cannot be used goes out of the way, with a line on why, and costs no more than itself."""
 
 import os
+import re
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from copycost.errors import CopycostError
 
 LOST = "its record could not be used: "
 """How the reason of a failed repetition begins whose record was set aside after it was measured."""
 
+ASIDE = "results/aside/README"
+"""Says of each file that was set aside when, what it is, and why."""
+
 _RESULTS = "results"
+_NOTE = re.compile(r"(?P<at>[\d-]{10}T\S+) (?P<file>\S+): (?P<why>.*)")
 _README = """\
 What could not be used: damaged, of another release, or of another state of this host. Each file
 lies here as it lay in results; nothing reads it any more.
@@ -47,3 +54,13 @@ def keep_aside(path: Path, why: str) -> None:
     with notes.open("a", encoding="utf-8") as file:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         file.write(f"{begins}{now} {inner}: {why}\n")
+
+
+def aside_facts(notes: Path | None) -> dict[str, Any]:
+    """Return what was set aside: `n` files, and `reasons`, each with how many and the last one."""
+    lines = notes.read_text(encoding="utf-8").splitlines() if notes and notes.exists() else []
+    found = [note for note in map(_NOTE.fullmatch, lines) if note]
+    counts = Counter(note["why"] for note in found)
+    last = {note["why"]: {"file": note["file"], "at": note["at"]} for note in found}
+    reasons = [{"why": why, "n": n, **last[why]} for why, n in counts.most_common()]
+    return {"n": len(found), "reasons": reasons}

@@ -15,6 +15,7 @@ from copycost.config.problems import DEFAULTS
 from copycost.config.text import read_sections
 from copycost.figures.markers import in_order
 from copycost.figures.names import OVERVIEW
+from copycost.records.aside import aside_facts
 from copycost.records.files import read_json
 from copycost.report.assets import shown_figures, worth_showing
 from copycost.report.conditions import place
@@ -61,6 +62,8 @@ class Sources:
         C files of strategies, to quote their header comments.
     diagrams
         SVG files by the names of strategies.
+    aside
+        Notes on what was set aside, if anything was.
     not_simulated
         Why misses are not simulated, and what helps; None where they are, or nobody asked.
     """
@@ -74,6 +77,7 @@ class Sources:
     chapters: Mapping[str, Path] = field(default_factory=dict)
     strategies: Sequence[Path] = ()
     diagrams: Sequence[Path] = ()
+    aside: Path | None = None
     not_simulated: str | None = None
 
 
@@ -114,6 +118,8 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         The names of `CHAPTERS` that have facts; each of these is a variable too.
     left_out
         The names of those that could not be made, each with the reason.
+    set_aside
+        What could not be used; see `aside_facts`.
     not_simulated
         As in `Sources`.
     """
@@ -174,6 +180,7 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         "strategies": strategy_notes(sources.strategies, sources.diagrams),
         "chapters": [name for name in CHAPTERS if name in sources.chapters],
         "left_out": {name: one["left_out"] for name, one in read.items() if "left_out" in one},
+        "set_aside": with_sources(aside_facts(sources.aside), "aside/README"),
         "not_simulated": sources.not_simulated,
     } | {name: parts.get(name) for name in CHAPTERS}
 

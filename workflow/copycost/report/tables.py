@@ -252,6 +252,14 @@ def missing_rows(conditions: Iterable[Mapping[str, Any]]) -> list[list[str]]:
     ]
 
 
+def aside_rows(set_aside: Mapping[str, Any]) -> list[list[str]]:
+    """Return why files were set aside, how many, the last of them and when [UTC], in Markdown."""
+    return [
+        [escape(one["why"]), str(one["n"]), code(one["file"]), one["at"].replace("T", " ")[:16]]
+        for one in set_aside["reasons"]
+    ]
+
+
 def inside_and_outside(facts: Facts) -> tuple[list[Column], list[list[str]]]:
     """Return a row per curve and guest: CPU from the least to the most of its points.
 

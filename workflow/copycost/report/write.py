@@ -57,6 +57,7 @@ from copycost.report.round_trips import (
 )
 from copycost.report.strategies import strategy_rows, undescribed
 from copycost.report.tables import (
+    aside_rows,
     commit_only,
     memory_rows,
     missing_rows,
@@ -156,6 +157,7 @@ FUNCTIONS: dict[str, Any] = {
     "round_trips_told": round_trips_told,
     "placement_table": placement_table,
     "memory_rows": memory_rows,
+    "aside_rows": aside_rows,
     "missing_rows": missing_rows,
     "published_rows": published_rows,
     "published_runs": published_runs,
