@@ -38,7 +38,8 @@ def test_a_run_amid_trouble_ends_with_its_report(tmp_path: Path) -> None:
     twice = {**MICRO, "measure": {**MICRO["measure"], "repetitions": 2}}
     code, row = soaked(tmp_path, twice, *(name for name in TROUBLES if name != "memory"))
     assert (code, row["report"], row["broken"]) == (0, "True", ""), row
-    assert int(row["measured"]) + int(row["failed"]) == 16
+    n_lost = 16 - int(row["measured"]) - int(row["failed"])  # one failure may stand for two
+    assert 0 <= n_lost <= int(row["damaged"])
     assert "hogs" in row["troubles"]
     assert "stop of" in row["troubles"]
 

@@ -9,7 +9,7 @@ from copycost.errors import HostError
 from copycost.hosts.launch import Launch
 from copycost.measure.drivers.programs.conversation import SideEnded, SideSilent
 from copycost.measure.drivers.programs.side import RunningSide, end_sides
-from copycost.measure.drivers.programs.verdict import judge
+from copycost.measure.drivers.programs.verdict import judge, unexplained
 
 
 @pytest.fixture
@@ -33,3 +33,25 @@ def test_a_side_that_somebody_killed_is_named_with_the_signal(deaf: RunningSide)
     verdict = judge(SideEnded("sender", "window"), [deaf])
     assert verdict.reason == "the sender was killed by SIGKILL during the window"
     assert "out-of-memory" in verdict.remedy
+
+
+@pytest.mark.parametrize(
+    ("said", "again"),
+    [
+        ("connection 0: the sender closed it before the end of the window", True),
+        ("pattern: Cannot allocate memory", False),
+    ],
+)
+def test_an_end_without_a_reason_is_none_for_giving_up(said: str, again: bool) -> None:
+    sides = []
+    for name, script in (
+        ("sender", "sleep 60"),
+        ("receiver", f"echo 'receiver: {said}' >&2; exit 1"),
+    ):
+        launch = Launch(("env", "sh", "-c", script), "sh", control=True)  # env in the place of perf
+        sides.append(RunningSide(name, HOST.start(launch)))
+    sides[1].program.wait(60)
+    end_sides(sides, grace_s=0)
+    assert unexplained(sides) is again
+    for side in sides:
+        side.program.close()

@@ -22,12 +22,13 @@ from copycost.hosts.side import Side, SideName
 from copycost.measure.drivers.programs.command import settle_sink, side_options
 from copycost.measure.drivers.programs.conversation import Conversation, SideEnded, Slice
 from copycost.measure.drivers.programs.disturbance import odd_numbers, own_disturbances
-from copycost.measure.drivers.programs.side import RunningSide, end_sides, perf_gave_up
+from copycost.measure.drivers.programs.side import RunningSide, end_sides
 from copycost.measure.drivers.programs.verdict import (
     judge,
     judge_exits,
     judge_traffic,
     judge_windows,
+    unexplained,
 )
 from copycost.measure.drivers.programs.working_set import (
     check_memory,
@@ -144,7 +145,7 @@ class ProgramsTraffic:
             _raise_if_perf_failed(error, running)
             verdict = judge(error, running, over_wire=is_wire(self._setup.cell.testbed))
             begun = isinstance(error, SideEnded) and error.during != "handshake"
-            again = begun and perf_gave_up(running)
+            again = begun and unexplained(running)
             kind = MissedWindow if again else NoMeasurement
             raise kind(_with_unknown_peers(verdict, running)) from error
 
@@ -240,7 +241,7 @@ class ProgramsTraffic:
         """Judge what the programs said; others beside them sent to the same sink."""
         wrong = judge_exits(self.running)
         if wrong is not None:
-            raise (MissedWindow if perf_gave_up(self.running) else NoMeasurement)(wrong)
+            raise (MissedWindow if unexplained(self.running) else NoMeasurement)(wrong)
         reports = {side.name: _report_of(side) for side in self.running}
         setup = self._setup
         if not setup.takes_any_traffic:

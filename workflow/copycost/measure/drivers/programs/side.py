@@ -91,18 +91,6 @@ class RunningSide:
         return not self.program.output() and not self.last_words
 
 
-def perf_gave_up(sides: Sequence[RunningSide]) -> bool:
-    """Return whether perf ended by itself, before its program: as when that is stopped for a while.
-
-    To be asked after the end of all.
-    """
-    return all(side.ended_by_signal() is None for side in sides) and any(
-        side.under_perf and not side.program.killed and side.exit_code == 0
-        and not side.program.output()
-        for side in sides
-    )  # fmt: skip
-
-
 def end_sides(sides: Sequence[RunningSide], grace_s: float) -> None:
     """Make several sides end, at the same time."""
     for side in sides:

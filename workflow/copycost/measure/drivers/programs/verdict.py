@@ -81,6 +81,19 @@ def judge(
     return Verdict("failed", str(error), AGAIN)
 
 
+def unexplained(sides: Sequence[RunningSide]) -> bool:
+    """Return whether no side says why it ended, as where one was stopped for a while under perf.
+
+    perf takes such a stop for the end of its program, and ends it. To be asked when all have ended.
+    """
+    by_itself = all(side.ended_by_signal() is None and not _says_why(side) for side in sides)
+    return by_itself and any(side.under_perf and not side.program.output() for side in sides)
+
+
+def _says_why(side: RunningSide) -> bool:
+    return bool(side.last_words) and not any(mark in side.last_words for mark in _ECHOES)
+
+
 def judge_exits(sides: Sequence[RunningSide]) -> Verdict | None:
     """Return why both sides' ends are no success, None if they are one."""
     death = _sudden_death(sides, "drain", hung=False)
@@ -152,8 +165,7 @@ def _culprit(sides: Sequence[RunningSide], first: SideName | None) -> RunningSid
     """Return the side that failed by itself: one side's end soon ends the other."""
 
     def innocence(side: RunningSide) -> tuple[bool, bool, bool]:
-        echo = not side.last_words or any(mark in side.last_words for mark in _ECHOES)
-        return side.exit_code == 0, echo, side.name != first
+        return side.exit_code == 0, not _says_why(side), side.name != first
 
     return min(sides, key=innocence)
 
