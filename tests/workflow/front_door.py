@@ -29,6 +29,7 @@ echo "$*" >>"$TREE/calls"
 case $2 in
 pip) ;;
 snakemake) if [[ -n ${HANG:-} ]]; then echo $$ >"$TREE/pid"; exec hang; fi ;;&
+snakemake) if [[ -n ${UNREAD:-} ]]; then echo "$UNREAD" >>"$TREE/results/aside/README"; fi ;;&
 snakemake) exit "${SNAKEMAKE_EXIT:-0}" ;;
 copycost.snakefile.retry) if [[ ${3:-} == --count ]]; then echo "${FAILED:-}"; fi ;;
 "import sys"* | copycost | tools.bench) ;;

@@ -128,3 +128,16 @@ def test_two_runs_in_a_folder_do_not_disturb_each_other(finished: Checkout) -> N
     done = finished.snakemake("--cores", "1", "measure", check=False)
     os.close(lock)
     assert first.read_text() == "{", done.stderr
+
+
+def test_a_table_that_no_step_can_read_is_made_again(finished: Checkout) -> None:
+    finished.configure("measure", memory_floor=True)
+    table = Path("results/tables/cells.parquet")
+    code = finished.path / "workflow" / "scripts" / "compute_facts.py"
+    code.write_text(DAMAGE.format(path=table) + code.read_text())
+    said = finished.snakemake("--cores", "1", check=False)
+    assert said.returncode == 1
+    assert f"{table}: a step could not read it, so it lies in results/aside" in said.stderr
+    finished.snakemake("--cores", "1")
+    assert_whole(finished)
+    assert "a step could not read it" in (finished.path / "results/report/report.qmd").read_text()

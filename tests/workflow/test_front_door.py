@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from workflow.front_door import LIMIT_S, PYTHON, Tree, as_somebody
 
+from copycost.records.aside import UNREAD
 from copycost.snakefile.messages import COMMANDS
 
 
@@ -68,6 +69,12 @@ def test_a_folder_that_is_read_only_is_named_before_anything_runs(tree: Tree) ->
 def test_exit_code_of_snakemake_passes_through(tree: Tree) -> None:
     assert tree.run(SNAKEMAKE_EXIT="7").returncode == 7
     assert len(tree.calls()) == 1
+
+
+def test_what_no_step_could_read_is_made_again_by_the_same_run(tree: Tree) -> None:
+    (tree.path / "results/aside").mkdir(parents=True)
+    assert tree.run(SNAKEMAKE_EXIT="1", UNREAD=UNREAD).returncode == 1
+    assert tree.calls() == ["-m snakemake --cores 1"] * 2
 
 
 def test_failed_repetitions_are_said_in_one_sentence_and_by_the_exit_code(tree: Tree) -> None:

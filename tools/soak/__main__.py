@@ -26,10 +26,11 @@ from tools.soak.troubles import DISK_BYTES, FILLED, TROUBLES, Victim, descendant
 
 _CONFIGS = [PROJECT / "config/tiny.yaml", Path(__file__).with_name("grid.yaml")]
 _LONGEST_S = 3600.0
-# Results on a file system of their own, which only the run sees; and a lock of its own, so that
-# what is stopped holds up nobody else.
+# Results and what Snakemake notes lie on a file system of their own, which only the run sees; and
+# there is a lock of its own, so that what is stopped holds up nobody else.
 _SCRIPT = f"""
 mount -t tmpfs -o size={DISK_BYTES} results results || exit 99
+mkdir results/.snakemake && mount --bind results/.snakemake .snakemake || exit 99
 if test -d /run/lock; then mount -t tmpfs lock /run/lock; fi
 ./run --configfile "$1"
 code=$?
@@ -58,7 +59,8 @@ def soak(seed: int, config: Path, names: Sequence[str], kept: Path) -> dict[str,
     begun_s = time.monotonic()
     with project_copy() as project, kept.with_suffix(".log").open("w") as log:
         give_environment(project)
-        (project / "results").mkdir()
+        for name in ("results", ".snakemake"):
+            (project / name).mkdir()
         namespace = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
         process = subprocess.Popen(
             [*namespace, "sh", "-c", _SCRIPT, "sh", str(config), str(kept)],

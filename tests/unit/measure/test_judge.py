@@ -8,8 +8,10 @@ from setups import HOST
 from copycost.errors import HostError
 from copycost.hosts.launch import Launch
 from copycost.measure.drivers.programs.conversation import SideEnded, SideSilent
+from copycost.measure.drivers.programs.driver import _report_of
 from copycost.measure.drivers.programs.side import RunningSide, end_sides
 from copycost.measure.drivers.programs.verdict import judge, unexplained
+from copycost.measure.drivers.protocol import MissedWindow
 
 
 @pytest.fixture
@@ -55,3 +57,11 @@ def test_an_end_without_a_reason_is_none_for_giving_up(said: str, again: bool) -
     assert unexplained(sides) is again
     for side in sides:
         side.program.close()
+
+
+def test_an_end_without_a_result_is_measured_again() -> None:
+    program = HOST.start(Launch(("env", "true"), "true", control=True))  # env in the place of perf
+    program.wait(60)
+    with pytest.raises(MissedWindow):
+        _report_of(RunningSide("sender", program))
+    program.close()

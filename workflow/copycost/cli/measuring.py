@@ -14,6 +14,7 @@ from copycost.cli import environment, system
 from copycost.cli.command_line import Request, parse
 from copycost.cli.environment import command_of
 from copycost.cli.say import INTERRUPTED, RunError, say
+from copycost.records.aside import ASIDE, UNREAD
 
 EXIT_FAILED_REPETITIONS = 3
 EXIT_INTERRUPTED, EXIT_INTERRUPTED_AND_SAID = 130, 125
@@ -47,7 +48,10 @@ def measure(words: Sequence[str]) -> int:
     if request.retries:
         only = ["--list"] if request.dry_run else []
         environment.run(command_of("copycost.snakefile.retry", *only)).check_returncode()
+    n_unread = _count_unread()
     status = _snakemake(request)
+    if status == 1 and _count_unread() > n_unread:
+        status = _snakemake(request)
     if status == 0 and not request.dry_run:
         asked = command_of("copycost.snakefile.retry", "--count")
         counted = environment.run(asked, stdout=subprocess.PIPE)
@@ -60,6 +64,12 @@ def measure(words: Sequence[str]) -> int:
             )
             return EXIT_FAILED_REPETITIONS
     return status
+
+
+def _count_unread() -> int:
+    """Return how many files no step could read so far, which the next start makes again."""
+    notes = Path(ASIDE)
+    return notes.read_text(encoding="utf-8").count(UNREAD) if notes.is_file() else 0
 
 
 def _snakemake(request: Request) -> int:

@@ -25,6 +25,7 @@ from types import ModuleType
 
 from copycost.checkout import SCHEMAS
 from copycost.errors import lacks_room
+from copycost.records.aside import UNREAD, set_aside_unread
 from copycost.snakefile.dependencies import imported_names
 
 BEGUN = b"+"
@@ -185,6 +186,10 @@ def _exit_code(script: Path) -> int:
             sys.excepthook(type(error), error.with_traceback(trace), trace)
         if interrupted:
             return _INTERRUPTED
+        given = getattr(main.__dict__.get("snakemake"), "input", ())
+        for path in set_aside_unread(map(Path, given)):
+            said = f"{path}: {UNREAD}, so it lies in results/aside; run again: it is made again"
+            print(f"copycost: {said}", file=sys.stderr)
         return AGAIN if _room_comes(lacked=lacks_room(error)) else 1
     return 0
 

@@ -37,6 +37,7 @@ from copycost.measure.drivers.programs.working_set import (
     time_to_fill_s,
 )
 from copycost.measure.drivers.protocol import (
+    AGAIN,
     MissedWindow,
     NoMeasurement,
     Payload,
@@ -286,6 +287,8 @@ def _with_unknown_peers(verdict: Verdict, sides: Sequence[RunningSide]) -> Verdi
 
 def _report_of(side: RunningSide) -> Mapping[str, Any]:
     output = side.program.output()
+    if not output:  # though it ended with 0, as perf does whose program was stopped for a while
+        raise MissedWindow(Verdict("failed", f"the {side.name} ended without a result", AGAIN))
     try:
         report = json.loads(output)
     except ValueError:
