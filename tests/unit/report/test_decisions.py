@@ -156,7 +156,7 @@ def test_each_kind_of_condition_has_its_sentence() -> None:
 
 SINK = {
     "slug": "sink", "implementation": "zero_copy", "baseline": "two_copy", "msg_bytes": 65507,
-    "sender_only": True, "value": 0.42, "low": 0.41, "high": 0.43,
+    "n_threads": 2, "n_cells": 8, "sender_only": True, "value": 0.42, "low": 0.41, "high": 0.43,
 }  # fmt: skip
 VETH = SINK | {"slug": "veth", "msg_bytes": 65536, "sender_only": False, "value": 1.47,
                "low": 1.31, "high": 1.66}  # fmt: skip

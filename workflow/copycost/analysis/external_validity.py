@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from operator import itemgetter
 from typing import Any
 
 from copycost.analysis.condition_view import View
@@ -177,8 +178,8 @@ def network_card_facts(
         None.
     bounds: Where there is neither, the CPU time of zero-copy per byte as a ratio to the baseline's:
         where it is real and nobody receives (first, if there is any), and where the kernel copies
-        for a receiver. Each has slug, implementation, baseline, msg_bytes, n_threads, sender_only,
-        and the keys of `ratio_facts`.
+        for a receiver. Each is the least, or the most, of `n_cells`, and has slug, implementation,
+        baseline, msg_bytes, n_threads, sender_only, and the keys of `ratio_facts`.
     """
     over = {one["slug"]: one for one in wire["conditions"]} if wire else {}
     virtual = [slug for slug, one in over.items() if one["virtual"]]
@@ -217,37 +218,35 @@ def _case(pair: Mapping[str, Any], views: Mapping[str, View]) -> _Case:
 
 
 def _bounds(alone: list[_Case], copied: list[_Case]) -> Iterator[Facts]:
-    """Yield both bounds of the first way that has both, of the same working set if there is one."""
-    both = [(one, other) for one in alone for other in copied if one[0] == other[0]]
-    alike = [
-        (one, other)
-        for one, other in both
-        if one[1].studied.condition.working_set == other[1].studied.condition.working_set
-    ]
-    pairs: Iterable[tuple[_Case, ...]] = alike or both or [(one,) for one in (*alone, *copied)]
-    cases = next(iter(pairs), ())
-    largest = min((view.msg_bytes[-1] for _, view in cases), default=0)
-    for name, view in cases:
-        yield from _bound(name, view, largest)
+    """Yield both bounds of the first way that has both, each the outermost of all its cells.
+
+    Of each condition and number of threads it is the size nearest to the largest that all have.
+    """
+    names = [name for name, _ in alone if any(name == other for other, _ in copied)]
+    name = next(iter(names or [name for name, _ in (*alone, *copied)]), "")
+    groups = [[view for one, view in group if one == name] for group in (alone, copied)]
+    largest = min((view.msg_bytes[-1] for group in groups for view in group), default=0)
+    for views, outermost in zip(groups, (min, max), strict=True):
+        cells = [cell for view in views for cell in _costs(name, view, largest)]
+        if cells:
+            yield outermost(cells, key=itemgetter("value")) | {"n_cells": len(cells)}
 
 
-def _bound(name: str, view: View, largest: int) -> Iterator[Facts]:
-    """Yield the ratio of a way's CPU time at the size nearest to `largest`, with fewest threads."""
+def _costs(name: str, view: View, largest: int) -> Iterator[Facts]:
+    """Yield the ratio of a way's CPU time at the size nearest to `largest`, per thread count."""
     baseline = next((one for one in (BASELINE, *view.implementations) if view.has(one)), name)
     size = min(view.msg_bytes, key=lambda size: abs(math.log(size / largest)))
-    cell = size, view.n_threads[0]
     logs = view.cube.pair(view.per_byte("cpu_ns"), name, baseline)
-    if name == baseline or cell not in logs.index:
-        return
-    found = view.pooled(logs.loc[[cell]])
-    yield {
-        "slug": view.name,
-        "implementation": name,
-        "baseline": baseline,
-        "msg_bytes": size,
-        "n_threads": view.n_threads[0],
-        "sender_only": view.sender_only,
-    } | ratio_facts(found)
+    for n_threads in view.n_threads if name != baseline else ():
+        if (size, n_threads) in logs.index:
+            yield {
+                "slug": view.name,
+                "implementation": name,
+                "baseline": baseline,
+                "msg_bytes": size,
+                "n_threads": n_threads,
+                "sender_only": view.sender_only,
+            } | ratio_facts(view.pooled(logs.loc[[(size, n_threads)]]))
 
 
 def undisturbed_facts(
