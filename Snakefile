@@ -55,7 +55,7 @@ configfile: "config.yaml"
 
 # Reading this file changes no other but what cannot be used, which is set aside, and that only in
 # the first process: jobs that run elsewhere read it too.
-code_of = partial(dependencies.code_of, workflow.basedir)
+digest_of_code = partial(dependencies.digest_of_code, workflow.basedir)
 files_of = partial(dependencies.files_of, workflow.basedir)
 STRATEGIES = toolchain.strategies(Path(workflow.basedir))
 RECEIVERS = toolchain.receivers(Path(workflow.basedir))
@@ -103,7 +103,7 @@ include: "workflow/rules/report.smk"
 include: "workflow/rules/fleet.smk"
 
 
-dependencies.take_code_as_input(workflow)
+dependencies.take_code_into_account(workflow)
 if is_given():
     forget_rules(workflow, OF_THIS_HOST)
 

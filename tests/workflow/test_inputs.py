@@ -10,6 +10,7 @@ import pytest
 from workflow.support import TIMEOUT_S, Checkout, clean_environment, new_checkout
 
 from copycost.snakefile.console_summary import MEASURING_RULES
+from copycost.snakefile.dependencies import code_of
 
 pytestmark = pytest.mark.slow
 
@@ -95,7 +96,8 @@ def stated_inputs(checkout: Checkout) -> dict[str, set[str]]:
             scripts = [name for name in noted["input"] if name.startswith("workflow/scripts/")]
             if scripts and noted["rule"] not in MEASURING_RULES:
                 (script,) = scripts
-                found[Path(script).name] |= {os.path.normpath(name) for name in noted["input"]}
+                inputs = [*noted["input"], *code_of(checkout.path, script)]
+                found[Path(script).name] |= {os.path.normpath(name) for name in inputs}
     return found
 
 

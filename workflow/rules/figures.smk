@@ -37,10 +37,6 @@ rule plot_figure:
         cells="results/tables/cells.parquet",
         summary="results/tables/summary.csv",
         ratios="results/tables/ratios.csv",
-        # which the script imports by its name alone: an edited figure is drawn alone
-        figure=lambda wildcards: code_of(
-            f"workflow/copycost/figures/{wildcards.figure}.py"
-        ),
     output:
         svg=report(
             [f"results/figures/{name}/{{figure}}.svg" for name in CONDITIONS],
@@ -53,6 +49,11 @@ rule plot_figure:
         "results/logs/figures/{figure}.log",
     wildcard_constraints:
         figure="|".join(FIGURES),
+    params:
+        # which the script imports by its name alone: an edited figure is drawn alone
+        figure=lambda wildcards: digest_of_code(
+            f"workflow/copycost/figures/{wildcards.figure}.py"
+        ),
     message:
         "Draw {wildcards.figure}"
     script:

@@ -77,7 +77,7 @@ def in_background(starter: ScriptStarter, path: str) -> tuple[list[int | None], 
     return found, int(begun.read_text())
 
 
-def wait_until(true: object, timeout_s: float = 30.0) -> None:
+def wait_until(true: object, timeout_s: float = 120.0) -> None:
     assert callable(true)
     deadline_s = time.monotonic() + timeout_s
     while not true():

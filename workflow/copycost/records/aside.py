@@ -3,14 +3,11 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from copycost.errors import CopycostError
-from copycost.records.files import read_json
 
 LOST = "its record could not be used: "
 """How the reason of a failed repetition begins whose record was set aside after it was measured."""
@@ -60,30 +57,6 @@ def keep_aside(path: Path, why: str) -> None:
     with notes.open("a", encoding="utf-8") as file:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         file.write(f"{begins}{now} {inner}: {why}\n")
-
-
-def set_aside_unread(paths: Iterable[Path]) -> list[Path]:
-    """Set aside what steps made and no step can read; return these: a run makes them again."""
-    made = [path for path in paths if path.parts[0] == _RESULTS and path.suffix in _READERS]
-    unread = [path for path in made if not _can_be_read(path)]
-    for path in unread:
-        set_aside(path, UNREAD)
-    return unread
-
-
-def _can_be_read(path: Path) -> bool:
-    try:
-        _READERS[path.suffix](path)
-    except (OSError, ValueError):  # of Arrow's errors too
-        return False
-    return True
-
-
-def _read_parquet(path: Path) -> object:
-    return import_module("pyarrow.parquet").read_table(path)  # nobody else here waits for Arrow
-
-
-_READERS: Mapping[str, Callable[[Path], object]] = {".json": read_json, ".parquet": _read_parquet}
 
 
 def aside_facts(notes: Path | None) -> dict[str, Any]:

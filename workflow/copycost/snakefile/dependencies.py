@@ -1,15 +1,16 @@
 """Which files of the package a rule depends on: those that its script can import, and their data.
 
-Snakemake does not see edits of imported modules, so every rule takes them as inputs, compared by
-content. The list is read from the import statements, those within functions included, and follows
-them through the package. A module that names a file in a string, a schema or a file beside it,
-depends on that one too. What is imported by a name that is made up at run time cannot be seen here:
-the rule has to state it (`plot_figure` does).
+Snakemake does not see edits of imported modules, so every rule has a digest of them among its
+parameters. The list is read from the import statements, those within functions included, and
+follows them through the package. A module that names a file in a string, a schema or a file beside
+it, depends on that one too. What is imported by a name that is made up at run time cannot be seen
+here: the rule has to state it (`plot_figure` does).
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -33,18 +34,33 @@ _FILE_NAME = re.compile(r"""["'](\w+(?:\.\w+)+)["']""")
 _CODE = "code"
 
 
-def take_code_as_input(workflow: Any) -> None:  # noqa: ANN401
+def take_code_into_account(workflow: Any) -> None:  # noqa: ANN401
     """Let the content of the rules' scripts, and of all that these import, decide what is redone.
 
     Snakemake itself only looks whether a script is newer than what it made: after a change of
     branch and back, which leaves new times, everything would be measured again. The default profile
-    switches that trigger (code) off. A rule that measures states its code as a parameter, since an
-    edit there measures again; of it only the script is an input.
+    switches that trigger (code) off. The script is an input, compared by content; the modules are a
+    digest, since Snakemake takes seconds to look at thousands of inputs. A rule that measures
+    states its own.
     """
     for rule, name in rules_with_scripts(workflow):
         script = str(SCRIPTS / name)
-        files = [script] if states(rule, _CODE) else code_of(workflow.basedir, script)
-        add_input(workflow, rule, script=files)
+        add_input(workflow, rule, script=[script])
+        if not states(rule, _CODE):
+            rule.set_params(**{_CODE: digest_of_code(workflow.basedir, script)})
+
+
+def digest_of_code(root: str | Path, *starts: str | Path) -> str:
+    """Return a digest of the names and contents of all that `code_of` finds."""
+    found = sha256()
+    for path in code_of(root, *starts):
+        found.update(f"{path} {_file_digest(Path(root, path))}\n".encode())
+    return found.hexdigest()
+
+
+@cache
+def _file_digest(path: Path) -> str:
+    return sha256(path.read_bytes()).hexdigest()
 
 
 def digest_of(paths: Sequence[str]) -> str:
@@ -74,16 +90,14 @@ def code_of(root: str | Path, *starts: str | Path) -> list[str]:
 
     All are relative to the checkout, and sorted: one that was moved has the same inputs.
     """
-    base = Path(root)
-    waiting = [base / start for start in starts]
-    found: set[Path] = set()
+    waiting = [str(start) for start in starts]
+    found: set[str] = set()
     while waiting:
         path = waiting.pop()
         if path not in found:
             found.add(path)
-            if path.suffix == ".py":
-                waiting += _needed(base, path)
-    return sorted(str(path.relative_to(base)) for path in found)
+            waiting += _needed(str(root), path)
+    return sorted(found)
 
 
 def files_of(root: str | Path, *patterns: str) -> list[str]:
@@ -94,11 +108,14 @@ def files_of(root: str | Path, *patterns: str) -> list[str]:
 
 
 @cache
-def _needed(root: Path, path: Path) -> tuple[Path, ...]:
+def _needed(root: str, path: str) -> tuple[str, ...]:
     """Return the files that a module needs by itself."""
-    text = path.read_text(encoding="utf-8")
-    names = imported_names(text)
-    return (*(file for name in names for file in _modules(root, name)), *_data(root, path, text))
+    if not path.endswith(".py"):
+        return ()
+    base, module = Path(root), Path(root, path)
+    text = module.read_text(encoding="utf-8")
+    files = [file for name in imported_names(text) for file in _modules(base, name)]
+    return tuple(str(file.relative_to(base)) for file in (*files, *_data(base, module, text)))
 
 
 def imported_names(text: str) -> Iterator[str]:

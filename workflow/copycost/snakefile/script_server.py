@@ -17,7 +17,7 @@ import socket
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -25,7 +25,8 @@ from types import ModuleType
 
 from copycost.checkout import SCHEMAS
 from copycost.errors import lacks_room
-from copycost.records.aside import UNREAD, set_aside_unread
+from copycost.records.aside import UNREAD, set_aside
+from copycost.records.files import read_json
 from copycost.snakefile.dependencies import imported_names
 
 BEGUN = b"+"
@@ -187,11 +188,35 @@ def _exit_code(script: Path) -> int:
         if interrupted:
             return _INTERRUPTED
         given = getattr(main.__dict__.get("snakemake"), "input", ())
-        for path in set_aside_unread(map(Path, given)):
+        for path in _set_aside_unread(map(Path, given)):
             said = f"{path}: {UNREAD}, so it lies in results/aside; run again: it is made again"
             print(f"copycost: {said}", file=sys.stderr)
         return AGAIN if _room_comes(lacked=lacks_room(error)) else 1
     return 0
+
+
+def _set_aside_unread(paths: Iterable[Path]) -> list[Path]:
+    """Set aside what steps made and no step can read; return these: a run makes them again."""
+    made = [path for path in paths if path.is_relative_to(_RESULTS) and path.suffix in _READERS]
+    unread = [path for path in made if not _can_be_read(path)]
+    for path in unread:
+        set_aside(path, UNREAD)
+    return unread
+
+
+def _can_be_read(path: Path) -> bool:
+    try:
+        _READERS[path.suffix](path)
+    except (OSError, ValueError):  # of Arrow's errors too
+        return False
+    return True
+
+
+def _read_parquet(path: Path) -> object:
+    return import_module("pyarrow.parquet").read_table(path)  # nobody else here waits for Arrow
+
+
+_READERS: Mapping[str, Callable[[Path], object]] = {".json": read_json, ".parquet": _read_parquet}
 
 
 def _quiet_of_interrupts(unraisable: "sys.UnraisableHookArgs") -> None:
