@@ -10,8 +10,7 @@ from unit.conftest import FakePerf, HostTree
 
 from copycost.doctor import command as doctor
 from copycost.doctor.collect import collect_host
-from copycost.doctor.finding import Finding
-from copycost.doctor.findings import judge_host
+from copycost.doctor.findings import Finding, judge_host
 from copycost.doctor.perf_events import read_perf
 from copycost.doctor.testbeds import TestbedFacts
 from copycost.hosts.facts.cpu import read_cpu

@@ -8,7 +8,7 @@ from unit.doctor.test_doctor import LOOPBACK, describe
 from wires import device
 
 from copycost.config.wire import LINK, UNLIMITED
-from copycost.doctor.finding import Finding
+from copycost.doctor.findings import Finding
 from copycost.doctor.findings_wire import judge_wire
 from copycost.doctor.peer import _udp_limit
 from copycost.errors import Unavailable

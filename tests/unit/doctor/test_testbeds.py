@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -35,7 +36,7 @@ def test_a_veth_pair_without_namespaces_is_unavailable_with_reason_and_remedy() 
     # The limit is set in a user namespace of the test's own, and ends with it.
     script = (
         "echo 0 > /proc/sys/user/max_net_namespaces && "
-        f"exec {sys.executable} -m copycost.doctor.testbed_probe veth"
+        f"exec {sys.executable} -c {shlex.quote(testbeds.BUILD)} veth"
     )
     done = subprocess.run(
         ["unshare", "--user", "--map-root-user", "sh", "-c", script],

@@ -19,24 +19,12 @@ SCHEMA_VERSION = 1
 def collect_host(
     identity: dict[str, object] | None = None, host: Host | None = None
 ) -> dict[str, object]:
-    """Describe a host: processors, kernel, limits, perf events, testbeds, tools.
+    """Describe a host, by default this machine, in plain JSON values.
 
     Only what stays the same from run to run is in it, since every measured cell depends on the
     content of this file. What cannot be found is None, and ``unknown`` gives the reason under
-    the dotted name.
-
-    Parameters
-    ----------
-    identity
-        What `host_identity` gave at the start of the run; asked anew if not given.
-    host
-        By default this machine; which testbeds can be built is tried on this one only.
-
-    Returns
-    -------
-    dict
-        Plain JSON values with the keys schema_version, identity, cpu, kernel, memory, net, perf,
-        testbeds, tools, unknown.
+    the dotted name. The identity is that of `host_identity`, asked anew if not given; which
+    testbeds can be built is tried on this machine only.
     """
     here = host is None
     host = host or LocalHost()

@@ -14,11 +14,17 @@ from typing import Any
 from copycost.build.typesetter import find_typesetter
 from copycost.config.peers import read_peer
 from copycost.doctor.collect import collect_host
-from copycost.doctor.finding import Finding, State
-from copycost.doctor.findings import judge_guests, judge_host, judge_typesetter
-from copycost.doctor.findings_simulated import judge_simulation, simulation_needs
+from copycost.doctor.findings import (
+    Finding,
+    State,
+    judge_guests,
+    judge_host,
+    judge_simulation,
+    judge_typesetter,
+)
 from copycost.doctor.findings_wire import judge_wire
 from copycost.doctor.peer import peer_reached
+from copycost.doctor.simulation_needs import simulation_needs
 from copycost.errors import CopycostError
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.guest.needs import guest_needs
@@ -73,17 +79,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="./run doctor", description="Tell what this host can and cannot measure."
     )
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "--json",
         action="store_true",
         help="one JSON object: findings, and all facts about the host",
     )
-    parser.add_argument(
-        "--wire", metavar="USER@OTHER", help="tell of another machine, and of the network to it"
-    )
-    parser.add_argument(
-        "--clean", action="store_true", help="remove what was brought to that machine, and no more"
-    )
+    add("--wire", metavar="USER@OTHER", help="tell of another machine, and of the network to it")
+    add("--clean", action="store_true", help="remove what was brought to that machine, and no more")
     options = parser.parse_args(arguments)
     if options.clean and options.wire is None:
         parser.error("--clean: needs the machine, --wire USER@OTHER")
@@ -98,12 +101,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say(str(error))
         return 1
     if options.json:
-        json.dump(
-            {"findings": [asdict(finding) for finding in findings], "host": host},
-            sys.stdout,
-            indent=2,
-        )
-        print()
+        told = {"findings": [asdict(finding) for finding in findings], "host": host}
+        print(json.dumps(told, indent=2))
     else:
         columns = shutil.get_terminal_size((100, 24)).columns
         print(render(findings, max(_NARROWEST, min(columns, _WIDEST))), end="")

@@ -1,21 +1,31 @@
 """What the facts about a host mean for measuring on it, and what could be done about it."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
 
 from copycost.build.typesetter import OLDEST_QUARTO, Typesetter
-from copycost.doctor.finding import Finding, State
-from copycost.doctor.findings_machine import judge_machine
 from copycost.doctor.perf_events import RIGHTS_REMEDY
 from copycost.hosts.facts.files import HostFiles
+from copycost.hosts.facts.packages import install_command
+from copycost.hosts.facts.tools import describe_tool
 from copycost.hosts.guest.needs import Need
+from copycost.hosts.host import Host
 from copycost.wording.numbers import format_size
+
+State = Literal["ok", "limited", "missing", "fact"]
+"""limited: works with less; missing: does not work; fact: nothing to judge."""
 
 # net.core.optmem_max since Linux 6.8 (commit 4944566706b2); before it was a sixth of that.
 _USUAL_OPTMEM_MAX_BYTES = 131072
 # RLIMIT_MEMLOCK since Linux 5.16 (commit 9dcc38e2813e); before it was 64 KiB.
 _USUAL_MEMLOCK_BYTES = 8 << 20
+_MEMLOCK_REMEDY = (
+    'raise it: "* - memlock 65536" (KiB) in /etc/security/limits.conf, then log in again'
+)
+GOVERNOR_REMEDY = "sudo cpupower frequency-set --governor performance"
 
 _ISOLATION_WORDS = {
     "root": "in network namespaces made as root",
@@ -37,6 +47,38 @@ _PARANOID_WORDS = {
     3: "ordinary users may count nothing",
     4: "ordinary users may count nothing",
 }
+# Source: kernel document admin-guide/sysctl/kernel.rst, io_uring_disabled; since Linux 6.6.
+_IO_URING_WORDS = {0: "allowed", 1: "for a group only", 2: "disabled"}
+
+_BBR_NOTE = (
+    "paces, which can cost other tools a factor of five here; copycost sets its own algorithm per"
+    " socket"
+)
+_DRIVES = "drives the studies cpu_budget and datagrams"
+# what a tool is for on this machine, and on another one
+_USES = {
+    "ip": ("makes the veth testbeds", "tells the way to this machine"),
+    "ethtool": ("reads and switches offloads", "reads offloads, rings and coalescing"),
+    "nft": ("drops at the far end of the testbed sink", "drops what wire_sink sends there"),
+    "iperf3": (_DRIVES, _DRIVES),
+}
+_BUSY_LOAD_PER_CPU = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the doctor's table.
+
+    `value` is what was found, in a few words, and `note` what that means for a measurement;
+    `remedy` would change it, and is None where nothing would, or nothing needs to.
+    """
+
+    section: str
+    name: str
+    state: State
+    value: str
+    note: str = ""
+    remedy: str | None = None
 
 
 def judge_host(host: Mapping[str, Any], files: HostFiles) -> list[Finding]:
@@ -52,21 +94,26 @@ def judge_host(host: Mapping[str, Any], files: HostFiles) -> list[Finding]:
     ]
 
 
+def judge_machine(
+    host: Mapping[str, Any], files: HostFiles, other: Host | None = None
+) -> Iterator[Finding]:
+    """Yield the findings about the machine itself and what is installed on it.
+
+    Its own files tell how busy it is, and which distribution's words remedies have to use. It is
+    this machine, or an `other` one, on which nothing is built.
+    """
+    yield from _processors(host, files)
+    yield from _kernel(host)
+    yield from _network(host)
+    yield from _tools(host, files, other)
+
+
 def _testbeds(host: Mapping[str, Any]) -> Iterator[Finding]:
     for name, bed in host["testbeds"].items():
         if bed["available"]:
             yield Finding("Testbeds", name, "ok", "yes", _ISOLATION_WORDS[bed["isolation"]])
         else:
             yield Finding("Testbeds", name, "missing", "no", bed["reason"], bed["remedy"])
-
-
-def judge_typesetter(found: Typesetter) -> Finding:
-    """Return what will typeset the report, and what is wrong with a Quarto that cannot."""
-    if found.quarto is not None:
-        return Finding("Report", "typeset by", "ok", found.description)
-    remedy = f"install Quarto {OLDEST_QUARTO} or newer, or go on without" if found.faulty else None
-    state: State = "limited" if found.faulty else "ok"
-    return Finding("Report", "typeset by", state, "the embedded default", found.description, remedy)
 
 
 def judge_perf(perf: Mapping[str, Any], section: str) -> Finding:
@@ -79,7 +126,13 @@ def judge_perf(perf: Mapping[str, Any], section: str) -> Finding:
 
 def judge_cost_unit(perf: Mapping[str, Any], section: str) -> Finding:
     """Return the finest unit of cost that a host counts, given the facts of its perf."""
-    return Finding(section, "cost per byte in", "fact", *_cost_unit(perf["events"]))
+    unit, note = "CPU time", "no cycles of any kind are counted here"
+    if perf["events"]["cycles"]["status"] == "supported":
+        unit, note = "cycles", "and reference cycles and CPU time"
+    elif perf["events"]["ref_cycles"]["status"] == "supported":
+        unit = "reference cycles"
+        note = "and CPU time; core cycles, instructions and cache misses are not counted here"
+    return Finding(section, "cost per byte in", "fact", unit, note)
 
 
 def _perf(host: Mapping[str, Any]) -> Iterator[Finding]:
@@ -91,46 +144,23 @@ def _perf(host: Mapping[str, Any]) -> Iterator[Finding]:
         words = _PARANOID_WORDS[max(-1, min(paranoid, 4))]
         note = f"{words}; root may count all" if paranoid > -1 else words
         yield Finding(section, "perf_event_paranoid", "fact", str(paranoid), note)
+    there = perf["status"] != "missing"
     for event in perf["events"].values():
-        counted = event["status"] == "supported"
-        yield Finding(
-            section,
-            event["perf_name"],
-            "ok" if counted else "missing",
-            _EVENT_WORDS[event["status"]] if perf["status"] != "missing" else "no perf",
-            "" if perf["status"] == "missing" else event["reason"] or "",
-            _event_remedy(event["status"], host["cpu"]["virtualisation"]),
-        )
+        name, status = event["perf_name"], event["status"]
+        state: State = "ok" if status == "supported" else "missing"
+        value = _EVENT_WORDS[status] if there else "no perf"
+        note = (there and event["reason"]) or ""
+        remedy = None
+        if status == "forbidden":
+            remedy = RIGHTS_REMEDY
+        elif status == "not_supported" and host["cpu"]["virtualisation"] not in (None, "none"):
+            remedy = "if the hypervisor is yours, give the guest counters (qemu: -cpu host,pmu=on)"
+        yield Finding(section, name, state, value, note, remedy)
     if perf["nmi_watchdog"] and perf["events"]["cycles"]["status"] == "supported":
-        yield Finding(
-            section,
-            "nmi_watchdog",
-            "limited",
-            "on",
-            "holds one of the processor's counters, so that events must take turns (multiplexed)",
-            "sudo sysctl kernel.nmi_watchdog=0",
-        )
+        note = "holds one of the processor's counters, so that events must take turns (multiplexed)"
+        remedy = "sudo sysctl kernel.nmi_watchdog=0"
+        yield Finding(section, "nmi_watchdog", "limited", "on", note, remedy)
     yield judge_cost_unit(perf, section)
-
-
-def _event_remedy(status: str, virtual: str | None) -> str | None:
-    if status == "forbidden":
-        return RIGHTS_REMEDY
-    if status == "not_supported" and virtual not in (None, "none"):
-        return "if the hypervisor is yours, give the guest counters (qemu: -cpu host,pmu=on)"
-    return None
-
-
-def _cost_unit(events: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the finest unit of cost that can be had, and what that means."""
-    if events["cycles"]["status"] == "supported":
-        return "cycles", "and reference cycles and CPU time"
-    if events["ref_cycles"]["status"] == "supported":
-        return (
-            "reference cycles",
-            "and CPU time; core cycles, instructions and cache misses are not counted here",
-        )
-    return "CPU time", "no cycles of any kind are counted here"
 
 
 def _zero_copy(host: Mapping[str, Any]) -> Iterator[Finding]:
@@ -140,50 +170,191 @@ def _zero_copy(host: Mapping[str, Any]) -> Iterator[Finding]:
     optmem_max = min(inside, default=host["net"]["optmem_max"])
     if optmem_max is None:
         yield Finding(section, "optmem_max", "fact", "unknown", "it cannot be read here")
+    elif optmem_max < _USUAL_OPTMEM_MAX_BYTES:
+        note = "sends meet ENOBUFS early and wait for notifications"
+        remedy = f"sudo sysctl net.core.optmem_max={_USUAL_OPTMEM_MAX_BYTES}"
+        yield Finding(section, "optmem_max", "limited", format_size(optmem_max), note, remedy)
     else:
-        small = optmem_max < _USUAL_OPTMEM_MAX_BYTES
-        yield Finding(
-            section,
-            "optmem_max",
-            "limited" if small else "ok",
-            format_size(optmem_max),
-            "sends meet ENOBUFS early and wait for notifications"
-            if small
-            else "bounds the notifications a socket may have waiting",
-            f"sudo sysctl net.core.optmem_max={_USUAL_OPTMEM_MAX_BYTES}" if small else None,
-        )
+        note = "bounds the notifications a socket may have waiting"
+        yield Finding(section, "optmem_max", "ok", format_size(optmem_max), note)
     memory = host["memory"]
     if memory["memlock_unlimited"] or host["identity"]["euid_is_root"]:
         yield Finding(section, "memlock", "ok", "no limit", "root is not held to one")
         return
-    small = memory["memlock_bytes"] < _USUAL_MEMLOCK_BYTES
-    yield Finding(
-        section,
-        "memlock",
-        "limited" if small else "ok",
-        format_size(memory["memlock_bytes"]),
-        "bounds the bytes in flight of zero-copy sends, over all threads",
-        'raise it: "* - memlock 65536" (KiB) in /etc/security/limits.conf, then log in again'
-        if small
-        else None,
-    )
+    locked = format_size(memory["memlock_bytes"])
+    note = "bounds the bytes in flight of zero-copy sends, over all threads"
+    if memory["memlock_bytes"] < _USUAL_MEMLOCK_BYTES:
+        yield Finding(section, "memlock", "limited", locked, note, _MEMLOCK_REMEDY)
+    else:
+        yield Finding(section, "memlock", "ok", locked, note)
 
 
-_SECTION = "Virtual machines"
+def _processors(host: Mapping[str, Any], files: HostFiles) -> Iterator[Finding]:
+    cpu, unknown = host["cpu"], host["unknown"]
+    say = partial(Finding, "Processors")
+    yield say("model", "fact", cpu["model"] or "unknown")
+
+    allowed = host["identity"]["cpus_allowed"]
+    value = f"{cpu['cpus_online']} (this process may use {allowed})"
+    if cpu["cpus_online"] == 1 or allowed.isdigit():
+        note = "sender and receiver share one CPU, so each waits for the other"
+        remedy = (
+            "allow more CPUs to this process (taskset, cpuset, or the virtual machine's settings)"
+        )
+        yield say("CPUs", "limited", value, note, remedy)
+    else:
+        per_core = cpu["threads_per_core"]
+        note = f"{per_core} hardware threads per core share its caches"
+        yield say("CPUs", "ok", value, note if per_core is not None and per_core > 1 else "")
+    if cpu["core_types"]:
+        value = ", ".join(f"{kind} {cpus}" for kind, cpus in cpu["core_types"].items())
+        note = "results depend on which kind runs what"
+        remedy = "name CPUs of one kind under measure.cpus in config.yaml"
+        yield say("kinds of core", "limited", value, note, remedy)
+
+    governor = cpu["governor"]
+    if governor is None:
+        yield say("frequency governor", "fact", "unknown", unknown.get("cpu.governor", ""))
+    elif governor == "performance":
+        yield say("frequency governor", "ok", governor)
+    else:
+        note = "the clock follows the load, so short measurements vary more"
+        yield say("frequency governor", "limited", governor, note, GOVERNOR_REMEDY)
+
+    if cpu["turbo"] is None:
+        yield say("turbo", "fact", "unknown", unknown.get("cpu.turbo", ""))
+    elif not cpu["turbo"]:
+        yield say("turbo", "fact", "off")
+    else:
+        note = "the clock depends on temperature and on what else runs"
+        remedy = "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"
+        if cpu["vendor"] == "GenuineIntel":
+            remedy = "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"
+        yield say("turbo", "limited", "on", note, remedy)
+
+    kind = cpu["virtualisation"]
+    if kind in (None, "none"):
+        yield say("virtualisation", "fact", kind or "unknown")
+    else:
+        note = "other guests may take time, and counters may be missing"
+        yield say("virtualisation", "limited", str(kind), note)
+
+    # being no lasting fact, how busy the host is now is in no file of facts
+    load = (files.text("proc/loadavg") or "").partition(" ")[0]
+    if re.fullmatch(r"\d{1,6}\.\d{2}", load):
+        if float(load) > _BUSY_LOAD_PER_CPU * (cpu["cpus_online"] or 1):
+            note = "other programs take the CPUs and caches that a measurement needs"
+            remedy = "measure when the host is idle"
+            yield say("load of the last minute", "limited", load, note, remedy)
+        else:
+            yield say("load of the last minute", "ok", load)
+
+
+def _kernel(host: Mapping[str, Any]) -> Iterator[Finding]:
+    say = partial(Finding, "Kernel")
+    kernel, identity = host["kernel"], host["identity"]
+    yield say("release", "fact", kernel["release"] or "unknown")
+    if kernel["irq_time_accounting"]:
+        note = "a task's CPU time leaves out the receive path that runs in its softirqs"
+        yield say("IRQ time accounting", "limited", "on", note)
+    elif kernel["irq_time_accounting"] is None:
+        note = host["unknown"].get("kernel.irq_time_accounting", "")
+        yield say("IRQ time accounting", "fact", "unknown", note)
+    else:
+        note = "a task's CPU time contains the softirqs that run in its context"
+        yield say("IRQ time accounting", "fact", "off", note)
+    if kernel["hz"] is not None:
+        yield say("timer ticks", "fact", f"{kernel['hz']} per second")
+    disabled = identity["io_uring_disabled"]
+    if disabled == 0:
+        yield say("io_uring", "ok", _IO_URING_WORDS[0])
+    elif disabled is not None:
+        value = _IO_URING_WORDS.get(disabled, str(disabled))
+        note = "senders and receivers by io_uring are skipped"
+        yield say("io_uring", "missing", value, note, "sudo sysctl kernel.io_uring_disabled=0")
+    flaws = identity["mitigations"]
+    if flaws:
+        acting = sum(text.startswith("Mitigation") for text in flaws.values())
+        note = (
+            f"against flaws of this processor ({', '.join(flaws)}); each system call pays for them"
+        )
+        yield say("mitigations", "fact", f"{acting} active", note)
+
+
+def _network(host: Mapping[str, Any]) -> Iterator[Finding]:
+    say = partial(Finding, "Network")
+    net = host["net"]
+    available = net["congestion_available"] or []
+    if "cubic" in available:
+        yield say("congestion control", "ok", " ".join(available))
+    else:
+        note = "cubic is not loaded; reno is taken where it stays away"
+        value = " ".join(available) or "unknown"
+        yield say("congestion control", "limited", value, note, "sudo modprobe tcp_cubic")
+    if net["congestion_default"]:
+        note = _BBR_NOTE if net["congestion_default"] == "bbr" else ""
+        yield say("host's default", "fact", net["congestion_default"], note)
+    allowed = net["congestion_allowed"] or []
+    if not host["identity"]["euid_is_root"] and "cubic" not in allowed and "cubic" in available:
+        choice = " ".join(allowed) or "the default"
+        note = f"ordinary users may choose only {choice} outside of namespaces of their own"
+        remedy = f'sudo sysctl net.ipv4.tcp_allowed_congestion_control="{" ".join(allowed)} cubic"'
+        yield say("cubic on loopback", "limited", "refused", note, remedy)
+
+
+def _tools(host: Mapping[str, Any], files: HostFiles, other: Host | None) -> Iterator[Finding]:
+    iperf3 = describe_tool("iperf3", other)
+    found = {**host["tools"], "iperf3": {"path": iperf3.path, "version": iperf3.version}}
+    for name, (use_here, use_there) in _USES.items():
+        use = use_here if other is None else use_there
+        yield _tool(files, name, use, found[name]["path"], found[name]["version"])
+    if other is not None:
+        return
+    compiler = describe_tool("cc")
+    yield _tool(files, "cc", "builds the C programs", compiler.path, compiler.version)
+    use = "its headers, for senders and receivers by io_uring"
+    header = next(map(str, files.glob("usr/include/liburing.h")), None)
+    yield _tool(files, "liburing", use, header, "yes")
+
+
+def _tool(files: HostFiles, name: str, use: str, path: str | None, version: str | None) -> Finding:
+    if path is None:
+        return Finding("Tools", name, "missing", "missing", use, install_command(files, name))
+    # the number in a line such as ``ip utility, iproute2-6.1.0, libbpf 1.1.2``
+    number = re.search(r"\d+(\.\d+)+", version or "")
+    return Finding("Tools", name, "ok", number[0] if number else version or "does not tell", use)
 
 
 def judge_guests(needs: Sequence[Need]) -> Iterator[Finding]:
     """Yield the findings about guests; without what they cannot do without, they are missing."""
     for need in needs:
-        if need.found is not None:
-            yield Finding(_SECTION, need.name, "ok", _short(need.found), need.use)
+        if need.found is None:
+            yield _missing("Virtual machines", need)
         else:
-            note = f"{need.reason}; it {need.use}" if need.reason else need.use
-            state: State = "missing" if need.necessary else "limited"
-            yield Finding(_SECTION, need.name, state, "missing", note, need.remedy)
+            # of a line such as ``QEMU emulator version 7.2.22 (...)``
+            number = re.search(r"version (\d+(?:\.\d+)+)", need.found)
+            value = number[1] if number else need.found
+            yield Finding("Virtual machines", need.name, "ok", value, need.use)
 
 
-def _short(found: str) -> str:
-    """Return the number of a version line, such as ``QEMU emulator version 7.2.22 (...)``."""
-    match = re.search(r"version (\d+(?:\.\d+)+)", found)
-    return match[1] if match else found
+def _missing(section: str, need: Need) -> Finding:
+    note = f"{need.reason}; it {need.use}" if need.reason else need.use
+    state: State = "missing" if need.necessary else "limited"
+    return Finding(section, need.name, state, "missing", note, need.remedy)
+
+
+def judge_simulation(needs: Iterable[Need]) -> list[Finding]:
+    """Return what is missing for simulated counts, or that nothing is."""
+    section = "Simulated counts"
+    missing = [_missing(section, need) for need in needs if need.found is None]
+    note = "./run simulated says which level of the caches misses what, where none is counted"
+    return missing or [Finding(section, "cache model", "ok", "yes", note)]
+
+
+def judge_typesetter(found: Typesetter) -> Finding:
+    """Return what will typeset the report, and what is wrong with a Quarto that cannot."""
+    if found.quarto is not None:
+        return Finding("Report", "typeset by", "ok", found.description)
+    remedy = f"install Quarto {OLDEST_QUARTO} or newer, or go on without" if found.faulty else None
+    state: State = "limited" if found.faulty else "ok"
+    return Finding("Report", "typeset by", state, "the embedded default", found.description, remedy)

@@ -2,11 +2,17 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from copycost.doctor.finding import Finding, State
-from copycost.doctor.findings import judge_cost_unit, judge_perf
-from copycost.doctor.findings_machine import judge_machine
+from copycost.doctor.findings import (
+    GOVERNOR_REMEDY,
+    Finding,
+    State,
+    judge_cost_unit,
+    judge_machine,
+    judge_perf,
+)
 from copycost.hosts.clock import shortest_window_s
 from copycost.hosts.facts.net import is_virtual
 from copycost.hosts.host import Host
@@ -43,12 +49,8 @@ def judge_wire(
 ) -> list[Finding]:
     """Return all findings about a peer, given what `collect_peer` says of it.
 
-    Parameters
-    ----------
-    this
-        What `collect_host` says of this machine.
-    other
-        The other one, which tells how busy it is and what is installed; None if not reached.
+    Of `this` machine `collect_host` does; the `other` one tells how busy it is and what is
+    installed, and is None if it is not reached.
     """
     wire = peer["wire"]
     missing = wire["unavailable"]
@@ -64,110 +66,104 @@ def judge_wire(
 
 
 def _between(wire: Mapping[str, Any]) -> Iterator[Finding]:
-    yield Finding("Wire", "reached", "ok", "yes", f"{wire['peer']}, by ssh")
+    say = partial(Finding, "Wire")
+    yield say("reached", "ok", "yes", f"{wire['peer']}, by ssh")
     if wire["one_kernel"]:
         note = "both ends are containers or namespaces of one machine, with no network between"
-        yield Finding("Wire", "kernels", "limited", "one", note, "name another machine")
+        yield say("kernels", "limited", "one", note, "name another machine")
+
     clock = wire["clock"]
     known = f"known to {clock['uncertainty_ns'] / 1e3:.0f} us"
     ahead_s = clock["offset_ns"] / 1e9
-    each = f"each side has its own; the other end's is {abs(ahead_s):.6f} s"
-    each = f"{each} {'behind' if ahead_s < 0 else 'ahead'}"
+    side = "behind" if ahead_s < 0 else "ahead"
+    each = f"each side has its own; the other end's is {abs(ahead_s):.6f} s {side}"
     needed_s = shortest_window_s(clock["uncertainty_ns"])
     if needed_s <= _USUAL_WINDOW_S:
-        yield Finding("Wire", "clock", "ok", known, each)
+        yield say("clock", "ok", known, each)
     else:
         note = f"{each}; half of the way there and back is not known"
-        remedy = f"make measure.duration_s {needed_s:g} or longer"
-        yield Finding("Wire", "clock", "limited", known, note, remedy)
-    yield from _connections(wire)
-    yield _udp(wire)
+        yield say(
+            "clock", "limited", known, note, f"make measure.duration_s {needed_s:g} or longer"
+        )
 
-
-def _connections(wire: Mapping[str, Any]) -> Iterator[Finding]:
     for end, from_end in (("here", "there"), ("there", "here")):
         name, refusal = f"connection {end}", wire["unreached"][end]
         if refusal is None:
             note = f"tried: from {wire[from_end]['address']} to {wire[end]['address']}"
-            yield Finding("Wire", name, "ok", "yes", f"{note}; {_NEEDED_FOR[end]}")
+            yield say(name, "ok", "yes", f"{note}; {_NEEDED_FOR[end]}")
         else:
             note = f"{refusal['reason']}; {_NEEDED_FOR[end]}"
-            yield Finding("Wire", name, "missing", "no", note, refusal["remedy"])
+            yield say(name, "missing", "no", note, refusal["remedy"])
 
-
-def _udp(wire: Mapping[str, Any]) -> Finding:
     missing, limit = wire["udp_unavailable"], wire["udp_mbit_per_s"]
     if missing is not None:
-        note = missing["reason"]
-        return Finding("Wire", "UDP limit", "missing", "unknown", note, missing["remedy"])
-    if limit is None:
-        return Finding("Wire", "UDP limit", "fact", "none", "UDP senders are as fast as they can")
-    note = "UDP senders keep to it (wire.udp_mbit_per_s)"
-    return Finding("Wire", "UDP limit", "ok", f"{limit / 1e3:g} Gbit/s", note)
+        yield say("UDP limit", "missing", "unknown", missing["reason"], missing["remedy"])
+    elif limit is None:
+        yield say("UDP limit", "fact", "none", "UDP senders are as fast as they can")
+    else:
+        note = "UDP senders keep to it (wire.udp_mbit_per_s)"
+        yield say("UDP limit", "ok", f"{limit / 1e3:g} Gbit/s", note)
 
 
 def _ends(wire: Mapping[str, Any], machines: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
     for end, section in _ENDS.items():
-        facts = wire[end]
-        yield from _machine(section, machines[end])
-        yield Finding(section, "device", "fact", facts["device"], facts["driver"] or "virtual")
+        say = partial(Finding, section)
+        facts, host = wire[end], machines[end]
+        yield say("kernel", "fact", host["kernel"]["release"] or "unknown")
+        n_cpus = f"{host['cpu']['cpus_online'] or 'an unknown number of'} CPUs"
+        yield say("CPU", "fact", host["cpu"]["model"] or "unknown", n_cpus)
+        yield judge_perf(host["perf"], section)
+        yield judge_cost_unit(host["perf"], section)
+        yield say("device", "fact", facts["device"], facts["driver"] or "virtual")
         speed = facts["speed_mbit_per_s"]
         shown = "unknown" if speed is None else f"{speed / 1e3:g} Gbit/s"
-        yield Finding(section, "link", "fact", shown, f"MTU {facts['mtu_bytes']} bytes")
+        yield say("link", "fact", shown, f"MTU {facts['mtu_bytes']} bytes")
         if is_virtual(facts["driver"]):
             kind = facts["kind"] or "virtual device"
             note = f"a {kind} is no network card: what is sent may be copied after all on its way"
-            yield Finding(section, "zero-copy", "limited", facts["device"], note)
+            yield say("zero-copy", "limited", facts["device"], note)
         for key, (name, why, switch) in _OFFLOADS.items():
             is_on = facts[key]
             state: State = "fact" if is_on is None else "ok" if is_on else "limited"
             words = {None: "unknown", True: "on", False: "off"}[is_on]
             remedy = f"ethtool -K {facts['device']} {switch} on" if is_on is False else None
-            yield Finding(section, name, state, words, why, remedy)
+            yield say(name, state, words, why, remedy)
         yield from _served(section, facts)
         yield from _of_machine(section, facts)
 
 
-def _machine(section: str, host: Mapping[str, Any]) -> Iterator[Finding]:
-    cpu = host["cpu"]
-    yield Finding(section, "kernel", "fact", host["kernel"]["release"] or "unknown")
-    n_cpus = f"{cpu['cpus_online'] or 'an unknown number of'} CPUs"
-    yield Finding(section, "CPU", "fact", cpu["model"] or "unknown", n_cpus)
-    yield judge_perf(host["perf"], section)
-    yield judge_cost_unit(host["perf"], section)
-
-
 def _served(section: str, facts: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield how a device's packets wait and who serves them; what nobody tells is said so."""
+    say = partial(Finding, section)
     queues = f"{facts['rx_queues'] or 'unknown'} to receive, {facts['tx_queues'] or 'unknown'}"
-    yield Finding(section, "queues", "fact", f"{queues} to send")
+    yield say("queues", "fact", f"{queues} to send")
     served = ", ".join(f"{name}: {cpus}" for name, cpus in facts["interrupt_cpus"].items())
     note = "the CPUs that each interrupt may go to"
-    yield Finding(section, "interrupts", "fact", served or _NOT_TOLD, note if served else "")
+    yield say("interrupts", "fact", served or _NOT_TOLD, note if served else "")
     for name, does in (("rps_cpus", "receive"), ("xps_cpus", "send")):
         nothing = _NOT_TOLD if facts["rx_queues"] is None else "no CPUs of their own"
         cpus = "; ".join(facts[name]) or nothing
-        yield Finding(section, name.replace("_cpus", ""), "fact", cpus, f"of queues to {does}")
+        yield say(name.replace("_cpus", ""), "fact", cpus, f"of queues to {does}")
     rings = f"{facts['ring_rx'] or 'unknown'} to receive, {facts['ring_tx'] or 'unknown'} to send"
     told = facts["ring_rx"] is not None or facts["ring_tx"] is not None
-    yield Finding(section, "rings", "fact", rings if told else _NOT_TOLD, "packets" if told else "")
-    yield Finding(section, "coalescing", "fact", facts["coalescing"] or _NOT_TOLD)
+    yield say("rings", "fact", rings if told else _NOT_TOLD, "packets" if told else "")
+    yield say("coalescing", "fact", facts["coalescing"] or _NOT_TOLD)
 
 
 def _of_machine(section: str, facts: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield what of a machine decides the figures of its device."""
+    say = partial(Finding, section)
     governor = facts["governor"]
     steady = governor in (None, "performance")
-    remedy = None if steady else "sudo cpupower frequency-set --governor performance"
     state: State = "fact" if governor is None else "ok" if steady else "limited"
-    yield Finding(section, "frequency governor", state, governor or _NOT_TOLD, "", remedy)
+    remedy = None if steady else GOVERNOR_REMEDY
+    yield say("frequency governor", state, governor or _NOT_TOLD, "", remedy)
     congestion = facts["congestion_control"] or _NOT_TOLD
-    yield Finding(section, "congestion control", "fact", congestion, "where measure sets none")
-    moves = facts["irqbalance"]
-    if moves:
+    yield say("congestion control", "fact", congestion, "where measure sets none")
+    if facts["irqbalance"]:
         note = "interrupts may move to other CPUs while something is measured"
-        remedy = "sudo systemctl stop irqbalance"
-        yield Finding(section, "irqbalance", "limited", "runs", note, remedy)
+        yield say("irqbalance", "limited", "runs", note, "sudo systemctl stop irqbalance")
+    elif facts["irqbalance"] is None:
+        yield say("irqbalance", "fact", _NOT_TOLD)
     else:
-        shown = _NOT_TOLD if moves is None else "does not run"
-        yield Finding(section, "irqbalance", "fact" if moves is None else "ok", shown)
+        yield say("irqbalance", "ok", "does not run")

@@ -23,20 +23,10 @@ _KERNEL = (
 def collect_guest(
     virtual: Virtual, made: Mapping[str, Any], kernel: Path, initrd: Path
 ) -> dict[str, Any]:
-    """Describe guests.
+    """Describe guests: ``virtual`` of `settle`, and what `collect_host` says where one boots.
 
-    Parameters
-    ----------
-    virtual
-        The section of the configuration.
-    made
-        What `make_image` said of kernel and first file system.
-
-    Returns
-    -------
-    dict
-        ``virtual``: see `settle`; where guests can be had, also what `collect_host` says of one.
-        Where the first one does not come up, ``unavailable`` has ``failed`` besides.
+    Where the first one does not come up, ``unavailable`` has ``failed`` besides. `made` is what
+    `make_image` said of kernel and first file system.
     """
     settled = settle(virtual, made, kernel, initrd)
     if settled["unavailable"] is not None:
@@ -45,22 +35,16 @@ def collect_guest(
         return {"virtual": settled, **_described(settled)}
     except GuestFailed as failed:
         if virtual.accelerator != "auto" or settled["spec"]["accelerator"] != "kvm":
-            return {"virtual": {"unavailable": _failure(failed)}}
+            remedy = _MEMORY if failed.remedy == MORE_MEMORY else _KERNEL
+            failure = {"reason": failed.reason, "remedy": remedy, "failed": True}
+            return {"virtual": {"unavailable": failure}}
         # what came up with KVM was no more than a kernel: emulation serves where the rest does not
         emulated = collect_guest(replace(virtual, accelerator="tcg"), made, kernel, initrd)
-        return {**emulated, "virtual": {**emulated["virtual"], "kvm": _without_kvm(failed)}}
+        kvm = {"usable": False, "reason": failed.reason, "limit_s": PROBE_LIMIT_S}
+        return {**emulated, "virtual": {**emulated["virtual"], "kvm": kvm}}
 
 
 def _described(settled: Mapping[str, Any]) -> dict[str, Any]:
     spec = GuestSpec.from_plain(settled["spec"])
     with borrowed(spec, ["a"], network=False) as lease, hosts_in(lease) as (host,):
         return collect_host(host=host)
-
-
-def _failure(failed: GuestFailed) -> dict[str, Any]:
-    remedy = _MEMORY if failed.remedy == MORE_MEMORY else _KERNEL
-    return {"reason": failed.reason, "remedy": remedy, "failed": True}
-
-
-def _without_kvm(failed: GuestFailed) -> dict[str, Any]:
-    return {"usable": False, "reason": failed.reason, "limit_s": PROBE_LIMIT_S}

@@ -22,32 +22,10 @@ _INTERRUPT = re.compile(r"^\s*(\d+):.*\s(\S+)$", re.MULTILINE)
 def device_facts(host: Host, device: str) -> dict[str, Any]:
     """Return what decides a figure of a network device, None where nobody tells.
 
-    Keys
-    ----
-    device, driver, kind
-        Its name, its driver's, and what the kernel calls a virtual one: bridge, vlan, veth, tun.
-    speed_mbit_per_s
-        The link's, as far as it is one: of a card, or of what bundles or divides cards. A virtual
-        device has none, whatever it says.
-    mtu_bytes
-        Its largest packet.
-    rx_queues, tx_queues
-        [count]
-    rps_cpus, xps_cpus
-        The CPUs that queues are served by besides those of their interrupts: a list such as 0-3 for
-        each queue that names some.
-    interrupt_cpus
-        The CPUs that each of its interrupts may go to, by the interrupt's name.
-    ring_rx, ring_tx
-        Packets that wait for the kernel, or for the device, at most [count].
-    coalescing
-        When it interrupts, as ``ethtool -c`` says it.
-    scatter_gather, tx_checksum, tso, gso, gro
-        Whether it takes bytes from where they lie, and sums them up by itself; whether segments are
-        cut there, or just before it, and put together on arrival.
-    governor, congestion_control, irqbalance
-        Of the machine: who sets the clock of its CPUs; what TCP does by default; whether interrupts
-        are moved about by a daemon.
+    The speed is the link's, as far as it is one: of a card, or of what bundles or divides cards. A
+    virtual device has none, whatever it says; ``kind`` is what the kernel calls it: bridge, vlan,
+    veth, tun. ``rps_cpus`` and ``xps_cpus`` serve queues besides the CPUs of their interrupts: a
+    list such as 0-3 for each queue that names some. Rings are as many packets as wait at most.
     """
     folder = f"sys/class/net/{device}"
     files = host.files
@@ -109,11 +87,11 @@ def _queue_cpus(host: Host, pattern: str) -> list[str]:
     masks = (host.files.text(str(path)) for path in host.files.glob(pattern))
     masks = (mask for mask in masks if re.fullmatch(r"[0-9a-f,]*[0-9a-f]", mask or ""))
     numbers = (int(mask.replace(",", ""), 16) for mask in masks if mask)
-    return [format_cpu_list(_bits(number)) for number in numbers if number]
-
-
-def _bits(mask: int) -> list[int]:
-    return [bit for bit in range(mask.bit_length()) if mask >> bit & 1]
+    return [
+        format_cpu_list([bit for bit in range(number.bit_length()) if number >> bit & 1])
+        for number in numbers
+        if number
+    ]
 
 
 def _interrupt_cpus(host: Host, device: str) -> dict[str, str]:

@@ -30,36 +30,19 @@ _AGAIN = "look whether that machine and the way to it are as they should be"
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """How one machine reaches an address of the other.
-
-    Attributes
-    ----------
-    source
-        Its own address on the way.
-    device
-        The network device.
-    """
+    """How one machine reaches an address of the other: its own address, and the network device."""
 
     source: str
     device: str
 
 
 def collect_peer(wire: Peer) -> dict[str, object]:
-    """Describe the other machine and the network between it and this one.
+    """Describe the other machine, with `collect_host`, and the network between, as ``wire``.
 
-    Parameters
-    ----------
-    wire
-        The machine, as the configuration says it.
-
-    Returns
-    -------
-    dict
-        ``wire``: `peer`, `ssh_options`, `ports`, `clock`, `here` and `there` (`address`, and
-        `device_facts`), `unreached` (per end, what keeps TCP connections out: None, or `reason` and
-        `remedy`), `one_kernel`, `udp_mbit_per_s` (None without a limit), `udp_unavailable` (why no
-        UDP is sent: None, or the same two), or `unavailable` with these, and ``failed`` where
-        another attempt may reach it; and what `collect_host` says of it.
+    That has `here` and `there` (`address`, and `device_facts`), `unreached` (per end, what keeps
+    TCP connections out: None, or `reason` and `remedy`), `udp_mbit_per_s` (None without a limit)
+    and `udp_unavailable` (why no UDP is sent: None, or the same two); or `unavailable` with these,
+    and ``failed`` where another attempt may reach it.
     """
     with peer_reached(wire) as (facts, _):
         return facts
@@ -187,15 +170,7 @@ def _address_of_ssh(other: Host) -> str:
 
 
 def route_to(host: Host, address: str) -> Route:
-    """Return how a machine reaches an address.
-
-    Source: ip-route(8), ``ip -json route get``.
-
-    Raises
-    ------
-    Unavailable
-        If there is no way, or nobody can tell.
-    """
+    """Return how a machine reaches an address, by ``ip -json route get``, see ip-route(8)."""
     try:
         done = host.run(["ip", "-json", "route", "get", address])
     except OSError as error:

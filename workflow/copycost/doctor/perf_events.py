@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from copycost.errors import HostError, ParseError
@@ -41,18 +42,10 @@ class EventFacts:
 
 @dataclass(frozen=True, slots=True)
 class PerfFacts:
-    """What perf can do here.
+    """What perf can do here; `paranoid` is kernel.perf_event_paranoid.
 
-    Attributes
-    ----------
-    paranoid
-        kernel.perf_event_paranoid.
-    nmi_watchdog
-        Whether the kernel keeps one of the processor's few counters for itself.
-    user_only
-        Whether counters see user mode only, so that they miss the kernel's part of a send.
-    events
-        Per event name of the records.
+    With `nmi_watchdog` the kernel keeps one of the processor's few counters for itself; counters
+    that are `user_only` miss the kernel's part of a send. Events have the names of the records.
     """
 
     path: str | None
@@ -76,25 +69,30 @@ def read_perf(files: HostFiles, unknown: Unknowns, host: Host | None = None) -> 
         files.number("proc/sys/kernel/perf_event_paranoid"),
         "/proc/sys/kernel/perf_event_paranoid cannot be read: the kernel has no perf events",
     )
-    watchdog = unknown.checked(
-        "perf.nmi_watchdog", read_nmi_watchdog(files), "this kernel has no such watchdog"
-    )
+    # the hard-lockup detector, which counts cycles all the time
+    number = files.number("proc/sys/kernel/nmi_watchdog")
+    watchdog = None if number is None else number != 0
+    unknown.checked("perf.nmi_watchdog", watchdog, "this kernel has no such watchdog")
     host = host or LocalHost()
     perf = find_perf(host)
     path, version = perf.path, perf.version
-    if path is None or version is None:
-        reason = (
-            "perf is not installed"
-            if path is None
-            else f"{path} does not run: no perf fits the running kernel"
-        )
-        unknown.checked("perf.version", None, reason)
-        return _no_perf(path, None, paranoid, watchdog, reason, install_command(files, "perf"))
+    facts = partial(PerfFacts, path, version, paranoid, watchdog)
 
+    def missing(reason: str) -> PerfFacts:
+        events = {
+            name: EventFacts(perf_name, "not_supported", reason)
+            for name, perf_name in PERF_EVENTS.items()
+        }
+        return facts("missing", reason, install_command(files, "perf"), False, events)
+
+    if path is None or version is None:
+        reason = f"{path} does not run: no perf fits the running kernel"
+        reason = "perf is not installed" if path is None else reason
+        unknown.checked("perf.version", None, reason)
+        return missing(reason)
     probes = {name: _probe(host, path, perf_name) for name, perf_name in PERF_EVENTS.items()}
-    if all(probe.lacks_json for probe in probes.values()):
-        reason = f"perf {version} cannot write JSON (perf stat -j, perf 6.0 and later)"
-        return _no_perf(path, version, paranoid, watchdog, reason, install_command(files, "perf"))
+    if all("unknown switch `j'" in probe.text for probe in probes.values()):
+        return missing(f"perf {version} cannot write JSON (perf stat -j, perf 6.0 and later)")
     user_only = any(probe.user_only for probe in probes.values())
     events = {
         name: classify_event(name, probe, paranoid, user_only) for name, probe in probes.items()
@@ -107,7 +105,7 @@ def read_perf(files: HostFiles, unknown: Unknowns, host: Host | None = None) -> 
         problem = f"perf may count user mode only (perf_event_paranoid is {paranoid})"
     status: PerfStatus = "forbidden" if forbidden else "available"
     remedy = RIGHTS_REMEDY if problem else None
-    return PerfFacts(path, version, paranoid, watchdog, status, problem, remedy, user_only, events)
+    return facts(status, problem, remedy, user_only, events)
 
 
 def counts_with_kernel(names: Iterable[str], host: Host | None = None) -> bool:
@@ -123,39 +121,12 @@ def counts_with_kernel(names: Iterable[str], host: Host | None = None) -> bool:
     )
 
 
-def read_nmi_watchdog(files: HostFiles) -> bool | None:
-    """Return whether the hard-lockup detector is on, which counts cycles all the time."""
-    state = files.number("proc/sys/kernel/nmi_watchdog")
-    return None if state is None else state != 0
-
-
-def _no_perf(
-    path: str | None,
-    version: str | None,
-    paranoid: int | None,
-    watchdog: bool | None,
-    reason: str,
-    remedy: str,
-) -> PerfFacts:
-    events = {
-        name: EventFacts(perf_name, "not_supported", reason)
-        for name, perf_name in PERF_EVENTS.items()
-    }
-    return PerfFacts(path, version, paranoid, watchdog, "missing", reason, remedy, False, events)
-
-
 @dataclass(frozen=True, slots=True)
 class Probe:
     """What perf answered when asked to count one event of one short command.
 
-    Attributes
-    ----------
-    exit_code
-        perf's exit code; None if it did not end in time.
-    counts
-        What perf counted; two entries on hybrid processors.
-    text
-        Everything perf wrote beside the counts.
+    There is no exit code if it did not end in time; counts are two on hybrid processors; `text` is
+    everything that perf wrote beside them.
     """
 
     exit_code: int | None
@@ -163,20 +134,9 @@ class Probe:
     text: str
 
     @property
-    def lacks_json(self) -> bool:
-        """Whether this perf does not know the option for JSON."""
-        return "unknown switch `j'" in self.text
-
-    @property
     def user_only(self) -> bool:
         """Whether perf fell back to counting user mode only, which it marks in the name."""
         return any(count.user_only for count in self.counts)
-
-
-def parse_probe(exit_code: int | None, output: str) -> Probe:
-    """Return what `output` of ``perf stat -j`` says; lines that are not JSON count as text."""
-    text = "\n".join(line for line in output.splitlines() if not line.startswith("{"))
-    return Probe(exit_code, parse_perf(output, "perf stat"), text.strip())
 
 
 def _probe(host: Host, perf: str, perf_name: str) -> Probe:
@@ -184,7 +144,8 @@ def _probe(host: Host, perf: str, perf_name: str) -> Probe:
     command = [perf, "stat", "-j", "-e", perf_name, "--", "sh", "-c", ":"]
     try:
         done = host.run(command, timeout_s=_PROBE_TIMEOUT_S)
-        return parse_probe(done.returncode, done.stderr)
+        text = "\n".join(line for line in done.stderr.splitlines() if not line.startswith("{"))
+        return Probe(done.returncode, parse_perf(done.stderr, "perf stat"), text.strip())
     except HostError:
         return Probe(None, (), f"perf did not end within {_PROBE_TIMEOUT_S:.0f} s")
     except ParseError as error:
@@ -197,27 +158,20 @@ def classify_event(name: str, probe: Probe, paranoid: int | None, user_only: boo
     `<not counted>` is support: the command was over before the event had its turn. The value
     decides, not the running percentage, which perf gives as 100 even for counters it lacks.
     """
-    perf_name = PERF_EVENTS[name]
+    fact = partial(EventFacts, PERF_EVENTS[name])
     limit = f"with perf_event_paranoid {paranoid} perf counts user mode only"
     if any(count.status != "not_supported" for count in probe.counts):
         if user_only and name in KERNEL_EVENTS:
-            return EventFacts(perf_name, "forbidden", f"{limit}, where this event never happens")
-        return EventFacts(perf_name, "supported", None)
+            return fact("forbidden", f"{limit}, where this event never happens")
+        return fact("supported", None)
     if probe.counts and name == "ref_cycles" and probe.user_only:
-        return EventFacts(perf_name, "forbidden", f"{limit}, and this counter cannot be so limited")
+        return fact("forbidden", f"{limit}, and this counter cannot be so limited")
     if probe.counts:
-        return EventFacts(
-            perf_name,
-            "not_supported",
-            "this processor, or the virtual machine, offers no such counter",
-        )
+        reason = "this processor, or the virtual machine, offers no such counter"
+        return fact("not_supported", reason)
     if probe.exit_code == _UNKNOWN_EVENT_CODE:
-        return EventFacts(perf_name, "unknown_event", "perf and the kernel know no such event here")
+        return fact("unknown_event", "perf and the kernel know no such event here")
     if _NO_RIGHT.search(probe.text):
-        return EventFacts(
-            perf_name, "forbidden", f"perf was refused (perf_event_paranoid is {paranoid})"
-        )
+        return fact("forbidden", f"perf was refused (perf_event_paranoid is {paranoid})")
     said = next((line.strip() for line in probe.text.splitlines() if line.strip()), "nothing")
-    return EventFacts(
-        perf_name, "not_supported", f"perf ended with code {probe.exit_code} and said: {said}"
-    )
+    return fact("not_supported", f"perf ended with code {probe.exit_code} and said: {said}")

@@ -33,23 +33,14 @@ def what_keeps_out(
 ) -> dict[str, Refusal]:
     """Return what keeps connections of the other machine out ``here``, and ours out ``there``.
 
-    Parameters
-    ----------
-    hosts, addresses
-        This machine and the other one, and the address of each.
-    ports
-        The first and the last port that programs may listen at; None for any.
-
-    Raises
-    ------
-    Unavailable
-        If no port is free, or there is no Python to try with.
-    HostError
-        If the other machine does not answer.
+    Each has its address, this machine first. Programs may listen at a first to a last port, or at
+    any. Without a free port, or a Python to try with, this is Unavailable.
     """
     here, there = hosts
     ours, theirs = addresses
-    python = _python(there)
+    python = next((name for name in _PYTHONS if there.find_tool(name)), None)
+    if python is None:
+        raise Unavailable(f"{there.name} has no {_PYTHONS[0]} on its PATH", "install python3 there")
     (port,) = here.free_ports(ours, 1, ports)
     with socket.create_server((ours, port)):
         came = there.run([python, "-c", _CONNECT, ours, str(port)]).returncode == 0
@@ -91,11 +82,3 @@ def _dropped(host: Host, address: str, source: str, ports: tuple[int, int] | Non
         "reason": f"no TCP connection from {source} reaches {address} (tried)",
         "remedy": f"let TCP connections from {source} in on {host.name}, to {to}",
     }
-
-
-def _python(host: Host) -> str:
-    """Return the name of a Python of a machine."""
-    found = next((name for name in _PYTHONS if host.find_tool(name)), None)
-    if found is None:
-        raise Unavailable(f"{host.name} has no {_PYTHONS[0]} on its PATH", "install python3 there")
-    return found

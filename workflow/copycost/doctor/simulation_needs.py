@@ -2,13 +2,12 @@
 
 import re
 import subprocess
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from copycost.build.toolchain import compile_program
 from copycost.checkout import ROOT
-from copycost.doctor.finding import Finding
 from copycost.errors import CopycostError, Unavailable
 from copycost.hosts.facts.tools import describe_tool
 from copycost.hosts.guest.needs import Need
@@ -16,7 +15,6 @@ from copycost.hosts.guest.qemu import PROGRAM, find_qemu
 from copycost.hosts.local import LocalHost
 from copycost.measure.simulated.image import TOOLS
 
-_SECTION = "Simulated counts"
 _OF_GUESTS = ("busybox", "kernel")
 _OLDEST_QEMU = (7, 2)
 _NEWER = (
@@ -26,13 +24,7 @@ _NEWER = (
 
 
 def simulation_needs(guests: Iterable[Need]) -> list[Need]:
-    """Return what simulated counts take.
-
-    Parameters
-    ----------
-    guests
-        What `guest_needs` says: parts of it are needed here too.
-    """
+    """Return what simulated counts take; parts of what `guest_needs` says are needed here too."""
     return [
         _tried("QEMU with plugins", "runs the guest", require_plugins),
         _tried("plugin", "counts in it", _build_plugin),
@@ -41,34 +33,10 @@ def simulation_needs(guests: Iterable[Need]) -> list[Need]:
     ]
 
 
-def judge_simulation(needs: Iterable[Need]) -> Iterator[Finding]:
-    """Yield what is missing for simulated counts, or that nothing is."""
-    missing = [need for need in needs if need.found is None]
-    for need in missing:
-        note = f"{need.reason}; it {need.use}" if need.reason else need.use
-        yield Finding(_SECTION, need.name, "missing", "missing", note, need.remedy)
-    if not missing:
-        yield Finding(
-            _SECTION,
-            "cache model",
-            "ok",
-            "yes",
-            "./run simulated says which level of the caches misses what, where none is counted",
-        )
-
-
 def require_plugins(said: Callable[[str, str], str] | None = None) -> None:
-    """Do nothing where QEMU takes plugins of the interface that ours is written for.
+    """Raise Unavailable unless QEMU takes plugins of the interface that ours is written for.
 
-    Parameters
-    ----------
-    said
-        What QEMU, a path, prints with an option; by default it is run.
-
-    Raises
-    ------
-    Unavailable
-        If there is no QEMU, an older one, or one built without plugins.
+    By default QEMU, a path, is run for what is `said` with an option.
     """
     said = said or _said
     qemu = find_qemu()

@@ -2,8 +2,9 @@
 
 import pytest
 
-from copycost.doctor import findings_simulated
-from copycost.doctor.findings_simulated import judge_simulation, require_plugins, simulation_needs
+from copycost.doctor import simulation_needs as needs
+from copycost.doctor.findings import judge_simulation
+from copycost.doctor.simulation_needs import require_plugins, simulation_needs
 from copycost.errors import Unavailable
 from copycost.hosts.guest.needs import Need
 
@@ -28,7 +29,7 @@ def test_what_is_missing_has_its_reason_and_its_remedy() -> None:
 
 @pytest.fixture
 def qemu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(findings_simulated, "find_qemu", lambda: "/usr/bin/qemu")
+    monkeypatch.setattr(needs, "find_qemu", lambda: "/usr/bin/qemu")
 
 
 @pytest.mark.parametrize(
