@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from copycost.compare.hosts import report
-from copycost.compare.hosts.facts import Fleet
-from copycost.compare.hosts.gathering import gather
+from copycost.compare.hosts.gathering import Fleet, gather
 from copycost.compare.hosts.host_facts import told_by
 from copycost.compare.hosts.host_results import read_sets
 from copycost.compare.hosts.host_tables import all_tables, usable_cpus

@@ -8,7 +8,7 @@ import yaml
 from unit.compare.hosts.made import write_run
 from unit.snakefile.fake_slurm import FakeSlurm, fake_slurm
 
-from copycost.compare.hosts.export import write_archive
+from copycost.compare.hosts.export_command import archive_of
 from copycost.compare.hosts.import_archive import read_parcel
 from copycost.config.check import check_config
 from copycost.config.problems import Source, Surroundings
@@ -46,7 +46,7 @@ def test_why_a_node_failed_and_what_it_brought_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = read_parcel(write_run(tmp_path / "run"), "n1")
-    write_archive(run, NODES / "n1.part.zip")
+    (NODES / "n1.part.zip").write_bytes(archive_of(run))
     for node, end in (("n1", "packed"), ("n2", "no compiler")):
         (LOGS / f"{node}.log").write_text(f"first\nsecond\nthird\nnode {node}: {end}\n")
     (NODES / "n3.zip").touch()

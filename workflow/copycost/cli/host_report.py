@@ -15,7 +15,7 @@ from typing import Any, cast
 import yaml
 
 from copycost.checkout import ROOT
-from copycost.compare.hosts.host_results import FLEET, HostSet, read_sets, unreadable_sets
+from copycost.compare.hosts.host_results import FLEET, HostSet, read_all_sets
 from copycost.compare.hosts.privacy import SECTIONS
 from copycost.config.cells import Cell
 from copycost.config.passes import GIVEN_PATH, write_pass
@@ -120,7 +120,8 @@ def _section_of(cell: Cell) -> str:
 def main(arguments: Sequence[str]) -> int:
     """Write the report on a host; the words behind its name are Snakemake's options."""
     name, *options = arguments
-    sets, unreadable = {one.name: one for one in read_sets(FLEET)}, unreadable_sets(FLEET)
+    found, unreadable = read_all_sets(FLEET)
+    sets = {one.name: one for one in found}
     try:
         if name in unreadable:
             raise DataError(f"host={name}: {unreadable[name]}")

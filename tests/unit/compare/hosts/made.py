@@ -15,7 +15,8 @@ from sample_records import sample_record, with_round_trips
 from synthetic import Run, make_config, make_host
 
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.compare.hosts.facts import Fleet, fleet_facts
+from copycost.compare.hosts.facts import fleet_facts
+from copycost.compare.hosts.gathering import Fleet
 from copycost.compare.hosts.host_tables import SETTINGS
 from copycost.compare.hosts.import_archive import Parcel, read_parcel
 from copycost.compare.hosts.meta_analysis import Effect

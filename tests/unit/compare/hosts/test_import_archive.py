@@ -13,7 +13,7 @@ from sample_records import with_round_trips
 from unit.compare.hosts.made import path_of, records_of, write_run
 
 from copycost.compare.hosts.archive_reader import LARGEST_FILE, MOST_FILES, FolderStore
-from copycost.compare.hosts.export import archive_of
+from copycost.compare.hosts.export_command import archive_of
 from copycost.compare.hosts.import_archive import read_parcel
 from copycost.compare.hosts.names import require_name
 from copycost.errors import ConfigError, DataError

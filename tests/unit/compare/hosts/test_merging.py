@@ -6,8 +6,8 @@ import pytest
 from unit.compare.hosts.made import Records, host_facts, records_of, write_run
 
 from copycost.__main__ import main
-from copycost.compare.hosts.export import write_archive
-from copycost.compare.hosts.host_results import HostSet, read_sets, unreadable_sets
+from copycost.compare.hosts.export_command import archive_of
+from copycost.compare.hosts.host_results import HostSet, read_all_sets, read_sets
 from copycost.compare.hosts.import_archive import read_parcel
 from copycost.compare.hosts.merge_command import said_of
 from copycost.compare.hosts.merging import Merged, merge
@@ -145,7 +145,7 @@ def test_two_hosts_that_nobody_has_named_are_not_taken_for_one(tmp_path: Path) -
     assert "nobody has named its host" in said
     assert f"merge it as {name}=" in said
     archive = tmp_path / "unnamed.zip"
-    write_archive(read_parcel(tmp_path / "unnamed2"), archive)
+    archive.write_bytes(archive_of(read_parcel(tmp_path / "unnamed2")))
     with pytest.raises(DataError, match="nobody has named its host"):
         merge(read_parcel(archive), tmp_path / "fleet")
     again = merge(read_parcel(archive, name), tmp_path / "fleet")
@@ -166,7 +166,7 @@ def test_nothing_is_added_to_a_host_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"cannot be added to lab: .*set\.json, line 1"):
         merged(tmp_path, records_of())
     assert read_sets(tmp_path / "fleet") == []
-    assert set(unreadable_sets(tmp_path / "fleet")) == {"lab"}
+    assert set(read_all_sets(tmp_path / "fleet")[1]) == {"lab"}
     assert len(one.records) == 6, "and what is there stays"
     (one.folder / "set.json").write_text(text)
     one.records[0].write_text("{")

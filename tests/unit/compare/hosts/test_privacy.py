@@ -11,7 +11,7 @@ import pytest
 import yaml
 from unit.compare.hosts.made import host_facts, records_of, write_run
 
-from copycost.compare.hosts.export import archive_of
+from copycost.compare.hosts.export_command import archive_of
 from copycost.compare.hosts.import_archive import read_parcel
 from copycost.compare.hosts.privacy import SECTIONS, without_private
 from copycost.config.sources import usual_tree

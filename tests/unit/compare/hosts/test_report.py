@@ -14,7 +14,7 @@ from report.checks import check_pdf
 from unit.compare.hosts.made import WAYS, real, records_of, write_run
 
 from copycost.__main__ import main
-from copycost.compare.hosts.export import write_archive
+from copycost.compare.hosts.export_command import archive_of
 from copycost.compare.hosts.gathering import gather
 from copycost.compare.hosts.host_results import describe, read_sets
 from copycost.errors import DataError
@@ -279,7 +279,7 @@ def test_a_folder_without_hosts_is_said(tmp_path: Path) -> None:
 
 def test_one_host_of_a_fleet_has_a_report_of_its_own(tmp_path: Path) -> None:
     archive = tmp_path / "x.zip"
-    write_archive(real(tmp_path), archive)
+    archive.write_bytes(archive_of(real(tmp_path)))
     fleet = tmp_path / "fleet"
     assert main(["merge", str(archive), "--into", str(fleet), "--no-report"]) == 0
     assert main(["audit", str(fleet / "host=lab"), "--formats", "html"]) == 0

@@ -43,23 +43,11 @@ class Store(Protocol):
         """Yield the names of all files of interest, with `/` between folders."""
 
     def read(self, name: str) -> bytes:
-        """Return the content of a file.
-
-        Raises
-        ------
-        DataError
-            If it is no plain file, or too large.
-        """
+        """Return the content of a file; DataError if it is no plain file, or too large."""
 
 
 def open_store(path: Path) -> Store:
-    """Return the files of an export, or of the results of a run.
-
-    Raises
-    ------
-    DataError
-        If there are none.
-    """
+    """Return the files of an export, or of the results of a run; DataError if there are none."""
     if path.is_file():
         return ZipStore(path)
     for folder in (path / "results", path):

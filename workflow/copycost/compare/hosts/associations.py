@@ -5,7 +5,7 @@ that share a value mostly share others too.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import stats
@@ -38,20 +38,12 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Association:
-    """A fact that goes with an effect.
+    """A fact that goes with an effect, and is told by so many hosts.
 
-    Attributes
-    ----------
-    name
-        Of the fact.
-    p_value
-        Corrected for the number of facts (Holm), and of effects that are looked at (Bonferroni).
-    sign
-        Of a number: 1 where the effect rises with it, -1 where it falls; 0 of a text.
-    groups
-        Of a text: each value with the number of hosts and the mean of their effects [logarithm].
-    n
-        Hosts that tell it.
+    The p-value is corrected for the number of facts (Holm), and of effects that are looked at
+    (Bonferroni). Of a number, the sign is 1 where the effect rises with it, -1 where it falls; of a
+    text it is 0, and groups are each value with the number of hosts and the mean of their effects
+    [logarithm].
     """
 
     name: str
@@ -65,22 +57,14 @@ def associations(effects: FloatArray, facts: Sequence[Fact], n_looks: int = 1) -
     """Return the facts that go with an effect, the surest first.
 
     Numbers are tested by Spearman's rank correlation, texts by Kruskal and Wallis' test over values
-    that three hosts share at least.
-
-    Parameters
-    ----------
-    effects
-        Shape (n_hosts,): logarithms; NaN where a host has none.
-    facts
-        With as many values each.
-    n_looks
-        Effects of which this is asked in one report: it is for all of them together that hardly
-        ever a fact is shown which goes with none.
+    that three hosts share at least. Effects are logarithms, NaN where a host has none; of `n_looks`
+    of them this is asked in one report, and it is for all of them together that hardly ever a fact
+    is shown which goes with none.
     """
     tested = [found for fact in facts if (found := _tested(effects, fact)) is not None]
     corrected = n_looks * holm(np.array([one.p_value for one in tested], dtype=np.float64))
     shown = [
-        Association(one.name, float(p_value), one.sign, one.groups, one.n)
+        replace(one, p_value=float(p_value))
         for one, p_value in zip(tested, corrected, strict=True)
         if p_value < _LEVEL
     ]
@@ -98,20 +82,15 @@ def _tested(effects: FloatArray, fact: Fact) -> Association | None:
     if fact.is_number:
         numbers = [float(str(value)) for value, _ in known]
         found = stats.spearmanr(numbers, [effect for _, effect in known])
-        return Association(
-            fact.name, float(found.pvalue), int(np.sign(found.statistic)), (), len(known)
-        )
+        sign = int(np.sign(found.statistic))
+        return Association(fact.name, float(found.pvalue), sign, (), len(known))
     by_value: dict[str, list[float]] = {}
     for value, effect in known:
         by_value.setdefault(str(value), []).append(effect)
     several = {text: of for text, of in by_value.items() if len(of) >= _FEWEST_OF_A_VALUE}
-    if len(several) < 2:
-        return None
-    if len({effect for of in several.values() for effect in of}) < 2:
+    if len(several) < 2 or len({effect for of in several.values() for effect in of}) < 2:
         return None
     p_value = float(stats.kruskal(*several.values()).pvalue)
-    groups = sorted(
-        ((text, len(of), float(np.mean(of))) for text, of in several.items()),
-        key=lambda one: -one[1],
-    )
+    groups = [(text, len(of), float(np.mean(of))) for text, of in several.items()]
+    groups.sort(key=lambda one: -one[1])
     return Association(fact.name, p_value, 0, tuple(groups), sum(map(len, several.values())))

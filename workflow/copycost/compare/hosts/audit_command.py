@@ -9,7 +9,7 @@ from copycost.audit import command
 from copycost.audit.command import add_arguments
 from copycost.audit.templates import fill
 from copycost.compare.hosts.gathering import gather
-from copycost.compare.hosts.host_results import HostSet, read_set
+from copycost.compare.hosts.host_results import read_set
 from copycost.compare.hosts.host_tables import all_tables, usable_cpus
 from copycost.wording.words import one_line
 
@@ -25,24 +25,18 @@ EPILOG = ""
 
 
 def run(options: argparse.Namespace) -> int:
-    """Audit a file, or the hosts of a folder; return 0 whatever the verdicts are.
-
-    Raises
-    ------
-    CopycostError
-        If something cannot be read.
-    """
+    """Audit a file, or the hosts of a folder; return 0 whatever the verdicts are."""
     folder: Path = options.file
     if not folder.is_dir():
         return command.run(options)
-    n_workers = usable_cpus()
     if (folder / "set.json").is_file():
-        one = read_set(folder)
-        command.audit_file(
-            _cells_of(one), output=options.output or folder / "report", formats=options.formats
-        )
+        (tables,) = all_tables([read_set(folder)], 1)
+        cells = folder / "tables" / "cells.csv"
+        tables.cells.to_csv(cells, index=False)
+        output = options.output or folder / "report"
+        command.audit_file(cells, output=output, formats=options.formats)
         return 0
-    fleet = gather(folder, n_workers)
+    fleet = gather(folder, usable_cpus())
     for one in fleet.sets:
         said = verdict_of(one.name, fleet.one_kernel.get(one.name), fleet.findings[one.name])
         print(f"{one.name}: {said}")
@@ -57,11 +51,3 @@ def verdict_of(name: str, same_as: str | None, findings: Sequence[Facts]) -> str
     text = fill("fleet_audit.txt.j2", name=name, same_as=same_as, refuting=refuting,
                 n_more=len(findings) - len(refuting))  # fmt: skip
     return one_line(text)
-
-
-def _cells_of(one: HostSet) -> Path:
-    """Write the cells of a host as a table that an audit reads; return its path."""
-    (tables,) = all_tables([one], 1)
-    path = one.folder / "tables" / "cells.csv"
-    tables.cells.to_csv(path, index=False)
-    return path

@@ -3,8 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,11 +10,11 @@ import pandas as pd
 from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.metrics import ROUND_TRIP_TIMES, THROUGHPUT
 from copycost.compare.hosts.associations import FEWEST_HOSTS, associations
-from copycost.compare.hosts.host_facts import Told, compared_facts, shown_fact, unlike_others
+from copycost.compare.hosts.gathering import Fleet
+from copycost.compare.hosts.host_facts import compared_facts, shown_fact, unlike_others
 from copycost.compare.hosts.host_results import HostSet
-from copycost.compare.hosts.host_tables import SETTINGS, HostTables, emulated_of
+from copycost.compare.hosts.host_tables import SETTINGS
 from copycost.compare.hosts.meta_analysis import Cell, Effect
-from copycost.compare.hosts.verdicts import holds_at, verdict_of
 from copycost.figures.markers import in_order
 from copycost.stats.crossover import Outcome
 from copycost.stats.random_effects import FEWEST
@@ -28,62 +26,16 @@ POINT_BYTES = 65536
 _MOST_NAMED = 8
 
 
-@dataclass(frozen=True)
-class Fleet:
-    """All hosts with what was made of their records.
-
-    Attributes
-    ----------
-    sets
-        Every state of every host.
-    used
-        Those that enter what is said of hosts in general: the last state of each, unless it is
-        on the kernel of another.
-    left_out
-        Why others do not, by their names: ``older`` or ``one_kernel``.
-    tables
-        Of all of them, by name.
-    told
-        What each host is, by name.
-    findings
-        What speaks against the numbers of each, by name.
-    one_kernel
-        Hosts that ran on the kernel of another one, with that one.
-    unreadable
-        Hosts that cannot be read any more, and why not; they are in none of the others.
-    """
-
-    sets: Sequence[HostSet]
-    used: Sequence[str]
-    left_out: Mapping[str, str]
-    tables: Mapping[str, HostTables]
-    told: Mapping[str, Told]
-    findings: Mapping[str, Sequence[Facts]]
-    one_kernel: Mapping[str, str]
-    unreadable: Mapping[str, str] = field(default_factory=dict)
-
-
 def fleet_facts(
     fleet: Fleet, effects: Mapping[Cell, Effect], crossovers: pd.DataFrame, *, n_simulated: int
 ) -> Facts:
-    """Return what the report says.
+    """Return what the report says, of hosts of which so many say that they are simulated.
 
-    Parameters
-    ----------
-    n_simulated
-        Of the hosts that are used, those that say of themselves that they are simulated.
-
-    Keys
-    ----
-    hosts
-        What each is, and whether it enters what is said of all.
-    emulated
-        See `copycost.compare.hosts.host_tables.emulated_of`.
-    conditions, round_trips
-        Per condition its pairs; see `_pair`.
+    ``emulated`` is how many repetitions of emulated guests enter no ratio, and of how many hosts.
     """
     trips = {cell: effect for cell, effect in effects.items() if cell[3] in ROUND_TRIP_TIMES}
     streams = {cell: effect for cell, effect in effects.items() if cell not in trips}
+    emulated = [fleet.tables[name].n_emulated for name in fleet.used]
     facts: Facts = plain(
         {
             "schema_version": SCHEMA_VERSION,
@@ -100,8 +52,12 @@ def fleet_facts(
                 }
                 for name in dict.fromkeys(fleet.one_kernel.values())
             ],
-            "emulated": emulated_of([fleet.tables[name] for name in fleet.used]),
-            "doubted": _doubted(fleet),
+            "emulated": {"n_repetitions": sum(emulated), "n_hosts": sum(n > 0 for n in emulated)},
+            "doubted": [
+                {"name": one.name, "findings": refuting}
+                for one in fleet.sets
+                if (refuting := [of for of in fleet.findings[one.name] if of["refutes"]])
+            ],
             "unreadable": [{"name": name, "why": why} for name, why in fleet.unreadable.items()],
             "enough_for_intervals": len(fleet.used) >= FEWEST,
             "enough_for_facts": len(fleet.used) >= FEWEST_HOSTS,
@@ -130,15 +86,6 @@ def _host(fleet: Fleet, one: HostSet) -> Facts:
     }
 
 
-def _doubted(fleet: Fleet) -> list[Facts]:
-    """Return the hosts whose numbers an audit says something against."""
-    found = {
-        one.name: [each for each in fleet.findings[one.name] if each["refutes"]]
-        for one in fleet.sets
-    }
-    return [{"name": name, "findings": of} for name, of in found.items() if of]
-
-
 def _alike(fleet: Fleet) -> list[Facts]:
     """Return the facts that every host tells, and tells alike."""
     if len(fleet.used) < 2:
@@ -156,21 +103,14 @@ def _alike(fleet: Fleet) -> list[Facts]:
 def _conditions(
     fleet: Fleet, effects: Mapping[Cell, Effect], crossovers: pd.DataFrame | None
 ) -> list[Facts]:
-    pairs: dict[str, list[tuple[str, str]]] = {}
-    for condition, implementation, baseline, *_ in effects:
-        of = pairs.setdefault(condition, [])
-        if (implementation, baseline) not in of:
-            of.append((implementation, baseline))
+    pairs: dict[str, dict[tuple[str, str], dict[Cell, Effect]]] = {}
+    for cell, effect in effects.items():
+        pairs.setdefault(cell[0], {}).setdefault(cell[1:3], {})[cell] = effect
     return [
-        {
-            "name": condition,
-            "pairs": [
-                _pair(fleet, effects, crossovers, condition, *pair)
-                for pair in sorted(of, key=_order)
-            ],
-        }
+        {"name": condition,
+         "pairs": [_pair(fleet, of[pair], crossovers) for pair in sorted(of, key=_order)]}
         for condition, of in sorted(pairs.items())
-    ]
+    ]  # fmt: skip
 
 
 def _order(pair: tuple[str, str]) -> tuple[int, int]:
@@ -178,31 +118,22 @@ def _order(pair: tuple[str, str]) -> tuple[int, int]:
     return order.index(pair[1]), order.index(pair[0])
 
 
-def _pair(
-    fleet: Fleet,
-    effects: Mapping[Cell, Effect],
-    crossovers: pd.DataFrame | None,
-    condition: str,
-    implementation: str,
-    baseline: str,
-) -> Facts:
+def _pair(fleet: Fleet, effects: Mapping[Cell, Effect], crossovers: pd.DataFrame | None) -> Facts:
     """Return what is said of one way beside another under one condition.
 
-    Keys
-    ----
-    n_threads
-        The fewest that most hosts have; all else is of these.
-    quantities
-        Throughput and CPU time per byte, or the median and the 99th percentile of round trips:
-        `point` (one size, by host), `sizes`, `holds`, `turns` (None of round trips).
+    All is of the fewest threads that most hosts have. Quantities are throughput and CPU time per
+    byte, or the median and the 99th percentile of round trips, of which nothing turns.
     """
-    head = (condition, implementation, baseline)
-    cells = {cell: effect for cell, effect in effects.items() if cell[:3] == head}
-    n_threads = _most_hosts(cells, 5, prefer=lambda n: n)
-    at = {cell: effect for cell, effect in cells.items() if cell[5] == n_threads}
+    condition, implementation, baseline, *_ = next(iter(effects))
+    most = max(effect.told.n for effect in effects.values())
+    n_threads = min(cell[5] for cell, effect in effects.items() if effect.told.n == most)
+    of_metric: dict[str, dict[int, Effect]] = {}
+    for cell, effect in effects.items():
+        if cell[5] == n_threads:
+            of_metric.setdefault(cell[3], {})[cell[4]] = effect
+    order = (THROUGHPUT, *ROUND_TRIP_TIMES)
     quantities = []
-    for metric in dict.fromkeys(cell[3] for cell in at):
-        of = {cell[4]: effect for cell, effect in at.items() if cell[3] == metric}
+    for metric in sorted(of_metric, key=lambda one: (*order, one).index(one)):
         mine = None
         if crossovers is not None:
             mine = crossovers[
@@ -212,9 +143,7 @@ def _pair(
                 & (crossovers["metric"] == metric)
                 & (crossovers["n_threads"] == n_threads)
             ]
-        quantities.append(_quantity(fleet, metric, of, mine))
-    order = (THROUGHPUT, *ROUND_TRIP_TIMES)
-    quantities.sort(key=lambda one: (*order, one["metric"]).index(one["metric"]))
+        quantities.append(_quantity(fleet, metric, of_metric[metric], mine))
     return {
         "condition": condition,
         "implementation": implementation,
@@ -222,15 +151,6 @@ def _pair(
         "n_threads": n_threads,
         "quantities": quantities,
     }
-
-
-def _most_hosts(cells: Mapping[Cell, Effect], axis: int, prefer: Any) -> int:  # noqa: ANN401
-    """Return the value of an axis that most hosts have; of several, the one preferred."""
-    most: dict[int, int] = {}
-    for cell, effect in cells.items():
-        value = int(str(cell[axis]))
-        most[value] = max(most.get(value, 0), effect.told.n)
-    return min((value for value, n in most.items() if n == max(most.values())), key=prefer)
 
 
 def _quantity(
@@ -256,22 +176,17 @@ def _quantity(
 
 def _size(size: int, effect: Effect, more_is_better: bool) -> Facts:
     told, signs = effect.told, effect.signs(more_is_better=more_is_better)
-    return {"msg_bytes": size} | _numbers(effect) | {
+    ends = np.exp([told.mean, told.low, told.high, told.next_low, told.next_high])
+    names = ("ratio", "low", "high", "next_low", "next_high")
+    return {
+        "msg_bytes": size, "n": told.n, **dict(zip(names, map(float, ends), strict=True)),
+        "spread": told.spread, "spread_low": told.spread_low, "spread_high": told.spread_high,
         "n_better": int((signs == 1).sum()),
         "n_worse": int((signs == -1).sum()),
         "n_open": int((signs == 0).sum()),
         "mean_sign": _side(told.low, told.high, more_is_better),
         "next_sign": _side(told.next_low, told.next_high, more_is_better),
     }  # fmt: skip
-
-
-def _numbers(effect: Effect) -> Facts:
-    told = effect.told
-    ends = np.exp([told.mean, told.low, told.high, told.next_low, told.next_high])
-    names = ("ratio", "low", "high", "next_low", "next_high")
-    return {"n": told.n, **dict(zip(names, map(float, ends), strict=True)),
-            "spread": told.spread, "spread_low": told.spread_low,
-            "spread_high": told.spread_high}  # fmt: skip
 
 
 def _side(low: float, high: float, more_is_better: bool) -> int:
@@ -327,12 +242,55 @@ def _turns(crossovers: pd.DataFrame) -> Facts:
         "n_from": len(turning),
         "middle_below": int(below[middle[0]]) if len(turning) else None,
         "middle_above": int(above[middle[0]]) if len(turning) else None,
-        "hosts": [_place(row) for row in crossovers.to_dict("records")],
-    }
+        "hosts": [
+            {"name": row["host"], "outcome": row["outcome"]}
+            | {end: None if math.isnan(row[end]) else int(row[end])
+               for end in ("below_bytes", "above_bytes")}
+            for row in crossovers.to_dict("records")
+        ],
+    }  # fmt: skip
 
 
-def _place(row: Mapping[Any, Any]) -> Facts:
-    ends = {end: row[end] for end in ("below_bytes", "above_bytes")}
-    return {"name": row["host"], "outcome": row["outcome"]} | {
-        end: None if math.isnan(value) else int(value) for end, value in ends.items()
-    }
+HOLDS_FOR = {
+    **dict.fromkeys(("better", "worse"), "every host"),
+    **dict.fromkeys(("better_but", "worse_but"), "all but a few"),
+    **dict.fromkeys(("mostly_better", "mostly_worse"), "the mean"),
+    **dict.fromkeys(("each_better", "each_worse"), "some hosts"),
+    "depends": "it depends", "few": "too few hosts", "open": "open",
+}  # fmt: skip
+"""What a verdict says, for a column of a table."""
+
+
+def verdict_of(one: Facts) -> str:
+    """Return what holds of hosts in general.
+
+    ``better`` and ``worse``: on every host, as far as can be told, and expected of a further one;
+    ``better_but``, ``worse_but``: expected of a further one, but a few are otherwise for sure;
+    ``mostly_...``: in the mean, which tells nothing of a further one; ``depends``: better on some
+    hosts and worse on others for sure; ``each_better``, ``each_worse``: on some hosts for sure and
+    on none the other way, though these hosts leave the mean open; ``open``: seen nowhere; ``few``:
+    too few hosts to say.
+    """
+    n_better, n_worse = one["n_better"], one["n_worse"]
+    if one["n"] < FEWEST and not (n_better and n_worse):
+        return "few"
+    if one["next_sign"] > 0:
+        return "better_but" if n_worse else "better"
+    if one["next_sign"] < 0:
+        return "worse_but" if n_better else "worse"
+    if n_better and n_worse:
+        return "depends"
+    if one["mean_sign"]:
+        return "mostly_better" if one["mean_sign"] > 0 else "mostly_worse"
+    if n_better or n_worse:
+        return "each_better" if n_better else "each_worse"
+    return "open"
+
+
+def holds_at(sizes: Sequence[Facts]) -> Facts:
+    """Return the sizes by what holds on all hosts: better, worse, or it depends on the host."""
+    found: dict[str, list[int]] = {"better": [], "worse": [], "depends": [], "open": []}
+    for one in sizes:
+        verdict = "depends" if one["n_better"] and one["n_worse"] else verdict_of(one)
+        found[verdict if verdict in found else "open"].append(one["msg_bytes"])
+    return dict(found)

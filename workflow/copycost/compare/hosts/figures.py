@@ -25,23 +25,24 @@ _ROW_CM, _THIN_CM, _LEAST_CM, _MOST_CM = 0.36, 0.055, 2.4, 15.0
 _LABEL_CM = 0.3
 """Between two names at an axis, at least."""
 
+_BETTER, _WORSE, _OPEN = "#2a7f62", "#b5523b", "#cfcfcf"
+_SIGNS = {"n_better": _BETTER, "n_open": _OPEN, "n_worse": _WORSE}
 _WHAT = {
     THROUGHPUT: "throughput",
     **dict(zip(ROUND_TRIP_TIMES, ("median round trip", "99th percentile"), strict=True)),
 }
-_COST = "CPU time per byte"
-_BETTER, _WORSE, _OPEN = "#2a7f62", "#b5523b", "#cfcfcf"
-_SIGNS = {"n_better": _BETTER, "n_open": _OPEN, "n_worse": _WORSE}
+
+
+def metric_words(metric: str) -> str:
+    """Return what a metric is called in figures and tables."""
+    return _WHAT.get(metric, "CPU time per byte")
 
 
 @styled
 def draw_forest(pair: Mapping[str, Any]) -> Drawn:
     """Draw the ratio of every host at one size, and the sizes at which each changes sides.
 
-    Parameters
-    ----------
-    pair
-        Of facts: a pair of ways under a condition, with both quantities.
+    The pair, of facts, is one of ways under a condition, with both quantities.
     """
     quantities = pair["quantities"]
     first = quantities[0]
@@ -110,10 +111,6 @@ def _label_blocks(
             axes.axhline(edge - 0.5, color=QUIET, lw=0.5, zorder=0.7)
 
 
-def _what(metric: str) -> str:
-    return _WHAT.get(metric, _COST)
-
-
 def _draw_ratios(
     axes: Axes, quantity: Mapping[str, Any], rows: Mapping[str, int], pair: Mapping[str, Any],
     *, thin: bool,
@@ -138,7 +135,9 @@ def _draw_ratios(
     axes.set_xscale("log")
     ends = [end for one in hosts for end in (one["low"], one["high"], one["ratio"]) if end]
     _ticks(axes.xaxis, min(ends), max(ends))
-    axes.set_xlabel(f"{_what(quantity['metric'])},\n{pair['implementation']} / {pair['baseline']}")
+    axes.set_xlabel(
+        f"{metric_words(quantity['metric'])},\n{pair['implementation']} / {pair['baseline']}"
+    )
     axes.tick_params(axis="y", length=0)
 
 
@@ -194,13 +193,11 @@ def _forest_table(pair: Mapping[str, Any]) -> pd.DataFrame:
         for one in quantity["point"]["hosts"]:
             place = places.get(one["name"], {})
             rows.append(
-                {"condition": pair["condition"], "implementation": pair["implementation"],
-                 "baseline": pair["baseline"], "metric": quantity["metric"],
-                 "msg_bytes": quantity["point"]["msg_bytes"], "n_threads": pair["n_threads"],
-                 "host": one["name"], "ratio": one["ratio"], "low": one["low"],
-                 "high": one["high"], "outcome": place.get("outcome"),
-                 "below_bytes": place.get("below_bytes"),
-                 "above_bytes": place.get("above_bytes")}
+                {name: pair[name] for name in ("condition", "implementation", "baseline")}
+                | {"metric": quantity["metric"], "msg_bytes": quantity["point"]["msg_bytes"],
+                   "n_threads": pair["n_threads"], "host": one["name"]}
+                | {name: one[name] for name in ("ratio", "low", "high")}
+                | {name: place.get(name) for name in ("outcome", "below_bytes", "above_bytes")}
             )  # fmt: skip
     return pd.DataFrame(rows)
 
@@ -226,9 +223,8 @@ def draw_sizes(pair: Mapping[str, Any]) -> Drawn:
         names = ("next_low", "next_high", "ratio")
         ends = [end for one in sizes for name in names if (end := one[name]) is not None]
         _ticks(above.yaxis, min(ends), max(ends))
-        above.set_title(
-            f"{_what(quantity['metric'])}, {pair['implementation']} / {pair['baseline']}"
-        )
+        what = metric_words(quantity["metric"])
+        above.set_title(f"{what}, {pair['implementation']} / {pair['baseline']}")
         _draw_shares(below, sizes)
         size_axis(below, pd.Series(x.astype(int)), WIDTH_CM / len(quantities) - 1.6)
         below.set_xlabel("message size")
@@ -241,12 +237,12 @@ def draw_sizes(pair: Mapping[str, Any]) -> Drawn:
         " rounds, corrected (Holm) for their number.",
     ]
     put_note(figure, wrap(" ".join(note), WIDTH_CM - 0.4, 7.2), 8.0)
+    ways = {name: pair[name] for name in ("condition", "implementation", "baseline")}
     table = pd.DataFrame(
-        [{"condition": pair["condition"], "implementation": pair["implementation"],
-          "baseline": pair["baseline"], "metric": quantity["metric"],
-          "n_threads": pair["n_threads"]} | one
-         for quantity in quantities for one in quantity["sizes"]]
-    )  # fmt: skip
+        ways | {"metric": quantity["metric"], "n_threads": pair["n_threads"]} | one
+        for quantity in quantities
+        for one in quantity["sizes"]
+    )
     return Drawn(figure, table)
 
 

@@ -1,17 +1,38 @@
 """All hosts of a fleet with their tables, and which of them say what holds of hosts in general."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from copycost.compare.hosts.facts import Fleet
+from copycost.analysis.json_values import Facts
 from copycost.compare.hosts.host_facts import Told, told_by
-from copycost.compare.hosts.host_results import HostSet, read_sets, state_of_name, unreadable_sets
+from copycost.compare.hosts.host_results import HostSet, read_all_sets, state_of_name
 from copycost.compare.hosts.host_tables import HostTables, read_tables, unmade_tables
 from copycost.errors import CopycostError, DataError
 
 _SIMULATED = "Simulated "
 # of records that do not tell it
 _NO_BOOT = frozenset({"", "unknown"})
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """All hosts with what was made of their records; the mappings are by their names.
+
+    Of the `sets`, every state of every host, those that are `used` enter what is said of hosts in
+    general: the last state of each, unless it is on the kernel of another, which `one_kernel`
+    tells. Others are `left_out` as ``older`` or ``one_kernel``. Findings speak against the numbers
+    of a host. Hosts that are `unreadable` by now are in none of the others, but here with why.
+    """
+
+    sets: Sequence[HostSet]
+    used: Sequence[str]
+    left_out: Mapping[str, str]
+    tables: Mapping[str, HostTables]
+    told: Mapping[str, Told]
+    findings: Mapping[str, Sequence[Facts]]
+    one_kernel: Mapping[str, str]
+    unreadable: Mapping[str, str] = field(default_factory=dict)
 
 
 def gather(folder: Path, n_workers: int) -> Fleet:
@@ -21,11 +42,6 @@ def gather(folder: Path, n_workers: int) -> Fleet:
     say, are left out; so are earlier states, and all but one of those that one kernel ran: nodes or
     containers of one machine, or copies of one host's results. What an audit finds odd is
     told, and leaves nobody out: a host that was busy is still one.
-
-    Raises
-    ------
-    DataError
-        If no host is left.
     """
     sets, told, unreadable = _readable(folder, n_workers)
     if not sets:
@@ -63,7 +79,7 @@ def _readable(
     folder: Path, n_workers: int
 ) -> tuple[list[HostSet], dict[str, Told], dict[str, str]]:
     """Return hosts whose tables are made and facts are read, these, and why others' are not."""
-    sets, unreadable = read_sets(folder), unreadable_sets(folder)
+    sets, unreadable = read_all_sets(folder)
     unreadable |= unmade_tables(sets, n_workers)
     told: dict[str, Told] = {}
     for one in sets:

@@ -31,7 +31,6 @@ _NUMBERS = {
     "memory": ("memory", "total_bytes"),
     "timer frequency": ("kernel", "hz"),
 }
-NO_HYPERVISOR = "none"
 
 
 def told_by(one: HostSet) -> Told:
@@ -39,8 +38,9 @@ def told_by(one: HostSet) -> Told:
     host = one.facts()
     told: Told = {name: _text(_at(host, path)) for name, path in _TEXTS.items()}
     told |= {name: _number(_at(host, path)) for name, path in _NUMBERS.items()}
-    told["kernel series"] = _series(told["kernel"])
-    told["virtualisation"] = told["virtualisation"] or NO_HYPERVISOR
+    series = re.match(r"\d+\.\d+", str(told["kernel"] or ""))
+    told["kernel series"] = f"Linux {series[0]}" if series else None
+    told["virtualisation"] = told["virtualisation"] or "none"
     told["memory floor"] = _floor(one)
     return told
 
@@ -53,14 +53,10 @@ def compared_facts(hosts: Sequence[Told]) -> list[Fact]:
 
 
 def unlike_others(place: int, hosts: Sequence[Told], disturbed: Sequence[float]) -> list[str]:
-    """Return what tells a host from all others, as words; it need not be why it lies off.
+    """Return what tells the host at a place from all others, as words.
 
-    Parameters
-    ----------
-    place
-        Which of the hosts.
-    disturbed
-        Share of each host's repetitions that have a warning (0 to 1).
+    It need not be why it lies off. `disturbed` is the share of each host's repetitions that have a
+    warning (0 to 1).
     """
     found = []
     for fact in compared_facts(hosts):
@@ -112,11 +108,6 @@ def _text(value: object) -> str | None:
 def _number(value: object) -> float | int | None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return value if is_number and 0 < value < 1e18 else None  # type: ignore[operator, return-value]
-
-
-def _series(release: object) -> str | None:
-    match = re.match(r"\d+\.\d+", str(release or ""))
-    return f"Linux {match[0]}" if match else None
 
 
 def _floor(one: HostSet) -> float | None:

@@ -38,24 +38,10 @@ _FOLDER = re.compile(r"host=(?P<host>[a-z0-9-]+)(?:_(?P<state>[1-9]\d*))?")
 
 @dataclass(frozen=True)
 class HostSet:
-    """One state of one host.
+    """One state of one host, from 1, and what tells it from the state before.
 
-    Attributes
-    ----------
-    folder
-        Where it lies.
-    host
-        What the host is called.
-    state
-        Which of its states, from 1.
-    changes
-        What tells it from the state before; nothing for the first.
-    n_records
-        How many it holds [count].
-    content
-        SHA-256 of all that it holds.
-    source
-        Where it was merged from, as an absolute path; None where that is not known.
+    `content` is the SHA-256 of all that it holds; `source` is where it was merged from, as an
+    absolute path, or None where that is not known.
     """
 
     folder: Path
@@ -91,11 +77,6 @@ class HostSet:
 
         That the folder still holds the same takes a fraction of the time to see that checking every
         value again would.
-
-        Raises
-        ------
-        DataError
-            If anything was changed since, or is of another version.
         """
         contents = _contents(self)
         if _digest_of(contents, self.folder) != self.content:
@@ -124,15 +105,11 @@ def folder_of(fleet: Path, host: str, state: int) -> Path:
 
 def read_sets(fleet: Path) -> list[HostSet]:
     """Return all states of all hosts of a fleet that can be read, by name and state."""
-    return _read(fleet)[0]
+    return read_all_sets(fleet)[0]
 
 
-def unreadable_sets(fleet: Path) -> dict[str, str]:
-    """Return the names of sets whose description cannot be read, each with a sentence on why."""
-    return _read(fleet)[1]
-
-
-def _read(fleet: Path) -> tuple[list[HostSet], dict[str, str]]:
+def read_all_sets(fleet: Path) -> tuple[list[HostSet], dict[str, str]]:
+    """Return the same, and the names of sets that cannot be read, each with a sentence on why."""
     found, unreadable = [], {}
     for folder in sorted(fleet.glob("host=*")):
         if not _FOLDER.fullmatch(folder.name) or not (folder / "set.json").is_file():
@@ -145,13 +122,7 @@ def _read(fleet: Path) -> tuple[list[HostSet], dict[str, str]]:
 
 
 def read_set(folder: Path) -> HostSet:
-    """Return the state of a host that lies in a folder.
-
-    Raises
-    ------
-    DataError
-        If its description cannot be read, or is of another folder.
-    """
+    """Return the state of a host that lies in a folder."""
     try:
         said = SET.read(folder / "set.json")
     except CopycostError as error:

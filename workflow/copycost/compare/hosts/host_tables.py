@@ -3,10 +3,10 @@
 import hashlib
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import ROUND_TRIP_TIMES, THROUGHPUT
 from copycost.analysis.tables import compare, compared_pairs
-from copycost.audit.dataset import Dataset, dataset_of_cells
+from copycost.audit.dataset import dataset_of_cells
 from copycost.audit.facts import finding_facts
 from copycost.audit.mapping import FileMapping
 from copycost.audit.plausibility import check_plausibility
@@ -57,19 +57,10 @@ _STAMP = "made.stamp"
 class HostTables:
     """What is made of the records of one state of a host.
 
-    Attributes
-    ----------
-    cells
-        The table of cells, rounds numbered from 1 without gaps.
-    ratios
-        As ``ratios.csv`` of a run, throughput and CPU time per byte; and the same of round trips,
-        by their `ROUND_TRIP_TIMES`, where the host measured them.
-    crossovers
-        `CROSSOVER_COLUMNS`: one row per condition, pair, metric and number of threads.
-    trips
-        `TRIP_COLUMNS` of the table of round trips; no rows where the host measured none.
-    findings
-        What an audit finds against the numbers of cells and round trips.
+    In `cells` rounds are numbered from 1 without gaps. `ratios` are as ``ratios.csv`` of a run has
+    them, and the same of round trips, by their `ROUND_TRIP_TIMES`; `crossovers` have a row per
+    condition, pair, metric and number of threads; `trips` are `TRIP_COLUMNS`, without rows where
+    the host measured none; `findings` are what an audit finds against the numbers of both.
     """
 
     cells: pd.DataFrame
@@ -90,19 +81,9 @@ class HostTables:
         return float(warnings_of.notna().mean()) if len(warnings_of) else 0.0
 
 
-def emulated_of(tables: Sequence[HostTables]) -> Facts:
-    """Return how many repetitions of emulated guests enter no ratio, and of how many hosts."""
-    numbers = [of.n_emulated for of in tables]
-    return {"n_repetitions": sum(numbers), "n_hosts": sum(number > 0 for number in numbers)}
-
-
 def cells_path(one: HostSet) -> Path:
     """Return where the table of a host's cells lies."""
     return one.folder / "tables" / "cells.parquet"
-
-
-def _trips_path(one: HostSet) -> Path:
-    return one.folder / "tables" / "round_trips.parquet"
 
 
 def usable_cpus() -> int:
@@ -111,13 +92,7 @@ def usable_cpus() -> int:
 
 
 def all_tables(sets: Sequence[HostSet], n_workers: int) -> Iterator[HostTables]:
-    """Yield the tables of each host, in their order; on several CPUs where many are to be made.
-
-    Raises
-    ------
-    DataError
-        If the records of one contradict each other.
-    """
+    """Yield the tables of each host, in their order; DataError if those of one cannot be made."""
     for why in unmade_tables(sets, n_workers).values():
         raise DataError(why)
     for one in sets:
@@ -125,29 +100,25 @@ def all_tables(sets: Sequence[HostSet], n_workers: int) -> Iterator[HostTables]:
 
 
 def unmade_tables(sets: Sequence[HostSet], n_workers: int) -> dict[str, str]:
-    """Make the tables of each host; return those of which none can be made, with why."""
+    """Make the tables that are not of these records and this code; return hosts without, with why.
+
+    Several are made at a time, each in a process of its own.
+    """
     missing = [one for one in sets if not _is_made(one)]
-    attempt = partial(_problem_in, make_tables)
-    names = [one.name for one in missing]
-    if n_workers < 2 or len(missing) < 2:
-        return _failed(names, map(attempt, missing))
-    # forked: nothing here has threads that hold locks, and nothing is imported anew
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), ProcessPoolExecutor(n_workers, get_context("fork")) as pool:
+        # forked: nothing here has threads that hold locks, and nothing is imported anew
         warnings.simplefilter("ignore", DeprecationWarning)
-        with ProcessPoolExecutor(n_workers, get_context("fork")) as pool:
-            return _failed(names, pool.map(attempt, missing))
+        several = n_workers > 1 and len(missing) > 1
+        problems = list((pool.map if several else map)(_problem_in, missing))
+    return {one.name: why for one, why in zip(missing, problems, strict=True) if why is not None}
 
 
-def _problem_in(make: Callable[[HostSet], None], one: HostSet) -> str | None:
+def _problem_in(one: HostSet) -> str | None:
     try:
-        make(one)
+        make_tables(one)
     except (CopycostError, OSError) as error:
         return str(error)
     return None
-
-
-def _failed(names: Sequence[str], problems: Iterable[str | None]) -> dict[str, str]:
-    return {name: why for name, why in zip(names, problems, strict=True) if why is not None}
 
 
 def make_tables(one: HostSet) -> None:
@@ -161,7 +132,7 @@ def make_tables(one: HostSet) -> None:
     folder = one.folder / "tables"
     folder.mkdir(exist_ok=True)
     (folder / _STAMP).unlink(missing_ok=True)
-    cells.to_parquet(cells_path(one), index=False)
+    cells.to_parquet(folder / "cells.parquet", index=False)
     metrics = (THROUGHPUT, COST, COST_OF_SENDER)
     # every selection copies all columns
     about = (*KEY, "condition", "status", "accelerator", "reference")
@@ -169,19 +140,17 @@ def make_tables(one: HostSet) -> None:
     narrow = narrow[~_is_emulated(narrow)]
     ratios = [compare(narrow, SETTINGS, metrics)]
     table = make_table(_renumbered(trips), ROUND_TRIPS)
-    table.to_parquet(_trips_path(one), index=False)
+    table.to_parquet(folder / "round_trips.parquet", index=False)
     if trips:
         ratios.append(compare(table[~_is_emulated(table)], SETTINGS, ROUND_TRIP_TIMES))
     pd.concat(ratios, ignore_index=True).to_parquet(folder / "ratios.parquet", index=False)
     crossovers_of(narrow).to_parquet(folder / "crossovers.parquet", index=False)
-    found = [*check_round_trips(table, one.name), *check_plausibility(_dataset_of(one, cells))]
-    write_json(plain([finding_facts(finding, cells["condition"].nunique()) for finding in found]),
+    dataset = dataset_of_cells(cells, Path(one.name), "", FileMapping())
+    found = [*check_round_trips(table, one.name), *check_plausibility(dataset)]
+    n_conditions = cells["condition"].nunique()
+    write_json(plain([finding_facts(each, n_conditions) for each in found]),
                folder / "findings.json")  # fmt: skip
     (folder / _STAMP).write_text(_stamp_of(one), encoding="utf-8")
-
-
-def _dataset_of(one: HostSet, cells: pd.DataFrame) -> Dataset:
-    return dataset_of_cells(cells, Path(one.name), "", FileMapping())
 
 
 def _is_emulated(rows: pd.DataFrame) -> pd.Series:
@@ -199,7 +168,7 @@ def read_tables(one: HostSet) -> HostTables:
     cells, ratios, crossovers = (
         pd.read_parquet(folder / f"{name}.parquet") for name in ("cells", "ratios", "crossovers")
     )
-    trips = pd.read_parquet(_trips_path(one), columns=list(TRIP_COLUMNS))
+    trips = pd.read_parquet(folder / "round_trips.parquet", columns=list(TRIP_COLUMNS))
     return HostTables(cells, ratios, crossovers, trips, read_json(folder / "findings.json"))
 
 
@@ -210,30 +179,25 @@ def crossovers_of(cells: pd.DataFrame) -> pd.DataFrame:
     for (condition, testbed), part in measured.groupby(["condition", "testbed"], sort=True):
         cube = LogCube(part)
         cost = COST if receives_on(str(testbed)) else COST_OF_SENDER
-        grid = cells[cells["condition"] == condition]
-        sizes = {
-            (str(name), int(str(n))): set(of["msg_bytes"])
-            for (name, n), of in grid.groupby(["implementation", "n_threads"])
-        }
+        grid = cells[cells["condition"] == condition].groupby(["implementation", "n_threads"])
+        sizes = {(str(name), int(str(n))): set(of) for (name, n), of in grid["msg_bytes"]}
         for implementation, baseline in compared_pairs(part["implementation"]):
+            common = {
+                n: sorted(of & sizes.get((baseline, n), set()))
+                for (name, n), of in sorted(sizes.items())
+                if name == implementation
+            }
             for metric, sign in ((THROUGHPUT, 1.0), (cost, -1.0)):
                 logs = sign * cube.pair(metric, implementation, baseline)
-                threads = sorted({n for name, n in sizes if name == implementation})
-                for n_threads in threads:
-                    both = (
-                        sizes.get((name, n_threads), set()) for name in (implementation, baseline)
-                    )
-                    grid_sizes = sorted(set.intersection(*both))
+                for n_threads, grid_sizes in common.items():
                     if grid_sizes:
                         found = find_crossover(_by_size(logs, n_threads), grid_sizes, SETTINGS)
-                        turning = found.outcome.value in ("from", "up_to")
-                        change = found.changes[0] if turning else None
+                        outcome, ends = found.outcome.value, (np.nan, np.nan)
+                        if outcome in ("from", "up_to"):
+                            ends = (found.changes[0].below_bytes, found.changes[0].above_bytes)
                         rows.append(
-                            (condition, implementation, baseline, metric, n_threads,
-                             found.outcome.value,
-                             np.nan if change is None else change.below_bytes,
-                             np.nan if change is None else change.above_bytes)
-                        )  # fmt: skip
+                            (condition, implementation, baseline, metric, n_threads, outcome, *ends)
+                        )
     table = pd.DataFrame(rows, columns=list(CROSSOVER_COLUMNS))
     return table.astype({"below_bytes": "float64", "above_bytes": "float64"})
 

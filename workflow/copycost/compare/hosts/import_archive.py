@@ -1,6 +1,7 @@
 """The results of one host as somebody hands them on: read, and checked to the last value."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -50,27 +51,12 @@ Naming = Literal["given", "told", "made"]
 
 @dataclass(frozen=True)
 class Parcel:
-    """The results of one host, without what is private.
+    """The results of one host, without what is private; `source` is for sentences.
 
-    Attributes
-    ----------
-    source
-        Where they were read from, for sentences.
-    name
-        What the host is called.
-    naming
-        Who says so: ``given`` by whoever reads it, ``told`` by what was read, or ``made`` of what
-        the host is, which two machines may share.
-    host
-        Its facts.
-    config
-        The configuration, in the words of config.yaml; empty where it is not told.
-    memory
-        What a copy of memory costs there, None where it was not measured.
-    records
-        Streams and round trips, each of this state of the host; sorted by start.
-    n_elsewhere
-        Records that were left out since they are of another state of the host [count].
+    The name is ``given`` by whoever reads them, ``told`` by what was read, or ``made`` of what the
+    host is, which two machines may share. The configuration is in the words of config.yaml, and
+    empty where it is not told. Records of streams and round trips are sorted by start; those of
+    another state of the host, `n_elsewhere`, were left out.
     """
 
     source: str
@@ -92,11 +78,6 @@ def read_parcel(path: Path, name: str | None = None) -> Parcel:
         An archive or a folder.
     name
         What the host shall be called; None for what the export says, or a name made of what it is.
-
-    Raises
-    ------
-    DataError
-        Naming what is wrong with any of the files.
     """
     store = open_store(path)
     names = list(islice(store.names(), MOST_FILES + 1))
@@ -118,13 +99,10 @@ def read_parcel(path: Path, name: str | None = None) -> Parcel:
     kept, n_elsewhere = _records(store, records, host_digest(host or {}), problems)
     memory = _memory(store, names, problems)
     if problems:
-        more = len(problems) - _N_SHOWN
-        raise DataError(
-            "\n  ".join(
-                [f"{path}: refused", *problems[:_N_SHOWN]]
-                + ([f"and {more} more like these"] if more > 0 else [])
-            )
-        )
+        shown_problems = [f"{path}: refused", *problems[:_N_SHOWN]]
+        if len(problems) > _N_SHOWN:
+            shown_problems.append(f"and {len(problems) - _N_SHOWN} more like these")
+        raise DataError("\n  ".join(shown_problems))
     assert host is not None
     if not kept:
         raise DataError(
@@ -226,7 +204,7 @@ def _records(
     store: Store, names: Sequence[str], digest: str, problems: list[str]
 ) -> tuple[list[Record], int]:
     kept: list[Record] = []
-    versions: dict[object, int] = {}
+    versions: Counter[object] = Counter()
     n_elsewhere = n_bytes = 0
     for name in names:
         try:
@@ -239,8 +217,7 @@ def _records(
             for number, found in enumerate(several(load_record(content, shown(name)))):
                 version = found.get("schema_version") if isinstance(found, dict) else None
                 if version != SCHEMA_VERSION:
-                    known = version if isinstance(version, int) else "none"
-                    versions[known] = versions.get(known, 0) + 1
+                    versions[version if isinstance(version, int) else "none"] += 1
                     continue
                 records.append(check_record(found, shown(name)))
                 _require_known(records[-1], name, number)

@@ -48,13 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Merge what can be, say what became of each, and name what was refused.
-
-    Raises
-    ------
-    CopycostError
-        If the fleet itself cannot be read.
-    """
+    """Merge what can be, say what became of each, and name what was refused."""
     sources = [_named(one) for one in options.sources]
     refused = merge_all(sources, options.into, update=options.update)
     if not options.no_report and (read_sets(options.into) or not options.sources):
@@ -63,13 +57,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def report(fleet: Path, formats: Sequence[Format]) -> None:
-    """Make the tables of all hosts and the report over them, and print what it says in short.
-
-    Raises
-    ------
-    CopycostError
-        If there is no host, or its tables or the report cannot be made.
-    """
+    """Make the tables of all hosts and the report over them, and print what it says in short."""
     # Imported here: what is wrong with a source is said before figures and typesetting are loaded.
     from copycost.compare.hosts import gathering
     from copycost.compare.hosts import report as written

@@ -10,15 +10,13 @@ from copycost.compare.hosts.host_results import (
     HostSet,
     describe,
     folder_of,
+    read_all_sets,
     read_facts,
-    read_sets,
     state_of_name,
-    unreadable_sets,
     write_facts,
 )
 from copycost.compare.hosts.import_archive import Parcel
 from copycost.compare.hosts.privacy import without_private
-from copycost.config.cells import Cell
 from copycost.errors import CopycostError, DataError
 from copycost.records.record import Record, cell_of, host_digest, record_text
 from copycost.studies.memory.record import memory_text
@@ -32,18 +30,10 @@ _MOST_CHANGES = 20
 
 @dataclass(frozen=True)
 class Merged:
-    """What became of the results of one host.
+    """What became of the results of one host: the set that they are in now.
 
-    Attributes
-    ----------
-    into
-        The set that they are in now.
-    n_added, n_replaced, n_known
-        Records that are new, that took the place of older ones, and that were there [count].
-    is_further_run
-        Whether they are of another run than those that were there.
-    is_new_state
-        Whether the host had been merged before, in another state.
+    Records are new, took the place of older ones, or were there [count]; they may be of a further
+    run than those that were there, and of a host that was merged before in another state.
     """
 
     into: HostSet
@@ -72,18 +62,8 @@ def merge(parcel: Parcel, fleet: Path, *, update: bool = False) -> Merged:
     that are there, as further repetitions, its rounds together.
 
     Anybody can give a host any name. So results that nobody vouches for add to what is there, and
-    take the place of nothing that another source has brought.
-
-    Parameters
-    ----------
-    update
-        Whether the results are known to be of the host of that name, as those are to which whoever
-        merges has given it.
-
-    Raises
-    ------
-    DataError
-        If something cannot be read or written, or may be another host's.
+    take the place of nothing that another source has brought. Whoever merges vouches by an
+    `update`, or by giving the name.
     """
     vouched = update or parcel.naming == "given"
     source = str(Path(parcel.source).resolve())
@@ -96,19 +76,22 @@ def merge(parcel: Parcel, fleet: Path, *, update: bool = False) -> Merged:
     for record in placed.records:
         _write(cast("Record", dict(record) | {"host_digest": digest}), same.folder)
     if vouched or same.source == source:
-        _write_beside(parcel, same.folder, digest)
+        if parcel.config:
+            write_facts(dict(parcel.config), same.folder / "config.json")
+        if parcel.memory is not None:
+            text = memory_text({**parcel.memory, "host_digest": digest}, "memory.json")
+            (same.folder / "memory.json").write_text(text, encoding="utf-8")
         same = replace(same, source=source)
     n_added = len(placed.records) - placed.n_replaced
-    return Merged(
-        describe(same), n_added, placed.n_replaced, placed.n_known, placed.is_further_run,
-        is_new_state,
-    )  # fmt: skip
+    counts = (n_added, placed.n_replaced, placed.n_known)
+    return Merged(describe(same), *counts, placed.is_further_run, is_new_state)
 
 
 def _state_of(parcel: Parcel, fleet: Path, source: str, *, vouched: bool) -> tuple[HostSet, bool]:
     """Return the state that the results are of, and whether it is a new one of a host there."""
-    states = [one for one in read_sets(fleet) if one.host == parcel.name]
-    for name, why in unreadable_sets(fleet).items():
+    sets, unreadable = read_all_sets(fleet)
+    states = [one for one in sets if one.host == parcel.name]
+    for name, why in unreadable.items():
         if state_of_name(name)[0] == parcel.name:
             raise DataError(f"{parcel.source}: cannot be added to {name}: {why}")
     changes: list[str] = []
@@ -164,15 +147,6 @@ def _require_its_own(
         )
 
 
-def _write_beside(parcel: Parcel, folder: Path, digest: str) -> None:
-    """Write what a host's results have beside its records, in the place of what is there."""
-    if parcel.config:
-        write_facts(dict(parcel.config), folder / "config.json")
-    if parcel.memory is not None:
-        text = memory_text({**parcel.memory, "host_digest": digest}, "memory.json")
-        (folder / "memory.json").write_text(text, encoding="utf-8")
-
-
 def _placed(there: Sequence[Record], records: Sequence[Record]) -> _Placed:
     """Return which records are to be written as which repetitions."""
     when = {_moment(one): one["cell"]["rep"] for one in there}
@@ -182,11 +156,14 @@ def _placed(there: Sequence[Record], records: Sequence[Record]) -> _Placed:
         shift = when[_moment(shared[0])] - shared[0]["cell"]["rep"] if shared else 0
         new = [_shifted(one, shift) for one in records if _moment(one) not in when]
         # results that were merged before and have gone back since: the later measurement counts
-        new = [one for one in new if _is_later(one, by_cell.get(cell_of(one)))]
+        new = [
+            one for one in new
+            if (old := by_cell.get(cell_of(one))) is None or one["started_at"] > old["started_at"]
+        ]  # fmt: skip
         n_replaced = sum(cell_of(one) in by_cell for one in new)
         return _Placed(new, len(records) - len(new), n_replaced)
-    taken = {_without_rep(cell) for cell in by_cell}
-    meets = any(_without_rep(cell_of(one)) in taken for one in records)
+    taken = {replace(cell, rep=1) for cell in by_cell}
+    meets = any(replace(cell_of(one), rep=1) in taken for one in records)
     shift = -(-max(cell.rep for cell in by_cell) // RUN) * RUN if meets else 0
     return _Placed([_shifted(one, shift) for one in records], is_further_run=True)
 
@@ -195,17 +172,7 @@ def _moment(record: Record) -> tuple[str, int, str]:
     return record["boot_id"], record["start_ns"], record["study"]
 
 
-def _is_later(record: Record, old: Record | None) -> bool:
-    return old is None or record["started_at"] > old["started_at"]
-
-
-def _without_rep(cell: Cell) -> Cell:
-    return replace(cell, rep=1)
-
-
 def _shifted(record: Record, shift: int) -> Record:
-    if shift == 0:
-        return record
     cell: Mapping[str, object] = record["cell"] | {"rep": record["cell"]["rep"] + shift}
     return cast("Record", dict(record) | {"cell": dict(cell)})
 

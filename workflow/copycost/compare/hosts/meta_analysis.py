@@ -33,18 +33,16 @@ Cell = tuple[str, str, str, str, int, int]
 
 @dataclass(frozen=True)
 class Effect:
-    """One ratio, on all hosts.
+    """One ratio, on all hosts, and what is `told` of hosts in general; arrays are (n_hosts,).
 
     Attributes
     ----------
     logs, errors
-        Shape (n_hosts,): natural logarithm and its standard error; NaN where a host has none.
+        Natural logarithm and its standard error; NaN where a host has none.
     halves
         Half the width of each host's own interval; NaN where one round gives none.
     p_values
         Of "the ratio is 1", corrected for the number of hosts; NaN likewise.
-    told
-        What follows for hosts in general.
     beyond
         How far a host lies from where the others have it, where too far; see `outlying`.
     n_looks
@@ -75,7 +73,7 @@ def ratios_of(hosts: Mapping[str, HostTables]) -> pd.DataFrame:
     parts = []
     for name, tables in hosts.items():
         rows = tables.ratios
-        alone = rows["condition"].map(_is_sender_only)
+        alone = rows["condition"].map(lambda slug: Condition.from_slug(slug).sender_only)
         meant = np.where(alone, COST_OF_SENDER, COST)
         always = rows["metric"].isin((THROUGHPUT, *ROUND_TRIP_TIMES))
         kept = rows[always | (rows["metric"] == meant)].copy()
@@ -84,20 +82,8 @@ def ratios_of(hosts: Mapping[str, HostTables]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _is_sender_only(condition: str) -> bool:
-    return Condition.from_slug(condition).sender_only
-
-
 def effects_of(ratios: pd.DataFrame, hosts: Sequence[str]) -> dict[Cell, Effect]:
-    """Return each cell's ratio on all hosts.
-
-    Parameters
-    ----------
-    ratios
-        As `ratios_of` returns them.
-    hosts
-        The order of the hosts in every array.
-    """
+    """Return each cell's ratio, of `ratios_of`, on all hosts, in their order in every array."""
     place = {name: number for number, name in enumerate(hosts)}
     rows = ratios[ratios["n_pairs"] > 0]
     n_looks = rows.groupby(_CELL[:4]).ngroups
@@ -144,9 +130,5 @@ def across_table(effects: Mapping[Cell, Effect]) -> pd.DataFrame:
 
 def crossovers_of_all(hosts: Mapping[str, HostTables]) -> pd.DataFrame:
     """Return the crossovers of all hosts, with a column `host` in front."""
-    parts = []
-    for name, tables in hosts.items():
-        kept = tables.crossovers.copy()
-        kept.insert(0, "host", name)
-        parts.append(kept)
-    return pd.concat(parts, ignore_index=True)
+    tables = {name: tables.crossovers for name, tables in hosts.items()}
+    return pd.concat(tables, names=["host", None]).reset_index("host").reset_index(drop=True)

@@ -14,13 +14,7 @@ RULE = "1 to 40 small letters, digits and hyphens, such as lab-amd-2"
 
 
 def require_name(name: str, where: str) -> str:
-    """Return the name of a host if it can be one.
-
-    Raises
-    ------
-    ConfigError
-        If it cannot.
-    """
+    """Return the name of a host, if it can be one."""
     if not _NAME.fullmatch(name):
         raise ConfigError(f"{where}: {shown(name)!r} names no host; expected {RULE}")
     return name

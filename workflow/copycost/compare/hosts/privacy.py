@@ -75,13 +75,8 @@ def peers_of(config: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) ->
 def without_private(value: _T, peers: Sequence[str] = ()) -> _T:
     """Return facts or a record without what is private; shapes stay as the schemas have them.
 
-    Parameters
-    ----------
-    value
-        Any JSON value.
-    peers
-        Other machines, as ssh is told them. A testbed that is called by such a name, since nobody
-        has given it another, is called ``wire-other``, ``wire-other-2`` and so on.
+    Peers are other machines, as ssh is told them. A testbed that is called by such a name, since
+    nobody has given it another, is called ``wire-other``, ``wire-other-2`` and so on.
     """
     others = {
         Peer(name).name: f"other-{number}" if number > 1 else "other"

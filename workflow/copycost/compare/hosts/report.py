@@ -3,17 +3,17 @@
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from copycost.analysis.json_values import Facts
-from copycost.analysis.metrics import ROUND_TRIP_TIMES, THROUGHPUT
 from copycost.audit.templates import TEMPLATES, fill
-from copycost.compare.hosts.facts import Fleet, fleet_facts
-from copycost.compare.hosts.figures import NAMED_MOST, draw_forest, draw_sizes
-from copycost.compare.hosts.gathering import n_simulated
+from copycost.compare.hosts.facts import HOLDS_FOR, fleet_facts
+from copycost.compare.hosts.figures import NAMED_MOST, draw_forest, draw_sizes, metric_words
+from copycost.compare.hosts.gathering import Fleet, n_simulated
 from copycost.compare.hosts.host_tables import cells_path
 from copycost.compare.hosts.meta_analysis import (
     across_table,
@@ -21,7 +21,6 @@ from copycost.compare.hosts.meta_analysis import (
     effects_of,
     ratios_of,
 )
-from copycost.compare.hosts.verdicts import HOLDS_FOR
 from copycost.figures.output import save
 from copycost.records.files import write_json
 from copycost.report.assets import gather_assets
@@ -33,16 +32,13 @@ from copycost.wording.words import plural
 
 TITLE = "What each copy costs, on many hosts"
 _WIDTH = 80
+_HELD = ("better", "worse", "depends")
 _TOLD = {
     "kernel": "Linux", "processor": "Processor", "CPUs": "CPUs",
     "last-level cache": "Last-level cache", "virtualisation": "Virtual",
 }  # fmt: skip
 """Facts that the table of hosts has, with the titles of their columns."""
 
-_QUANTITIES = {
-    THROUGHPUT: "throughput",
-    **dict(zip(ROUND_TRIP_TIMES, ("median round trip", "99th percentile"), strict=True)),
-}
 COLUMNS = (
     ("On", "left"), ("Ratio", "left"), ("Of", "left"), ("Size", "right"), ("Holds for", "left"),
     ("Mean", "right"), ("Further host", "right"), ("Host to host", "right"), ("Hosts", "right"),
@@ -85,26 +81,18 @@ def _write_cells(fleet: Fleet, path: Path) -> None:
     import pyarrow as pa  # type: ignore[import-untyped]
     from pyarrow import parquet
 
-    writer = None
-    places = {one.name: cells_path(one) for one in fleet.sets}
-    for name in fleet.used:
-        table = parquet.read_table(places[name])
-        table = table.add_column(0, "host", pa.array([name] * len(table), pa.large_string()))
-        if writer is None:
-            writer = parquet.ParquetWriter(path, table.schema)
-        writer.write_table(table.cast(writer.schema))
-    if writer is not None:
-        writer.close()
+    with ExitStack() as stack:
+        writer = None
+        for one in (one for one in fleet.sets if one.name in fleet.used):
+            table = parquet.read_table(cells_path(one))
+            hosts = pa.array([one.name] * len(table), pa.large_string())
+            table = table.add_column(0, "host", hosts)
+            writer = writer or stack.enter_context(parquet.ParquetWriter(path, table.schema))
+            writer.write_table(table.cast(writer.schema))
 
 
 def write_report(facts: Facts, folder: Path, formats: Sequence[Format]) -> list[Path]:
-    """Draw the figures, write the report and typeset it; return the reports.
-
-    Raises
-    ------
-    DataError
-        If a template asks for a fact that there is not.
-    """
+    """Draw the figures, write the report and typeset it; return the reports."""
     out = folder / "report"
     drawn = out / "figures" / "across"
     drawn.mkdir(parents=True, exist_ok=True)
@@ -153,7 +141,10 @@ def table_rows(facts: Facts) -> dict[str, Any]:
         "across": [
             [*_head(pair, one), *_point(one["point"]), _from_size(one)] for pair, one in told
         ],
-        "sizes": [[*_head(*both), *held] for both in told if any(held := _held(both[1]))],
+        "sizes": [
+            [*_head(pair, one), *(sizes(held[name]) if held[name] else "" for name in _HELD)]
+            for pair, one in told if any((held := one["holds"])[name] for name in _HELD)
+        ],
         "outliers": [
             [code(host["name"]), *_head(pair, one), ratio(host["ratio"]),
              escape(join_and(host["unlike"])) if host["unlike"] else "nothing compared here"]
@@ -182,11 +173,7 @@ def table_rows(facts: Facts) -> dict[str, Any]:
 
 def _head(pair: Mapping[str, Any], quantity: Mapping[str, Any]) -> tuple[str, str, str]:
     names = f"{code(pair['implementation'])} / {code(pair['baseline'])}"
-    return code(pair["condition"]), names, _what(quantity)
-
-
-def _what(quantity: Mapping[str, Any]) -> str:
-    return _QUANTITIES.get(quantity["metric"], "CPU time per byte")
+    return code(pair["condition"]), names, metric_words(quantity["metric"])
 
 
 def _point(point: Mapping[str, Any]) -> list[str]:
@@ -212,11 +199,6 @@ def _from_size(quantity: Mapping[str, Any]) -> str:
         parts = [f"{span(turns['middle_below'], turns['middle_above'], size)} ({turns['n_from']})"]
     others = {name: n for name, n in turns["outcomes"].items() if n and name != "from"}
     return "; ".join([*parts, *(f"{name.replace('_', ' ')}: {n}" for name, n in others.items())])
-
-
-def _held(quantity: Mapping[str, Any]) -> list[str]:
-    held = quantity["holds"]
-    return [sizes(held[name]) if held[name] else "" for name in ("better", "worse", "depends")]
 
 
 def _how(fact: Mapping[str, Any]) -> str:
@@ -286,8 +268,9 @@ def _line(pair: Mapping[str, Any]) -> str:
     """Return the first quantity of a pair as the table of all has it."""
     first = pair["quantities"][0]
     at, holds, mean, further, _, hosts = _point(first["point"])
+    what = metric_words(first["metric"])
     line = (
-        f"{pair['condition']}, {pair['implementation']} / {pair['baseline']}, {_what(first)} at "
+        f"{pair['condition']}, {pair['implementation']} / {pair['baseline']}, {what} at "
         f"{at}: {mean}, {holds} (further host: {further}); better/open/worse on {hosts} hosts"
     )
     return f"{line}; from size: {_from_size(first)}" if first["turns"] else line

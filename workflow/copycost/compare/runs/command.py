@@ -3,13 +3,13 @@
 import argparse
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from copycost.compare.runs.facts import Comparison, compare_runs
+from copycost.compare.runs.facts import compare_runs
 from copycost.compare.runs.folders import read_results
 from copycost.compare.runs.regression_threshold import parse_gate
-from copycost.compare.runs.terminal import summary_lines
+from copycost.compare.runs.tables import summary_lines
 from copycost.compare.runs.verdicts import MEASURED_SPREAD, RunSpread
 from copycost.errors import ConfigError
 from copycost.report.render import FORMATS
@@ -62,13 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare, print what was found and write the report; return the exit code.
-
-    Raises
-    ------
-    CopycostError
-        If a folder cannot be read, or there is nothing to compare.
-    """
+    """Compare, print what was found and write the report; return the exit code."""
     folders_a, folders_b = _sides(options.runs, options.others)
     a, b = ([read_results(folder) for folder in side] for side in (folders_a, folders_b))
     stated = None
@@ -80,20 +74,16 @@ def run(options: argparse.Namespace) -> int:
         print(json.dumps(compared.facts, indent=1, ensure_ascii=False))
     else:
         print("\n".join(summary_lines(compared.facts)))
-        write(compared, options.output, options.formats)
+        # Imported here: what is wrong with a folder is said before figures and typesetting load.
+        from copycost.compare.runs.report import write_report
+
+        formats = [one for one in FORMATS if one in options.formats]
+        for path in write_report(compared, options.output, formats):
+            print(f"report: {path}")
     gates = compared.facts["gates"]
     if any(gate["fails"] for gate in gates):
         return EXIT_GATE
     return EXIT_CANNOT_TELL if any(gate["cannot_tell"] for gate in gates) else 0
-
-
-def write(compared: Comparison, folder: Path, formats: Collection[str]) -> None:
-    """Write the report and what it rests on, and say where."""
-    # Imported here: what is wrong with a folder is said before figures and typesetting are loaded.
-    from copycost.compare.runs import report
-
-    for path in report.write_report(compared, folder, [one for one in FORMATS if one in formats]):
-        print(f"report: {path}")
 
 
 def _sides(runs: Sequence[Path], others: Sequence[Path] | None) -> tuple[list[Path], list[Path]]:

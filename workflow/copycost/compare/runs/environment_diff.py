@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import pandas as pd
@@ -26,26 +27,19 @@ _SHOWN = 12  # characters of a digest
 def differences(a: Sequence[Results], b: Sequence[Results]) -> list[Facts]:
     """Return what the runs of one side have in common and those of the other have not.
 
-    Returns
-    -------
-    list of mapping
-        Each with `group` (host, guest, configuration, program or setting), `name`, and the values
-        of the sides, `a` and `b`, as lists of texts. Settings are those read back from the
-        connections of cells that both have: `n_cells` differ in it.
+    Each has `group`, `name`, and the values of the sides, `a` and `b`, as lists of texts. Settings
+    are those read back from the connections of cells that both have: `n_cells` differ in it.
     """
-    return [
-        *_named("host", [_host(run) for run in a], [_host(run) for run in b]),
-        *_named("guest", [_guest(run) for run in a], [_guest(run) for run in b]),
-        *_named("configuration", [_measure(run) for run in a], [_measure(run) for run in b]),
-        *_named("program", [_programs(run) for run in a], [_programs(run) for run in b]),
-        *_settings(a, b),
-    ]
+    told = {"host": _host, "guest": _guest, "configuration": _measure, "program": _programs}
+    named = (_named(group, map(of, a), map(of, b)) for group, of in told.items())
+    return [*chain.from_iterable(named), *_settings(a, b)]
 
 
 def _named(
-    group: str, a: Sequence[Mapping[str, str]], b: Sequence[Mapping[str, str]]
+    group: str, one: Iterable[Mapping[str, str]], other: Iterable[Mapping[str, str]]
 ) -> Iterator[Facts]:
     """Yield what no run of one side shares with any of the other."""
+    a, b = list(one), list(other)
     for name in dict.fromkeys(name for run in (*a, *b) for name in run):
         here, there = (
             list(dict.fromkeys(run.get(name, "none") for run in runs)) for runs in (a, b)

@@ -1,6 +1,7 @@
 """Everything that the comparison of two sides says, as numbers and verdicts."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -20,7 +21,6 @@ from copycost.compare.runs.samples import (
     rounds_of,
     shared_cells,
     sides_of,
-    without,
 )
 from copycost.compare.runs.verdicts import (
     CONFIDENCE,
@@ -42,11 +42,6 @@ CELL_COLUMNS = (
 are the runs, or rounds, behind it; `p_holm` is corrected for the cells of the same quantity, and
 `verdict` rests on that."""
 
-_WORDS = {
-    "throughput": ("slower", "faster"),
-    "cpu_time": ("cheaper", "more expensive"),
-    "round_trip": ("shorter", "longer"),
-}
 _NAMED_MOST = 8
 OPEN = "no difference seen"
 ONCE = "observed once"
@@ -56,15 +51,7 @@ _VAGUE = 20.0
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two sides compared.
-
-    Attributes
-    ----------
-    facts
-        What report and terminal say.
-    cells
-        `CELL_COLUMNS`, one row per quantity and cell that both sides have.
-    """
+    """Two sides compared: what report and terminal say, and the `CELL_COLUMNS` of common cells."""
 
     facts: Facts
     cells: pd.DataFrame
@@ -76,22 +63,10 @@ def compare_runs(
     stated: RunSpread | None = None,
     gates: Sequence[Gate] = (),
 ) -> Comparison:
-    """Compare two sides in all cells that all of their runs have.
+    """Compare two sides, of at least one run each, in all cells that all of their runs have.
 
-    Parameters
-    ----------
-    a, b
-        The runs of either side, at least one each.
-    stated
-        What the user says that single runs of the same thing differ by; what was measured once if
-        None.
-    gates
-        What is to fail.
-
-    Raises
-    ------
-    DataError
-        If no cell is common, or a gate can never fail since nothing has an interval.
+    The user may have `stated` what single runs of the same thing differ by, instead of what was
+    measured once.
     """
     spread = stated or MEASURED_SPREAD
     quantities: list[Facts] = []
@@ -100,17 +75,18 @@ def compare_runs(
     only = _cells_of_one_side(a, b)
     shared = shared_cells(a, b)
     for quantity in QUANTITIES:
-        sides = sides_of(
-            *([without(rounds_of(run, quantity), shared) for run in runs] for runs in (a, b))
-        )
+        sides = sides_of(*([rounds_of(run, quantity, shared) for run in runs] for runs in (a, b)))
         if not sides.cells:
             continue
         judgement = judge(sides, spread)
         judged[quantity.name] = judgement
-        rows += [_cell_row(quantity, *item) for item in judgement.cells.items()]
+        facts = _quantity_facts(quantity, judgement)
         found = spread_of_runs(sides)
-        told = {"spread_of_runs": found and asdict(found)}
-        quantities.append(_quantity_facts(quantity, judgement) | told)
+        quantities.append(facts | {"spread_of_runs": found and asdict(found)})
+        rows += [
+            cell | {"quantity": quantity.name, "p_value": verdict.found.p_value}
+            for cell, verdict in zip(facts["cells"], judgement.cells.values(), strict=True)
+        ]
     if not quantities:
         raise DataError(f"{a[0].folder} and {b[0].folder}: {_why_not(bool(shared))}")
     differs = differences(a, b)
@@ -151,7 +127,7 @@ def verdict_word(quantity: Quantity, verdict: Verdict) -> str:
     """Return what may be said of B: a word such as slower, or why none."""
     if not verdict.found.has_interval:
         return ONCE
-    lower, higher = _WORDS[quantity.name]
+    lower, higher = quantity.words
     return {-1: lower, 0: OPEN, 1: higher}[verdict.sign]
 
 
@@ -219,31 +195,24 @@ def _verdict_facts(quantity: Quantity, verdict: Verdict) -> Facts:
     }
 
 
-def _cell_row(quantity: Quantity, cell: Cell, verdict: Verdict) -> dict[str, object]:
-    known = _named(cell) | _verdict_facts(quantity, verdict)
-    known |= {"quantity": quantity.name, "p_value": verdict.found.p_value}
-    return {name: known[name] for name in CELL_COLUMNS}
-
-
 def _cells_of_one_side(a: Sequence[Results], b: Sequence[Results]) -> tuple[Facts, Facts]:
     """Return the cells that no run of the other side has: how many, and where."""
     cells = [
         {tuple(row) for run in runs for row in run.repetitions[CELL].drop_duplicates().to_numpy()}
         for runs in (a, b)
     ]
-    return _listed(cells[0] - cells[1]), _listed(cells[1] - cells[0])
 
+    def listed(cells: set[tuple[Any, ...]]) -> Facts:
+        where = Counter((str(cell[1]), str(cell[2])) for cell in cells)
+        return {
+            "n": len(cells),
+            "where": [
+                {"condition": condition, "implementation": name, "n": n}
+                for (condition, name), n in sorted(where.items())
+            ],
+        }
 
-def _listed(cells: set[tuple[Any, ...]]) -> Facts:
-    places = sorted({(str(cell[1]), str(cell[2])) for cell in cells})
-    return {
-        "n": len(cells),
-        "where": [
-            {"condition": condition, "implementation": name,
-             "n": sum((cell[1], cell[2]) == (condition, name) for cell in cells)}
-            for condition, name in places
-        ],
-    }  # fmt: skip
+    return listed(cells[0] - cells[1]), listed(cells[1] - cells[0])
 
 
 def _guests(a: Sequence[Results], b: Sequence[Results], compared: set[Cell]) -> Facts:
@@ -264,12 +233,13 @@ def _guests(a: Sequence[Results], b: Sequence[Results], compared: set[Cell]) -> 
 def _run_facts(run: Results) -> Facts:
     rows = run.repetitions
     rounds = rows.groupby(CELL)["rep"].count()
+    identity = run.host.get("identity", {})
     commits = sorted(rows["commit"].dropna().astype(str).unique())
     return {
         "folder": str(run.folder),
         "commit": commits[0] if len(commits) == 1 else None,
-        "kernel": run.kernel,
-        "processor": run.processor,
+        "kernel": str(identity.get("kernel_release") or "unknown"),
+        "processor": str(identity.get("cpu_model") or "unknown processor"),
         "started_at": str(rows["started_at"].min()),
         "n_cells": len(rounds),
         "n_repetitions": len(rows),
@@ -280,13 +250,7 @@ def _run_facts(run: Results) -> Facts:
 
 
 def _gate_facts(gate: Gate, judged: dict[str, Judgement]) -> Facts:
-    """Return what a gate finds.
-
-    Raises
-    ------
-    DataError
-        If it could never find anything.
-    """
+    """Return what a gate finds; DataError if it could never find anything."""
     judgement = judged.get(gate.quantity)
     asked = f"--fail-if {gate.word}:{gate.percent:g}%"
     if judgement is None:
@@ -299,7 +263,7 @@ def _gate_facts(gate: Gate, judged: dict[str, Judgement]) -> Facts:
             f"{asked}: one round of one run has no interval, so nothing could ever be shown; "
             "measure at least two (measure.repetitions), or compare several runs"
         )
-    cells = list(gate.failing_cells(judgement))
+    cells = gate.failing_cells(judgement)
     whole = gate.fails_whole(judgement)
     fails = bool(cells) or whole
     smallest = gate.smallest(_share_shown(judgement.whole.found.interval(CONFIDENCE)))

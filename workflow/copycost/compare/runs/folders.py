@@ -42,19 +42,10 @@ _TABLES = {
 
 @dataclass(frozen=True)
 class Results:
-    """What a run has left.
+    """What a run has left in a folder: host.json, config.yaml, and guest.json if it had guests.
 
-    Attributes
-    ----------
-    folder
-        Where, as it was given.
-    host, config
-        What host.json and config.yaml hold.
-    guest
-        What guest.json holds; nothing where no cell was in a guest.
-    repetitions
-        One row per measured repetition of streams and round trips: the columns of the tables that
-        runs are compared by; those of the other study are missing values.
+    `repetitions` has a row per measured repetition of streams and round trips: the columns of the
+    tables that runs are compared by; those of the other study are missing values.
     """
 
     folder: Path
@@ -63,25 +54,9 @@ class Results:
     guest: Mapping[str, Any]
     repetitions: pd.DataFrame
 
-    @property
-    def kernel(self) -> str:
-        """Return the kernel's release."""
-        return str(self.host.get("identity", {}).get("kernel_release") or "unknown")
-
-    @property
-    def processor(self) -> str:
-        """Return the processor's name."""
-        return str(self.host.get("identity", {}).get("cpu_model") or "unknown processor")
-
 
 def read_results(folder: Path) -> Results:
-    """Read the results of a run: the folder `results`, or the one that it lies in.
-
-    Raises
-    ------
-    DataError
-        If it is no such folder, or one of records of another version, or nothing was measured.
-    """
+    """Read the results of a run: the folder `results`, or the one that it lies in."""
     inner = folder / "results"
     path = inner if (inner / "tables").is_dir() else folder
     if not (path / "tables" / "cells.csv").is_file():

@@ -3,7 +3,6 @@
 import argparse
 import math
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from copycost.compare.runs.samples import Cell
@@ -17,15 +16,7 @@ _GATE = re.compile(rf"({'|'.join(QUANTITY_OF)}):(\d+(?:\.\d+)?)%?")
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A bound on how much worse B may be.
-
-    Attributes
-    ----------
-    word
-        ``slower``, ``costlier`` or ``longer``.
-    percent
-        By how much.
-    """
+    """A bound on how much worse B may be: ``slower``, ``costlier`` or ``longer`` by so much."""
 
     word: str
     percent: float
@@ -43,8 +34,6 @@ class Gate:
 
     def is_passed(self, low: float, high: float) -> bool:
         """Tell whether an interval lies wholly on the far side of the bound."""
-        if math.isnan(low) or math.isnan(high):
-            return False
         return high < self.bound if self.word == "slower" else low > self.bound
 
     def smallest(self, share: float) -> float:
@@ -53,30 +42,21 @@ class Gate:
             share = 1.0 - 1.0 / (1.0 + share)
         return 100.0 * share
 
-    def failing_cells(self, judgement: Judgement) -> Iterator[Cell]:
-        """Yield the cells whose interval, widened for the number of cells, lies beyond."""
-        for cell, verdict in judgement.cells.items():
-            if self.is_passed(*verdict.widened):
-                yield cell
+    def failing_cells(self, judgement: Judgement) -> list[Cell]:
+        """Return the cells whose interval, widened for the number of cells, lies beyond."""
+        return [cell for cell, one in judgement.cells.items() if self.is_passed(*one.widened)]
 
     def fails_whole(self, judgement: Judgement) -> bool:
         """Tell whether the interval of the mean over all cells lies beyond.
 
         Not where cells contradict each other, since that mean then speaks for neither.
         """
-        if judgement.contradicts:
-            return False
-        return self.is_passed(*judgement.whole.found.interval(CONFIDENCE))
+        of_whole = judgement.whole.found.interval(CONFIDENCE)
+        return not judgement.contradicts and self.is_passed(*of_whole)
 
 
 def parse_gate(text: str) -> Gate:
-    """Return what a word of the command line, such as ``slower:5%``, asks for.
-
-    Raises
-    ------
-    argparse.ArgumentTypeError
-        If it is none.
-    """
+    """Return what a word of the command line, such as ``slower:5%``, asks for."""
     match = _GATE.fullmatch(text)
     if match is None or (match[1] == "slower" and float(match[2]) >= 100.0):
         raise argparse.ArgumentTypeError(

@@ -17,13 +17,7 @@ TITLE = "Two sides compared"
 
 
 def write_report(compared: Comparison, folder: Path, formats: Sequence[Format]) -> list[Path]:
-    """Write facts, the table of cells, figures and the report into a folder; return the reports.
-
-    Raises
-    ------
-    DataError
-        If a template asks for a fact that there is not.
-    """
+    """Write facts, the table of cells, figures and the report into a folder; return the reports."""
     drawn = folder / "figures" / "ratios"
     drawn.mkdir(parents=True, exist_ok=True)
     facts = compared.facts

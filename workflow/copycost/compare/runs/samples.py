@@ -1,6 +1,6 @@
 """The repetitions of both sides as logarithms by cell, run and round."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,24 +20,21 @@ Cell = tuple[str, str, str, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A quantity that runs are compared by.
+    """A quantity that runs are compared by: its columns, and words for a lower and a higher one.
 
-    Attributes
-    ----------
-    name
-        As facts and tables have it.
-    more_is_better
-        Whether a ratio above 1 is good.
+    Of several columns the first is taken, or the second where nobody receives.
     """
 
     name: str
-    more_is_better: bool
+    columns: tuple[str, ...]
+    words: tuple[str, str]
+    more_is_better: bool = False
 
 
 QUANTITIES = (
-    Quantity("throughput", more_is_better=True),
-    Quantity("cpu_time", more_is_better=False),
-    Quantity("round_trip", more_is_better=False),
+    Quantity("throughput", (THROUGHPUT,), ("slower", "faster"), more_is_better=True),
+    Quantity("cpu_time", COSTS, ("cheaper", "more expensive")),
+    Quantity("round_trip", (ROUND_TRIP,), ("shorter", "longer")),
 )
 """Throughput of streams, CPU time of both sides per byte (where nobody receives, the sender's),
 and the median round trip."""
@@ -47,16 +44,8 @@ and the median round trip."""
 class Rounds:
     """The measured rounds of one cell in one run, in the order of their numbers.
 
-    Attributes
-    ----------
-    reps
-        Numbers of the rounds.
-    logs
-        Shape (n,): natural logarithms of their values.
-    starts
-        Shape (n,): when each began [ns, CLOCK_MONOTONIC].
-    boots
-        Which boot each belongs to.
+    `logs` are natural logarithms of their values, `starts` when each began [ns, CLOCK_MONOTONIC];
+    both have shape (n,).
     """
 
     reps: tuple[int, ...]
@@ -71,13 +60,7 @@ RunRounds = dict[Cell, Rounds]
 
 @dataclass(frozen=True)
 class Sides:
-    """One quantity of all runs of both sides, in the cells that every run has.
-
-    Attributes
-    ----------
-    a, b
-        The runs of either side.
-    """
+    """One quantity of all runs of both sides, in the cells that every run has."""
 
     a: tuple[RunRounds, ...]
     b: tuple[RunRounds, ...]
@@ -88,14 +71,20 @@ class Sides:
         return sorted(self.a[0])
 
 
-def rounds_of(results: Results, quantity: Quantity) -> RunRounds:
-    """Return what a run has measured of a quantity."""
+def rounds_of(results: Results, quantity: Quantity, left_out: Collection[Cell] = ()) -> RunRounds:
+    """Return what a run has measured of a quantity, but for cells that are left out."""
     rows = results.repetitions
-    values = _values(rows, quantity)
+    nothing = pd.Series(np.nan, index=rows.index)
+    columns: list[pd.Series] = [rows.get(name, nothing) for name in quantity.columns]
+    values = columns[0]
+    if len(columns) > 1:
+        values = values.where(rows["testbed"].map(receives_on), columns[1])
     rows = rows.assign(log=logarithms(values.to_numpy(dtype=np.float64, na_value=np.nan)))
     found: RunRounds = {}
     for key, part in rows[rows["log"].notna()].sort_values("rep").groupby(CELL, sort=False):
-        found[_cell(key)] = Rounds(
+        if (cell := _cell(key)) in left_out:
+            continue
+        found[cell] = Rounds(
             tuple(int(rep) for rep in part["rep"]),
             part["log"].to_numpy(dtype=np.float64),
             part["start_ns"].to_numpy(dtype=np.float64),
@@ -104,24 +93,10 @@ def rounds_of(results: Results, quantity: Quantity) -> RunRounds:
     return found
 
 
-def _values(rows: pd.DataFrame, quantity: Quantity) -> pd.Series:
-    nothing = pd.Series(np.nan, index=rows.index)
-    if quantity.name == "throughput":
-        return rows.get(THROUGHPUT, nothing)
-    if quantity.name == "round_trip":
-        return rows.get(ROUND_TRIP, nothing)
-    both, alone = (rows.get(name, nothing) for name in COSTS)
-    return both.where(rows["testbed"].map(receives_on), alone)
-
-
 def sides_of(a: Sequence[RunRounds], b: Sequence[RunRounds]) -> Sides:
     """Return both sides with the cells that all their runs have."""
-    common = set.intersection(*(set(run) for run in (*a, *b)))
-
-    def only_common(runs: Iterable[RunRounds]) -> tuple[RunRounds, ...]:
-        return tuple({cell: run[cell] for cell in sorted(common)} for run in runs)
-
-    return Sides(only_common(a), only_common(b))
+    common = sorted(set.intersection(*(set(run) for run in (*a, *b))))
+    return Sides(*(tuple({cell: run[cell] for cell in common} for run in runs) for runs in (a, b)))
 
 
 def shared_cells(a: Sequence[Results], b: Sequence[Results]) -> set[Cell]:
@@ -141,20 +116,13 @@ def _cell(key: Any) -> Cell:  # noqa: ANN401 - values of `CELL`, as pandas has t
     return str(study), str(condition), str(implementation), int(msg_bytes), int(n_threads)
 
 
-def without(run: RunRounds, cells: Collection[Cell]) -> RunRounds:
-    """Return a run without some cells."""
-    return {cell: rounds for cell, rounds in run.items() if cell not in cells}
-
-
 def are_interleaved(one: Rounds, other: Rounds) -> bool:
     """Tell whether the k-th rounds of two runs were measured together, before the next of either.
 
     Only then does a round of one share the state of the machine with one of the other, so that
     pairing them is right. Rounds of two boots never do.
     """
-    if len(one.reps) != len(other.reps) or len(one.reps) < 2:
-        return False
-    if len({*one.boots, *other.boots}) > 1:
+    if not 2 <= len(one.reps) == len(other.reps) or len({*one.boots, *other.boots}) > 1:
         return False
     starts = np.array([one.starts, other.starts])
     return bool((starts.max(axis=0)[:-1] < starts.min(axis=0)[1:]).all())

@@ -1,6 +1,7 @@
-"""The rows of the report's tables, in Markdown."""
+"""What a comparison says in rows and lines: the report's tables in Markdown, and the terminal."""
 
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -12,6 +13,7 @@ from copycost.compare.runs.folders import end_of
 from copycost.report.markdown import code, escape
 from copycost.report.write import fill_from, make_environment
 from copycost.wording.filters import exact_size, join_and, number, percent, ratio, span
+from copycost.wording.numbers import NBSP
 from copycost.wording.words import plural
 
 NAMES = {
@@ -21,6 +23,8 @@ NAMES = {
 
 _SHOWN = 12
 _LONG = 60
+_WIDTH = 80
+_MOST_LINES = 10
 _CONTRADICT = "better and worse"
 
 
@@ -40,7 +44,14 @@ def table_rows(facts: Facts) -> dict[str, Any]:
             for one in facts[f"only_{side}"]["where"]
         ],
         "groups": {q["name"]: _groups(q) for q in quantities},
-        "cells": {q["name"]: [_cell(cell) for cell in q["cells"]] for q in quantities},
+        "cells": {
+            q["name"]: [
+                [code(cell["condition"]), code(cell["implementation"]),
+                 exact_size(cell["msg_bytes"]), str(cell["n_threads"]), *_ratio(cell)]
+                for cell in q["cells"]
+            ]
+            for q in quantities
+        },
     }  # fmt: skip
 
 
@@ -100,15 +111,10 @@ def _run(side: str, run: Facts) -> list[str]:
 
 
 def _differing(one: Facts) -> list[str]:
-    group = one["group"]
-    if "n_cells" in one:
-        group += f" of {one['n_cells']} cells"
-    return [group, code(one["name"]), _values(one["a"]), _values(one["b"])]
-
-
-def _values(values: Sequence[str]) -> str:
-    text = join_and(values)
-    return escape(text if len(text) <= _LONG else f"{text[:_LONG]} ...")
+    group = one["group"] + (f" of {one['n_cells']} cells" if "n_cells" in one else "")
+    values = (join_and(one[side]) for side in ("a", "b"))
+    shown = [text if len(text) <= _LONG else f"{text[:_LONG]} ..." for text in values]
+    return [group, code(one["name"]), *map(escape, shown)]
 
 
 def _groups(q: Facts) -> list[list[str]]:
@@ -119,16 +125,6 @@ def _groups(q: Facts) -> list[list[str]]:
             for one in q["ways"]
         ),
         *([exact_size(one["msg_bytes"]), *_ratio(one)] for one in q["sizes"]),
-    ]
-
-
-def _cell(cell: Facts) -> list[str]:
-    return [
-        code(cell["condition"]),
-        code(cell["implementation"]),
-        exact_size(cell["msg_bytes"]),
-        str(cell["n_threads"]),
-        *_ratio(cell),
     ]
 
 
@@ -151,3 +147,38 @@ def fill(template: str, **context: Any) -> str:  # noqa: ANN401 - whatever a tem
     return fill_from(
         _environment(), template, context, "compare", "this with facts.json of the comparison"
     )
+
+
+def summary_lines(facts: Facts) -> list[str]:
+    """Return the lines, of at most 80 columns; a folder's name is never broken."""
+    said = fill(
+        "between_runs.txt.j2", compared=facts, gates=map(gate_line, facts["gates"]),
+        verdicts={q["name"]: verdict_line(q) for q in facts["quantities"]},
+    )  # fmt: skip
+    lines: list[str] = []
+    for line in said.splitlines():
+        if line.startswith("## cells of "):
+            lines += _standing(facts, line.removeprefix("## cells of "))
+            continue
+        # a number keeps its unit: only then do the spaces between them become plain ones
+        wrapped = textwrap.wrap(
+            line, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        )
+        lines += [part.replace(NBSP, " ") for part in wrapped]
+    return lines
+
+
+def _standing(facts: Facts, quantity: str) -> Iterator[str]:
+    """Yield a line per cell that stands, worst first."""
+    found = next(one for one in facts["quantities"] if one["name"] == quantity)
+    standing = [cell for cell in found["cells"] if cell["sign"]]
+    standing.sort(key=lambda cell: (cell["better"], cell["p_holm"]))
+    for cell in standing[:_MOST_LINES]:
+        where = (
+            f"{cell['condition']} {cell['implementation']} {exact_size(cell['msg_bytes'])} x "
+            f"{plural(cell['n_threads'], 'thread')}"
+        ).replace(NBSP, " ")
+        span = f"{ratio(cell['ratio'])} ({ratio(cell['low'])} to {ratio(cell['high'])})"
+        yield f"  {cell['verdict']:14} {where:40} {span}"
+    if len(standing) > _MOST_LINES:
+        yield f"  and {len(standing) - _MOST_LINES} more, in the report"

@@ -1,7 +1,7 @@
 """What may be said of each cell, of groups of cells and of all together."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
@@ -33,13 +33,8 @@ _Key = TypeVar("_Key")
 class RunSpread:
     """By how much two runs of the same thing differ beyond what their rounds tell.
 
-    Attributes
-    ----------
-    cell, whole
-        Standard deviations of the logarithm of a run's mean: of a cell, and of the geometric mean
-        of all cells.
-    freedom
-        How alike cells are in that, as degrees of freedom: few allow for cells with a larger one.
+    Standard deviations of the logarithm of a run's mean: of a `cell`, and of the geometric mean of
+    the `whole`. Few degrees of `freedom` allow for cells with a larger one.
     """
 
     cell: float
@@ -59,21 +54,11 @@ six runs of the same thing on a busy virtual machine, see docs/between_runs.md."
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What may be said of a ratio, B over A.
+    """What may be said of a ratio, B over A, from so many runs or rounds of either side.
 
-    Attributes
-    ----------
-    found
-        The difference of mean logarithms, its error no less than the median of those tested with
-        it.
-    p_holm
-        Two-sided p-value, corrected for all that are tested with it; NaN without an interval.
-    sign
-        1 or -1 where the ratio stands after that correction, else 0.
-    widened
-        Ends of the interval at which all tested with it hold their ratios together.
-    n_a, n_b
-        Values that it rests on: runs or rounds.
+    The error of the difference is no less than the median of those tested with it; `p_holm` is
+    two-sided, corrected for all of them, and NaN without an interval; the `sign` is not 0 where the
+    ratio stands after that. At the ends of the `widened` interval all hold their ratios together.
     """
 
     found: LogDifference
@@ -86,22 +71,12 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Judgement:
-    """Everything that is said of one quantity.
+    """Everything that is said of one quantity; Holm's correction is for the number of cells.
 
-    Attributes
-    ----------
-    unit
-        What is taken to be independent.
-    cells
-        Holm's correction is for their number.
-    ways, sizes
-        Geometric means over the cells of each condition and implementation, and of each size;
-        corrected for the number of both together. Empty where there is one group only.
-    whole
-        Geometric mean over all cells.
-    contradicts
-        Whether some cells or groups stand above 1 and others below: then no single ratio is one of
-        the whole.
+    Of `ways` (condition and implementation), `sizes` and the `whole` it is said of the geometric
+    means of their cells, corrected for the number of ways and sizes together; these are empty where
+    there is one only. Where some cells or groups stand above 1 and others below, that contradicts:
+    no single ratio is one of the whole.
     """
 
     unit: Unit
@@ -123,43 +98,36 @@ def unit_of(sides: Sides) -> Unit:
 
 
 def judge(sides: Sides, spread: RunSpread) -> Judgement:
-    """Return the verdicts of one quantity.
+    """Return the verdicts of one quantity, of at least one cell.
 
-    Parameters
-    ----------
-    sides
-        At least one cell.
-    spread
-        Taken into account where either side is a single run, unless their rounds alternate.
+    The spread is taken into account where either side is a single run, unless their rounds
+    alternate.
     """
     unit = unit_of(sides)
     cells = sides.cells
 
-    def compare(group: Sequence[Cell]) -> tuple[LogDifference, int, int]:
-        return _difference(sides, group, unit, spread)
+    def judged(groups: Iterable[Sequence[Cell]]) -> list[Verdict]:
+        return _judged([_difference(sides, group, unit, spread) for group in groups])
 
     ways = _groups(cells, lambda cell: (cell[1], cell[2]))
     sizes = dict(sorted(_groups(cells, lambda cell: cell[3]).items()))
-    per_cell = _judged([compare([cell]) for cell in cells])
-    grouped = [
-        *(ways.values() if len(ways) > 1 else ()),
-        *(sizes.values() if len(sizes) > 1 else ()),
-    ]
-    per_group = iter(_judged([compare(group) for group in grouped]))
-    of_ways = {key: next(per_group) for key in ways} if len(ways) > 1 else {}
-    of_sizes = {key: next(per_group) for key in sizes} if len(sizes) > 1 else {}
-    signs = {one.sign for one in (*per_cell, *of_ways.values(), *of_sizes.values())}
+    per_cell = judged([cell] for cell in cells)
+    per_group = judged([*ways.values(), *sizes.values()])
+    signs = {one.sign for one in (*per_cell, *per_group)}
     return Judgement(
-        unit, dict(zip(cells, per_cell, strict=True)), of_ways, of_sizes,
-        _judged([compare(cells)])[0], contradicts={-1, 1} <= signs,
+        unit, dict(zip(cells, per_cell, strict=True)),
+        dict(zip(ways, per_group, strict=False)),
+        dict(zip(sizes, per_group[len(ways) :], strict=True)),
+        judged([cells])[0], contradicts={-1, 1} <= signs,
     )  # fmt: skip
 
 
 def _groups(cells: Sequence[Cell], key: Callable[[Cell], _Key]) -> dict[_Key, list[Cell]]:
+    """Return the cells by what they share; nothing where all of them share it."""
     found: dict[_Key, list[Cell]] = {}
     for cell in cells:
         found.setdefault(key(cell), []).append(cell)
-    return found
+    return found if len(found) > 1 else {}
 
 
 def _difference(
@@ -198,16 +166,13 @@ def _judged(compared: Sequence[tuple[LogDifference, int, int]]) -> list[Verdict]
     corrected = holm(p_values)
     tested = max(int(np.isfinite(p_values).sum()), 1)
     widened = 1.0 - (1.0 - CONFIDENCE) / tested
-    return [
-        Verdict(one, float(p_holm), _sign(one.mean, float(p_holm)), one.interval(widened), n_a, n_b)
-        for (one, n_a, n_b), p_holm in zip(found, corrected, strict=True)
-    ]
-
-
-def _sign(mean: float, p_holm: float) -> Sign:
-    if not p_holm < 1.0 - CONFIDENCE:
-        return 0
-    return 1 if mean > 0.0 else -1
+    verdicts = []
+    for (one, n_a, n_b), p_holm in zip(found, corrected, strict=True):
+        sign: Sign = 0
+        if p_holm < 1.0 - CONFIDENCE:
+            sign = 1 if one.mean > 0.0 else -1
+        verdicts.append(Verdict(one, float(p_holm), sign, one.interval(widened), n_a, n_b))
+    return verdicts
 
 
 def spread_of_runs(sides: Sides) -> RunSpread | None:
