@@ -49,10 +49,10 @@ def draw_figures(folder: Path) -> None:
     """Draw all figures of a run from its tables and facts."""
     facts = read_json(folder / "facts.json")
     cells = with_condition(pd.read_parquet(folder / "cells.parquet"))
-    summary, ratios = read_table(folder / "summary.csv"), read_table(folder / "ratios.csv")
+    summary = read_table(folder / "summary.csv")
     conditions = facts["grid"]["conditions"]
     for condition in conditions:
-        tables = tables_of(condition, cells, summary, ratios)
+        tables = tables_of(condition, cells, summary)
         for name in FIGURES:
             svg = folder / "figures" / condition / f"{name}.svg"
             svg.parent.mkdir(parents=True, exist_ok=True)

@@ -36,7 +36,6 @@ rule plot_figure:
     input:
         cells="results/tables/cells.parquet",
         summary="results/tables/summary.csv",
-        ratios="results/tables/ratios.csv",
     output:
         svg=report(
             [f"results/figures/{name}/{{figure}}.svg" for name in CONDITIONS],

@@ -8,7 +8,7 @@ from copycost.snakefile.parts import make_part
 def _make() -> None:
     given, out = snakemake.input, snakemake.output
     conditions = [Path(svg).parent.name for svg in out.svg]
-    of_each = read_tables(conditions, Path(given.cells), Path(given.summary), Path(given.ratios))
+    of_each = read_tables(conditions, Path(given.cells), Path(given.summary))
     for tables, svg in zip(of_each, out.svg, strict=True):
         drawn = draw(snakemake.wildcards.figure, tables)
         save(drawn, Path(svg))

@@ -1,11 +1,14 @@
 """Small tables with the columns of the workflow's, whose values have the shape of a real run's."""
 
+import itertools
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
+from matplotlib.text import Text
 
-from copycost.figures.tables import Tables, tables_of
+from copycost.figures.tables import Drawn, Tables, tables_of
+from copycost.wording.numbers import NBSP
 
 SIZES = (256, 1024, 4096, 16384, 65536, 262144, 1048576)
 THREADS = (1, 2, 4, 8)
@@ -34,25 +37,17 @@ def example_cells(
     """Return one row per repetition, with the columns that figures and `example_summary` use."""
     chance = np.random.default_rng(1)
     rows = []
-    for place, name in enumerate(implementations):
-        for size in sizes:
-            for n in threads:
-                for rep in range(1, repetitions + 1):
-                    state = status(name, size, n, rep)
-                    rows.append(
-                        {
-                            "study": "streams",
-                            "testbed": testbed,
-                            "implementation": name,
-                            "msg_bytes": size,
-                            "n_threads": n,
-                            "rep": rep,
-                            "status": state,
-                            "reason": None if state == "measured" else "made up for a test",
-                            "user_mode_only": False,
-                            **_values(place, name, size, n, chance, counted, state),
-                        }
-                    )
+    ways = enumerate(implementations)
+    reps = range(1, repetitions + 1)
+    for (place, name), size, n, rep in itertools.product(ways, sizes, threads, reps):
+        state = status(name, size, n, rep)
+        values = _values(place, name, size, n, chance, counted, state)
+        cell = {"implementation": name, "msg_bytes": size, "n_threads": n, "rep": rep}
+        rows.append(
+            {"study": "streams", "testbed": testbed, **cell, "status": state,
+             "reason": None if state == "measured" else "made up for a test",
+             "user_mode_only": False, **values}
+        )  # fmt: skip
     return pd.DataFrame(rows)
 
 
@@ -116,60 +111,9 @@ def example_summary(cells: pd.DataFrame) -> pd.DataFrame:
     return summary.assign(confidence=0.95)
 
 
-def example_ratios(summary: pd.DataFrame) -> pd.DataFrame:
-    """Return the ratios of throughput to two_copy, with a verdict each."""
-    wide = summary[summary["metric"] == "throughput_bits_per_s"]
-    rows = []
-    for (testbed, size, n), group in wide.groupby(["testbed", "msg_bytes", "n_threads"]):
-        cells = group.set_index("implementation")
-        if "two_copy" not in cells.index:
-            continue
-        base = cells.loc["two_copy"]
-        for name in cells.index.drop("two_copy"):
-            own = cells.loc[name]
-            ratio = own["median"] / base["median"]
-            low, high = own["low"] / base["high"], own["high"] / base["low"]
-            rows.append(
-                {
-                    "study": "streams",
-                    "testbed": testbed,
-                    "msg_bytes": size,
-                    "n_threads": n,
-                    "implementation": name,
-                    "baseline": "two_copy",
-                    "metric": "throughput_bits_per_s",
-                    "n_pairs": int(min(own["n"], base["n"])),
-                    "ratio": ratio,
-                    "low": low,
-                    "high": high,
-                    "verdict": _verdict(ratio, low, high),
-                }
-            )
-    columns = [
-        "study",
-        "testbed",
-        "msg_bytes",
-        "n_threads",
-        "implementation",
-        "baseline",
-        "metric",
-        "n_pairs",
-        "ratio",
-        "low",
-        "high",
-        "verdict",
-    ]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def _verdict(ratio: float, low: float, high: float) -> str:
-    if np.isnan(ratio):
-        return "not measured"
-    if np.isnan(low):
-        return "observed once"
-    if low <= 1 <= high:
-        return "no difference seen"
-    return "faster" if low > 1 else "slower"
+def tables_from(cells: pd.DataFrame, testbed: str = "veth") -> Tables:
+    """Return the tables of one testbed, of these cells."""
+    return tables_of(testbed, cells, example_summary(cells))
 
 
 def example(**choices: object) -> Tables:
@@ -178,6 +122,10 @@ def example(**choices: object) -> Tables:
     Three sizes and two thread counts unless asked otherwise: panels cost time.
     """
     choices = {"sizes": (256, 4096, 65536), "threads": (1, 8)} | choices
-    cells = example_cells(**choices)  # type: ignore[arg-type]
-    summary = example_summary(cells)
-    return tables_of("veth", cells, summary, example_ratios(summary))
+    return tables_from(example_cells(**choices))  # type: ignore[arg-type]
+
+
+def said(drawn: Drawn) -> str:
+    """Return all texts on a figure as one line."""
+    texts = (text.get_text() for text in drawn.figure.findobj(Text))
+    return " ".join(texts).replace("\n", " ").replace(NBSP, " ")

@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from matplotlib.text import Text
-from unit.figures.tables_example import example, example_cells, example_ratios, example_summary
+from unit.figures.tables_example import example, example_cells, said, tables_from
 
 from copycost.figures.markers import families, way_styles
 from copycost.figures.output import draw
 from copycost.figures.style import EDGE
-from copycost.figures.tables import Drawn, Tables, tables_of
-from copycost.wording.numbers import NBSP
+from copycost.figures.tables import Drawn, Tables
 
 pytestmark = pytest.mark.slow
 
@@ -29,11 +27,6 @@ def crowded(figure: str, threads: tuple[int, ...] = (1,)) -> Drawn:
     return draw(
         figure, example(implementations=THIRTEEN, sizes=[4096, 65536, 262144], threads=threads)
     )
-
-
-def said(drawn: Drawn) -> str:
-    texts = (text.get_text() for text in drawn.figure.findobj(Text))
-    return " ".join(texts).replace("\n", " ").replace(NBSP, " ")
 
 
 def legends(figure: Figure) -> list[list[str]]:
@@ -89,8 +82,7 @@ def on_sink() -> Tables:
     for column in [name for name in cells if name.startswith(("receiver_", "both_"))]:
         cells[column] = "no_receiver" if column.endswith("_status") else np.nan
     cells[["sender_instructions_per_byte", "both_instructions_per_byte"]] = np.nan
-    summary = example_summary(cells)
-    return tables_of("sink", cells, summary, example_ratios(summary))
+    return tables_from(cells, "sink")
 
 
 def test_where_nobody_receives_the_cost_is_the_senders_alone() -> None:

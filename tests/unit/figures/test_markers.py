@@ -16,23 +16,14 @@ EVERY = (*WAYS, "sendmmsg_x16", "uring_send_x8", "uring_zero_copy_x8", "udp_gso_
 
 # Linear RGB as seen without one kind of cones (Machado, Oliveira and Fernandes 2009, severity 1).
 SEEN = {
-    "protanopia": (
-        (0.152286, 1.052583, -0.204868),
-        (0.114503, 0.786281, 0.099216),
-        (-0.003882, -0.048116, 1.051998),
-    ),
-    "deuteranopia": (
-        (0.367322, 0.860646, -0.227968),
-        (0.280085, 0.672501, 0.047413),
-        (-0.011820, 0.042940, 0.968881),
-    ),
-    "tritanopia": (
-        (1.255528, -0.076749, -0.178779),
-        (-0.078411, 0.930809, 0.147602),
-        (0.004733, 0.691367, 0.303900),
-    ),
-    "trichromacy": ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
-}
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
+                   [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
+                     [-0.011820, 0.042940, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602],
+                   [0.004733, 0.691367, 0.303900]],
+    "trichromacy": np.eye(3),
+}  # fmt: skip
 
 
 def lab(colour: str, seen: str) -> np.ndarray:
@@ -46,15 +37,6 @@ def lab(colour: str, seen: str) -> np.ndarray:
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
-def test_the_three_primitives_keep_their_colour_and_marker() -> None:
-    found = way_styles(("zero_copy", "two_copy", "one_copy"))
-    assert {name: (look.colour, look.marker) for name, look in found.items()} == {
-        "two_copy": ("#0072B2", "o"),
-        "one_copy": ("#E69F00", "s"),
-        "zero_copy": ("#009E73", "^"),
-    }
-
-
 @pytest.mark.parametrize("name", WAYS)
 def test_every_way_to_send_has_a_look_of_its_own_whatever_else_is_drawn(name: str) -> None:
     assert way_styles((name,))[name] == way_styles(EVERY)[name]
@@ -64,22 +46,9 @@ def test_every_way_to_send_has_a_look_of_its_own_whatever_else_is_drawn(name: st
 
 def test_further_implementations_take_nothing_from_the_known_ones() -> None:
     assert way_styles(TWELVE)["two_copy"] == way_styles(("two_copy",))["two_copy"]
-    known, further = (
-        way_styles(WAYS).values(),
-        [way_styles(TWELVE)[name] for name in TWELVE[3:]],
-    )
+    known, further = way_styles(WAYS).values(), [way_styles(TWELVE)[name] for name in TWELVE[3:]]
     assert {look.marker for look in known}.isdisjoint({look.marker for look in further})
     assert {look.colour for look in known}.isdisjoint({look.colour for look in further})
-
-
-def test_twelve_implementations_differ_in_marker_and_in_colour_with_line() -> None:
-    found = way_styles(TWELVE).values()
-    assert len({look.marker for look in found}) == 12
-    assert len({(look.colour, look.line) for look in found}) == 12
-
-
-def test_looks_do_not_depend_on_the_order_of_the_names() -> None:
-    assert way_styles(TWELVE) == way_styles(reversed(TWELVE))
 
 
 def test_many_messages_per_call_look_like_their_strategy_but_hollow() -> None:
@@ -99,12 +68,6 @@ def test_order_is_the_known_implementations_first_then_by_name() -> None:
         "two_copy", "zero_copy", "uring_send", "uring_send_x2", "uring_send_x8", "sendfile",
         "further", "mine",
     )  # fmt: skip
-
-
-def test_a_few_implementations_share_one_panel() -> None:
-    (only,) = families(("zero_copy", "two_copy", "mine"))
-    assert only.name == ""
-    assert only.members == ("two_copy", "zero_copy", "mine")
 
 
 @pytest.mark.parametrize("names", [TWELVE, EVERY, tuple(f"new_{n}" for n in range(20))])

@@ -54,11 +54,6 @@ def test_anchor_moves_the_text() -> None:
     assert abs((min(middle) + max(middle)) / 2 - 50) < 1
 
 
-def test_empty_text_draws_nothing() -> None:
-    group, defined = ET.fromstring(outlined('<text x="1" y="2"></text>'))
-    assert len(defined) == len(group) == 0
-
-
 def test_text_in_pieces_is_refused() -> None:
     with pytest.raises(ParseError, match="one <text> per line"):
         outlined('<text x="1" y="2">a<tspan>b</tspan></text>')

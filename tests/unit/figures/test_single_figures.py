@@ -1,23 +1,20 @@
 """What one figure alone has to show."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.figure import Figure
 from unit.figures.tables_example import (
     EVENTS,
     IMPLEMENTATIONS,
     example,
     example_cells,
-    example_ratios,
     example_summary,
+    said,
+    tables_from,
 )
 
 from copycost.figures.output import draw
 from copycost.figures.tables import Drawn, tables_of
-from copycost.wording.numbers import NBSP
 
 pytestmark = pytest.mark.slow
 
@@ -26,15 +23,6 @@ SMALL = {"sizes": [4096, 65536], "threads": [1]}
 
 def titles(drawn: Drawn) -> list[str]:
     return [axes.get_title(loc="left") for axes in drawn.figure.axes if axes.get_visible()]
-
-
-def note(drawn: Drawn) -> str:
-    said = " ".join(text.get_text().replace("\n", " ") for text in drawn.figure.texts)
-    return said.replace(NBSP, " ")
-
-
-def cell_texts(figure: Figure) -> list[str]:
-    return [text.get_text() for axes in figure.axes for text in axes.texts]
 
 
 def test_throughput_and_cost_have_a_row_each_and_a_panel_per_thread_count() -> None:
@@ -57,22 +45,7 @@ def test_throughput_and_cost_have_a_row_each_and_a_panel_per_thread_count() -> N
 def test_of_one_thread_count_throughput_and_cost_stand_side_by_side() -> None:
     drawn = draw("speed_and_cost", example(threads=[2], counted=()))
     assert titles(drawn) == ["throughput [Gbit/s]", "CPU time, both [ns/B]"]
-    assert "2 threads." in note(drawn)
-
-
-def test_time_per_message_has_one_panel_per_size_from_zero() -> None:
-    drawn = draw("time_per_message", example())
-    assert titles(drawn)[:3] == ["256 B", "4 KiB", "64 KiB"]
-    assert {axes.get_ylim()[0] for axes in drawn.figure.axes if axes.get_visible()} == {0.0}
-
-
-def test_time_per_message_of_many_sizes_names_those_without_a_panel() -> None:
-    one = example(sizes=range(100, 2000, 100), threads=[1, 2], implementations=["two_copy"])
-    drawn = draw("time_per_message", one)
-    assert len(titles(drawn)) == 15
-    assert "Not drawn for want of room: 300, 700, 1300, 1700 B." in note(drawn) or re.search(
-        r"Not drawn for want of room: (\d+, ){3}\d+ B\.", note(drawn)
-    )
+    assert "2 threads." in said(drawn)
 
 
 def test_counters_not_counted_are_named_with_the_reason() -> None:
@@ -80,45 +53,35 @@ def test_counters_not_counted_are_named_with_the_reason() -> None:
     assert set(drawn.data["quantity"]) == {"cache misses", "context switches"}
     assert (
         "Not counted on this host: L1d load misses (not supported), LLC load misses (not supported)"
-    ) in note(drawn)
+    ) in said(drawn)
 
 
 def test_counters_without_any_say_why_there_are_none() -> None:
     cells = example_cells(**SMALL, counted=())
     cells["context_switches_per_message"] = np.nan
     cells[["sender_context_switches_status", "receiver_context_switches_status"]] = "forbidden"
-    summary = example_summary(cells)
-    drawn = draw("counters", tables_of("veth", cells, summary, example_ratios(summary)))
+    drawn = draw("counters", tables_from(cells))
     assert drawn.data.empty
-    assert "context switches (forbidden)" in note(drawn)
+    assert "context switches (forbidden)" in said(drawn)
 
 
 def test_counter_that_reads_zero_everywhere_is_not_drawn_as_a_measurement() -> None:
     cells = example_cells(**SMALL)
     cells["both_llc_load_misses_per_byte"] = 0.0
-    summary = example_summary(cells)
-    drawn = draw("counters", tables_of("veth", cells, summary, example_ratios(summary)))
+    drawn = draw("counters", tables_from(cells))
     assert "LLC load misses" not in set(drawn.data["quantity"])
-    assert "LLC load misses (read 0)" in note(drawn)
+    assert "LLC load misses (read 0)" in said(drawn)
 
 
 def test_zeros_of_context_switches_are_drawn_at_zero() -> None:
     drawn = draw("counters", example(counted=()))
     assert (drawn.data["value"] == 0).any()
     assert drawn.figure.axes[0].get_ylim()[0] == 0
-    assert "linear next to 0" in note(drawn)
-
-
-def test_counters_of_user_mode_say_so() -> None:
-    cells = example_cells(**SMALL)
-    cells["user_mode_only"] = True
-    summary = example_summary(cells)
-    drawn = draw("counters", tables_of("veth", cells, summary, example_ratios(summary)))
-    assert "Counted in user mode only." in note(drawn)
+    assert "linear next to 0" in said(drawn)
 
 
 @pytest.mark.parametrize(
-    ("counted", "label", "said"),
+    ("counted", "label", "sentence"),
     [
         (EVENTS, "CPU cycles, both [cycles/B]", ""),
         (("ref_cycles",), "CPU time, both [ns/B]", "Cycles were not counted on this host."),
@@ -126,12 +89,12 @@ def test_counters_of_user_mode_say_so() -> None:
     ],
 )
 def test_cost_of_a_byte_is_in_cycles_where_counted_and_says_what_it_is_elsewhere(
-    counted: tuple[str, ...], label: str, said: str
+    counted: tuple[str, ...], label: str, sentence: str
 ) -> None:
     drawn = draw("speed_and_cost", example(counted=counted))
     labels = {axes.get_ylabel().replace("\n", " ") for axes in drawn.figure.axes} - {""}
     assert labels == {"throughput [Gbit/s]", label}
-    assert said in note(drawn)
+    assert sentence in said(drawn)
 
 
 def test_other_testbeds_are_not_drawn() -> None:
@@ -139,9 +102,7 @@ def test_other_testbeds_are_not_drawn() -> None:
         [example_cells(sizes=[256]), example_cells(sizes=[1024], testbed="loopback")],
         ignore_index=True,
     )
-    summary = example_summary(cells)
-    tables = tables_of("loopback", cells, summary, example_ratios(summary))
-    assert set(draw("speed_and_cost", tables).data["msg_bytes"]) == {1024}
+    assert set(draw("speed_and_cost", tables_from(cells, "loopback")).data["msg_bytes"]) == {1024}
 
 
 def wide_interval(high: float) -> Drawn:
@@ -149,7 +110,7 @@ def wide_interval(high: float) -> Drawn:
     summary = example_summary(cells)
     place = (summary["metric"] == "throughput_bits_per_s") & (summary["msg_bytes"] == 256)
     summary.loc[place, "high"] = high
-    return draw("speed_and_cost", tables_of("veth", cells, summary, example_ratios(summary)))
+    return draw("speed_and_cost", tables_of("veth", cells, summary))
 
 
 @pytest.mark.parametrize("high", [1e18, np.inf])
@@ -157,16 +118,12 @@ def test_interval_over_decades_is_cut_and_the_note_says_so(high: float) -> None:
     drawn = wide_interval(high)
     most = drawn.data.query("quantity == 'throughput'")["value"].max()
     assert drawn.figure.axes[0].get_ylim()[1] < 6 * most
-    assert "Carets at the edge: the interval runs beyond the axis." in note(drawn)
+    assert "Carets at the edge: the interval runs beyond the axis." in said(drawn)
     axes = drawn.figure.axes[0]
     marks = [line for line in axes.lines if str(line.get_gid()).startswith("cut-")]
     assert [line.get_gid() for line in marks] == [f"cut-{name}-256" for name in IMPLEMENTATIONS]
     assert [line.get_ydata()[0] for line in marks] == pytest.approx([axes.get_ylim()[1]] * 3)
     assert (drawn.data["high"] == high * 1e-9).any(), "the CSV keeps the interval as it is"
-
-
-def test_interval_within_the_panel_needs_no_such_note() -> None:
-    assert "Carets" not in note(draw("speed_and_cost", example()))
 
 
 def test_two_modes_are_both_marked_in_place_of_an_interval() -> None:
@@ -175,11 +132,11 @@ def test_two_modes_are_both_marked_in_place_of_an_interval() -> None:
     cell = (summary["metric"] == "throughput_bits_per_s") & (summary["msg_bytes"] == 4096)
     cell &= summary["implementation"] == "one_copy"
     summary.loc[cell, ["lower_mode", "upper_mode"]] = [[2e9, 9e9]]
-    drawn = draw("speed_and_cost", tables_of("veth", cells, summary, example_ratios(summary)))
+    drawn = draw("speed_and_cost", tables_of("veth", cells, summary))
     axes = drawn.figure.axes[0]
     (bar,) = [line for line in axes.lines if line.get_gid() == "modes-one_copy-4096"]
     assert list(bar.get_ydata()) == [2.0, 9.0]
-    assert "Dotted bars" in note(drawn)
+    assert "Dotted bars" in said(drawn)
     rows = drawn.data.set_index(["quantity", "implementation", "msg_bytes"])
     row = rows.loc[("throughput", "one_copy", 4096)]
     assert (row["lower_mode"], row["upper_mode"]) == (2.0, 9.0)

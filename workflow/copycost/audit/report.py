@@ -42,7 +42,7 @@ def draw_figures(analysed: DatasetAnalysis, folder: Path) -> list[Path]:
     """Draw the figures of every dataset as SVG, on all CPUs; return them."""
     jobs: list[tuple[Tables, str, Path]] = []
     for slug in analysed.facts["grid"]["conditions"]:
-        tables = tables_of(slug, analysed.cells, analysed.summary, analysed.ratios)
+        tables = tables_of(slug, analysed.cells, analysed.summary)
         (folder / slug).mkdir(parents=True, exist_ok=True)
         jobs += [(tables, name, folder / slug / f"{name}.svg") for name in AUDIT_FIGURES]
     n_workers = min(len(os.sched_getaffinity(0)), len(jobs))

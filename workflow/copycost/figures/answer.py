@@ -8,7 +8,7 @@ import pandas as pd
 from copycost.analysis.metrics import BASELINE, THROUGHPUT, copied_labels
 from copycost.figures.axes import scale_of
 from copycost.figures.layout import Panel, finish, new_sheet
-from copycost.figures.line_panels import Frame, draw_panels
+from copycost.figures.lines import Frame, draw_panels
 from copycost.figures.markers import in_order
 from copycost.figures.style import QUIET, SHADE, styled
 from copycost.figures.tables import COLUMNS, Drawn, Legend, counted, left_out

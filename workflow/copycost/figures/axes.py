@@ -1,7 +1,7 @@
 """Axes: size and thread ticks, and a vertical scale that says what it is."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,50 +29,38 @@ _LOG_FROM = 20.0
 
 def size_axis(axes: Axes, sizes: Iterable[int], width_cm: float) -> None:
     """Make a log2 axis of message sizes: a tick at each size, labels where there is room."""
-    _log2_axis(axes, sorted(set(sizes)), size_label, width_cm, label_cm=1.45)
+    _log2_axis(axes, sizes, size_label, width_cm, label_cm=1.45)
 
 
 def thread_axis(axes: Axes, counts: Iterable[int], width_cm: float) -> None:
     """Make a log2 axis of thread counts."""
-    _log2_axis(axes, sorted(set(counts)), str, width_cm, label_cm=0.6)
+    _log2_axis(axes, counts, str, width_cm, label_cm=0.6)
 
 
 def _log2_axis(
-    axes: Axes, values: Sequence[int], name: Callable[[int], str], width_cm: float, label_cm: float
+    axes: Axes, shown: Iterable[int], name: Callable[[int], str], width_cm: float, label_cm: float
 ) -> None:
+    values = sorted(set(shown))
     axes.set_xscale("log", base=2)
     axes.xaxis.set_minor_locator(NullLocator())
-    shown = _spaced(values, max(1, int(width_cm / label_cm)))
-    axes.set_xticks(values, [name(v) if v in shown else "" for v in values])
+    # labels of an axis are at least so far apart, as a logarithm
+    least = math.log2(values[-1] / values[0]) / max(1, int(width_cm / label_cm))
+    labelled = values[:1]
+    for value in values[1:]:
+        if math.log2(value / labelled[-1]) >= least * 0.999:
+            labelled.append(value)
+    axes.set_xticks(values, [name(v) if v in labelled else "" for v in values])
     # Room for half a marker that stands a little beside its tick.
     margin = 1.25 if len(values) < 2 else (values[-1] / values[0]) ** (_EDGE_CM / width_cm)
     axes.set_xlim(values[0] / margin, values[-1] * margin)
 
 
-def _spaced(values: Sequence[int], n_gaps: int) -> set[int]:
-    """Return the values to label so that labels are at least 1 / `n_gaps` of the axis apart."""
-    if len(values) <= 1:
-        return set(values)
-    least = math.log2(values[-1] / values[0]) / n_gaps
-    shown = [values[0]]
-    for value in values[1:]:
-        if math.log2(value / shown[-1]) >= least * 0.999:
-            shown.append(value)
-    return set(shown)
-
-
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A vertical axis that shows all its values honestly.
+    """A vertical axis that shows all its values honestly: ``linear`` (from 0), ``log``, ``symlog``.
 
-    Attributes
-    ----------
-    kind
-        ``linear`` (from 0), ``log``, or ``symlog`` (logarithmic, linear next to 0).
-    low, high
-        The ends of the axis, in the unit of the values.
-    least
-        The smallest value above 0.
+    The last is logarithmic, and linear next to 0. `low` and `high` are the ends of the axis, in the
+    unit of the values, of which `least` is the smallest above 0.
     """
 
     kind: str
@@ -86,14 +74,8 @@ def scale_of(data: pd.DataFrame, kind: str | None = None) -> Scale:
 
     A wide spread is drawn on a log axis; where it holds zeros, the axis is linear between 0 and
     the smallest value above 0. Intervals widen the axis, up to a point: two repetitions that
-    differ give an interval over several decades, beside which nothing else could be seen.
-
-    Parameters
-    ----------
-    data
-        Columns value, low and high.
-    kind
-        Taken instead of the kind that the spread asks for.
+    differ give an interval over several decades, beside which nothing else could be seen. A `kind`
+    is taken instead of what the spread asks for.
     """
     known = data["value"].dropna()
     if known.empty:
@@ -114,13 +96,7 @@ def scale_of(data: pd.DataFrame, kind: str | None = None) -> Scale:
 
 
 def value_axis(axes: Axes, scale: Scale, strip: float = 0.0) -> tuple[float, float]:
-    """Scale the vertical axis and keep the top `strip` (0..1) of the panel free.
-
-    Returns
-    -------
-    tuple of float
-        The ends of the axis without the strip.
-    """
+    """Scale the vertical axis, keep the top `strip` (0..1) free, and return its ends below that."""
     axes.grid(axis="y")
     if scale.kind == "linear":
         axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))

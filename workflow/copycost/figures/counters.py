@@ -25,7 +25,10 @@ def draw(tables: Tables) -> Drawn:
     """Draw every counter that was counted, both sides together; the note names the others."""
     measured = tables.cells[tables.cells["status"] == "measured"]
     side = tables.sides[-1]
-    found = [event for event in _QUANTITIES if _is_counted(measured, event, side)]
+    # a run may do without switches, not without misses
+    found = [event for event in MISS_LEVELS if counted_share(measured, _column(event, side)) > 0]
+    if measured[_column(_SWITCHES, side)].notna().any():
+        found.append(_SWITCHES)
     data = points(tables, {_column(event, side): _QUANTITIES[event] for event in found})
     if not found:
         reason = _absence(measured, found, tables.sides)
@@ -33,24 +36,16 @@ def draw(tables: Tables) -> Drawn:
     if len(groups_of(data)) > 1 and len(found) > _COUNTERS_MOST:
         # The cache misses of perf's generic event are those of the last level.
         data = data[data["quantity"] != _QUANTITIES["cache_misses"].name]
-    whose = (
-        "The sender alone, since nobody receives."
-        if len(tables.sides) == 1
-        else "Sender and receiver together."
-    )
-    user_mode = "Counted in user mode only." if _user_mode(measured) else ""
+    whose = "Sender and receiver together."
+    if len(tables.sides) == 1:
+        whose = "The sender alone, since nobody receives."
+    user_only = measured["user_mode_only"].fillna(False).astype(bool).any()
+    user_mode = "Counted in user mode only." if user_only else ""
     return draw_over_size(tables, data, whose, [_absence(measured, found, tables.sides), user_mode])
 
 
 def _column(event: str, side: str) -> str:
     return f"{event}_per_message" if event == _SWITCHES else f"{side}_{event}_per_byte"
-
-
-def _is_counted(measured: pd.DataFrame, event: str, side: str) -> bool:
-    """Return whether an event was counted; a run may do without switches, not without misses."""
-    if event in MISS_LEVELS:
-        return counted_share(measured, _column(event, side)) > 0
-    return bool(measured[_column(event, side)].notna().any())
 
 
 def _absence(measured: pd.DataFrame, found: Sequence[str], sides: Sequence[str]) -> str:
@@ -60,17 +55,8 @@ def _absence(measured: pd.DataFrame, found: Sequence[str], sides: Sequence[str])
     parts = []
     for event, quantity in _QUANTITIES.items():
         if event not in found:
-            status = pd.concat(
-                [measured[f"{side}_{event}_status"] for side in sides if side in _SIDES]
-            )
-            said = status.dropna().mode()
+            names = [f"{side}_{event}_status" for side in sides if side != "both"]
+            said = pd.concat([measured[name] for name in names]).dropna().mode()
             why = "no status" if said.empty else str(said.iloc[0]).replace("_", " ")
             parts.append(f"{quantity.name} ({'read 0' if why == 'counted' else why})")
     return f"Not counted on this host: {', '.join(parts)}." if parts else ""
-
-
-_SIDES = ("sender", "receiver")
-
-
-def _user_mode(measured: pd.DataFrame) -> bool:
-    return bool(measured["user_mode_only"].fillna(False).astype(bool).any())

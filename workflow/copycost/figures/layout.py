@@ -12,11 +12,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from copycost.figures.legend import LEGEND_ROW_CM
 from copycost.figures.markers import Family, families, way_styles
 from copycost.figures.style import WIDTH_CM
 from copycost.figures.tables import Legend
-from copycost.figures.text import EMULATED_NOTE, LABEL_PT, NOTE_PT, put_note, text_width_cm, wrap
+from copycost.figures.text import (
+    EMULATED_NOTE,
+    LABEL_PT,
+    LEGEND_ROW_CM,
+    note_lines,
+    put_note,
+    text_width_cm,
+    wrap,
+)
 
 _LEGEND_HANDLE_CM = 1.95
 _BESIDE_CM = 4.5
@@ -29,18 +36,9 @@ _FAMILY = "family"
 
 
 class Panel(NamedTuple):
-    """One panel of a sheet.
+    """One panel of a sheet, with its number in reading order, and the points that belong into it.
 
-    Attributes
-    ----------
-    place
-        Its number, in reading order.
-    axes
-        Where to draw.
-    data
-        The points of all implementations that belong into it.
-    family
-        Those whose lines are to be followed; the others stand behind as context.
+    The lines of a family are to be followed; those of others stand behind as context.
     """
 
     place: int
@@ -53,20 +51,8 @@ class Panel(NamedTuple):
 class Sheet:
     """A figure with a grid of panels, one per value of a column of its data, or of two.
 
-    Where there are too many implementations for one panel, the rows are their families.
-
-    Attributes
-    ----------
-    figure
-        The whole sheet.
-    contents
-        The panels in reading order.
-    n_columns
-        Panels side by side.
-    panel_width_cm
-        Width inside one panel's axes, about.
-    row_height_cm
-        Height of one row of panels with titles and ticks.
+    Where there are too many implementations for one panel, the rows are their families. The width
+    is that inside one panel's axes, about; the height is that of a row with titles and ticks.
     """
 
     figure: Figure
@@ -119,21 +105,10 @@ def new_sheet(
 ) -> Sheet:
     """Return an empty sheet as wide as the text.
 
-    Parameters
-    ----------
-    data
-        The points of the figure.
-    row_height_cm
-        Height of one row of panels with its titles and ticks.
-    column, row
-        The columns of `data` that a panel stands for one value of. Without `row`, the panels of
-        `column` are wrapped.
-    n_columns
-        Panels side by side when wrapped; without it, two, or three where there are many.
-    share_y
-        Which panels share a vertical axis: all, those of a row, or none.
-    groups
-        Families of implementations; more than one become the rows (and `row` has to be None).
+    A panel stands for one value of a `column`, and of a `row`, of the points. Without a `row`, the
+    panels are wrapped, into two columns, or three where there are many; more than one family of
+    implementations in `groups` become the rows. All panels share a vertical axis, or those of a
+    row, or none.
     """
     present = set(data["implementation"])
     groups = [group for group in groups if present.intersection(group.members)]
@@ -149,14 +124,8 @@ def new_sheet(
         # Every family has all points: its own to be followed, the others as context.
         row = _FAMILY
         data = pd.concat([data.assign(**{row: group.name}) for group in groups])
-    grid = _Grid(
-        data,
-        col=column,
-        row=row,
-        col_wrap=n_columns if row is None else None,
-        sharex=False,
-        sharey=share_y,
-    )
+    wrapped = n_columns if row is None else None
+    grid = _Grid(data, col=column, row=row, col_wrap=wrapped, sharex=False, sharey=share_y)
     # The grid made its figure through pyplot, which would keep it for ever.
     plt.close(grid.figure)
     grid.figure.set_layout_engine("constrained")
@@ -183,27 +152,10 @@ def groups_of(data: pd.DataFrame) -> tuple[Family, ...]:
     return families(str(name) for name in data["implementation"].unique())
 
 
-def finish(
-    sheet: Sheet,
-    data: pd.DataFrame,
-    legend: Legend | None,
-    note: Sequence[str],
-    extra_cm: float = 0.0,
-) -> Figure:
-    """Put the legend above or beside and the note below, and size the figure.
+def finish(sheet: Sheet, data: pd.DataFrame, legend: Legend | None, note: Sequence[str]) -> Figure:
+    """Put the legend, if any, above or beside and the note below, and size the figure.
 
-    Parameters
-    ----------
-    sheet
-        The sheet with its panels drawn.
-    data
-        The points of the figure (see `tables.COLUMNS`); decides what the legend explains.
-    legend
-        What the legend is made of; None, where no legend is wanted.
-    note
-        Sentences that say how to read the figure; empty ones are passed over.
-    extra_cm
-        Height that something between panels and note needs.
+    The points of the figure decide what the legend explains.
     """
     figure = sheet.figure
     legend_cm = beside_cm = 0.0
@@ -217,9 +169,8 @@ def finish(
             legend_cm = _legend_above(figure, legend, drawn)
     if legend is not None and legend.emulated:
         note = [*note, EMULATED_NOTE]
-    lines = wrap(" ".join(filter(None, note)), WIDTH_CM - 0.4, NOTE_PT)
     n_rows = -(-len(sheet.contents) // sheet.n_columns)
-    put_note(figure, lines, n_rows * row_cm + extra_cm, legend_cm, beside_cm)
+    put_note(figure, note_lines(note), n_rows * row_cm, legend_cm, beside_cm)
     return figure
 
 
@@ -229,8 +180,14 @@ def _legend_above(figure: Figure, legend: Legend, names: Sequence[str]) -> float
     handles = _handles(legend.implementations, names, said)
     if not handles:
         return 0.0
-    widths = [text_width_cm(str(handle.get_label()), LABEL_PT) for handle in handles]
-    columns = _legend_columns(widths)
+    widths = np.array([text_width_cm(str(handle.get_label()), LABEL_PT) for handle in handles])
+
+    def fits(columns: int) -> bool:
+        """Tell whether so many columns do, each as wide as its longest label and line."""
+        parts = np.array_split(widths, columns)
+        return sum(float(part.max()) + _LEGEND_HANDLE_CM for part in parts) <= WIDTH_CM
+
+    columns = next(filter(fits, range(len(handles), 1, -1)), 1)
     figure.legend(
         handles=handles, ncols=columns, loc="upper left", borderpad=0.2, handlelength=3.2,
         columnspacing=1.8, bbox_to_anchor=(0, 1), labelspacing=0.35,
@@ -266,12 +223,3 @@ def _handles(
 ) -> list[Line2D]:
     styles = way_styles(implementations)
     return [Line2D([], [], **styles[name].as_line(), label=said.get(name, name)) for name in names]
-
-
-def _legend_columns(widths_cm: Sequence[float]) -> int:
-    """Return how many columns fit the width; each is as wide as its longest label and line."""
-    for columns in range(len(widths_cm), 1, -1):
-        parts = np.array_split(np.array(widths_cm), columns)
-        if sum(float(part.max()) + _LEGEND_HANDLE_CM for part in parts) <= WIDTH_CM:
-            return columns
-    return 1

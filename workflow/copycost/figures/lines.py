@@ -1,7 +1,8 @@
 """Lines in a panel: one per implementation, with intervals, and marks where a cell is missing."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from matplotlib.markers import CARETDOWN, CARETUP, MarkerStyle
 from matplotlib.patches import Rectangle
 from matplotlib.transforms import Transform, blended_transform_factory, offset_copy
 
-from copycost.figures.axes import Scale, value_axis
+from copycost.figures.axes import CUT_NOTE, Scale, size_axis, thread_axis, value_axis
 from copycost.figures.layout import Panel, Sheet
 from copycost.figures.markers import WayStyle, way_styles
 from copycost.figures.style import EDGE, SHADE
@@ -23,6 +24,7 @@ _STRIP_MOST = 0.6
 _ENDLESS = 1e9
 _DODGE_PT = 2.4
 _DODGE_MOST_PT = 9.0
+_ALONG = {"msg_bytes": ("message size", size_axis), "n_threads": ("threads", thread_axis)}
 
 MODES_NOTE = "Dotted bars: repetitions in two clusters, a dash at the median of each."
 """Explains what stands for the interval of such a cell."""
@@ -35,10 +37,8 @@ def draw_lines(axes: Axes, data: pd.DataFrame, x: str, implementations: Sequence
     side by a few printer's points, so that no bar hides another; their data stay exact.
     """
     styles = way_styles(implementations)
-    drawn = _in_panel(data, implementations)
-    for place, name in enumerate(drawn):
+    for name, shift in _shifts(axes, data, implementations).items():
         rows = data[data["implementation"] == name].sort_values(x)
-        shift = _shifted(axes, place, len(drawn))
         if rows["value"].notna().any():
             rows["stretch"] = rows["value"].isna().cumsum()
             sns.lineplot(
@@ -52,18 +52,11 @@ def draw_lines(axes: Axes, data: pd.DataFrame, x: str, implementations: Sequence
         high = known["high"].clip(upper=known["value"].abs() * _ENDLESS)
         reach = np.array([known["value"] - known["low"], high - known["value"]])
         axes.errorbar(
-            known[x].to_numpy(),
-            known["value"].to_numpy(),
+            known[x].to_numpy(), known["value"].to_numpy(),
             # A rounding error may put the end of a narrow interval past its median.
-            yerr=np.clip(reach, 0, None),
-            fmt="none",
-            ecolor=styles[name].colour,
-            elinewidth=0.9,
-            capthick=0.9,
-            label=name,
-            transform=shift,
-            zorder=1.9,
-        )
+            yerr=np.clip(reach, 0, None), fmt="none", ecolor=styles[name].colour, elinewidth=0.9,
+            capthick=0.9, label=name, transform=shift, zorder=1.9,
+        )  # fmt: skip
         add_tips(axes, rows[x], rows["value"], point_tips(rows), shift)
 
 
@@ -95,17 +88,10 @@ def mark_cut(
     implementations: Sequence[str],
     limits: tuple[float, float],
 ) -> bool:
-    """Put a caret where an interval reaches beyond the `limits` of the vertical axis.
-
-    Returns
-    -------
-    bool
-        Whether there is any such interval.
-    """
+    """Put a caret where an interval reaches beyond the `limits`; tell if there is any."""
     styles = way_styles(implementations)
-    drawn = _in_panel(data, implementations)
     cut = False
-    for place, name in enumerate(drawn):
+    for name, shift in _shifts(axes, data, implementations).items():
         rows = data[data["implementation"] == name]
         for edge, beyond, caret in (
             (limits[0], rows["low"] < limits[0], CARETDOWN),
@@ -113,44 +99,33 @@ def mark_cut(
         ):
             for at in rows.loc[beyond, x]:
                 mark = Line2D(
-                    [at],
-                    [edge],
-                    marker=MarkerStyle(caret),
-                    markersize=4,
-                    color=styles[name].colour,
-                    zorder=2.6,
-                )
-                mark.set(transform=_shifted(axes, place, len(drawn)), gid=f"cut-{name}-{at}")
+                    [at], [edge], marker=MarkerStyle(caret), markersize=4,
+                    color=styles[name].colour, zorder=2.6,
+                )  # fmt: skip
+                mark.set(transform=shift, gid=f"cut-{name}-{at}")
                 axes.add_artist(mark)
                 cut = True
     return cut
 
 
-def _in_panel(data: pd.DataFrame, implementations: Sequence[str]) -> list[str]:
-    return [name for name in implementations if (data["implementation"] == name).any()]
-
-
-def _shifted(axes: Axes, place: int, n: int) -> Transform:
-    """Return the axes' transform, moved sideways for line number `place` of `n`."""
-    step = min(_DODGE_PT, _DODGE_MOST_PT / max(1, n - 1))
+def _shifts(axes: Axes, data: pd.DataFrame, implementations: Sequence[str]) -> dict[str, Transform]:
+    """Return the axes' transform for each line of a panel, moved sideways beside the others."""
+    names = [name for name in implementations if (data["implementation"] == name).any()]
+    middle = (len(names) - 1) / 2
+    step = min(_DODGE_PT, _DODGE_MOST_PT / max(1, len(names) - 1))
     figure = axes.get_figure(root=True)
-    return offset_copy(axes.transData, figure, x=(place - (n - 1) / 2) * step, units="points")
+    return {
+        name: offset_copy(axes.transData, figure, x=(place - middle) * step, units="points")
+        for place, name in enumerate(names)
+    }
 
 
 @dataclass(frozen=True, slots=True)
 class Strip:
     """The grey strip at the top of every panel, where cells with missing repetitions are marked.
 
-    Attributes
-    ----------
-    names
-        The implementations that have a row in it, from the top.
-    n_rows
-        The most rows that it has in a panel.
-    share
-        Its share of the panel's height (0..1); 0 where nothing is missing.
-    note
-        The sentence that explains its marks; empty where nothing is missing.
+    Implementations have a row each, from the top, in a panel at most `n_rows`. It is a `share` of
+    the panel's height (0..1); 0 where nothing is missing, without a note then.
     """
 
     names: tuple[str, ...]
@@ -190,12 +165,10 @@ def mark_missing(
     missing = data[_is_missing(data)]
     names = [name for name in strip.names if (data["implementation"] == name).any()]
     bottom = 1 - strip.share
-    axes.add_patch(
-        # Above the bars, below the marks.
-        Rectangle(
-            (0, bottom), 1, strip.share, transform=axes.transAxes, color=SHADE, lw=0, zorder=2.4
-        )
-    )
+    # Above the bars, below the marks.
+    grey = Rectangle((0, bottom), 1, strip.share, color=SHADE, lw=0, zorder=2.4)
+    grey.set_transform(axes.transAxes)
+    axes.add_patch(grey)
     where = blended_transform_factory(axes.transData, axes.transAxes)
     for place, name in enumerate(names):
         level = 1 - strip.share * (place + 0.5) / strip.n_rows
@@ -211,10 +184,7 @@ def line_panel(
 ) -> bool:
     """Draw a panel: its lines, its vertical axis, and the marks of what is missing or cut off.
 
-    Returns
-    -------
-    bool
-        Whether an interval is cut off at the edge.
+    Tell whether an interval is cut off at the edge.
     """
     axes = panel.axes
     leads = panel.data["implementation"].isin(panel.family.members)
@@ -230,3 +200,36 @@ def line_panel(
 def context_note(sheet: Sheet) -> str:
     """Return the sentence that explains the grey lines, where there are any."""
     return "Grey lines: the other implementations." if len(sheet.families) > 1 else ""
+
+
+class Frame(NamedTuple):
+    """What stands around the lines of a panel; without a title where another one says it."""
+
+    scale: Scale
+    y_label: str
+    title: str = ""
+
+
+def draw_panels(
+    sheet: Sheet,
+    data: pd.DataFrame,
+    x: str,
+    implementations: Sequence[str],
+    frame_of: Callable[[Panel], Frame],
+) -> list[str]:
+    """Draw the lines of every panel of a sheet, and return what the figure's note says of them.
+
+    Of the points of all panels, ``msg_bytes`` or ``n_threads`` lies along the horizontal axis; the
+    implementations are all of the run, in the order of every legend.
+    """
+    x_label, axis = _ALONG[x]
+    strip = missing_strip(data, implementations, sheet)
+    cut = False
+    for panel in sheet.panels():
+        frame = frame_of(panel)
+        cut |= line_panel(panel, x, implementations, frame.scale, strip)
+        axis(panel.axes, data[x], sheet.panel_width_cm)
+        if frame.title:
+            panel.axes.set_title(frame.title)
+        sheet.label(panel.place, x_label, frame.y_label)
+    return [context_note(sheet), CUT_NOTE if cut else "", strip.note]

@@ -6,6 +6,7 @@ them apart without colour.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -31,10 +32,7 @@ _SPARSE: Line = (0, (2, 2.5))
 class WayStyle:
     """Colour, marker and line of one implementation; each alone would do without the others.
 
-    Attributes
-    ----------
-    hollow
-        Whether the marker is an outline: a strategy that sends many messages per call.
+    The marker of a strategy that sends many messages per call is a `hollow` outline.
     """
 
     colour: str
@@ -129,25 +127,24 @@ def way_styles(implementations: Iterable[str]) -> dict[str, WayStyle]:
     names = in_order(implementations)
     strategies = dict.fromkeys(split_implementation(name)[0] for name in names)
     further = [name for name in strategies if name not in _KNOWN]
-    of_strategy = {name: _KNOWN.get(name) or _further(further.index(name)) for name in strategies}
-    batches: dict[str, list[int]] = {}
+    of_strategy = _KNOWN | {
+        name: WayStyle(
+            _FURTHER_COLOURS[place % len(_FURTHER_COLOURS)],
+            _FURTHER_MARKERS[place % len(_FURTHER_MARKERS)],
+            _LINES[place % len(_LINES)],
+        )
+        for place, name in enumerate(further)
+    }
+    n_batches: Counter[str] = Counter()
     found = {}
     for name in names:
         strategy, batch = split_implementation(name)
         found[name] = of_strategy[strategy]
         if batch > 1:
-            seen = batches.setdefault(strategy, [])
-            found[name] = replace(found[name], hollow=True, line=_LINES[len(seen) % len(_LINES)])
-            seen.append(batch)
+            line = _LINES[n_batches[strategy] % len(_LINES)]
+            found[name] = replace(found[name], hollow=True, line=line)
+            n_batches[strategy] += 1
     return found
-
-
-def _further(place: int) -> WayStyle:
-    return WayStyle(
-        _FURTHER_COLOURS[place % len(_FURTHER_COLOURS)],
-        _FURTHER_MARKERS[place % len(_FURTHER_MARKERS)],
-        _LINES[place % len(_LINES)],
-    )
 
 
 CROWD = 6
@@ -165,12 +162,8 @@ _NAMED = {*_COPYING, *_SPARING, *_MANY}
 class Family:
     """Implementations that share a panel where all together would crowd it.
 
-    Attributes
-    ----------
-    name
-        What they have in common; empty where there is only one family.
-    members
-        In the order of every legend.
+    The name is what they have in common, and empty where there is only one family; members are in
+    the order of every legend.
     """
 
     name: str

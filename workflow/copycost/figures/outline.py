@@ -26,11 +26,6 @@ def outline_text(svg: str) -> str:
     Understood are the attributes `x`, `y`, `font-size`, `font-weight`, `font-style`,
     `font-family` (``monospace`` or not) and `text-anchor` on the element itself; all other
     attributes are carried over.
-
-    Raises
-    ------
-    ParseError
-        If the text is not XML, or a ``<text>`` has children.
     """
     ET.register_namespace("", _SVG)
     ET.register_namespace("xlink", _LINK)

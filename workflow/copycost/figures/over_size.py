@@ -1,13 +1,12 @@
 """Lines of several quantities against message size, as two figures of each condition have them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 
-from copycost.figures.axes import SCALE_NOTE, Scale, scale_of
+from copycost.figures.axes import SCALE_NOTE, scale_of
 from copycost.figures.layout import Panel, finish, groups_of, new_sheet
-from copycost.figures.line_panels import Frame, draw_panels
-from copycost.figures.lines import MODES_NOTE
+from copycost.figures.lines import MODES_NOTE, Frame, draw_panels
 from copycost.figures.tables import Drawn, Tables, confidence, counted, left_out, spread
 from copycost.figures.text import interval_note
 
@@ -17,14 +16,7 @@ def draw_over_size(tables: Tables, data: pd.DataFrame, whose: str, note: Sequenc
 
     Each quantity has a row, with one column per thread count; of a single thread count, or where
     families of implementations are the rows, the quantities stand side by side. The panels of a
-    quantity share their vertical axis.
-
-    Parameters
-    ----------
-    data
-        The points (see `tables.COLUMNS`); at least one has a value.
-    whose, note
-        What the note below says first, and last.
+    quantity share their vertical axis. The note below says `whose` first, and `note` last.
     """
     every, names = data["n_threads"], list(dict.fromkeys(data["quantity"]))
     groups = groups_of(data)
@@ -54,25 +46,21 @@ def draw_over_size(tables: Tables, data: pd.DataFrame, whose: str, note: Sequenc
     else:
         sheet = new_sheet(data, 3.7, row="quantity", column="n_threads", share_y="row")
     of_panels = draw_panels(sheet, data, "msg_bytes", tables.implementations, frame_of)
+    of_kind: dict[str, list[str]] = {}
+    for name, scale in scales.items():
+        of_kind.setdefault(scale.kind, []).append(name)
+    scale_notes = [
+        f"{SCALE_NOTE[kind]}: {', '.join(those)}." if len(of_kind) > 1 else f"{SCALE_NOTE[kind]}."
+        for kind, those in of_kind.items()
+    ]
     said = [
         whose,
         f"{counted(counts[0], 'thread')}." if beside else "",
         interval_note(data, confidence(tables.summary)),
-        _scale_note(scales),
+        *scale_notes,
         MODES_NOTE if data["lower_mode"].notna().any() else "",
         *note,
         *of_panels,
         left_out(every, counts, "threads"),
     ]
     return Drawn(finish(sheet, data, tables.legend, said), data)
-
-
-def _scale_note(scales: Mapping[str, Scale]) -> str:
-    """Return one sentence per kind of scale, naming the quantities where they differ."""
-    kinds = list(dict.fromkeys(scale.kind for scale in scales.values()))
-    if len(kinds) == 1:
-        return f"{SCALE_NOTE[kinds[0]]}."
-    return " ".join(
-        f"{SCALE_NOTE[kind]}: {', '.join(name for name in scales if scales[name].kind == kind)}."
-        for kind in kinds
-    )

@@ -10,12 +10,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from copycost.figures.legend import put_legend
 from copycost.figures.markers import in_order, way_styles
-from copycost.figures.stacked_bars import draw_stacked
-from copycost.figures.style import INK, QUIET, WIDTH_CM, styled
+from copycost.figures.stacked_bars import draw_stacked, put_legend
+from copycost.figures.style import INK, QUIET, styled
 from copycost.figures.tables import Drawn, counted
-from copycost.figures.text import NOTE_PT, empty_figure, put_note, wrap
+from copycost.figures.text import NOTE_PT, empty_figure, note_lines, put_note
 from copycost.wording.filters import significant
 
 COLUMNS = ("condition", "implementation", "msg_bytes", "n_threads", "part", "ns_per_byte",
@@ -62,7 +61,14 @@ def draw(facts: Mapping[str, Any]) -> Drawn:
     for row, way in enumerate(ways, start=1):
         rows[row][0].set_ylabel(f"{way}\n[% of its ns/B]")
     linked = bool(kept["link_gbit_per_s"].notna().any())
-    above_cm = _legend(figure, ways, linked=linked)
+    styles = way_styles(ways)
+    handles: list[Line2D | Patch] = [
+        Line2D([], [], label=way, **styles[way].as_line()) for way in ways
+    ]
+    if linked:
+        handles.append(Line2D([], [], color=INK, lw=0.9, ls=(0, (4, 2)), label="link"))
+    handles += [Patch(color=colour, label=title) for title, colour in _PARTS.values()]
+    above_cm = put_legend(figure, handles, _HANDLE_CM, _HANDLE_LENGTH)
     left = [name for name in dict.fromkeys(data["condition"]) if name not in shown]
     left += [name for name in dict.fromkeys(kept["implementation"]) if name not in ways]
     note = [
@@ -71,18 +77,15 @@ def draw(facts: Mapping[str, Any]) -> Drawn:
         "Dashed: what the link carries at its MTU." if linked else "",
         f"Not drawn for want of room: {', '.join(left)}." if left else "",
     ]
-    lines = wrap(" ".join(filter(None, note)), WIDTH_CM - 0.4, NOTE_PT)
-    put_note(figure, lines, _ROW_CM * (1 + len(ways)), above_cm)
+    put_note(figure, note_lines(note), _ROW_CM * (1 + len(ways)), above_cm)
     return Drawn(figure, data)
 
 
 def cost_table(facts: Mapping[str, Any]) -> pd.DataFrame:
     """Return rates and parts of a byte's cost with the fewest threads, see `COLUMNS`."""
     wire = facts["wire"] or {"conditions": []}
-    return pd.DataFrame(
-        [row for condition in wire["conditions"] for row in _rows(condition)],
-        columns=list(COLUMNS),
-    )
+    rows = [row for condition in wire["conditions"] for row in _rows(condition)]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def _rows(condition: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -138,15 +141,3 @@ def _draw_costs(axes: Axes, data: pd.DataFrame, every: pd.DataFrame) -> None:
             )  # fmt: skip
     axes.set_ylim(min(0.0, axes.get_ylim()[0]), _ROOM * max(100.0, above.max()))
     axes.set_yticks((0, 50, 100))
-
-
-def _legend(figure: Figure, ways: Sequence[str], *, linked: bool) -> float:
-    """Put ways and parts above the panels; return the height of that."""
-    styles = way_styles(ways)
-    handles: list[Line2D | Patch] = [
-        Line2D([], [], label=way, **styles[way].as_line()) for way in ways
-    ]
-    if linked:
-        handles.append(Line2D([], [], color=INK, lw=0.9, ls=(0, (4, 2)), label="link"))
-    handles += [Patch(color=colour, label=title) for title, colour in _PARTS.values()]
-    return put_legend(figure, handles, _HANDLE_CM, _HANDLE_LENGTH)

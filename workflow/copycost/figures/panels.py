@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from copycost.figures.style import CM, WIDTH_CM
-from copycost.figures.text import LABEL_PT, NOTE_PT, put_note, wrap
+from copycost.figures.text import LABEL_PT, LEGEND_ROW_CM, NOTE_PT, put_note, wrap
 from copycost.wording.numbers import NBSP
 from copycost.wording.words import plural
 
@@ -19,7 +19,6 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 _MARKERS = ("o", "s", "^", "D")
 # left of a panel: its vertical axis, or the gap to the one before
 _LEFT_OF_PANEL_CM = 0.9
-_LEGEND_CM = 0.44
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +54,9 @@ def grid_of(
 ) -> sns.FacetGrid:
     """Return panels, a column for each value of `panel`, and a row for each value of `row`."""
     grid = sns.FacetGrid(
-        data,
-        col="panel",
-        row=row,
-        sharex=False,
-        sharey="row" if share_y else False,
+        data, col="panel", row=row, sharex=False, sharey="row" if share_y else False,
         height=panel_cm * CM,
-    )
+    )  # fmt: skip
     grid.figure.set_layout_engine("constrained")
     return grid
 
@@ -86,26 +81,14 @@ def draw_intervals(
 def draw_fits(axes: Axes, data: pd.DataFrame, x: str, y: str) -> None:
     """Draw a fitted line for each number of streams, where it was fitted."""
     for look, part in line_styles_of(data):
-        sns.lineplot(
-            part.dropna(subset=y).sort_values(x),
-            x=x,
-            y=y,
-            color=look.colour,
-            estimator=None,
-            legend=False,
-            ax=axes,
-        )
+        known = part.dropna(subset=y).sort_values(x)
+        sns.lineplot(known, x=x, y=y, color=look.colour, estimator=None, legend=False, ax=axes)
 
 
 def note_on_points(facts: Mapping[str, Any], low: pd.Series, *, cut: bool = False) -> str:
-    """Return the sentences that say what points and bars are.
+    """Return the sentences that say what points and bars are; without a lower end there are none.
 
-    Parameters
-    ----------
-    low : Series
-        Lower ends of the intervals; without any there are no bars.
-    cut : bool
-        The bars may reach beyond the edge of the panel.
+    Bars that are cut may reach beyond the edge of the panel.
     """
     most = max((point["n"] for curve in facts["curves"] for point in curve["points"]), default=0)
     note = f"Points: medians of up to {most} repetitions."
@@ -129,6 +112,6 @@ def finish(
             handles, labels, loc="upper left", ncols=len(handles), borderpad=0.2,
             columnspacing=1.8, bbox_to_anchor=(0, 1),
         )  # fmt: skip
-        legend_cm = _LEGEND_CM
+        legend_cm = LEGEND_ROW_CM
     put_note(figure, wrap(" ".join(note), WIDTH_CM, NOTE_PT), panels_cm, legend_cm)
     return figure

@@ -4,21 +4,19 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
 from copycost.figures.axes import EDGE_NOTE, cost_axis, scale_of
+from copycost.figures.layout import finish, new_sheet
 from copycost.figures.markers import in_order, way_styles
 from copycost.figures.style import INK, QUIET, SHADE, WIDTH_CM, styled
 from copycost.figures.tables import Drawn, counted, left_out, spread
 from copycost.figures.text import (
     EMULATED_NOTE,
-    NOTE_PT,
     empty_figure,
-    put_note,
     size_label,
     text_width_cm,
     wrap,
@@ -51,30 +49,25 @@ def draw(facts: Mapping[str, Any], condition: str) -> Drawn:
     ranking = known["ranking"]
     names = in_order(facts["grid"]["implementations"])
     every = data["msg_bytes"]
-    panel_cm = _panel_height_cm(data)
+    fullest = max(sum(_heights(part)) for _, part in data.groupby("msg_bytes"))
+    panel_cm = float(fullest * _ROW_CM + _FRAME_CM)
     sizes = spread(every, 2 * max(1, int(_PAGE_CM / panel_cm)))
     shown = data[every.isin(sizes) & data["value"].notna()]
     n_columns = min(2, len(sizes))
-    n_rows = -(-len(sizes) // n_columns)
-    grid = sns.FacetGrid(
-        shown, col="msg_bytes", col_wrap=n_columns, col_order=sizes, sharex=False, sharey=False
-    )
-    plt.close(grid.figure)
-    grid.figure.set_layout_engine("constrained")
-    width_cm = WIDTH_CM / n_columns - _names_cm(shown) - 0.9
+    sheet = new_sheet(shown, panel_cm, column="msg_bytes", n_columns=n_columns)
+    names_cm = [text_width_cm(name, _NAME_PT) for name in shown["implementation"].unique()]
+    said_cm = [text_width_cm(line, _SAID_PT) for text in shown["label"] for line in _said(text)]
+    width_cm = WIDTH_CM / n_columns - max(*names_cm, *said_cm, 0.0) - 0.9
     cut = False
-    for (_, place, _), part in grid.facet_data():
-        axes = grid.axes.flat[place]
+    for place, axes, part, _ in sheet.panels():
         cut |= _draw_panel(axes, part.sort_values("rank"), names, width_cm)
-        below = place + n_columns >= len(sizes)
+        below = place + n_columns >= len(sheet.contents)
         axes.set(xlabel=f"{ranking['label']} [{ranking['unit']}/B]" if below else "", ylabel="")
-        axes.set_title(size_label(sizes[place]))
+        axes.set_title(size_label(part["msg_bytes"].iloc[0]))
     note = _note(facts, ranking, shown, left_out(every, sizes, "B"))
     note += [EDGE_NOTE] if cut else []
     note += [EMULATED_NOTE] if known.get("emulated") else []
-    lines = wrap(" ".join(filter(None, note)), WIDTH_CM - 0.4, NOTE_PT)
-    put_note(grid.figure, lines, n_rows * panel_cm)
-    return Drawn(grid.figure, data)
+    return Drawn(finish(sheet, data, None, note), data)
 
 
 def ranking_table(known: Mapping[str, Any]) -> pd.DataFrame:
@@ -84,20 +77,15 @@ def ranking_table(known: Mapping[str, Any]) -> pd.DataFrame:
         return pd.DataFrame(columns=list(COLUMNS)).astype({"value": float})
     rows = [
         {
+            **row,
             "condition": known["slug"],
             "msg_bytes": size["msg_bytes"],
             "n_threads": ranking["n_threads"],
-            "rank": row["rank"],
-            "implementation": row["implementation"],
             "label": known["labels"].get(row["implementation"]) or "",
             "quantity": ranking["label"],
             "unit": f"{ranking['unit']}/B",
             "value": row["median"],
-            "low": row["low"],
-            "high": row["high"],
-            "n": row["n"],
             "floor": size["floor_ns_per_byte"],
-            "floor_ratio": row["floor_ratio"],
             "state": "measured" if row["n"] else "missing",
         }
         for size in ranking["sizes"]
@@ -105,12 +93,6 @@ def ranking_table(known: Mapping[str, Any]) -> pd.DataFrame:
     ]
     numbers = dict.fromkeys(("value", "low", "high", "floor", "floor_ratio"), "float64")
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(numbers)
-
-
-def _panel_height_cm(data: pd.DataFrame) -> float:
-    """Return the height of the fullest panel."""
-    most = max(sum(_heights(part)) for _, part in data.groupby("msg_bytes"))
-    return float(most * _ROW_CM + _FRAME_CM)
 
 
 def _said(label: str) -> list[str]:
@@ -123,19 +105,16 @@ def _heights(data: pd.DataFrame) -> list[float]:
     return [1 + _SAID_ROWS * len(_said(label)) for label in data["label"]]
 
 
-def _names_cm(data: pd.DataFrame) -> float:
-    names = [text_width_cm(name, _NAME_PT) for name in data["implementation"].unique()]
-    said = [text_width_cm(line, _SAID_PT) for text in data["label"] for line in _said(text)]
-    return max(*names, *said, 0.0)
-
-
 def _draw_panel(
     axes: Axes, data: pd.DataFrame, implementations: Sequence[str], width_cm: float
 ) -> bool:
     """Draw one size; return whether an interval is cut off at the edge."""
     styles = way_styles(implementations)
     floor = float(data["floor"].iloc[0])
-    scale = scale_of(_with_floor(data), "log" if (data["value"] > 0).all() else None)
+    # the floor is one of the values that the axis has to hold
+    floors = pd.DataFrame({"value": data["floor"].dropna().unique()})
+    shown = pd.concat([data[["value", "low", "high"]], floors], ignore_index=True)
+    scale = scale_of(shown, "log" if (data["value"] > 0).all() else None)
     if not math.isnan(floor):
         axes.axvspan(scale.low, floor, color=SHADE, lw=0, zorder=0)
         axes.axvline(floor, color=INK, lw=0.9, ls=(0, (2, 1.5)), zorder=1.2, gid="floor")
@@ -164,12 +143,6 @@ def _draw_panel(
     axes.spines["left"].set_visible(False)
     cost_axis(axes, scale, width_cm)
     return bool(((data["low"] < scale.low) | (data["high"] > scale.high)).any())
-
-
-def _with_floor(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the values that an axis has to hold: the floor is one of them."""
-    floors = pd.DataFrame({"value": data["floor"].dropna().unique()})
-    return pd.concat([data[["value", "low", "high"]], floors], ignore_index=True)
 
 
 def _note(

@@ -9,6 +9,9 @@ _WHY = {
     "cycles_not_counted": "Cycles were not counted on this host.",
     "cycles_user_mode_only": "Cycles were counted in user mode only and are not shown.",
 }
+_SENDER_ALONE = (
+    "Bytes are those sent and not lost, the cost is the sender's, since nobody receives."
+)
 
 
 @styled
@@ -18,20 +21,12 @@ def draw(tables: Tables) -> Drawn:
     The cost is the best that the run could count: cycles, else CPU time, else reference cycles.
     """
     cost, side = tables.cost, tables.sides[-1]
-    data = points(
-        tables,
-        {
-            "throughput_bits_per_s": Quantity("throughput", "Gbit/s", 1e-9),
-            cost.column(side): Quantity(f"{cost.label}, {side}", f"{cost.unit}/B"),
-        },
-    )
+    throughput = Quantity("throughput", "Gbit/s", 1e-9)
+    of_byte = Quantity(f"{cost.label}, {side}", f"{cost.unit}/B")
+    data = points(tables, {"throughput_bits_per_s": throughput, cost.column(side): of_byte})
     known = set(data.loc[data["value"].notna(), "quantity"])
     if not known:
         return Drawn(empty_figure(f"No measured cells on {tables.condition}."), data)
     data = data[data["quantity"].isin(known)].reset_index(drop=True)
-    whose = (
-        "Bytes are those sent and not lost, the cost is the sender's, since nobody receives."
-        if len(tables.sides) == 1
-        else ""
-    )
+    whose = _SENDER_ALONE if len(tables.sides) == 1 else ""
     return draw_over_size(tables, data, whose, [_WHY.get(cost.reason, "")])

@@ -1,12 +1,16 @@
-"""Bars of the parts of a cost upon each other, one bar per message size."""
+"""Bars of the parts of a cost upon each other, one bar per message size, and their legend."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
-from copycost.figures.text import size_label
+from copycost.figures.style import WIDTH_CM
+from copycost.figures.text import LABEL_PT, LEGEND_ROW_CM, size_label, text_width_cm
 from copycost.figures.tips import add_tips
 from copycost.stats.settings import FloatArray
 from copycost.wording.filters import significant
@@ -17,24 +21,11 @@ _BAR = 0.7
 def draw_stacked(
     axes: Axes, parts: pd.DataFrame, looks: Mapping[str, tuple[str, str]], unit: str
 ) -> FloatArray:
-    """Draw one bar per size, its parts upon each other; what is below 0 hangs below.
+    """Draw one bar per size, its parts upon each other; return how high each bar reaches.
 
-    Parameters
-    ----------
-    axes
-        Where to draw; the bars stand at 0, 1 and so on.
-    parts
-        The values: a row per size in bytes, in the order of the bars, and a column per part.
-        What is missing is not drawn.
-    looks
-        Title and colour of each part, from the lowest up.
-    unit
-        Of the values, for the tips.
-
-    Returns
-    -------
-    array of float, shape (n_sizes,)
-        How high each bar reaches.
+    The bars stand at 0, 1 and so on, in the order of the rows of `parts`: a row per size in bytes,
+    a column per part. What is missing is not drawn; what is below 0 hangs below. Looks are title
+    and colour of each part, from the lowest up; the unit is for the tips.
     """
     places = range(len(parts))
     above, below = np.zeros(len(parts)), np.zeros(len(parts))
@@ -55,3 +46,20 @@ def draw_stacked(
     axes.set_xticks(places, [size_label(size) for size in parts.index])
     axes.grid(axis="y")
     return above
+
+
+def put_legend(
+    figure: Figure, handles: Sequence[Line2D | Patch], handle_cm: float, handle_length: float = 1.0
+) -> float:
+    """Put a legend above all panels; return its height [cm], which `put_note` needs.
+
+    A column takes its longest label and `handle_cm`; a line or patch has so many heights of a
+    letter.
+    """
+    widest = max(text_width_cm(str(handle.get_label()), LABEL_PT) for handle in handles)
+    columns = max(1, min(len(handles), int(WIDTH_CM / (widest + handle_cm))))
+    figure.legend(
+        handles=list(handles), ncols=columns, loc="upper left", bbox_to_anchor=(0, 1),
+        borderpad=0.2, handlelength=handle_length, columnspacing=1.4, labelspacing=0.35,
+    )  # fmt: skip
+    return -(-len(handles) // columns) * LEGEND_ROW_CM

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -18,22 +19,9 @@ from copycost.records.table import read_table as read_cells
 from copycost.wording.words import plural
 
 COLUMNS = (
-    "condition",
-    "implementation",
-    "msg_bytes",
-    "n_threads",
-    "quantity",
-    "unit",
-    "value",
-    "low",
-    "high",
-    "n",
-    "n_failed",
-    "n_skipped",
-    "state",
-    "lower_mode",
-    "upper_mode",
-)
+    "condition", "implementation", "msg_bytes", "n_threads", "quantity", "unit", "value", "low",
+    "high", "n", "n_failed", "n_skipped", "state", "lower_mode", "upper_mode",
+)  # fmt: skip
 """Columns of the CSV behind a figure; one row is one point, drawn or missing.
 
 `value` is the median of `n` repetitions in `unit`, `low` and `high` its interval (empty when
@@ -56,23 +44,11 @@ class Legend:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """What a figure of one condition is drawn from.
+    """What a figure of one condition is drawn from: rows of tables of this condition only.
 
-    Attributes
-    ----------
-    condition
-        The condition whose cells are drawn.
-    implementations
-        All implementations of the run in legend order, so that one that is missing under this
-        condition takes no colour from another.
-    cost
-        What cost per byte means in the whole run.
-    cells, summary, ratios
-        The tables of the same names, rows of this condition only.
-    sides
-        Whose costs there are: sender, receiver and both; the sender alone where nobody receives.
-    labels
-        What a legend says of an implementation besides its name; see `copied_labels`.
+    Implementations are all of the run in legend order, so that one that is missing under this
+    condition takes no colour from another; `cost` is what cost per byte means in the whole run;
+    labels are `copied_labels`. Where nobody receives, the sender is the only side that has costs.
     """
 
     condition: str
@@ -80,7 +56,6 @@ class Tables:
     cost: CostMetric
     cells: pd.DataFrame
     summary: pd.DataFrame
-    ratios: pd.DataFrame
     sides: tuple[str, ...] = SIDES
     labels: Mapping[str, str] = field(default_factory=dict)
 
@@ -98,9 +73,7 @@ class Drawn:
     data: pd.DataFrame
 
 
-def tables_of(
-    condition: str, cells: pd.DataFrame, summary: pd.DataFrame, ratios: pd.DataFrame
-) -> Tables:
+def tables_of(condition: str, cells: pd.DataFrame, summary: pd.DataFrame) -> Tables:
     """Return the rows of one condition, with the implementations of all of them."""
     mine = rows_of(summary, condition)
     nobody_receives = not any(receives_on(testbed) for testbed in set(mine["testbed"]))
@@ -110,7 +83,6 @@ def tables_of(
         cost=choose_cost_metric(cells),
         cells=rows_of(cells, condition),
         summary=mine,
-        ratios=rows_of(ratios, condition),
         sides=SIDES[:1] if nobody_receives else SIDES,
         labels=copied_labels(mine),
     )
@@ -122,17 +94,9 @@ def rows_of(table: pd.DataFrame, condition: str) -> pd.DataFrame:
     return table[table["condition" if "condition" in table else "testbed"] == condition]
 
 
-def read_tables(
-    conditions: Iterable[str], cells: Path, summary: Path, ratios: Path
-) -> Iterator[Tables]:
-    """Read the three tables once, and yield the rows of each condition.
-
-    Raises
-    ------
-    DataError
-        If the cells break a rule of their table, or no row of the summary is of a condition.
-    """
-    tables = read_cells(cells), read_table(summary), read_table(ratios)
+def read_tables(conditions: Iterable[str], cells: Path, summary: Path) -> Iterator[Tables]:
+    """Read the tables once, and yield the rows of each condition."""
+    tables = read_cells(cells), read_table(summary)
     for condition in conditions:
         found = tables_of(condition, *tables)
         if found.summary.empty:
@@ -142,16 +106,9 @@ def read_tables(
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """How one metric of the summary is shown.
+    """How an axis shows one metric of the summary: ``throughput`` in ``Gbit/s``, say.
 
-    Attributes
-    ----------
-    name
-        What the axis says, such as ``throughput``.
-    unit
-        Unit on the axis, such as ``Gbit/s``; empty for a plain number.
-    scale
-        Factor from the summary's unit to `unit`.
+    The unit is empty for a plain number; `scale` is the factor from the summary's unit to it.
     """
 
     name: str
@@ -165,20 +122,7 @@ class Quantity:
 
 
 def points(tables: Tables, metrics: Mapping[str, Quantity]) -> pd.DataFrame:
-    """Return the points of some metrics, in display units, in drawing order.
-
-    Parameters
-    ----------
-    tables
-        The tables of one condition.
-    metrics
-        The summary's metrics to take, in order, and how to show each.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `COLUMNS`, one row per metric and cell.
-    """
+    """Return `COLUMNS` of some metrics of the summary, in display units, in drawing order."""
     return points_of(tables.condition, tables.summary, tables.implementations, metrics)
 
 
@@ -191,36 +135,21 @@ def points_of(
     """Return the points of some metrics from one condition's rows of the summary; see `points`."""
     parts = []
     for metric, quantity in metrics.items():
-        rows = summary[summary["metric"] == metric].copy()
-        rows["condition"] = condition
-        rows["quantity"] = quantity.name
-        rows["unit"] = quantity.unit
-        rows["value"] = rows["median"] * quantity.scale
-        rows["low"] = rows["low"] * quantity.scale
-        rows["high"] = rows["high"] * quantity.scale
-        for mode in ("lower_mode", "upper_mode"):
-            # only throughput is looked at, and not all tables are summaries of cells
-            rows[mode] = rows[mode] * quantity.scale if mode in rows else float("nan")
-        rows["state"] = [
-            _state(n, failed, skipped)
-            for n, failed, skipped in zip(
-                rows["n"], rows["n_failed"], rows["n_skipped"], strict=True
-            )
-        ]
+        rows = summary[summary["metric"] == metric].rename(columns={"median": "value"})
+        rows = rows.assign(condition=condition, quantity=quantity.name, unit=quantity.unit)
+        for name in ("value", "low", "high", "lower_mode", "upper_mode"):
+            # of modes only throughput is looked at, and not all tables are summaries of cells
+            rows[name] = rows[name] * quantity.scale if name in rows else float("nan")
+        rows["state"] = np.select(
+            [rows["n"] > 0, rows["n_failed"] > 0, rows["n_skipped"] > 0],
+            ["measured", "failed", "skipped"], "not counted",
+        )  # fmt: skip
         rows["order"] = [implementations.index(name) for name in rows["implementation"]]
         rows = rows.sort_values(["order", "n_threads", "msg_bytes"], kind="stable")
         parts.append(rows)
     if not parts:
         return pd.DataFrame(columns=list(COLUMNS))
     return pd.concat(parts)[list(COLUMNS)].reset_index(drop=True)
-
-
-def _state(n: int, n_failed: int, n_skipped: int) -> str:
-    if n:
-        return "measured"
-    if n_failed:
-        return "failed"
-    return "skipped" if n_skipped else "not counted"
 
 
 def confidence(data: pd.DataFrame) -> float | None:

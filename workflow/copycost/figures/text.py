@@ -1,6 +1,6 @@
 """Text on figures: how wide it is, where it breaks, and what every note says."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 import pandas as pd
@@ -15,6 +15,9 @@ from copycost.wording.numbers import NBSP
 
 LABEL_PT = 8.5
 NOTE_PT = 7.2
+LEGEND_ROW_CM = 0.44
+"""Height of a row of any legend above panels [cm]."""
+
 _NOTE_ROW_CM = 0.37
 _PAD_CM = 0.15
 
@@ -72,6 +75,11 @@ def interval_note(data: pd.DataFrame, confidence: float | None) -> str:
     return f"Points: median of {few}{most}{NBSP}repetitions; bars: {level}{METHOD}."
 
 
+def note_lines(sentences: Iterable[str]) -> list[str]:
+    """Return the lines of a note; empty sentences are passed over."""
+    return wrap(" ".join(filter(None, sentences)), WIDTH_CM - 0.4, NOTE_PT)
+
+
 def put_note(
     figure: Figure,
     lines: Sequence[str],
@@ -79,18 +87,9 @@ def put_note(
     above_cm: float = 0.0,
     beside_cm: float = 0.0,
 ) -> None:
-    """Put the lines of a note below the panels, and size the figure.
+    """Put the lines of a note below the panels, and size the figure of constrained layout.
 
-    Parameters
-    ----------
-    figure
-        With a constrained layout.
-    lines
-        The note, see `wrap`.
-    panels_cm
-        Height of all panels.
-    above_cm, beside_cm
-        Height and width that a legend above or beside them needs.
+    It has the height of all panels; a legend above or beside them needs a height and a width.
     """
     note_cm = len(lines) * _NOTE_ROW_CM
     height_cm = above_cm + panels_cm + note_cm + 2 * _PAD_CM

@@ -1,19 +1,11 @@
 """Figure: time per message against threads, one panel per message size; of audited tables."""
 
 from copycost.figures.axes import SCALE_NOTE, scale_of
-from copycost.figures.layout import finish, groups_of, new_sheet
-from copycost.figures.line_panels import Frame, draw_panels, size_title
+from copycost.figures.layout import Panel, finish, groups_of, new_sheet
+from copycost.figures.lines import Frame, draw_panels
 from copycost.figures.style import styled
-from copycost.figures.tables import (
-    Drawn,
-    Quantity,
-    Tables,
-    confidence,
-    left_out,
-    points,
-    spread,
-)
-from copycost.figures.text import empty_figure, interval_note
+from copycost.figures.tables import Drawn, Quantity, Tables, confidence, left_out, points, spread
+from copycost.figures.text import empty_figure, interval_note, size_label
 
 _QUANTITY = Quantity("time per message", "µs", 1e-3)
 _PANELS_MOST = 15
@@ -36,13 +28,13 @@ def draw(tables: Tables) -> Drawn:
     sheet = new_sheet(data, 4.3, column="msg_bytes", groups=groups)
     kinds = {scale_of(part).kind for _, part in data.groupby("msg_bytes")}
     kind = "linear" if kinds == {"linear"} else "log"
-    of_panels = draw_panels(
-        sheet,
-        data,
-        "n_threads",
-        tables.implementations,
-        lambda panel: Frame(scale_of(panel.data, kind), _QUANTITY.label, size_title(sheet, panel)),
-    )
+
+    def frame_of(panel: Panel) -> Frame:
+        size = size_label(panel.data["msg_bytes"].iloc[0])
+        title = size if sheet.is_top(panel) else ""
+        return Frame(scale_of(panel.data, kind), _QUANTITY.label, title)
+
+    of_panels = draw_panels(sheet, data, "n_threads", tables.implementations, frame_of)
     note = [
         interval_note(data, confidence(tables.summary)),
         f"{SCALE_NOTE[kind]}, one of its own for each message size.",

@@ -30,18 +30,7 @@ def add_tips(
     """Lay an invisible mark with its words over each point.
 
     The marks carry them as links, all that matplotlib knows to write per point of a collection;
-    `titled` makes titles of them in the SVG.
-
-    Parameters
-    ----------
-    axes
-        Where the points are drawn.
-    x, y
-        Their coordinates, shape (n,); a point without a value has no mark.
-    tips
-        Their words, n of them.
-    transform
-        Of the points; that of the data if None.
+    `titled` makes titles of them in the SVG. A point without a value has no mark.
     """
     points = pd.DataFrame({"x": list(x), "y": list(y), "tip": list(tips)}).dropna()
     if points.empty:
@@ -64,14 +53,7 @@ def point_tips(rows: pd.DataFrame) -> list[str]:
 
 
 def value_tip(row: Mapping[Hashable, Any]) -> str:
-    """Return a value with its unit and what is known of it: an interval, or two clusters.
-
-    Parameters
-    ----------
-    row
-        ``value``; ``low`` and ``high``, ``unit``, and ``lower_mode`` and ``upper_mode`` if it has
-        them.
-    """
+    """Return a value with its unit and what is known of it: an interval, or two clusters."""
     unit = row.get("unit", "1")
     unit = "" if unit == "1" else f" {unit}"
     if pd.isna(row["value"]):

@@ -4,16 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from copycost.analysis.metrics import BASELINE
-from copycost.figures.legend import put_legend
-from copycost.figures.stacked_bars import draw_stacked
-from copycost.figures.style import INK, WIDTH_CM, styled
+from copycost.figures.stacked_bars import draw_stacked, put_legend
+from copycost.figures.style import INK, styled
 from copycost.figures.tables import Drawn, counted
-from copycost.figures.text import EMULATED_NOTE, NOTE_PT, empty_figure, put_note, wrap
+from copycost.figures.text import EMULATED_NOTE, empty_figure, note_lines, put_note
 
 COLUMNS = ("condition", "without", "implementation", "msg_bytes", "n_threads", "part",
            "ns_per_byte", "without_ns_per_byte", "multiple", "state")  # fmt: skip
@@ -49,12 +47,18 @@ def draw(facts: Mapping[str, Any]) -> Drawn:
     figure = Figure(layout="constrained")
     panels = figure.subplots(1, len(shown), squeeze=False)[0]
     for axes, condition in zip(panels, shown, strict=True):
-        _draw_panel(axes, data[data["condition"] == condition])
+        here = data[data["condition"] == condition]
+        parts = here.pivot(index="msg_bytes", columns="part", values="multiple")
+        draw_stacked(axes, parts.sort_index(), _PARTS, "times")
+        axes.axhline(1.0, color=INK, lw=0.9, ls=(0, (4, 2)), gid="without")
+        axes.set_xlabel("message size")
         label = facts["conditions"][condition]["label"]
-        without = data[data["condition"] == condition]["without"].iloc[0]
+        without = here["without"].iloc[0]
         axes.set_title(f"{label}\n(1 is {without})")  # three panels leave no room for one line
     panels[0].set_ylabel("CPU time of a byte\n[times that without guests]")
-    above_cm = _legend(figure, [name for name in _PARTS if name in set(data["part"])])
+    looks = [look for part, look in _PARTS.items() if part in set(data["part"])]
+    handles = [Patch(color=colour, label=title) for title, colour in looks]
+    above_cm = put_legend(figure, handles, _HANDLE_CM)
     first = data.iloc[0]
     emulated = any(facts["conditions"][name]["emulated"] for name in shown)
     note = [
@@ -63,8 +67,7 @@ def draw(facts: Mapping[str, Any]) -> Drawn:
         "Line: what the two processes take without guests.",
         EMULATED_NOTE if emulated else "",
     ]  # fmt: skip
-    lines = wrap(" ".join(filter(None, note)), WIDTH_CM - 0.4, NOTE_PT)
-    put_note(figure, lines, _PANEL_CM, above_cm)
+    put_note(figure, note_lines(note), _PANEL_CM, above_cm)
     return Drawn(figure, data)
 
 
@@ -99,17 +102,3 @@ def _chosen(cells: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         cell for cell in known if cell["implementation"] == way and cell["n_threads"] == fewest
     ]
     return sorted(chosen, key=lambda cell: int(cell["msg_bytes"]))
-
-
-def _draw_panel(axes: Axes, data: pd.DataFrame) -> None:
-    """Draw one bar per size, its parts upon each other."""
-    parts = data.pivot(index="msg_bytes", columns="part", values="multiple")
-    draw_stacked(axes, parts.sort_index(), _PARTS, "times")
-    axes.axhline(1.0, color=INK, lw=0.9, ls=(0, (4, 2)), gid="without")
-    axes.set_xlabel("message size")
-
-
-def _legend(figure: Figure, parts: Sequence[str]) -> float:
-    """Put the parts above the panels; return the height of that."""
-    handles = [Patch(color=_PARTS[part][1], label=_PARTS[part][0]) for part in parts]
-    return put_legend(figure, handles, _HANDLE_CM)
