@@ -20,7 +20,6 @@ import pandas as pd
 from scipy import special
 
 from copycost.compare.runs.folders import read_results
-from copycost.compare.runs.regression_threshold import Gate
 from copycost.compare.runs.samples import (
     CELL,
     QUANTITIES,
@@ -33,6 +32,7 @@ from copycost.compare.runs.samples import (
 )
 from copycost.compare.runs.verdicts import (
     MEASURED_SPREAD,
+    Gate,
     Judgement,
     RunSpread,
     judge,

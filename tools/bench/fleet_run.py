@@ -9,7 +9,7 @@ from copycost.compare.hosts import report
 from copycost.compare.hosts.gathering import Fleet, gather
 from copycost.compare.hosts.host_facts import told_by
 from copycost.compare.hosts.host_results import read_sets
-from copycost.compare.hosts.host_tables import all_tables, usable_cpus
+from copycost.compare.hosts.host_tables import all_tables
 from copycost.compare.hosts.import_archive import read_parcel
 from tools.bench.rows import Limit, Row
 from tools.bench.timing import timed
@@ -52,12 +52,11 @@ def main(step: str, folder: Path) -> None:
     sets = read_sets(folder)
     if step == "tables":
         names = [one.name for one in sets]
-        tables = dict(zip(names, all_tables(sets, usable_cpus()), strict=True))
+        tables = dict(zip(names, all_tables(sets), strict=True))
         told = {one.name: told_by(one) for one in sets}
-        findings = {name: of.findings for name, of in tables.items()}
-        report.write_tables(Fleet(sets, names, {}, tables, told, findings, {}), folder)
+        report.write_tables(Fleet(sets, names, {}, tables, told, {}), folder)
     else:
-        facts = report.write_tables(gather(folder, usable_cpus()), folder)
+        facts = report.write_tables(gather(folder), folder)
         report.write_report(facts, folder, ["html"])
 
 

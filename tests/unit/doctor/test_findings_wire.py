@@ -88,14 +88,6 @@ def test_what_is_installed_and_how_busy_it_is_are_told_of_the_other_machine_itse
     assert load.value == "0.52"
 
 
-def test_the_other_clock_is_told_with_how_far_it_is_away(
-    findings: dict[tuple[str, str], Finding],
-) -> None:
-    clock = findings["Wire", "clock"]
-    assert clock.value == "known to 60 us"
-    assert clock.note == "each side has its own; the other end's is 2.500000 s behind"
-
-
 @pytest.mark.parametrize(
     ("asked", "speeds", "one_kernel", "limit"),
     [

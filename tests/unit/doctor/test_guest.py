@@ -8,7 +8,7 @@ import pytest
 from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.config.virtual import Virtual
-from copycost.doctor import guest
+from copycost.doctor import collect
 from copycost.hosts.guest.accelerator import KvmProbe
 from copycost.hosts.guest.failure import FRESH, MORE_MEMORY, GuestFailed
 from copycost.hosts.guest.spec import GuestSpec
@@ -37,9 +37,9 @@ def collected(
             raise failures[spec.accelerator]
         return {"cpu": {"model": spec.accelerator}}
 
-    monkeypatch.setattr(guest, "_described", describe)
+    monkeypatch.setattr(collect, "_described", describe)
     virtual = Virtual(accelerator, 1, 512, "virtio", "auto", offloads=True, kernel="auto")
-    return guest.collect_guest(virtual, MADE, Path("kernel"), Path("initrd"))
+    return collect.collect_guest(virtual, MADE, Path("kernel"), Path("initrd"))
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from unit.doctor.test_findings_wire import wire
 
 from copycost.doctor.findings_wire import _between, _ends
 from copycost.doctor.network_device import device_facts
 from copycost.hosts.facts.files import HostFiles
-from copycost.hosts.facts.net import PARAVIRTUAL
 from copycost.hosts.host import Host
 
 INTERRUPTS = """\
@@ -149,25 +149,9 @@ def test_speed_of_what_lies_over_cards_is_kept_and_that_of_a_made_up_link_is_not
     assert device_facts(made(tmp_path, files, said), "up0")["speed_mbit_per_s"] == speed
 
 
-@pytest.mark.parametrize("driver", sorted(PARAVIRTUAL))
-def test_what_a_hypervisor_makes_up_is_no_network_card(tmp_path: Path, driver: str) -> None:
-    guest = CARD | {"sys/class/net/eth0/device/uevent": f"DRIVER={driver}\n"}
-    facts = device_facts(made(tmp_path, guest, SAID), "eth0")
-    assert (facts["driver"], facts["speed_mbit_per_s"]) == (driver, None)
-    found = {one.name: one for one in _ends({"here": facts, "there": facts}, MACHINES)}
-    assert found["zero-copy"].state == "limited"
-    assert found["zero-copy"].note.startswith("a virtual device is no network card")
-
-
 def test_way_that_is_long_is_told_with_the_window_that_it_takes() -> None:
-    wire = {
-        "peer": "user@far", "one_kernel": False, "unreached": {"here": None, "there": None},
-        "here": {"address": "192.0.2.1"}, "there": {"address": "192.0.2.2"},
-        "udp_mbit_per_s": None, "udp_unavailable": None,
-    }  # fmt: skip
-
     def clock(uncertainty_ns: int) -> tuple[str, str | None]:
-        found = _between(wire | {"clock": {"offset_ns": 0, "uncertainty_ns": uncertainty_ns}})
+        found = _between(wire(clock={"offset_ns": 0, "uncertainty_ns": uncertainty_ns}))
         (one,) = (one for one in found if one.name == "clock")
         return one.state, one.remedy
 

@@ -12,7 +12,6 @@ import pytest
 
 from copycost.config.wire import Peer
 from copycost.doctor import peer as described
-from copycost.doctor import reached
 from copycost.doctor.peer import collect_peer
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.facts.files import HostFiles
@@ -81,15 +80,6 @@ def test_whatever_goes_wrong_is_of_that_machine_alone(
     assert found["remedy"]
 
 
-def test_what_cannot_be_connected_to_at_all_is_one_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_: object) -> Other:
-        raise HostError("no agent starts on me@lab2; look whether `ssh me@lab2 true` works")
-
-    monkeypatch.setattr(described, "SshHost", refuse)
-    wire: Any = collect_peer(Peer("me@lab2"))["wire"]
-    assert "no agent starts" in wire["unavailable"]["reason"]
-
-
 class Far(LocalHost):
     """This machine, with an address of its own, behind a firewall as it is told."""
 
@@ -111,7 +101,7 @@ class Far(LocalHost):
 
 
 def kept_out(far: Far, theirs: str = THERE, ports: tuple[int, int] | None = None) -> dict[str, Any]:
-    return dict(reached.what_keeps_out((LocalHost(), far), (HERE, theirs), ports))
+    return dict(described.what_keeps_out((LocalHost(), far), (HERE, theirs), ports))
 
 
 def test_both_ways_are_tried() -> None:
@@ -133,7 +123,7 @@ def test_way_there_is_shut_where_our_connection_does_not_arrive(
     def dropped(*_: object) -> None:
         raise TimeoutError("timed out")
 
-    monkeypatch.setattr(reached.socket, "create_connection", dropped)
+    monkeypatch.setattr(described.socket, "create_connection", dropped)
     found = kept_out(Far())
     assert found["here"] is None
     assert found["there"]["remedy"].startswith(f"let TCP connections from {HERE} in on me@lab2, to")
@@ -159,8 +149,8 @@ def test_another_python_than_python3_is_found_and_none_is_a_sentence() -> None:
 
 def test_what_listens_there_says_so_and_ends_once_somebody_came() -> None:
     (port,) = LocalHost().free_ports(HERE, 1)
-    words = ["python3", "-c", reached._LISTEN, HERE, str(port)]
+    words = ["python3", "-c", described._LISTEN, HERE, str(port)]
     with LocalHost().stream(words) as said:
         assert said.readline() == b"listening\n"
-        assert reached._reaches((HERE, 0), (HERE, port))
+        assert described._reaches((HERE, 0), (HERE, port))
         assert said.read() == b""

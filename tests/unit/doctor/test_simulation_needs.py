@@ -1,10 +1,10 @@
-"""What the doctor says of simulated counts."""
+"""What the doctor says of virtual machines and simulated counts."""
 
 import pytest
 
 from copycost.doctor import simulation_needs as needs
-from copycost.doctor.findings import judge_simulation
-from copycost.doctor.simulation_needs import require_plugins, simulation_needs
+from copycost.doctor.findings import judge_guests, judge_simulation
+from copycost.doctor.simulation_needs import require_plugins
 from copycost.errors import Unavailable
 from copycost.hosts.guest.needs import Need
 
@@ -15,16 +15,6 @@ def test_one_line_says_that_nothing_is_missing() -> None:
     (found,) = judge_simulation([Need("plugin", "counts in it", "yes")])
     assert (found.state, found.value) == ("ok", "yes")
     assert "./run simulated" in found.note
-
-
-def test_what_is_missing_has_its_reason_and_its_remedy() -> None:
-    there = Need("plugin", "counts in it", "yes")
-    missing = Need("busybox", "is first", None, reason="there is none", remedy="install it")
-    (found,) = judge_simulation([there, missing])
-    assert (found.state, found.name, found.note) == (
-        "missing", "busybox", "there is none; it is first",
-    )  # fmt: skip
-    assert found.remedy == "install it"
 
 
 @pytest.fixture
@@ -54,10 +44,12 @@ def test_a_newer_one_with_plugins_is_taken(version: str) -> None:
     require_plugins(lambda _, option: texts[option])
 
 
-def test_every_need_is_tried_on_any_host() -> None:
-    guests = [Need(name, "is there", "yes") for name in ("QEMU", "busybox", "kernel", "KVM")]
-    found = simulation_needs(guests)
-    assert [need.name for need in found] == [
-        "QEMU with plugins", "plugin", "busybox", "kernel", "ip", "nft",
-    ]  # fmt: skip
-    assert all(need.found or need.remedy for need in found)
+def test_what_is_there_is_ok_and_what_is_not_has_a_reason_and_a_remedy() -> None:
+    there = Need("QEMU", "runs them", "QEMU emulator version 7.2.22 (Debian 1:7.2)")
+    missing = Need("KVM", "is fast", None, necessary=False, reason="there is no /dev/kvm")
+    vital = Need("busybox", "is first", None, reason="there is none", remedy="install it")
+    found = list(judge_guests([there, missing, vital]))
+    assert [one.state for one in found] == ["ok", "limited", "missing"]
+    assert found[0].value == "7.2.22"
+    assert found[1].note == "there is no /dev/kvm; it is fast"
+    assert found[2].remedy == "install it"

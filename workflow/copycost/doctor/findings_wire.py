@@ -18,22 +18,16 @@ from copycost.hosts.facts.net import is_virtual
 from copycost.hosts.host import Host
 
 _ENDS = {"here": "This end", "there": "The other end"}
-# what to call them, why they are wanted, and ethtool's short names
+# what to call them, what happens without them, and ethtool's short names
 _OFFLOADS = {
     "scatter_gather": (
-        "scatter gather",
-        "without it the kernel copies what a zero-copy send left where it was",
-        "sg",
+        "scatter gather", "the kernel copies what a zero-copy send left where it was", "sg"
     ),
-    "tx_checksum": (
-        "tx checksum",
-        "without it the kernel reads every byte to sum it up, and copies it",
-        "tx",
-    ),
-    "tso": ("TSO", "without it the kernel cuts what is sent into segments", "tso"),
-    "gso": ("GSO", "without it each segment goes through the kernel by itself", "gso"),
-    "gro": ("GRO", "without it each packet that arrives goes through the kernel by itself", "gro"),
-}
+    "tx_checksum": ("tx checksum", "the kernel reads every byte to sum it up, and copies it", "tx"),
+    "tso": ("TSO", "the kernel cuts what is sent into segments", "tso"),
+    "gso": ("GSO", "each segment goes through the kernel by itself", "gso"),
+    "gro": ("GRO", "each packet that arrives goes through the kernel by itself", "gro"),
+}  # fmt: skip
 _NOT_TOLD = "not told"
 # measure.duration_s of config.yaml as it comes
 _USUAL_WINDOW_S = 0.2
@@ -122,12 +116,12 @@ def _ends(wire: Mapping[str, Any], machines: Mapping[str, Mapping[str, Any]]) ->
             kind = facts["kind"] or "virtual device"
             note = f"a {kind} is no network card: what is sent may be copied after all on its way"
             yield say("zero-copy", "limited", facts["device"], note)
-        for key, (name, why, switch) in _OFFLOADS.items():
+        for key, (name, otherwise, switch) in _OFFLOADS.items():
             is_on = facts[key]
             state: State = "fact" if is_on is None else "ok" if is_on else "limited"
             words = {None: "unknown", True: "on", False: "off"}[is_on]
             remedy = f"ethtool -K {facts['device']} {switch} on" if is_on is False else None
-            yield say(name, state, words, why, remedy)
+            yield say(name, state, words, f"without it {otherwise}", remedy)
         yield from _served(section, facts)
         yield from _of_machine(section, facts)
 

@@ -84,14 +84,13 @@ def kind_in(said: str) -> str | None:
 
 def _queue_cpus(host: Host, pattern: str) -> list[str]:
     """Return the CPUs that queues name, as lists; of those that name some."""
-    masks = (host.files.text(str(path)) for path in host.files.glob(pattern))
-    masks = (mask for mask in masks if re.fullmatch(r"[0-9a-f,]*[0-9a-f]", mask or ""))
-    numbers = (int(mask.replace(",", ""), 16) for mask in masks if mask)
-    return [
-        format_cpu_list([bit for bit in range(number.bit_length()) if number >> bit & 1])
-        for number in numbers
-        if number
-    ]
+    found = []
+    for path in host.files.glob(pattern):
+        mask = host.files.text(str(path)) or ""
+        if re.fullmatch(r"[0-9a-f,]*[0-9a-f]", mask) and (number := int(mask.replace(",", ""), 16)):
+            bits = range(number.bit_length())
+            found.append(format_cpu_list([bit for bit in bits if number >> bit & 1]))
+    return found
 
 
 def _interrupt_cpus(host: Host, device: str) -> dict[str, str]:

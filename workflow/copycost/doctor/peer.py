@@ -1,6 +1,7 @@
 """What the other machine of a wire is, and the network between, as one JSON object."""
 
 import json
+import socket
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -11,7 +12,6 @@ from typing import Any
 from copycost.config.wire import AUTO, LINK, UNLIMITED, Peer, UdpRate
 from copycost.doctor.collect import collect_host
 from copycost.doctor.network_device import device_facts
-from copycost.doctor.reached import what_keeps_out
 from copycost.errors import AttemptFailed, HostError, ParseError, Unavailable, WithRemedy
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
@@ -26,6 +26,25 @@ _NO_SPEED = {
     "remedy": "set wire.udp_mbit_per_s in config.yaml to a number of Mbit/s, or to unlimited",
 }
 _AGAIN = "look whether that machine and the way to it are as they should be"
+_CONNECT = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2])), 3)"
+# it says when it listens, and ends by itself when nobody comes
+_LISTEN = """
+import socket, sys
+with socket.create_server((sys.argv[1], int(sys.argv[2]))) as listening:
+    listening.settimeout(6)
+    print("listening", flush=True)
+    try:
+        listening.accept()
+    except TimeoutError:
+        pass
+"""
+_CONNECT_TIMEOUT_S = 3.0
+# the agent's Python need not be the one that is called python3
+_PYTHONS = ("python3", "python3.14", "python3.13", "python3.12", "python3.11")
+_ANY_PORTS = "ports of net.ipv4.ip_local_port_range, or those that you name under wire.ports"
+
+Refusal = Mapping[str, str] | None
+"""What keeps connections out, `reason` and `remedy`; None where nothing does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +113,13 @@ def _described(other: SshHost, wire: Peer) -> dict[str, Any]:
 def _path(other: SshHost, wire: Peer) -> dict[str, Any]:
     """Return both ends of the network between."""
     here = LocalHost(_NAME)
-    _require_same_architecture(here, other)
+    ours_of, theirs_of = here.about.architecture, other.about.architecture
+    if ours_of != theirs_of:
+        raise Unavailable(
+            f"{other.name} is a machine of architecture {theirs_of}, and the programs that are"
+            f" built here are for {ours_of}",
+            "measure from a machine of its architecture, or with a peer of this one's",
+        )
     theirs = _address_of_ssh(other) if wire.address == AUTO else wire.address
     ours = route_to(here, theirs)
     back = route_to(other, ours.source)
@@ -122,17 +147,6 @@ def _udp_limit(asked: UdpRate, path: Mapping[str, Any]) -> dict[str, Any]:
     limit = None if asked == UNLIMITED else known if asked == LINK else int(asked)
     unknown = asked == LINK and known is None and not path["one_kernel"]
     return {"udp_mbit_per_s": limit, "udp_unavailable": _NO_SPEED if unknown else None}
-
-
-def _require_same_architecture(here: Host, other: Host) -> None:
-    """Refuse a machine that cannot run what is built here."""
-    ours, theirs = here.about.architecture, other.about.architecture
-    if ours != theirs:
-        raise Unavailable(
-            f"{other.name} is a machine of architecture {theirs}, and the programs that are built"
-            f" here are for {ours}",
-            "measure from a machine of its architecture, or with a peer of this one's",
-        )
 
 
 def _require_that_it_executes(other: SshHost) -> None:
@@ -193,3 +207,59 @@ def route_in(said: str) -> Route:
     """Return the way in what ip says of it."""
     (route,) = json.loads(said)
     return Route(str(route["prefsrc"]), str(route["dev"]))
+
+
+def what_keeps_out(
+    hosts: tuple[LocalHost, Host], addresses: tuple[str, str], ports: tuple[int, int] | None
+) -> dict[str, Refusal]:
+    """Return what keeps connections of the other machine out ``here``, and ours out ``there``.
+
+    Each has its address, this machine first. Programs may listen at a first to a last port, or at
+    any. Without a free port, or a Python to try with, this is Unavailable.
+    """
+    here, there = hosts
+    ours, theirs = addresses
+    python = next((name for name in _PYTHONS if there.find_tool(name)), None)
+    if python is None:
+        raise Unavailable(f"{there.name} has no {_PYTHONS[0]} on its PATH", "install python3 there")
+    (port,) = here.free_ports(ours, 1, ports)
+    with socket.create_server((ours, port)):
+        came = there.run([python, "-c", _CONNECT, ours, str(port)]).returncode == 0
+    return {
+        "here": None if came else _dropped(here, ours, theirs, ports),
+        "there": _tried_there(there, python, addresses, ports),
+    }
+
+
+def _tried_there(
+    there: Host, python: str, addresses: tuple[str, str], ports: tuple[int, int] | None
+) -> Refusal:
+    """Return what keeps our connections from a program that listens there."""
+    ours, theirs = addresses
+    try:
+        (port,) = there.free_ports(theirs, 1, ports)
+    except OSError as error:
+        return {
+            "reason": f"no program on {there.name} can listen at {theirs} ({error.strerror})",
+            "remedy": "set wire.address in config.yaml to an address of one of its own devices",
+        }
+    with there.stream([python, "-c", _LISTEN, theirs, str(port)]) as said:
+        came = bool(said.readline()) and _reaches((ours, 0), (theirs, port))
+    return None if came else _dropped(there, theirs, ours, ports)
+
+
+def _reaches(source: tuple[str, int], target: tuple[str, int]) -> bool:
+    try:
+        socket.create_connection(target, _CONNECT_TIMEOUT_S, source).close()
+    except OSError:
+        return False
+    return True
+
+
+def _dropped(host: Host, address: str, source: str, ports: tuple[int, int] | None) -> Refusal:
+    """Return that a machine takes no connection from the other one's address."""
+    to = _ANY_PORTS if ports is None else "ports {} to {}".format(*ports)
+    return {
+        "reason": f"no TCP connection from {source} reaches {address} (tried)",
+        "remedy": f"let TCP connections from {source} in on {host.name}, to {to}",
+    }

@@ -108,9 +108,9 @@ def read_perf(files: HostFiles, unknown: Unknowns, host: Host | None = None) -> 
     return facts(status, problem, remedy, user_only, events)
 
 
-def counts_with_kernel(names: Iterable[str], host: Host | None = None) -> bool:
-    """Tell whether a host, by default ours, counts all of these events, in the kernel too."""
-    host = host or LocalHost()
+def counts_with_kernel(names: Iterable[str]) -> bool:
+    """Tell whether our host counts all of these events, in the kernel too."""
+    host = LocalHost()
     perf = find_perf(host)
     if perf.path is None or perf.version is None:
         return False

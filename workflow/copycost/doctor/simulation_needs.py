@@ -1,7 +1,6 @@
 """Whether caches can be simulated here: QEMU with plugins, our plugin, what guests are made of."""
 
 import re
-import subprocess
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,8 +28,12 @@ def simulation_needs(guests: Iterable[Need]) -> list[Need]:
         _tried("QEMU with plugins", "runs the guest", require_plugins),
         _tried("plugin", "counts in it", _build_plugin),
         *(need for need in guests if need.name in _OF_GUESTS),
-        *(_tool(name) for name in TOOLS),
-    ]
+        *(
+            Need(name, "makes the testbeds in it", LocalHost().find_tool(name),
+                 remedy="install iproute2 and nftables")
+            for name in TOOLS
+        ),
+    ]  # fmt: skip
 
 
 def require_plugins(said: Callable[[str, str], str] | None = None) -> None:
@@ -38,7 +41,7 @@ def require_plugins(said: Callable[[str, str], str] | None = None) -> None:
 
     By default QEMU, a path, is run for what is `said` with an option.
     """
-    said = said or _said
+    said = said or (lambda *words: LocalHost().run(words).stdout)
     qemu = find_qemu()
     version = re.search(r"version (\d+)\.(\d+)", said(qemu, "--version"))
     if version is None or tuple(map(int, version.groups())) < _OLDEST_QEMU:
@@ -48,19 +51,9 @@ def require_plugins(said: Callable[[str, str], str] | None = None) -> None:
         raise Unavailable("this QEMU was built without plugins", "install the distribution's QEMU")
 
 
-def _said(program: str, option: str) -> str:
-    done = subprocess.run([program, option], capture_output=True, text=True, check=False)
-    return done.stdout
-
-
 def _build_plugin() -> None:
     with TemporaryDirectory(prefix="copycost_") as folder:
         compile_program("simulated_plugin", None, Path(folder, "plugin"), root=ROOT)
-
-
-def _tool(name: str) -> Need:
-    found = LocalHost().find_tool(name)
-    return Need(name, "makes the testbeds in it", found, remedy="install iproute2 and nftables")
 
 
 def _tried(name: str, use: str, require: Callable[[], None]) -> Need:

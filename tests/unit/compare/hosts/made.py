@@ -136,11 +136,11 @@ def facts_of(
     names = [f"h{number}" for number in range(len(ratios))]
     logs, errors = np.log(ratios), np.full(len(ratios), 0.01)
     effect = Effect(
-        logs, errors, 2 * errors, np.where(sure, 0.001, 0.5),
+        logs, 2 * errors, np.where(sure, 0.001, 0.5),
         across_hosts(logs, errors, SETTINGS.confidence), np.full(len(ratios), np.nan), 1,
     )  # fmt: skip
     tables: Any = {name: SimpleNamespace(disturbed=0.0, n_emulated=0) for name in names}
     facts = told or [{"kernel": "6.1.0"}] * len(names)
-    fleet = Fleet([], names, {}, tables, dict(zip(names, facts, strict=True)), {}, {})
+    fleet = Fleet([], names, {}, tables, dict(zip(names, facts, strict=True)), {})
     cell = ("veth", "zero_copy", "two_copy", THROUGHPUT, 65536, 1)
-    return fleet_facts(fleet, {cell: effect}, crossovers, n_simulated=0)
+    return fleet_facts(fleet, {cell: effect}, crossovers)

@@ -35,7 +35,7 @@ def hosts(tmp_path: Path) -> dict[str, HostTables]:
         folder = write_run(tmp_path / name, guests(name), host_facts(kernel_release=name))
         merge(read_parcel(folder, name), tmp_path / "fleet")
     sets = read_sets(tmp_path / "fleet")
-    return dict(zip((one.name for one in sets), all_tables(sets, 1), strict=True))
+    return dict(zip((one.name for one in sets), all_tables(sets), strict=True))
 
 
 def test_an_emulated_guest_is_no_host_to_compare(hosts: dict[str, HostTables]) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -121,23 +120,18 @@ def as_file(name: str) -> Callable[[dict[str, bytes]], None]:
         (record_with(cell__testbed="../../etc"), "does not match"),
         (record_with(cell__implementation="a" * 300), "another repetition"),
         (record_with(reason="\x1b[2J"), "control characters"),
-        (record_with(reason="a\u202eb"), "control characters"),
         (record_with(driver__receiver__total__bytes=10**15), "bytes were received in all"),
         (record_with(driver__sender__window__end_ns=1), "the sender's window lasts -"),
         (record_with(wall_s=-1), "wall_s"),
         (record_with(host_digest="x"), "host_digest"),
         (file_named("../../evil.json"), "holds ../../evil.json, as no export does"),
         (as_file("raw/../../evil.json"), "another repetition"),
-        (file_named("/etc/passwd"), "as no export does"),
-        (as_file("raw/streams/x.json"), "another repetition"),
         (file_named("raw/streams/x.json"), "schema version none"),
         (file_named("host.json", b"[1]"), "host.json"),
         (file_named("host.json", b'{"identity": 1}'), "has no section identity"),
-        (file_named("host.json", b"[" * 100_000), "host.json"),
         (file_named("host.json", b'{"identity": {}, "x": "' + b"y" * 2000 + b'"}'), "host.json"),
         (file_named("host.json", b'{"identity": 1e999}'), "host.json"),
         (nested("host.json", 700), "host.json, line 1: it is nested more than 64 deep"),
-        (nested("config.json", 65), "config.json, line 1: it is nested more than 64 deep"),
         (file_named("config.json", b"{" + b" " * LARGEST_FILE + b"}"), "larger than 16 MiB"),
         (file_named("memory.json"), "memory.json"),
         (lambda files: files.pop("host.json"), "host.json is missing"),
@@ -168,13 +162,8 @@ def test_no_link_is_followed(tmp_path: Path) -> None:
     path.unlink()
     (path.parent.parent / "placement=same").symlink_to(tmp_path)
     assert "is a link" in refusal(folder)
-
-
-def test_a_folder_that_is_linked_in_is_refused(tmp_path: Path) -> None:
-    folder = write_run(tmp_path / "results")
-    elsewhere = tmp_path / "elsewhere"
-    (folder / "raw").rename(elsewhere)
-    (folder / "raw").symlink_to(elsewhere)
+    (folder / "raw").rename(tmp_path / "elsewhere")
+    (folder / "raw").symlink_to(tmp_path / "elsewhere")
     assert "is a link" in refusal(folder)
 
 
@@ -190,13 +179,6 @@ def test_an_archive_with_two_files_of_one_name_is_refused(archive: Path) -> None
     with zipfile.ZipFile(archive, "a") as more, pytest.warns(UserWarning, match="Duplicate"):
         more.writestr("host.json", "{}")
     assert "two files of one name" in refusal(archive)
-
-
-@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"\x00" * 100])
-def test_what_is_no_archive_is_refused(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "x.zip"
-    path.write_bytes(content)
-    assert "cannot be read as an archive" in refusal(path)
 
 
 def test_a_damaged_byte_is_found(archive: Path) -> None:
@@ -237,6 +219,9 @@ def test_a_huge_file_without_content_is_not_read(tmp_path: Path) -> None:
     said = refusal(folder)
     assert said.count("is larger than 16 MiB") == 2
     archive = tmp_path / "x.zip"
+    for content in (b"", b"PK\x03\x04", b"\x00" * 100):
+        archive.write_bytes(content)
+        assert "cannot be read as an archive" in refusal(archive)
     with archive.open("wb") as file:
         file.truncate(2 << 30)
     assert "cannot be read as an archive" in refusal(archive)
@@ -271,13 +256,6 @@ def test_a_long_list_is_refused_before_it_is_read(archive: Path) -> None:
     begin = content.rfind(b"PK\5\6") + 12
     archive.write_bytes(content[:begin] + (1 << 30).to_bytes(4, "little") + content[begin + 4 :])
     assert f"more than {MOST_FILES} files" in refusal(archive)
-
-
-def test_truncated_records_are_named(tmp_path: Path) -> None:
-    folder = write_run(tmp_path)
-    path = path_of(folder, records_of()[0])
-    path.write_bytes(path.read_bytes()[:-100])
-    assert re.search(r"\n  raw/streams/.*line \d+: Expecting", refusal(folder))
 
 
 def test_results_without_a_measured_stream_are_refused(tmp_path: Path) -> None:

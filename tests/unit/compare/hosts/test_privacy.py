@@ -74,22 +74,6 @@ def test_no_free_text_of_a_host_or_a_configuration_is_handed_on() -> None:
     }
 
 
-def test_an_export_holds_nothing_private(tmp_path: Path) -> None:
-    host = host_facts()
-    host["tools"] = {"perf": {"path": "/home/alice/bin/perf", "version": "6.1"}}
-    records = records_of()
-    for record in records:
-        record["testbed"]["addresses"] = ["10.9.8.7", "::1"]
-        record["driver"]["sender"]["options"] |= {"connect_address": "10.9.8.7", "port": 4242}
-    boot = records[0]["boot_id"]
-    parcel = read_parcel(write_run(tmp_path, records, host), "lab")
-    archive_of(parcel)
-    text = json.dumps([parcel.host, parcel.config, list(parcel.records)])
-    for private in ("alice", "10.9.8.7", "4242", "::1", boot):
-        assert private not in text
-    assert len({record["boot_id"] for record in parcel.records}) == 1
-
-
 PRIVATE = {
     "host": "build-7", "user": "alice", "peer": "bob@srv1.corp.org", "jump": "gate.corp.org",
     "node": "rack3-n17", "address": "10.9.8.7", "address_6": "fd12::9:17",

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import yaml
 from synthetic import Run, Udp, make_cells, make_config, make_host
@@ -41,8 +40,6 @@ class Made:
     host: dict[str, Any] = field(default_factory=dict)
     measure: dict[str, Any] = field(default_factory=dict)
     columns: dict[str, Any] = field(default_factory=dict)
-    every: int = 1
-    """Rounds begin this many lengths of a round after each other."""
 
 
 def write_results(folder: Path, made: Made = Made()) -> Path:
@@ -85,7 +82,7 @@ def _write(table: pd.DataFrame, path: Path, names: tuple[str, ...], made: Made) 
     rounds = table["rep"].to_numpy()
     number = table.groupby("rep").cumcount().to_numpy()
     length = int(number.max()) + 1
-    start = made.start_s * STEP_NS + ((rounds - 1) * made.every * length + number) * 2 * STEP_NS
+    start = made.start_s * STEP_NS + ((rounds - 1) * length + number) * 2 * STEP_NS
     values: dict[str, Any] = {
         "start_ns": start, "end_ns": start + STEP_NS, "boot_id": made.boot, "lock_wait_s": 0.0,
         "wall_s": 1.0, "host_digest": "d" * 64, "sender_build": build, "receiver_build": build,
@@ -98,7 +95,6 @@ def _write(table: pd.DataFrame, path: Path, names: tuple[str, ...], made: Made) 
     ).to_csv(path, index=False)  # fmt: skip
 
 
-def slower_by(share: float, seed: int = 0, noise: float = 0.0) -> Callable[[pd.DataFrame], Any]:
-    """Return a factor for all rows, with a noise of its own."""
-    rng = np.random.default_rng(seed)
-    return lambda rows: (1.0 - share) * np.exp(rng.normal(0.0, noise, len(rows)))
+def slower_by(share: float) -> Callable[[pd.DataFrame], Any]:
+    """Return a factor for all rows."""
+    return lambda rows: 1.0 - share

@@ -10,7 +10,6 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
 
 from copycost.compare.hosts.names import shown
 from copycost.errors import DataError
@@ -36,17 +35,7 @@ _LONGEST_ENTRY = 512
 SINGLE = ("export.json", "host.json", "config.json", "config.yaml", "memory.json")
 
 
-class Store(Protocol):
-    """Where files are read from."""
-
-    def names(self) -> Iterator[str]:
-        """Yield the names of all files of interest, with `/` between folders."""
-
-    def read(self, name: str) -> bytes:
-        """Return the content of a file; DataError if it is no plain file, or too large."""
-
-
-def open_store(path: Path) -> Store:
+def open_store(path: Path) -> "FolderStore | ZipStore":
     """Return the files of an export, or of the results of a run; DataError if there are none."""
     if path.is_file():
         return ZipStore(path)
@@ -67,7 +56,7 @@ class FolderStore:
         self._folder = folder
 
     def names(self) -> Iterator[str]:
-        """Yield the names of single files and of all records."""
+        """Yield the names of single files and of all records, with `/` between folders."""
         yield from (name for name in SINGLE if os.path.lexists(self._folder / name))
         if (self._folder / "raw").is_symlink():
             yield "raw"
@@ -84,7 +73,7 @@ class FolderStore:
                         yield (place / name).relative_to(self._folder).as_posix()
 
     def read(self, name: str) -> bytes:
-        """Return the content of a plain file; see `Store`."""
+        """Return the content of a file; DataError if it is no plain file, or too large."""
         path = self._folder / name
         try:
             number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -123,7 +112,7 @@ class ZipStore:
         yield from (one.filename for one in self._archive.infolist() if not one.is_dir())
 
     def read(self, name: str) -> bytes:
-        """Return the content of a file; see `Store`."""
+        """Return the content of a file; DataError if it cannot be read, or is too large."""
         try:
             with self._archive.open(name) as file:
                 return _bounded(file.read(LARGEST_FILE + 1), name)
@@ -150,3 +139,6 @@ def _bounded(content: bytes, name: str) -> bytes:
     if len(content) > LARGEST_FILE:
         raise DataError(f"{shown(name)} is larger than {LARGEST_FILE >> 20} MiB, as no record is")
     return content
+
+
+Store = FolderStore | ZipStore

@@ -10,7 +10,7 @@ from copycost.audit.command import add_arguments
 from copycost.audit.templates import fill
 from copycost.compare.hosts.gathering import gather
 from copycost.compare.hosts.host_results import read_set
-from copycost.compare.hosts.host_tables import all_tables, usable_cpus
+from copycost.compare.hosts.host_tables import all_tables
 from copycost.wording.words import one_line
 
 __all__ = ["DESCRIPTION", "EPILOG", "HELP", "add_arguments", "run", "verdict_of"]
@@ -30,15 +30,16 @@ def run(options: argparse.Namespace) -> int:
     if not folder.is_dir():
         return command.run(options)
     if (folder / "set.json").is_file():
-        (tables,) = all_tables([read_set(folder)], 1)
+        (tables,) = all_tables([read_set(folder)])
         cells = folder / "tables" / "cells.csv"
         tables.cells.to_csv(cells, index=False)
         output = options.output or folder / "report"
         command.audit_file(cells, output=output, formats=options.formats)
         return 0
-    fleet = gather(folder, usable_cpus())
+    fleet = gather(folder)
     for one in fleet.sets:
-        said = verdict_of(one.name, fleet.one_kernel.get(one.name), fleet.findings[one.name])
+        findings = fleet.tables[one.name].findings
+        said = verdict_of(one.name, fleet.one_kernel.get(one.name), findings)
         print(f"{one.name}: {said}")
     for name, why in fleet.unreadable.items():
         print(f"{name}: left out of every mean, since it cannot be read any more ({why})")

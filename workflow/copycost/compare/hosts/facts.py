@@ -26,15 +26,16 @@ POINT_BYTES = 65536
 _MOST_NAMED = 8
 
 
-def fleet_facts(
-    fleet: Fleet, effects: Mapping[Cell, Effect], crossovers: pd.DataFrame, *, n_simulated: int
-) -> Facts:
-    """Return what the report says, of hosts of which so many say that they are simulated.
+def fleet_facts(fleet: Fleet, effects: Mapping[Cell, Effect], crossovers: pd.DataFrame) -> Facts:
+    """Return what the report says.
 
-    ``emulated`` is how many repetitions of emulated guests enter no ratio, and of how many hosts.
+    Hosts of tools/simulate_fleet.py say that they are simulated; ``emulated`` is how many
+    repetitions of emulated guests enter no ratio, and of how many hosts.
     """
     trips = {cell: effect for cell, effect in effects.items() if cell[3] in ROUND_TRIP_TIMES}
     streams = {cell: effect for cell, effect in effects.items() if cell not in trips}
+    processors = (str(fleet.told[name].get("processor")) for name in fleet.used)
+    n_simulated = sum(processor.startswith("Simulated ") for processor in processors)
     emulated = [fleet.tables[name].n_emulated for name in fleet.used]
     facts: Facts = plain(
         {
@@ -56,7 +57,7 @@ def fleet_facts(
             "doubted": [
                 {"name": one.name, "findings": refuting}
                 for one in fleet.sets
-                if (refuting := [of for of in fleet.findings[one.name] if of["refutes"]])
+                if (refuting := [of for of in fleet.tables[one.name].findings if of["refutes"]])
             ],
             "unreadable": [{"name": name, "why": why} for name, why in fleet.unreadable.items()],
             "enough_for_intervals": len(fleet.used) >= FEWEST,
@@ -88,13 +89,12 @@ def _host(fleet: Fleet, one: HostSet) -> Facts:
 
 def _alike(fleet: Fleet) -> list[Facts]:
     """Return the facts that every host tells, and tells alike."""
-    if len(fleet.used) < 2:
-        return []
     first, *others = (fleet.told[name] for name in fleet.used)
     return [
         {"name": name, "value": shown_fact(name, value)}
         for name, value in first.items()
         if name != "kernel"  # its series says as much
+        and others
         and value is not None
         and all(one[name] == value for one in others)
     ]
@@ -175,15 +175,8 @@ def _quantity(
 
 
 def _size(size: int, effect: Effect, more_is_better: bool) -> Facts:
-    told, signs = effect.told, effect.signs(more_is_better=more_is_better)
-    ends = np.exp([told.mean, told.low, told.high, told.next_low, told.next_high])
-    names = ("ratio", "low", "high", "next_low", "next_high")
-    return {
-        "msg_bytes": size, "n": told.n, **dict(zip(names, map(float, ends), strict=True)),
-        "spread": told.spread, "spread_low": told.spread_low, "spread_high": told.spread_high,
-        "n_better": int((signs == 1).sum()),
-        "n_worse": int((signs == -1).sum()),
-        "n_open": int((signs == 0).sum()),
+    told = effect.told
+    return {"msg_bytes": size, "n": told.n} | effect.row(more_is_better=more_is_better) | {
         "mean_sign": _side(told.low, told.high, more_is_better),
         "next_sign": _side(told.next_low, told.next_high, more_is_better),
     }  # fmt: skip

@@ -15,7 +15,7 @@ from copycost.analysis.metrics import ROUND_TRIP_TIMES, THROUGHPUT
 from copycost.figures.axes import size_axis
 from copycost.figures.style import GRID, INK, QUIET, SHADE, WIDTH_CM, styled
 from copycost.figures.tables import Drawn
-from copycost.figures.text import put_note, size_label, wrap
+from copycost.figures.text import note_lines, put_note, size_label
 from copycost.wording.filters import significant
 
 NAMED_MOST = 40
@@ -79,7 +79,7 @@ def draw_forest(pair: Mapping[str, Any]) -> Drawn:
         "" if named else f"{len(rows)} hosts, sorted; only those that lie off are named.",
         f"In blocks: hosts of one {first['point']['grouped_by']}." if len(blocks) > 1 else "",
     ]
-    put_note(figure, wrap(" ".join(filter(None, note)), WIDTH_CM - 0.4, 7.2), height_cm + 1.6)
+    put_note(figure, note_lines(note), height_cm + 1.6)
     return Drawn(figure, _forest_table(pair))
 
 
@@ -141,10 +141,6 @@ def _draw_ratios(
     axes.tick_params(axis="y", length=0)
 
 
-def _two_digits(value: float, _: object) -> str:
-    return significant(float(value), 2)
-
-
 _STEPS = (
     (1.8, (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.5, 1.7)),
     (5.0, (0.2, 0.25, 0.33, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 4.0)),
@@ -162,7 +158,7 @@ def _ticks(axis: Axis, low: float, high: float) -> None:
         FixedLocator([step for step in steps if low * 0.97 <= step <= high * 1.03])
     )
     axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(FuncFormatter(_two_digits))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: significant(float(value), 2)))
 
 
 def _draw_places(
@@ -236,7 +232,7 @@ def draw_sizes(pair: Mapping[str, Any]) -> Drawn:
         "Below: hosts on which it is better (green), worse (red), or open (grey), each by its own"
         " rounds, corrected (Holm) for their number.",
     ]
-    put_note(figure, wrap(" ".join(note), WIDTH_CM - 0.4, 7.2), 8.0)
+    put_note(figure, note_lines(note), 8.0)
     ways = {name: pair[name] for name in ("condition", "implementation", "baseline")}
     table = pd.DataFrame(
         ways | {"metric": quantity["metric"], "n_threads": pair["n_threads"]} | one

@@ -4,13 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from copycost.analysis.json_values import Facts
 from copycost.compare.hosts.host_facts import Told, told_by
 from copycost.compare.hosts.host_results import HostSet, read_all_sets, state_of_name
 from copycost.compare.hosts.host_tables import HostTables, read_tables, unmade_tables
 from copycost.errors import CopycostError, DataError
 
-_SIMULATED = "Simulated "
 # of records that do not tell it
 _NO_BOOT = frozenset({"", "unknown"})
 
@@ -21,8 +19,8 @@ class Fleet:
 
     Of the `sets`, every state of every host, those that are `used` enter what is said of hosts in
     general: the last state of each, unless it is on the kernel of another, which `one_kernel`
-    tells. Others are `left_out` as ``older`` or ``one_kernel``. Findings speak against the numbers
-    of a host. Hosts that are `unreadable` by now are in none of the others, but here with why.
+    tells. Others are `left_out` as ``older`` or ``one_kernel``. Hosts that are `unreadable` by now
+    are in none of the others, but here with why.
     """
 
     sets: Sequence[HostSet]
@@ -30,12 +28,11 @@ class Fleet:
     left_out: Mapping[str, str]
     tables: Mapping[str, HostTables]
     told: Mapping[str, Told]
-    findings: Mapping[str, Sequence[Facts]]
     one_kernel: Mapping[str, str]
     unreadable: Mapping[str, str] = field(default_factory=dict)
 
 
-def gather(folder: Path, n_workers: int) -> Fleet:
+def gather(folder: Path) -> Fleet:
     """Read all hosts of a fleet, making the tables of those that are new.
 
     Hosts that cannot be read any more, since they were changed by hand or are of another version,
@@ -43,22 +40,27 @@ def gather(folder: Path, n_workers: int) -> Fleet:
     containers of one machine, or copies of one host's results. What an audit finds odd is
     told, and leaves nobody out: a host that was busy is still one.
     """
-    sets, told, unreadable = _readable(folder, n_workers)
+    every, unreadable = read_all_sets(folder)
+    unreadable |= unmade_tables(every)
+    told: dict[str, Told] = {}
+    for one in every:
+        if one.name not in unreadable:
+            try:
+                told[one.name] = told_by(one)
+            except (CopycostError, OSError) as error:
+                unreadable[one.name] = str(error)
+    sets = [one for one in every if one.name in told]
     if not sets:
-        raise DataError(
-            next(iter(unreadable.values()), None)
-            or f"{folder}: no host was merged there; ./run merge FILE.zip adds what ./run export "
-            "wrote"
-        )
+        nobody = "no host was merged there; ./run merge FILE.zip adds what ./run export wrote"
+        raise DataError(next(iter(unreadable.values()), f"{folder}: {nobody}"))
     tables = {one.name: read_tables(one) for one in sets}
-    findings = {name: of.findings for name, of in tables.items()}
     # an earlier state does not stand for a host whose last one cannot be read
     newest = dict(sorted(map(state_of_name, [*tables, *unreadable])))
     left_out = {one.name: "older" for one in sets if one.state != newest[one.host]}
     one_kernel = _on_one_kernel({name: tables[name] for name in tables if name not in left_out})
     left_out |= dict.fromkeys(one_kernel, "one_kernel")
     used = [one.name for one in sets if one.name not in left_out]
-    return Fleet(sets, used, left_out, tables, told, findings, one_kernel, unreadable)
+    return Fleet(sets, used, left_out, tables, told, one_kernel, unreadable)
 
 
 def _on_one_kernel(tables: Mapping[str, HostTables]) -> dict[str, str]:
@@ -73,25 +75,3 @@ def _on_one_kernel(tables: Mapping[str, HostTables]) -> dict[str, str]:
             found[name] = other
         of_boot |= dict.fromkeys(boots - of_boot.keys(), other or name)
     return found
-
-
-def _readable(
-    folder: Path, n_workers: int
-) -> tuple[list[HostSet], dict[str, Told], dict[str, str]]:
-    """Return hosts whose tables are made and facts are read, these, and why others' are not."""
-    sets, unreadable = read_all_sets(folder)
-    unreadable |= unmade_tables(sets, n_workers)
-    told: dict[str, Told] = {}
-    for one in sets:
-        if one.name not in unreadable:
-            try:
-                told[one.name] = told_by(one)
-            except (CopycostError, OSError) as error:
-                unreadable[one.name] = str(error)
-    return [one for one in sets if one.name in told], told, unreadable
-
-
-def n_simulated(fleet: Fleet) -> int:
-    """Return how many of the hosts that are used say that they are of tools/simulate_fleet.py."""
-    processors = (str(fleet.told[name]["processor"]) for name in fleet.used)
-    return sum(processor.startswith(_SIMULATED) for processor in processors)

@@ -67,8 +67,10 @@ def unlike_others(place: int, hosts: Sequence[Told], disturbed: Sequence[float])
         if not fact.is_number:
             if own not in others:
                 found.append(f"{fact.name} {own}")
-        elif _is_beyond(float(str(own)), [float(str(other)) for other in others]):
-            found.append(f"{fact.name} {shown_fact(fact.name, own)}")
+        else:
+            mine, *theirs = (float(str(value)) for value in (own, *others))
+            if mine > 0 and (mine >= _RANGE * max(theirs) or mine * _RANGE <= min(theirs)):
+                found.append(f"{fact.name} {shown_fact(fact.name, own)}")
     rest = [share for k, share in enumerate(disturbed) if k != place]
     if rest and disturbed[place] > _DISTURBED and disturbed[place] > 2 * max(rest):
         found.append(f"{disturbed[place]:.0%} of its repetitions disturbed")
@@ -86,10 +88,6 @@ def shown_fact(name: str, value: object) -> str:
     if name == "memory floor":
         return f"{significant(float(str(value)), 2)} ns per byte"
     return f"{value} Hz" if name == "timer frequency" else str(value)
-
-
-def _is_beyond(own: float, others: Sequence[float]) -> bool:
-    return own > 0 and (own >= _RANGE * max(others) or own * _RANGE <= min(others))
 
 
 def _at(facts: Mapping[str, Any], path: Sequence[str]) -> object:

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -46,11 +46,7 @@ CROSSOVER_COLUMNS = (
     "condition", "implementation", "baseline", "metric", "n_threads", "outcome", "below_bytes",
     "above_bytes",
 )  # fmt: skip
-TRIP_COLUMNS = (
-    "condition", "status", "implementation", "msg_bytes", "n_threads", "samples", "mean_ns",
-    "accelerator",
-)  # fmt: skip
-_STAMP = "made.stamp"
+_MADE = "made.json"
 
 
 @dataclass(frozen=True)
@@ -59,20 +55,15 @@ class HostTables:
 
     In `cells` rounds are numbered from 1 without gaps. `ratios` are as ``ratios.csv`` of a run has
     them, and the same of round trips, by their `ROUND_TRIP_TIMES`; `crossovers` have a row per
-    condition, pair, metric and number of threads; `trips` are `TRIP_COLUMNS`, without rows where
-    the host measured none; `findings` are what an audit finds against the numbers of both.
+    condition, pair, metric and number of threads; `findings` are what an audit finds against the
+    numbers. Repetitions of emulated guests are in no ratio and no crossover, but counted.
     """
 
     cells: pd.DataFrame
     ratios: pd.DataFrame
     crossovers: pd.DataFrame
-    trips: pd.DataFrame
     findings: Sequence[Facts]
-
-    @property
-    def n_emulated(self) -> int:
-        """Repetitions of emulated guests, which ratios and crossovers are without [count]."""
-        return sum(int(_is_emulated(rows).sum()) for rows in (self.cells, self.trips))
+    n_emulated: int
 
     @cached_property
     def disturbed(self) -> float:
@@ -86,43 +77,41 @@ def cells_path(one: HostSet) -> Path:
     return one.folder / "tables" / "cells.parquet"
 
 
-def usable_cpus() -> int:
-    """Return how many hosts' tables are best made at a time [count]."""
-    return len(os.sched_getaffinity(0))
-
-
-def all_tables(sets: Sequence[HostSet], n_workers: int) -> Iterator[HostTables]:
-    """Yield the tables of each host, in their order; DataError if those of one cannot be made."""
-    for why in unmade_tables(sets, n_workers).values():
+def all_tables(sets: Sequence[HostSet]) -> list[HostTables]:
+    """Return the tables of each host, in their order; DataError if those of one cannot be made."""
+    for why in unmade_tables(sets).values():
         raise DataError(why)
-    for one in sets:
-        yield read_tables(one)
+    return [read_tables(one) for one in sets]
 
 
-def unmade_tables(sets: Sequence[HostSet], n_workers: int) -> dict[str, str]:
+def unmade_tables(sets: Sequence[HostSet]) -> dict[str, str]:
     """Make the tables that are not of these records and this code; return hosts without, with why.
 
-    Several are made at a time, each in a process of its own.
+    As many are made at a time as there are CPUs.
     """
     missing = [one for one in sets if not _is_made(one)]
+    n_workers = len(os.sched_getaffinity(0))
     with warnings.catch_warnings(), ProcessPoolExecutor(n_workers, get_context("fork")) as pool:
         # forked: nothing here has threads that hold locks, and nothing is imported anew
         warnings.simplefilter("ignore", DeprecationWarning)
-        several = n_workers > 1 and len(missing) > 1
-        problems = list((pool.map if several else map)(_problem_in, missing))
+        problems = list(pool.map(_problem_in, missing))
     return {one.name: why for one, why in zip(missing, problems, strict=True) if why is not None}
 
 
 def _problem_in(one: HostSet) -> str | None:
     try:
-        make_tables(one)
+        _make_tables(one)
     except (CopycostError, OSError) as error:
         return str(error)
     return None
 
 
-def make_tables(one: HostSet) -> None:
-    """Make the tables of a host, audit them, and write both beside its records."""
+def _make_tables(one: HostSet) -> None:
+    """Make the tables of a host, audit them, and write both beside its records.
+
+    What tells of which records, and by which code, they were made comes last: without it they are
+    made anew.
+    """
     records = one.unchanged_records()
     streams = [derive_row(record) for record in records if record["study"] == "streams"]
     trips = [derive_round_trips(record) for record in records if record["study"] == "round_trips"]
@@ -131,8 +120,8 @@ def make_tables(one: HostSet) -> None:
         raise DataError(f"{one.folder}: no stream was measured; remove the folder")
     folder = one.folder / "tables"
     folder.mkdir(exist_ok=True)
-    (folder / _STAMP).unlink(missing_ok=True)
-    cells.to_parquet(folder / "cells.parquet", index=False)
+    (folder / _MADE).unlink(missing_ok=True)
+    cells.to_parquet(cells_path(one), index=False)
     metrics = (THROUGHPUT, COST, COST_OF_SENDER)
     # every selection copies all columns
     about = (*KEY, "condition", "status", "accelerator", "reference")
@@ -140,7 +129,6 @@ def make_tables(one: HostSet) -> None:
     narrow = narrow[~_is_emulated(narrow)]
     ratios = [compare(narrow, SETTINGS, metrics)]
     table = make_table(_renumbered(trips), ROUND_TRIPS)
-    table.to_parquet(folder / "round_trips.parquet", index=False)
     if trips:
         ratios.append(compare(table[~_is_emulated(table)], SETTINGS, ROUND_TRIP_TIMES))
     pd.concat(ratios, ignore_index=True).to_parquet(folder / "ratios.parquet", index=False)
@@ -148,9 +136,12 @@ def make_tables(one: HostSet) -> None:
     dataset = dataset_of_cells(cells, Path(one.name), "", FileMapping())
     found = [*check_round_trips(table, one.name), *check_plausibility(dataset)]
     n_conditions = cells["condition"].nunique()
-    write_json(plain([finding_facts(each, n_conditions) for each in found]),
-               folder / "findings.json")  # fmt: skip
-    (folder / _STAMP).write_text(_stamp_of(one), encoding="utf-8")
+    made = {
+        "stamp": _stamp_of(one),
+        "findings": [finding_facts(each, n_conditions) for each in found],
+        "n_emulated": int(_is_emulated(cells).sum() + _is_emulated(table).sum()),
+    }
+    write_json(plain(made), folder / _MADE)
 
 
 def _is_emulated(rows: pd.DataFrame) -> pd.Series:
@@ -163,13 +154,13 @@ def _is_emulated(rows: pd.DataFrame) -> pd.Series:
 
 
 def read_tables(one: HostSet) -> HostTables:
-    """Read what `make_tables` wrote."""
+    """Read what was made of a host by `unmade_tables`."""
     folder = one.folder / "tables"
     cells, ratios, crossovers = (
         pd.read_parquet(folder / f"{name}.parquet") for name in ("cells", "ratios", "crossovers")
     )
-    trips = pd.read_parquet(folder / "round_trips.parquet", columns=list(TRIP_COLUMNS))
-    return HostTables(cells, ratios, crossovers, trips, read_json(folder / "findings.json"))
+    made = read_json(folder / _MADE)
+    return HostTables(cells, ratios, crossovers, made["findings"], made["n_emulated"])
 
 
 def crossovers_of(cells: pd.DataFrame) -> pd.DataFrame:
@@ -219,12 +210,12 @@ def _renumbered(rows: Sequence[Row]) -> list[Row]:
 
 
 def _is_made(one: HostSet) -> bool:
-    path = one.folder / "tables" / _STAMP
-    return path.is_file() and path.read_text(encoding="utf-8") == _stamp_of(one)
+    path = one.folder / "tables" / _MADE
+    return path.is_file() and read_json(path)["stamp"] == _stamp_of(one)
 
 
 def _stamp_of(one: HostSet) -> str:
-    return f"{one.content} {_code()}\n"
+    return f"{one.content} {_code()}"
 
 
 @cache

@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -97,7 +98,11 @@ def read_parcel(path: Path, name: str | None = None) -> Parcel:
         if export is None and not problems:
             problems.append("export.json is missing")
     kept, n_elsewhere = _records(store, records, host_digest(host or {}), problems)
-    memory = _memory(store, names, problems)
+    memory = None
+    if "memory.json" in names:
+        with _noting(problems):
+            content = load_memory(_text(store, "memory.json"), "memory.json")
+            memory = check_memory(content, "memory.json")
     if problems:
         shown_problems = [f"{path}: refused", *problems[:_N_SHOWN]]
         if len(problems) > _N_SHOWN:
@@ -117,7 +122,9 @@ def read_parcel(path: Path, name: str | None = None) -> Parcel:
     clean = without_private(dict(host), peers)
     digest = host_digest(clean)
     shared = {key: told[key] for key in SECTIONS if key in told}
-    made, said = name_of(clean["identity"]), _told_name(export, config, str(path))
+    made = name_of(clean["identity"])
+    said = (export or {}).get("name") or (told.get("hosts") or {}).get("alias")
+    said = require_name(said, str(path)) if isinstance(said, str) and said != "auto" else None
     return Parcel(
         source=str(path),
         name=name or said or made,
@@ -135,12 +142,13 @@ def _handed_on(record: _R, peers: Sequence[str], digest: str) -> _R:
     return cast("_R", clean)
 
 
-def _told_name(
-    export: Mapping[str, Any] | None, config: Mapping[str, Any] | None, where: str
-) -> str | None:
-    """Return what a source calls its host, None where it leaves that open."""
-    said = (export or {}).get("name") or ((config or {}).get("hosts") or {}).get("alias")
-    return require_name(said, where) if isinstance(said, str) and said != "auto" else None
+@contextmanager
+def _noting(problems: list[str]) -> Iterator[None]:
+    """Add what is wrong with a file to the problems, and go on."""
+    try:
+        yield
+    except CopycostError as error:
+        problems.append(_short(error))
 
 
 def _single(
@@ -150,31 +158,28 @@ def _single(
     if name not in names:
         return None
     kind = EXPORT if name == "export.json" else FACTS
-    try:
+    with _noting(problems):
         found = kind.check(kind.load(_text(store, name), name), name)
-    except CopycostError as error:
-        problems.append(_short(error))
-        return None
-    if name == "host.json" and not isinstance(found.get("identity"), dict):
-        problems.append("host.json: has no section identity; expected the facts of a host")
-        return None
-    return found
+        if name == "host.json" and not isinstance(found.get("identity"), dict):
+            problems.append("host.json: has no section identity; expected the facts of a host")
+            return None
+        return found
+    return None
 
 
 def _config(store: Store, names: Sequence[str], problems: list[str]) -> dict[str, Any] | None:
     """Return the configuration that a run has left; an anchor could stand for very much."""
     if "config.yaml" not in names:
         return None
-    try:
-        text = _text(store, "config.yaml").decode("utf-8")
-        if re.search(r"(?:^|[\s\[{,:-])[&*]\w", text):
-            raise ValueError("holds an anchor")
-        _require_shallow(text)
-        return FACTS.check(yaml.load(text, yaml.CSafeLoader), "config.yaml")
-    except (ValueError, yaml.YAMLError, RecursionError) as error:
-        problems.append(f"config.yaml: cannot be read ({shown(str(error))})")
-    except CopycostError as error:
-        problems.append(_short(error))
+    with _noting(problems):
+        try:
+            text = _text(store, "config.yaml").decode("utf-8")
+            if re.search(r"(?:^|[\s\[{,:-])[&*]\w", text):
+                raise ValueError("holds an anchor")
+            _require_shallow(text)
+            return FACTS.check(yaml.load(text, yaml.CSafeLoader), "config.yaml")
+        except (ValueError, yaml.YAMLError, RecursionError) as error:
+            raise DataError(f"config.yaml: cannot be read ({shown(str(error))})") from error
     return None
 
 
@@ -188,16 +193,6 @@ def _require_shallow(text: str) -> None:
             depth -= 1
         if depth > DEEPEST:
             raise ValueError(f"it is nested more than {DEEPEST} deep")
-
-
-def _memory(store: Store, names: Sequence[str], problems: list[str]) -> MemoryRecord | None:
-    if "memory.json" not in names:
-        return None
-    try:
-        return check_memory(load_memory(_text(store, "memory.json"), "memory.json"), "memory.json")
-    except CopycostError as error:
-        problems.append(_short(error))
-        return None
 
 
 def _records(

@@ -61,9 +61,8 @@ def report(fleet: Path, formats: Sequence[Format]) -> None:
     # Imported here: what is wrong with a source is said before figures and typesetting are loaded.
     from copycost.compare.hosts import gathering
     from copycost.compare.hosts import report as written
-    from copycost.compare.hosts.host_tables import usable_cpus
 
-    facts = written.write_tables(gathering.gather(fleet, usable_cpus()), fleet)
+    facts = written.write_tables(gathering.gather(fleet), fleet)
     print("\n".join(written.summary_lines(facts)))
     for path in written.write_report(facts, fleet, formats):
         print(f"report: {path}")

@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import cast
 
 from copycost.compare.hosts.host_results import (
     HostSet,
@@ -44,15 +44,6 @@ class Merged:
     is_new_state: bool
 
 
-class _Placed(NamedTuple):
-    """Records to be written, with their repetitions, and what they are beside those there."""
-
-    records: Sequence[Record]
-    n_known: int = 0
-    n_replaced: int = 0
-    is_further_run: bool = False
-
-
 def merge(parcel: Parcel, fleet: Path, *, update: bool = False) -> Merged:
     """Add a host's results to a fleet.
 
@@ -69,11 +60,11 @@ def merge(parcel: Parcel, fleet: Path, *, update: bool = False) -> Merged:
     source = str(Path(parcel.source).resolve())
     same, is_new_state = _state_of(parcel, fleet, source, vouched=vouched)
     there = _records_of(same, parcel)
-    placed = _placed(there, parcel.records)
+    placed, n_replaced, is_further_run = _placed(there, parcel.records)
     if not vouched:
-        _require_its_own(parcel, same, there, placed)
+        _require_its_own(parcel, same, there, n_replaced)
     digest = host_digest(read_facts(same.folder / "host.json"))
-    for record in placed.records:
+    for record in placed:
         _write(cast("Record", dict(record) | {"host_digest": digest}), same.folder)
     if vouched or same.source == source:
         if parcel.config:
@@ -82,9 +73,9 @@ def merge(parcel: Parcel, fleet: Path, *, update: bool = False) -> Merged:
             text = memory_text({**parcel.memory, "host_digest": digest}, "memory.json")
             (same.folder / "memory.json").write_text(text, encoding="utf-8")
         same = replace(same, source=source)
-    n_added = len(placed.records) - placed.n_replaced
-    counts = (n_added, placed.n_replaced, placed.n_known)
-    return Merged(describe(same), *counts, placed.is_further_run, is_new_state)
+    n_known = len(parcel.records) - len(placed)
+    n_added = len(placed) - n_replaced
+    return Merged(describe(same), n_added, n_replaced, n_known, is_further_run, is_new_state)
 
 
 def _state_of(parcel: Parcel, fleet: Path, source: str, *, vouched: bool) -> tuple[HostSet, bool]:
@@ -128,7 +119,7 @@ def _records_of(same: HostSet, parcel: Parcel) -> list[Record]:
 
 
 def _require_its_own(
-    parcel: Parcel, same: HostSet, there: Sequence[Record], placed: _Placed
+    parcel: Parcel, same: HostSet, there: Sequence[Record], n_replaced: int
 ) -> None:
     """Refuse results that may be another host's, or would replace what another source brought."""
     boots = {one["boot_id"] for one in there}
@@ -139,16 +130,16 @@ def _require_its_own(
             "it, which may be the same after a restart, or its twin; merge it as "
             f"{same.host}={parcel.source} if it is the same, as OTHER={parcel.source} if not"
         )
-    if placed.n_replaced and same.source != str(Path(parcel.source).resolve()):
+    if n_replaced and same.source != str(Path(parcel.source).resolve()):
         raise DataError(
-            f"{parcel.source}: {plural(placed.n_replaced, 'record')} would take the place of what "
+            f"{parcel.source}: {plural(n_replaced, 'record')} would take the place of what "
             f"another source brought to {same.folder}; merge it with --update if that host was "
             f"measured anew, as OTHER={parcel.source} if it is another one"
         )
 
 
-def _placed(there: Sequence[Record], records: Sequence[Record]) -> _Placed:
-    """Return which records are to be written as which repetitions."""
+def _placed(there: Sequence[Record], records: Sequence[Record]) -> tuple[list[Record], int, bool]:
+    """Return the records to be written, how many replace others, and if they are a further run."""
     when = {_moment(one): one["cell"]["rep"] for one in there}
     by_cell = {cell_of(one): one for one in there}
     shared = [one for one in records if _moment(one) in when]
@@ -161,11 +152,11 @@ def _placed(there: Sequence[Record], records: Sequence[Record]) -> _Placed:
             if (old := by_cell.get(cell_of(one))) is None or one["started_at"] > old["started_at"]
         ]  # fmt: skip
         n_replaced = sum(cell_of(one) in by_cell for one in new)
-        return _Placed(new, len(records) - len(new), n_replaced)
+        return new, n_replaced, False
     taken = {replace(cell, rep=1) for cell in by_cell}
     meets = any(replace(cell_of(one), rep=1) in taken for one in records)
     shift = -(-max(cell.rep for cell in by_cell) // RUN) * RUN if meets else 0
-    return _Placed([_shifted(one, shift) for one in records], is_further_run=True)
+    return [_shifted(one, shift) for one in records], 0, True
 
 
 def _moment(record: Record) -> tuple[str, int, str]:

@@ -5,6 +5,7 @@ Each is a ratio of two ways to send on one and the same host, so that how fast t
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,23 +36,14 @@ Cell = tuple[str, str, str, str, int, int]
 class Effect:
     """One ratio, on all hosts, and what is `told` of hosts in general; arrays are (n_hosts,).
 
-    Attributes
-    ----------
-    logs, errors
-        Natural logarithm and its standard error; NaN where a host has none.
-    halves
-        Half the width of each host's own interval; NaN where one round gives none.
-    p_values
-        Of "the ratio is 1", corrected for the number of hosts; NaN likewise.
-    beyond
-        How far a host lies from where the others have it, where too far; see `outlying`.
-    n_looks
-        Conditions, pairs and metrics there are: a report tells of each, at one size, which hosts
-        lie off and which facts go with it, and is to be right of all of them together.
+    A host has the logarithm of its ratio, or NaN, and half the width of its own interval, NaN where
+    one round gives none; likewise the p-value of "the ratio is 1", corrected for the number of
+    hosts, and how far it lies `beyond` where the others have it; see `outlying`. A report looks at
+    `n_looks` conditions, pairs and metrics: it tells of each, at one size, which hosts lie off and
+    which facts go with it, and is to be right of all of them together.
     """
 
     logs: FloatArray
-    errors: FloatArray
     halves: FloatArray
     p_values: FloatArray
     told: AcrossHosts
@@ -64,22 +56,31 @@ class Effect:
         sign = np.sign(self.logs) * (1.0 if more_is_better else -1.0)
         return np.where(np.isnan(self.logs), np.nan, np.where(sure, sign, 0.0))
 
+    def row(self, *, more_is_better: bool) -> dict[str, Any]:
+        """Return what a table tells of all hosts, see `ACROSS_COLUMNS`."""
+        told, signs = self.told, self.signs(more_is_better=more_is_better)
+        ends = np.exp([told.mean, told.low, told.high, told.next_low, told.next_high])
+        names = ("ratio", "low", "high", "next_low", "next_high")
+        return dict(zip(names, map(float, ends), strict=True)) | {
+            "spread": told.spread, "spread_low": told.spread_low, "spread_high": told.spread_high,
+            "n_better": int((signs == 1).sum()), "n_worse": int((signs == -1).sum()),
+            "n_open": int((signs == 0).sum()),
+        }  # fmt: skip
+
 
 def ratios_of(hosts: Mapping[str, HostTables]) -> pd.DataFrame:
     """Return the ratios of all hosts, with a column `host` in front, as ratios.csv has them.
 
     Of the costs, that which the condition has: both sides', or the sender's where nobody receives.
     """
-    parts = []
+    parts = {}
     for name, tables in hosts.items():
         rows = tables.ratios
         alone = rows["condition"].map(lambda slug: Condition.from_slug(slug).sender_only)
         meant = np.where(alone, COST_OF_SENDER, COST)
         always = rows["metric"].isin((THROUGHPUT, *ROUND_TRIP_TIMES))
-        kept = rows[always | (rows["metric"] == meant)].copy()
-        kept.insert(0, "host", name)
-        parts.append(kept)
-    return pd.concat(parts, ignore_index=True)
+        parts[name] = rows[always | (rows["metric"] == meant)]
+    return _with_hosts(parts)
 
 
 def effects_of(ratios: pd.DataFrame, hosts: Sequence[str]) -> dict[Cell, Effect]:
@@ -106,7 +107,7 @@ def effects_of(ratios: pd.DataFrame, hosts: Sequence[str]) -> dict[Cell, Effect]
         effect, error, half, p_value = arrays
         condition, implementation, baseline, metric, size, threads = map(str, tuple(key))  # type: ignore[arg-type]
         found[condition, implementation, baseline, metric, int(size), int(threads)] = Effect(
-            effect, error, half, holm(p_value),
+            effect, half, holm(p_value),
             across_hosts(effect, error, SETTINGS.confidence),
             outlying(effect, error, 1.0 - (1.0 - SETTINGS.confidence) / n_looks), n_looks,
         )  # fmt: skip
@@ -115,20 +116,19 @@ def effects_of(ratios: pd.DataFrame, hosts: Sequence[str]) -> dict[Cell, Effect]
 
 def across_table(effects: Mapping[Cell, Effect]) -> pd.DataFrame:
     """Return `ACROSS_COLUMNS`."""
-    rows = []
-    for cell, effect in effects.items():
-        told = effect.told
-        signs = effect.signs(more_is_better=cell[3] == THROUGHPUT)
-        ends = (told.mean, told.low, told.high)
-        rows.append(
-            (*cell, told.n, *np.exp(ends), told.spread, told.spread_low, told.spread_high,
-             *np.exp((told.next_low, told.next_high)),
-             int((signs == 1).sum()), int((signs == -1).sum()), int((signs == 0).sum()))
-        )  # fmt: skip
+    rows = [
+        dict(zip(_CELL, cell, strict=True))
+        | {"n_hosts": effect.told.n}
+        | effect.row(more_is_better=cell[3] == THROUGHPUT)
+        for cell, effect in effects.items()
+    ]
     return pd.DataFrame(rows, columns=list(ACROSS_COLUMNS))
 
 
 def crossovers_of_all(hosts: Mapping[str, HostTables]) -> pd.DataFrame:
     """Return the crossovers of all hosts, with a column `host` in front."""
-    tables = {name: tables.crossovers for name, tables in hosts.items()}
-    return pd.concat(tables, names=["host", None]).reset_index("host").reset_index(drop=True)
+    return _with_hosts({name: tables.crossovers for name, tables in hosts.items()})
+
+
+def _with_hosts(parts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    return pd.concat(parts, names=["host", None]).reset_index("host").reset_index(drop=True)

@@ -13,7 +13,7 @@ from copycost.analysis.json_values import Facts
 from copycost.audit.templates import TEMPLATES, fill
 from copycost.compare.hosts.facts import HOLDS_FOR, fleet_facts
 from copycost.compare.hosts.figures import NAMED_MOST, draw_forest, draw_sizes, metric_words
-from copycost.compare.hosts.gathering import Fleet, n_simulated
+from copycost.compare.hosts.gathering import Fleet
 from copycost.compare.hosts.host_tables import cells_path
 from copycost.compare.hosts.meta_analysis import (
     across_table,
@@ -32,6 +32,7 @@ from copycost.wording.words import plural
 
 TITLE = "What each copy costs, on many hosts"
 _WIDTH = 80
+_LEFT_OUT = {None: "", "older": ", earlier", "one_kernel": ", left out"}
 _HELD = ("better", "worse", "depends")
 _TOLD = {
     "kernel": "Linux", "processor": "Processor", "CPUs": "CPUs",
@@ -62,7 +63,7 @@ def write_tables(fleet: Fleet, folder: Path) -> Facts:
     crossovers.to_csv(tables / "crossovers.csv", index=False)
     across_table(effects).to_csv(tables / "across.csv", index=False)
     _write_cells(fleet, tables / "cells.parquet")
-    facts = fleet_facts(fleet, effects, crossovers, n_simulated=n_simulated(fleet))
+    facts = fleet_facts(fleet, effects, crossovers)
     write_json(facts, folder / "facts.json")
     pd.DataFrame(
         [{"host": one.name, "state_of": one.host, "left_out": fleet.left_out.get(one.name)}
@@ -107,8 +108,9 @@ def write_report(facts: Facts, folder: Path, formats: Sequence[Format]) -> list[
             shown[pair["id"]][kind] = f"assets/across/{svg.name}"
     gather_assets(figures, [], TEMPLATES, out / "assets")
     qmd = out / "report.qmd"
+    subtitle = f"{facts['n_hosts']} {'simulated hosts' if facts['simulated'] else 'hosts'}"
     text = fill(
-        "fleet.qmd.j2", title=TITLE, subtitle=_subtitle(facts), running=_subtitle(facts),
+        "fleet.qmd.j2", title=TITLE, subtitle=subtitle, running=subtitle,
         fleet=facts, rows=table_rows(facts), pairs=list(_pairs(facts)), figures=shown,
     )  # fmt: skip
     qmd.write_text(text, encoding="utf-8")
@@ -125,11 +127,6 @@ def _pairs(facts: Facts) -> Iterator[dict[str, Any]]:
                 pair["trips"] = bool(before)
                 pair["what"] = "round trips" if before else "throughput and CPU time per byte"
                 yield pair
-
-
-def _subtitle(facts: Facts) -> str:
-    kind = "simulated hosts" if facts["simulated"] else "hosts"
-    return f"{facts['n_hosts']} {kind}"
 
 
 def table_rows(facts: Facts) -> dict[str, Any]:
@@ -224,20 +221,16 @@ def hosts_table(hosts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     kinds: dict[Any, list[Mapping[str, Any]]] = {}
     for one in hosts:
         what = tuple(one["told"][name] for name in told)
-        kinds.setdefault((*what, _left_out(one)) if of_kinds else one["name"], []).append(one)
+        kinds.setdefault((*what, one["left_out"]) if of_kinds else one["name"], []).append(one)
     rows = []
     for of in sorted(kinds.values(), key=len, reverse=True) if of_kinds else kinds.values():
         first, shares = of[0], [one["disturbed"] for one in of]
         head = code(first["name"]) if not of_kinds else str(len(of))
+        n_measured, n = (sum(one[key] for one in of) for key in ("n_measured", "n_repetitions"))
+        disturbed = span(min(shares), max(shares), percent) if of_kinds else percent(shares[0])
+        facts = (escape(first["told"][name]) for name in told)
         rows.append(
-            [
-                head + _left_out(first),
-                *(escape(first["told"][name]) for name in told),
-                "{} of {}".format(
-                    *(sum(one[key] for one in of) for key in ("n_measured", "n_repetitions"))
-                ),
-                span(min(shares), max(shares), percent) if of_kinds else percent(shares[0]),
-            ]
+            [head + _LEFT_OUT[first["left_out"]], *facts, f"{n_measured} of {n}", disturbed]
         )
     columns = [
         ["Hosts" if of_kinds else "Host", "right" if of_kinds else "left"],
@@ -246,11 +239,6 @@ def hosts_table(hosts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         ["Measured", "right"], ["Disturbed", "right"],
     ]  # fmt: skip
     return {"columns": columns, "rows": rows, "of_kinds": of_kinds}
-
-
-def _left_out(one: Mapping[str, Any]) -> str:
-    why = one["left_out"]
-    return "" if why is None else ", earlier" if why == "older" else ", left out"
 
 
 def summary_lines(facts: Facts) -> list[str]:

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from copycost.compare.runs.facts import compare_runs
 from copycost.compare.runs.folders import read_results
-from copycost.compare.runs.regression_threshold import parse_gate
 from copycost.compare.runs.tables import summary_lines
-from copycost.compare.runs.verdicts import MEASURED_SPREAD, RunSpread
+from copycost.compare.runs.verdicts import MEASURED_SPREAD, RunSpread, parse_gate
 from copycost.errors import ConfigError
 from copycost.report.render import FORMATS
 from copycost.wording.words import plural

@@ -1,7 +1,7 @@
 """What differs between two sides besides what was measured: host, configuration, programs."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -30,7 +30,13 @@ def differences(a: Sequence[Results], b: Sequence[Results]) -> list[Facts]:
     Each has `group`, `name`, and the values of the sides, `a` and `b`, as lists of texts. Settings
     are those read back from the connections of cells that both have: `n_cells` differ in it.
     """
-    told = {"host": _host, "guest": _guest, "configuration": _measure, "program": _programs}
+    told: dict[str, Callable[[Results], Mapping[str, str]]] = {
+        "host": _host,
+        "guest": _guest,
+        # which cells were measured, the tables tell
+        "configuration": lambda run: dict(_leaves(run.config.get("measure", {}), "measure")),
+        "program": _programs,
+    }
     named = (_named(group, map(of, a), map(of, b)) for group, of in told.items())
     return [*chain.from_iterable(named), *_settings(a, b)]
 
@@ -68,11 +74,6 @@ def _guest(run: Results) -> dict[str, str]:
         "qemu": virtual.get("qemu"),
     }
     return {name: str(value) for name, value in told.items() if name != "initrd"}
-
-
-def _measure(run: Results) -> dict[str, str]:
-    """Return how it was measured; which cells, the tables tell."""
-    return dict(_leaves({"measure": run.config.get("measure", {})}))
 
 
 def _leaves(value: object, name: str = "") -> Iterator[tuple[str, str]]:
@@ -134,12 +135,8 @@ def order_of(a: Sequence[Results], b: Sequence[Results]) -> str:
 
     Else ``in_turn``. By the wall clock, which is that of each host.
     """
-    spans = [
-        [(run.repetitions["started_at"].min(), run.repetitions["started_at"].max()) for run in runs]
-        for runs in (a, b)
-    ]
-    first = [min(start for start, _ in side) for side in spans]
-    last = [max(end for _, end in side) for side in spans]
-    if last[0] < first[1]:
+    starts = (pd.concat([run.repetitions["started_at"] for run in runs]) for runs in (a, b))
+    (first_a, last_a), (first_b, last_b) = ((side.min(), side.max()) for side in starts)
+    if last_a < first_b:
         return "a_first"
-    return "b_first" if last[1] < first[0] else "in_turn"
+    return "b_first" if last_b < first_a else "in_turn"

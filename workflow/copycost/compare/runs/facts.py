@@ -12,7 +12,6 @@ import pandas as pd
 from copycost.analysis.json_values import Facts, plain
 from copycost.compare.runs.environment_diff import differences, order_of
 from copycost.compare.runs.folders import Results
-from copycost.compare.runs.regression_threshold import Gate
 from copycost.compare.runs.samples import (
     CELL,
     QUANTITIES,
@@ -25,6 +24,7 @@ from copycost.compare.runs.samples import (
 from copycost.compare.runs.verdicts import (
     CONFIDENCE,
     MEASURED_SPREAD,
+    Gate,
     Judgement,
     RunSpread,
     Verdict,
@@ -42,6 +42,14 @@ CELL_COLUMNS = (
 are the runs, or rounds, behind it; `p_holm` is corrected for the cells of the same quantity, and
 `verdict` rests on that."""
 
+_SAME = (
+    "what both have are the same repetitions, as of a copy; measure again into a folder of its own,"
+    " and compare with that"
+)
+_NOTHING_COMMON = (
+    "no cell is common to all of their runs (condition, implementation, size and threads); measure"
+    " both with the same streams, udp or round_trips in config.yaml"
+)
 _NAMED_MOST = 8
 OPEN = "no difference seen"
 ONCE = "observed once"
@@ -88,8 +96,10 @@ def compare_runs(
             for cell, verdict in zip(facts["cells"], judgement.cells.values(), strict=True)
         ]
     if not quantities:
-        raise DataError(f"{a[0].folder} and {b[0].folder}: {_why_not(bool(shared))}")
+        raise DataError(f"{a[0].folder} and {b[0].folder}: {_SAME if shared else _NOTHING_COMMON}")
     differs = differences(a, b)
+    names = [one["name"] for one in differs]
+    n_more = len(names) - _NAMED_MOST
     facts = {
         "schema_version": SCHEMA_VERSION,
         "confidence": CONFIDENCE,
@@ -98,7 +108,7 @@ def compare_runs(
         "n_runs": [len(a), len(b)],
         "spread": asdict(spread) | {"given": stated is not None},
         "differs": differs,
-        "differing": _some([one["name"] for one in differs]),
+        "differing": names if n_more <= 1 else [*names[:_NAMED_MOST], f"{n_more} more"],
         "order": order_of(a, b),
         "n_shared": len(shared),
         "only_a": only[0],
@@ -108,19 +118,6 @@ def compare_runs(
         "gates": [_gate_facts(gate, judged) for gate in gates],
     }
     return Comparison(plain(facts), pd.DataFrame(rows, columns=list(CELL_COLUMNS)))
-
-
-def _why_not(shared: bool) -> str:
-    """Return why two sides cannot be compared, and what to do."""
-    if shared:
-        return (
-            "what both have are the same repetitions, as of a copy; measure again into a folder of "
-            "its own, and compare with that"
-        )
-    return (
-        "no cell is common to all of their runs (condition, implementation, size and threads); "
-        "measure both with the same streams, udp or round_trips in config.yaml"
-    )
 
 
 def verdict_word(quantity: Quantity, verdict: Verdict) -> str:
@@ -158,12 +155,6 @@ def _quantity_facts(quantity: Quantity, judgement: Judgement) -> Facts:
         ],
         "half_width": float(np.median(halves)) if halves else None,
     }
-
-
-def _some(names: Sequence[str]) -> list[str]:
-    """Return names for a sentence: of many the first, and how many more there are."""
-    n_more = len(names) - _NAMED_MOST
-    return [*names[:_NAMED_MOST], f"{n_more} more"] if n_more > 1 else list(names)
 
 
 def _share_shown(ends: tuple[float, float]) -> float:

@@ -82,14 +82,10 @@ def rounds_of(results: Results, quantity: Quantity, left_out: Collection[Cell] =
     rows = rows.assign(log=logarithms(values.to_numpy(dtype=np.float64, na_value=np.nan)))
     found: RunRounds = {}
     for key, part in rows[rows["log"].notna()].sort_values("rep").groupby(CELL, sort=False):
-        if (cell := _cell(key)) in left_out:
-            continue
-        found[cell] = Rounds(
-            tuple(int(rep) for rep in part["rep"]),
-            part["log"].to_numpy(dtype=np.float64),
-            part["start_ns"].to_numpy(dtype=np.float64),
-            tuple(part["boot_id"]),
-        )
+        if (cell := _cell(key)) not in left_out:
+            logs, starts = (part[name].to_numpy(np.float64) for name in ("log", "start_ns"))
+            reps = tuple(int(rep) for rep in part["rep"])
+            found[cell] = Rounds(reps, logs, starts, tuple(part["boot_id"]))
     return found
 
 
@@ -141,17 +137,16 @@ def together(run: RunRounds, cells: Sequence[Cell]) -> Rounds:
             np.array([getattr(run[cell], name) for cell in cells]) for name in ("logs", "starts")
         )
         return Rounds(first.reps, logs.mean(axis=0), starts.min(axis=0), first.boots)
-    means = np.array([run[cell].logs.mean() for cell in cells])
-    by_rep: dict[int, list[tuple[float, float]]] = {}
-    for cell, mean in zip(cells, means, strict=True):
-        of = run[cell]
-        for rep, log, start in zip(of.reps, of.logs, of.starts, strict=True):
-            by_rep.setdefault(rep, []).append((float(log - mean), float(start)))
-    whole = {rep: of for rep, of in sorted(by_rep.items()) if 2 * len(of) > len(cells)}
-    residuals = np.array([np.mean([log for log, _ in of]) for of in whole.values()])
+    by_rep, began = (
+        pd.concat([pd.Series(getattr(run[cell], name), run[cell].reps) for cell in cells], axis=1)
+        for name in ("logs", "starts")
+    )
+    kept = by_rep.index[2 * by_rep.notna().sum(axis=1) > len(cells)].sort_values()
+    means = by_rep.mean()
+    residuals = (by_rep - means).loc[kept].mean(axis=1).to_numpy()
     return Rounds(
-        tuple(whole),
-        means.mean() + residuals - residuals.mean(),
-        np.array([min(start for _, start in of) for of in whole.values()]),
-        run[cells[0]].boots[: len(whole)],
+        tuple(kept),
+        float(means.mean()) + residuals - residuals.mean(),
+        began.loc[kept].min(axis=1).to_numpy(),
+        first.boots[: len(kept)],
     )

@@ -2,16 +2,13 @@
 
 import textwrap
 from collections.abc import Iterator
-from functools import cache
+from functools import partial
 from typing import Any
 
-from jinja2 import Environment
-
 from copycost.analysis.json_values import Facts
-from copycost.checkout import ROOT
+from copycost.audit.templates import fill as fill_template
 from copycost.compare.runs.folders import end_of
 from copycost.report.markdown import code, escape
-from copycost.report.write import fill_from, make_environment
 from copycost.wording.filters import exact_size, join_and, number, percent, ratio, span
 from copycost.wording.numbers import NBSP
 from copycost.wording.words import plural
@@ -134,19 +131,7 @@ def _ratio(found: Facts, instead: str | None = None) -> list[str]:
     return [ratio(found["ratio"]), interval, instead or found["verdict"]]
 
 
-TEMPLATES = ROOT / "report"
-
-
-@cache
-def _environment() -> Environment:
-    return make_environment(TEMPLATES)
-
-
-def fill(template: str, **context: Any) -> str:  # noqa: ANN401 - whatever a template asks for
-    """Return the text of a template; DataError if it asks for a fact that there is not."""
-    return fill_from(
-        _environment(), template, context, "compare", "this with facts.json of the comparison"
-    )
+fill = partial(fill_template, command="compare", about="this with facts.json of the comparison")
 
 
 def summary_lines(facts: Facts) -> list[str]:
