@@ -86,12 +86,7 @@ def judge_host(host: Mapping[str, Any], files: HostFiles) -> list[Finding]:
 
     `files` only tells which distribution's words the remedies have to use.
     """
-    return [
-        *_testbeds(host),
-        *_perf(host),
-        *_zero_copy(host),
-        *judge_machine(host, files),
-    ]
+    return [*_testbeds(host), *_perf(host), *_zero_copy(host), *judge_machine(host, files)]
 
 
 def judge_machine(

@@ -237,8 +237,7 @@ def test_what_differs_is_named_by_group(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "cells", "whole"),
-    [(0.0, 0, False), (0.05, 0, False), (0.5, 11, True)],
+    ("share", "cells", "whole"), [(0.0, 0, False), (0.05, 0, False), (0.5, 11, True)]
 )
 def test_a_gate_fails_only_where_more_is_shown(
     tmp_path: Path, share: float, cells: int, whole: bool
