@@ -171,16 +171,10 @@ def test_packets_that_a_device_lost_are_found_by_its_name() -> None:
         "  eth0: 101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116\n"
     )
     assert device_counts(text, "eth0") == {
-        "rx_packets": 102,
-        "rx_errors": 103,
-        "rx_dropped": 104,
-        "rx_fifo_errors": 105,
-        "tx_packets": 110,
-        "tx_errors": 111,
-        "tx_dropped": 112,
-        "tx_fifo_errors": 113,
+        "rx_packets": 102, "rx_errors": 103, "rx_dropped": 104, "rx_fifo_errors": 105,
+        "tx_packets": 110, "tx_errors": 111, "tx_dropped": 112, "tx_fifo_errors": 113,
         "tx_carrier_errors": 115,
-    }
+    }  # fmt: skip
 
 
 def changed(strategy: str = "one_copy", *, messages: int = 0, cpu_ns: int = 0) -> list[str]:

@@ -1,17 +1,16 @@
 """Limits of the senders' CPU: a control group's quota, or `cpulimit`, which stops and continues."""
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from typing import Any, Literal
 
 from copycost.errors import Unavailable
 from copycost.hosts.cgroups import CpuGroup, Throttling, throttling_of
-from copycost.hosts.host import Host, Program
+from copycost.hosts.host import Host, Program, Reader
 from copycost.hosts.launch import Launch
 from copycost.hosts.side import Side
-from copycost.hosts.window_edges import plan_on
 from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Testbed
 
@@ -23,15 +22,9 @@ _END_TIMEOUT_S = 1.0
 class CpuLimit(WindowObserver):
     """Holds the senders within a share of a CPU, from before the warm-up to after the window.
 
-    Parameters
-    ----------
-    kind
-        What limits.
-    offered_percent
-        What all senders together may use: per cent of one CPU.
-    whole
-        Whether that is all that they can use, so that they are not held back: a quota of a whole
-        CPU costs a process that needs all of it some per cent, lost between the periods.
+    All of them together may use `offered_percent` of one CPU. Where that is all that they can use
+    (`whole`), they are not held back: a quota of a whole CPU costs a process that needs all of it
+    some per cent, lost between the periods.
     """
 
     name = "cpu_limit"
@@ -72,22 +65,15 @@ class CpuLimit(WindowObserver):
             if side.name == "sender":
                 self._limit.limit(side.host, side.pids)
 
-    def window_planned(self, start_ns: int, end_ns: int) -> None:
-        """Have noted at both edges how often it held back."""
+    def at_edges(self) -> Iterable[tuple[Host, Reader]]:
+        """Return what notes how often it held back so far."""
         assert self._limit is not None
-        self._limit.plan(start_ns, end_ns)
+        return self._limit.at_edges()
 
-    def window_begins(self) -> None:
-        """Note how often it held back so far, and whether it is alive."""
-        self._note()
-
-    def window_ends(self) -> None:
-        """Do so again."""
-        self._note()
-
-    def _note(self) -> None:
+    def edge(self) -> None:
+        """Note that, and whether the limiter is alive."""
         assert self._limit is not None
-        self._limit.edge()
+        super().edge()
         self._held = self._held and self._limit.alive()
 
     def traffic_ends(self, sides: Sequence[Side]) -> None:
@@ -124,11 +110,8 @@ class _Group:
     def limit(self, host: Host, pids: Sequence[int]) -> None:
         self._group.add(pids)
 
-    def plan(self, start_ns: int, end_ns: int) -> None:
-        plan_on(self._machine, self._stat, start_ns, end_ns)
-
-    def edge(self) -> None:
-        self._stat.edge()
+    def at_edges(self) -> Iterable[tuple[Host, Reader]]:
+        return [(self._machine, self._stat)]
 
     def throttled(self) -> Throttling | None:
         before, after = (
@@ -168,11 +151,8 @@ class _Signals:
             words = (self._path, "--lazy", "--limit", str(share), "--pid", str(pid))
             self._helpers.append(host.start(Launch(words, self._path)))
 
-    def plan(self, start_ns: int, end_ns: int) -> None:
-        pass
-
-    def edge(self) -> None:
-        pass
+    def at_edges(self) -> Iterable[tuple[Host, Reader]]:
+        return ()
 
     def throttled(self) -> Throttling | None:
         return None  # it does not tell

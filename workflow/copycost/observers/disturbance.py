@@ -24,31 +24,17 @@ def load_warnings(
 ) -> list[Disturbance]:
     """Return the warnings that others took CPU time in the window: programs, or the hypervisor.
 
-    Parameters
-    ----------
-    own_cpu_s : float
-        CPU time of what is measured, all sides together [s].
-    window_s : float
-        Length of the window [s].
-    kernel : KernelSnapshot
-        Differences over the window.
-    host : mapping
-        The host facts.
-    n_cpus : int
-        CPUs of the host that are online [count].
-    shared : bool
-        Whether both sides run there. Where they do not, what arrives from a device is worked on in
-        softirqs that need not run in the context of either side's tasks.
-    where : str
-        What to call the machine, where there are several.
+    `own_cpu_s` is that of what is measured, all sides together; `kernel` holds differences over the
+    window, and of the host's CPUs so many are online. `shared` tells whether both sides run there:
+    where they do not, what arrives from a device is worked on in softirqs that need not run in the
+    context of either side's tasks, and the machine has a name, `where`.
     """
     at = f" on {where}" if where else ""
     found: list[Disturbance] = []
     foreign = foreign_cpu_s(own_cpu_s, window_s, kernel, host, shared=shared) / window_s
     if foreign > _FOREIGN_CPUS:
-        found.append(
-            disturbance("foreign_load", f"other programs used {foreign:.2f} CPUs in the window{at}")
-        )
+        detail = f"other programs used {foreign:.2f} CPUs in the window{at}"
+        found.append(disturbance("foreign_load", detail))
     steal = kernel.steal_ns / 1e9 / window_s / n_cpus
     if steal > _STEAL_SHARE:
         detail = f"the hypervisor took {steal:.1%} of the CPU time{at}"

@@ -8,7 +8,7 @@ before that tasks of the kernel's own.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, get_args
 
 from copycost.errors import HostError
@@ -18,7 +18,7 @@ from copycost.hosts.host import Reader
 from copycost.hosts.local import LocalHost
 from copycost.hosts.process_usage import Usage
 from copycost.hosts.threads import ThreadTimes, paths_of, ticks_of, times_of
-from copycost.hosts.window_edges import plan_on
+from copycost.hosts.window_edges import AtEdges, Clock, DoneHere
 from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Guest, Testbed
 
@@ -42,12 +42,8 @@ def kind_of(name: str, *, is_first: bool) -> ThreadKind:
 class _Watched:
     """A guest, its hypervisor's lasting threads, and the files that tell of them.
 
-    Raises
-    ------
-    OSError
-        If the hypervisor's process is gone, here and in `edge`.
-    HostError
-        If no thread of it is named as that of a virtual CPU.
+    OSError, also at the edges, says that the hypervisor's process is gone; HostError that it names
+    no thread as that of a virtual CPU.
     """
 
     def __init__(self, machine: LocalHost, guest: Guest) -> None:
@@ -59,25 +55,18 @@ class _Watched:
         self._process = f"proc/{guest.pid}/stat"
         lasting = [folder for folders in self._folders.values() for folder in folders]
         self._outside = machine.reader([self._process, *paths_of([*lasting, *self._kernels])])
-        self._usage: list[Usage] = []
+        self._usage = DoneHere([lambda: machine.usage([guest.pid])] * 2)
 
-    def plan(self, start_ns: int, end_ns: int) -> None:
-        """Have the guest read by itself at the edges of a window [ns, our clock]."""
-        plan_on(self.guest.host, self._inside, start_ns, end_ns)
-        self._outside.plan(start_ns, end_ns)
-        self._usage.clear()
-
-    def edge(self) -> None:
-        """Read what is read from here."""
-        self._inside.edge()
-        self._outside.edge()
-        self._usage.append(self._machine.usage([self.guest.pid]))
+    def at_edges(self) -> Iterable[tuple[Clock, AtEdges[Any]]]:
+        """Return what reads the guest's account, its threads' and its process's."""
+        here = [(self._machine, done) for done in (self._outside, self._usage)]
+        return [(self.guest.host, self._inside), *here]
 
     def found(self) -> dict[str, Any]:
         """Return the record's entry, after the second edge."""
         begin, end = cpu_times_at(self._inside.edges(), self.guest.host.constant("SC_CLK_TCK"))
         (begin_ns, first), (end_ns, last) = self._outside.edges()
-        before, after = map(self._threads, (first, last), self._usage)
+        before, after = map(self._threads, (first, last), self._usage.edges())
         return {
             "name": self.guest.name,
             "sides": list(self.guest.sides),
@@ -113,13 +102,7 @@ class _Watched:
 
 
 def _threads_of(machine: LocalHost, guest: Guest) -> tuple[str, dict[ThreadKind, list[str]]]:
-    """Return what runs the virtual CPUs, and the folders in /proc of lasting threads, by kind.
-
-    Raises
-    ------
-    HostError
-        If no thread is named as that of a virtual CPU.
-    """
+    """Return what runs the virtual CPUs, and the folders in /proc of lasting threads, by kind."""
     accelerator = None
     found: dict[ThreadKind, list[str]] = {"vcpu": [], "io": [], "vhost": []}
     for path in machine.files.glob(f"proc/{guest.pid}/task/*/comm"):
@@ -154,22 +137,14 @@ class Hypervisor(WindowObserver):
         self._machine: LocalHost | None = None
         self._stat: Reader | None = None
         self._watched: list[_Watched] = []
-        self._n_edges = 0
 
     def open(self, machine: LocalHost) -> None:
         """Note the machine that the guests run on."""
         self._machine = machine
 
     def prepare(self, testbed: Testbed) -> None:
-        """Find the threads, and open what is read at the edges.
-
-        Raises
-        ------
-        HostError
-            If a hypervisor does not name its threads, or is gone.
-        """
+        """Find the threads; HostError if a hypervisor does not name its threads, or is gone."""
         assert self._machine is not None
-        self._n_edges = 0
         if not testbed.guests:
             return
         self._stat = self._machine.reader([STAT])
@@ -179,36 +154,27 @@ class Hypervisor(WindowObserver):
             except OSError as error:
                 raise _gone(guest) from error
 
-    def window_planned(self, start_ns: int, end_ns: int) -> None:
-        """Have the guests read at both edges."""
+    def at_edges(self) -> Iterable[tuple[Clock, AtEdges[Any]]]:
+        """Return what reads the guests' accounts, and the machine's."""
         for one in self._watched:
-            one.plan(start_ns, end_ns)
-        if self._stat is not None:
-            self._stat.plan(start_ns, end_ns)
-        self._n_edges = 0
+            yield from one.at_edges()
+        if self._stat is not None and self._machine is not None:
+            yield self._machine, self._stat
 
-    def window_begins(self) -> None:
-        """Read the first edge."""
-        self._edge()
-
-    def window_ends(self) -> None:
-        """Read the second one."""
-        self._edge()
-
-    def _edge(self) -> None:
-        if self._stat is None:
-            return
+    def edge(self) -> None:
+        """Read them, and notice a hypervisor that has ended."""
         for one in self._watched:
             try:
-                one.edge()
+                for _, reader in one.at_edges():
+                    reader.edge()
             except OSError as error:
                 raise _gone(one.guest) from error
-        self._stat.edge()
-        self._n_edges += 1
+        if self._stat is not None:
+            self._stat.edge()
 
     def found(self) -> dict[str, Any] | None:
         """Return the record's entry."""
-        if self._stat is None or self._machine is None or self._n_edges != 2:
+        if self._stat is None or self._machine is None:
             return None
         begin, end = cpu_times_at(self._stat.edges(), self._machine.constant("SC_CLK_TCK"))
         return {
@@ -235,18 +201,16 @@ def _times_entry(used: CpuTimes) -> dict[str, int]:
         "window_ns": used.at_ns,
         # its parts are rounded each, so an idle machine's may come out below nothing, and what a
         # hypervisor tells of steal time may go back when it moves a guest
-        "busy_ns": max(0, used.busy_ns),
-        "softirq_ns": max(0, used.softirq_ns),
-        "steal_ns": max(0, used.steal_ns),
+        **{name: max(0, getattr(used, name)) for name in ("busy_ns", "softirq_ns", "steal_ns")},
     }
 
 
 def _threads_entry(used: ThreadTimes, kind: ThreadKind) -> dict[str, int | None]:
     # the workers' are differences of accounts that the kernel brings up to date at other moments
     return {
-        "cpu_ns": max(0, used.cpu_ns),
-        "user_ns": max(0, used.user_ns),
-        "kernel_ns": max(0, used.kernel_ns),
-        "guest_ns": max(0, used.guest_ns),
+        **{
+            name: max(0, getattr(used, name))
+            for name in ("cpu_ns", "user_ns", "kernel_ns", "guest_ns")
+        },
         "waiting_ns": None if kind == "worker" else used.waiting_ns,
     }

@@ -5,29 +5,22 @@ of softnet_seq_show and dev_seq_printf_stats in net/core/net-procfs.c).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Self
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from copycost.hosts.cpu_times import PATH as _STAT
 from copycost.hosts.cpu_times import CpuTimes, cpu_times_at
 from copycost.hosts.host import Host, Reader
 from copycost.hosts.parsing import parser_of
 from copycost.hosts.side import Side, SideName
-from copycost.hosts.window_edges import plan_on
 from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Testbed
 
 _SNMP, _SOFTNET, _DEVICES = "proc/net/snmp", "proc/net/softnet_stat", "proc/net/dev"
 # columns of a device: what it received, and what it was to send
 _OF_A_DEVICE = {
-    "rx_packets": 1,
-    "rx_errors": 2,
-    "rx_dropped": 3,
-    "rx_fifo_errors": 4,
-    "tx_packets": 9,
-    "tx_errors": 10,
-    "tx_dropped": 11,
-    "tx_fifo_errors": 12,
+    **{"rx_packets": 1, "rx_errors": 2, "rx_dropped": 3, "rx_fifo_errors": 4},
+    **{"tx_packets": 9, "tx_errors": 10, "tx_dropped": 11, "tx_fifo_errors": 12},
     "tx_carrier_errors": 14,
 }
 _THROTTLE = "sys/devices/system/cpu/cpu{cpu}/thermal_throttle/{name}"
@@ -42,24 +35,13 @@ _RECORDED = (
 
 
 @dataclass(frozen=True, slots=True)
-class KernelSnapshot:
-    """Kernel counters at one moment; differences of two are taken with `-`.
+class KernelSnapshot(CpuTimes):
+    """CPU times and counters of a machine's kernel at one moment; `-` gives differences.
 
-    Attributes
-    ----------
-    tcp_retransmitted_segments : int
-        Both sides' namespaces together.
-    udp_in_errors, udp_receive_buffer_errors : int
-        Datagrams that were not delivered, and those of them for which the receive buffer had no
-        room; both sides' namespaces together.
-    softnet_dropped, softnet_squeezed : int
-        Host-wide, all CPUs.
-    busy_ns, task_ns, softirq_ns, steal_ns : int
-        CPU time of all CPUs, see `copycost.hosts.cpu_times.CpuTimes`.
-    throttle_count : int
-        How often the CPUs in use were slowed down for heat.
-    at_ns : int
-        When this was read [ns, CLOCK_MONOTONIC]; in a difference, the time between.
+    What TCP sent again, datagrams that were not delivered, and those of them for which the receive
+    buffer had no room, are of all networks of sides on the machine together; packets that the
+    queues of all CPUs dropped (softnet), of the machine. `throttle_count` tells how often the CPUs
+    in use were slowed down for heat.
     """
 
     tcp_retransmitted_segments: int
@@ -67,35 +49,14 @@ class KernelSnapshot:
     udp_receive_buffer_errors: int
     softnet_dropped: int
     softnet_squeezed: int
-    busy_ns: int
-    task_ns: int
-    softirq_ns: int
-    steal_ns: int
     throttle_count: int
-    at_ns: int
-
-    def __sub__(self, earlier: Self) -> Self:
-        """Return the differences since an earlier snapshot."""
-        names = [field.name for field in fields(self)]
-        return type(self)(*(getattr(self, name) - getattr(earlier, name) for name in names))
 
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """The counters of one machine.
+    """The counters of one machine: files of its own, and of each network that a side is in.
 
-    Attributes
-    ----------
-    machine
-        It.
-    sides
-        Those that run there.
-    common
-        Files of the machine.
-    networks
-        Files of each network on it that a side is in.
-    device
-        The network device of its only side, where that is told of; else None.
+    `device` is the network device of its only side, where that is told of; else None.
     """
 
     machine: Host
@@ -134,14 +95,9 @@ class _Counted:
 class KernelCounters(WindowObserver):
     """Counters of the machines' kernels over the window, for whoever drives the traffic.
 
-    Attributes
-    ----------
-    heated
-        CPUs that each side runs on, which are asked whether heat slowed them down.
-    changes
-        After the window: the differences by the sides of each machine.
-    devices
-        The same of each side's network device, where the testbed tells it.
+    `heated` are the CPUs that each side runs on, which are asked whether heat slowed them down.
+    After the window `changes` has the differences by the sides of each machine, and `devices` those
+    of each side's network device, where the testbed tells it.
     """
 
     name = "kernel"
@@ -179,24 +135,9 @@ class KernelCounters(WindowObserver):
             device,
         )
 
-    def window_planned(self, start_ns: int, end_ns: int) -> None:
-        """Have both edges read."""
-        for one in self._counted:
-            for reader in one.readers:
-                plan_on(one.machine, reader, start_ns, end_ns)
-
-    def window_begins(self) -> None:
-        """Read the first edge."""
-        self._edge()
-
-    def window_ends(self) -> None:
-        """Read the second edge."""
-        self._edge()
-
-    def _edge(self) -> None:
-        for one in self._counted:
-            for reader in one.readers:
-                reader.edge()
+    def at_edges(self) -> Iterable[tuple[Host, Reader]]:
+        """Return what reads them."""
+        return [(one.machine, reader) for one in self._counted for reader in one.readers]
 
     def traffic_ends(self, sides: Sequence[Side]) -> None:
         """Ask what was read."""
@@ -223,9 +164,8 @@ class KernelCounters(WindowObserver):
 
     def close(self) -> None:
         """Close the files."""
-        for one in self._counted:
-            for reader in one.readers:
-                reader.close()
+        for _, reader in self.at_edges():
+            reader.close()
         self._counted.clear()
         self.changes.clear()
         self.devices.clear()
@@ -237,17 +177,13 @@ def snapshot_of(texts: Mapping[str, str], snmp: Sequence[str], cpu: CpuTimes) ->
     throttle = [int(text) for path, text in texts.items() if path not in (_SOFTNET, _STAT)]
     softnet = [line.split() for line in texts[_SOFTNET].splitlines()]
     return KernelSnapshot(
+        **asdict(cpu),
         tcp_retransmitted_segments=sum(snmp_count(text, "Tcp", "RetransSegs") for text in snmp),
         udp_in_errors=sum(snmp_count(text, "Udp", "InErrors") for text in snmp),
         udp_receive_buffer_errors=sum(snmp_count(text, "Udp", "RcvbufErrors") for text in snmp),
         softnet_dropped=sum(int(row[1], 16) for row in softnet),
         softnet_squeezed=sum(int(row[2], 16) for row in softnet),
-        busy_ns=cpu.busy_ns,
-        task_ns=cpu.task_ns,
-        softirq_ns=cpu.softirq_ns,
-        steal_ns=cpu.steal_ns,
         throttle_count=sum(throttle),
-        at_ns=cpu.at_ns,
     )
 
 
@@ -260,8 +196,18 @@ def snmp_count(snmp: str, protocol: str, name: str) -> int:
 
 
 @parser_of(_DEVICES)
-def device_counts(devices: str, name: str) -> dict[str, int]:
-    """Return packets, errors and drops of a network device from the text of /proc/net/dev."""
-    rows = (line.partition(":") for line in devices.splitlines())
-    (row,) = (rest.split() for found, _, rest in rows if found.strip() == name)
-    return {counter: int(row[column]) for counter, column in _OF_A_DEVICE.items()}
+def devices_in(text: str) -> dict[str, dict[str, int]]:
+    """Return packets, errors and drops by network device from the text of /proc/net/dev."""
+    rows = (line.partition(":") for line in text.splitlines()[2:])
+    return {
+        name.strip(): {
+            counter: int(rest.split()[column]) for counter, column in _OF_A_DEVICE.items()
+        }
+        for name, _, rest in rows
+    }
+
+
+@parser_of(_DEVICES)
+def device_counts(text: str, name: str) -> dict[str, int]:
+    """Return those of one device."""
+    return devices_in(text)[name]

@@ -19,6 +19,7 @@ from copycost.hosts.guest.network import BRIDGE
 from copycost.hosts.host import Reader
 from copycost.hosts.parsing import parser_of
 from copycost.hosts.side import Side
+from copycost.observers.kernel_counters import devices_in
 from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Testbed
 
@@ -39,8 +40,6 @@ _ARRIVED = ("Udp.InDatagrams", "Udp.InErrors", "Udp.NoPorts", "Ip.ReasmReqds")
 # within so many times the shortest way, what is under way has arrived
 _WAYS = 2.0
 _SWITCH = "switch"
-# columns of /proc/net/dev
-_RX_ERRORS, _RX_DROPPED, _RX_FIFO, _TX_ERRORS, _TX_DROPPED = 2, 3, 4, 10, 11
 
 
 class LossCounters(WindowObserver):
@@ -123,26 +122,20 @@ class LossCounters(WindowObserver):
     def _read(self) -> Counters:
         """Return all counters as they stand now."""
         texts = {side: reader.read()[1] for side, reader in self._readers.items()}
-        return {
-            place: parse_switch(text[_DEVICES])
-            if place == _SWITCH
-            else parse_snmp(text[_SNMP])
-            # the devices of a side that is on the switch are the switch's
-            | (
-                {}
-                if place in self._at_switch
-                else parse_devices(text[_DEVICES], self._devices.get(place))
-            )
-            for place, text in texts.items()
-        }
+        found: Counters = {}
+        for place, text in texts.items():
+            if place == _SWITCH:
+                found[place] = parse_switch(text[_DEVICES])
+                continue
+            found[place] = parse_snmp(text[_SNMP])
+            if place not in self._at_switch:  # the devices of a side that is there are the switch's
+                found[place] |= parse_devices(text[_DEVICES], self._devices.get(place))
+        return found
 
     def _await_drained(self, ports: Sequence[int]) -> bool:
         """Wait until nobody sends and the sockets bound to some ports have nothing left to read.
 
-        Returns
-        -------
-        bool
-            False if they still had at the end of the time.
+        False if they still had at the end of the time.
         """
         sender = self._readers["sender"]
         receiver = self._readers.get("receiver", sender)
@@ -175,42 +168,34 @@ def parse_snmp(text: str) -> dict[str, int]:
     return found
 
 
-@parser_of(_DEVICES)
 def parse_devices(text: str, device: str | None = None) -> dict[str, int]:
     """Return what a device, or all together, dropped and had errors with, from /proc/net/dev.
 
     Source: struct rtnl_link_stats64 of include/uapi/linux/if_link.h. Errors of sending hold those
     for want of room (fifo) and of a link (carrier); for want of room to receive, drivers differ.
     """
-    rows = [of for name, of in _columns(text).items() if device in (None, name)]
+    rows = [of for name, of in devices_in(text).items() if device in (None, name)]
     return {
-        "dev.rx_dropped": sum(row[_RX_DROPPED] for row in rows),
-        "dev.tx_dropped": sum(row[_TX_DROPPED] for row in rows),
-        "dev.rx_errors": sum(max(row[_RX_ERRORS], row[_RX_FIFO]) for row in rows),
-        "dev.tx_errors": sum(row[_TX_ERRORS] for row in rows),
+        "dev.rx_dropped": sum(row["rx_dropped"] for row in rows),
+        "dev.tx_dropped": sum(row["tx_dropped"] for row in rows),
+        "dev.rx_errors": sum(max(row["rx_errors"], row["rx_fifo_errors"]) for row in rows),
+        "dev.tx_errors": sum(row["tx_errors"] for row in rows),
     }
 
 
-@parser_of(_DEVICES)
 def parse_switch(text: str) -> dict[str, int]:
     """Return what the TAP devices and the bridge between them dropped, from /proc/net/dev.
 
     What a TAP device transmits goes to its guest.
     """
-    columns = _columns(text)
-    taps = [row for name, row in columns.items() if name not in (BRIDGE, _LOOPBACK)]
-    bridge = columns.get(BRIDGE)
+    devices = devices_in(text)
+    taps = [row for name, row in devices.items() if name not in (BRIDGE, _LOOPBACK)]
+    bridge = devices.get(BRIDGE)
     return {
-        "tap.rx_dropped": sum(row[_RX_DROPPED] for row in taps),
-        "tap.tx_dropped": sum(row[_TX_DROPPED] for row in taps),
-        "bridge.dropped": bridge[_RX_DROPPED] + bridge[_TX_DROPPED] if bridge else 0,
+        "tap.rx_dropped": sum(row["rx_dropped"] for row in taps),
+        "tap.tx_dropped": sum(row["tx_dropped"] for row in taps),
+        "bridge.dropped": bridge["rx_dropped"] + bridge["tx_dropped"] if bridge else 0,
     }
-
-
-def _columns(text: str) -> dict[str, list[int]]:
-    """Return the columns of /proc/net/dev by device."""
-    rows = (line.partition(":") for line in text.splitlines()[2:])
-    return {name.strip(): [int(word) for word in rest.split()] for name, _, rest in rows}
 
 
 @parser_of(_SOCKETS)

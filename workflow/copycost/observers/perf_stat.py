@@ -3,7 +3,7 @@
 A failure of perf costs the counts and never the measurement.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +12,7 @@ from copycost.errors import CannotStart, HostError, ParseError
 from copycost.hosts.host import Host, Program
 from copycost.hosts.launch import Launch
 from copycost.hosts.side import SIDES, Side, SideName
-from copycost.hosts.window_edges import AtEdges, plan_on
+from copycost.hosts.window_edges import AtEdges
 from copycost.observers.protocol import WindowObserver
 from copycost.perf.command import (
     COUNTS,
@@ -40,20 +40,12 @@ class _Attached:
 
 
 class PerfStat(WindowObserver):
-    """Counts events of both sides.
+    """Counts events of both sides, by the facts of each side's machine.
 
-    Parameters
-    ----------
-    facts
-        The facts of each side's machine, which say how perf is to be called there.
-    only
-        Our names of the events to ask for, None for all: more events than the processor has
-        counters for would be counted in turns.
-    beside_stops
-        Whether somebody stops and continues the programs meanwhile: perf around a program takes a
-        stop of its child for its end, so it is attached instead.
-    name
-        Where what it found goes in the record: whose sides it counts.
+    `only` are our names of the events to ask for, None for all: more events than the processor has
+    counters for would be counted in turns. `beside_stops` tells whether somebody stops and
+    continues the programs meanwhile: perf around a program takes a stop of its child for its end,
+    so it is attached instead. By `name` the record tells whose sides were counted.
     """
 
     def __init__(
@@ -110,20 +102,9 @@ class PerfStat(WindowObserver):
                 except HostError as error:
                     self._failures[side.name] = str(error)
 
-    def window_planned(self, start_ns: int, end_ns: int) -> None:
-        """Have switched on and off what does not switch itself."""
-        for one in self._attached.values():
-            plan_on(one.host, one.switch, start_ns, end_ns)
-
-    def window_begins(self) -> None:
-        """Switch it on."""
-        for one in self._attached.values():
-            one.switch.edge()
-
-    def window_ends(self) -> None:
-        """Switch it off."""
-        for one in self._attached.values():
-            one.switch.edge()
+    def at_edges(self) -> Iterable[tuple[Host, AtEdges[bytes | None]]]:
+        """Return what switches on and off those that are not switched by their program."""
+        return [(one.host, one.switch) for one in self._attached.values()]
 
     def traffic_ends(self, sides: Sequence[Side]) -> None:
         """Ask whether it was switched."""

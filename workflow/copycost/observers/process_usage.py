@@ -1,12 +1,13 @@
 """CPU time, waiting and bytes of both sides' processes, as the kernel tells them at both edges."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from copycost.hosts.host import Host
 from copycost.hosts.process_usage import Usage
 from copycost.hosts.side import SIDES, Side, SideName
-from copycost.hosts.window_edges import AtEdges, plan_on
+from copycost.hosts.window_edges import AtEdges
 from copycost.observers.protocol import WindowObserver
 
 
@@ -15,7 +16,7 @@ class _Seen:
     """One side, and its usage at both edges; None where a process had ended before our look."""
 
     side: Side
-    at_edges: AtEdges[Usage | None]
+    usage: AtEdges[Usage | None]
 
 
 class ProcessUsage(WindowObserver):
@@ -32,27 +33,15 @@ class ProcessUsage(WindowObserver):
         self._seen = [_Seen(side, side.host.usage_at_edges(side.pids)) for side in sides]
         self._used.clear()
 
-    def window_planned(self, start_ns: int, end_ns: int) -> None:
-        """Have both edges read."""
-        for one in self._seen:
-            plan_on(one.side.host, one.at_edges, start_ns, end_ns)
-
-    def window_begins(self) -> None:
-        """Read the first edge."""
-        for one in self._seen:
-            one.at_edges.edge()
-
-    def window_ends(self) -> None:
-        """Read the second edge."""
-        for one in self._seen:
-            one.at_edges.edge()
+    def at_edges(self) -> Iterable[tuple[Host, AtEdges[Usage | None]]]:
+        """Return what reads each side's."""
+        return [(one.side.host, one.usage) for one in self._seen]
 
     def traffic_ends(self, sides: Sequence[Side]) -> None:
         """Ask what was read."""
         for one in self._seen:
-            before, after = one.at_edges.edges()
-            used = None if before is None or after is None else after - before
-            self._used[one.side.name] = used
+            before, after = one.usage.edges()
+            self._used[one.side.name] = after - before if before and after else None
 
     def used(self, name: str) -> Usage | None:
         """Return what a side used within the window; None if a process had ended."""
@@ -72,12 +61,5 @@ class ProcessUsage(WindowObserver):
 def _entry(usage: Usage | None) -> dict[str, int | None] | None:
     if usage is None:
         return None
-    return {
-        "window_ns": usage.at_ns,
-        "cpu_ns": usage.cpu_ns,
-        "waiting_ns": usage.waiting_ns,
-        "read_bytes": usage.read_bytes,
-        "written_bytes": usage.written_bytes,
-        "read_calls": usage.read_calls,
-        "write_calls": usage.write_calls,
-    }
+    told = ("cpu_ns", "waiting_ns", "read_bytes", "written_bytes", "read_calls", "write_calls")
+    return {"window_ns": usage.at_ns} | {name: getattr(usage, name) for name in told}

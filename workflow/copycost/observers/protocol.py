@@ -10,11 +10,12 @@ the study that asked for it. A repetition takes its observers through these step
 4. `attach(sides)`: the programs stand ready, or send already; the window is planned once all
    observers have returned.
 5. `window_planned(start_ns, end_ns)`: it is known when the window will be, in our clock. What is to
-   be done at its edges on the hosts of the sides is handed to them now (`AtEdges.plan`), in theirs.
-   In the reverse order of the list: a far host does it in that order, and what is read must not
-   wait until perf, the first of the list, has been switched.
-6. `window_begins()` and `window_ends()`: the edges. They begin in the order of the list and end in
-   the reverse order, so that the window of an observer encloses that of the next.
+   be done at its edges on the hosts of the sides (`at_edges`) is handed to them now, in theirs. In
+   the reverse order of the list: a far host does it in that order, and what is read must not wait
+   until perf, the first of the list, has been switched.
+6. `window_begins()` and `window_ends()`: the edges; by default what is to be done at both. They
+   begin in the order of the list and end in the reverse order, so that the window of an observer
+   encloses that of the next.
 7. `traffic_ends(sides)`: the window is over, senders may still send.
 8. `found()`: all programs have ended; what is returned goes into the record, at
    ``observed.NAME``, and has to be JSON.
@@ -26,32 +27,25 @@ which ends the repetition as skipped or failed. Traffic is timed beside most of 
 between the edges disturbs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from copycost.hosts.launch import Launch
 from copycost.hosts.local import LocalHost
 from copycost.hosts.side import Side, SideName
+from copycost.hosts.window_edges import AtEdges, Clock, plan_on
 from copycost.testbeds.testbed import Testbed
 
 
 class WindowObserver:
     """An observer that does nothing; a real one overrides what it needs.
 
-    Attributes
-    ----------
-    name
-        Under which its findings stand in the record.
-    attach_s
-        How long `attach` may take while traffic runs already [s].
-    takes_any_traffic
-        Whether its study makes traffic that would not pass for a measurement otherwise, such as
-        that of a limited sender, and judges by itself what it is worth.
-    takes_both
-        Whether it looks at the sides of the reference too, where there is one.
-    stops_programs
-        Whether it stops and continues the sender, so that what the sender says of its own window
-        is not to be believed.
+    Its findings stand in the record under `name`. `attach_s` is how long `attach` may take while
+    traffic runs already [s]. `takes_any_traffic` tells whether its study makes traffic that would
+    not pass for a measurement otherwise, such as that of a limited sender, and judges by itself
+    what it is worth; `takes_both` whether it looks at the sides of the reference too, where there
+    is one; `stops_programs` whether it stops and continues the sender, so that what the sender says
+    of its own window is not to be believed.
     """
 
     name: str
@@ -73,14 +67,27 @@ class WindowObserver:
     def attach(self, sides: Sequence[Side]) -> None:
         """Look at the sides, whose programs run."""
 
+    def at_edges(self) -> Iterable[tuple[Clock, AtEdges[Any]]]:
+        """Return what is to be done at both edges, in this order, each with the host it is on."""
+        return ()
+
     def window_planned(self, start_ns: int, end_ns: int) -> None:
         """Hear when the window will be, in our clock [ns]."""
+        for host, done in self.at_edges():
+            plan_on(host, done, start_ns, end_ns)
 
     def window_begins(self) -> None:
         """Hear that the window has just begun."""
+        self.edge()
 
     def window_ends(self) -> None:
         """Hear that the window has just ended; the sides still run."""
+        self.edge()
+
+    def edge(self) -> None:
+        """Do what is to be done at either edge."""
+        for _, done in self.at_edges():
+            done.edge()
 
     def traffic_ends(self, sides: Sequence[Side]) -> None:
         """Act once the window is over, before the traffic is."""

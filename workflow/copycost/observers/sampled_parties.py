@@ -45,13 +45,7 @@ def of_hypervisor(thread: Thread, stack: str) -> str:
 
 
 def besides(sampled: Sampled, pids: Collection[int]) -> Stacks:
-    """Return what a whole machine did besides some processes, while it was not idle.
-
-    Parameters
-    ----------
-    pids
-        The processes that are left out.
-    """
+    """Return what a whole machine did besides some processes, while it was not idle."""
     found = Stacks()
     for pid, stacks in sampled.processes.items():
         if pid not in pids:

@@ -1,8 +1,8 @@
 """``perf record`` beside a measurement: attached to all parties, it samples in the window only."""
 
 import signal
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from copycost.hosts.host import Host, Program
 from copycost.hosts.local import LocalHost
 from copycost.hosts.parties import PARTIES, REFERENCES, hypervisor_of, rest_of_guest
 from copycost.hosts.side import Side
-from copycost.hosts.window_edges import AtEdges, plan_on
+from copycost.hosts.window_edges import AtEdges
 from copycost.observers.hypervisor import kernel_threads_of
 from copycost.observers.protocol import WindowObserver
 from copycost.observers.sampled_parties import besides, of_hypervisor
@@ -42,20 +42,10 @@ _FIELDS = "comm,pid,tid,time,period,event,ip,sym,dso"
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """What one perf is to sample.
+    """What one perf is to sample: processes by party, on a host.
 
-    Attributes
-    ----------
-    host
-        Where.
-    pids
-        By party, its processes.
-    plan
-        How to call perf there.
-    rest
-        The party that all else there is; None where only the processes are sampled.
-    of_thread
-        What becomes of stacks by their thread.
+    `rest` is the party that all else there is; None where only the processes are sampled.
+    `of_thread` is what becomes of stacks by their thread.
     """
 
     host: Host
@@ -67,29 +57,16 @@ class _Target:
 
 @dataclass(frozen=True, slots=True)
 class _Recording:
-    """A perf that samples the parties of one machine.
-
-    Attributes
-    ----------
-    target
-        What it samples.
-    plan
-        How it was called.
-    perf
-        It.
-    switch
-        What switches it on and off.
-    """
+    """A perf that samples the parties of one machine."""
 
     target: _Target
-    plan: SamplingPlan
     perf: Program
     switch: AtEdges[bytes | None]
 
     def read(self) -> Sampled:
         """Return its samples once it has ended; HostError or ParseError where there are none."""
         command = [
-            *(self.plan.path, "script", "--input", self.perf.file_path(DATA)),
+            *(self.target.plan.path, "script", "--input", self.perf.file_path(DATA)),
             *("--fields", _FIELDS),
             # inlined functions would be looked up in debug data, of which the kernel has none
             *("--no-inline", "--show-lost-events"),
@@ -121,21 +98,9 @@ class Sampler(WindowObserver):
     """Samples the call stacks of both sides in the window, by a perf on each machine.
 
     Where sides run in guests, each guest is sampled as a whole, and its hypervisor on this machine.
-
-    Parameters
-    ----------
-    plan_of
-        Returns how to call perf for a side, or for what runs on this machine (None); Unavailable
-        where that cannot be sampled.
-    n_threads
-        Connections whose processes or threads it attaches to [count].
-    in_guests
-        Whether sides run in guests.
-
-    Attributes
-    ----------
-    failure : str or None
-        Why there are no samples, once that is known.
+    `plan_of` returns how to call perf for a side, or for what runs on this machine (None), or
+    raises Unavailable; it attaches to the processes or threads of so many connections. `failure` is
+    why there are no samples, once that is known.
     """
 
     name = "sampling"
@@ -175,7 +140,7 @@ class Sampler(WindowObserver):
             targets = self._targets(sides)
             plans = alike([target.plan for target in targets])
             for target, plan in zip(targets, plans, strict=True):
-                self._recordings.append(_start(target, plan))
+                self._recordings.append(_start(replace(target, plan=plan)))
         except CannotStart as error:
             self.failure = f"{error.path}: {error.why}"
         except HostError as error:
@@ -197,30 +162,20 @@ class Sampler(WindowObserver):
         if guests:
             assert self._machine is not None
             hypervisors = {
-                hypervisor_of(guest.sides): (guest.pid, *_vhost_pids(self._machine, guest))
+                hypervisor_of(guest.sides): (
+                    guest.pid,
+                    *(int(Path(folder).name) for folder in kernel_threads_of(self._machine, guest)),
+                )
                 for guest in self._guests
             }
             plan = self._plan_of(None)
             found.append(_Target(self._machine, hypervisors, plan, of_thread=of_hypervisor))
         return found
 
-    def window_planned(self, start_ns: int, end_ns: int) -> None:
-        """Have the sampling switched on and off."""
-        for one in self._recordings:
-            plan_on(one.target.host, one.switch, start_ns, end_ns)
-
-    def window_begins(self) -> None:
-        """Switch it on."""
-        self._edge()
-
-    def window_ends(self) -> None:
-        """Switch it off."""
-        self._edge()
-
-    def _edge(self) -> None:
-        if self.failure is None:
-            for one in self._recordings:
-                one.switch.edge()
+    def at_edges(self) -> Iterable[tuple[Host, AtEdges[bytes | None]]]:
+        """Return what switches the sampling on and off."""
+        listening = self._recordings if self.failure is None else ()
+        return [(one.target.host, one.switch) for one in listening]
 
     def traffic_ends(self, sides: Sequence[Side]) -> None:
         """Have perf write what it has; it is not waited for."""
@@ -238,12 +193,8 @@ class Sampler(WindowObserver):
     def found(self) -> dict[str, Any]:
         """Return how it was sampled and how much; `stacks` has the rest.
 
-        Raises
-        ------
-        HostError
-            If there are no samples to be read; `failure` then says the same.
-        ParseError
-            If perf prints what is not known.
+        HostError where there are no samples to be read, and ParseError where perf prints what is
+        not known; `failure` then says the same.
         """
         for one in self._recordings:
             self.failure = self.failure or one.failure_at_end()
@@ -256,13 +207,13 @@ class Sampler(WindowObserver):
             raise
         for one, sampled in zip(self._recordings, read, strict=True):
             self._sampled |= one.parties(sampled)
-        plan = self._recordings[0].plan
+        plans = [one.target.plan for one in self._recordings]
         return {
-            "event": plan.event,
-            "source": plan.source,
-            "frequency_hz": plan.frequency_hz,
+            "event": plans[0].event,
+            "source": plans[0].source,
+            "frequency_hz": plans[0].frequency_hz,
             "call_graph": "fp",
-            "perf_version": ", ".join(dict.fromkeys(one.plan.version for one in self._recordings)),
+            "perf_version": ", ".join(dict.fromkeys(plan.version for plan in plans)),
             "lost": sum(one.lost for one in read),
             "truncated": any(one.truncated for one in read),
             "sides": {
@@ -285,25 +236,17 @@ class Sampler(WindowObserver):
         self._recordings.clear()
 
 
-def _start(target: _Target, plan: SamplingPlan) -> _Recording:
+def _start(target: _Target) -> _Recording:
     """Attach a perf to the parties of one machine."""
-    host = target.host
+    host, plan = target.host, target.plan
     pids = [pid for its_pids in target.pids.values() for pid in its_pids]
+    buffer = _BUFFER if is_privileged(host.files) else None
     perf = host.start(
         record_attached(
-            plan.path,
-            plan.event,
-            plan.frequency_hz,
-            pids if target.rest is None else None,
-            _BUFFER if is_privileged(host.files) else None,
+            plan.path, plan.event, plan.frequency_hz, None if target.rest else pids, buffer
         )
     )
-    return _Recording(target, plan, perf, on_within_window(perf, _READY_TIMEOUT_S))
-
-
-def _vhost_pids(machine: LocalHost, guest: Guest) -> list[int]:
-    """Return the kernel's own tasks that work for a guest."""
-    return [int(Path(folder).name) for folder in kernel_threads_of(machine, guest)]
+    return _Recording(target, perf, on_within_window(perf, _READY_TIMEOUT_S))
 
 
 def _last_line(said: str) -> str:

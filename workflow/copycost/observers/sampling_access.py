@@ -19,16 +19,8 @@ _ALLOW = "run as root, or allow it: sudo sysctl kernel.perf_event_paranoid=1 ker
 class SamplingPlan:
     """How to call ``perf record`` on this host.
 
-    Attributes
-    ----------
-    path : str
-        The perf program.
-    version : str
-        Its version.
-    event : str
-        perf's name of the event that makes a sample: ``cycles`` or ``cpu-clock``.
-    frequency_hz : int
-        Samples per second of CPU time asked for.
+    `event` is perf's name of what makes a sample, ``cycles`` or ``cpu-clock``; `frequency_hz` is
+    how many are asked for per second of CPU time.
     """
 
     path: str
@@ -52,22 +44,10 @@ def plan_sampling(
 
     The cycle counter is preferred: it also samples where interrupts are switched off, which the
     timer cannot. What the timer would have seen there, it sees where they are switched on again.
+    By an event other than ``auto`` it is sampled or not at all.
 
-    Parameters
-    ----------
-    host : mapping
-        The host facts.
-    event : str
-        ``auto``, or the event to insist on.
-    frequency_hz : int
-        Samples per second of CPU time.
-    files : HostFiles
-        Of the host; the kernel's list of its functions is among them.
-
-    Raises
-    ------
-    Unavailable
-        If perf is missing, or the kernel may not be sampled, or hides where its functions are.
+    Unavailable where perf is missing, or the kernel may not be sampled, or hides where its
+    functions are.
     """
     perf = host["perf"]
     if perf["status"] != "available":
