@@ -1,5 +1,6 @@
 """Whose a sample is: of a side, of the rest of its guest, or of a thread of its hypervisor."""
 
+from collections import Counter
 from collections.abc import Collection
 from itertools import takewhile
 
@@ -55,10 +56,12 @@ def besides(sampled: Sampled, pids: Collection[int]) -> Stacks:
 
 def _busy(idle: Stacks) -> Stacks:
     """Return the interrupts of the idle task; each sample of the timer has the same weight."""
-    weights = {
-        stack: weight
-        for stack, weight in idle.weights.items()
-        if any(word in stack for word in _INTERRUPTS)
-    }
-    samples = round(idle.samples * sum(weights.values()) / idle.weight) if idle.weight else 0
+    weights = Counter(
+        {
+            stack: weight
+            for stack, weight in idle.weights.items()
+            if any(word in stack for word in _INTERRUPTS)
+        }
+    )
+    samples = round(idle.samples * weights.total() / idle.weight) if idle.weight else 0
     return Stacks(weights, samples)

@@ -29,15 +29,7 @@ _SWITCHED = (
 
 @dataclass(frozen=True, slots=True)
 class PerfPlan:
-    """How to call perf on a host.
-
-    Attributes
-    ----------
-    path : str
-        The perf program.
-    events : dict
-        The events to ask for: our name and perf's.
-    """
+    """How to call perf on a host: the program, and the events to ask for by our name and perf's."""
 
     path: str
     events: dict[str, str]
@@ -47,11 +39,7 @@ def plan_perf(facts: Mapping[str, Any], only: Collection[str] | None = None) -> 
     """Return how to call perf, from the host facts; None where it is missing or forbidden.
 
     Events that the host does not support are not asked for: one unknown name would stop perf.
-
-    Parameters
-    ----------
-    only
-        Our names of the events to ask for; None asks for all.
+    `only` are our names of the others to ask for; None asks for all.
     """
     perf = facts["perf"]
     supported = {
@@ -94,20 +82,11 @@ def stat_attached(plan: PerfPlan, pids: Sequence[int]) -> Launch:
 
 
 def record_attached(
-    path: str,
-    event: str,
-    frequency_hz: int,
-    pids: Sequence[int] | None,
-    buffer: str | None,
+    path: str, event: str, frequency_hz: int, pids: Sequence[int] | None, buffer: str | None
 ) -> Launch:
-    """Return a launch of perf that samples call stacks of what runs already.
+    """Return a launch of perf that samples call stacks of processes; None for all on any CPU.
 
-    Parameters
-    ----------
-    pids
-        Processes; None for all that runs on any CPU.
-    buffer
-        Memory per CPU, as perf takes sizes; None leaves it at perf's own.
+    `buffer` is the memory per CPU, as perf takes sizes; None leaves it at perf's own.
     """
     attached = ("--all-cpus",) if pids is None else ("--pid", ",".join(map(str, pids)))
     words = (

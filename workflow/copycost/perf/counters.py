@@ -47,14 +47,8 @@ def no_perf(host: Mapping[str, Any], status: PerfStatus, reason: str | None) -> 
 def join_counts(host: Mapping[str, Any], plan: PerfPlan, counts: Sequence[PerfCount]) -> PerfSide:
     """Return one side's entry of the record from what perf counted.
 
-    Parameters
-    ----------
-    host : mapping
-        The host facts, which name all events, also those not asked for.
-    plan : PerfPlan
-        The events that were asked for.
-    counts : sequence of PerfCount
-        perf's lines, in any order; on a hybrid CPU an event has one line per core type.
+    The host facts name all events, also those not asked for. On a hybrid CPU an event has a count
+    per core type.
     """
     events = {
         name: _event(name, plan.events[name], counts)

@@ -12,24 +12,10 @@ Domain = Literal["hardware", "kernel", "clock"]
 class PerfEventEntry:
     """What is known of an event.
 
-    Attributes
-    ----------
-    perf_name
-        What perf calls it.
-    unit
-        Of its count.
-    meaning
-        What is counted, as a noun phrase with a capital.
-    domain
-        Who counts: the processor's own counters, which stand or fall together; the kernel; a clock.
-    in_kernel
-        Whether it happens in the kernel alone, so that counting user mode only always reads 0.
-    per_byte
-        Whether it is told per byte, as a cost.
-    level
-        Words for the misses of a cache level; None for other events.
-    rare
-        Whether there may well be none in a window, so that 0 is a count.
+    `domain` is who counts: the processor's own counters, which stand or fall together; the kernel;
+    a clock. `in_kernel`: it happens in the kernel alone, so that counting user mode only always
+    reads 0. `per_byte`: it is told per byte, as a cost. `level`: words for the misses of a cache
+    level. `rare`: there may well be none in a window, so that 0 is a count.
     """
 
     perf_name: str

@@ -18,7 +18,8 @@ from copycost.errors import ParseError
 
 CountStatus = Literal["counted", "not_supported", "not_counted"]
 
-_TIME_UNITS_NS = {"nsec": 1.0, "ns": 1.0, "usec": 1e3, "msec": 1e6, "sec": 1e9}
+# what turns a plain count, which has no unit, into itself and a time into ns
+_SCALES = {"": 1.0, "nsec": 1.0, "ns": 1.0, "usec": 1e3, "msec": 1e6, "sec": 1e9}
 # modifiers follow a colon, or the last slash of a `pmu/event/` name
 _MODIFIERS = re.compile(r"(?::|(?<=/))([a-zA-Z]+)$")
 _MOST_SHOWN = 300
@@ -32,16 +33,10 @@ _MARKS: dict[str, CountStatus] = {
 class PerfCount:
     """One line of perf's output.
 
-    Attributes
-    ----------
-    event : str
-        perf's name without modifiers: `cycles`, `msr/tsc/`, `cpu_atom/cycles/`.
-    value : float or None
-        The count, times in ns; None unless `status` is counted.
-    running_percent : float or None
-        Share of the enabled time in which the counter ran [%]; None where perf does not say.
-    user_only : bool
-        The kernel's part is not in the count (modifier `u`).
+    The event is perf's name without modifiers: `cycles`, `msr/tsc/`, `cpu_atom/cycles/`. Times are
+    in ns, and there is no value unless `status` is counted. `running_percent` is the share of the
+    enabled time in which the counter ran; None where perf does not say. `user_only` tells that the
+    kernel's part is not in the count (modifier `u`).
     """
 
     event: str
@@ -54,11 +49,8 @@ class PerfCount:
 def parse_perf(text: str, file: str) -> tuple[PerfCount, ...]:
     """Return the counts in the output of ``perf stat -j``, in the order of the lines.
 
-    Raises
-    ------
-    ParseError
-        If a line that begins an object is none, or a value is neither a number nor a known mark;
-        the message names `file`, the line and its text.
+    ParseError, with `file`, the line and its text, where a line that begins an object is none, or a
+    value is neither a number nor a known mark.
     """
     counts = []
     for number, line in enumerate(text.splitlines(), start=1):
@@ -90,7 +82,10 @@ def _count(item: dict[str, Any]) -> PerfCount:
     status = _MARKS.get(printed, "counted")
     if status != "counted":
         return PerfCount(event, None, status, None, user_only)
-    value = _number(printed) * _scale(str(item.get("unit") or ""))
+    unit = str(item.get("unit") or "")
+    if unit not in _SCALES:
+        raise ValueError(f"unknown unit {unit!r}")
+    value = _number(printed) * _SCALES[unit]
     running = item.get("pcnt-running")
     return PerfCount(event, value, status, None if running is None else _number(running), user_only)
 
@@ -110,12 +105,3 @@ def split_modifiers(name: str) -> tuple[str, bool]:
         return name, False
     modifiers = match[1]
     return name[: match.start()], "u" in modifiers and "k" not in modifiers
-
-
-def _scale(unit: str) -> float:
-    """Return what turns a value into ns, or 1 for a plain count."""
-    if not unit:
-        return 1.0
-    if unit not in _TIME_UNITS_NS:
-        raise ValueError(f"unknown unit {unit!r}")
-    return _TIME_UNITS_NS[unit]

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import IO
 
 from copycost.errors import ParseError
-from copycost.perf.stacks import INLINED_MARK, KERNEL_MARK, UNKNOWN, Sampled, Stacks, Thread
+from copycost.perf.stacks import INLINED_MARK, KERNEL_MARK, UNKNOWN, Sampled, Thread
 
 _BLOCK_BYTES = 1 << 22
 # callers are remembered by their text, since few different ones come again and again; what a
@@ -103,11 +103,8 @@ class _Reader:
         if self._of_thread is not None:
             comm = match["comm"].decode(errors="replace")
             stack = self._of_thread(Thread(comm, int(pid), int(tid)), stack)
-        process = self.found.processes.get(int(pid))
-        if process is None:
-            process = self.found.processes[int(pid)] = Stacks()
-        weights = process.weights
-        weights[stack] = weights.get(stack, 0) + (1 if period is None else int(period))
+        process = self.found.processes[int(pid)]
+        process.weights[stack] += 1 if period is None else int(period)
         process.samples += 1
 
     def _outer(self, callers: bytes) -> str:
@@ -151,21 +148,8 @@ def frame_name(line: bytes) -> str:
 def read_samples(stream: IO[bytes], where: str, of_thread: OfThread | None = None) -> Sampled:
     """Add up the samples of a text, which is read once and never held as a whole.
 
-    A sample that the end of the text cuts off is left out, since its outer frames are missing.
-
-    Parameters
-    ----------
-    stream : binary file
-        The output of ``perf script``.
-    where : str
-        What to call it in messages.
-    of_thread : callable, optional
-        Given, is handed each stack, and returns what to keep.
-
-    Raises
-    ------
-    ParseError
-        If a line is none of perf's; the message names its number.
+    A sample that the end of the text cuts off is left out, since its outer frames are missing. A
+    line that is none of perf's is a ParseError with `where` and its number.
     """
     reader = _Reader(where, of_thread)
     line_number = 1

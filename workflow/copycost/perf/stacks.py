@@ -1,5 +1,6 @@
 """What was sampled: call stacks by process with their weight, and the marks behind names."""
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -30,45 +31,33 @@ class Thread:
 class Stacks:
     """The call stacks of one process.
 
-    Attributes
-    ----------
-    weights : dict
-        By stack (frames from the outermost in, joined by ``;``), the sum of the periods:
-        nanoseconds of CPU time for the timer, cycles for the cycle counter.
-    samples : int
-        Number of samples [count].
+    By stack (frames from the outermost in, joined by ``;``) `weights` has the sum of the periods:
+    nanoseconds of CPU time for the timer, cycles for the cycle counter.
     """
 
-    weights: dict[str, int] = field(default_factory=dict)
+    weights: Counter[str] = field(default_factory=Counter)
     samples: int = 0
 
     @property
     def weight(self) -> int:
         """The weight of all samples together."""
-        return sum(self.weights.values())
+        return self.weights.total()
 
     def add(self, other: "Stacks") -> None:
         """Take in the stacks of another process."""
         self.samples += other.samples
-        for stack, weight in other.weights.items():
-            self.weights[stack] = self.weights.get(stack, 0) + weight
+        self.weights.update(other.weights)
 
 
 @dataclass(slots=True)
 class Sampled:
-    """Everything that was read.
+    """Everything that was read, by process id.
 
-    Attributes
-    ----------
-    processes : dict
-        Stacks by process id.
-    lost_records, lost_samples : int
-        What the kernel could not hand over, by its two records of that [count].
-    truncated : bool
-        The text ends within a sample, which was left out.
+    What the kernel could not hand over is counted by its two records of that. A text is truncated
+    where it ends within a sample, which was left out.
     """
 
-    processes: dict[int, Stacks] = field(default_factory=dict)
+    processes: defaultdict[int, Stacks] = field(default_factory=lambda: defaultdict(Stacks))
     lost_records: int = 0
     lost_samples: int = 0
     truncated: bool = False

@@ -1,5 +1,6 @@
 """Profiles made by hand: records and stacks of which every share is known."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -251,7 +252,7 @@ def _record(cell: Cell, rep: int) -> tuple[ProfileRecord, dict[str, Stacks]]:
         period = round(cell.cpu_s[side] * 1e9 * cell.wobble[rep - 1] / _SAMPLES)
         total = sum(shares.values())
         stacks[side] = Stacks(
-            {stack: period * _SAMPLES * share // total for stack, share in shares.items()},
+            Counter({name: period * _SAMPLES * n // total for name, n in shares.items()}),
             _SAMPLES,
         )
     record["sampling"] = {
