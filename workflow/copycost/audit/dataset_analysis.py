@@ -20,7 +20,8 @@ from copycost.config.conditions import HOT, RECV
 from copycost.config.placements import APART
 from copycost.figures.markers import in_order
 from copycost.perf.events import PERF_EVENTS
-from copycost.records.columns import COLUMNS, KEY, SIDES
+from copycost.records.column import KEY
+from copycost.records.columns import COLUMNS, SIDES
 from copycost.records.table import make_table
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.streams.facts import Inputs, compute_facts

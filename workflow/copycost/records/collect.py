@@ -18,15 +18,8 @@ _LOG = logging.getLogger(__name__)
 def collect_tables(paths: Sequence[Path], csv: Path, parquet: Path) -> pd.DataFrame:
     """Read the records of the grid and write the table of cells, as CSV and as Parquet.
 
-    Parameters
-    ----------
-    paths
-        One record per repetition of the grid; each path says which repetition it has to be.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The table written; one row per path, that of a failed repetition where a record is lost.
+    It has a row per path, which says which repetition it has to be; that of a failed one where a
+    record is lost.
     """
     table = make_table(read_all(paths, derive_row))
     write_table(table, csv, parquet)

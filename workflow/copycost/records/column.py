@@ -1,9 +1,9 @@
 """What is stated of a table and its columns, for writing, reading, checking and documenting it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite, isnan
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from copycost.errors import DataError
 
@@ -14,47 +14,27 @@ DType = Literal["str", "int64", "float64", "bool", "boolean"]
 
 # What names a repetition, in every table of repetitions.
 KEY = (
-    "study",
-    "testbed",
-    "implementation",
-    "msg_bytes",
-    "n_threads",
-    "working_set",
-    "receiver",
-    "placement",
-    "rep",
-)
+    "study", "testbed", "implementation", "msg_bytes", "n_threads", "working_set", "receiver",
+    "placement", "rep",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a table.
+    """One column of a table, its dtype as pandas names it; names and texts have no unit.
 
-    Attributes
-    ----------
-    name, dtype
-        As in the table; dtype is pandas'.
-    unit
-        Empty for names and texts.
-    description
-        One sentence without a full stop.
-    group
-        What it has in common with others, for the data dictionary.
-    nullable
-        Whether a value may be missing; in rows that were not measured every nullable one is.
-    always
-        Whether a value may be there although the repetition was not measured.
-    allowed
-        The only texts that may occur, or None for any.
-    lowest, highest
-        Bounds of a number, None for no bound.
+    `description` is one sentence without a full stop; `group` is what the column has in common with
+    others, for the data dictionary. `nullable` tells whether a value may be missing (in rows that
+    were not measured every nullable one is), and `always` whether one may be there although the
+    repetition was not measured. Only `allowed` texts may occur, if there are any; numbers lie
+    between `lowest` and `highest`, None for no bound.
     """
 
     name: str
     dtype: DType
     unit: str
     description: str
-    group: str
+    group: str = ""
     nullable: bool = True
     always: bool = False
     allowed: tuple[str, ...] | None = None
@@ -62,26 +42,44 @@ class Column:
     highest: float | None = None
 
 
-def fact(name: str, dtype: DType, unit: str, description: str, group: str) -> Column:
+def fact(
+    name: str,
+    dtype: DType,
+    unit: str,
+    description: str,
+    group: str = "",
+    allowed: tuple[str, ...] | None = None,
+) -> Column:
     """Return a column that has a value in every row, measured or not."""
-    return Column(name, dtype, unit, description, group, nullable=False, always=True)
+    return Column(name, dtype, unit, description, group, False, True, allowed)
+
+
+def number(name: str, unit: str, description: str, **more: Any) -> Column:  # noqa: ANN401
+    """Return a column of numbers."""
+    return Column(name, "float64", unit, description, **more)
+
+
+def text(name: str, description: str, **more: Any) -> Column:  # noqa: ANN401
+    """Return a column of names or texts."""
+    return Column(name, "str", "", description, **more)
+
+
+def flag(name: str, description: str, **more: Any) -> Column:  # noqa: ANN401
+    """Return a column of truths."""
+    return Column(name, "boolean", "", description, **more)
+
+
+def grouped(group: str, *columns: Column) -> tuple[Column, ...]:
+    """Return columns that have something in common."""
+    return tuple(replace(column, group=group) for column in columns)
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What a table of ours holds.
+    """What a table of ours, called `what` in sentences, holds: its columns in their order.
 
-    Attributes
-    ----------
-    what
-        What the table is called in sentences.
-    columns
-        All of them, in their order.
-    key
-        Names of the columns that tell one row from another.
-    sorted_by
-        Names of the columns that rows are sorted by; None for those of the key, none at all for
-        rows in the order of the grid.
+    Those of the key tell one row from another. Rows are sorted by the columns `sorted_by`; None
+    stands for those of the key, none at all for rows in the order of the grid.
     """
 
     what: str
@@ -102,10 +100,7 @@ class Definition:
     def checked(self, row: _RowT) -> _RowT:
         """Return a row whose values, each by itself, are such as its columns may have.
 
-        Raises
-        ------
-        DataError
-            Naming the first that is not.
+        DataError names the first that is not.
         """
         for column in self.columns:
             value = row.get(column.name)

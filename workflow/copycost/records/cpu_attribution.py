@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from copycost.hosts.side import SIDES
-from copycost.records.column import Column
+from copycost.records.column import Column, fact, grouped, number, text
 
 PARTIES: Mapping[str, str] = MappingProxyType(
     {
@@ -81,14 +81,14 @@ def overhead(hypervisor: float, guest: float, vcpu: float) -> float:
 
 def status_columns() -> tuple[Column, ...]:
     """Return the columns that say what kind of guests there are, and whether they were counted."""
-    return (
-        Column("accelerator", "str", "",
-               "What runs the guests' instructions, the processor (kvm) or an emulator (tcg)",
-               _GROUP, allowed=ACCELERATORS),
+    return grouped(
+        _GROUP,
+        text("accelerator",
+             "What runs the guests' instructions, the processor (kvm) or an emulator (tcg)",
+             allowed=ACCELERATORS),
         *(
-            Column(f"{side}_guest_status", "str", "",
-                   f"Whether there are values of the {side}'s guest", _GROUP,
-                   nullable=False, always=True, allowed=tuple(GUEST_STATUSES))
+            fact(f"{side}_guest_status", "str", "",
+                 f"Whether there are values of the {side}'s guest", allowed=tuple(GUEST_STATUSES))
             for side in SIDES
         ),
     )  # fmt: skip
@@ -96,47 +96,41 @@ def status_columns() -> tuple[Column, ...]:
 
 def use_columns() -> tuple[Column, ...]:
     """Return the columns of what each party used in the window, per cent of one CPU."""
+    parties = {f"{party}_cpu": f"CPU time of {words}" for party, words in PARTIES.items()}
     columns = []
     for side in SIDES:
-        for party, words in PARTIES.items():
-            name, what = f"{side}_{party}_cpu_percent", words.format(side=side)
-            columns.append(Column(name, "float64", _CPU, f"CPU time of {what}", _GROUP))
         columns += [
-            Column(f"{side}_{name}_percent", "float64", _CPU, words.format(side=side), _GROUP)
-            for name, words in _MORE.items()
+            number(f"{side}_{name}_percent", _CPU, words.format(side=side))
+            for name, words in (parties | _MORE).items()
         ]
-        columns.append(
-            Column(f"{side}_vcpu_threads", "float64", "count",
-                   f"Threads that run the virtual CPUs of the {side}'s guest", _GROUP)
-        )  # fmt: skip
+        threads = f"Threads that run the virtual CPUs of the {side}'s guest"
+        columns.append(number(f"{side}_vcpu_threads", "count", threads))
     columns += [
-        Column(f"{name}_cpu_percent", "float64", _CPU, f"CPU time of {words}", _GROUP)
+        number(f"{name}_cpu_percent", _CPU, f"CPU time of {words}")
         for name, words in _MACHINE.items()
     ]
-    return tuple(columns)
+    return grouped(_GROUP, *columns)
 
 
 @cache
 def cost_columns(unit: str = "byte") -> tuple[Column, ...]:
     """Return the columns of what a unit of work, a received byte say, costs each party."""
-    named = [
-        *(
-            (f"{side}_{party}", words.format(side=side))
-            for side in SIDES
-            for party, words in PARTIES.items()
-        ),
-        ("host", _MACHINE["host"]),
-    ]
-    return tuple(
-        Column(
-            f"{name}_cpu_ns_per_{unit}",
-            "float64",
-            "ns/byte" if unit == "byte" else "ns",
-            f"CPU time of {words}, per {UNITS[unit]}",
-            _GROUP,
-        )
-        for name, words in named
+    named = {
+        f"{side}_{party}": words.format(side=side)
+        for side in SIDES
+        for party, words in PARTIES.items()
+    }
+    columns = (
+        cost(name, f"CPU time of {words}", unit)
+        for name, words in (named | {"host": _MACHINE["host"]}).items()
     )
+    return grouped(_GROUP, *columns)
+
+
+def cost(name: str, what: str, unit: str) -> Column:
+    """Return the column of CPU time per unit of work, see `UNITS`."""
+    of_unit = "ns/byte" if unit == "byte" else "ns"
+    return number(f"{name}_cpu_ns_per_{unit}", of_unit, f"{what}, per {UNITS[unit]}")
 
 
 def use_of(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -190,29 +184,17 @@ def _use_of_guest(guest: Mapping[str, Any], is_off: bool) -> dict[str, float]:
 
 
 def costs_of(use: Mapping[str, Any], per_s: object, unit: str = "byte") -> dict[str, float]:
-    """Return what a unit of work costs each party [ns]; the values of `cost_columns`.
+    """Return what a unit of work costs each party [ns], from `use_of`; values of `cost_columns`.
 
-    Parameters
-    ----------
-    use
-        See `use_of`.
-    per_s
-        So many in a second; where it is no number above 0, no cost is told.
+    There are `per_s` of them in a second; where that is no number above 0, no cost is told.
     """
     if not isinstance(per_s, int | float) or not per_s > 0:
         return {}
     return {
-        column: use[f"{name}_percent"] / 100 * _NS_PER_S / per_s
-        for column, name in _costs_of_parties(unit)
-        if f"{name}_percent" in use
+        column.name: use[used] / 100 * _NS_PER_S / per_s
+        for column in cost_columns(unit)
+        if (used := f"{column.name.partition('_ns_per_')[0]}_percent") in use
     }
-
-
-@cache
-def _costs_of_parties(unit: str) -> tuple[tuple[str, str], ...]:
-    """Return each column of `cost_columns`, and what its party's use begins with."""
-    columns = (column.name for column in cost_columns(unit))
-    return tuple((name, name.split("_ns_per_")[0]) for name in columns)
 
 
 def _percent(value_ns: float, window_ns: float) -> float:

@@ -7,16 +7,9 @@ from copycost.config.cells import Cell
 from copycost.config.conditions import RECV
 from copycost.config.testbeds import peer_of, receives_on, transport_of
 from copycost.perf.counters import PerfSide
-from copycost.perf.events import HARDWARE_EVENTS, PERF_EVENTS
-from copycost.records.columns import (
-    CELLS,
-    COST_EVENTS,
-    COUNTED_STATUSES,
-    KEY,
-    PAIRED,
-    SIDES,
-    WARNINGS_SEPARATOR,
-)
+from copycost.perf.events import COST_EVENTS, HARDWARE_EVENTS, PERF_EVENTS
+from copycost.records.column import KEY
+from copycost.records.columns import CELLS, COUNTED_STATUSES, PAIRED, SIDES, WARNINGS_SEPARATOR
 from copycost.records.cpu_attribution import costs_of, status_columns, use_of
 from copycost.records.machine_windows import machines_of
 from copycost.records.record import Record, cell_of
@@ -33,45 +26,33 @@ Row = dict[str, object]
 """Column name to value; None, or no entry, where there is none."""
 
 _NS_PER_S = 1e9
+_COPIED = (
+    "status", "reason", "remedy", "started_at", "boot_id", "start_ns", "end_ns", "lock_wait_s",
+    "wall_s", "host_digest", "commit",
+)  # fmt: skip
 _GUESTS = tuple(column.name for column in status_columns())
 
 
 def derive_row(record: Record) -> Row:
     """Return the row of a record; everything in it follows from that record alone.
 
-    A repetition that was skipped or failed has its key, status and reason, and no values.
-
-    Raises
-    ------
-    DataError
-        If its numbers are none that a machine can give.
+    A repetition that was skipped or failed has its key, status and reason, and no values. DataError
+    says which numbers are none that a machine can give.
     """
     settings = record["settings"]
     cell = cell_of(record)
+    envelope: Mapping[str, object] = record
     row: Row = {
-        **{name: getattr(cell, name) for name in KEY},
-        "condition": cell.condition,
+        **{name: getattr(cell, name) for name in (*KEY, "condition", "strategy", "batch")},
+        **{name: envelope[name] for name in _COPIED},
         "peer": peer_of(cell.testbed),
-        "strategy": cell.strategy,
-        "batch": cell.batch,
         "transport": transport_of(cell.testbed),
         "ring_bytes": settings["ring_bytes"] or 0,
         "fresh": settings["fresh"],
-        "status": record["status"],
-        "reason": record["reason"],
-        "remedy": record["remedy"],
         "sender_cpus": _cpus(settings["sender_cpus"]),
         "receiver_cpus": _cpus(settings["receiver_cpus"]) if receives_on(cell.testbed) else None,
         "warnings": WARNINGS_SEPARATOR.join(sorted({w["code"] for w in record["warnings"]}))
         or None,
-        "started_at": record["started_at"],
-        "boot_id": record["boot_id"],
-        "start_ns": record["start_ns"],
-        "end_ns": record["end_ns"],
-        "lock_wait_s": record["lock_wait_s"],
-        "wall_s": record["wall_s"],
-        "host_digest": record["host_digest"],
-        "commit": record["commit"],
     }
     use = use_of(record)
     row |= {name: use.get(name) for name in _GUESTS}
@@ -154,8 +135,8 @@ def _stream(driver: Mapping[str, Any], turns: Turns | None, n_threads: int) -> R
         "service_median_ns": service["median_ns"],
         "service_p99_ns": service["p99_ns"],
         "service_max_ns": service["max_ns"],
-        "service_sampled_mean_ns": service["mean_ns"],
         "service_samples": service["samples"],
+        "service_sampled_mean_ns": service["mean_ns"],
         "first_half_share": ratio(counts["first_half_bytes"], counts["bytes"]),
         "slot_waits": sender["in_window"]["slot_waits"],
     }
@@ -187,16 +168,14 @@ def _counters(perf: Mapping[str, PerfSide] | None, driver: Mapping[str, Any]) ->
     if perf is None:
         return {f"{side}_{event}_status": "missing" for side in SIDES for event in PERF_EVENTS}
     row: Row = {}
-    row |= _side_counters("sender", perf["sender"], driver["sender"]["window"])
-    if perf["receiver"] is None:
-        row |= {f"receiver_{event}_status": "no_receiver" for event in PERF_EVENTS}
-    else:
-        row |= _side_counters("receiver", perf["receiver"], driver["receiver"]["window"])
+    counted = {name: side for name in SIDES if (side := perf[name]) is not None}
+    for name in SIDES:
+        if name in counted:
+            row |= _side_counters(name, counted[name], driver[name]["window"])
+        else:
+            row |= {f"{name}_{event}_status": "no_receiver" for event in PERF_EVENTS}
     row["user_mode_only"] = any(
-        event["user_only"]
-        for side in (perf["sender"], perf["receiver"])
-        if side is not None
-        for event in side["events"].values()
+        event["user_only"] for side in counted.values() for event in side["events"].values()
     )
     return row
 
@@ -206,28 +185,25 @@ def _side_counters(name: str, side: PerfSide, window: Mapping[str, Any]) -> Row:
     row: Row = {}
     running = []
     off_window = counted_off_window(window)
-    for event in PERF_EVENTS:
-        entry = side["events"].get(event)
-        if side["status"] != "counted" or entry is None:
-            row[f"{name}_{event}"] = None
-            row[f"{name}_{event}_status"] = (
-                "not_supported" if side["status"] == "counted" else side["status"]
-            )
-            continue
-        value: float | None = entry["value"]
-        status: str = entry["status"]
-        if off_window and status in COUNTED_STATUSES:
-            value, status = None, "off_window"
-        if status in COUNTED_STATUSES and entry["running_percent"] is not None:
-            running.append(entry["running_percent"])
-        row[f"{name}_{event}"], row[f"{name}_{event}_status"] = value, status
-    row[f"{name}_min_running_percent"] = min(running, default=None)
     # A side that was counted and yet has a reason is one whose hardware counters were seen to be
     # live but wrong, as in some virtual machines; the measuring job then left their values out.
-    if side["status"] == "counted" and side["reason"] is not None:
-        for event in HARDWARE_EVENTS:
-            if row[f"{name}_{event}_status"] == "not_counted":
-                row[f"{name}_{event}_status"] = "implausible"
+    implausible = HARDWARE_EVENTS if side["reason"] is not None else ()
+    for event in PERF_EVENTS:
+        entry = side["events"].get(event)
+        value: float | None = None
+        status: str = side["status"]
+        if status == "counted" and entry is None:
+            status = "not_supported"
+        elif status == "counted" and entry is not None:
+            value, status = entry["value"], entry["status"]
+            if status in COUNTED_STATUSES and off_window:
+                value, status = None, "off_window"
+            elif status in COUNTED_STATUSES and entry["running_percent"] is not None:
+                running.append(entry["running_percent"])
+            elif status == "not_counted" and event in implausible:
+                status = "implausible"
+        row[f"{name}_{event}"], row[f"{name}_{event}_status"] = value, status
+    row[f"{name}_min_running_percent"] = min(running, default=None)
     return row
 
 
@@ -284,18 +260,15 @@ def _zero_copy(sender: Mapping[str, Any]) -> Row:
 
 
 def _path(record: Record, sender: Mapping[str, Any], receiver: Mapping[str, Any] | None) -> Row:
-    row: Row = {
-        "congestion_control": sender["effective"]["congestion_control"],
-        "mss_bytes": sender["effective"]["mss_bytes"],
-        "send_buffer_bytes": sender["effective"]["send_buffer_bytes"],
-        "sender_build": _build(sender),
-    }
+    row: Row = {"sender_build": _build(sender)}
+    for name in ("congestion_control", "mss_bytes", "send_buffer_bytes"):
+        row[name] = sender["effective"][name]
     if sender["tcp"] is not None:
         row["tcp_retransmits"] = sender["tcp"]["retransmits"]
     if receiver is not None:
-        row["receive_buffer_bytes"] = receiver["effective"]["receive_buffer_bytes"]
-        row["receive_lowat_bytes"] = receiver["effective"]["receive_lowat_bytes"]
         row["receiver_build"] = _build(receiver)
+        for name in ("receive_buffer_bytes", "receive_lowat_bytes"):
+            row[name] = receiver["effective"][name]
         if record["study"] == "streams" and record["cell"]["receiver"] == RECV:
             row["read_bytes"] = receiver["options"].get("read_bytes")
     kernel = record["observed"].get("kernel")

@@ -2,44 +2,50 @@
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from copycost.errors import DataError
 
 
-def write_whole(text: str, path: Path) -> None:
-    """Write a text, all of it or nothing.
+@contextmanager
+def replaced_whole(path: Path, failed: str, kept: str) -> Iterator[Path]:
+    """Return a block with a hidden file beside the path, which takes its place after the block.
 
-    It goes to a hidden file beside the path, reaches the disk, and only then gets the name; a crash
-    in between leaves no file that looks whole.
-
-    Raises
-    ------
-    DataError
-        If it cannot be written (disk full, no right).
+    A crash in between leaves no file that looks whole; DataError where it cannot be written.
     """
-    write_bytes_whole(text.encode("utf-8"), path)
-
-
-def write_bytes_whole(content: bytes, path: Path) -> None:
-    """Write any content as `write_whole` does."""
     partial = path.with_name(f".{path.name}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with partial.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
+            yield partial
             partial.replace(path)
         finally:
             partial.unlink(missing_ok=True)
     except OSError as error:
         raise DataError(
-            f"{path}: cannot be written ({error.strerror}); free or choose another disk"
-            " and run again: what was measured before is kept"
+            f"{path}: {failed} ({error.strerror or error}); free or choose another disk and run"
+            f" again: {kept}"
         ) from error
+
+
+def write_whole(text: str, path: Path) -> None:
+    """Write a text, all of it or nothing; it has reached the disk before it gets its name."""
+    write_bytes_whole(text.encode("utf-8"), path)
+
+
+def write_bytes_whole(content: bytes, path: Path) -> None:
+    """Write any content as `write_whole` does."""
+    kept = "what was measured before is kept"
+    with (
+        replaced_whole(path, "cannot be written", kept) as partial,
+        partial.open("wb") as file,
+    ):
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def read_json(path: str | Path) -> Any:  # noqa: ANN401 - whatever the file holds
@@ -48,12 +54,9 @@ def read_json(path: str | Path) -> Any:  # noqa: ANN401 - whatever the file hold
 
 
 def write_json(content: object, path: str | Path) -> None:
-    """Write JSON as `write_whole` does; the same content gives the same bytes.
+    """Write JSON as `write_whole` does; ValueError if a number is none that JSON has.
 
-    Raises
-    ------
-    ValueError
-        If a number is none that JSON has.
+    The same content gives the same bytes.
     """
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
     write_whole(text + "\n", Path(path))

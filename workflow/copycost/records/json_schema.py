@@ -29,14 +29,9 @@ SEVERAL = "repetitions"
 
 @dataclass(frozen=True, slots=True)
 class RecordKind(Generic[R]):
-    """Records that one schema describes.
+    """Records, called `name` in messages, that one schema describes.
 
-    Attributes
-    ----------
-    schema
-        Its file; it has only keywords that mean the same in drafts 7 and 2020-12.
-    name
-        What messages call such a record.
+    The schema's file has only keywords that mean the same in drafts 7 and 2020-12.
     """
 
     schema: Path
@@ -47,13 +42,7 @@ class RecordKind(Generic[R]):
         _quick_validator(self.schema)
 
     def check(self, data: object, where: str | Path) -> R:
-        """Return `data` as a record if the schema allows it.
-
-        Raises
-        ------
-        DataError
-            If it does not; the message names the offending key.
-        """
+        """Return `data` as a record if the schema allows it; else DataError names the key."""
         from fastjsonschema import JsonSchemaValueException
 
         try:
@@ -73,22 +62,14 @@ class RecordKind(Generic[R]):
     def read_all(self, path: Path) -> list[R]:
         """Return the records in a file, without the digest, by which any later change shows.
 
-        Raises
-        ------
-        ParseError
-            If the file is not one JSON object; the message names line and text.
-        DataError
-            If the object is not a record, or several of them.
+        ParseError where it is not one JSON object, DataError where that is not a record or several.
         """
         return [self.check(one, path) for one in several(self.load(path.read_bytes(), path))]
 
     def load(self, content: bytes, where: str | Path) -> object:
         """Return what a file holds, as yet unchecked, without the digest of the rest.
 
-        Raises
-        ------
-        ParseError
-            If it is not one JSON object; the message names line and text.
+        ParseError, with line and text, where it is not one JSON object.
         """
         text = ""
         try:
@@ -106,22 +87,13 @@ class RecordKind(Generic[R]):
             raise ParseError(_unreadable(where, 1, str(error)[:_MOST_SHOWN])) from error
 
     def write(self, record: R | Sequence[R], path: Path) -> None:
-        """Write a record, or those of a job, with a digest of them, all of it or nothing.
-
-        Raises
-        ------
-        DataError
-            If the record breaks its schema, or cannot be written (disk full, no right).
-        """
+        """Write a record, or those of a job, with a digest of them, all of it or nothing."""
         write_whole(self.text(record, path), path)
 
     def text(self, record: R | Sequence[R], where: str | Path) -> str:
         """Return what the file of a record, or of those of a job, holds: JSON with its digest.
 
-        Raises
-        ------
-        DataError
-            If a record breaks its schema.
+        DataError where a record breaks its schema.
         """
         data = {SEVERAL: record} if isinstance(record, Sequence) else record
         for one in several(data):
@@ -160,13 +132,9 @@ def _without_digest(data: object, text: str) -> object:
 def strict_json(text: str) -> Any:  # noqa: ANN401 - any JSON value
     """Return the value of a JSON text, without what JSON does not have or Python takes amiss.
 
-    Raises
-    ------
-    ValueError
-        If it is no JSON, a key stands twice (Python takes the last), a number is none of ours, or
-        it is nested too deeply for what is done with it.
-    RecursionError
-        If it is nested too deeply to be read at all.
+    ValueError where it is no JSON, a key stands twice (Python takes the last), a number is none of
+    ours, or it is nested too deeply for what is done with it; RecursionError where too deeply to be
+    read at all.
     """
     data = json.loads(
         text,

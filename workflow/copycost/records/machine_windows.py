@@ -6,13 +6,14 @@ their values follow from what the observer `kernel` found.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from copycost.config.testbeds import is_wire
 from copycost.hosts.side import SIDES
-from copycost.records.column import Column
-from copycost.records.cpu_attribution import UNITS
+from copycost.records.column import Column, number
+from copycost.records.cpu_attribution import cost
 
 DROPS: Mapping[str, str] = MappingProxyType(
     {
@@ -30,43 +31,32 @@ DROPS: Mapping[str, str] = MappingProxyType(
 
 _GROUP = "Two machines: each as a whole, its network device, and their clocks"
 _COSTS = {
-    "machine": "the whole machine that {side} runs on, neither idle nor stolen, whoever used it",
+    "machine": "the whole machine that the {side} runs on, neither idle nor stolen, whoever used"
+    " it",
     "machine_softirq": "the same machine in interrupts and softirqs, by clock ticks",
 }
 _WHERE = "on testbeds over the network to another machine"
 
 
 def machine_columns(unit: str = "byte") -> tuple[Column, ...]:
-    """Return the columns; without values where both sides run on one machine, or in guests.
-
-    Parameters
-    ----------
-    unit
-        Of work, which costs are given for, see `copycost.records.cpu_attribution.UNITS`.
-    """
+    """Return the columns; without values where both sides run on one machine, or in guests."""
     costs = [
-        Column(
-            f"{side}_{name}_cpu_ns_per_{unit}",
-            "float64",
-            "ns/byte" if unit == "byte" else "ns",
-            f"CPU time of {words.format(side=f'the {side}')}, per {UNITS[unit]}; {_WHERE}",
-            _GROUP,
-        )
+        cost(f"{side}_{name}", f"CPU time of {words.format(side=side)}", unit)
         for side in SIDES
         for name, words in _COSTS.items()
     ]
     drops = [
-        Column(f"{side}_{name}", "float64", "count",
-               f"{words.format(side=side)} in the window, whoever's they were; {_WHERE}", _GROUP,
-               lowest=None)
+        number(f"{side}_{name}", "count",
+               f"{words.format(side=side)} in the window, whoever's they were", lowest=None)
         for side in SIDES
         for name, words in DROPS.items()
     ]  # fmt: skip
-    clock = Column(
-        "clock_uncertainty_ns", "float64", "ns",
-        f"How exactly the offset between both machines' clocks is known; {_WHERE}", _GROUP,
-    )  # fmt: skip
-    return (*costs, *drops, clock)
+    known = "How exactly the offset between both machines' clocks is known"
+    clock = number("clock_uncertainty_ns", "ns", known)
+    return tuple(
+        replace(column, group=_GROUP, description=f"{column.description}; {_WHERE}")
+        for column in (*costs, *drops, clock)
+    )
 
 
 def cost_names() -> tuple[str, ...]:
@@ -79,10 +69,7 @@ def machines_of(
 ) -> dict[str, Any]:
     """Return the values of `machine_columns` of a repetition that was measured.
 
-    Parameters
-    ----------
-    per_s
-        So many units of work in a second, of received bytes say; without it there is no cost.
+    There are `per_s` units of work in a second, received bytes say; without it there is no cost.
     """
     if not is_wire(record["cell"]["testbed"]):
         return {}

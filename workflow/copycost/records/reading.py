@@ -30,15 +30,9 @@ _log = logging.getLogger(__name__)
 class Readable(Generic[R]):
     """How records of a kind are read, and what takes the place of one that cannot be.
 
-    Attributes
-    ----------
-    kind
-        Theirs.
-    state_of
-        Returns what all of a table must have alike, such as the host; None where any will do.
-    lost
-        Returns the record of what failed since it was lost, from its path, why, and a record of the
-        same table, if any is left.
+    `state_of` returns what all of a table must have alike, such as the host; None where any will
+    do. `lost` returns the record of what failed since it was lost, from its path, why, and a record
+    of the same table, if any is left.
     """
 
     kind: RecordKind[R]

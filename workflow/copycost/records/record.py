@@ -21,18 +21,9 @@ SCHEMA_VERSION = 5
 
 Status = Literal["measured", "skipped", "failed"]
 WarningCode = Literal[
-    "foreign_load",
-    "steal",
-    "throttled",
-    "window_edge_late",
-    "few_messages",
-    "lock_waited",
-    "user_mode_only",
-    "sink_loss",
-    "iperf3_nan",
-    "unknown_peers",
-    "odd_numbers",
-]
+    "foreign_load", "steal", "throttled", "window_edge_late", "few_messages", "lock_waited",
+    "user_mode_only", "sink_loss", "iperf3_nan", "unknown_peers", "odd_numbers",
+]  # fmt: skip
 
 
 class SettingsUsed(TypedDict):

@@ -5,7 +5,7 @@ written, what is read, what is checked and what the documentation says all follo
 named, it is that of the table of cells.
 """
 
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,18 +18,13 @@ from copycost.errors import DataError
 from copycost.records.column import KEY, Column, Definition
 from copycost.records.columns import CELLS
 from copycost.records.derive import Row
+from copycost.records.files import replaced_whole
 
 _N_SHOWN = 3
 
 
 def make_table(rows: Iterable[Row], definition: Definition = CELLS) -> pd.DataFrame:
-    """Return the rows as a table with the defined columns and dtypes, sorted by key.
-
-    Raises
-    ------
-    DataError
-        If the rows break a rule of the table.
-    """
+    """Return the rows as a table with the defined columns and dtypes, sorted by key."""
     gathered = list(rows)
     columns = {
         column.name: _series(column, [row.get(column.name) for row in gathered])
@@ -59,50 +54,19 @@ def _series(column: Column, values: list[object]) -> pd.Series:
 def write_table(
     table: pd.DataFrame, csv: Path, parquet: Path | None, definition: Definition = CELLS
 ) -> None:
-    """Check a table and write it, as CSV and maybe as Parquet, each file whole or not at all.
-
-    Raises
-    ------
-    DataError
-        If the table breaks a rule, or a file cannot be written.
-    """
+    """Check a table and write it, as CSV and maybe as Parquet, each file whole or not at all."""
     table = _typed(table, definition)
     check_table(table, f"the {definition.what} to be written", definition)
     for path, write in ((csv, table.to_csv), (parquet, table.to_parquet)):
         if path is None:
             continue
-        partial = path.with_name(f".{path.name}.partial")
-        try:
-            try:
-                write(partial, index=False)
-                partial.replace(path)
-            finally:
-                partial.unlink(missing_ok=True)
-        except OSError as error:
-            raise DataError(
-                f"{path}: the table cannot be written ({error.strerror or error}); free or choose "
-                "another disk and run again: the records are kept"
-            ) from error
+        with replaced_whole(path, "the table cannot be written", "the records are kept") as partial:
+            write(partial, index=False)
 
 
 def read_table(path: Path, definition: Definition = CELLS) -> pd.DataFrame:
-    """Read a table from ``.csv`` or ``.parquet`` and check it.
-
-    Raises
-    ------
-    DataError
-        If the file is no such table or breaks a rule.
-    """
-    try:
-        is_csv = path.suffix == ".csv"
-        table = _read_csv(path, definition) if is_csv else pd.read_parquet(path)
-    except (OSError, ValueError, KeyError) as error:
-        raise DataError(
-            f"{path}: not readable as a {definition.what} ({error}); delete it, and the next run "
-            "makes it again from the records"
-        ) from error
-    if not is_csv:
-        table = _typed(table, definition)
+    """Read a table from ``.csv`` or ``.parquet`` and check it."""
+    table = _read(path, definition)
     check_table(table, str(path), definition)
     return table
 
@@ -111,30 +75,34 @@ def read_columns(path: Path, definition: Definition, names: Collection[str]) -> 
     """Read some columns of a ``.csv`` table, whatever others it has, and check these.
 
     A release may add columns; what it keeps can still be compared with another one's.
-
-    Raises
-    ------
-    DataError
-        If one of the columns is missing, or what is in them breaks a rule.
     """
     columns = tuple(column for column in definition.columns if column.name in names)
     part = replace(definition, columns=columns)
+    table = _read(path, part, lambda name: name in names)
+    table = table[[name for name in part.names if name in table]]
+    check_table(table, str(path), part)
+    return table
+
+
+def _read(
+    path: Path, definition: Definition, wanted: Callable[[str], bool] | None = None
+) -> pd.DataFrame:
     try:
-        table = pd.read_csv(
+        if path.suffix != ".csv":
+            return _typed(pd.read_parquet(path), definition)
+        return pd.read_csv(
             path,
-            dtype={column.name: column.dtype for column in columns},
-            usecols=lambda name: name in names,
+            dtype={column.name: column.dtype for column in definition.columns},
+            usecols=wanted,
+            # an implementation may be called "null"; only the empty field means that there is none
             keep_default_na=False,
             na_values=[""],
         )
-    except (OSError, ValueError, OverflowError) as error:
+    except (OSError, ValueError, KeyError, OverflowError) as error:
         raise DataError(
             f"{path}: not readable as a {definition.what} ({error}); delete it, and the next run "
             "makes it again from the records"
         ) from error
-    table = table[[column.name for column in columns if column.name in table]]
-    check_table(table, str(path), part)
-    return table
 
 
 def _typed(table: pd.DataFrame, definition: Definition) -> pd.DataFrame:
@@ -148,33 +116,13 @@ def _typed(table: pd.DataFrame, definition: Definition) -> pd.DataFrame:
     )
 
 
-def _read_csv(path: Path, definition: Definition) -> pd.DataFrame:
-    # An implementation may be called "null"; only the empty field means that there is no value.
-    return pd.read_csv(
-        path,
-        dtype={column.name: column.dtype for column in definition.columns},
-        keep_default_na=False,
-        na_values=[""],
-    )
-
-
 def check_table(table: pd.DataFrame, where: str, definition: Definition = CELLS) -> None:
-    """Check a table against its definition.
+    """Check a table against its definition; DataError has every broken rule and its first rows.
 
     The rules, in the order in which they are tested: the columns are those defined, in that
     order, with their dtypes; keys are unique and rows sorted by them; values are there where they
     must be; texts are among the allowed ones; numbers are finite and within their bounds; a
     repetition that was not measured has a reason and no values.
-
-    Parameters
-    ----------
-    where
-        What the message begins with, such as the file's name.
-
-    Raises
-    ------
-    DataError
-        Naming every broken rule, with the first rows that break it.
     """
     problems = _column_problems(table, definition)
     if not problems:
@@ -194,14 +142,14 @@ def check_table(table: pd.DataFrame, where: str, definition: Definition = CELLS)
 def _column_problems(table: pd.DataFrame, definition: Definition) -> list[str]:
     expected = list(definition.names)
     found = list(table.columns)
+    missing = [name for name in expected if name not in found]
+    foreign = [name for name in found if name not in expected]
+    if missing or foreign:
+        return [
+            f"columns missing: {', '.join(missing) or 'none'}, "
+            f"columns unknown: {', '.join(foreign) or 'none'}"
+        ]
     if found != expected:
-        missing = [name for name in expected if name not in found]
-        foreign = [name for name in found if name not in expected]
-        if missing or foreign:
-            return [
-                f"columns missing: {', '.join(missing) or 'none'}, "
-                f"columns unknown: {', '.join(foreign) or 'none'}"
-            ]
         return ["the columns are not in the defined order"]
     return [
         f"column {column.name} is {table[column.name].dtype}, must be {column.dtype}"

@@ -60,11 +60,6 @@ def require_possible(record: Record) -> None:
 
     Counts below 0 the schema refuses, shares above 1 the table. What is merely odd, a busy machine
     can give: the job that measured has told so in the warnings.
-
-    Raises
-    ------
-    DataError
-        Saying what cannot be.
     """
     driver = record["driver"] or {}
     sides = {name: side for name in ("sender", "receiver") if (side := driver.get(name))}
