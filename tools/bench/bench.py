@@ -8,7 +8,7 @@ from pathlib import Path
 
 from copycost.config.placements import APART, PLACEMENTS
 from copycost.hosts.placement import Placement, place
-from copycost.measure.host_lock import HeldHost, locked_host
+from copycost.measure.bench import HeldHost, locked_host
 from copycost.testbeds.testbed import Testbed, open_testbed
 from tools.bench.pair import Programs, message_ns, received_rate, run_pair
 from tools.bench.yardstick import Stream

@@ -10,9 +10,9 @@ from copycost.config.cells import Cell
 from copycost.config.settings import Mode, Settings
 from copycost.errors import HostError
 from copycost.hosts.side import SIDES
+from copycost.measure.bench import HeldHost
 from copycost.measure.drivers.programs.driver import Programs as OurPrograms
 from copycost.measure.drivers.protocol import NoMeasurement, Payload, Setup
-from copycost.measure.host_lock import HeldHost
 from copycost.testbeds.testbed import Testbed
 from tools.bench.yardstick import Stream
 

@@ -7,7 +7,7 @@ import pytest
 
 from copycost.errors import HostError
 from copycost.hosts.placement import Placement
-from copycost.measure.host_lock import locked_host
+from copycost.measure.bench import locked_host
 from copycost.testbeds.testbed import open_testbed
 from tools.bench.pair import BARE, Programs, message_ns, received_rate, run_pair
 from tools.bench.streaming import sampling_rows

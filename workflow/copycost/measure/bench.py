@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from copycost.config.cells import Cell
-from copycost.errors import CopycostError
-from copycost.measure.host_lock import HeldHost, locked_host
+from copycost.errors import CopycostError, MeasurementStopped
+from copycost.hosts.local import LocalHost
+from copycost.hosts.lock import HeldLock
+from copycost.hosts.parent import watched_parents
+from copycost.hosts.waiting import Waiting
 from copycost.testbeds.testbed import Testbed, open_testbed
 
 # the receiver that maps what comes instead of copying it
@@ -18,20 +21,38 @@ _MAPPING_RECEIVER = "mmap"
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class HeldHost:
+    """The machine that we run on, while nobody else measures there."""
+
+    machine: LocalHost
+    lock: HeldLock
+    waiting: Waiting
+
+
+@contextmanager
+def locked_host(what: str, lock_path: Path | None = None) -> Iterator[HeldHost]:
+    """Wait for our turn to measure `what`, and keep others off for the time of the block.
+
+    By default the lock is the one that all runs on a host share. MeasurementStopped follows Ctrl-C,
+    or the end of the process that waits for the record.
+    """
+    machine = LocalHost()
+    try:
+        with watched_parents() as parent_fds, machine.lock(lock_path, parent_fds) as lock:
+            yield HeldHost(machine, lock, Waiting(parent_fds))
+    except KeyboardInterrupt:
+        raise MeasurementStopped(
+            f"{what}: interrupted, nothing of it is left; run again to go on"
+        ) from None
+
+
 @dataclass(slots=True)
 class Bench:
     """What the repetitions of a job share.
 
-    Attributes
-    ----------
-    held
-        The host.
-    kept
-        Takes the testbed down at the end.
-    testbed
-        It, once it is built; anew after a repetition that came to nothing.
-    waited_s
-        How long repetitions before waited for their turn [s].
+    `kept` takes the testbed down at the end; it is built anew after a repetition that came to
+    nothing. `waited_s` is how long repetitions before waited for their turn [s].
     """
 
     held: HeldHost
@@ -42,14 +63,11 @@ class Bench:
     def built_for(self, cell: Cell, peer: Mapping[str, Any] | None) -> Testbed:
         """Return the testbed of a cell, which is that of all of the job; see `open_testbed`."""
         if self.testbed is None:
-            self.testbed = self.kept.enter_context(
-                open_testbed(
-                    cell.testbed,
-                    self.held.machine,
-                    page_segments=cell.receiver == _MAPPING_RECEIVER,
-                    peer=peer,
-                )
+            segments = cell.receiver == _MAPPING_RECEIVER
+            opened = open_testbed(
+                cell.testbed, self.held.machine, page_segments=segments, peer=peer
             )
+            self.testbed = self.kept.enter_context(opened)
         return self.testbed
 
     def clear(self) -> None:
@@ -63,22 +81,10 @@ class Bench:
 
 @contextmanager
 def bench_for(cell: Cell, lock_path: Path | None = None) -> Iterator[Bench]:
-    """Wait for our turn to measure repetitions of a cell, and keep others off meanwhile.
+    """Wait for our turn to measure repetitions of a cell, as `locked_host` does.
 
     To be entered in a process of its own with one thread: without root it enters a user namespace
     for good.
-
-    Parameters
-    ----------
-    lock_path
-        Lock against overlapping measurements; by default the one that all runs on a host share.
-
-    Raises
-    ------
-    HostError
-        If the lock cannot be opened.
-    MeasurementStopped
-        After Ctrl-C, or if the process that waits for the record is gone.
     """
     with locked_host(cell.path, lock_path) as held:
         bench = Bench(held)

@@ -28,7 +28,7 @@ from copycost.hosts.host import Host
 from copycost.hosts.launch import Launch
 from copycost.hosts.placement import place_sides
 from copycost.hosts.side import SIDES, SideName
-from copycost.measure.bench import Bench, bench_for
+from copycost.measure.bench import Bench, HeldHost, bench_for
 from copycost.measure.drivers.protocol import (
     AGAIN,
     Driver,
@@ -39,7 +39,6 @@ from copycost.measure.drivers.protocol import (
     Verdict,
     Window,
 )
-from copycost.measure.host_lock import HeldHost
 from copycost.measure.window import require_same_clocks, window_warnings
 from copycost.observers.disturbance import lock_warning, user_mode_warning
 from copycost.observers.hypervisor import Hypervisor
@@ -48,9 +47,7 @@ from copycost.observers.perf_stat import PerfStat
 from copycost.observers.protocol import WindowObserver
 from copycost.records.record import (
     SCHEMA_VERSION,
-    MachineFacts,
     Record,
-    TestbedFacts,
     host_digest,
     prepare_check,
 )
@@ -65,23 +62,11 @@ _log = logging.getLogger(__name__)
 class Task:
     """One repetition that is to be measured.
 
-    Attributes
-    ----------
-    cell, settings
-        What to measure, and how.
-    facts
-        The facts of this machine (`results/host.json`).
-    driver
-        Who makes the traffic.
-    observers
-        Who watches, besides perf, the kernel's counters and those of guests, which always do. They
-        disturb, so timed repetitions have none.
-    counted
-        Our names of the perf events to count, None for all.
-    lock_path
-        Lock against overlapping measurements; by default the one that all runs on a host share.
-    peer
-        The facts of the machine of sides that run elsewhere (`TestbedEntry.away`).
+    `facts` are those of this machine (`results/host.json`), `peer` those of the machine of sides
+    that run elsewhere (`TestbedEntry.away`). `observers` watch besides perf, the kernel's counters
+    and those of guests, which always do; they disturb, so timed repetitions have none. `counted`
+    are our names of the perf events to count, None for all. The lock keeps measurements from
+    overlapping; by default it is the one that all runs on a host share.
     """
 
     cell: Cell
@@ -97,12 +82,8 @@ class Task:
     def facts_by_side(self) -> dict[SideName, Mapping[str, Any]]:
         """The facts of each side's machine: this one, or the other.
 
-        Raises
-        ------
-        Unavailable
-            If the other cannot be had: then its facts say only why.
-        AttemptFailed
-            If it was not reached, or is a guest that did not come up.
+        Unavailable where the other cannot be had, whose facts then say only why; AttemptFailed
+        where it was not reached, or is a guest that did not come up.
         """
         testbed, peer = self.cell.testbed, self.peer
         away = away_on(testbed)
@@ -119,10 +100,7 @@ class Task:
 def measure_repetition(task: Task, bench: Bench | None = None) -> Record:
     """Measure one repetition; a failure is a record too, with its reason and a remedy.
 
-    Parameters
-    ----------
-    bench
-        What it shares with others; by default it has one of its own, see `bench_for`.
+    It may share its bench with others; by default it has one of its own, see `bench_for`.
     """
     if bench is None:
         with bench_for(task.cell, task.lock_path) as bench:
@@ -207,7 +185,7 @@ def _measure(record: Record, task: Task, bench: Bench) -> None:
             around_reference=partial(_around, [beside]),
             meanwhile=prepare_check,
         )
-        used.update(task.driver.plan(setup))  # type: ignore[typeddict-item]
+        used.update(task.driver.plan(setup))
         for observer in observers:
             observer.prepare(testbed)
         try:
@@ -286,9 +264,9 @@ def _watch(record: Record, task: Task, setup: Setup, observers: Sequence[WindowO
     record["warnings"] += warnings
 
 
-def _testbed_facts(testbed: Testbed, facts: Mapping[SideName, Mapping[str, Any]]) -> TestbedFacts:
+def _testbed_facts(testbed: Testbed, facts: Mapping[SideName, Mapping[str, Any]]) -> dict[str, Any]:
     """Return what a record says of the testbed."""
-    entry: TestbedFacts = {
+    entry = {
         "kind": testbed.kind,
         "isolation": testbed.isolation,
         "mtu_bytes": testbed.mtu_bytes,
@@ -301,15 +279,12 @@ def _testbed_facts(testbed: Testbed, facts: Mapping[SideName, Mapping[str, Any]]
     return entry
 
 
-def _machine_facts(host: Host, facts: Mapping[str, Any]) -> MachineFacts:
+def _machine_facts(host: Host, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a record says of a side's machine."""
-    machine = host.machine
+    told = ("name", "kind", "clock_offset_ns", "clock_uncertainty_ns")
     return {
-        "name": machine.name,
-        "kind": machine.kind,
+        **{name: getattr(host.machine, name) for name in told},
         "facts_digest": host_digest(facts),
-        "clock_offset_ns": machine.clock_offset_ns,
-        "clock_uncertainty_ns": machine.clock_uncertainty_ns,
     }
 
 
@@ -324,20 +299,9 @@ def start_record(
         "status": "failed",
         "reason": None,
         "remedy": None,
-        "settings": {
-            "warmup_s": settings.warmup_s,
-            "duration_s": settings.duration_s,
-            "congestion_control": settings.congestion_control,
-            "tcp_nodelay": settings.tcp_nodelay,
-            "send_buffer_bytes": settings.send_buffer_bytes,
-            "receive_buffer_bytes": settings.receive_buffer_bytes,
-            "sender_cpus": None,
-            "receiver_cpus": None,
-            "mode": settings.mode,
-            "fresh": settings.fresh,
-            "ring_bytes": None,
-            "interval_ns": settings.interval_ns,
-        },
+        # the CPUs that are used, and the ring that the driver makes, are not known yet
+        "settings": settings.as_params()
+        | {"sender_cpus": None, "receiver_cpus": None, "ring_bytes": None},
         "host_digest": host_digest(facts),
         "commit": current_commit(),
         "boot_id": held.machine.files.text("proc/sys/kernel/random/boot_id") or "",

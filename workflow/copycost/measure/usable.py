@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 def measure_usable(
     path: Path, measure: Callable[[], R], check: Callable[[R], object], kind: Readable[R]
 ) -> R:
-    """Write, and return, what `usable` does; see there."""
+    """Write, and return, what `usable` returns."""
     record = usable(path, measure, check, kind)
     kind.kind.write(record, path)
     return record
@@ -24,25 +24,10 @@ def measure_usable(
 def usable(
     path: Path, measure: Callable[[], R], check: Callable[[R], object], kind: Readable[R]
 ) -> R:
-    """Measure until what comes of it can be used, a few times at most, and return it.
+    """Measure until the record, which will lie at a path, can be used, a few times at most.
 
-    Parameters
-    ----------
-    path
-        Where the record will lie.
-    measure
-        Measures, and returns the record.
-    check
-        Fails with one of `UNUSABLE` where no row can be made of a record.
-
-    Returns
-    -------
-    The record: of a failed repetition, if none can be used.
-
-    Raises
-    ------
-    MeasurementStopped
-        As of `measure`.
+    `check` fails with one of `UNUSABLE` where no row can be made of it. If none can be used, the
+    record is that of a failed repetition.
     """
     for _ in range(_MOST_TRIES):
         record = measure()

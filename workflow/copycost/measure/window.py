@@ -22,12 +22,9 @@ _LONGEST_LOOK = 0.25
 
 
 def require_same_clocks(record: Record, testbed: Testbed, window: Window) -> None:
-    """Refuse a window that was not the same time on both machines, as far as is known.
+    """Refuse, as missed, a window that was not the same time on both machines, as far as is known.
 
-    Raises
-    ------
-    MissedWindow
-        If a clock was known too badly, or went another way than ours since it was compared.
+    Then a clock was known too badly, or went another way than ours since it was compared.
     """
     assert record["testbed"] is not None
     for machine, sides in testbed.machines():
@@ -68,12 +65,7 @@ def window_warnings(
     """Return warnings about the window, by the account that is to be believed.
 
     That of the driver, unless it has none or its programs were stopped at the edges of their own
-    windows; then what the kernel tells of the processes.
-
-    Raises
-    ------
-    MissedWindow
-        If neither has one.
+    windows; then what the kernel tells of the processes. MissedWindow where neither has one.
     """
     found, cpu_ns = payload.warnings, payload.cpu_ns
     stopped = any(one.stops_programs for one in observers)
@@ -119,13 +111,7 @@ def _of_hypervisors_ns(seen: Mapping[str, Any] | None) -> int:
 
 
 def _require_looks(used: Mapping[SideName, Usage | None], window: Window) -> None:
-    """Refuse what was read of processes at times that have little to do with the window's edges.
-
-    Raises
-    ------
-    MissedWindow
-        If a machine was too busy to look.
-    """
+    """Refuse what was read of processes at times that have little to do with the window's edges."""
     for side, one in used.items():
         if one is None or abs(one.at_ns / 1e9 / window.length_s - 1.0) <= _LONGEST_LOOK:
             continue

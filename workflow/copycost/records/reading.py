@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
 from copycost.config.cells import Cell
+from copycost.config.settings import Settings
 from copycost.errors import CopycostError, DataError
 from copycost.records.aside import LOST, keep_aside, reason_of
 from copycost.records.json_schema import RecordKind
-from copycost.records.record import RECORD, SCHEMA_VERSION, Record, SettingsUsed
+from copycost.records.record import RECORD, SCHEMA_VERSION, Record
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -124,11 +125,7 @@ NO_STAMPS: dict[str, Any] = {
 # where no record is left to tell how it was measured, and when
 _NOTHING: dict[str, Any] = NO_STAMPS | {
     "schema_version": SCHEMA_VERSION,
-    "settings": {
-        **dict.fromkeys(SettingsUsed.__annotations__),
-        **{"warmup_s": 0.0, "duration_s": 1.0, "congestion_control": "", "tcp_nodelay": "kernel"},
-        **{"mode": "stream", "fresh": False, "interval_ns": 0},
-    },
+    "settings": {**Settings(0.0, 1.0, congestion_control="").as_params(), "ring_bytes": None},
 }
 
 REPETITIONS = Readable(RECORD, _state_of, _lost)

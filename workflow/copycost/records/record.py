@@ -2,18 +2,17 @@
 
 A record is one JSON object in one file, the same for every study: an envelope that says what was
 measured, where, when and how, with what the driver said (`driver`) and what each observer found
-(`observed`). Its shape is stated twice on purpose: as types here, for mypy, and as a closed JSON
-schema (`workflow/schemas/record.schema.yaml`), for what lies on disk.
+(`observed`). Its envelope has types here, for mypy; all of it a closed JSON schema
+(`workflow/schemas/record.schema.yaml`), for what lies on disk.
 """
 
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, TypedDict
 
 from copycost.checkout import SCHEMAS
 from copycost.config.cells import Cell
-from copycost.hosts.side import SideName
 from copycost.records.json_schema import RecordKind
 
 SCHEMA_PATH = SCHEMAS / "record.schema.yaml"
@@ -24,49 +23,6 @@ WarningCode = Literal[
     "foreign_load", "steal", "throttled", "window_edge_late", "few_messages", "lock_waited",
     "user_mode_only", "sink_loss", "iperf3_nan", "unknown_peers", "odd_numbers",
 ]  # fmt: skip
-
-
-class SettingsUsed(TypedDict):
-    """How it was measured; None means the kernel's own buffer size, or CPUs that nobody chose.
-
-    `ring_bytes` is 0 where one message is sent again and again and None where the driver has no
-    such ring, `interval_ns` is 0 where each request follows the reply before it.
-    """
-
-    warmup_s: float
-    duration_s: float
-    congestion_control: str
-    tcp_nodelay: str
-    send_buffer_bytes: int | None
-    receive_buffer_bytes: int | None
-    sender_cpus: list[int] | None
-    receiver_cpus: list[int] | None
-    mode: str
-    fresh: bool
-    ring_bytes: int | None
-    interval_ns: int
-
-
-class MachineFacts(TypedDict):
-    """The machine that a side runs on; `facts_digest` is as `host_digest`, its clock less ours."""
-
-    name: str
-    kind: str
-    facts_digest: str
-    clock_offset_ns: int
-    clock_uncertainty_ns: int
-
-
-class TestbedFacts(TypedDict):
-    """The path between the two sides, as read back; an offload is None where ethtool is missing."""
-
-    kind: str
-    isolation: str
-    mtu_bytes: int
-    offloads: dict[str, bool | None]
-    addresses: list[str]
-    machines: dict[SideName, MachineFacts]
-    virtual: NotRequired[dict[str, Any]]
 
 
 class SinkFacts(TypedDict):
@@ -102,7 +58,7 @@ class Record(TypedDict):
     status: Status
     reason: str | None
     remedy: str | None
-    settings: SettingsUsed
+    settings: dict[str, Any]
     host_digest: str
     commit: str | None
     boot_id: str
@@ -111,7 +67,7 @@ class Record(TypedDict):
     end_ns: int
     lock_wait_s: float
     wall_s: float
-    testbed: TestbedFacts | None
+    testbed: dict[str, Any] | None
     driver: dict[str, Any] | None
     window: dict[str, int] | None
     observed: dict[str, Any]

@@ -16,16 +16,9 @@ def driver_of(
     io_timeout_s: float = DEFAULT_IO_TIMEOUT_S,
     reference: tuple[str, Path] | None = None,
 ) -> Driver:
-    """Return the driver of an implementation.
+    """Return the driver of an implementation, and of a reference to measure beside, if any.
 
-    Parameters
-    ----------
-    sender, receiver
-        Our programs, where they drive; no receiver where nobody receives.
-    io_timeout_s
-        Longest wait of a program of ours [s].
-    reference
-        The implementation to measure beside, and its sender.
+    Programs of ours are given where they drive; no receiver where nobody receives.
     """
     if implementation == IPERF3:
         return Iperf3()

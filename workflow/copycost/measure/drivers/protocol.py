@@ -69,32 +69,14 @@ class PerfUnusable(CopycostError):
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """Everything that one repetition is made of.
+    """Everything that one repetition is made of, with the facts of each side's machine.
 
-    Attributes
-    ----------
-    cell, settings
-        What is measured, and how.
-    facts
-        The facts of each side's machine.
-    machine
-        The host on which we run.
-    placement
-        Which CPUs each side runs on.
-    testbed
-        The path.
-    waiting
-        Waits, and notices that nobody waits for us any more.
-    around
-        Returns what to start in place of a program that switches counters by itself.
-    around_reference
-        The same for the programs of a reference that is measured beside.
-    attach_s
-        How long observers may take once the programs run [s].
-    takes_any_traffic
-        Whether any traffic is a measurement, see `copycost.observers.protocol`.
-    meanwhile
-        To be called while the first program starts, which takes its time anyway.
+    We run on `machine`. `waiting` waits, and notices that nobody waits for us any more. `around`
+    returns what to start in place of a program that switches counters by itself, and
+    `around_reference` the same for the programs of a reference that is measured beside. `attach_s`
+    is how long observers may take once the programs run. `takes_any_traffic` tells whether any
+    traffic is a measurement, see `copycost.observers.protocol`. `meanwhile` is to be called while
+    the first program starts, which takes its time anyway.
     """
 
     cell: Cell
@@ -113,10 +95,7 @@ class Setup:
     def start(self, side: SideName, launch: Launch, *, switches: bool = False) -> Program:
         """Start a program on a side's host.
 
-        Parameters
-        ----------
-        switches
-            Whether it takes ``--perf-fds`` and switches counters at the edges of its window.
+        `switches`: it takes ``--perf-fds`` and switches counters at the edges of its window.
         """
         wanted = self.around(side, launch) if switches else launch
         return self.testbed.hosts[side].start(wanted)
@@ -142,18 +121,10 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """What a driver leaves of a repetition.
+    """What a driver leaves of a repetition: `entry` goes into the record, at ``driver``.
 
-    Attributes
-    ----------
-    entry
-        What goes into the record, at ``driver``.
-    window
-        The window by the programs' own account; None where they keep none.
-    cpu_ns
-        CPU time of each side's programs in it, by their own account; None where they keep none.
-    warnings
-        What may have disturbed the measurement, as far as the driver can tell.
+    The window, and the CPU time of each side's programs in it, are by the programs' own account;
+    None where they keep none. The warnings are of what the driver can tell.
     """
 
     entry: dict[str, Any]
@@ -182,10 +153,7 @@ class Traffic(Protocol):
     def finish(self) -> Payload:
         """Wait until the programs have ended by themselves, and return what they said.
 
-        Raises
-        ------
-        NoMeasurement
-            If what they said is none.
+        NoMeasurement where that is none.
         """
 
 
@@ -206,10 +174,5 @@ class Driver(Protocol):
     def traffic(self, setup: Setup) -> AbstractContextManager[Traffic]:
         """Return a block in which the traffic stands ready or runs.
 
-        Raises
-        ------
-        Unavailable
-            If something that it needs is not there.
-        HostError
-            If there is no room for it.
+        Unavailable where something that it needs is not there, HostError where there is no room.
         """

@@ -8,6 +8,7 @@ from copycost.hosts.side import SIDES
 from copycost.measure.drivers.iperf3.driver import NAME as IPERF3
 from copycost.measure.drivers.iperf3.output import intervals_of, within
 from copycost.records.derive import rate_limit_of
+from copycost.records.windows import window_ns
 
 # fewer whole intervals within the window are no steady state
 _FEWEST_INTERVALS = 3
@@ -16,33 +17,28 @@ _FEWEST_INTERVALS = 3
 def rates_of(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a measured record says of its window; NaN for what it does not.
 
-    Keys
-    ----
-    {side}_cpu_percent, {side}_perf_percent, {side}_waiting_percent
-        Of one CPU, for `sender` and `receiver`.
-    sent_bits_per_s, bits_per_s, kernel_bits_per_s
-        Payload [bit/s]: sent and received by the driver's own account, and received by the kernel's
-        count of what was read.
-    retransmits, n_intervals
-        [count]
+    Of each side, per cent of one CPU: `{side}_cpu_percent`, `{side}_perf_percent`,
+    `{side}_waiting_percent`. Payload [bit/s]: `sent_bits_per_s` and `bits_per_s` by the driver's
+    own account, and `kernel_bits_per_s`, received by the kernel's count of what was read. Counts:
+    `retransmits`, `n_intervals`.
     """
     found: dict[str, Any] = {}
     for side in SIDES:
-        window_ns, cpu_ns = _cpu_of(record, side)
+        own_ns, cpu_ns = _cpu_of(record, side)
         perf = record["observed"]["perf_stat"][side]
         clock_ns = None if perf is None else perf["events"].get("task_clock_ns", {}).get("value")
-        found[f"{side}_cpu_percent"] = _percent(cpu_ns, window_ns)
-        found[f"{side}_perf_percent"] = _percent(clock_ns, window_ns)
+        found[f"{side}_cpu_percent"] = _percent(cpu_ns, own_ns)
+        found[f"{side}_perf_percent"] = _percent(clock_ns, own_ns)
         found[f"{side}_waiting_percent"] = _waiting_percent(record, side)
-    received = _usage_of(record, "receiver") or {}
-    read_bytes = received.get("read_bytes")
-    if record["driver"]["name"] == IPERF3:
+    if record["driver"]["name"] != IPERF3:
         # our programs' sockets are not read by read(2), which is what the kernel counts
-        found["kernel_bits_per_s"] = (
-            math.nan if read_bytes is None else read_bytes * 8e9 / received["window_ns"]
-        )
-        return found | _by_intervals(record)
-    return found | {"kernel_bits_per_s": math.nan} | _by_own_counts(record)
+        return found | {"kernel_bits_per_s": math.nan} | _by_own_counts(record)
+    received = _usage_of(record, "receiver") or {}
+    if (read_bytes := received.get("read_bytes")) is None:
+        found["kernel_bits_per_s"] = math.nan
+    else:
+        found["kernel_bits_per_s"] = read_bytes * 8e9 / received["window_ns"]
+    return found | _by_intervals(record)
 
 
 def is_stopped(record: Mapping[str, Any]) -> bool:
@@ -53,10 +49,6 @@ def is_stopped(record: Mapping[str, Any]) -> bool:
 def _usage_of(record: Mapping[str, Any], side: str) -> Mapping[str, Any] | None:
     usage: Mapping[str, Any] | None = record["observed"].get("usage", {}).get(side)
     return usage
-
-
-def _own_window_ns(report: Mapping[str, Any]) -> int:
-    return int(report["window"]["end_ns"]) - int(report["window"]["start_ns"])
 
 
 def _cpu_of(record: Mapping[str, Any], side: str) -> tuple[float, float]:
@@ -73,7 +65,7 @@ def _cpu_of(record: Mapping[str, Any], side: str) -> tuple[float, float]:
         report = driver[side]
         if report is None:
             return math.nan, math.nan
-        return _own_window_ns(report), report["process"]["cpu_ns"]
+        return window_ns(report), report["process"]["cpu_ns"]
     return (math.nan, math.nan) if usage is None else (usage["window_ns"], usage["cpu_ns"])
 
 
@@ -86,7 +78,7 @@ def _waiting_percent(record: Mapping[str, Any], side: str) -> float:
     usage = _usage_of(record, side)
     if usage is None or usage["waiting_ns"] is None:
         return math.nan
-    waiting_ns, window_ns = usage["waiting_ns"], usage["window_ns"]
+    waiting_ns = usage["waiting_ns"]
     limit = record["observed"].get("cpu_limit")
     if side == "sender" and limit is not None and limit["throttled"] is not None:
         throttled_ns = int(limit["throttled"]["throttled_ns"])
@@ -94,15 +86,14 @@ def _waiting_percent(record: Mapping[str, Any], side: str) -> float:
         if throttled_ns and record["cell"]["n_threads"] > n_cpus:
             return math.nan
         waiting_ns = max(0, waiting_ns - throttled_ns)
-    return _percent(waiting_ns, window_ns)
+    return _percent(waiting_ns, usage["window_ns"])
 
 
 def _by_own_counts(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the rates by our programs' own counts, each in its own window."""
-    driver = record["driver"]
-    receiver = driver["receiver"]
+    sender, receiver = record["driver"]["sender"], record["driver"]["receiver"]
     return {
-        "sent_bits_per_s": math.nan if is_stopped(record) else _own_rate(driver["sender"]),
+        "sent_bits_per_s": math.nan if is_stopped(record) else _own_rate(sender),
         "bits_per_s": math.nan if receiver is None else _own_rate(receiver),
         "retransmits": math.nan,
         "n_intervals": 1,
@@ -110,14 +101,14 @@ def _by_own_counts(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _own_rate(report: Mapping[str, Any]) -> float:
-    return float(report["in_window"]["bytes"] * 8e9 / _own_window_ns(report))
+    return float(report["in_window"]["bytes"] * 8e9 / window_ns(report))
 
 
 def _by_intervals(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the rates by iperf3's intervals that lie wholly within the window."""
     window = record["window"]
     rates = {"client": 0.0, "server": 0.0}
-    retransmits: int | None = 0
+    retransmits: list[float] = []
     fewest = math.inf
     for pair in record["driver"]["pairs"]:
         span_s = [(window[edge] - pair["began_ns"]) / 1e9 for edge in ("start_ns", "end_ns")]
@@ -129,16 +120,11 @@ def _by_intervals(record: Mapping[str, Any]) -> dict[str, Any]:
                 continue
             rates[role] += sum(i.n_bytes for i in seen) * 8 / sum(i.seconds for i in seen)
             if role == "client":
-                counts = [i.retransmits for i in seen]
-                retransmits = (
-                    None
-                    if retransmits is None or any(count is None for count in counts)
-                    else retransmits + sum(count or 0 for count in counts)
-                )
+                retransmits += [math.nan if i.retransmits is None else i.retransmits for i in seen]
     return {
         "sent_bits_per_s": rates["client"],
         "bits_per_s": rates["server"],
-        "retransmits": math.nan if retransmits is None else retransmits,
+        "retransmits": sum(retransmits),
         "n_intervals": int(fewest),
     }
 
@@ -175,5 +161,5 @@ def _text(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def _percent(value: float | None, window_ns: float) -> float:
-    return math.nan if value is None else 100.0 * value / window_ns
+def _percent(value: float | None, of_ns: float) -> float:
+    return math.nan if value is None else 100.0 * value / of_ns

@@ -16,16 +16,9 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Caches:
-    """A hierarchy of caches.
+    """A hierarchy of caches, each level at least as large as the one before it.
 
-    Attributes
-    ----------
-    l1d, l2, llc
-        The levels, each at least as large as the one before it.
-    line_bytes
-        A line [bytes]; a power of two.
-    prefetcher
-        What is fetched before it is needed, see src/simulated/hierarchy.h.
+    A line is a power of two; what is fetched before it is needed: see src/simulated/hierarchy.h.
     """
 
     l1d: Level

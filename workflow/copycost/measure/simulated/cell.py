@@ -38,24 +38,10 @@ _IO_TIMEOUT_MS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class SimulatedCell:
-    """What runs in the guest.
+    """What runs in the guest, on the testbed ``loopback`` or ``sink``, where nobody receives.
 
-    Attributes
-    ----------
-    testbed
-        ``loopback`` or ``sink``.
-    sender, receiver
-        The programs; no receiver where nobody receives.
-    msg_bytes
-        Size of a message [bytes].
-    messages, warmup_messages
-        How many are sent in the window, and before it [count].
-    ring_bytes
-        Size of the ring of messages that are sent in turn [bytes]; 0 for one hot message.
-    batch
-        Messages per system call [count].
-    environment
-        What the programs find in theirs beyond nothing: ``GLIBC_TUNABLES``.
+    So many messages are sent in the window, after others before it, in turn from a ring (0 for one
+    hot message). The programs find nothing in their environment beyond ``GLIBC_TUNABLES``.
     """
 
     testbed: str
@@ -110,15 +96,9 @@ class SimulatedCell:
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """What a cell has left.
+    """What a cell has left: the plugin's result (src/simulated/result.h), and the programs'.
 
-    Attributes
-    ----------
-    counted
-        The plugin's result, see src/simulated/result.h.
-    sender, receiver
-        What the programs say of themselves; None where nobody receives. Their times are the
-        guest's, which mean nothing.
+    Their times are the guest's, which mean nothing.
     """
 
     counted: dict[str, Any]
@@ -133,28 +113,10 @@ def simulate(
     caches: Caches,
     timeout_s: float = TIMEOUT_S,
 ) -> Simulated:
-    """Run a cell in a copy of a saved guest, and return what was counted.
+    """Run a cell in a copy of a saved guest, and return what the plugin counted.
 
-    Parameters
-    ----------
-    cell
-        What is run.
-    snapshot
-        The saved guest.
-    plugin
-        simulated_plugin, built.
-    caches
-        What is simulated.
-    timeout_s
-        How long it may take [s].
-
-    Raises
-    ------
-    Unavailable
-        If there is no QEMU.
-    HostError
-        If QEMU, the plugin, the guest or a program fails, or it takes too long; the message is what
-        it said last.
+    Unavailable where there is no QEMU; HostError, with what it said last, where QEMU, the plugin,
+    the guest or a program fails, or it takes too long.
     """
     with TemporaryDirectory(prefix="copycost_") as name:
         folder = Path(name)

@@ -16,10 +16,10 @@ from copycost.errors import AttemptFailed, CannotStart, ConfigError
 from copycost.hosts.launch import Launch
 from copycost.hosts.memory import require_memory
 from copycost.hosts.placement import place
+from copycost.measure.bench import HeldHost, locked_host
 from copycost.measure.drivers.programs.side import EXIT_UNAVAILABLE
 from copycost.measure.drivers.programs.working_set import ring_bytes
 from copycost.measure.drivers.protocol import AGAIN, Verdict
-from copycost.measure.host_lock import HeldHost, locked_host
 from copycost.observers.disturbance import lock_warning
 from copycost.records.record import host_digest
 from copycost.studies.memory.record import SCHEMA_VERSION, MemoryRecord

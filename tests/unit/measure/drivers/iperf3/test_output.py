@@ -1,6 +1,5 @@
 """iperf3's JSON, and the faults it is known for."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,6 @@ import pytest
 from copycost.errors import ParseError
 from copycost.measure.drivers.iperf3.output import (
     Interval,
-    error_of,
     intervals_of,
     parse_json,
     udp_totals,
@@ -101,11 +99,6 @@ def test_only_whole_intervals_of_the_window_count() -> None:
     intervals = [Interval(i / 10, (i + 1) / 10, 1, None, None, None) for i in range(10)]
     assert [i.start_s for i in within(intervals, 0.25, 0.61)] == [0.3, 0.4, 0.5]
     assert within(intervals, 0.31, 0.39) == ()
-
-
-def test_its_own_error_is_found() -> None:
-    assert error_of(json.loads('{"error": "unable to connect to server"}')) is not None
-    assert error_of(content("tcp_client")) is None
 
 
 @pytest.mark.parametrize("value", ["12", True, [], 10**400, -(10**25), {"a": 1}])

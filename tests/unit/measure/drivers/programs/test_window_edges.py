@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from copycost.measure.drivers.programs.disturbance import own_disturbances
+from copycost.measure.drivers.programs.disturbance import latest_edge_s, own_disturbances
 from copycost.measure.drivers.programs.verdict import judge_windows
-from copycost.measure.drivers.programs.window_edges import latest_edge_s
 
 MS = 10**6
 PLANNED = {

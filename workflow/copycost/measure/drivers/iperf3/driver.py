@@ -3,7 +3,7 @@
 import math
 import signal
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -14,7 +14,7 @@ from copycost.hosts.host import Program
 from copycost.hosts.launch import Launch
 from copycost.hosts.parsing import parser_of
 from copycost.hosts.side import Side, SideName
-from copycost.measure.drivers.iperf3.output import error_of, intervals_of, parse_json
+from copycost.measure.drivers.iperf3.output import intervals_of, parse_json
 from copycost.measure.drivers.iperf3.tool import Iperf3Tool, find_on_both
 from copycost.measure.drivers.protocol import (
     AGAIN,
@@ -137,7 +137,7 @@ class Iperf3Traffic:
         for index, port in enumerate(self._ports):
             self._servers.append(self._start("server", index, port))
         self._setup.meanwhile()
-        self._await_listening()
+        self._await(self._all_listen, self._servers, "no iperf3 server listened")
         for index, port in enumerate(self._ports):
             client = self._start("client", index, port)
             self._clients.append(client)
@@ -190,20 +190,15 @@ class Iperf3Traffic:
 
     def watch_until(self, until_ns: int, next_phase: Phase) -> None:
         """Wait for a moment (CLOCK_MONOTONIC) [ns] while all processes live."""
-        ended = self._wait([*self._clients, *self._servers], until_ns / 1e9)
-        if ended:
-            raise self._ended(ended[0])
+        self._require_living(self._everybody, until_ns / 1e9)
         self._enter(next_phase)
 
     def finish(self) -> Payload:
         """Wait for all ends, and return what was printed.
 
-        Raises
-        ------
-        ProcessEnded
-            If one does not end, or if a signal ended it.
+        ProcessEnded where one does not end, or a signal ended it.
         """
-        running = [*self._clients, *self._servers]
+        running = self._everybody
         deadline_s = time.monotonic() + self._seconds + _TIMEOUT_S
         while running:
             ended = self._wait(running, deadline_s)
@@ -234,41 +229,46 @@ class Iperf3Traffic:
 
     def end(self) -> None:
         """End whatever still runs."""
-        for process in (*self._clients, *self._servers):
+        for process in self._everybody:
             process.program.end()
             process.program.close()
 
     def _enter(self, phase: Phase | Literal["start"]) -> None:
         self._phase = self._setup.waiting.during = phase
 
-    def _await_listening(self) -> None:
-        wanted = {f"{port:04X}" for port in self._ports}
-        deadline_s = time.monotonic() + _TIMEOUT_S
-        while not wanted <= self._listening():
-            if ended := self._wait(self._servers, time.monotonic() + _POLL_S):
-                raise self._ended(ended[0])
-            if time.monotonic() > deadline_s:
-                raise ProcessEnded(f"no iperf3 server listened within {_TIMEOUT_S:g} s")
+    @property
+    def _everybody(self) -> list[_Process]:
+        return [*self._clients, *self._servers]
 
-    def _listening(self) -> set[str]:
-        """Return the ports at which somebody listens, in the words of /proc/net/tcp."""
+    def _all_listen(self) -> bool:
         text = self._setup.testbed.hosts["receiver"].files.text("proc/net/tcp") or ""
-        return listening_ports(text)
+        return {f"{port:04X}" for port in self._ports} <= listening_ports(text)
 
     def _await_traffic(self, client: _Process) -> None:
         """Wait until a client has written a message, and note when it began to."""
         host = self._setup.testbed.hosts["sender"]
-        deadline_s = time.monotonic() + _TIMEOUT_S
         enough = _CONTROL_BYTES + self._setup.cell.msg_bytes
-        while not client.began_ns:
+
+        def has_begun() -> bool:
             written = host.written_bytes(client.program.pid)
-            if written is None or written >= enough:
-                client.began_ns = self._setup.machine.clock_ns()
-            everybody = [*self._clients, *self._servers]
-            if ended := self._wait(everybody, time.monotonic() + _POLL_S):
-                raise self._ended(ended[0])
+            if written is not None and written < enough:
+                return False
+            client.began_ns = self._setup.machine.clock_ns()
+            return True
+
+        self._await(has_begun, self._everybody, "an iperf3 client did not send")
+
+    def _await(self, done: Callable[[], bool], living: Sequence[_Process], failure: str) -> None:
+        """Look again and again until something is done, while some processes live."""
+        deadline_s = time.monotonic() + _TIMEOUT_S
+        while not done():
+            self._require_living(living, time.monotonic() + _POLL_S)
             if time.monotonic() > deadline_s:
-                raise ProcessEnded(f"an iperf3 client did not send within {_TIMEOUT_S:g} s")
+                raise ProcessEnded(f"{failure} within {_TIMEOUT_S:g} s")
+
+    def _require_living(self, processes: Sequence[_Process], until_s: float) -> None:
+        if ended := self._wait(processes, until_s):
+            raise self._ended(ended[0])
 
     def _wait(self, processes: Sequence[_Process], until_s: float) -> list[_Process]:
         """Return which processes have ended, at the latest at a time."""
@@ -310,8 +310,7 @@ def _report_of(process: _Process, warnings: list[Disturbance]) -> dict[str, Any]
     what = f"the iperf3 {process.role}"
     try:
         content, odd = parse_json(process.program.output(), what)
-        error = error_of(content)
-        if error is not None:
+        if (error := content.get("error")) is not None:
             raise NoMeasurement(Verdict("failed", f"{what} reported: {error}", AGAIN))
         intervals_of(content, what)
     except ParseError as error:

@@ -17,24 +17,16 @@ from copycost.errors import ParseError
 # only outside of strings, where iperf3 never has these words as a value
 _NOT_A_NUMBER = re.compile(r"(?<=[:\[,\s])-?(?:nan|inf(?:inity)?)(?=\s*[,\]}\r\n])", re.IGNORECASE)
 _SHOWN_CHARACTERS = 80
+_NEEDED = ("start", "end", "bytes")
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
     """What one process counted between two moments of its test, all its streams together.
 
-    Attributes
-    ----------
-    start_s, end_s : float
-        Since the start of the test [s].
-    n_bytes : int
-        Payload sent, or received at the server.
-    datagrams : int or None
-        Datagrams sent; at the server those that it knows of, lost ones included. None over TCP.
-    lost : int or None
-        Datagrams lost by the server's count of sequence numbers; None elsewhere.
-    retransmits : int or None
-        Segments sent again, None where it is not told.
+    The bytes are payload sent, or received at the server; the datagrams are those sent, at the
+    server those that it knows of, lost ones included; `lost` is by the server's count of sequence
+    numbers; `retransmits` counts segments. None where it is not told.
     """
 
     start_s: float
@@ -66,12 +58,8 @@ class UdpTotals:
 def parse_json(text: str, what: str) -> tuple[dict[str, Any], bool]:
     """Return the object that iperf3 printed, and whether it held values that are no numbers.
 
-    These become None.
-
-    Raises
-    ------
-    ParseError
-        If the text is not one JSON object, say because iperf3 died while it wrote.
+    These become None. ParseError where the text is not one JSON object, say because iperf3 died
+    while it wrote.
     """
     odd: list[str] = []
 
@@ -91,19 +79,10 @@ def parse_json(text: str, what: str) -> tuple[dict[str, Any], bool]:
     return content, bool(n_repaired or odd)
 
 
-def error_of(content: Mapping[str, Any]) -> str | None:
-    """Return the error that iperf3 itself reports."""
-    error = content.get("error")
-    return None if error is None else str(error)
-
-
 def intervals_of(content: Mapping[str, Any], what: str) -> tuple[Interval, ...]:
     """Return the intervals in the order of time; those with a value missing are left out.
 
-    Raises
-    ------
-    ParseError
-        If the object has no intervals with the fields needed, as in versions that are too old.
+    ParseError where they lack a field that is needed, as in versions that are too old.
     """
     intervals = content.get("intervals")
     if not isinstance(intervals, list) or not intervals:
@@ -113,21 +92,13 @@ def intervals_of(content: Mapping[str, Any], what: str) -> tuple[Interval, ...]:
         total = item.get("sum") if isinstance(item, Mapping) else None
         if not isinstance(total, Mapping):
             raise _lacking(content, what, f"intervals[{number}].sum")
-        for key in ("start", "end", "bytes"):
-            if key not in total:
-                raise _lacking(content, what, f"intervals[{number}].sum.{key}")
-        if any(total[key] is None for key in ("start", "end", "bytes")):
+        if lacking := [key for key in _NEEDED if key not in total]:
+            raise _lacking(content, what, f"intervals[{number}].sum.{lacking[0]}")
+        if any(total[key] is None for key in _NEEDED):
             continue  # printed as nan
-        found.append(
-            Interval(
-                float(_number(total["start"], what)),
-                float(_number(total["end"], what)),
-                int(_number(total["bytes"], what)),
-                _int(total, "packets", what),
-                _int(total, "lost_packets", what),
-                _int(total, "retransmits", what),
-            )
-        )
+        start_s, end_s, n_bytes = (_number(total[key], what) for key in _NEEDED)
+        counts = (_int(total, key, what) for key in ("packets", "lost_packets", "retransmits"))
+        found.append(Interval(float(start_s), float(end_s), int(n_bytes), *counts))
     return tuple(found)
 
 
@@ -137,13 +108,7 @@ def within(intervals: Sequence[Interval], start_s: float, end_s: float) -> tuple
 
 
 def udp_totals(content: Mapping[str, Any]) -> UdpTotals:
-    """Return the end of a UDP test as the client prints it.
-
-    Raises
-    ------
-    ParseError
-        If what is told is neither a number nor null.
-    """
+    """Return the end of a UDP test as the client prints it."""
     end = content.get("end")
     total = end.get("sum") if isinstance(end, Mapping) else None
     if not isinstance(total, Mapping):

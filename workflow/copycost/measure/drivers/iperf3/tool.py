@@ -41,13 +41,7 @@ class Iperf3Tool:
 
 
 def find_iperf3(host: Host) -> Iperf3Tool:
-    """Return the iperf3 of a host.
-
-    Raises
-    ------
-    Unavailable
-        If there is none, it does not run, or it is too old.
-    """
+    """Return the iperf3 of a host; Unavailable if there is none, it does not run, or is too old."""
     path = host.find_tool("iperf3")
     if path is None:
         raise Unavailable("iperf3 was not found", "install the package iperf3")
@@ -68,13 +62,7 @@ def find_on_both(hosts: Mapping[SideName, Host]) -> dict[SideName, Iperf3Tool]:
 
 
 def judge_version(path: str, text: str) -> Iperf3Tool:
-    """Return the tool from what ``iperf3 --version`` printed.
-
-    Raises
-    ------
-    Unavailable
-        If that is no version, or too old a one.
-    """
+    """Return the tool from what ``iperf3 --version`` printed."""
     found = _VERSION.search(text)
     oldest = ".".join(map(str, OLDEST))
     if found is None:

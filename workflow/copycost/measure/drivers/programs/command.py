@@ -11,27 +11,24 @@ from copycost.testbeds.drop_hook import SINK_PORT, DropHook
 def side_options(setup: Setup, name: SideName, ring_bytes: int, io_timeout_s: float) -> list[str]:
     """Return a program's options, without those for control line and perf.
 
-    Options that leave things as they are by default are left out.
-
-    Parameters
-    ----------
-    ring_bytes
-        Size of the ring of messages, all threads together [bytes]; 0 for one message.
-    io_timeout_s
-        The program's longest wait [s].
+    Options that leave things as they are by default are left out. The ring of messages is of all
+    threads together; 0 for one message.
     """
-    options = {
+    options: dict[str, str | int] = {
         **_addresses(setup, name),
         "--threads": setup.cell.n_threads,
         "--msg-bytes": setup.cell.msg_bytes,
-        **_pinning(setup, name),
-        **_socket_options(setup),
-        **(_message_options(setup, ring_bytes) if name == "sender" else {}),
-        **(_rate(setup) if name == "sender" else {}),
-        "--io-timeout-ms": round(io_timeout_s * 1e3),
     }
+    if setup.placement.pinned:
+        options["--cpus"] = ",".join(map(str, setup.placement.cpus(name)))
+    options |= _socket_options(setup)
+    flags = {}
+    if name == "sender":
+        options |= _message_options(setup, ring_bytes)
+        flags = {"--sink": setup.testbed.drop_hook is not None, "--fresh": setup.settings.fresh}
+    options["--io-timeout-ms"] = round(io_timeout_s * 1e3)
     words = [word for option, value in options.items() for word in (option, str(value))]
-    return [*words, *_flags(setup, name)]
+    return words + [flag for flag, wanted in flags.items() if wanted]
 
 
 def _addresses(setup: Setup, name: SideName) -> dict[str, str | int]:
@@ -45,12 +42,6 @@ def _addresses(setup: Setup, name: SideName) -> dict[str, str | int]:
         return {"--bind": testbed.addresses[0]}
     first, last = testbed.ports
     return {"--bind": testbed.addresses[0], "--port": first, "--last-port": last}
-
-
-def _pinning(setup: Setup, name: SideName) -> dict[str, str]:
-    if not setup.placement.pinned:
-        return {}
-    return {"--cpus": ",".join(map(str, setup.placement.cpus(name)))}
 
 
 def _socket_options(setup: Setup) -> dict[str, str | int]:
@@ -73,39 +64,23 @@ def _socket_options(setup: Setup) -> dict[str, str | int]:
     return options
 
 
-def _message_options(setup: Setup, ring_bytes: int) -> dict[str, str | int]:
-    """Return how the sender makes its messages and hands them over."""
+def _message_options(setup: Setup, ring_bytes: int) -> dict[str, int]:
+    """Return how the sender makes its messages, hands them over, and how fast it may be."""
     chosen = {
         "--batch": (setup.cell.batch, 1),
         "--ring-bytes": (ring_bytes, 0),
         "--interval-ns": (setup.settings.interval_ns, 0),
     }
-    return {option: value for option, (value, usual) in chosen.items() if value != usual}
-
-
-def _rate(setup: Setup) -> dict[str, int]:
-    """Return how fast the sender may be, where the path says how much it carries."""
-    limit = setup.testbed.payload_limit(setup.cell.msg_bytes)
-    return {} if limit is None else {"--rate": max(1, round(limit))}
-
-
-def _flags(setup: Setup, name: SideName) -> list[str]:
-    if name == "receiver":
-        return []
-    flags = {"--sink": setup.testbed.drop_hook is not None, "--fresh": setup.settings.fresh}
-    return [flag for flag, wanted in flags.items() if wanted]
+    options = {option: value for option, (value, usual) in chosen.items() if value != usual}
+    limit = setup.testbed.payload_limit(setup.cell.msg_bytes)  # where the path says what it carries
+    return options if limit is None else options | {"--rate": max(1, round(limit))}
 
 
 def settle_sink(hook: DropHook, totals: Sequence[Mapping[str, int]], msg_bytes: int) -> SinkFacts:
-    """Return what became of the datagrams of a whole run; its senders have ended.
+    """Return what became of the datagrams, all of a size, of a whole run; its senders have ended.
 
-    Parameters
-    ----------
-    totals : sequence of mapping
-        What each sender counted from the first datagram to the last: `datagrams` and `bytes`.
-    msg_bytes : int
-        Size of every datagram [bytes]. The hook counts packets, and one packet may hold many
-        datagrams (UDP_SEGMENT), so datagrams are counted by their bytes.
+    Each sender counted `datagrams` and `bytes` from the first to the last. The hook counts packets,
+    and one may hold many datagrams (UDP_SEGMENT), so these are counted by their bytes.
     """
     n_bytes = sum(total["bytes"] for total in totals)
     dropped = hook.read_settled(n_bytes)

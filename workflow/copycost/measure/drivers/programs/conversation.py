@@ -27,15 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 class SideEnded(HostError):
-    """A side ended before its time.
-
-    Attributes
-    ----------
-    name : str
-        Which side.
-    during : str
-        In which phase.
-    """
+    """A side, `name`, ended before its time."""
 
     def __init__(self, name: SideName, during: Phase) -> None:
         super().__init__(f"the {name} ended during the {during}")
@@ -63,21 +55,8 @@ class SideSilent(HostError):
 class Conversation:
     """What the orchestrator says to both sides and hears from them, phase by phase.
 
-    Parameters
-    ----------
-    io_timeout_s : float
-        The programs' own limit on each wait [s]; ours is a little longer.
-    waiting : Waiting
-        Waits, and notices that nobody waits for us any more.
-    machine : Host
-        The host that we run on, whose clock is ours.
-
-    Attributes
-    ----------
-    sides : list of RunningSide
-        Those that were started, in order.
-    phase : str
-        The current phase.
+    `sides` are those that were started, in order. The programs' own limit on each wait is
+    `io_timeout_s`, ours is a little longer; the clock of `machine` is ours.
     """
 
     def __init__(self, io_timeout_s: float, waiting: Waiting, machine: Host) -> None:
@@ -160,11 +139,6 @@ class Conversation:
         """Wait for a moment (CLOCK_MONOTONIC) [ns] while both sides live, then go on.
 
         On a busy host we may look later than that; who ended by then may well have ended in time.
-
-        Raises
-        ------
-        SideEnded
-            If one of them does not.
         """
         programs = [side.program for side in self.sides]
         ended = self._waiting.for_ends(programs, until_ns / 1e9)

@@ -1,11 +1,17 @@
-"""What may have disturbed a window, by our programs' own account: late edges, few samples."""
+"""What may have disturbed a window, by our programs' own account: late edges, few samples.
+
+At each edge a program's main thread, which sleeps in between, takes its snapshot and has perf
+switched. Where dozens of threads share a CPU both are woken tens or hundreds of milliseconds late:
+the window shrinks, and perf counts what lies outside of it. So both get precedence
+(`Host.prioritise`), when all threads of the programs are there: these keep the priority that they
+have, and so does all that is measured of them.
+"""
 
 from collections.abc import Mapping
 from typing import Any
 
 from copycost.config.cells import Cell
 from copycost.hosts.side import SideName
-from copycost.measure.drivers.programs.window_edges import latest_edge_s
 from copycost.records.record import Disturbance, SinkFacts, disturbance
 from copycost.records.windows import counted_off_window, window_ns
 
@@ -20,22 +26,13 @@ def own_disturbances(
     sink: SinkFacts | None,
     unknown_peers: str = "",
 ) -> list[Disturbance]:
-    """Return warnings about a measured window.
+    """Return warnings about a measured window, by what the programs printed.
 
-    Parameters
-    ----------
-    sender, receiver : mapping
-        What the programs printed; no receiver where nobody receives.
-    sink : SinkFacts or None
-        What became of datagrams that were dropped on arrival.
-    unknown_peers
-        Who else came to the sender's port; '' for nobody.
+    `unknown_peers` tells who else came to the sender's port; '' for nobody.
     """
     found = [disturbance("unknown_peers", unknown_peers)] if unknown_peers else []
-    window_s = (sender["window"]["end_ns"] - sender["window"]["start_ns"]) / 1e9
-    sides = [side for side in (sender, receiver) if side is not None]
-    late_s = max(_late_s(side["window"]) for side in sides)
-    if late_s > _LATE_SHARE * window_s:
+    late_s = max(_late_s(side["window"]) for side in (sender, receiver) if side is not None)
+    if late_s > _LATE_SHARE * window_ns(sender) / 1e9:
         detail = f"an edge of the window came {late_s * 1e3:.1f} ms late"
         found.append(disturbance("window_edge_late", detail))
     round_trip = sender["round_trip"]
@@ -56,6 +53,19 @@ def own_disturbances(
     return found
 
 
+def latest_edge_s(window: Mapping[str, Any]) -> float:
+    """Return by how much the later edge of a side's window, as it printed it, came too late [s].
+
+    An edge is over when the counts are taken and perf is switched, which comes first at the start
+    and last at the end.
+    """
+    start_late_ns: int = window["start_ns"] - window["planned_start_ns"]
+    end_late_ns: int = (
+        window["end_ns"] - window["planned_end_ns"] + (window["perf_disable_ns"] or 0)
+    )
+    return max(start_late_ns, end_late_ns) / 1e9
+
+
 def _late_s(window: Mapping[str, Any]) -> float:
     """Return by how much a side was late itself, and not perf [s].
 
@@ -71,11 +81,6 @@ def odd_numbers(cell: Cell, sides: Mapping[SideName, Mapping[str, Any]]) -> list
     """Return the warning that numbers of a window were not read at one moment, if it shows.
 
     Between two looks a program may have to wait for a CPU while its threads go on.
-
-    Parameters
-    ----------
-    sides
-        What the programs printed.
     """
     found = []
     sender = sides["sender"]

@@ -9,13 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from copycost.config.testbeds import is_wire
-from copycost.errors import (
-    CannotStart,
-    CopycostError,
-    HostError,
-    MeasurementStopped,
-    WithRemedy,
-)
+from copycost.errors import CannotStart, CopycostError, HostError, MeasurementStopped, WithRemedy
 from copycost.hosts.launch import CONTROL, Launch
 from copycost.hosts.placement import cache_sharers_on, fewest_at_once
 from copycost.hosts.side import Side, SideName
@@ -59,15 +53,10 @@ _log = logging.getLogger(__name__)
 
 
 class Programs:
-    """A sender of ours, and a receiver of ours.
+    """A sender of ours, and a receiver of ours where somebody receives.
 
-    Parameters
-    ----------
-    sender, receiver
-        The programs; no receiver where nobody receives.
-    io_timeout_s
-        Longest wait of a program for the other, or of us for a program [s], apart from the time
-        that a sender takes to make a large ring of messages.
+    `io_timeout_s` is the longest wait of a program for the other, or of us for a program, apart
+    from the time that a sender takes to make a large ring of messages.
     """
 
     name = NAME

@@ -25,26 +25,15 @@ _TURN_PER_SLICE = 1.15
 
 
 class Pair:
-    """A way to send, and the reference beside it.
+    """A way to send, and the reference, of that implementation, beside it.
 
-    Parameters
-    ----------
-    way, reference
-        Their programs.
-    implementation
-        The reference's name.
-    slice_s
-        How long one sends before it is the other's turn [s].
+    Each sends for `slice_s` before it is the other's turn.
     """
 
     name = NAME
 
     def __init__(
-        self,
-        way: Programs,
-        reference: Programs,
-        implementation: str,
-        slice_s: float = SLICE_S,
+        self, way: Programs, reference: Programs, implementation: str, slice_s: float = SLICE_S
     ) -> None:
         self._way = way
         self._reference = reference

@@ -8,8 +8,8 @@ from typing import Any
 from copycost.errors import CopycostError
 from copycost.hosts.side import SideName
 from copycost.measure.drivers.programs.conversation import SideEnded, SideSilent
+from copycost.measure.drivers.programs.disturbance import latest_edge_s
 from copycost.measure.drivers.programs.side import EXIT_UNAVAILABLE, EXIT_USAGE, RunningSide
-from copycost.measure.drivers.programs.window_edges import latest_edge_s
 from copycost.measure.drivers.protocol import AGAIN, Phase, Verdict
 
 # what a program's last words point to
@@ -50,16 +50,10 @@ _ECHOES = ("the sender closed it", "Connection reset", "Broken pipe", "orchestra
 def judge(
     error: CopycostError, sides: Sequence[RunningSide], *, over_wire: bool = False
 ) -> Verdict:
-    """Return why a repetition ended without a measurement.
+    """Return why a repetition ended without a measurement; all sides have ended by now.
 
-    Parameters
-    ----------
-    error : CopycostError
-        What was noticed first; often one side's end is only the echo of the other's.
-    sides : sequence of RunningSide
-        The sides that had been started; both have ended by now.
-    over_wire : bool
-        Whether a firewall may be between them.
+    The error is what was noticed first; often one side's end is only the echo of the other's. Over
+    a wire a firewall may be between them.
     """
     during = error.during if isinstance(error, SideEnded) else "drain"
     death = _sudden_death(sides, during, hung=isinstance(error, SideSilent))
@@ -103,13 +97,7 @@ def judge_exits(sides: Sequence[RunningSide]) -> Verdict | None:
 
 
 def judge_windows(reports: Mapping[SideName, Mapping[str, Any]]) -> Verdict | None:
-    """Return why a side's window is not the one that was planned, None if all are.
-
-    Parameters
-    ----------
-    reports : mapping
-        What each side printed.
-    """
+    """Return why a side's window is not the one that was planned, None if all are."""
     for name, report in reports.items():
         window = report["window"]
         planned_s = (window["planned_end_ns"] - window["planned_start_ns"]) / 1e9
@@ -130,12 +118,8 @@ def judge_traffic(
 ) -> Verdict | None:
     """Return why the traffic of a window is no measurement, None if it is one.
 
-    Parameters
-    ----------
-    reports : mapping
-        What each side printed.
-    interval_ns : int
-        From one request to the next [ns]; 0 where requests follow replies, or there are none.
+    From one request to the next it takes an interval; 0 where they follow replies, or there are
+    none.
     """
     sender = reports["sender"]
     far_end = reports.get("receiver", sender)

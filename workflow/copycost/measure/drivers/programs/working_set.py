@@ -41,16 +41,8 @@ def ring_bytes(
 
     Each thread walks its share. One that waits for its CPU does not walk, and while another does
     for milliseconds, it goes round a share of a few MiB again and again, in the caches. So a cold
-    ring grows with the threads, apart from those that run at once and fill the same cache together.
-
-    Parameters
-    ----------
-    working_set : str
-        ``hot``, ``cold``, or digits [bytes].
-    host : mapping
-        The host facts, which say how large the last-level cache is.
-    n_threads, n_at_once : int
-        Sending threads, and how many of them run at once on one last-level cache, at least.
+    ring grows with the threads, apart from those, `n_at_once` at least, that run at once and fill
+    the same last-level cache together; the host facts say how large that is.
     """
     if working_set == HOT:
         return 0
@@ -62,21 +54,9 @@ def ring_bytes(
 
 
 def check_ring(working_set: str, walked_bytes: int, implementation: str) -> None:
-    """Refuse a ring that is much larger than the size that names the working set.
+    """Refuse, as unavailable, a ring much larger than the size that names the working set.
 
-    Parameters
-    ----------
-    working_set : str
-        As for `ring_bytes`; hot and cold name no size.
-    walked_bytes : int
-        The ring that the sender had, as large as the messages that it must have at once [bytes].
-    implementation : str
-        How it sends.
-
-    Raises
-    ------
-    Unavailable
-        With both sizes, and a remedy.
+    It is as large as the messages that the sender must have at once; hot and cold name no size.
     """
     if working_set in (HOT, COLD) or walked_bytes <= _MOST_TIMES_ASKED * int(working_set):
         return
@@ -95,19 +75,7 @@ def time_to_fill_s(ring: int) -> float:
 def check_memory(host: Host, ring: int, msg_bytes: int, n_threads: int, strategy: str) -> None:
     """Refuse messages that have no room in memory, before the kernel has to kill somebody.
 
-    Parameters
-    ----------
-    host : Host
-        Where the sender runs.
-    ring : int
-        Size of the ring, all threads together [bytes].
-    msg_bytes, n_threads, strategy
-        Of the cell; each thread holds a few messages, however small the ring is.
-
-    Raises
-    ------
-    AttemptFailed
-        With what is needed, what there is, and a remedy.
+    The ring is of all threads together [bytes]; each holds a few messages, however small it is.
     """
     in_flight_bytes = n_threads * _MESSAGES_IN_FLIGHT * msg_bytes
     if ring >= in_flight_bytes:
