@@ -59,25 +59,6 @@ def test_each_kind_of_thread_has_a_frame_of_its_own(name: str, frame: str) -> No
     assert of_hypervisor(Thread(name, 7, 8), "f").split(";")[0] == frame
 
 
-def test_the_parts_of_an_emulated_guests_host_are_told_apart() -> None:
-    found = [
-        (load_categories(FUNCTIONS).of_stack(stack), box)
-        for stack in stacks(read("perf_6.1_qemu_tcg.txt", hypervisor=True))
-        for box, _ in [load_data_path(FUNCTIONS).of_stack("sender_qemu", stack)]
-    ]
-    assert sorted(found) == [
-        ("copy", "tap_copy_in"),
-        ("copy", "tap_copy_out"),
-        ("emulator", "emulator"),
-        ("emulator", "emulator"),
-        ("emulator", "emulator"),
-        ("events", "events"),
-        ("events", "events"),
-        ("hypervisor_copy", "hypervisor_copy"),
-        ("tap", "tap_queues"),
-    ]
-
-
 def test_the_parts_of_a_kvm_host_are_told_apart() -> None:
     categories, path = load_categories(FUNCTIONS), load_data_path(FUNCTIONS)
     found = {

@@ -39,37 +39,31 @@ def files(tmp_path: Path) -> HostFiles:
     return files_in(tmp_path, SHOWN)
 
 
-def test_the_cycle_counter_is_preferred(files: HostFiles) -> None:
+def test_the_cycle_counter_is_preferred_unless_there_is_none_or_the_timer_is_asked_for(
+    files: HostFiles,
+) -> None:
     plan = plan_sampling(host(), "auto", 999, files)
     assert (plan.event, plan.source, plan.frequency_hz) == ("cycles", "hardware", 999)
-
-
-def test_without_a_counter_the_timer_samples(files: HostFiles) -> None:
+    assert plan_sampling(host(), "cpu_clock", 999, files).source == "timer"
     no_counter = host(events={"cycles": {"status": "not_supported"}})
     plan = plan_sampling(no_counter, "auto", 999, files)
     assert (plan.event, plan.source) == ("cpu-clock", "timer")
-    with pytest.raises(Unavailable, match="no cycle counter"):
-        plan_sampling(no_counter, "cycles", 999, files)
 
 
-def test_the_timer_can_be_asked_for(files: HostFiles) -> None:
-    assert plan_sampling(host(), "cpu_clock", 999, files).source == "timer"
-
-
-def test_a_missing_perf_has_the_reason_of_the_host_facts(files: HostFiles) -> None:
-    missing = host(status="missing", reason="perf was not found", remedy="install linux-perf")
-    with pytest.raises(Unavailable) as caught:
-        plan_sampling(missing, "auto", 999, files)
-    assert (caught.value.reason, caught.value.remedy) == (
-        "perf was not found",
-        "install linux-perf",
-    )
-
-
-def test_a_kernel_that_may_not_be_sampled(files: HostFiles) -> None:
-    with pytest.raises(Unavailable, match="perf_event_paranoid is 2") as caught:
-        plan_sampling(host(user_only=True, paranoid=2), "auto", 999, files)
-    assert "sysctl kernel.perf_event_paranoid=1" in caught.value.remedy
+@pytest.mark.parametrize(
+    ("facts", "reason", "remedy"),
+    [
+        (host(events={"cycles": {"status": "not_supported"}}), "no cycle counter", "cpu_clock"),
+        (host(status="missing", reason="no perf", remedy="install it"), "no perf", "install it"),
+        (host(user_only=True, paranoid=2), "perf_event_paranoid is 2", "perf_event_paranoid=1"),
+    ],
+)
+def test_what_cannot_be_sampled_is_told_with_a_remedy(
+    files: HostFiles, facts: dict[str, Any], reason: str, remedy: str
+) -> None:
+    with pytest.raises(Unavailable, match=reason) as caught:
+        plan_sampling(facts, "cycles", 999, files)
+    assert remedy in caught.value.remedy
 
 
 @pytest.mark.parametrize("content", [HIDDEN, "", None])

@@ -21,9 +21,6 @@ def test_only_supported_events_are_asked_for() -> None:
     both = plan_perf(facts)
     assert both is not None
     assert set(both.events) == {"page_faults", "faults"}
-
-
-def test_there_is_no_plan_without_perf_or_events() -> None:
     assert plan_perf(host("missing", page_faults="not_supported")) is None
     assert plan_perf(host("forbidden", page_faults="supported")) is None
     assert plan_perf(host("available", cycles="not_supported")) is None

@@ -31,44 +31,21 @@ def test_not_supported_and_not_counted_are_no_values_though_perf_says_100_percen
     assert counts["task-clock"] == PerfCount("task-clock", None, "not_counted", None, False)
 
 
-def test_zero_is_a_value() -> None:
-    assert parse_file("perf_6.1_no_pmu_root.jsonl")["cpu-migrations"].value == 0
-
-
-def test_times_become_nanoseconds() -> None:
-    assert parse_file("perf_6.8_intel.jsonl")["task-clock"].value == pytest.approx(1000213417)
-
-
 def test_user_mode_is_told_from_the_modifier_in_both_notations() -> None:
     counts = parse_file("perf_6.1_no_pmu_user.jsonl")
     assert counts["page-faults"] == PerfCount("page-faults", 62, "counted", 100, True)
     assert counts["msr/tsc/"].user_only
-    assert not any(count.user_only for count in parse_file("perf_6.8_intel.jsonl").values())
-
-
-def test_kernel_modifier_beside_user_is_not_user_only() -> None:
-    (count,) = parse_perf('{"event": "cycles:uk", "counter-value": "1"}', "x")
-    assert (count.event, count.user_only) == ("cycles", False)
-
-
-def test_running_percentage_is_kept() -> None:
-    counts = parse_file("perf_6.2_multiplexed.jsonl")
-    assert counts["cycles"].running_percent == 58.33
-    assert counts["LLC-loads"].status == "not_counted"
+    intel = parse_file("perf_6.8_intel.jsonl")
+    assert not any(count.user_only for count in intel.values())
+    assert intel["task-clock"].value == pytest.approx(1000213417)  # [ns], whatever the unit was
+    # with the kernel's modifier beside it; other keys may come and go
+    (count,) = parse_perf('{"event": "cycles:uk", "counter-value": "7", "new": [1]}', "x")
+    assert count == PerfCount("cycles", 7, "counted", None, False)
 
 
 def test_metric_only_objects_and_comments_are_passed_over() -> None:
     text = '# started\n\n{"metric-value" : 0.1, "metric-unit" : "x"}\n{"event": "cycles"}\nnoise\n'
     assert parse_perf(text, "x") == ()
-
-
-def test_several_objects_on_one_line_are_all_read() -> None:
-    assert "L1-dcache-load-misses" in parse_file("perf_5.19_intel.jsonl")
-
-
-def test_unknown_keys_are_accepted_and_missing_ones_too() -> None:
-    (count,) = parse_perf('{"event": "cycles", "counter-value": "7", "new": [1]}', "x")
-    assert count == PerfCount("cycles", 7, "counted", None, False)
 
 
 @pytest.mark.parametrize(

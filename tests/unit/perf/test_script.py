@@ -32,6 +32,8 @@ def test_stacks_are_added_up_by_process_outermost_frame_first() -> None:
     sampled = read("perf_6.1_linux_6.18.txt")
     assert sampled.samples == 9
     assert (sampled.lost, sampled.truncated) == (0, False)
+    assert len(sampled.processes) == 3  # two senders, and the receiver of one of them
+    assert sampled.of(sampled.processes).samples == sampled.samples
     senders = [one for one in sampled.processes.values() if "__send" in str(one.weights)]
     (weight,) = [
         weight
@@ -40,14 +42,6 @@ def test_stacks_are_added_up_by_process_outermost_frame_first() -> None:
     ]
     assert weight == 2 * 500250  # two samples with the same stack, a period each
     assert all(stack.split(";")[0].startswith("_") for stack in senders[0].weights)
-
-
-def test_two_sides_stay_apart() -> None:
-    sampled = read("perf_6.1_linux_6.18.txt")
-    assert len(sampled.processes) == 3  # two senders, and the receiver of one of them
-    together = sampled.of(sampled.processes)
-    assert together.samples == sampled.samples
-    assert together.weight == sum(one.weight for one in sampled.processes.values())
 
 
 def test_names_with_spaces_and_brackets_of_tasks_and_files() -> None:
@@ -62,6 +56,8 @@ def test_samples_without_call_chains() -> None:
     sampled = read("perf_6.1_without_chains.txt")
     assert only(sampled) == {"[unknown]": 3, "work": 1}  # a sample without a period counts once
     assert not sampled.truncated
+    assert only(read_text("sender 5/5 1.5: 100 cpu-clock: \n\n")) == {"[unknown]": 100}
+    assert read_text("") == Sampled()
 
 
 def test_header_lines_and_missing_periods_of_old_versions() -> None:
@@ -92,12 +88,6 @@ def test_inlined_frames_offsets_cycles_and_lost_samples() -> None:
     }
 
 
-def test_a_full_buffer_is_told_between_samples() -> None:
-    sampled = read("perf_6.1_lost.txt")
-    assert (sampled.samples, sampled.lost, sampled.truncated) == (2, 76, False)
-    assert {stack.split(";")[-1] for stack in only(sampled)} == {"burn", "__schedule_[k]"}
-
-
 @pytest.mark.parametrize("kept", [0.2, 0.5, 0.9, 0.999])
 def test_a_cut_off_text_loses_only_its_last_sample(kept: float) -> None:
     text = (DATA / "perf_6.1_linux_6.18.txt").read_text()
@@ -108,14 +98,6 @@ def test_a_cut_off_text_loses_only_its_last_sample(kept: float) -> None:
     assert sampled.truncated
     for pid, stacks in sampled.processes.items():
         assert stacks.weights.keys() <= whole.processes[pid].weights.keys()
-
-
-def test_an_empty_text_has_no_samples() -> None:
-    assert read_text("") == Sampled()
-
-
-def test_a_sample_without_any_frame_is_unknown() -> None:
-    assert only(read_text("sender 5/5 1.5: 100 cpu-clock: \n\n")) == {"[unknown]": 100}
 
 
 def test_a_foreign_line_is_named_by_its_number() -> None:

@@ -53,8 +53,5 @@ def test_drops_of_a_device_that_was_not_counted_are_missing_and_not_0() -> None:
     row = make_table([derive_row(cast("Record", over_wire()))]).iloc[0]
     assert (row["sender_device_rx_errors"], row["sender_device_tx_carrier_errors"]) == (1, 7)
     assert row[[name for name in row.index if name.startswith("receiver_device_")]].isna().all()
-
-
-def test_within_one_machine_there_are_no_values() -> None:
-    row = make_table([derive_row(cast("Record", sample_record()))]).iloc[0]
+    row = make_table([derive_row(cast("Record", sample_record()))]).iloc[0]  # within one machine
     assert row[[column.name for column in machine_columns()]].isna().all()

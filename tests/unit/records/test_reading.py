@@ -13,13 +13,7 @@ from copycost.errors import DataError
 from copycost.records.aside import LOST
 from copycost.records.derive import derive_row
 from copycost.records.reading import UNUSABLE, read_all
-from copycost.records.record import (
-    Record,
-    check_record,
-    load_record,
-    read_record,
-    write_record,
-)
+from copycost.records.record import Record, check_record, load_record, read_record, write_record
 from copycost.records.table import make_table
 from tests.mutations import mutated_texts, mutated_trees
 
@@ -44,30 +38,16 @@ def windowless(record: dict[str, Any]) -> None:
     window["end_ns"] = window["half_ns"] = window["start_ns"]
 
 
+CYCLES = ("observed", "perf_stat", "sender", "events", "cycles", "value")
+
+
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
-        (
-            scaled("driver", "receiver", "total", "bytes", by=3),
-            "4718592000 bytes were received in all, 1572",
-        ),
-        (
-            scaled("driver", "receiver", "in_window", "first_half_bytes", by=3),
-            "first_half_share is 1.5, which cannot be",
-        ),
-        (
-            scaled("observed", "perf_stat", "receiver", "events", "cycles", "value", by=-1),
-            "receiver_cycles is -3000000000.0, which cannot be",
-        ),
-        (
-            scaled("observed", "perf_stat", "sender", "events", "cycles", "value", by=float("inf")),
-            "sender_cycles is inf, which cannot be",
-        ),
+        (scaled("driver", "receiver", "total", "bytes", by=3), "4718592000 bytes were received"),
+        (scaled(*CYCLES, by=float("inf")), "sender_cycles is inf, which cannot be"),
         (windowless, "the receiver's window lasts 0 ns"),
-        (
-            scaled("driver", "sender", "zero_copy", "copied", by=2),
-            "zc_copied_share is 1.5, which cannot be",
-        ),
+        (scaled("driver", "sender", "zero_copy", "copied", by=2), "zc_copied_share is 1.5, which"),
     ],
 )
 def test_what_no_machine_can_give_is_refused(
@@ -98,16 +78,11 @@ def changed(*path: str, by: float) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "record",
     [
-        # held up between two counters, five messages were sent meanwhile
-        changed("driver", "sender", "in_window", "messages", by=0.99975),
         # waited for a CPU between the look at one clock and at the other
         changed("driver", "sender", "process", "cpu_ns", by=1.5),
-        changed("driver", "sender", "process", "user_ns", by=9),
         changed("observed", "perf_stat", "sender", "events", "task_clock_ns", "value", by=3),
         # idle, whose parts are rounded each
         on_a_wire(busy_ns=-10),
-        # more CPUs than there were at the start
-        on_a_wire(busy_ns=9 * 10**15),
     ],
 )
 def test_what_is_odd_is_a_row_like_any_other(record: dict[str, Any]) -> None:
@@ -155,11 +130,7 @@ def test_a_record_that_cannot_be_used_costs_itself_alone(
     damage(paths[0])
     left = paths[0].read_bytes() if paths[0].exists() else None
     rows = read_all(paths, derive_row)
-    assert [row["status"] for row in make_table(rows).to_dict("records")] == [
-        "failed",
-        "measured",
-        "measured",
-    ]
+    assert make_table(rows)["status"].tolist() == ["failed", "measured", "measured"]
     reason = str(rows[0]["reason"])
     assert reason.startswith(LOST)
     assert why in reason
@@ -171,12 +142,6 @@ def test_a_record_that_cannot_be_used_costs_itself_alone(
     # what lies in its place is a record like any other, and nothing is set aside twice
     assert read_record(paths[0])["reason"] == reason
     assert read_all(paths, derive_row) == rows
-
-
-def test_a_table_of_nothing_but_lost_records_is_a_table(tmp_path: Path) -> None:
-    path = saved(tmp_path, sample_record())
-    path.write_text("{")
-    assert make_table(read_all([path], derive_row))["status"].tolist() == ["failed"]
 
 
 @pytest.mark.slow

@@ -11,13 +11,7 @@ import yaml
 from sample_records import sample_record
 
 from copycost.errors import DataError, ParseError
-from copycost.records.record import (
-    SCHEMA_PATH,
-    check_record,
-    host_digest,
-    read_record,
-    write_record,
-)
+from copycost.records.record import SCHEMA_PATH, check_record, read_record, write_record
 
 SCHEMA = yaml.safe_load(SCHEMA_PATH.read_text())
 RECORD = sample_record()
@@ -25,23 +19,13 @@ RECORD = sample_record()
 # how a record can be wrong: where, and what is put there (None: the key is taken away)
 WRONG = {
     "unknown key": (["colour"], "red"),
-    "unknown key below": (["driver", "sender", "in_window", "packets"], 1),
-    "missing key": (["boot_id"], None),
     "missing key below": (["driver", "receiver", "window", "half_ns"], None),
     "unknown status": (["status"], "good"),
     "negative count": (["driver", "sender", "in_window", "bytes"], -1),
     "text for a number": (["cell", "msg_bytes"], "64KiB"),
-    "zero for a status": (["observed", "perf_stat", "sender", "events", "cycles", "status"], 0),
     "fraction for a count": (["start_ns"], 1.5),
-    "true for a count": (["end_ns"], True),
-    "unknown event status": (
-        ["observed", "perf_stat", "sender", "events", "cycles", "status"],
-        "zero",
-    ),
-    "unknown warning": (["warnings"], [{"code": "odd", "detail": ""}]),
     "another version": (["schema_version"], 2),
     "unknown working set": (["cell", "working_set"], "64KiB"),
-    "no name of a receiver": (["cell", "receiver"], "No body"),
     "no digest": (["host_digest"], "abc"),
 }
 
@@ -58,13 +42,6 @@ def changed(path: list[str], value: object) -> dict[str, Any]:
     return record
 
 
-def test_a_whole_record_comes_back_as_it_was(tmp_path: Path) -> None:
-    path = tmp_path / "testbed=veth" / "rep=1.json"
-    write_record(RECORD, path)
-    assert read_record(path) == RECORD
-    assert os.listdir(path.parent) == [path.name]  # noqa: PTH208 - hidden files too
-
-
 @pytest.mark.parametrize(("path", "value"), WRONG.values(), ids=WRONG)
 def test_both_validators_refuse_what_breaks_the_schema(path: list[str], value: object) -> None:
     record = changed(path, value)
@@ -73,20 +50,6 @@ def test_both_validators_refuse_what_breaks_the_schema(path: list[str], value: o
         check_record(record, "results/raw/rep=1.json")
     assert str(caught.value).startswith("results/raw/rep=1.json: ")
     assert path[-1] in str(caught.value)
-
-
-def test_skipped_and_failed_records_need_no_measurement() -> None:
-    record = {**RECORD, "status": "skipped", "reason": "why", "remedy": "what to do"}
-    empty = {**dict.fromkeys(("driver", "window", "testbed")), "observed": {}}
-    assert check_record({**record, **empty}, "x")["status"] == "skipped"
-
-
-def test_a_record_cut_off_names_file_line_and_text(tmp_path: Path) -> None:
-    path = tmp_path / "rep=1.json"
-    text = json.dumps(RECORD, indent=1)
-    path.write_text(text[: len(text) // 2])
-    with pytest.raises(ParseError, match=r"rep=1\.json, line \d+: .* near .*; expected one"):
-        read_record(path)
 
 
 @pytest.mark.parametrize(
@@ -118,15 +81,10 @@ def test_a_foreign_json_file_is_a_clear_data_error(tmp_path: Path, content: str)
         read_record(path)
 
 
-def test_a_record_that_breaks_the_schema_is_not_written(tmp_path: Path) -> None:
-    with pytest.raises(DataError):
-        write_record({**RECORD, "status": "good"}, tmp_path / "rep=1.json")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_number_that_json_lacks_is_not_written(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="not a number"):
-        write_record({**RECORD, "wall_s": float("nan")}, tmp_path / "rep=1.json")
+def test_what_is_no_record_and_a_number_that_json_lacks_are_not_written(tmp_path: Path) -> None:
+    for wrong, said in (({"wall_s": float("nan")}, "not a number"), ({"status": "good"}, "one of")):
+        with pytest.raises(DataError, match=said):
+            write_record(RECORD | wrong, tmp_path / "rep=1.json")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -137,15 +95,10 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None
 
 
 def test_a_new_record_takes_the_place_of_the_old_and_of_a_half_written_one(tmp_path: Path) -> None:
-    path = tmp_path / "rep=1.json"
-    (tmp_path / ".rep=1.json.partial").write_text('{"schema_v')
+    path = tmp_path / "testbed=veth" / "rep=1.json"
+    path.parent.mkdir()
+    (path.parent / ".rep=1.json.partial").write_text('{"schema_v')
     path.write_text("old")
     write_record(RECORD, path)
     assert read_record(path) == RECORD
-    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
-
-
-def test_the_host_digest_depends_on_values_alone() -> None:
-    assert host_digest({"a": 1, "b": 2}) == host_digest({"b": 2, "a": 1})
-    assert host_digest({"a": 1}) != host_digest({"a": 2})
-    assert len(host_digest({})) == 64
+    assert os.listdir(path.parent) == [path.name]  # noqa: PTH208 - hidden files too

@@ -8,6 +8,7 @@ import json
 import logging
 import sys
 from pathlib import Path
+from typing import Any
 
 from copycost.config.capabilities import RECEIVERS
 from copycost.config.cells import Cell
@@ -20,6 +21,7 @@ from copycost.hosts.lock import host_lock_path
 from copycost.measure.drivers.choice import driver_of
 from copycost.measure.drivers.programs.driver import DEFAULT_IO_TIMEOUT_S
 from copycost.measure.repetition import Task, measure_repetition
+from copycost.records.column import KEY
 from copycost.records.files import read_json
 from copycost.records.record import write_record
 from copycost.wording.numbers import parse_size
@@ -55,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--study", choices=_STUDIES, default="streams", help="what is measured")
     add("--testbed", choices=TESTBEDS, default="veth", help="where the bytes travel")
     add("--msg-bytes", type=parse_size, default="64KiB", metavar="SIZE", help="message size")
-    add("--threads", type=_count, default=1, metavar="N", help="connections")
+    add("--threads", dest="n_threads", type=_count, default=1, metavar="N", help="connections")
     add("--working-set", type=_working_set, default=HOT, metavar="SIZE", help="hot, cold or size")
     add("--receiver", choices=RECEIVERS, default=RECV, help="how the other side receives")
     add("--placement", choices=PLACEMENTS, default=APART, help="where both ends run")
@@ -78,34 +80,23 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _reference(options: argparse.Namespace) -> tuple[str, Path] | None:
-    name: str | None = options.reference
-    return None if name is None else (name, options.bin / f"sender_{name}")
-
-
-def _peer_path(options: argparse.Namespace, cell: Cell) -> Path:
-    path: Path | None = options.guest if guests_on(cell.testbed) else options.peer
+def _peer(options: argparse.Namespace) -> Any:  # noqa: ANN401 - facts
+    if not away_on(options.testbed):
+        return None
+    path: Path | None = options.guest if guests_on(options.testbed) else options.peer
     if path is None:
-        raise ConfigError(f"--testbed {cell.testbed}: --peer must name one of results/peers")
-    return path
+        raise ConfigError(f"--testbed {options.testbed}: --peer must name one of results/peers")
+    return read_json(path)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure what the command line says and return the exit status."""
     options = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(relativeCreated)6d ms  %(message)s")
-    cell = Cell(
-        options.study,
-        options.testbed,
-        options.implementation,
-        options.msg_bytes,
-        options.threads,
-        options.working_set,
-        options.receiver,
-        options.placement,
-        options.rep,
-    )
+    cell = Cell(**{name: getattr(options, name) for name in KEY})
     receiver = options.bin / f"receiver_{cell.receiver}"
+    beside: str | None = options.reference
+    asks = cell.study == "round_trips"
     settings = Settings(
         warmup_s=options.warmup,
         duration_s=options.duration,
@@ -113,24 +104,19 @@ def main(arguments: list[str] | None = None) -> int:
         sender_cpus=options.sender_cpus,
         receiver_cpus=options.receiver_cpus,
         fresh=options.fresh,
-        mode="request_response" if cell.study == "round_trips" else "stream",
-        interval_ns=options.interval * 1000 if cell.study == "round_trips" else 0,
+        mode="request_response" if asks else "stream",
+        interval_ns=options.interval * 1000 if asks else 0,
+    )
+    driver = driver_of(
+        cell.implementation,
+        options.bin / f"sender_{cell.strategy}",
+        receiver if receives_on(cell.testbed) else None,
+        options.io_timeout,
+        (beside, options.bin / f"sender_{beside}") if beside else None,
     )
     try:
-        task = Task(
-            cell,
-            settings,
-            read_json(options.host),
-            driver_of(
-                cell.implementation,
-                options.bin / f"sender_{cell.strategy}",
-                receiver if receives_on(cell.testbed) else None,
-                options.io_timeout,
-                _reference(options),
-            ),
-            lock_path=options.lock,
-            peer=read_json(_peer_path(options, cell)) if away_on(cell.testbed) else None,
-        )
+        facts, peer = read_json(options.host), _peer(options)
+        task = Task(cell, settings, facts, driver, lock_path=options.lock, peer=peer)
         record = measure_repetition(task)
         if options.record is None:
             print(json.dumps(record, indent=1))

@@ -9,7 +9,7 @@ Domain = Literal["hardware", "kernel", "clock"]
 
 
 @dataclass(frozen=True, slots=True)
-class PerfEventEntry:
+class Event:
     """What is known of an event.
 
     `domain` is who counts: the processor's own counters, which stand or fall together; the kernel;
@@ -28,59 +28,34 @@ class PerfEventEntry:
     rare: bool = False
 
 
-EVENTS: Mapping[str, PerfEventEntry] = MappingProxyType(
+EVENTS: Mapping[str, Event] = MappingProxyType(
     {
-        "cycles": PerfEventEntry("cycles", "cycles", "CPU cycles", "hardware", per_byte=True),
-        "instructions": PerfEventEntry(
-            "instructions", "instructions", "Instructions", "hardware", per_byte=True
-        ),
-        "l1d_loads": PerfEventEntry(
-            "L1-dcache-loads", "loads", "Loads from the L1 data cache", "hardware"
-        ),
-        "l1d_load_misses": PerfEventEntry(
-            "L1-dcache-load-misses",
-            "misses",
-            "Loads that missed the L1 data cache",
-            "hardware",
-            per_byte=True,
-            level="L1d load misses",
-        ),
-        "llc_loads": PerfEventEntry(
-            "LLC-loads", "loads", "Loads that reached the last-level cache", "hardware"
-        ),
-        "llc_load_misses": PerfEventEntry(
-            "LLC-load-misses",
-            "misses",
-            "Loads that missed the last-level cache",
-            "hardware",
-            per_byte=True,
-            level="LLC load misses",
-        ),
-        "cache_misses": PerfEventEntry(
-            "cache-misses",
-            "misses",
-            "Cache misses as the processor's maker defines them",
-            "hardware",
-            per_byte=True,
-            level="cache misses",
-        ),
-        "context_switches": PerfEventEntry(
-            "context-switches", "count", "Context switches", "kernel", in_kernel=True, rare=True
-        ),
-        "cpu_migrations": PerfEventEntry(
-            "cpu-migrations", "count", "Moves to another CPU", "kernel", in_kernel=True, rare=True
-        ),
-        "page_faults": PerfEventEntry("page-faults", "count", "Page faults", "kernel", rare=True),
-        "task_clock_ns": PerfEventEntry("task-clock", "ns", "CPU time", "clock"),
-        "ref_cycles": PerfEventEntry(
-            "msr/tsc/",
-            "reference cycles",
-            "Ticks of the time-stamp counter while running",
-            "clock",
-            per_byte=True,
-        ),
+        "cycles": Event("cycles", "cycles", "CPU cycles", "hardware", per_byte=True),
+        "instructions": Event("instructions", "instructions", "Instructions", "hardware",
+                              per_byte=True),
+        "l1d_loads": Event("L1-dcache-loads", "loads", "Loads from the L1 data cache", "hardware"),
+        "l1d_load_misses": Event("L1-dcache-load-misses", "misses",
+                                 "Loads that missed the L1 data cache", "hardware",
+                                 per_byte=True, level="L1d load misses"),
+        "llc_loads": Event("LLC-loads", "loads", "Loads that reached the last-level cache",
+                           "hardware"),
+        "llc_load_misses": Event("LLC-load-misses", "misses",
+                                 "Loads that missed the last-level cache", "hardware",
+                                 per_byte=True, level="LLC load misses"),
+        "cache_misses": Event("cache-misses", "misses",
+                              "Cache misses as the processor's maker defines them", "hardware",
+                              per_byte=True, level="cache misses"),
+        "context_switches": Event("context-switches", "count", "Context switches", "kernel",
+                                  in_kernel=True, rare=True),
+        "cpu_migrations": Event("cpu-migrations", "count", "Moves to another CPU", "kernel",
+                                in_kernel=True, rare=True),
+        "page_faults": Event("page-faults", "count", "Page faults", "kernel", rare=True),
+        "task_clock_ns": Event("task-clock", "ns", "CPU time", "clock"),
+        "ref_cycles": Event("msr/tsc/", "reference cycles",
+                            "Ticks of the time-stamp counter while running", "clock",
+                            per_byte=True),
     }
-)
+)  # fmt: skip
 """By their names in records and tables."""
 
 PERF_EVENTS: Mapping[str, str] = MappingProxyType(

@@ -25,12 +25,8 @@ def record(
         "in_window": {"bytes": 125_000_000},
         "process": {"cpu_ns": 7 * SECOND_NS // 10},
     }
-    usage = {
-        "window_ns": window_ns,
-        "cpu_ns": window_ns // 2,
-        "waiting_ns": 3 * window_ns // 2,
-        "read_bytes": None,
-    }
+    usage = {"window_ns": window_ns, "cpu_ns": window_ns // 2, "read_bytes": None}
+    usage["waiting_ns"] = 3 * window_ns // 2
     side = {"events": {}}
     throttled = None if throttled_ns is None else {"throttled_ns": throttled_ns}
     return {
@@ -46,15 +42,16 @@ def record(
     }
 
 
-def test_a_side_has_cpu_and_a_rate() -> None:
-    rates = rates_of(record())
+def test_a_program_that_nothing_stops_tells_its_cpu_time_itself() -> None:
+    looked = record(window_ns=2 * SECOND_NS)
+    rates = rates_of(looked)
+    assert rates["sender_cpu_percent"] == rates["receiver_cpu_percent"] == pytest.approx(70.0)
     assert rates["bits_per_s"] == rates["sent_bits_per_s"] == 1e9
     assert math.isnan(rates["sender_perf_percent"])
-
-
-def test_a_program_that_nothing_stops_tells_its_cpu_time_itself() -> None:
-    rates = rates_of(record(window_ns=2 * SECOND_NS))
-    assert rates["sender_cpu_percent"] == rates["receiver_cpu_percent"] == pytest.approx(70.0)
+    looked["observed"]["usage"]["sender"] = None  # gone before our look
+    rates = rates_of(looked)
+    assert rates["sender_cpu_percent"] == pytest.approx(70.0)
+    assert math.isnan(rates["sender_waiting_percent"])
 
 
 def test_the_cpu_time_of_a_stopped_program_is_what_we_saw() -> None:
@@ -62,14 +59,6 @@ def test_the_cpu_time_of_a_stopped_program_is_what_we_saw() -> None:
     assert rates["sender_cpu_percent"] == 50.0
     assert rates["receiver_cpu_percent"] == pytest.approx(70.0)  # nobody stops the receiver
     assert math.isnan(rates["sent_bits_per_s"])
-
-
-def test_of_a_program_that_was_gone_the_waiting_is_not_known() -> None:
-    gone = record()
-    gone["observed"]["usage"]["sender"] = None
-    rates = rates_of(gone)
-    assert rates["sender_cpu_percent"] == pytest.approx(70.0)
-    assert math.isnan(rates["sender_waiting_percent"])
 
 
 @pytest.mark.parametrize(

@@ -7,18 +7,11 @@ import pytest
 
 from copycost.config.variants import VARIANTS
 from copycost.errors import HostError
-from copycost.measure.simulated.caches import Caches, Level
 from copycost.measure.simulated.cell import SimulatedCell, loaded_part
 from copycost.measure.simulated.machine import SimulatedMachine, copy_words
 from copycost.measure.simulated.snapshot import symbol_table
 
 PROGRAM = Path("results/bin/sender_two_copy")
-
-
-def test_the_last_word_on_a_feature_of_the_processor_counts() -> None:
-    assert SimulatedMachine().cpu == "max,-erms,-rdrand,-rdseed,-la57"
-    machine = SimulatedMachine(cpu_features=("+erms", "-avx2"))
-    assert machine.cpu == "max,-rdrand,-rdseed,-la57,+erms,-avx2"
 
 
 def test_the_memory_of_a_copy_is_its_own() -> None:
@@ -29,6 +22,11 @@ def test_the_memory_of_a_copy_is_its_own() -> None:
     assert shared.replace("share=on", "share=off") == private
     assert "nokaslr" in machine.all_kernel_arguments
     assert machine.boot_words(Path("k"), Path("i"))[-1].endswith(" init_on_alloc=0")
+    words = copy_words({"cell": Path("/tmp/a,b")})
+    assert words[-2:] == ["-fw_cfg", "name=opt/copycost/cell,file=/tmp/a,,b"]
+    # the last word on a feature of the processor counts
+    other = SimulatedMachine(cpu_features=("+erms", "-avx2"))
+    assert other.cpu == "max,-rdrand,-rdseed,-la57,+erms,-avx2"
 
 
 def test_whether_pages_are_zeroed_is_said_once_and_by_the_variant_last() -> None:
@@ -38,18 +36,6 @@ def test_whether_pages_are_zeroed_is_said_once_and_by_the_variant_last() -> None
 
     assert words() == ["init_on_alloc=1"]
     assert words(*VARIANTS["no_zeroing"].kernel_arguments) == ["init_on_alloc=0"]
-
-
-def test_files_are_handed_over_by_name() -> None:
-    words = copy_words({"cell": Path("/tmp/a,b")})
-    assert words[-2:] == ["-fw_cfg", "name=opt/copycost/cell,file=/tmp/a,,b"]
-
-
-def test_the_plugin_is_told_the_caches() -> None:
-    caches = Caches(Level(32768, 8), Level(1 << 20, 16), Level(11 << 20, 11), 64, "next_line")
-    assert caches.words() == [
-        "l1d=32768:8", "l2=1048576:16", "llc=11534336:11", "line=64", "prefetcher=next_line",
-    ]  # fmt: skip
 
 
 def test_a_cell_over_loopback_has_two_sides() -> None:
@@ -85,9 +71,6 @@ ffffffff81000000 t first
         "ffffffff81000000 first\nffffffff81000100 alias\nffffffff81000100 second\n"
         "ffffffffc0000000 in_module\n"
     )
-
-
-def test_symbols_without_addresses_are_refused() -> None:
     with pytest.raises(HostError, match="names no function's address"):
         symbol_table("0000000000000000 T first\n")
 

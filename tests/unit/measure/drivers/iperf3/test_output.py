@@ -1,11 +1,15 @@
 """iperf3's JSON, and the faults it is known for."""
 
+import json
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from copycost.errors import ParseError
+from copycost.hosts.host import Program
+from copycost.measure.drivers.iperf3.driver import _Process, _report_of
 from copycost.measure.drivers.iperf3.output import (
     Interval,
     intervals_of,
@@ -13,6 +17,8 @@ from copycost.measure.drivers.iperf3.output import (
     udp_totals,
     within,
 )
+from copycost.measure.drivers.protocol import NoMeasurement
+from copycost.records.record import Disturbance
 
 DATA = Path(__file__).parents[4] / "data" / "iperf3"
 
@@ -52,18 +58,10 @@ def test_values_that_are_no_numbers_become_none(printed: str) -> None:
     assert odd
     assert udp_totals(parsed).lost_percent is None
     assert udp_totals(parsed).sent == 135030
-
-
-def test_an_interval_with_nan_bytes_is_left_out() -> None:
-    parsed, odd = parse_json(text("tcp_client").replace("2368471040", "-nan"), "client")
-    assert odd
-    assert len(intervals_of(parsed, "client")) == 1
-
-
-def test_nan_in_a_name_is_no_value() -> None:
-    parsed, odd = parse_json('{"title": "nan, or not", "host": "-nan"}', "client")
-    assert not odd
-    assert parsed == {"title": "nan, or not", "host": "-nan"}
+    # an interval without its bytes is left out; a name is no value
+    parsed, odd = parse_json(text("tcp_client").replace("2368471040", printed), "client")
+    assert (odd, len(intervals_of(parsed, "client"))) == (True, 1)
+    assert parse_json(f'{{"title": "{printed}, or not"}}', "client")[1] is False
 
 
 @pytest.mark.parametrize("kept", [0.0, 0.3, 0.99])
@@ -71,9 +69,6 @@ def test_truncated_output_is_an_error_that_shows_its_end(kept: float) -> None:
     whole = text("tcp_client")
     with pytest.raises(ParseError, match=r"the iperf3 client.*end:"):
         parse_json(whole[: int(len(whole) * kept)], "the iperf3 client")
-
-
-def test_output_that_is_no_object_is_an_error() -> None:
     with pytest.raises(ParseError, match="expected a JSON object"):
         parse_json("[1, 2]", "client")
 
@@ -85,14 +80,10 @@ def test_an_old_version_without_a_field_is_named(lacking: str) -> None:
     parsed["start"]["version"] = "iperf 3.0.1"
     with pytest.raises(ParseError, match=rf"iperf 3\.0\.1 printed no .*{lacking}.*newer"):
         intervals_of(parsed, "client")
-
-
-@pytest.mark.parametrize("intervals", [None, [], [{"streams": []}]])
-def test_output_without_intervals_is_an_error(intervals: object) -> None:
-    parsed = content("tcp_client")
-    parsed["intervals"] = intervals
-    with pytest.raises(ParseError, match="printed no intervals"):
-        intervals_of(parsed, "client")
+    for nothing in (None, [], [{"streams": []}]):
+        parsed["intervals"] = nothing
+        with pytest.raises(ParseError, match="printed no intervals"):
+            intervals_of(parsed, "client")
 
 
 def test_only_whole_intervals_of_the_window_count() -> None:
@@ -101,7 +92,7 @@ def test_only_whole_intervals_of_the_window_count() -> None:
     assert within(intervals, 0.31, 0.39) == ()
 
 
-@pytest.mark.parametrize("value", ["12", True, [], 10**400, -(10**25), {"a": 1}])
+@pytest.mark.parametrize("value", ["12", True, 10**400, -(10**25)])
 def test_what_is_no_number_is_refused(value: object) -> None:
     parsed = content("udp_client")
     parsed["intervals"][0]["sum"]["bytes"] = value
@@ -110,3 +101,20 @@ def test_what_is_no_number_is_refused(value: object) -> None:
     parsed["end"]["sum"]["lost_percent"] = value
     with pytest.raises(ParseError, match="expected a number"):
         udp_totals(parsed)
+
+
+def test_what_is_no_measurement_is_a_reason_and_nan_only_a_warning() -> None:
+    def report(printed: str, warnings: list[Disturbance]) -> dict[str, Any]:
+        program = SimpleNamespace(output=lambda: printed)
+        return _report_of(_Process("client", cast("Program", program)), warnings)
+
+    for printed, reason in (
+        (text("tcp_client")[:500], "the iperf3 client: .*, expected|end: "),
+        ('{"error": "control socket has closed unexpectedly"}', "control socket has closed"),
+    ):
+        with pytest.raises(NoMeasurement, match=reason):
+            report(printed, [])
+    warnings: list[Disturbance] = []
+    found = report(text("udp_client").replace("61.470784270162184", "-nan"), warnings)
+    assert [warning["code"] for warning in warnings] == ["iperf3_nan"]
+    assert json.dumps(found, allow_nan=False)

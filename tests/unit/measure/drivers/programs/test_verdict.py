@@ -1,17 +1,157 @@
-"""Why a repetition failed, and what helps, from what the programs said at their end."""
+"""Why a repetition failed or its window is no measurement, and what helps."""
 
+from collections.abc import Iterator
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
+from setups import HOST
 
+from copycost.errors import HostError
 from copycost.hosts.host import Program
 from copycost.hosts.launch import Launch
 from copycost.hosts.side import SideName
-from copycost.measure.drivers.programs.conversation import SideEnded
-from copycost.measure.drivers.programs.side import RunningSide
-from copycost.measure.drivers.programs.verdict import judge
-from copycost.measure.drivers.protocol import AGAIN
+from copycost.measure.drivers.programs.conversation import SideEnded, SideSilent
+from copycost.measure.drivers.programs.disturbance import own_disturbances
+from copycost.measure.drivers.programs.driver import _report_of
+from copycost.measure.drivers.programs.side import RunningSide, end_sides
+from copycost.measure.drivers.programs.verdict import (
+    judge,
+    judge_traffic,
+    judge_windows,
+    unexplained,
+)
+from copycost.measure.drivers.protocol import AGAIN, MissedWindow, Verdict
+
+MS = 10**6
+PLANNED = {"planned_start_ns": 1000 * MS, "planned_end_ns": 1200 * MS,
+           "start_ns": 1000 * MS, "end_ns": 1200 * MS,
+           "perf_enable_ns": None, "perf_disable_ns": None}  # fmt: skip
+
+
+def window(**more: int) -> dict[str, Any]:
+    return {"window": {**PLANNED, **more}}
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        # as 64 threads on two CPUs had it: perf counted 560 ms, the bytes were those of 0.3 ms
+        {"start_ns": 1561 * MS, "end_ns": 1561 * MS + 300_000},
+        {"end_ns": 1301 * MS},
+        {"perf_disable_ns": 134 * MS},
+    ],
+)
+def test_a_window_of_which_less_than_half_is_left_is_no_measurement(late: dict[str, int]) -> None:
+    verdict = judge_windows({"sender": window(), "receiver": window(**late)})
+    assert verdict is not None
+    assert verdict.status == "failed"
+    assert "the receiver's window came" in verdict.reason
+    assert "measure.duration_s" in verdict.remedy
+    little = window(start_ns=1090 * MS, end_ns=1290 * MS, perf_disable_ns=9 * MS)
+    assert judge_windows({"sender": little, "receiver": window()}) is None
+
+
+@pytest.mark.parametrize(
+    ("late", "warned"),
+    [
+        # perf in an emulated guest, of which its counts still stand for the window
+        ({"start_ns": 1006 * MS, "perf_enable_ns": 6 * MS, "perf_disable_ns": 3 * MS}, []),
+        ({"start_ns": 1009 * MS, "perf_enable_ns": 6 * MS}, ["window_edge_late"]),
+        ({"start_ns": 1012 * MS, "perf_enable_ns": 12 * MS}, ["window_edge_late"]),
+        ({"end_ns": 1205 * MS}, ["window_edge_late"]),
+    ],
+)
+def test_what_perf_takes_is_no_lateness_as_long_as_its_counts_stand_for_the_window(
+    late: dict[str, int], warned: list[str]
+) -> None:
+    sender = {**window(), "round_trip": None, "service_time": {"samples": 1000}}
+    found = own_disturbances(sender, window(**late), None)
+    assert [one["code"] for one in found] == warned
+
+
+WINDOW_NS = 10**9
+
+
+def side(in_window: int, total: int, n_threads: int = 1) -> dict[str, Any]:
+    return {
+        "window": {"start_ns": 0, "half_ns": WINDOW_NS // 2, "end_ns": WINDOW_NS},
+        "in_window": {"bytes": in_window},
+        "total": {"bytes": total},
+        "threads": [{}] * n_threads,
+    }
+
+
+def round_trips(
+    n_made: int, interval_us: int, n_threads: int = 1, first_half: float = 0.5
+) -> Verdict | None:
+    sender = side(100 * n_made, 100 * n_made, n_threads) | {"options": {"msg_bytes": 100}}
+    sender["in_window"] |= {"messages": n_made, "first_half_bytes": first_half * 100 * n_made}
+    return judge_traffic({"sender": sender, "receiver": side(n_made, n_made)}, interval_us * 1000)
+
+
+def test_a_window_in_which_nothing_arrives_is_no_measurement() -> None:
+    # as zero_copy has it with a send buffer of 1 KiB: each message waits for a delayed ACK
+    verdict = judge_traffic({"sender": side(65536, 10**6), "receiver": side(0, 10**6)}, 0)
+    assert verdict is not None
+    assert verdict.status == "failed"
+    assert "nothing arrived in the window of 1 s" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    "reports",
+    [
+        {"sender": side(1, 1)},  # sink: nobody receives
+        {"sender": side(0, 0), "receiver": side(0, 0)},  # null, which sends nothing at all
+    ],
+)
+def test_whatever_arrives_is_one(reports: dict[Any, Any]) -> None:
+    assert judge_traffic(reports, 0) is None
+
+
+@pytest.mark.parametrize(("n_made", "n_threads"), [(1147, 1), (940, 1), (2 * 940, 2)])
+def test_requests_that_fall_behind_their_due_times_are_no_measurement(
+    n_made: int, n_threads: int
+) -> None:
+    verdict = round_trips(n_made, 1 if n_made == 1147 else 1000, n_threads)
+    assert verdict is not None
+    assert verdict.status == "failed"
+    assert f"only {n_made} were made" in verdict.reason
+    assert "measure.interval_us" in verdict.remedy
+
+
+@pytest.mark.parametrize(
+    ("n_made", "n_threads", "first_half"),
+    # a host that stops for a moment makes no queue that grows
+    [(960, 1, 0.5), (1004, 1, 0.5), (2000, 2, 0.5), (900, 1, 500 / 900), (900, 1, 400 / 900)],
+)
+def test_requests_that_keep_up_but_for_a_moment_are_one(
+    n_made: int, n_threads: int, first_half: float
+) -> None:
+    assert round_trips(n_made, 1000, n_threads, first_half) is None
+
+
+@pytest.fixture
+def deaf() -> Iterator[RunningSide]:
+    """A sender that neither says anything nor ends when it is told to."""
+    program = HOST.start(Launch(("sleep", "60"), "sleep", control=True))
+    yield RunningSide("sender", program)
+    program.end()
+    program.close()
+
+
+@pytest.mark.parametrize("error", [HostError("no counters here"), SideSilent("no word")])
+def test_whom_we_had_to_kill_is_not_what_went_wrong(deaf: RunningSide, error: HostError) -> None:
+    end_sides([deaf], grace_s=0)
+    assert judge(error, [deaf]).reason == str(error)
+
+
+def test_a_side_that_somebody_killed_is_named_with_the_signal(deaf: RunningSide) -> None:
+    deaf.program.signal(9)
+    deaf.program.wait(60)
+    verdict = judge(SideEnded("sender", "window"), [deaf])
+    assert verdict.reason == "the sender was killed by SIGKILL during the window"
+    assert "out-of-memory" in verdict.remedy
 
 
 def ended(name: SideName, code: int, said: str) -> RunningSide:
@@ -46,3 +186,33 @@ def test_who_is_kept_out_over_a_wire_is_told_to_let_connections_in(
     assert said in verdict.reason
     assert verdict.remedy.startswith("let TCP connections") == named
     assert verdict.remedy.endswith(AGAIN)
+
+
+@pytest.mark.parametrize(
+    ("said", "again"),
+    [
+        ("connection 0: the sender closed it before the end of the window", True),
+        ("pattern: Cannot allocate memory", False),
+    ],
+)
+def test_an_end_without_a_reason_is_none_for_giving_up(said: str, again: bool) -> None:
+    sides = []
+    for name, script in (
+        ("sender", "sleep 60"),
+        ("receiver", f"echo 'receiver: {said}' >&2; exit 1"),
+    ):
+        launch = Launch(("env", "sh", "-c", script), "sh", control=True)  # env in the place of perf
+        sides.append(RunningSide(name, HOST.start(launch)))
+    sides[1].program.wait(60)
+    end_sides(sides, grace_s=0)
+    assert unexplained(sides) is again
+    for side in sides:
+        side.program.close()
+
+
+def test_an_end_without_a_result_is_measured_again() -> None:
+    program = HOST.start(Launch(("env", "true"), "true", control=True))  # env in the place of perf
+    program.wait(60)
+    with pytest.raises(MissedWindow):
+        _report_of(RunningSide("sender", program))
+    program.close()
