@@ -25,8 +25,7 @@ from c.harness import (
 
 from copycost.build.toolchain import compile_program
 from copycost.errors import HostError
-from copycost.measure.simulated.caches import Caches, Level
-from copycost.measure.simulated.cell import Simulated, SimulatedCell, simulate
+from copycost.measure.simulated.cell import Caches, Level, Simulated, SimulatedCell, simulate
 from copycost.measure.simulated.image import simulated_image
 from copycost.measure.simulated.machine import SimulatedMachine
 from copycost.measure.simulated.snapshot import Snapshot, save_guest

@@ -1,8 +1,7 @@
 from pathlib import Path
 
-from copycost.records.collect import collect_tables
 from copycost.records.record import read_record
-from copycost.records.table import read_table
+from copycost.records.table import collect_tables, read_table
 from tools.synthetic import write_synthetic_records
 
 CAPTURED = Path(__file__).parents[1] / "data" / "records"

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from copycost.errors import HostError
-from copycost.records.collect import collect_tables
 from copycost.records.record import Record
+from copycost.records.table import collect_tables
 from tools.bench.rows import Limit, Row
 from tools.bench.timing import timed
 from tools.synthetic import write_synthetic_records

@@ -4,7 +4,8 @@ import sys
 from pathlib import Path
 
 from copycost.config.cells import RAW_ROOT
-from copycost.records.collect import collect_tables, foreign_files
+from copycost.records.reading import foreign_files
+from copycost.records.table import collect_tables
 from copycost.snakefile.logs import log_to_file
 
 log_to_file(snakemake.log[0])

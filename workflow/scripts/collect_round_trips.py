@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from copycost.config.cells import RAW_ROOT
-from copycost.records.collect import foreign_files
+from copycost.records.reading import foreign_files
 from copycost.snakefile.logs import log_to_file
 from copycost.studies.round_trips.table import collect_round_trips
 

@@ -12,9 +12,9 @@ from copycost.config.cells import Cell
 from copycost.errors import DataError
 from copycost.records.aside import LOST
 from copycost.records.derive import derive_row
-from copycost.records.reading import UNUSABLE, read_all
+from copycost.records.reading import UNUSABLE, foreign_files, read_all
 from copycost.records.record import Record, check_record, load_record, read_record, write_record
-from copycost.records.table import make_table
+from copycost.records.table import collect_tables, make_table, read_table
 from tests.mutations import mutated_texts, mutated_trees
 
 CAPTURED = sorted((Path(__file__).parents[2] / "data" / "records").glob("*.json"))
@@ -142,6 +142,28 @@ def test_a_record_that_cannot_be_used_costs_itself_alone(
     # what lies in its place is a record like any other, and nothing is set aside twice
     assert read_record(paths[0])["reason"] == reason
     assert read_all(paths, derive_row) == rows
+
+
+def test_records_of_the_grid_are_rows_in_both_files_and_foreign_files_are_warned_of(
+    tmp_path: Path,
+) -> None:
+    paths = [
+        saved(tmp_path, sample_record(name, rep=rep, start_ns=(10 * rep + i) * 2 * 10**9))
+        for i, name in enumerate(("one_copy", "two_copy", "zero_copy"))
+        for rep in (1, 2)
+    ]
+    saved(tmp_path, sample_record("one_copy", rep=1, status="failed", start_ns=500 * 10**9))
+    saved(tmp_path, sample_record(msg_bytes=512))  # a size that the grid no longer has
+    raw = tmp_path / "results/raw"
+    (raw / "notes.txt").write_text("mine")
+    (paths[0].parent / ".rep=1.json.partial").write_text("{")
+    names = [Path(sentence.partition(": ")[0]).name for sentence in foreign_files(raw)]
+    assert names == ["notes.txt", ".rep=1.json.partial"]
+    collect_tables(paths, tmp_path / "cells.csv", tmp_path / "cells.parquet")
+    for name in ("cells.csv", "cells.parquet"):
+        table = read_table(tmp_path / name)
+        assert table["rep"].tolist() == [1, 2] * 3
+        assert table["status"].tolist().count("failed") == 1
 
 
 @pytest.mark.slow

@@ -45,12 +45,7 @@ from copycost.observers.hypervisor import Hypervisor
 from copycost.observers.kernel_counters import KernelCounters
 from copycost.observers.perf_stat import PerfStat
 from copycost.observers.protocol import WindowObserver
-from copycost.records.record import (
-    SCHEMA_VERSION,
-    Record,
-    host_digest,
-    prepare_check,
-)
+from copycost.records.record import SCHEMA_VERSION, Record, host_digest, prepare_check
 from copycost.testbeds.testbed import Testbed
 
 _MOST_WINDOWS = 4
@@ -140,8 +135,7 @@ def _verdict_of(error: CopycostError) -> Verdict:
 
 def _conclude(record: Record, verdict: Verdict) -> None:
     record["status"] = verdict.status
-    record["reason"] = verdict.reason
-    record["remedy"] = verdict.remedy
+    record["reason"], record["remedy"] = verdict.reason, verdict.remedy
     _log.warning("%s: %s; %s", verdict.status, verdict.reason, verdict.remedy)
 
 
@@ -266,11 +260,9 @@ def _watch(record: Record, task: Task, setup: Setup, observers: Sequence[WindowO
 
 def _testbed_facts(testbed: Testbed, facts: Mapping[SideName, Mapping[str, Any]]) -> dict[str, Any]:
     """Return what a record says of the testbed."""
+    told = ("kind", "isolation", "mtu_bytes", "offloads")
     entry = {
-        "kind": testbed.kind,
-        "isolation": testbed.isolation,
-        "mtu_bytes": testbed.mtu_bytes,
-        "offloads": testbed.offloads,
+        **{name: getattr(testbed, name) for name in told},
         "addresses": list(testbed.addresses),
         "machines": {side: _machine_facts(testbed.hosts[side], facts[side]) for side in SIDES},
     }

@@ -113,14 +113,13 @@ def _of_hypervisors_ns(seen: Mapping[str, Any] | None) -> int:
 def _require_looks(used: Mapping[SideName, Usage | None], window: Window) -> None:
     """Refuse what was read of processes at times that have little to do with the window's edges."""
     for side, one in used.items():
-        if one is None or abs(one.at_ns / 1e9 / window.length_s - 1.0) <= _LONGEST_LOOK:
-            continue
-        reason = (
-            f"the {side} was watched for {one.at_ns / 1e9:.3f} s, while the window is"
-            f" {window.length_s:.3f} s long: its machine was too busy"
-        )
-        remedy = "end other programs, make the study's duration_s longer, then " + AGAIN
-        raise MissedWindow(Verdict("failed", reason, remedy))
+        if one is not None and abs(one.at_ns / 1e9 / window.length_s - 1.0) > _LONGEST_LOOK:
+            reason = (
+                f"the {side} was watched for {one.at_ns / 1e9:.3f} s, while the window is"
+                f" {window.length_s:.3f} s long: its machine was too busy"
+            )
+            remedy = "end other programs, make the study's duration_s longer, then " + AGAIN
+            raise MissedWindow(Verdict("failed", reason, remedy))
 
 
 def _late_look(seen_ns: int, window: Window) -> list[Disturbance]:

@@ -29,6 +29,7 @@ class CpuLimit(WindowObserver):
 
     name = "cpu_limit"
     takes_any_traffic = True
+    _limit: "_Group | _Signals"
 
     def __init__(self, kind: LimiterKind, offered_percent: float, *, whole: bool) -> None:
         self.stops_programs = kind == "cpulimit"
@@ -36,7 +37,6 @@ class CpuLimit(WindowObserver):
         self._offered_percent = offered_percent
         self._whole = whole
         self._stack = ExitStack()
-        self._limit: _Group | _Signals | None = None
         self._throttled: Throttling | None = None
 
     def prepare(self, testbed: Testbed) -> None:
@@ -60,31 +60,26 @@ class CpuLimit(WindowObserver):
 
     def attach(self, sides: Sequence[Side]) -> None:
         """Begin to limit the senders."""
-        assert self._limit is not None
         for side in sides:
             if side.name == "sender":
                 self._limit.limit(side.host, side.pids)
 
     def at_edges(self) -> Iterable[tuple[Host, Reader]]:
         """Return what notes how often it held back so far."""
-        assert self._limit is not None
         return self._limit.at_edges()
 
     def edge(self) -> None:
         """Note that, and whether the limiter is alive."""
-        assert self._limit is not None
         super().edge()
         self._held = self._held and self._limit.alive()
 
     def traffic_ends(self, sides: Sequence[Side]) -> None:
         """Let the senders come to their end."""
-        assert self._limit is not None
         self._limit.release()
         self._throttled = self._limit.throttled()
 
     def found(self) -> dict[str, Any]:
         """Return the record's entry about the limiter."""
-        assert self._limit is not None
         return {
             "kind": self._limit.description,
             "offered_percent": self._offered_percent,

@@ -132,9 +132,9 @@ class Hypervisor(WindowObserver):
     """Looks at the guests from both sides, and at the whole machine; without guests, at nothing."""
 
     name = "hypervisor"
+    _machine: LocalHost
 
     def __init__(self) -> None:
-        self._machine: LocalHost | None = None
         self._stat: Reader | None = None
         self._watched: list[_Watched] = []
 
@@ -144,7 +144,6 @@ class Hypervisor(WindowObserver):
 
     def prepare(self, testbed: Testbed) -> None:
         """Find the threads; HostError if a hypervisor does not name its threads, or is gone."""
-        assert self._machine is not None
         if not testbed.guests:
             return
         self._stat = self._machine.reader([STAT])
@@ -158,7 +157,7 @@ class Hypervisor(WindowObserver):
         """Return what reads the guests' accounts, and the machine's."""
         for one in self._watched:
             yield from one.at_edges()
-        if self._stat is not None and self._machine is not None:
+        if self._stat is not None:
             yield self._machine, self._stat
 
     def edge(self) -> None:
@@ -174,7 +173,7 @@ class Hypervisor(WindowObserver):
 
     def found(self) -> dict[str, Any] | None:
         """Return the record's entry."""
-        if self._stat is None or self._machine is None:
+        if self._stat is None:
             return None
         begin, end = cpu_times_at(self._stat.edges(), self._machine.constant("SC_CLK_TCK"))
         return {

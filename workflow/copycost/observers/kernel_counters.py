@@ -65,11 +65,6 @@ class _Counted:
     networks: Sequence[Reader]
     device: str | None
 
-    @property
-    def readers(self) -> Sequence[Reader]:
-        """All files."""
-        return [self.common, *self.networks]
-
     def snapshots(self) -> list[KernelSnapshot]:
         """Return what was read at both edges."""
         ticks_per_s = self.machine.constant("SC_CLK_TCK")
@@ -81,15 +76,6 @@ class _Counted:
                 common, networks, cpu_times_at(common, ticks_per_s), strict=True
             )
         ]
-
-    def device_changes(self) -> dict[str, int] | None:
-        """Return the differences of the device's counters."""
-        if self.device is None:
-            return None
-        before, after = (
-            device_counts(texts[_DEVICES], self.device) for _, texts in self.networks[0].edges()
-        )
-        return {name: after[name] - before[name] for name in _OF_A_DEVICE}
 
 
 class KernelCounters(WindowObserver):
@@ -137,16 +123,20 @@ class KernelCounters(WindowObserver):
 
     def at_edges(self) -> Iterable[tuple[Host, Reader]]:
         """Return what reads them."""
-        return [(one.machine, reader) for one in self._counted for reader in one.readers]
+        return [
+            (one.machine, reader) for one in self._counted for reader in (one.common, *one.networks)
+        ]
 
     def traffic_ends(self, sides: Sequence[Side]) -> None:
         """Ask what was read."""
         for one in self._counted:
             before, after = one.snapshots()
             self.changes[one.sides] = after - before
-            device = one.device_changes()
-            if device is not None:
-                self.devices[one.sides[0]] = device
+            if one.device is not None:
+                edges = one.networks[0].edges()
+                first, last = (device_counts(texts[_DEVICES], one.device) for _, texts in edges)
+                changes = {name: last[name] - first[name] for name in _OF_A_DEVICE}
+                self.devices[one.sides[0]] = changes
 
     def found(self) -> dict[str, Any] | None:
         """Return what goes into the record: all machines together, and each where they are two."""

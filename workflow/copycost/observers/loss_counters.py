@@ -11,14 +11,14 @@ the receive buffer full, `MemErrors` what found no memory for sockets (udp(7), u
 
 import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 from copycost.hosts.guest.network import BRIDGE
 from copycost.hosts.host import Reader
 from copycost.hosts.parsing import parser_of
-from copycost.hosts.side import Side
+from copycost.hosts.side import Side, SideName
 from copycost.observers.kernel_counters import devices_in
 from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Testbed
@@ -39,7 +39,6 @@ _POLL_OF_GUESTS_S = 0.02
 _ARRIVED = ("Udp.InDatagrams", "Udp.InErrors", "Udp.NoPorts", "Ip.ReasmReqds")
 # within so many times the shortest way, what is under way has arrived
 _WAYS = 2.0
-_SWITCH = "switch"
 
 
 class LossCounters(WindowObserver):
@@ -55,13 +54,11 @@ class LossCounters(WindowObserver):
     takes_any_traffic = True
 
     def __init__(self) -> None:
-        self._readers: dict[str, Reader] = {}
+        self._readers: dict[SideName | Literal["switch"], Reader] = {}
         self._begin: Counters = {}
         self._stopped: Counters | None = None
         self._reads_to_the_end = False
         self._poll_s = _POLL_S
-        self._at_switch: set[str] = set()
-        self._devices: Mapping[str, str] = {}
 
     def prepare(self, testbed: Testbed) -> None:
         """Open the counters of each namespace, and read them before the first datagram."""
@@ -70,11 +67,8 @@ class LossCounters(WindowObserver):
             if name == "sender" or testbed.own_namespaces:
                 self._readers[name] = host.reader([_SNMP, _DEVICES, _SOCKETS])
         if testbed.switch is not None:
-            self._readers[_SWITCH] = testbed.switch.reader([_DEVICES])
-            self._at_switch = {
-                name for name, host in testbed.hosts.items() if host is testbed.switch
-            }
-        self._devices = {str(side): device for side, device in testbed.devices.items()}
+            self._readers["switch"] = testbed.switch.reader([_DEVICES])
+        self._testbed = testbed
         if testbed.guests:
             self._poll_s = _POLL_OF_GUESTS_S
         # half of the fastest way there and back; a datagram may be under way for as long
@@ -121,15 +115,17 @@ class LossCounters(WindowObserver):
 
     def _read(self) -> Counters:
         """Return all counters as they stand now."""
-        texts = {side: reader.read()[1] for side, reader in self._readers.items()}
+        texts = {place: reader.read()[1] for place, reader in self._readers.items()}
         found: Counters = {}
         for place, text in texts.items():
-            if place == _SWITCH:
+            if place == "switch":
                 found[place] = parse_switch(text[_DEVICES])
                 continue
             found[place] = parse_snmp(text[_SNMP])
-            if place not in self._at_switch:  # the devices of a side that is there are the switch's
-                found[place] |= parse_devices(text[_DEVICES], self._devices.get(place))
+            # the devices of a side that is at the switch are the switch's
+            if self._testbed.hosts[place] is not self._testbed.switch:
+                device = self._testbed.devices.get(place)
+                found[place] |= parse_devices(text[_DEVICES], device)
         return found
 
     def _await_drained(self, ports: Sequence[int]) -> bool:

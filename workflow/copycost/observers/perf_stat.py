@@ -128,7 +128,9 @@ class PerfStat(WindowObserver):
         if failure is not None:
             return no_perf(facts, "failed", failure)
         program = self._watched.get(side) or self._attached[side].perf
-        self._await_counts(program)
+        if program.poll() is None:  # attached: one around a program has ended with it
+            program.signal(_INTERRUPT)
+            program.wait(_END_TIMEOUT_S)
         try:
             counts = parse_perf(program.file(COUNTS), f"perf's output for the {side}")
         except ParseError as error:
@@ -137,13 +139,6 @@ class PerfStat(WindowObserver):
             said = " ".join(program.errors().split())[-200:]
             return no_perf(facts, "failed", f"perf counted nothing: {said}")
         return join_counts(facts, plan, counts)
-
-    @staticmethod
-    def _await_counts(program: Program) -> None:
-        """Have an attached perf write its counts; one around a program has ended with it."""
-        if program.poll() is None:
-            program.signal(_INTERRUPT)
-            program.wait(_END_TIMEOUT_S)
 
     def close(self) -> None:
         """End what we started."""

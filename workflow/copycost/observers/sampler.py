@@ -106,6 +106,7 @@ class Sampler(WindowObserver):
     name = "sampling"
     takes_any_traffic = True
     takes_both = True
+    _machine: LocalHost
 
     def __init__(
         self,
@@ -120,7 +121,6 @@ class Sampler(WindowObserver):
         self.failure: str | None = None
         self._plan_of = plan_of
         self._recordings: list[_Recording] = []
-        self._machine: LocalHost | None = None
         self._guests: Sequence[Guest] = ()
         self._sampled: dict[str, Stacks] = {}
 
@@ -160,7 +160,6 @@ class Sampler(WindowObserver):
             rest = rest_of_guest(guests[key].sides) if key in guests else None
             found.append(_Target(there[0].host, pids, self._plan_of(there[0]), rest))
         if guests:
-            assert self._machine is not None
             hypervisors = {
                 hypervisor_of(guest.sides): (
                     guest.pid,

@@ -35,10 +35,7 @@ class SamplingPlan:
 
 
 def plan_sampling(
-    host: Mapping[str, Any],
-    event: EventChoice,
-    frequency_hz: int,
-    files: HostFiles,
+    host: Mapping[str, Any], event: EventChoice, frequency_hz: int, files: HostFiles
 ) -> SamplingPlan:
     """Return how to sample both sides on this host.
 

@@ -72,21 +72,14 @@ def _event(name: str, perf_name: str, counts: Sequence[PerfCount]) -> PerfEvent:
     user_only = name != "task_clock_ns" and any(count.user_only for count in found)
     values = [count.value for count in found if count.value is not None]
     running = [c.running_percent for c in found if c.running_percent is not None]
-    event: PerfEvent
-    if len(values) < len(found) or (user_only and name in KERNEL_EVENTS):
-        # the sum of some core types is not the event
-        marks = {count.status for count in found}
-        event = _empty("not_supported" if marks == {"not_supported"} else "not_counted")
-    else:
-        least = min(running, default=None)
-        multiplexed = least is not None and least < 100
-        event = {
-            "value": sum(values),
-            "status": "multiplexed" if multiplexed else "counted",
-            "running_percent": least,
-            "user_only": user_only,
-        }
+    event = _empty("not_counted")
     event["user_only"] = user_only
+    if len(values) == len(found) and not (user_only and name in KERNEL_EVENTS):
+        least = min(running, default=None)
+        event["value"], event["running_percent"] = sum(values), least
+        event["status"] = "counted" if least is None or least >= 100 else "multiplexed"
+    elif all(count.status == "not_supported" for count in found):  # some core types are not all
+        event["status"] = "not_supported"
     if len(found) > 1:
         event["parts"] = {count.event.split("/")[0]: count.value for count in found}
     return event

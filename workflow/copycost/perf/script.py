@@ -12,6 +12,7 @@ Source: perf-script(1), tools/perf/builtin-script.c and util/evsel_fprintf.c of 
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import IO
 
 from copycost.errors import ParseError
@@ -55,8 +56,6 @@ class _Reader:
         self.found = Sampled()
         self._where = where
         self._of_thread = of_thread
-        self._callers: dict[bytes, str] = {}
-        self._frames: dict[bytes, str] = {}
 
     def paragraph(self, text: bytes, line_number: int) -> None:
         """Take what stands between two empty lines."""
@@ -99,7 +98,7 @@ class _Reader:
         if tid is None:  # perf was asked for one number only, which is the thread's
             tid = pid
         leaf, _, callers = (alone or frames).partition(b"\n")
-        stack = self._outer(callers) + self._frame(leaf) if leaf else UNKNOWN
+        stack = _outer(callers) + frame_name(leaf) if leaf else UNKNOWN
         if self._of_thread is not None:
             comm = match["comm"].decode(errors="replace")
             stack = self._of_thread(Thread(comm, int(pid), int(tid)), stack)
@@ -107,26 +106,15 @@ class _Reader:
         process.weights[stack] += 1 if period is None else int(period)
         process.samples += 1
 
-    def _outer(self, callers: bytes) -> str:
-        """Return the frames around the innermost one, outermost first, each with ``;`` behind."""
-        known = self._callers.get(callers)
-        if known is None:
-            if len(self._callers) >= _MOST_REMEMBERED:
-                self._callers.clear()
-            names = [self._frame(line) for line in callers.split(b"\n") if line.strip()]
-            known = "".join(f"{name};" for name in reversed(names))
-            self._callers[callers] = known
-        return known
 
-    def _frame(self, line: bytes) -> str:
-        name = self._frames.get(line)
-        if name is None:
-            if len(self._frames) >= _MOST_REMEMBERED:
-                self._frames.clear()
-            name = self._frames[line] = frame_name(line)
-        return name
+@lru_cache(_MOST_REMEMBERED)
+def _outer(callers: bytes) -> str:
+    """Return the frames around the innermost one, outermost first, each with ``;`` behind."""
+    names = [frame_name(line) for line in callers.split(b"\n") if line.strip()]
+    return "".join(f"{name};" for name in reversed(names))
 
 
+@lru_cache(_MOST_REMEMBERED)
 def frame_name(line: bytes) -> str:
     """Return the name of a frame's function, with a mark for the kernel and for inlined ones."""
     match = _FRAME.match(line)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from copycost.config.placements import PLACEMENTS
-from copycost.perf.events import COST_EVENTS, EVENTS, PERF_EVENTS
+from copycost.perf.events import COST_EVENTS, EVENTS
 from copycost.records.column import Column, Definition, fact, flag, grouped, number, text
 from copycost.records.cpu_attribution import cost_columns, status_columns
 from copycost.records.machine_windows import machine_columns
@@ -26,7 +26,6 @@ EVENT_STATUSES = {
     "not_measured": "the repetition was skipped or failed",
 }
 WARNINGS_SEPARATOR = ";"
-_SIDE_WORDS = {"sender": "the sender", "receiver": "the receiver", "both": "both sides together"}
 
 _KEY_COLUMNS = grouped(
     "Key",
@@ -101,7 +100,7 @@ _STREAM = grouped(
 _CPU_COLUMNS = grouped(
     "CPU time",
     *(
-        number(f"{side}_cpu_ns", "ns", f"CPU time of {_SIDE_WORDS[side]} in the window")
+        number(f"{side}_cpu_ns", "ns", f"CPU time of the {side} in the window")
         for side in SIDES
     ),
     text("cpu_source",
@@ -112,21 +111,16 @@ _CPU_COLUMNS = grouped(
 )  # fmt: skip
 
 
-def _columns_of(side: str, event: str) -> tuple[Column, Column]:
-    name, entry = f"{side}_{event}", EVENTS[event]
-    return (
-        number(name, entry.unit, f"{entry.meaning} of {_SIDE_WORDS[side]}"),
-        fact(f"{name}_status", "str", "", f"How {name} came about", allowed=tuple(EVENT_STATUSES)),
-    )
-
-
 def _event_columns() -> Iterator[Column]:
+    statuses = tuple(EVENT_STATUSES)
     for side in SIDES:
-        for event in PERF_EVENTS:
-            yield from _columns_of(side, event)
+        for event, entry in EVENTS.items():
+            name = f"{side}_{event}"
+            yield number(name, entry.unit, f"{entry.meaning} of the {side}")
+            yield fact(f"{name}_status", "str", "", f"How {name} came about", allowed=statuses)
         yield number(
             f"{side}_min_running_percent", "%",
-            f"Smallest part of the window during which an event of {_SIDE_WORDS[side]} "
+            f"Smallest part of the window during which an event of the {side} "
             "that was counted was really counting", highest=100,
         )  # fmt: skip
     yield flag("user_mode_only", "Whether perf left the kernel's part out of the counts")

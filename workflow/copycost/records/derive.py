@@ -146,16 +146,11 @@ def _datagrams(record: Record, driver: Mapping[str, Any]) -> Row:
     if transport_of(record["cell"]["testbed"]) != "datagram":
         return {}
     sender, receiver, sink = driver["sender"], driver["receiver"], driver["sink"]
-    kernel = record["observed"].get("kernel")
     sent = sender["total"]["datagrams"]
-    row: Row = {
-        "datagrams_sent": sent,
-        "rate_limit_bits_per_s": rate_limit_of(sender),
-        # of a reference's datagrams too, where there is one
-        "udp_receive_buffer_errors": None
-        if "reference" in driver
-        else kernel and kernel["udp_receive_buffer_errors"],
-    }
+    row: Row = {"datagrams_sent": sent, "rate_limit_bits_per_s": rate_limit_of(sender)}
+    kernel = record["observed"].get("kernel")
+    if kernel is not None and "reference" not in driver:  # else those of its datagrams are in it
+        row["udp_receive_buffer_errors"] = kernel["udp_receive_buffer_errors"]
     if sink is not None:
         row["datagrams_lost"] = sink["lost_before_hook"]
     if receiver is not None:
@@ -249,13 +244,10 @@ def _calls(row: Row, sender: Mapping[str, Any], receiver: Mapping[str, Any] | No
 def _zero_copy(sender: Mapping[str, Any]) -> Row:
     counts = sender["in_window"]
     row: Row = {name: counts[name] for name in ("short_writes", "enobufs_count", "errqueue_calls")}
-    sends = sender["zero_copy"]
-    if sends is None:
-        return row
-    for name in ("sent", "completed", "copied", "notifications"):
-        row[f"zc_{name}"] = sends[name]
-    row["zc_copied_unknown"] = sends["copied_unknown"]
-    row["zc_copied_share"] = ratio(sends["copied"], sends["completed"])
+    if (sends := sender["zero_copy"]) is not None:
+        for name in ("sent", "completed", "copied", "copied_unknown", "notifications"):
+            row[f"zc_{name}"] = sends[name]
+        row["zc_copied_share"] = ratio(sends["copied"], sends["completed"])
     return row
 
 

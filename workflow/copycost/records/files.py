@@ -39,10 +39,7 @@ def write_whole(text: str, path: Path) -> None:
 def write_bytes_whole(content: bytes, path: Path) -> None:
     """Write any content as `write_whole` does."""
     kept = "what was measured before is kept"
-    with (
-        replaced_whole(path, "cannot be written", kept) as partial,
-        partial.open("wb") as file,
-    ):
+    with replaced_whole(path, "cannot be written", kept) as partial, partial.open("wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())

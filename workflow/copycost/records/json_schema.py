@@ -75,16 +75,16 @@ class RecordKind(Generic[R]):
         try:
             text = content.decode("utf-8")
             return _without_digest(strict_json(text), text)
-        except UnicodeDecodeError as error:
-            found = f"byte {error.start} is not UTF-8"
-            raise ParseError(_unreadable(where, 1, found)) from error
-        except json.JSONDecodeError as error:
-            line = (text.splitlines() or [""])[error.lineno - 1 : error.lineno]
-            shown = text.strip() and line
-            found = f"{error.msg} near {line[0][-40:]!r}" if shown else "an empty file"
-            raise ParseError(_unreadable(where, error.lineno, found)) from error
         except (ValueError, RecursionError) as error:
-            raise ParseError(_unreadable(where, 1, str(error)[:_MOST_SHOWN])) from error
+            number, found = 1, str(error)[:_MOST_SHOWN]
+            if isinstance(error, UnicodeDecodeError):
+                found = f"byte {error.start} is not UTF-8"
+            elif isinstance(error, json.JSONDecodeError):
+                number = error.lineno
+                line = text.splitlines()[number - 1 : number] if text.strip() else []
+                found = f"{error.msg} near {line[0][-40:]!r}" if line else "an empty file"
+            expected = "expected one JSON object that nobody has changed"
+            raise ParseError(f"{where}, line {number}: {found}; {expected}") from error
 
     def write(self, record: R | Sequence[R], path: Path) -> None:
         """Write a record, or those of a job, with a digest of them, all of it or nothing."""
@@ -109,10 +109,6 @@ def several(data: object) -> list[Any]:
     """Return the records that a file holds, as yet unchecked: its only one, or those of a job."""
     found = data.get(SEVERAL) if isinstance(data, dict) and len(data) == 1 else None
     return found if isinstance(found, list) and found else [data]
-
-
-def _unreadable(path: str | Path, line: int, found: str) -> str:
-    return f"{path}, line {line}: {found}; expected one JSON object that nobody has changed"
 
 
 def _digest_of(text: str) -> str:

@@ -67,29 +67,41 @@ def read_all(
     record in its place.
     """
     readable: Readable[Any] = kind or REPETITIONS
-    places = list(paths)
-    made: list[list[Any]] = []
-    lost: dict[int, str] = {}
-    states: list[object] = []
+    made: dict[Path, list[T]] = {}
+    states: dict[Path, object] = {}
+    lost: dict[Path, str] = {}
     like = None
-    for place, path in enumerate(places):
+    for path in paths:
+        made[path] = []  # in this order
         try:
             records = readable.read(path)
-            made.append([make(record) for record in records])
-            states.append(readable.state_of(records[0]))
+            made[path] = [make(record) for record in records]
+            states[path] = readable.state_of(records[0])
             like = records[0]
         except UNUSABLE as error:
-            lost[place] = reason_of(error, path)
-            made.append([])
-            states.append(None)
-    known = Counter(state for state in states if state is not None)
+            lost[path] = reason_of(error, path)
+    known = Counter(state for state in states.values() if state is not None)
     usual = known.most_common(1)[0][0] if known else None
-    for place, state in enumerate(states):
-        if state not in (None, usual):
-            lost[place] = ELSEWHERE
-    for place, why in lost.items():
-        made[place] = [make(readable.replace(places[place], why, like))]
-    return [one for of_file in made for one in of_file]
+    lost |= {path: ELSEWHERE for path, state in states.items() if state not in (None, usual)}
+    for path, why in lost.items():
+        made[path] = [make(readable.replace(path, why, like))]
+    return [one for of_file in made.values() for one in of_file]
+
+
+def foreign_files(raw: Path) -> list[str]:
+    """Log, and return, a sentence per file below `raw` that is no record, and is not looked at.
+
+    Records that are not asked for are left from a larger grid, which may grow back.
+    """
+    sentences = []
+    for path in sorted(raw.rglob("*")):
+        try:
+            Cell.from_path(str(path))
+        except DataError:
+            if path.is_file():
+                sentences.append(f"{path}: not a record of copycost; ignored, move it elsewhere")
+                _log.warning(sentences[-1])
+    return sentences
 
 
 def _require_place(path: Path, record: Mapping[str, Any], number: int) -> None:

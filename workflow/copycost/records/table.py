@@ -17,8 +17,9 @@ from copycost.config.conditions import Condition
 from copycost.errors import DataError
 from copycost.records.column import KEY, Column, Definition
 from copycost.records.columns import CELLS
-from copycost.records.derive import Row
+from copycost.records.derive import Row, derive_row
 from copycost.records.files import replaced_whole
+from copycost.records.reading import read_all
 
 _N_SHOWN = 3
 
@@ -49,6 +50,17 @@ def _series(column: Column, values: list[object]) -> pd.Series:
         raise DataError(
             f"column {column.name}: a number is too large; expected one of 64 bits"
         ) from error
+
+
+def collect_tables(paths: Iterable[Path], csv: Path, parquet: Path) -> pd.DataFrame:
+    """Write the table of cells of the grid's records, as CSV and as Parquet, and return it.
+
+    It has a row per path, which says which repetition it has to be; that of a failed one where a
+    record is lost.
+    """
+    table = make_table(read_all(paths, derive_row))
+    write_table(table, csv, parquet)
+    return table
 
 
 def write_table(
@@ -126,15 +138,10 @@ def check_table(table: pd.DataFrame, where: str, definition: Definition = CELLS)
     """
     problems = _column_problems(table, definition)
     if not problems:
-        problems = [
-            *_key_problems(table, definition),
-            *(
-                p
-                for column in definition.columns
-                for p in _value_problems(table, column, definition)
-            ),
-            *_status_problems(table, definition),
-        ]
+        problems = _key_problems(table, definition)
+        for column in definition.columns:
+            problems += _value_problems(table, column, definition)
+        problems += _status_problems(table, definition)
     if problems:
         raise DataError(f"{where}: " + "; ".join(problems))
 
@@ -182,48 +189,38 @@ def _value_problems(table: pd.DataFrame, column: Column, definition: Definition)
                 f"{', '.join(column.allowed)}, for {_rows(table, foreign, definition)}"
             )
     if column.dtype in ("int64", "float64"):
-        problems.extend(_number_problems(table, values, column, definition))
+        numbers, must_be = values.to_numpy(), "finite"  # 150 columns of it take a Series long
+        wrong = np.isinf(numbers)
+        if column.lowest is not None:
+            wrong |= numbers < column.lowest
+            must_be += f" and not below {column.lowest}"
+        if column.highest is not None:
+            wrong |= numbers > column.highest
+            must_be += f" and not above {column.highest}"
+        if wrong.any():
+            outside = pd.Series(wrong, index=table.index)
+            problems.append(
+                f"{column.name} is {values[outside].iloc[0]}, must be {must_be}, "
+                f"for {_rows(table, outside, definition)}"
+            )
     return problems
-
-
-def _number_problems(
-    table: pd.DataFrame, values: pd.Series, column: Column, definition: Definition
-) -> list[str]:
-    numbers = values.to_numpy()  # 150 columns of it take a Series long
-    wrong = np.isinf(numbers)
-    if column.lowest is not None:
-        wrong |= numbers < column.lowest
-    if column.highest is not None:
-        wrong |= numbers > column.highest
-    if not wrong.any():
-        return []
-    outside = pd.Series(wrong, index=table.index)
-    lowest = "" if column.lowest is None else f" and not below {column.lowest}"
-    highest = "" if column.highest is None else f" and not above {column.highest}"
-    return [
-        f"{column.name} is {values[outside].iloc[0]}, must be finite{lowest}{highest}, "
-        f"for {_rows(table, outside, definition)}"
-    ]
 
 
 def _status_problems(table: pd.DataFrame, definition: Definition) -> list[str]:
     if not {"status", "reason"} <= set(definition.names):
         return []  # only what was measured has such rows
     problems: list[str] = []
-    measured = table["status"] == "measured"
-    if measured.all():
-        return problems
-    silent = ~measured & table["reason"].isna()
+    missing = table["status"] != "measured"
+    silent = missing & table["reason"].isna()
     if silent.any():
         problems.append(f"no reason for what was not measured: {_rows(table, silent, definition)}")
-    for column in definition.columns:
-        if not column.always:
-            present = ~measured & table[column.name].notna()
-            if present.any():
-                problems.append(
-                    f"{column.name} has a value though nothing was measured: "
-                    f"{_rows(table, present, definition)}"
-                )
+    for column in definition.columns if missing.any() else ():
+        present = missing & table[column.name].notna()
+        if present.any() and not column.always:
+            problems.append(
+                f"{column.name} has a value though nothing was measured: "
+                f"{_rows(table, present, definition)}"
+            )
     return problems
 
 

@@ -57,10 +57,7 @@ class NoMeasurement(CopycostError):
 
 
 class MissedWindow(NoMeasurement):
-    """The window was not the one that was planned, or nothing came in it; the next may be better.
-
-    So it is on a machine that is busy.
-    """
+    """The window was not the planned one, or empty; on a busy machine the next may be better."""
 
 
 class PerfUnusable(CopycostError):

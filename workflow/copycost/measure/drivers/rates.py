@@ -132,10 +132,11 @@ def _by_intervals(record: Mapping[str, Any]) -> dict[str, Any]:
 def congestion_control_of(driver: Mapping[str, Any]) -> str | None:
     """Return the TCP congestion control of the senders, as the driver says."""
     if driver["name"] != IPERF3:
-        return _text(driver["sender"]["effective"].get("congestion_control"))
+        name: str | None = driver["sender"]["effective"].get("congestion_control")
+        return name
     ends = [pair["client"].get("end") or {} for pair in driver["pairs"]]
     names = [end.get("sender_tcp_congestion") for end in ends]
-    return next((_text(name) for name in names if name is not None), None)
+    return next((str(name) for name in names if name is not None), None)
 
 
 def limit_of(driver: Mapping[str, Any]) -> float | None:
@@ -152,13 +153,11 @@ def limit_of(driver: Mapping[str, Any]) -> float | None:
 def version_of(record: Mapping[str, Any]) -> str | None:
     """Return the version of who drove a record: iperf3's, or the digest of our sources."""
     driver = record["driver"]
-    if driver["name"] == IPERF3:
-        return _text(driver["version"])
-    return _text(driver["sender"]["build"].get("source_digest"))
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
+    is_iperf3 = driver["name"] == IPERF3
+    version: str | None = (
+        driver["version"] if is_iperf3 else driver["sender"]["build"].get("source_digest")
+    )
+    return version
 
 
 def _percent(value: float | None, of_ns: float) -> float:

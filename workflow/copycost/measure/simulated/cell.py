@@ -9,13 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
 from copycost.config.testbeds import receives_on, transport_of
 from copycost.errors import HostError
 from copycost.hosts.guest.qemu import find_qemu
 from copycost.hosts.guest.qmp import running
-from copycost.measure.simulated.caches import Caches
 from copycost.measure.simulated.machine import copy_words, escaped
 from copycost.measure.simulated.snapshot import Snapshot
 from copycost.testbeds.veth_pair import ADDRESSES
@@ -34,6 +33,39 @@ _WINDOW_NS = 1_000_000_000
 _MESSAGE_NS = 200_000
 _BYTE_NS = 20
 _IO_TIMEOUT_MS = 100_000
+
+Prefetcher = Literal["none", "next_line"]
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One level: its size [bytes] and the lines of a set [count]."""
+
+    size_bytes: int
+    ways: int
+
+
+@dataclass(frozen=True, slots=True)
+class Caches:
+    """A hierarchy of caches, each level at least as large as the one before it.
+
+    A line is a power of two; what is fetched before it is needed: see src/simulated/hierarchy.h.
+    """
+
+    l1d: Level
+    l2: Level
+    llc: Level
+    line_bytes: int = 64
+    prefetcher: Prefetcher = "none"
+
+    def words(self) -> list[str]:
+        """Return the plugin's options."""
+        levels = {"l1d": self.l1d, "l2": self.l2, "llc": self.llc}
+        return [
+            *(f"{name}={level.size_bytes}:{level.ways}" for name, level in levels.items()),
+            f"line={self.line_bytes}",
+            f"prefetcher={self.prefetcher}",
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +88,19 @@ class SimulatedCell:
 
     def text(self) -> str:
         """Return what simulated_cell reads."""
+        window_ns = _WINDOW_NS + self.messages * (_MESSAGE_NS + self.msg_bytes * _BYTE_NS)
         lines = [
             f"lead_ns {_LEAD_NS}",
-            f"window_ns {self._window_ns()}",
+            f"window_ns {window_ns}",
             *(f"environment {name}={value}" for name, value in self.environment.items()),
             f"sender {' '.join(self._sender_words())}",
         ]
         if receives_on(self.testbed):
-            lines.append(f"receiver {' '.join(self._receiver_words())}")
+            words = [*self._common_words(), "--connect", _LOOPBACK]
+            lines.append(f"receiver {' '.join(words)}")
         else:
             lines.append("namespace /run/netns/sender")
         return "".join(f"{line}\n" for line in lines)
-
-    def _window_ns(self) -> int:
-        return _WINDOW_NS + self.messages * (_MESSAGE_NS + self.msg_bytes * _BYTE_NS)
 
     def _common_words(self) -> list[str]:
         words = ["--msg-bytes", str(self.msg_bytes), "--io-timeout-ms", str(_IO_TIMEOUT_MS)]
@@ -89,9 +120,6 @@ class SimulatedCell:
             place = ["--sink", "--connect", ADDRESSES[1], "--port", str(_SINK_PORT)]
         options = [word for name, value in counted.items() for word in (name, str(value))]
         return [*self._common_words(), *place, *options]
-
-    def _receiver_words(self) -> list[str]:
-        return [*self._common_words(), "--connect", _LOOPBACK]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,15 +192,12 @@ def _gathered(said: list[str], result: Path, has_receiver: bool) -> Simulated:
             "the plugin saw no window in the simulated guest: the programs have no marks of it, or"
             " were built for another processor"
         )
+    counted = json.loads(result.read_text(encoding="utf-8"))
     return Simulated(
-        json.loads(result.read_text(encoding="utf-8")),
-        _said_by("sender", said),
-        _said_by("receiver", said) if has_receiver else None,
+        counted, _said_by("sender", said), _said_by("receiver", said) if has_receiver else None
     )
 
 
-def _said_by(name: str, console: list[str]) -> dict[str, Any]:
+def _said_by(name: str, console: list[str]) -> Any:  # noqa: ANN401 - a program's JSON
     start = f"{name}.out: "
-    line = next(line for line in console if line.startswith(start))
-    found: dict[str, Any] = json.loads(line.removeprefix(start))
-    return found
+    return json.loads(next(line for line in console if line.startswith(start))[len(start) :])

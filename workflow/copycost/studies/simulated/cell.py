@@ -12,8 +12,7 @@ from copycost.config.simulated import Counting
 from copycost.config.variants import VARIANTS
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.facts.files import HostFiles
-from copycost.measure.simulated.caches import Caches, Level
-from copycost.measure.simulated.cell import Simulated, SimulatedCell, simulate
+from copycost.measure.simulated.cell import Caches, Level, Simulated, SimulatedCell, simulate
 from copycost.measure.simulated.snapshot import Guest, Snapshot
 from copycost.studies.simulated.caches import assumed_of, caches_of
 from copycost.studies.simulated.counts import LEVELS

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from copycost.analysis.json_values import Facts
 from copycost.errors import HostError
-from copycost.measure.simulated.caches import Caches, Level
-from copycost.measure.simulated.cell import SimulatedCell, simulate
+from copycost.measure.simulated.cell import Caches, Level, SimulatedCell, simulate
 from copycost.measure.simulated.snapshot import Snapshot
 from copycost.studies.simulated.counts import LEVELS
 from copycost.studies.simulated.guest import read_made

@@ -1,6 +1,7 @@
 """iperf3 as a driver: clients that send, servers that receive, watched in a window of our own."""
 
 import math
+import re
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,6 +44,7 @@ _FALLBACK = "reno"
 _NEWER = "install a newer iperf3"
 # in a namespace of our own every port is free; iperf3's usual one
 _FIRST_PORT = 5201
+_ERROR = re.compile(r'^\s*"error":\s*"?(.*?)"?,?\s*$', re.MULTILINE)
 _LISTENING = "0A"  # TCP_LISTEN in include/net/tcp_states.h
 _POLL_S = 0.001
 # the control connection carries less than this; the first message comes after it
@@ -88,8 +90,10 @@ class _Process:
 
     def last_words(self) -> str:
         """Return the last line on stderr, else the error in its JSON; '' if there is neither."""
-        lines = [line for line in self.program.errors().splitlines() if line.strip()]
-        return lines[-1].strip() if lines else _error_in(self.program.output())
+        if said := self.program.errors().strip():
+            return said.splitlines()[-1].strip()
+        error = _ERROR.search(self.program.output())  # as far as it got
+        return error[1] if error else ""
 
 
 class Iperf3Traffic:
@@ -119,11 +123,10 @@ class Iperf3Traffic:
     def sides(self) -> Sequence[Side]:
         """Clients and servers, for observers."""
         hosts = self._setup.testbed.hosts
+        clients, servers = ([one.program for one in of] for of in (self._clients, self._servers))
         return [
-            Side("sender", hosts["sender"], [one.program for one in self._clients]),
-            Side(
-                "receiver", hosts["receiver"], [one.program for one in self._servers], self._ports
-            ),
+            Side("sender", hosts["sender"], clients),
+            Side("receiver", hosts["receiver"], servers, self._ports),
         ]
 
     def start(self) -> None:
@@ -319,12 +322,3 @@ def _report_of(process: _Process, warnings: list[Disturbance]) -> dict[str, Any]
         detail = f"{what} printed values that are no numbers (nan); they count as missing"
         warnings.append(disturbance("iperf3_nan", detail))
     return content
-
-
-def _error_in(output: str) -> str:
-    """Return the error that iperf3 left in its JSON, as far as it got."""
-    for line in output.splitlines():
-        key, _, value = line.strip().partition(":")
-        if key == '"error"':
-            return value.strip().strip('",')
-    return ""

@@ -64,18 +64,14 @@ def find_on_both(hosts: Mapping[SideName, Host]) -> dict[SideName, Iperf3Tool]:
 def judge_version(path: str, text: str) -> Iperf3Tool:
     """Return the tool from what ``iperf3 --version`` printed."""
     found = _VERSION.search(text)
-    oldest = ".".join(map(str, OLDEST))
+    remedy = f"install iperf3 {'.'.join(map(str, OLDEST))} or newer"
     if found is None:
         said = text.strip().splitlines()[:1] or ["nothing"]
-        raise Unavailable(
-            f"{path} --version printed {said[0][:80]!r}, no version of iperf 3",
-            f"install iperf3 {oldest} or newer",
-        )
+        reason = f"{path} --version printed {said[0][:80]!r}, no version of iperf 3"
+        raise Unavailable(reason, remedy)
     version = (int(found[1]), int(found[2]))
     version_text = f"{found[1]}.{found[2]}{found[3]}"
     if version < OLDEST:
-        raise Unavailable(
-            f"iperf3 {version_text} is too old: its JSON lacks what is needed here",
-            f"install iperf3 {oldest} or newer",
-        )
+        reason = f"iperf3 {version_text} is too old: its JSON lacks what is needed here"
+        raise Unavailable(reason, remedy)
     return Iperf3Tool(path, version, version_text)

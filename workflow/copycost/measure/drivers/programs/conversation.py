@@ -96,21 +96,20 @@ class Conversation:
     def await_turns(self) -> None:
         """Have both sides know that they send in turns with others."""
         self._enter("warm-up")
-        if receiver := [side for side in self.sides if side.name == "receiver"]:
-            self._ask(receiver, "receive 0", "received")
+        if len(self.sides) > 1:
+            self._ask("receiver", "receive 0", "received")
 
     def take_turn(self, length_s: float) -> Slice:
         """Have the sender send for so long, and wait until all has arrived."""
-        sender = [side for side in self.sides if side.name == "sender"]
-        receiver = [side for side in self.sides if side.name == "receiver"]
         length = f"send {round(length_s * 1e9)}"
-        start_ns, end_ns, n_bytes = self._ask(sender, length, "sent", length_s)
+        start_ns, end_ns, n_bytes = self._ask("sender", length, "sent", length_s)
         receiver_ns = 0
-        if receiver:
-            n_looks, at_ns, _, receiver_ns = self._ask(receiver, f"receive {n_bytes}", "received")
+        if len(self.sides) > 1:
+            sent = f"receive {n_bytes}"
+            n_looks, at_ns, _, receiver_ns = self._ask("receiver", sent, "received")
             # where all had come when it was asked, that had been in the meantime
             end_ns = at_ns if n_looks else end_ns
-        (sender_ns,) = self._ask(sender, "drain", "drained")
+        (sender_ns,) = self._ask("sender", "drain", "drained")
         before, self._so_far = self._so_far, (n_bytes, sender_ns, receiver_ns)
         used = (now - then for now, then in zip(self._so_far, before, strict=True))
         return Slice(start_ns, end_ns, *used)
@@ -127,12 +126,10 @@ class Conversation:
         else:
             self._await({"begin": "begun", "half": "halved"}[word])
 
-    def _ask(
-        self, sides: list[RunningSide], line: str, answer: str, takes_s: float = 0.0
-    ) -> list[int]:
-        for side in sides:
-            side.program.say(line)
-        (said,) = self._await(answer, sides, takes_s).values()
+    def _ask(self, name: SideName, line: str, answer: str, takes_s: float = 0.0) -> list[int]:
+        (side,) = (side for side in self.sides if side.name == name)
+        side.program.say(line)
+        said = self._await(answer, [side], takes_s)[name]
         return [int(number) for number in said.split()[1:]]
 
     def watch_until(self, until_ns: int, next_phase: Phase) -> None:

@@ -38,13 +38,10 @@ def own_disturbances(
     round_trip = sender["round_trip"]
     samples = (round_trip or sender["service_time"])["samples"]
     if samples < _FEWEST_SAMPLES:
+        detail = f"{samples} round trips were made in the window, too few for their p99"
         if round_trip is None:
-            detail = (
-                f"{samples} service times were sampled in the window, so that p99 rests on the"
-                " slowest one"
-            )
-        else:
-            detail = f"{samples} round trips were made in the window, too few for their p99"
+            sampled = f"{samples} service times were sampled in the window"
+            detail = f"{sampled}, so that p99 rests on the slowest one"
         found.append(disturbance("few_messages", detail))
     if sink is not None and sink["lost_before_hook"]:
         lost, sent = sink["lost_before_hook"], sink["sent_datagrams"]

@@ -241,7 +241,7 @@ class ProgramsTraffic:
         sender, receiver = reports["sender"], reports.get("receiver")
         check_ring(setup.cell.working_set, sender["ring"]["bytes"], setup.cell.implementation)
         hook = setup.testbed.drop_hook
-        all_sent = [sender["total"], *(one.total_sent() for one in beside)]
+        all_sent = [sender["total"], *(_report_of(one.running[0])["total"] for one in beside)]
         sink = None if hook is None else settle_sink(hook, all_sent, setup.cell.msg_bytes)
         own = (receiver or sender)["window"]
         offset_ns = setup.testbed.hosts["receiver" if receiver else "sender"].clock_offset_ns
@@ -252,11 +252,6 @@ class ProgramsTraffic:
             own_disturbances(sender, receiver, sink, self.running[0].unknown_peers())
             + odd_numbers(setup.cell, reports),
         )
-
-    def total_sent(self) -> Mapping[str, int]:
-        """Return what the sender counted in all."""
-        total: Mapping[str, int] = _report_of(self.running[0])["total"]
-        return total
 
     def log_errors(self) -> None:
         """Put what the programs said as errors into the log."""

@@ -61,11 +61,6 @@ class RunningSide:
         return None
 
     @property
-    def perf_was_killed(self) -> bool:
-        """Whether it was perf itself that a signal ended."""
-        return self.under_perf and not self.program.killed and self.exit_code < 0
-
-    @property
     def last_words(self) -> str:
         """The program's last line on stderr, which begins with its name; '' if there is none.
 
@@ -81,14 +76,6 @@ class RunningSide:
             line.partition(_UNKNOWN_PEERS)[2] for line in self.errors() if _UNKNOWN_PEERS in line
         )
         return "; ".join(told)
-
-    @property
-    def mute(self) -> bool:
-        """Whether the program left neither a result nor a reason, which only a sudden death does.
-
-        perf does not always tell that its program was killed.
-        """
-        return not self.program.output() and not self.last_words
 
 
 def end_sides(sides: Sequence[RunningSide], grace_s: float) -> None:

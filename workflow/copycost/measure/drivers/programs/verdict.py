@@ -159,12 +159,15 @@ def _sudden_death(sides: Sequence[RunningSide], during: Phase, *, hung: bool) ->
     for side in sides:
         number = side.ended_by_signal()
         if number is not None:
-            who = f"perf around the {side.name}" if side.perf_was_killed else f"the {side.name}"
+            its_perf = side.under_perf and side.exit_code < 0
+            who = f"perf around the {side.name}" if its_perf else f"the {side.name}"
             name = signal.Signals(number).name
             return _death(f"{who} was killed by {name} during the {during}", number)
     for side in sides:
-        # whom we killed did not listen when he was told to end, which says nothing
-        if side.mute and not hung and not side.program.killed and side.exit_code <= 0:
+        # perf does not always tell that its program was killed, which alone leaves neither a result
+        # nor a reason; whom we killed did not listen when he was told to end, which says nothing
+        mute = not side.program.output() and not side.last_words
+        if mute and not hung and not side.program.killed and side.exit_code <= 0:
             reason = f"the {side.name} died without a word during the {during}"
             return _death(reason, signal.SIGKILL)
     return None
