@@ -1,10 +1,12 @@
 """What a job cannot use of what it measured it measures again, a few times, and then it failed."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
+from unittest.mock import Mock, call
 
 import pytest
 from sample_records import sample_record
@@ -13,7 +15,6 @@ from copycost.config.cells import Cell
 from copycost.measure import repetition
 from copycost.measure.drivers.protocol import MissedWindow, Verdict
 from copycost.measure.usable import measure_usable
-from copycost.observers.protocol import WindowObserver
 from copycost.records.derive import derive_row
 from copycost.records.reading import REPETITIONS
 from copycost.records.record import Record, read_record
@@ -55,36 +56,13 @@ def test_what_never_can_be_used_is_a_failed_repetition(tmp_path: Path) -> None:
     assert len(list(left)) == 2
 
 
-class Watcher(WindowObserver):
-    name = "watcher"
-
-    def __init__(self) -> None:
-        self.did: list[str] = []
-
-    def prepare(self, testbed: object) -> None:
-        self.did.append("prepare")
-
-    def close(self) -> None:
-        self.did.append("close")
-
-
 @pytest.mark.parametrize(("n_missed", "gives_up"), [(1, False), (3, False), (4, True)])
 def test_a_missed_window_is_watched_again_whoever_watches(
     monkeypatch: pytest.MonkeyPatch, n_missed: int, *, gives_up: bool
 ) -> None:
-    missed = iter(range(n_missed))
-
-    def watch(*_: object) -> None:
-        if next(missed, None) is not None:
-            raise MissedWindow(Verdict("failed", "nothing arrived in the window", "again"))
-
-    monkeypatch.setattr(repetition, "_watch", watch)
-    watcher = Watcher()
-    task, setup = SimpleNamespace(observers=(watcher,)), SimpleNamespace(testbed=None)
-    try:
-        repetition._watch_on_time(*cast("Any", ({}, task, setup, [watcher])))
-    except MissedWindow:
-        assert gives_up
-    else:
-        assert not gives_up
-    assert watcher.did == ["close", "prepare"] * min(n_missed, 3)
+    missed = MissedWindow(Verdict("failed", "nothing arrived in the window", "again"))
+    monkeypatch.setattr(repetition, "_watch", Mock(side_effect=[missed] * n_missed + [None]))
+    watcher, setup = Mock(), SimpleNamespace(testbed=None)
+    with pytest.raises(MissedWindow) if gives_up else nullcontext():
+        repetition._watch_on_time(*cast("Any", ({}, None, setup, [watcher])))
+    assert watcher.mock_calls == [call.close(), call.prepare(None)] * min(n_missed, 3)

@@ -17,7 +17,7 @@ from copycost.hosts.host import Program
 from copycost.hosts.launch import Launch
 from copycost.hosts.side import SideName
 from copycost.hosts.threads import ThreadTimes, ticks_of, times_of
-from copycost.observers.hypervisor import THREAD_KINDS, Hypervisor, kind_of
+from copycost.observers.hypervisor import THREAD_KINDS, Hypervisor
 from copycost.testbeds.testbed import Guest, Testbed
 
 SECOND_NS = 10**9
@@ -86,15 +86,6 @@ def watched(pid: int, seconds: float) -> dict[str, Any]:
         found = observer.found()
     assert found is not None
     return found
-
-
-def test_threads_are_told_apart_by_their_names() -> None:
-    assert kind_of("CPU 0/KVM", is_first=False) == "vcpu"
-    assert kind_of("ALL CPUs/TCG", is_first=False) == "vcpu"
-    assert kind_of("IO mon_iothread", is_first=False) == "io"
-    assert kind_of("qemu-system-x86", is_first=True) == "io"
-    assert kind_of("vhost-4711", is_first=False) == "vhost"
-    assert kind_of("call_rcu", is_first=False) == "worker"
 
 
 def test_each_kind_has_its_own_time_and_workers_have_the_rest() -> None:

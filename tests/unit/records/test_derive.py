@@ -20,6 +20,10 @@ def row_of(record: dict[str, Any]) -> Row:
     return derive_row(cast("Record", record))
 
 
+def captured(name: str) -> Row:
+    return derive_row(read_record(next(path for path in CAPTURED if path.stem == name)))
+
+
 @pytest.mark.parametrize("path", CAPTURED, ids=lambda path: path.stem)
 def test_every_captured_record_makes_a_table_that_passes_all_checks(path: Path) -> None:
     table = make_table([derive_row(read_record(path))])
@@ -29,8 +33,7 @@ def test_every_captured_record_makes_a_table_that_passes_all_checks(path: Path) 
 
 @pytest.mark.parametrize("name", ["failed_veth_one_copy", "skipped_veth_zero_copy"])
 def test_what_was_not_measured_is_a_row_with_a_reason_and_no_values(name: str) -> None:
-    path = next(path for path in CAPTURED if path.stem == name)
-    row = make_table([derive_row(read_record(path))]).iloc[0]
+    row = make_table([captured(name)]).iloc[0]
     assert row["status"] == name.partition("_")[0]
     assert row["reason"]
     assert row["sender_cycles_status"] == "not_measured"
@@ -38,8 +41,7 @@ def test_what_was_not_measured_is_a_row_with_a_reason_and_no_values(name: str) -
 
 
 def test_a_record_without_counters_has_statuses_and_costs_in_cpu_time() -> None:
-    path = next(path for path in CAPTURED if path.stem == "measured_veth_zero_copy")
-    row = derive_row(read_record(path))
+    row = captured("measured_veth_zero_copy")
     assert row["sender_cycles"] is None
     assert row["sender_cycles_status"] == "not_supported"
     assert row["both_cycles_per_byte"] is None

@@ -46,7 +46,10 @@ def test_machine_that_is_busy_for_a_share_of_its_window_is_of_that_many_cpus() -
         assert row[f"{side}_machine_softirq_cpu_ns_per_byte"] == pytest.approx(cost / 4)
         assert row[f"{side}_softnet_dropped"] == 8
     assert row["clock_uncertainty_ns"] == 4_000
-    make_table([row])
+    # parts of an idle machine's time are rounded each
+    record["observed"]["kernel"]["machines"]["sender"] |= machine(-10)
+    row = make_table([derive_row(cast("Record", record))]).iloc[0]
+    assert row["sender_machine_cpu_ns_per_byte"] == 0
 
 
 def test_drops_of_a_device_that_was_not_counted_are_missing_and_not_0() -> None:

@@ -25,19 +25,6 @@ WarningCode = Literal[
 ]  # fmt: skip
 
 
-class SinkFacts(TypedDict):
-    """What became of the datagrams of a whole run, warm-up included, on the testbed `sink`.
-
-    Datagrams are counted by their bytes, since one packet may hold many of them.
-    """
-
-    sent_datagrams: int
-    dropped_datagrams: int
-    lost_before_hook: int
-    dropped_packets: int
-    dropped_bytes: int
-
-
 class Disturbance(TypedDict):
     """Something that may have disturbed the measurement."""
 

@@ -85,9 +85,8 @@ def test_what_senders_were_to_send_at_most_is_that_of_all_of_them() -> None:
         return {"name": "programs", "sender": {"options": {"rate_bytes_per_s": rate}}}
 
     def asked(bits_per_s: int) -> dict[str, Any]:
-        return {
-            "client": {"start": {"test_start": {"num_streams": 2, "target_bitrate": bits_per_s}}}
-        }
+        test = {"num_streams": 2, "target_bitrate": bits_per_s}
+        return {"client": {"start": {"test_start": test}}}
 
     assert limit_of(ours(125)) == 1000
     assert limit_of(ours(0)) is None

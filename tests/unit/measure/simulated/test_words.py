@@ -7,7 +7,9 @@ import pytest
 
 from copycost.config.variants import VARIANTS
 from copycost.errors import HostError
+from copycost.hosts.guest.modules import Modules
 from copycost.measure.simulated.cell import SimulatedCell, loaded_part
+from copycost.measure.simulated.image import drivers_of
 from copycost.measure.simulated.machine import SimulatedMachine, copy_words
 from copycost.measure.simulated.snapshot import symbol_table
 
@@ -83,3 +85,19 @@ def test_a_program_without_its_debug_data_runs_as_before(tmp_path: Path) -> None
     part.chmod(0o755)
     assert part.stat().st_size < whole.stat().st_size
     assert subprocess.run([part], capture_output=True, check=True).stdout == b"runs\n"
+
+
+@pytest.mark.parametrize(
+    ("modules", "loaded"),
+    [
+        (("veth", "nf_tables", "nft_objref"), ["veth", "nf_tables", "nft_objref"]),
+        (("veth", "nf_tables"), ["veth", "nf_tables"]),
+        (("nf_tables", "veth", "crc32c_generic"), ["crc32c_generic", "veth", "nf_tables"]),
+        ((), ["veth", "nf_tables"]),
+    ],
+    ids=["6.1 of the cloud", "since 6.2", "checksums are a module", "none, as is told later"],
+)
+def test_what_a_kernel_may_have_apart_is_loaded_where_it_has_it(
+    modules: tuple[str, ...], loaded: list[str]
+) -> None:
+    assert drivers_of(Modules({name: Path(f"{name}.ko") for name in modules})) == loaded

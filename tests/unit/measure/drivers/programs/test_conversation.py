@@ -1,6 +1,5 @@
 """Watching both sides through the phases of a repetition."""
 
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -9,7 +8,7 @@ import pytest
 from setups import HOST
 
 from copycost.hosts.host import Host
-from copycost.hosts.launch import CONTROL, Launch
+from copycost.hosts.launch import Launch
 from copycost.hosts.local import LocalHost
 from copycost.hosts.program import LocalProgram
 from copycost.hosts.side import SideName
@@ -41,24 +40,6 @@ def test_a_side_that_has_ended_by_the_time_of_a_late_look_may_have_ended_in_time
     assert of_an_ended_sender.phase == "drain"
     of_an_ended_sender.let_stop()  # it is not asked to measure
     of_an_ended_sender.await_end()
-
-
-def test_both_sides_are_stopped_once_both_have_measured() -> None:
-    talk = "import socket, sys; line = socket.socket(fileno=int(sys.argv[1])); {}"
-    answer = 'line.send(b"ready\\nmeasured\\n"); print(line.recv(100).decode(), end="")'
-    conversation = Conversation(10.0, Waiting(()), HOST)
-    names: tuple[SideName, SideName] = ("sender", "receiver")
-    for name in names:
-        words = (sys.executable, "-c", talk.format(answer), CONTROL)
-        program = HOST.start(Launch(words, sys.executable, control=True))
-        conversation.sides.append(RunningSide(name, program))
-    conversation.await_ready()
-    conversation.let_stop()
-    conversation.await_end()
-    assert [side.program.wait(60) for side in conversation.sides] == [0, 0]
-    assert [side.program.output() for side in conversation.sides] == ["stop\n", "stop\n"]
-    for side in conversation.sides:
-        side.program.close()
 
 
 def test_the_sender_hears_of_the_window_last_and_each_side_in_its_own_clock(

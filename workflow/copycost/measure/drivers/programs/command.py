@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 from copycost.hosts.side import SideName
 from copycost.measure.drivers.protocol import Setup
-from copycost.records.record import SinkFacts
 from copycost.testbeds.drop_hook import SINK_PORT, DropHook
 
 
@@ -76,8 +75,10 @@ def _message_options(setup: Setup, ring_bytes: int) -> dict[str, int]:
     return options if limit is None else options | {"--rate": max(1, round(limit))}
 
 
-def settle_sink(hook: DropHook, totals: Sequence[Mapping[str, int]], msg_bytes: int) -> SinkFacts:
-    """Return what became of the datagrams, all of a size, of a whole run; its senders have ended.
+def settle_sink(
+    hook: DropHook, totals: Sequence[Mapping[str, int]], msg_bytes: int
+) -> dict[str, int]:
+    """Return what became of all datagrams of a run, warm-up included; its senders have ended.
 
     Each sender counted `datagrams` and `bytes` from the first to the last. The hook counts packets,
     and one may hold many datagrams (UDP_SEGMENT), so these are counted by their bytes.

@@ -12,7 +12,7 @@ from typing import Any
 
 from copycost.config.cells import Cell
 from copycost.hosts.side import SideName
-from copycost.records.record import Disturbance, SinkFacts, disturbance
+from copycost.records.record import Disturbance, disturbance
 from copycost.records.windows import counted_off_window, window_ns
 
 _LATE_SHARE = 0.01
@@ -23,7 +23,7 @@ _ODD_SHARE = 0.05
 def own_disturbances(
     sender: Mapping[str, Any],
     receiver: Mapping[str, Any] | None,
-    sink: SinkFacts | None,
+    sink: Mapping[str, int] | None,
     unknown_peers: str = "",
 ) -> list[Disturbance]:
     """Return warnings about a measured window, by what the programs printed.

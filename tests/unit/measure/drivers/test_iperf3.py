@@ -1,4 +1,4 @@
-"""iperf3's JSON, and the faults it is known for."""
+"""Which iperf3 will do, its JSON, and the faults it is known for."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from copycost.errors import ParseError
+from copycost.errors import ParseError, Unavailable
 from copycost.hosts.host import Program
 from copycost.measure.drivers.iperf3.driver import _Process, _report_of
 from copycost.measure.drivers.iperf3.output import (
@@ -17,10 +17,11 @@ from copycost.measure.drivers.iperf3.output import (
     udp_totals,
     within,
 )
+from copycost.measure.drivers.iperf3.tool import judge_version
 from copycost.measure.drivers.protocol import NoMeasurement
 from copycost.records.record import Disturbance
 
-DATA = Path(__file__).parents[4] / "data" / "iperf3"
+DATA = Path(__file__).parents[3] / "data" / "iperf3"
 
 
 def text(name: str) -> str:
@@ -118,3 +119,39 @@ def test_what_is_no_measurement_is_a_reason_and_nan_only_a_warning() -> None:
     found = report(text("udp_client").replace("61.470784270162184", "-nan"), warnings)
     assert [warning["code"] for warning in warnings] == ["iperf3_nan"]
     assert json.dumps(found, allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("printed", "version", "threaded"),
+    [
+        ("iperf 3.12 (cJSON 1.7.15)\nLinux host 6.1", (3, 12), False),
+        ("iperf 3.5 (cJSON 1.5.2)", (3, 5), False),
+        ("iperf 3.16 (cJSON 1.7.15)", (3, 16), True),
+        ("iperf 3.17.1+ (cJSON 1.7.15)", (3, 17), True),
+        ("iperf 4.0", (4, 0), True),
+    ],
+)
+def test_versions_are_read(printed: str, version: tuple[int, int], threaded: bool) -> None:
+    tool = judge_version("/usr/bin/iperf3", printed)
+    assert tool.version == version
+    assert tool.threaded is threaded
+
+
+@pytest.mark.parametrize(
+    ("printed", "why"),
+    [
+        ("iperf 3.1.3", "too old"),
+        ("iperf 3.4", "too old"),
+        ("", "no version of iperf 3"),
+        ("iperf version 2.1.8", "no version of iperf 3"),
+    ],
+)
+def test_what_does_not_do_is_refused_with_a_remedy(printed: str, why: str) -> None:
+    with pytest.raises(Unavailable, match=why) as raised:
+        judge_version("/usr/bin/iperf3", printed)
+    assert raised.value.remedy == "install iperf3 3.5 or newer"
+
+
+def test_a_version_with_one_thread_gets_a_pair_per_stream() -> None:
+    assert judge_version("iperf3", "iperf 3.12").pairs(2) == (2, 1)
+    assert judge_version("iperf3", "iperf 3.16").pairs(2) == (1, 2)
