@@ -154,13 +154,10 @@ def test_the_next_session_on_a_stream_begins_clean(tmp_path: Path) -> None:
     with agent_process(tmp_path) as (_, stream):
         # a run that was killed in the midst of a line, and has not heard all answers
         with socket.socket(fileno=os.dup(stream)) as line:
-            launch = messages.launch_as_message(WRAPPED)
-            for message in (
-                {"op": "open", "id": 1},
-                {"op": "start", "id": 2, "program": 1, "launch": launch},
-            ):
+            start = messages.request("start", number=1, launch=WRAPPED)
+            for message in ({"op": "open", "id": 1}, {"id": 2, **start}):
                 line.sendall(messages.as_line(message))
-            line.sendall(b'{"op":"run","id":3,"words":["/bin/tr')
+            line.sendall(b'{"op":"run","id":3,"with":{"words":["/bin/tr')
         with RemoteHost(os.dup(stream), os.dup(stream), "it", PATIENCE_S) as host:
             assert host.run(["echo", "clean"]).stdout == "clean\n"
             assert host.run(["pgrep", "-P", str(os.getpid()), "-x", "sh"]).stdout == ""

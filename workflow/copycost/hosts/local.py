@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -19,7 +20,7 @@ from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.host import MachineKind, Reading
 from copycost.hosts.launch import Launch
 from copycost.hosts.lock import HeldLock, host_lock_path, measurement_lock
-from copycost.hosts.process_usage import Usage, usage_of, written_bytes
+from copycost.hosts.process_usage import Usage, usage_of, usage_or_none, written_bytes
 from copycost.hosts.program import LocalProgram
 from copycost.hosts.uname import About, about_us
 from copycost.hosts.window_edges import DoneHere, of_one_moment
@@ -195,14 +196,7 @@ class LocalHost:
 
     def usage_at_edges(self, pids: Sequence[int]) -> DoneHere[Usage | None]:
         """Return what tells so at both edges of a window; None where one of them is gone."""
-
-        def look() -> Usage | None:
-            try:
-                return usage_of(pids)
-            except OSError:
-                return None
-
-        return DoneHere([look, look])
+        return DoneHere([partial(usage_or_none, pids)] * 2)
 
     def written_bytes(self, pid: int) -> int | None:
         """Return the bytes that a process has written so far; None where nobody counts them."""

@@ -76,6 +76,14 @@ def usage_of(pids: Sequence[int]) -> Usage:
     return of_one_moment(lambda: _usage_of(pids))
 
 
+def usage_or_none(pids: Sequence[int]) -> Usage | None:
+    """Return the same; None if one of them is gone."""
+    try:
+        return usage_of(pids)
+    except OSError:
+        return None
+
+
 def _usage_of(pids: Sequence[int]) -> Usage:
     at_ns = time.monotonic_ns()
     cpu_ns = sum(time.clock_gettime_ns((~pid << 3) | _CPUCLOCK_SCHED) for pid in pids)

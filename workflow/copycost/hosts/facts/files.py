@@ -2,7 +2,7 @@
 
 import gzip
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -73,6 +73,11 @@ class HostFiles:
     def glob(self, pattern: str) -> list[Path]:
         """Return the matching paths, sorted, relative to the root."""
         return sorted(path.relative_to(self.root) for path in self.root.glob(pattern))
+
+    def texts(self, patterns: Sequence[str]) -> dict[str, str | None]:
+        """Return the texts of all files that match one of several patterns, by their paths."""
+        found = (str(path) for pattern in patterns for path in self.glob(pattern))
+        return {path: self.text(path) for path in found}
 
 
 @dataclass(slots=True)

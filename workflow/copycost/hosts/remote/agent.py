@@ -16,8 +16,8 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from copycost.errors import CopycostError
 from copycost.hosts.local import LocalHost
 from copycost.hosts.parent import parent_of
 from copycost.hosts.remote import messages
@@ -95,19 +95,16 @@ class Agent:
 
     def _do(self, message: Message) -> None:
         """Do what a request asks, and answer it if it has a number."""
-        answer: Message
-        try:
-            if message["op"] in (messages.OPEN, messages.END):
-                self._service.close()
-                self._service = self._new_service()
-                is_open = message["op"] == messages.OPEN
-                answer = {"result": introduction(self._host) if is_open else None}
-            else:
-                answer = {"result": self._service.do(message)}
-        except (CopycostError, OSError, ValueError, LookupError) as error:
-            answer = {"error": messages.error_as_message(error)}
+        answer = messages.answer_of(lambda: self._result_of(message))
         if "id" in message:
             self._line.send({"id": message["id"], **answer})
+
+    def _result_of(self, message: Message) -> Any:  # noqa: ANN401 - JSON
+        if message["op"] not in (messages.OPEN, messages.END):
+            return self._service.do(message)
+        self._service.close()
+        self._service = self._new_service()
+        return introduction(self._host) if message["op"] == messages.OPEN else None
 
     def _listen_for_silence(self) -> None:
         """End when nothing was heard for too long; in a thread of its own."""

@@ -17,7 +17,7 @@ from typing import Any
 
 from copycost.errors import HostError
 from copycost.hosts.remote import messages
-from copycost.hosts.remote.messages import Message, NotAMessage
+from copycost.hosts.remote.messages import HOST, Message, NotAMessage, Target, request
 
 # how long an agent may take to answer what takes it no time, on a slow and busy machine [s]
 PATIENCE_S = 20.0
@@ -33,28 +33,12 @@ class ConnectionLost(HostError):
 
 
 class Connection:
-    """A session with an agent.
-
-    Parameters
-    ----------
-    fd_in, fd_out
-        Descriptors of the stream; ours from now on.
-    name
-        What messages call the host there.
-    patience_s
-        How long the agent may take for an answer [s].
-    keep_alive_s
-        How long we say nothing at most [s]; None for ever.
+    """A session with an agent; parameters and errors are those of `RemoteHost`.
 
     Attributes
     ----------
     introduction
         What the agent said of its host.
-
-    Raises
-    ------
-    ConnectionLost
-        If no agent answers.
     """
 
     def __init__(
@@ -75,8 +59,7 @@ class Connection:
         self._writing = threading.Lock()
         self._answers: dict[int, tuple[int, Message]] = {}
         self._awaited: set[int] = set()
-        self._listeners: dict[tuple[str, int], Callable[[Message], None]] = {}
-        self._when_lost: dict[int, Callable[[], None]] = {}
+        self._listeners: dict[int, Callable[[Message], None]] = {}
         # nobody else's number, see `messages`
         self._opening = self._number = secrets.randbits(48) << 12
         self._last_thing = 0
@@ -102,13 +85,8 @@ class Connection:
         """Why there is no connection any more; None while there is one."""
         return self._lost
 
-    def ask(self, op: str, *, takes_s: float = 0.0, **fields: Any) -> Any:  # noqa: ANN401 - JSON
-        """Ask for something and return the answer.
-
-        Parameters
-        ----------
-        takes_s
-            How long it may take there by itself [s].
+    def ask(self, op: str, of: Target = HOST, *, takes_s: float = 0.0, **fields: Any) -> Any:  # noqa: ANN401
+        """Ask for something, which may take so long there by itself [s], and return the answer.
 
         Raises
         ------
@@ -117,25 +95,25 @@ class Connection:
         CopycostError, OSError
             As the agent ran into it.
         """
-        return self.ask_timed(op, takes_s=takes_s, **fields)[1]
+        return self.ask_timed(request(op, of, **fields), takes_s)[1]
 
-    def ask_timed(self, op: str, *, takes_s: float = 0.0, **fields: Any) -> tuple[int, Any]:  # noqa: ANN401
+    def ask_timed(self, asked: Message, takes_s: float = 0.0) -> tuple[int, Any]:
         """Do the same, and return when the answer came too [ns, CLOCK_MONOTONIC of ours]."""
-        number = self.begin(op, **fields)
+        number = self.begin(asked)
         limit_s = self._patience_s + takes_s
         if not self.has_answer(number, limit_s):
-            self._lose(f"did not answer within {limit_s:g} s ({op})")
+            self._lose(f"did not answer within {limit_s:g} s ({asked['op']})")
         return self.answer(number)
 
-    def begin(self, op: str, **fields: Any) -> int:  # noqa: ANN401
+    def begin(self, asked: Message) -> int:
         """Ask for something whose answer is waited for later; return the question's number."""
         with self._changed:
             self._number += 1
             number = self._number
-            if op == messages.OPEN:
+            if asked["op"] == messages.OPEN:
                 self._opening = number
             self._awaited.add(number)
-        self._write(messages.as_line({"op": op, "id": number, **fields}))
+        self._write(messages.as_line({"id": number, **asked}))
         return number
 
     def has_answer(self, number: int, timeout_s: float) -> bool:
@@ -153,27 +131,27 @@ class Connection:
         if found is None:
             raise self.loss()
         at_ns, answer = found
-        return at_ns, result_of(answer)
+        return at_ns, messages.result_of(answer)
 
-    def say(self, op: str, **fields: Any) -> None:  # noqa: ANN401
+    def say(self, op: str, of: Target = HOST, **fields: object) -> None:
         """Ask for something that has no answer; a connection that is lost is noticed elsewhere."""
         with suppress(ConnectionLost):
-            self._write(messages.as_line({"op": op, **fields}))
+            self._write(messages.as_line(request(op, of, **fields)))
 
     def new_number(self) -> int:
         """Return a number for something that is made there: a program, a reader, a plan."""
         self._last_thing += 1
         return self._last_thing
 
-    def listen(self, kind: str, number: int, listener: Callable[[Message], None]) -> None:
+    def listen(self, number: int, listener: Callable[[Message], None]) -> None:
         """Have news of a program or a stream told to somebody, in the reading thread."""
         with self._changed:
-            self._listeners[kind, number] = listener
+            self._listeners[number] = listener
 
-    def forget(self, kind: str, number: int) -> None:
+    def forget(self, number: int) -> None:
         """Tell nobody any more."""
         with self._changed:
-            self._listeners.pop((kind, number), None)
+            self._listeners.pop(number, None)
 
     def close(self) -> None:
         """End the session, and all that it started there; then the stream."""
@@ -240,13 +218,7 @@ class Connection:
                 return self._lose("brings a line without an end")
 
     def _keep_alive(self) -> float | None:
-        """Say something if it is time, that the agent may know that we are there.
-
-        Returns
-        -------
-        float or None
-            When to look again [ms from now].
-        """
+        """Let the agent know that we are there, if it is time; return when it is again [ms]."""
         if self._keep_alive_s is None:
             return None
         if time.monotonic() >= self._spoke_s + self._keep_alive_s:
@@ -274,8 +246,7 @@ class Connection:
                     self._answers[number] = at_ns, message
                     self._changed.notify_all()
                 return True
-            kind = "stream" if "stream" in message else "program"
-            listener = self._listeners.get((kind, message.get(kind, 0)))
+            listener = self._listeners.get(message.get("of", 0))
         if listener is not None:
             listener(message)
         return True
@@ -297,10 +268,3 @@ class Connection:
         """Return what to raise once there is no connection any more."""
         what = "the connection to" if self._opened else "the start of an agent on"
         return ConnectionLost(f"{what} {self.name} {self._lost}; see that it runs, then run again")
-
-
-def result_of(answer: Message) -> Any:  # noqa: ANN401 - JSON
-    """Return what an answer holds; raise the error that it tells."""
-    if "error" in answer:
-        raise messages.error_of(answer["error"])
-    return answer["result"]

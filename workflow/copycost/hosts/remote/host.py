@@ -8,7 +8,6 @@ import select
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import IO, Self
@@ -16,16 +15,22 @@ from typing import IO, Self
 from copycost.errors import AttemptFailed, HostError, MeasurementStopped, Unavailable
 from copycost.hosts.cgroups import CpuGroup
 from copycost.hosts.clock import ClockReading
-from copycost.hosts.host import MachineKind
+from copycost.hosts.host import Host, MachineKind
 from copycost.hosts.launch import Launch
 from copycost.hosts.lock import HeldLock, say
 from copycost.hosts.process_usage import Usage
 from copycost.hosts.remote import messages
+from copycost.hosts.remote.calls import (
+    PlannedThere,
+    RemoteFiles,
+    RemoteGroup,
+    RemoteOutput,
+    RemoteReader,
+    asked,
+    told,
+)
 from copycost.hosts.remote.connection import PATIENCE_S, Connection
-from copycost.hosts.remote.files import RemoteFiles
-from copycost.hosts.remote.leases import RemoteGroup, RemoteOutput, RemoteReader
-from copycost.hosts.remote.messages import Message
-from copycost.hosts.remote.planned import PlannedThere
+from copycost.hosts.remote.messages import Message, request
 from copycost.hosts.remote.program import RemoteProgram
 from copycost.hosts.uname import About
 
@@ -34,15 +39,6 @@ _PINGS = 10
 _LOOK_S = 0.2
 # longer than an answer takes over a slow link, shorter than a user wonders
 _SILENT_WAIT_S = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class RemoteCompleted:
-    """A short command that has ended there."""
-
-    returncode: int
-    stdout: str
-    stderr: str
 
 
 class RemoteHost:
@@ -67,6 +63,8 @@ class RemoteHost:
         If no agent answers.
     """
 
+    _of = messages.HOST
+
     def __init__(
         self,
         fd_in: int,
@@ -80,7 +78,7 @@ class RemoteHost:
         self.name = name
         self.kind: MachineKind = kind
         self._connection = Connection(fd_in, fd_out, name, patience_s, keep_alive_s)
-        self.files = RemoteFiles(connection=self._connection)
+        self.files = RemoteFiles(_connection=self._connection)
         self._constants: dict[str, int] = dict(self.introduction["constants"])
         self._brought: dict[str, str] = {}
         try:
@@ -92,7 +90,8 @@ class RemoteHost:
     @property
     def about(self) -> About:
         """What no file of the kernel tells of it."""
-        return About(**self.introduction["about"])
+        found: About = self.introduction["about"]
+        return found
 
     @property
     def machine(self) -> "RemoteHost":
@@ -148,7 +147,7 @@ class RemoteHost:
 
     def _ping(self) -> ClockReading:
         asked_ns = time.monotonic_ns()
-        answered_ns, there_ns = self._connection.ask_timed(messages.PING)
+        answered_ns, there_ns = self._connection.ask_timed(request(messages.PING))
         resolution_ns = round(time.get_clock_info("monotonic").resolution * 1e9)
         half_ns = -(-(answered_ns - asked_ns) // 2)
         return ClockReading(there_ns - asked_ns - half_ns, half_ns + resolution_ns)
@@ -165,20 +164,9 @@ class RemoteHost:
         """Return the CPUs that programs may run on."""
         return set(self.introduction["usable_cpus"])
 
-    def find_tool(self, name: str) -> str | None:
-        """Return the path of a program of the host's own, or None."""
-        path: str | None = self._connection.ask("find_tool", name=name)
-        return path
-
-    def free_ports(self, address: str, n: int, ports: tuple[int, int] | None = None) -> list[int]:
-        """Return TCP ports at an address that nobody listens at."""
-        found: list[int] = self._connection.ask("free_ports", address=address, n=n, ports=ports)
-        return found
-
-    def allows_congestion_control(self, name: str) -> bool:
-        """Return whether sockets there may have this TCP congestion control."""
-        allows: bool = self._connection.ask("allows_congestion_control", name=name)
-        return allows
+    find_tool = asked(Host.find_tool)
+    free_ports = asked(Host.free_ports)
+    allows_congestion_control = asked(Host.allows_congestion_control)
 
     # -- programs ---------------------------------------------------------------------------------
 
@@ -191,7 +179,7 @@ class RemoteHost:
             ask, name = self._connection.ask, program.name
             path: str | None = ask("has", digest=digest, name=name)
             if path is None:
-                data = messages.as_text(program.read_bytes())
+                data = program.read_bytes()
                 try:
                     path = str(ask("bring", digest=digest, name=name, data=data))
                 except OSError as error:
@@ -200,13 +188,7 @@ class RemoteHost:
         return self._brought[digest]
 
     def _require_c_library(self, name: str, needed: tuple[int, int]) -> None:
-        """Refuse to bring a program whose C library is not there.
-
-        Raises
-        ------
-        Unavailable
-            With what it needs, and what there is.
-        """
+        """Raise Unavailable for a program whose C library is not there."""
         found = self.about.c_library
         if needed > _glibc_version(found):
             raise Unavailable(
@@ -231,43 +213,30 @@ class RemoteHost:
         """Start a program there."""
         return RemoteProgram(self._connection, self._connection.new_number(), launch)
 
-    def run(
-        self, words: Sequence[str], text: str = "", *, timeout_s: float = 10.0
-    ) -> RemoteCompleted:
-        """Run a short command to its end there."""
-        done = self._connection.ask(
-            "run", takes_s=timeout_s, words=list(words), text=text, timeout_s=timeout_s
-        )
-        return RemoteCompleted(**done)
+    run = asked(Host.run)
+    signal = told(Host.signal)
+    prioritise = told(Host.prioritise)
 
     @contextmanager
     def stream(self, words: Sequence[str]) -> Iterator[IO[bytes]]:
         """Return a block with what a command prints while it runs."""
         number = self._connection.new_number()
         output = RemoteOutput()
-        self._connection.listen("stream", number, output.hear)
+        self._connection.listen(number, output.hear)
         try:
-            self._connection.ask("stream", stream=number, words=list(words))
+            self._connection.ask("open_stream", number=number, words=words)
             try:
                 yield io.BufferedReader(output)
             except BaseException:
-                self._connection.say("stop_stream", stream=number)
+                self._connection.say("stop_stream", number=number)
                 raise
             output.readall()
         finally:
-            self._connection.forget("stream", number)
+            self._connection.forget(number)
         if output.error is not None:
             raise messages.error_of(output.error)
         if not output.is_over:
             raise self._connection.loss()
-
-    def signal(self, pids: Iterable[int], number: int) -> None:
-        """Send processes a signal; one that has ended gets none."""
-        self._connection.say("signal", pids=list(pids), number=int(number))
-
-    def prioritise(self, pids: Iterable[int]) -> None:
-        """Give processes precedence over those that measure, where that is allowed."""
-        self._connection.say("prioritise", pids=list(pids))
 
     # -- what is read at moments ------------------------------------------------------------------
 
@@ -275,35 +244,28 @@ class RemoteHost:
         """Open files, by their paths below the root, to be read at several moments."""
         return RemoteReader(self._connection, list(paths))
 
-    def usage(self, pids: Sequence[int]) -> Usage:
-        """Return what processes have used by now; OSError if one of them is gone."""
-        return messages.usage_of(self._connection.ask("usage", pids=list(pids)))
+    usage = asked(Host.usage)
+    written_bytes = asked(Host.written_bytes)
 
     def usage_at_edges(self, pids: Sequence[int]) -> PlannedThere[Usage | None]:
         """Return what tells so at both edges of a window; None where one of them is gone."""
-        request = {"op": "usage_or_none", "pids": list(pids)}
-        return PlannedThere(self._connection, (request, request), messages.usage_or_none)
-
-    def written_bytes(self, pid: int) -> int | None:
-        """Return the bytes that a process has written so far; None where nobody counts them."""
-        n_bytes: int | None = self._connection.ask("written_bytes", pid=pid)
-        return n_bytes
+        return PlannedThere(self._connection, [request("usage_or_none", pids=pids)] * 2)
 
     # -- groups and locks -------------------------------------------------------------------------
 
     @contextmanager
     def cpu_group(self, limit_percent: float | None) -> Iterator[CpuGroup]:
         """Make a control group there that may use so much of a CPU; remove it after the block."""
-        number = self._connection.new_number()
+        ask, number = self._connection.ask, self._connection.new_number()
         try:
-            made = self._connection.ask("open_group", group=number, limit_percent=limit_percent)
+            made = ask("open_group", number=number, limit_percent=limit_percent)
         except Unavailable as missing:  # whose cure is needed there, and not here
             raise Unavailable(f"{self.name}: {missing.reason}", missing.remedy) from missing
         try:
             yield RemoteGroup(made["version"], Path(made["path"]), self._connection, number)
         finally:
             if not self.connection_lost:  # else the agent does it by itself
-                self._connection.ask("close_group", group=number)
+                ask("give_back", number=number)
 
     @contextmanager
     def lock(
@@ -318,23 +280,23 @@ class RemoteHost:
         told so, and once that has been done `when_it_takes_long` is called.
         """
         lock = self._connection.new_number()
-        asked = self._connection.begin("lock", lock=lock, path=None if path is None else str(path))
+        question = self._connection.begin(request("open_lock", number=lock, path=path))
         said, patient_until_s = False, time.monotonic() + _SILENT_WAIT_S
-        while not self._connection.has_answer(asked, _LOOK_S):
+        while not self._connection.has_answer(question, _LOOK_S):
             if select.select(parent_fds, [], [], 0)[0]:
                 raise MeasurementStopped("the workflow ended while it waited for its turn")
             if not said and time.monotonic() >= patient_until_s:
                 said = True
                 say(f"another measurement runs on {self.name}: waiting")
                 when_it_takes_long()
-        _, wait_s = self._connection.answer(asked)
+        _, wait_s = self._connection.answer(question)
         if said:
             say(f"the other measurement on {self.name} is over after {wait_s:.1f} s: going on")
         try:
             yield HeldLock(-1, wait_s)
         finally:
             with suppress(HostError):
-                self._connection.ask("unlock", lock=lock)
+                self._connection.ask("give_back", number=lock)
 
 
 def _glibc_version(name: str | None) -> tuple[int, int]:

@@ -5,27 +5,39 @@ killed within it ends at the next newline, so that the next session on the same 
 serial line) begins clean; whatever a login shell prints before the agent starts is a line too that
 is none of ours; and a person can read along. Nothing large travels but programs, once each.
 
-Requests have a number if they are to be answered, and are done in their order; events come by
-themselves. The first request opens a session. Its number is one that nobody else has, so that what
-was still under way from an earlier session is known by coming before its answer.
+A request names what is to be called, ``op``, of what, ``of``, and ``with`` what. It has a number,
+``id``, if it is to be answered. Requests are done in their order; events come by themselves. The
+first request opens a session. Its number is one that nobody else has, so that what was still under
+way from an earlier session is known by coming before its answer.
 """
 
 import base64
 import json
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
+from pathlib import PurePath
+from subprocess import CompletedProcess
 from typing import Any
 
-from copycost.errors import AttemptFailed, CannotStart, HostError, MeasurementStopped, Unavailable
+from copycost.errors import (
+    AttemptFailed,
+    CannotStart,
+    CopycostError,
+    HostError,
+    MeasurementStopped,
+    Unavailable,
+)
+from copycost.hosts.cgroups import Throttling
 from copycost.hosts.launch import Launch
 from copycost.hosts.process_usage import Usage
+from copycost.hosts.uname import About
 
 Message = dict[str, Any]
 
-PROTOCOL = 2
+PROTOCOL = 3
 """Number of what is said here; both ends must know the same."""
 
 LONGEST_LINE_BYTES = 1 << 28
@@ -38,14 +50,39 @@ OPEN, END, PING = "open", "end", "ping"
 """Requests to the agent itself: to open a session and end one with all that it started, after which
 the stream may serve another; and to say what time it is there."""
 
+# an object of JSON with this key is a value of the type that it names
+_TYPE = "@type"
+_RECORDS = {kind.__name__: kind for kind in (About, Launch, Throttling, Usage)}
+# errors that have a meaning to us keep their kind, and are made again of these or of their words
+_ERRORS: dict[type[Exception], tuple[str, ...]] = {
+    CannotStart: ("path", "why"),
+    Unavailable: ("reason", "remedy"),
+    AttemptFailed: ("reason", "remedy"),
+    MeasurementStopped: (),
+    OSError: (),
+    HostError: (),
+    ValueError: (),
+}
+
+
+HOST, FILES = "host", "files"
+"""Of what something is asked: of the host there, of its files, or of what has a number there."""
+
+Target = int | str
+
 
 class NotAMessage(HostError):
     """A line that is no JSON object."""
 
 
+def request(op: str, of: Target = HOST, **fields: object) -> Message:
+    """Return a request that wants no answer."""
+    return {"op": op, "of": of, "with": fields}
+
+
 def as_line(message: Mapping[str, Any]) -> bytes:
     """Return a message as it travels, its newline included."""
-    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+    return json.dumps(message, separators=(",", ":"), default=_as_json).encode() + b"\n"
 
 
 def end_line() -> bytes:
@@ -56,112 +93,79 @@ def end_line() -> bytes:
 def message_of(line: bytes) -> Message:
     """Return the message of a line; NotAMessage if there is none in it."""
     try:
-        found = json.loads(line)
-    except ValueError as error:
+        found = json.loads(line, object_hook=_of_json)
+    except (LookupError, TypeError, ValueError) as error:
         raise NotAMessage(f"no message but {line[:60]!r}") from error
     if not isinstance(found, dict) or not {"op", "id", "event"} & found.keys():
         raise NotAMessage(f"no message but {line[:60]!r}")
     return found
 
 
-def as_text(data: bytes) -> str:
-    """Return bytes as they travel."""
-    return base64.b64encode(data).decode("ascii")
+def _as_json(value: object) -> object:
+    """Return what JSON has no form for in one that it has."""
+    match value:
+        case bytes():
+            return {_TYPE: "bytes", "base64": base64.b64encode(value).decode("ascii")}
+        case set() | frozenset():
+            return {_TYPE: "set", "of": sorted(value)}
+        case CompletedProcess():
+            return {_TYPE: "CompletedProcess", **vars(value)}
+        case About() | Launch() | Throttling() | Usage():
+            return {_TYPE: type(value).__name__, **asdict(value)}
+        case PurePath():
+            return str(value)
+        case Iterable():
+            return [*value]
+    raise TypeError(f"{value!r} cannot travel")
 
 
-def bytes_of(text: str) -> bytes:
-    """Return the bytes that travelled as a text."""
-    return base64.b64decode(text)
+def _of_json(found: dict[str, Any]) -> object:
+    """Return what travelled in a form of ours."""
+    fields = dict(found)
+    match fields.pop(_TYPE, None):
+        case None:
+            return found
+        case "bytes":
+            return base64.b64decode(fields["base64"])
+        case "set":
+            return frozenset(fields["of"])
+        case "CompletedProcess":
+            return CompletedProcess(**fields)
+        case name:
+            return _RECORDS[name](**fields)
 
 
-def bytes_or_none(text: str | None) -> bytes | None:
-    """Return the bytes that travelled as a text, None for none."""
-    return None if text is None else bytes_of(text)
+def answer_of(do: Callable[[], Any]) -> Message:
+    """Do something, and return an answer: what came of it, or the error that it ran into."""
+    try:
+        return {"result": do()}
+    except (CopycostError, OSError, ValueError, LookupError) as error:
+        return {"error": error_as_message(error)}
 
 
-def launch_as_message(launch: Launch) -> Message:
-    """Return a launch as it travels."""
-    return {**asdict(launch), "cpus": None if launch.cpus is None else sorted(launch.cpus)}
-
-
-def launch_of(message: Message) -> Launch:
-    """Return the launch that travelled."""
-    cpus = message["cpus"]
-    return Launch(
-        words=tuple(message["words"]),
-        program=message["program"],
-        control=message["control"],
-        files=tuple(message["files"]),
-        pipes=tuple(message["pipes"]),
-        cpus=None if cpus is None else frozenset(cpus),
-        dies_with_us=message["dies_with_us"],
-        environment=message["environment"],
-    )
-
-
-def usage_as_message(usage: Usage) -> Message:
-    """Return what processes have used as it travels."""
-    return {**asdict(usage), "threads": sorted(usage.threads)}
-
-
-def usage_of(message: Message) -> Usage:
-    """Return the usage that travelled."""
-    return Usage(**{**message, "threads": frozenset(message["threads"])})
-
-
-def usage_or_none(message: Message | None) -> Usage | None:
-    """Return the usage that travelled, None for none."""
-    return None if message is None else usage_of(message)
+def result_of(answer: Message) -> Any:  # noqa: ANN401 - JSON
+    """Return what an answer holds; raise the error that it tells."""
+    if "error" in answer:
+        raise error_of(answer["error"])
+    return answer["result"]
 
 
 def error_as_message(error: Exception) -> Message:
-    """Return an error as it travels: those that have a meaning here keep their kind."""
-    match error:
-        case CannotStart():
-            return {"kind": "cannot_start", "words": [error.path, error.why]}
-        case Unavailable():
-            return {"kind": "unavailable", "words": [error.reason, error.remedy]}
-        case AttemptFailed():
-            return {"kind": "attempt_failed", "words": [error.reason, error.remedy]}
-        case MeasurementStopped():
-            return {"kind": "stopped", "words": [str(error)]}
-        case OSError():
-            words = [error.errno or 0, error.strerror or str(error), error.filename]
-            return {"kind": "os", "words": words}
-        case HostError():
-            return {"kind": "host", "words": [str(error)]}
-        case ValueError():
-            return {"kind": "value", "words": [str(error)]}
-        case _:
-            return {"kind": "host", "words": [f"{type(error).__name__}: {error}"]}
+    """Return an error as it travels."""
+    kind = next((one for one in _ERRORS if isinstance(error, one)), None)
+    if kind is None:
+        return {"kind": "HostError", "words": [f"{type(error).__name__}: {error}"]}
+    if isinstance(error, OSError):
+        words = [error.errno or 0, error.strerror or str(error), error.filename]
+    else:
+        words = [getattr(error, name) for name in _ERRORS[kind]] or [str(error)]
+    return {"kind": kind.__name__, "words": words}
 
 
 def error_of(message: Message) -> Exception:
     """Return the error that travelled."""
-    words = message["words"]
-    match message["kind"]:
-        case "cannot_start":
-            return CannotStart(*words)
-        case "unavailable":
-            return Unavailable(*words)
-        case "attempt_failed":
-            return AttemptFailed(*words)
-        case "stopped":
-            return MeasurementStopped(*words)
-        case "os":
-            return OSError(*words)
-        case "value":
-            return ValueError(*words)
-        case _:
-            return HostError(*words)
-
-
-class Part:
-    """Serves the requests for which it has a method: that for ``start`` is ``_do_start``."""
-
-    def server_of(self, op: str) -> Callable[[Message], Any] | None:
-        """Return what serves a request; None if this part does not."""
-        return getattr(self, f"_do_{op}", None)
+    kinds = {kind.__name__: kind for kind in _ERRORS}
+    return kinds.get(message["kind"], HostError)(*message["words"])
 
 
 class Line:

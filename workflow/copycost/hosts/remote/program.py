@@ -6,11 +6,11 @@ from collections import deque
 from contextlib import suppress
 
 from copycost.errors import HostError
+from copycost.hosts.host import Program
 from copycost.hosts.launch import Launch
-from copycost.hosts.remote import messages
+from copycost.hosts.remote.calls import PlannedThere, asked, told
 from copycost.hosts.remote.connection import Connection
-from copycost.hosts.remote.messages import Message
-from copycost.hosts.remote.planned import PlannedThere
+from copycost.hosts.remote.messages import Message, request
 
 
 class RemoteProgram:
@@ -25,7 +25,7 @@ class RemoteProgram:
         self.launch = launch
         self.killed = False
         self._connection = connection
-        self._number = number
+        self._of = number
         self._lines: deque[str] = deque()
         self._left: Message | None = None
         self._is_over = False
@@ -33,11 +33,9 @@ class RemoteProgram:
         self._changed = threading.Condition()
         self.ended_fd = _new_eventfd()
         self._line_fd = _new_eventfd() if launch.control else -1
-        connection.listen("program", number, self._hear)
+        connection.listen(number, self._hear)
         try:
-            started = connection.ask(
-                "start", program=number, launch=messages.launch_as_message(launch)
-            )
+            started = connection.ask("start", number=number, launch=launch)
         except (HostError, OSError):
             self._close()
             raise
@@ -80,9 +78,14 @@ class RemoteProgram:
                     os.eventfd_read(self._line_fd)
             return None
 
-    def say(self, line: str) -> None:
-        """Send a line on the control line."""
-        self._connection.say("say", program=self._number, line=line)
+    say = told(Program.say)
+    write_pipe = told(Program.write_pipe)
+    read_pipe = asked(Program.read_pipe)
+    ask = asked(Program.ask)
+    child_pid = asked(Program.child_pid)
+    signal = told(Program.signal)
+    _file = asked(Program.file)
+    _hang_up = told(Program.hang_up)
 
     def hang_up(self) -> None:
         """Close the control line."""
@@ -90,7 +93,7 @@ class RemoteProgram:
             fd, self._line_fd = self._line_fd, -1
         if fd >= 0:
             os.close(fd)
-            self._connection.say("hang_up", program=self._number)
+            self._hang_up()
 
     def output(self) -> str:
         """Return its stdout so far."""
@@ -104,60 +107,27 @@ class RemoteProgram:
         if self._left is not None:
             text: str = self._left["texts"][name]
         else:
-            text = self._connection.ask("texts_of", program=self._number)[name]
+            text = self._connection.ask("texts", self._of)[name]
         return text
 
     def file(self, name: str) -> str:
         """Return what a memory file of the launch holds so far."""
         if self._left is not None and name in self._left["files"]:
             text: str = self._left["files"][name]
-        else:
-            text = self._connection.ask("file", program=self._number, name=name)
-        return text
+            return text
+        return self._file(name)
 
     def file_path(self, name: str) -> str:
         """Return a path at which other programs there can read a memory file."""
         return self._paths[name]
 
-    def write_pipe(self, name: str, data: bytes) -> None:
-        """Write to a pipe whose write end is ours."""
-        text = messages.as_text(data)
-        self._connection.say("write_pipe", program=self._number, name=name, data=text)
-
-    def read_pipe(self, name: str, timeout_s: float) -> bytes | None:
-        """Return what comes in on a pipe whose read end is ours, None if nothing does in time."""
-        return messages.bytes_or_none(
-            self._connection.ask(
-                "read_pipe", takes_s=timeout_s, program=self._number, name=name, timeout_s=timeout_s
-            )
-        )
-
-    def ask(self, asked: str, answers: str, data: bytes, timeout_s: float) -> bytes | None:
-        """Write to one pipe and return what comes in on another."""
-        request = self._asking(asked, answers, data, timeout_s)
-        return messages.bytes_or_none(self._connection.ask(takes_s=timeout_s, **request))
-
     def ask_at_edges(
         self, asked: str, answers: str, data: tuple[bytes, bytes], timeout_s: float
     ) -> PlannedThere[bytes | None]:
         """Return what does so at both edges of a window."""
-        first, second = (self._asking(asked, answers, one, timeout_s) for one in data)
-        return PlannedThere(self._connection, (first, second), messages.bytes_or_none)
-
-    def _asking(self, asked: str, answers: str, data: bytes, timeout_s: float) -> Message:
-        return {
-            **{"op": "ask", "program": self._number, "asked": asked, "answers": answers},
-            **{"data": messages.as_text(data), "timeout_s": timeout_s},
-        }
-
-    def child_pid(self) -> int:
-        """Return the process that it runs as a wrapper."""
-        pid: int = self._connection.ask("child_pid", program=self._number)
-        return pid
-
-    def signal(self, number: int) -> None:
-        """Send it a signal; one that has ended gets none."""
-        self._connection.say("signal_program", program=self._number, number=number)
+        fields = {"asked": asked, "answers": answers, "timeout_s": timeout_s}
+        requests = [request("ask", self._of, **fields, data=one) for one in data]
+        return PlannedThere(self._connection, requests)
 
     def poll(self) -> int | None:
         """Return its exit code if it has ended."""
@@ -181,9 +151,7 @@ class RemoteProgram:
         self._is_ended = True
         self.hang_up()
         with suppress(HostError):  # what is lost is ended there
-            left = self._connection.ask(
-                "end_program", takes_s=grace_s, program=self._number, grace_s=grace_s
-            )
+            left = self._connection.ask("finish", self._of, takes_s=grace_s, grace_s=grace_s)
             self.killed = self.killed or left["killed"]
             with self._changed:
                 self._left = left
@@ -192,11 +160,11 @@ class RemoteProgram:
 
     def close(self) -> None:
         """Give back the descriptors."""
-        self._connection.say("close_program", program=self._number)
+        self._connection.say("forget_program", number=self._of)
         self._close()
 
     def _close(self) -> None:
-        self._connection.forget("program", self._number)
+        self._connection.forget(self._of)
         self.hang_up()
         with self._changed:
             os.close(self.ended_fd)

@@ -2,28 +2,18 @@
 
 import heapq
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from copycost.errors import CopycostError
 from copycost.hosts.local import LocalHost
-from copycost.hosts.remote import messages
-from copycost.hosts.remote.messages import Message, Part
+from copycost.hosts.remote.messages import Message, answer_of
 
 # poll(2) counts whole milliseconds: the last one before a planned moment is slept through
 _POLL_GRAIN_NS = 1_000_000
 
 
-class ServedPlans(Part):
-    """The plans of one session.
-
-    Parameters
-    ----------
-    host
-        Whose clock counts.
-    do
-        Does a request.
-    """
+class ServedPlans:
+    """The plans of one session, by the host's clock; `do` does a request."""
 
     def __init__(self, host: LocalHost, do: Callable[[Message], Any]) -> None:
         self._host = host
@@ -49,35 +39,25 @@ class ServedPlans(Part):
         at_ns, order, place = heapq.heappop(self._due)
         plan = abs(order)
         time.sleep(max(0, at_ns - self._host.clock_ns()) / 1e9)
-        answer: Message
-        try:
-            answer = {"result": self._do(self._plans[plan][place])}
-        except (CopycostError, OSError, ValueError, LookupError) as error:
-            answer = {"error": messages.error_as_message(error)}
-        self._done[plan][place] = answer
+        self._done[plan][place] = answer_of(lambda: self._do(self._plans[plan][place]))
 
-    def _do_plan(self, message: Message) -> None:
+    def _do_plan(self, plan: int, requests: Sequence[tuple[int, Message]]) -> None:
         """Take requests that are to be done at their times, in place of the plan's earlier ones."""
-        plan = message["plan"]
-        self._forget_plan(plan)
-        self._plans[plan] = [request for _, request in message["requests"]]
+        self._do_forget_plan(plan)
+        self._plans[plan] = [request for _, request in requests]
         self._done[plan] = {}
-        for place, (at_ns, _) in enumerate(message["requests"]):
+        for place, (at_ns, _) in enumerate(requests):
             # what was planned first begins first and ends last
             order = -plan if place else plan
             heapq.heappush(self._due, (at_ns, order, place))
 
-    def _do_planned(self, message: Message) -> list[Message]:
+    def _do_planned(self, plan: int) -> list[Message]:
         """Return the answers to all requests of a plan, when the last of them is done."""
-        plan = message["plan"]
         while len(self._done[plan]) < len(self._plans[plan]):
             self._perform_next()
         return [self._done[plan][place] for place in range(len(self._plans[plan]))]
 
-    def _do_forget_plan(self, message: Message) -> None:
-        self._forget_plan(message["plan"])
-
-    def _forget_plan(self, plan: int) -> None:
+    def _do_forget_plan(self, plan: int) -> None:
         self._plans.pop(plan, None)
         self._done.pop(plan, None)
         self._due = [one for one in self._due if abs(one[1]) != plan]

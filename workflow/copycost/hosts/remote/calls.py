@@ -1,0 +1,209 @@
+"""What is asked of an agent: each method here has the agent call the one of that name there."""
+
+import inspect
+import io
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from functools import wraps
+from pathlib import Path
+from threading import Condition
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+
+from copycost.hosts.cgroups import CpuGroup
+from copycost.hosts.facts.files import HostFiles
+from copycost.hosts.host import Reading
+from copycost.hosts.remote import messages
+from copycost.hosts.remote.connection import Connection
+from copycost.hosts.remote.messages import Message, Target, request
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Method = Callable[Concatenate[Any, P], T]
+"""Of whatever has a `_connection`, and in `_of` what the agent calls it."""
+
+
+def asked(method: Method[P, T]) -> Method[P, T]:
+    """Return the method by which something here has the agent call this one, and its answer.
+
+    What takes a ``timeout_s`` may take so long there besides.
+    """
+    fields_of = _fields_by(method)
+
+    @wraps(method)
+    def ask(self: Any, /, *words: P.args, **named: P.kwargs) -> T:  # noqa: ANN401
+        fields = fields_of(self, *words, **named)
+        takes_s = fields.get("timeout_s", 0.0)
+        answer: T = self._connection.ask(method.__name__, self._of, takes_s=takes_s, **fields)
+        return answer
+
+    return ask
+
+
+def told(method: Method[P, None]) -> Method[P, None]:
+    """Return the method by which something here has the agent call this one, without an answer."""
+    fields_of = _fields_by(method)
+
+    @wraps(method)
+    def tell(self: Any, /, *words: P.args, **named: P.kwargs) -> None:  # noqa: ANN401
+        self._connection.say(method.__name__, self._of, **fields_of(self, *words, **named))
+
+    return tell
+
+
+def _fields_by(method: Callable[..., object]) -> Callable[..., dict[str, Any]]:
+    """Return what gives the arguments of a call by their names, those with a default too."""
+    signature = inspect.signature(method)
+
+    def fields_of(*words: object, **named: object) -> dict[str, Any]:
+        given = signature.bind(*words, **named)
+        given.apply_defaults()
+        return {name: value for name, value in given.arguments.items() if name != "self"}
+
+    return fields_of
+
+
+class PlannedThere(Generic[T]):
+    """Two requests that an agent does by itself at the edges of a window; see `AtEdges`.
+
+    What it answers is turned into what came of it by `found`.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        requests: Sequence[Message],
+        found: Callable[[Any], T] = lambda answer: answer,
+    ) -> None:
+        self._connection = connection
+        self._requests = requests
+        self._found = found
+        self._plan = connection.new_number()
+
+    def plan(self, start_ns: int, end_ns: int) -> None:
+        """Hand the requests over."""
+        requests = list(zip((start_ns, end_ns), self._requests, strict=True))
+        self._connection.say("plan", plan=self._plan, requests=requests)
+
+    def edge(self) -> None:
+        """Do nothing: the agent does it by itself."""
+
+    def edges(self) -> Sequence[T]:
+        """Return what came of it; raise the first error that the agent ran into."""
+        answers = self._connection.ask("planned", plan=self._plan)
+        return [self._found(messages.result_of(answer)) for answer in answers]
+
+
+class RemoteReader(PlannedThere[Reading]):
+    """Files that an agent reads; see `copycost.hosts.host.Reader`."""
+
+    def __init__(self, connection: Connection, paths: Sequence[str]) -> None:
+        self._of = connection.new_number()
+        super().__init__(connection, [request("read", self._of)] * 2, _reading_of)
+        connection.ask("open_reader", number=self._of, paths=paths)
+
+    def read(self) -> Reading:
+        """Read them now."""
+        return _reading_of(self._connection.ask("read", self._of))
+
+    def close(self) -> None:
+        """Close the files."""
+        self._connection.say("forget_plan", plan=self._plan)
+        self._connection.say("give_back", number=self._of)
+
+
+def _reading_of(answer: Reading) -> Reading:
+    at_ns, texts = answer
+    return at_ns, texts
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteGroup(CpuGroup):
+    """A control group there."""
+
+    _connection: Connection
+    _of: Target
+
+    add = asked(CpuGroup.add)
+    release = asked(CpuGroup.release)
+    throttling = asked(CpuGroup.throttling)
+
+
+# what tells which CPUs share what is many small files that stay the same: asked for all at once
+_CPUS = "sys/devices/system/cpu/cpu[0-9]*"
+_STEADY = (
+    f"{_CPUS}/topology/*_list",
+    f"{_CPUS}/cache/index[0-9]*/level",
+    f"{_CPUS}/cache/index[0-9]*/shared_cpu_list",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFiles(HostFiles):
+    """The files by which a kernel there describes itself; each question takes a round trip."""
+
+    root: Path = Path("/")
+    _connection: Connection | None = None
+    _of: Target = messages.FILES
+    _steady: dict[str, str | None] = field(default_factory=dict)
+
+    _text = asked(HostFiles.text)
+    texts = asked(HostFiles.texts)
+    lines = asked(HostFiles.lines)
+    gzipped_text = asked(HostFiles.gzipped_text)
+    _glob = asked(HostFiles.glob)
+
+    def text(self, path: str) -> str | None:
+        """Return the stripped content of a file, or None where it cannot be read."""
+        if not any(fnmatch(path, pattern) for pattern in _STEADY):
+            return self._text(path)
+        if not self._steady:
+            self._steady.update(self.texts(_STEADY))
+        return self._steady.get(path)
+
+    def glob(self, pattern: str) -> list[Path]:
+        """Return the matching paths, sorted, relative to the root."""
+        return [Path(path) for path in self._glob(pattern)]
+
+
+class RemoteOutput(io.RawIOBase):
+    """What a command prints, as it comes in; its end is that of the connection too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_over = False
+        self.error: Message | None = None
+        self._lost = False
+        self._held: deque[bytes] = deque()
+        self._changed = Condition()
+
+    def hear(self, message: Message) -> None:
+        """Take news of it, in the connection's thread."""
+        with self._changed:
+            match message["event"]:
+                case "output":
+                    self._held.append(message["data"])
+                case "over":
+                    self.is_over = True
+                    self.error = message["error"]
+                case _:
+                    self._lost = True
+            self._changed.notify_all()
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Fill a buffer with what is next, once there is something; 0 at the end."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._held or self.is_over or self._lost)
+            if not self._held:
+                return 0
+            data = self._held.popleft()
+            taken, rest = data[: len(buffer)], data[len(buffer) :]
+            if rest:
+                self._held.appendleft(rest)
+            buffer[: len(taken)] = taken
+            return len(taken)
