@@ -21,14 +21,14 @@ from contextlib import contextmanager
 
 from copycost.hosts.local import LocalHost
 from copycost.testbeds.testbed import Testbed
-from copycost.testbeds.veth_pair import path_offloads, veth_pair
+from copycost.testbeds.veth_pair import veth_pair
 
 
 @contextmanager
 def build(machine: LocalHost, *, page_segments: bool) -> Iterator[Testbed]:
     """Build it, and take it down at the end of the block."""
     with veth_pair(machine, mtu_bytes=600) as pair:
-        yield pair.as_testbed("veth_narrow", path_offloads(*pair.devices))
+        yield pair.as_testbed("veth_narrow")
 '''
 # what everybody who has to know a testbed says of it
 ASKED = """

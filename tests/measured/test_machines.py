@@ -38,9 +38,8 @@ from copycost.studies.cpu_budget.repetition import measure_budget
 from copycost.studies.cpu_budget.table import row_of as budget_row
 from copycost.studies.profile.record import profile_of
 from copycost.studies.profile.repetition import profile_repetition
-from copycost.testbeds import veth, veth_udp
+from copycost.testbeds import veth_pair
 from copycost.testbeds.testbed import Testbed
-from copycost.testbeds.veth_pair import LARGEST_MTU_BYTES, path_offloads, veth_pair
 
 pytestmark = pytest.mark.needs_root
 
@@ -68,8 +67,10 @@ class Machines:
         self, kind: str, away: tuple[SideName, ...], machine: LocalHost, mtu_bytes: int | None
     ) -> Iterator[Testbed]:
         with ExitStack() as stack:
-            pair = stack.enter_context(veth_pair(machine, mtu_bytes, static_neighbours=True))
-            testbed = pair.as_testbed(kind, path_offloads(*pair.devices))
+            pair = stack.enter_context(
+                veth_pair.veth_pair(machine, mtu_bytes, static_neighbours=True)
+            )
+            testbed = pair.as_testbed(kind)
             hosts: dict[SideName, Host] = dict(testbed.hosts)
             for name, namespace in zip(SIDES, pair.hosts, strict=True):
                 if name in away:
@@ -93,19 +94,11 @@ def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., M
     made = Machines(tmp_path)
 
     def put_away(*away: SideName) -> Machines:
-        for module, mtu_bytes in ((veth, None), (veth_udp, LARGEST_MTU_BYTES)):
-            kind = module.__name__.rpartition(".")[2]
+        def build(kind: str, machine: LocalHost, *, page_segments: bool) -> Any:  # noqa: ANN401
+            mtu_bytes = veth_pair.LARGEST_MTU_BYTES if kind == "veth_udp" else None
+            return made.build(kind, away, machine, mtu_bytes)
 
-            def build(
-                machine: LocalHost,
-                *,
-                page_segments: bool,
-                kind: str = kind,
-                mtu_bytes: int | None = mtu_bytes,
-            ) -> Any:  # noqa: ANN401
-                return made.build(kind, away, machine, mtu_bytes)
-
-            monkeypatch.setattr(module, "build", build)
+        monkeypatch.setattr(veth_pair, "build", build)
         monkeypatch.setattr(repetition, "away_on", lambda _: away)
         return made
 

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from copycost.hosts.namespaces import namespace_remedy
 from copycost.testbeds.command import run_tool
 from copycost.testbeds.drop_hook import Dropped, parse_counter
 from copycost.testbeds.links import Device, read_mtu, read_offloads
-from copycost.testbeds.testbed import open_testbed
+from copycost.testbeds.testbed import builder_of, open_testbed
 
 ROOT = Path(__file__).parents[3]
 NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
@@ -105,9 +104,9 @@ def build(kind: str, *before: str, script: str = BUILD, also: str = "") -> dict[
     return found
 
 
-def test_every_testbed_has_a_file_that_builds_it() -> None:
+def test_every_testbed_has_a_module_that_builds_it() -> None:
     for kind in TESTBEDS:
-        assert callable(import_module(f"copycost.testbeds.{kind}").build)
+        assert callable(builder_of(kind))
 
 
 def test_veth_joins_two_namespaces_and_leaves_nothing() -> None:

@@ -133,7 +133,7 @@ TESTBEDS: Mapping[str, TestbedEntry] = MappingProxyType(
         ),
     }
 )
-"""By name, which is also that of its file."""
+"""By name; `copycost.testbeds.testbed` says which module builds it."""
 
 
 WIRES = tuple(name for name, entry in TESTBEDS.items() if entry.away and not entry.guests)

@@ -1,8 +1,12 @@
-"""What all testbeds in guests have in common."""
+"""The testbeds with sides in guests: `vm_loopback`, `vm_pair`, `vm_host`, and the same over UDP.
+
+Both sides are in one guest, on its loopback device; or in one each, which TAP devices and a bridge
+join; or the receiver is on the guest's host, behind the guest's TAP device.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from copycost.errors import HostError, Unavailable
@@ -10,12 +14,10 @@ from copycost.hosts.guest.daemon_client import Lease, borrowed
 from copycost.hosts.guest.host import GuestHost, hosts_in
 from copycost.hosts.guest.network import ADDRESSES, BRIDGE
 from copycost.hosts.guest.spec import GuestSpec
-from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespace import NamespaceHost
 from copycost.hosts.namespaces import Namespace, join_namespaces
-from copycost.hosts.side import SideName
-from copycost.testbeds.links import mtu_at, offloads_at
+from copycost.testbeds.links import End, mtu_at
 from copycost.testbeds.testbed import Guest, Testbed
 from copycost.testbeds.veth_pair import page_segment_mtu_bytes
 
@@ -23,55 +25,75 @@ DEVICE = "eth0"
 """A guest's network device, as its kernel calls it."""
 
 USUAL_MTU_BYTES = 1500
-_LOOPBACK = "127.0.0.1"
+_ENDS = {"vm_loopback": ("a", "a"), "vm_pair": ("a", "b"), "vm_host": ("a", BRIDGE)}
 _MADE = "./run makes results/guest.json where config.yaml lists a testbed in guests"
 
 
 @dataclass(frozen=True, slots=True)
 class Guests:
-    """Guests while they are ours.
+    """Guests while they are ours."""
 
-    Attributes
-    ----------
-    hosts
-        Their insides.
-    switch
-        The network of this machine that joins them; None without one.
-    """
-
-    hosts: tuple[GuestHost, ...]
-    switch: NamespaceHost | None
+    hosts: tuple[GuestHost, ...]  # their insides
+    switch: NamespaceHost | None  # the network of this machine that joins them; None without one
     lease: Lease
     spec: GuestSpec
 
-    def as_testbed(
-        self,
-        kind: str,
-        sides: Mapping[SideName, Host],
-        addresses: tuple[str, str],
-        devices: Mapping[SideName, str],
-    ) -> Testbed:
-        """Return the testbed, with what is read back of its path."""
-        sender, receiver = sides["sender"], sides["receiver"]
-        at_sender = offloads_at(sender, devices["sender"])
-        at_receiver = offloads_at(receiver, devices["receiver"])
-        return Testbed(
-            kind,
-            self.lease.isolation,
-            sides,
-            addresses,
-            mtu_at(sender, devices["sender"]),
-            {"tso": at_sender["tso"], "gso": at_sender["gso"], "gro": at_receiver["gro"]},
+
+@contextmanager
+def build(
+    kind: str, machine: LocalHost, *, page_segments: bool, guest: Mapping[str, Any] | None
+) -> Iterator[Testbed]:
+    """Borrow the guests of a testbed, and give them back at the end of the block.
+
+    `guest` is the content of results/guest.json.
+    """
+    names = _ENDS[kind.removesuffix("_udp")]
+    network = names[0] != names[1]
+    with guests(machine, guest, sorted({*names} - {BRIDGE}), network=network) as lent:
+        if network:
+            ends = [_end(lent, name) for name in names]
+            mtu_bytes = page_segment_mtu_bytes(machine) if page_segments else USUAL_MTU_BYTES
+            for end in ends:
+                _set_mtu(end, mtu_bytes)
+        else:
+            ends = [End(lent.hosts[0], "127.0.0.1", "lo")] * 2
+        testbed = Testbed.between(kind, lent.lease.isolation, *ends)
+        yield replace(
+            testbed,
             guests=tuple(
-                Guest(host.name, _sides_in(host, sides), host, host.guest.pid)
-                for host in self.hosts
+                Guest(
+                    host.name,
+                    tuple(side for side, where in testbed.hosts.items() if where is host),
+                    host,
+                    host.guest.pid,
+                )
+                for host in lent.hosts
             ),
-            switch=self.switch,
+            switch=lent.switch,
             virtual={
-                **self.spec.for_record(),
-                "boot_s": {guest.name: guest.boot_s for guest in self.lease.guests},
+                **lent.spec.for_record(),
+                "boot_s": {guest.name: guest.boot_s for guest in lent.lease.guests},
             },
         )
+
+
+def _end(lent: Guests, name: str) -> End:
+    """Return an end in a guest, or on the host behind its TAP device."""
+    if name != BRIDGE:
+        host = next(host for host in lent.hosts if host.guest.name == name)
+        return End(host, ADDRESSES[name], DEVICE)
+    assert lent.switch is not None
+    return End(lent.switch, ADDRESSES[BRIDGE], BRIDGE)
+
+
+def _set_mtu(end: End, mtu_bytes: int) -> None:
+    host, _, device = end
+    if mtu_at(host, device) != mtu_bytes:
+        done = host.run(["ip", "link", "set", "dev", device, "mtu", str(mtu_bytes)])
+        if done.returncode != 0:
+            raise HostError(
+                f"{host.name}: an MTU of {mtu_bytes} is refused: {done.stderr.strip()}; run again"
+            )
 
 
 @contextmanager
@@ -88,13 +110,6 @@ def guests(
         Which guests of the run.
     network
         Whether they are to reach each other, and the host behind their TAP devices.
-
-    Raises
-    ------
-    Unavailable
-        If there are none here.
-    HostError
-        If one does not come up.
     """
     if guest is None:
         raise Unavailable("nothing says what guests are made of", _MADE)
@@ -108,69 +123,3 @@ def guests(
         if network:
             switch = NamespaceHost(machine, Namespace(lease.network_fd), "the guests' network")
         yield Guests(stack.enter_context(hosts_in(lease)), switch, lease, spec)
-
-
-@contextmanager
-def inside_one(kind: str, machine: LocalHost, guest: Mapping[str, Any] | None) -> Iterator[Testbed]:
-    """Return a block with both sides in one guest, on its loopback device."""
-    with guests(machine, guest, ["a"], network=False) as lent:
-        (host,) = lent.hosts
-        yield lent.as_testbed(
-            kind,
-            {"sender": host, "receiver": host},
-            (_LOOPBACK, _LOOPBACK),
-            {"sender": "lo", "receiver": "lo"},
-        )
-
-
-@contextmanager
-def between_two(
-    kind: str, machine: LocalHost, guest: Mapping[str, Any] | None, *, page_segments: bool
-) -> Iterator[Testbed]:
-    """Return a block with a side in each of two guests."""
-    with guests(machine, guest, ["a", "b"], network=True) as lent:
-        sender, receiver = lent.hosts
-        for host in lent.hosts:
-            _set_mtu(host, DEVICE, _wanted_mtu(machine, page_segments))
-        yield lent.as_testbed(
-            kind,
-            {"sender": sender, "receiver": receiver},
-            (ADDRESSES["a"], ADDRESSES["b"]),
-            {"sender": DEVICE, "receiver": DEVICE},
-        )
-
-
-@contextmanager
-def guest_to_host(
-    kind: str, machine: LocalHost, guest: Mapping[str, Any] | None, *, page_segments: bool
-) -> Iterator[Testbed]:
-    """Return a block with the sender in a guest and the receiver on its host."""
-    with guests(machine, guest, ["a"], network=True) as lent:
-        (sender,) = lent.hosts
-        assert lent.switch is not None
-        mtu_bytes = _wanted_mtu(machine, page_segments)
-        _set_mtu(sender, DEVICE, mtu_bytes)
-        _set_mtu(lent.switch, BRIDGE, mtu_bytes)
-        yield lent.as_testbed(
-            kind,
-            {"sender": sender, "receiver": lent.switch},
-            (ADDRESSES["a"], ADDRESSES[BRIDGE]),
-            {"sender": DEVICE, "receiver": BRIDGE},
-        )
-
-
-def _sides_in(host: GuestHost, sides: Mapping[SideName, Host]) -> tuple[SideName, ...]:
-    return tuple(name for name, where in sides.items() if where is host)
-
-
-def _wanted_mtu(machine: LocalHost, page_segments: bool) -> int:
-    return page_segment_mtu_bytes(machine) if page_segments else USUAL_MTU_BYTES
-
-
-def _set_mtu(host: Host, device: str, mtu_bytes: int) -> None:
-    if mtu_at(host, device) != mtu_bytes:
-        done = host.run(["ip", "link", "set", "dev", device, "mtu", str(mtu_bytes)])
-        if done.returncode != 0:
-            raise HostError(
-                f"{host.name}: an MTU of {mtu_bytes} is refused: {done.stderr.strip()}; run again"
-            )

@@ -11,6 +11,7 @@ import struct
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from copycost.errors import AttemptFailed, HostError, Unavailable
 from copycost.hosts.host import Host
@@ -45,6 +46,14 @@ class Device:
     host: LocalHost
 
 
+class End(NamedTuple):
+    """One end of a path: a host, its address, and its network device."""
+
+    host: Host
+    address: str
+    device: str
+
+
 def make_veth_pair(
     sender: NamespaceHost,
     receiver: NamespaceHost,
@@ -57,25 +66,21 @@ def make_veth_pair(
 
     Parameters
     ----------
-    addresses : tuple of str
-        The sender's and the receiver's address; they form a /30 network.
-    mtu_bytes : int, optional
+    addresses
+        The sender's and the receiver's; they form a /30 network.
+    mtu_bytes
         Largest packet [bytes]; the kernel's own choice by default.
-    static_neighbours : bool
+    static_neighbours
         Let each end know the other, so that no datagram waits for, or is lost to, ARP.
-
-    Raises
-    ------
-    Unavailable
-        If `ip` is missing or refuses.
     """
     # the path is looked up by `ip` itself, which inherits the descriptor
     peer = f"/proc/self/fd/{receiver.namespace.fd}"
     at_sender, at_receiver = veth_pair_commands(
         addresses, peer, mtu_bytes, static_neighbours=static_neighbours
     )
-    _ip(sender, at_sender, pass_fds=(receiver.namespace.fd,))
-    _ip(receiver, at_receiver)
+    batch = ["ip", "-batch", "-"]
+    run_tool(batch, sender, "\n".join(at_sender) + "\n", (receiver.namespace.fd,))
+    run_tool(batch, receiver, "\n".join(at_receiver) + "\n")
 
 
 def veth_pair_commands(
@@ -87,63 +92,42 @@ def veth_pair_commands(
 ) -> tuple[list[str], list[str]]:
     """Return what `ip -batch` is told in the sender's namespace, and then in the receiver's.
 
-    Parameters
-    ----------
-    peer
-        The receiver's namespace, as `ip` takes it: a name or a path.
-    addresses, mtu_bytes, static_neighbours
-        As for `make_veth_pair`.
+    `peer` is the receiver's namespace, as `ip` takes it: a name or a path.
     """
     mtu = f"mtu {mtu_bytes}" if mtu_bytes is not None else ""
     first, second = (f"address {mac} {mtu}" for mac in _MACS)
     add = f"link add name sender index {_SENDER_INDEX} {first} type veth"
     add = f"{add} peer name receiver {second} netns {peer}"
-    at_sender, at_receiver = _up("sender", addresses[0]), _up("receiver", addresses[1])
-    if static_neighbours:
-        at_sender.append(_knows("sender", addresses[1], _MACS[1]))
-        at_receiver.append(_knows("receiver", addresses[0], _MACS[0]))
-    return [add, *at_sender], at_receiver
 
+    def at_end(device: str, here: int, there: int) -> list[str]:
+        knows = f"neighbour add {addresses[there]} lladdr {_MACS[there]} dev {device} nud permanent"
+        return [
+            f"address add {addresses[here]}/30 dev {device}",
+            f"link set dev {device} up",
+            "link set dev lo up",
+            *([knows] if static_neighbours else []),
+        ]
 
-def _up(device: str, address: str) -> list[str]:
-    return [
-        f"address add {address}/30 dev {device}",
-        f"link set dev {device} up",
-        "link set dev lo up",
-    ]
-
-
-def _knows(device: str, address: str, mac: str) -> str:
-    return f"neighbour add {address} lladdr {mac} dev {device} nud permanent"
+    return [add, *at_end("sender", 0, 1)], at_end("receiver", 1, 0)
 
 
 def switch_offloads_off(devices: Iterable[Device]) -> None:
-    """Switch segmentation and receive offloads off.
-
-    Raises
-    ------
-    Unavailable
-        If `ethtool` is missing or refuses.
-    """
+    """Switch segmentation and receive offloads off; Unavailable if `ethtool` does not."""
+    words = [word for name in OFFLOADS for word in (name, "off")]
     for device in devices:
-        run_tool(["ethtool", "-K", device.name, *_pairs("off")], device.host)
-
-
-def _pairs(state: str) -> list[str]:
-    return [word for name in OFFLOADS for word in (name, state)]
+        run_tool(["ethtool", "-K", device.name, *words], device.host)
 
 
 def read_offloads(device: Device) -> dict[str, bool]:
-    """Return for `tso`, `gso` and `gro` whether they are on."""
-    text = run_tool(["ethtool", "-k", device.name], device.host)
-    states = dict(re.findall(r"^([a-z-]+): (on|off)", text, flags=re.MULTILINE))
-    missing = [feature for feature in OFFLOADS.values() if feature not in states]
+    """Return for `tso`, `gso` and `gro` whether they are on; Unavailable where nobody tells."""
+    found = _states(run_tool(["ethtool", "-k", device.name], device.host), OFFLOADS)
+    missing = [OFFLOADS[name] for name, is_on in found.items() if is_on is None]
     if missing:
         raise Unavailable(
             f"ethtool -k {device.name} does not tell {', '.join(missing)}",
             "install a newer ethtool (6.1 is known to work)",
         )
-    return {name: states[feature] == "on" for name, feature in OFFLOADS.items()}
+    return {name: bool(is_on) for name, is_on in found.items()}
 
 
 def read_mtu(device: Device) -> int:
@@ -157,11 +141,6 @@ def wait_until_running(devices: Iterable[Device]) -> None:
 
     A link that has just come up gets its queue from a kernel worker; a SYN that is faster is lost,
     and sent again only after a second.
-
-    Raises
-    ------
-    AttemptFailed
-        If a device is not running after 3 s.
     """
     deadline = time.monotonic() + _LINK_UP_TIMEOUT_S
     for device in devices:
@@ -181,10 +160,6 @@ def _ask(device: Device, request: int) -> bytes:
         return fcntl.ioctl(probe, request, name)
 
 
-def _ip(host: LocalHost, commands: list[str], pass_fds: tuple[int, ...] = ()) -> None:
-    run_tool(["ip", "-batch", "-"], host, "\n".join(commands) + "\n", pass_fds)
-
-
 def mtu_at(host: Host, device: str) -> int:
     """Return the largest packet of a device on whatever host [bytes]."""
     if isinstance(host, LocalHost):  # of a namespace: /sys shows that in which it was mounted
@@ -193,11 +168,6 @@ def mtu_at(host: Host, device: str) -> int:
     if found is None:
         raise HostError(f"{host.name} does not tell the MTU of its device {device}; run again")
     return found
-
-
-def offloads_at(host: Host, device: str) -> dict[str, bool | None]:
-    """Return what `ethtool` reads back; None for what it does not tell, or where it is missing."""
-    return features_at(host, device, OFFLOADS)
 
 
 def features_at(host: Host, device: str, names: Mapping[str, str]) -> dict[str, bool | None]:
@@ -212,11 +182,13 @@ def features_at(host: Host, device: str, names: Mapping[str, str]) -> dict[str, 
         text = host.run(["ethtool", "-k", device]).stdout
     except OSError:
         text = ""
+    return _states(text, names)
+
+
+def _states(text: str, names: Mapping[str, str]) -> dict[str, bool | None]:
     states = dict(re.findall(r"^([a-z-]+): (on|off)", text, flags=re.MULTILINE))
-    return {
-        name: states[feature] == "on" if feature in states else None
-        for name, feature in names.items()
-    }
+    on = {"on": True, "off": False}
+    return {name: on.get(states.get(feature, "")) for name, feature in names.items()}
 
 
 _IP_BYTES, _UDP_BYTES = 20, 8

@@ -1,33 +1,48 @@
-"""What the testbeds over a network to another machine have in common.
+"""The testbeds over a network to another machine: `wire`, `wire_in`, both over UDP, `wire_sink`.
 
-Nothing is configured there or here: the machines are taken with the network as they are.
+Nothing is configured there or here: the machines are taken with the network as they are. On
+`wire_sink`, datagrams are dropped there before local delivery, which shows a sender's zero-copy
+over its real device: there is no receiver, and the sender alone is measured.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
-from copycost.config.testbeds import transport_of
+from copycost.config.testbeds import away_on, receives_on, transport_of
 from copycost.errors import AttemptFailed, Unavailable
-from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 from copycost.hosts.parent import watched_parents
 from copycost.hosts.remote.host import RemoteHost
 from copycost.hosts.side import SideName
 from copycost.hosts.ssh.client import SshTarget
 from copycost.hosts.ssh.host import kept_host
-from copycost.testbeds.links import mtu_at, offloads_at
+from copycost.testbeds.far_hook import far_hook
+from copycost.testbeds.links import End
 from copycost.testbeds.testbed import Testbed
 from copycost.testbeds.turns import is_before, turn_there_too
-
-_End = tuple[Host, str, str]
-"""A host, its address, and its network device."""
 
 _MADE = "./run makes results/peers/PEER.json where config.yaml names a peer under wire"
 _DESCRIBE_ANEW = (
     "delete its file in results/peers and run again: then it is described and measured anew"
 )
 _TRY_AGAIN = "then delete its file in results/peers, and run again"
+
+
+@contextmanager
+def build(
+    kind: str, machine: LocalHost, *, page_segments: bool, peer: Mapping[str, Any] | None
+) -> Iterator[Testbed]:
+    """Reach the other machine, and leave it at the end of the block."""
+    away: SideName = "sender" if "sender" in away_on(kind) else "receiver"
+    with over_wire(kind, machine, peer, away=away) as testbed:
+        if receives_on(kind):
+            yield testbed
+        else:
+            host, device = testbed.hosts["receiver"], testbed.devices["receiver"]
+            with far_hook(host, device, testbed.addresses) as hook:
+                yield replace(testbed, drop_hook=hook)
 
 
 @contextmanager
@@ -64,44 +79,38 @@ def over_wire(
         watched_parents() as parent_fds,
         turn_there_too(machine, other, parent_fds, keeps_ours=is_before(machine, other, addresses)),
     ):
-        ends: dict[bool, _End] = {
-            is_there: (host, wire[end]["address"], wire[end]["device"])
-            for is_there, host, end in ((False, machine, "here"), (True, other, "there"))
+        home: SideName = "receiver" if away == "sender" else "sender"
+        ends: dict[SideName, End] = {
+            side: End(host, wire[place]["address"], wire[place]["device"])
+            for side, host, place in ((home, machine, "here"), (away, other, "there"))
         }
         _require_as_described(other, peer["identity"], ends.values())
-        yield _built(kind, ends, wire, away)
+        unreached = {home: wire["unreached"]["here"], away: wire["unreached"]["there"]}
+        yield _built(kind, ends, wire, unreached)
 
 
 def _built(
-    kind: str, ends: Mapping[bool, _End], wire: Mapping[str, Any], away: SideName
+    kind: str,
+    ends: Mapping[SideName, End],
+    wire: Mapping[str, Any],
+    unreached: Mapping[SideName, Mapping[str, str] | None],
 ) -> Testbed:
-    """Return the testbed of two ends, by whether they are there."""
-    home: SideName = "receiver" if away == "sender" else "sender"
-    sender, receiver = ends[away == "sender"], ends[away == "receiver"]
-    unreached = {home: wire["unreached"]["here"], away: wire["unreached"]["there"]}
-    at_sender, at_receiver = offloads_at(sender[0], sender[2]), offloads_at(*receiver[::2])
+    """Return the testbed of two ends, with what was found of the network between them."""
     limit = wire["udp_mbit_per_s"]
-    return Testbed(
-        kind,
-        "host",
-        {"sender": sender[0], "receiver": receiver[0]},
-        (sender[1], receiver[1]),
-        mtu_at(sender[0], sender[2]),
-        {"tso": at_sender["tso"], "gso": at_sender["gso"], "gro": at_receiver["gro"]},
+    return replace(
+        Testbed.between(kind, "host", ends["sender"], ends["receiver"]),
         ports=None if wire["ports"] is None else (wire["ports"][0], wire["ports"][1]),
         unreached={
             side: {**why, "remedy": f"{why['remedy']}; {_TRY_AGAIN}"}
             for side, why in unreached.items()
             if why is not None
         },
-        devices={"sender": sender[2], "receiver": receiver[2]},
+        devices={side: end.device for side, end in ends.items()},
         udp_bits_per_s=None if limit is None else limit * 10**6,
     )
 
 
-def _require_as_described(
-    other: RemoteHost, known: Mapping[str, Any], ends: Iterable[_End]
-) -> None:
+def _require_as_described(other: RemoteHost, known: Mapping[str, Any], ends: Iterable[End]) -> None:
     """Refuse what would mix two states of a machine in one cell.
 
     Parameters

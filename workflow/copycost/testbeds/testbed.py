@@ -1,15 +1,17 @@
 """A testbed that is built: two ends between which messages run, and what was found of the path.
 
-Each testbed is a file of this folder, named as its entry in `copycost.config.testbeds`, with a
-function ``build(machine, *, page_segments)`` that is a context manager yielding a `Testbed`; one
-in guests takes ``guest`` too: what guests are made of (results/guest.json).
+A testbed is built by a module of this folder that is named as its entry in
+`copycost.config.testbeds`, with a function ``build(machine, *, page_segments)`` that is a context
+manager yielding a `Testbed`. One with sides on another machine takes ``peer`` too, one in guests
+``guest``: what is known of these. Modules that build several have ``build(kind, machine, ...)``.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import Any, Self
 
 from copycost.config.testbeds import Transport, away_on, guests_on, kind_of, transport_of
 from copycost.errors import Unavailable
@@ -18,29 +20,27 @@ from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import Isolation
 from copycost.hosts.side import SIDES, SideName
 from copycost.testbeds.drop_hook import DropHook
-from copycost.testbeds.links import payload_share
+from copycost.testbeds.links import OFFLOADS, End, features_at, mtu_at, payload_share
+
+# modules that build several testbeds
+_BUILT_BY = {
+    "loopback": ("loopback", "loopback_udp"),
+    "veth_pair": ("veth", "veth_no_offload", "veth_udp", "sink"),
+    "over_wire": ("wire", "wire_udp", "wire_in", "wire_in_udp", "wire_sink"),
+    "in_guests": (
+        "vm_loopback", "vm_loopback_udp", "vm_pair", "vm_pair_udp", "vm_host", "vm_host_udp",
+    ),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Guest:
-    """A virtual machine that sides run in, as it is seen from the machine that it runs on.
+    """A virtual machine that sides run in, as it is seen from the machine that it runs on."""
 
-    Attributes
-    ----------
-    name
-        What messages call it.
-    sides
-        The sides that run in it.
-    host
-        Its inside.
-    pid
-        Its hypervisor's process, which names its threads.
-    """
-
-    name: str
+    name: str  # what messages call it
     sides: tuple[SideName, ...]
-    host: Host
-    pid: int
+    host: Host  # its inside
+    pid: int  # of its hypervisor's process, which names its threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Testbed:
     addresses: tuple[str, str]
     mtu_bytes: int
     offloads: dict[str, bool | None]
-    drop_hook: DropHook | None = field(default=None)
+    drop_hook: DropHook | None = None
     devices: Mapping[SideName, str] = field(default_factory=dict)
     udp_bits_per_s: int | None = None
     guests: tuple[Guest, ...] = ()
@@ -98,14 +98,24 @@ class Testbed:
     ports: tuple[int, int] | None = None
     unreached: Mapping[SideName, Mapping[str, str]] = field(default_factory=dict)
 
-    def require_reached(self, side: SideName) -> None:
-        """Refuse a path on which a side cannot listen for TCP connections.
+    @classmethod
+    def between(cls, kind: str, isolation: Isolation, sender: End, receiver: End) -> Self:
+        """Return a testbed with what is read back of its devices."""
+        at_sender = features_at(sender.host, sender.device, OFFLOADS)
+        at_receiver = at_sender
+        if receiver != sender:
+            at_receiver = features_at(receiver.host, receiver.device, OFFLOADS)
+        return cls(
+            kind,
+            isolation,
+            {"sender": sender.host, "receiver": receiver.host},
+            (sender.address, receiver.address),
+            mtu_at(sender.host, sender.device),
+            {"tso": at_sender["tso"], "gso": at_sender["gso"], "gro": at_receiver["gro"]},
+        )
 
-        Raises
-        ------
-        Unavailable
-            If the other side's do not reach it.
-        """
+    def require_reached(self, side: SideName) -> None:
+        """Raise Unavailable where TCP connections of the other side do not reach one."""
         if side in self.unreached:
             raise Unavailable(**self.unreached[side])
 
@@ -138,6 +148,13 @@ class Testbed:
         return self.hosts["sender"] is not self.hosts["receiver"]
 
 
+def builder_of(kind: str) -> Callable[..., AbstractContextManager[Testbed]]:
+    """Return what builds a testbed; its module is imported only now, as are those that it needs."""
+    module = next((module for module, kinds in _BUILT_BY.items() if kind in kinds), None)
+    build: Callable[..., Any] = import_module(f"copycost.testbeds.{module or kind}").build
+    return build if module is None else partial(build, kind)
+
+
 @contextmanager
 def open_testbed(
     kind: str,
@@ -167,9 +184,9 @@ def open_testbed(
     Unavailable
         With the reason and a remedy, if this host does not allow it.
     """
-    build = import_module(f"copycost.testbeds.{kind_of(kind)}").build
     more = {}
     if away_on(kind):
         more = {"guest" if guests_on(kind) else "peer": peer}
+    build = builder_of(kind_of(kind))
     with build(machine or LocalHost(), page_segments=page_segments, **more) as testbed:
         yield testbed

@@ -1,18 +1,23 @@
-"""What all testbeds that are a veth pair have in common."""
+"""The testbeds that are a veth pair: `veth`, `veth_no_offload`, `veth_udp` and `sink`.
+
+In `sink`, what arrives is counted and dropped before local delivery, so that zero-copy sends are
+not copied after all. There is no receiver: it measures the sender alone.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from copycost.config.testbeds import receives_on, transport_of
 from copycost.errors import Unavailable
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespace import NamespaceHost
 from copycost.hosts.namespaces import Isolation, two_namespaces
-from copycost.testbeds.drop_hook import DropHook
+from copycost.testbeds.drop_hook import install_drop_hook
 from copycost.testbeds.links import (
     Device,
+    End,
     make_veth_pair,
-    read_mtu,
     read_offloads,
     switch_offloads_off,
     wait_until_running,
@@ -26,7 +31,22 @@ LARGEST_MTU_BYTES = 65535
 # before the payload of a TCP segment: IPv4, TCP, and its timestamps, which Linux sends by default
 _SEGMENT_HEADERS_BYTES = 20 + 20 + 12
 
-Offloads = dict[str, bool | None]
+
+@contextmanager
+def build(kind: str, machine: LocalHost, *, page_segments: bool) -> Iterator[Testbed]:
+    """Build one of them, and take it down at the end of the block."""
+    mtu_bytes = page_segment_mtu_bytes(machine) if page_segments else None
+    datagrams = transport_of(kind) == "datagram"  # whose packets may be as large as one
+    if datagrams:
+        mtu_bytes = LARGEST_MTU_BYTES
+    with veth_pair(machine, mtu_bytes, static_neighbours=datagrams) as pair:
+        far_end = pair.devices[1]
+        hook = None
+        if not receives_on(kind):
+            hook = install_drop_hook(far_end.host, far_end.name, ADDRESSES[1])
+        if kind == "veth_no_offload":
+            require_without_offloads(pair.devices)
+        yield replace(pair.as_testbed(kind), drop_hook=hook)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +57,14 @@ class VethPair:
     devices: tuple[Device, Device]
     isolation: Isolation
 
-    def as_testbed(self, kind: str, offloads: Offloads, hook: DropHook | None = None) -> Testbed:
+    def as_testbed(self, kind: str) -> Testbed:
         """Return the testbed, once its devices carry packets."""
         wait_until_running(self.devices)
-        return Testbed(
-            kind,
-            self.isolation,
-            {"sender": self.hosts[0], "receiver": self.hosts[1]},
-            ADDRESSES,
-            mtu_bytes=read_mtu(self.devices[0]),
-            offloads=offloads,
-            drop_hook=hook,
-        )
+        ends = [
+            End(device.host, address, device.name)
+            for device, address in zip(self.devices, ADDRESSES, strict=True)
+        ]
+        return Testbed.between(kind, self.isolation, *ends)
 
 
 @contextmanager
@@ -69,27 +85,16 @@ def page_segment_mtu_bytes(machine: LocalHost) -> int:
     return machine.constant("SC_PAGE_SIZE") + _SEGMENT_HEADERS_BYTES
 
 
-def path_offloads(first: Device, last: Device) -> Offloads:
-    """Return the offloads that a stream meets: sending ones at its start, GRO at its end."""
-    try:
-        at_sender = read_offloads(first)
-        at_receiver = at_sender if last == first else read_offloads(last)
-    except Unavailable:
-        return {"tso": None, "gso": None, "gro": None}
-    return {"tso": at_sender["tso"], "gso": at_sender["gso"], "gro": at_receiver["gro"]}
-
-
-def without_offloads(first: Device, last: Device) -> Offloads:
-    """Switch offloads off and return them as read back.
+def require_without_offloads(devices: tuple[Device, Device]) -> None:
+    """Switch offloads off.
 
     Raises
     ------
     Unavailable
         If they stay on, or nobody can tell: a testbed whose name may be a lie is worse than none.
     """
-    switch_offloads_off((first, last))
-    if any((*read_offloads(first).values(), *read_offloads(last).values())):
+    switch_offloads_off(devices)
+    if any(on for device in devices for on in read_offloads(device).values()):
         raise Unavailable(
             "the kernel kept an offload on that was switched off", "use the veth testbed"
         )
-    return dict.fromkeys(("tso", "gso", "gro"), False)
