@@ -14,18 +14,10 @@ from copycost.hosts.parsing import parser_of
 
 @dataclass(frozen=True, slots=True)
 class Hierarchy:
-    """Where groups can be made.
+    """Where groups can be made."""
 
-    Attributes
-    ----------
-    version : int
-        Of the interface.
-    parent : Path
-        The group below which ours are made.
-    """
-
-    version: Literal[1, 2]
-    parent: Path
+    version: Literal[1, 2]  # of the interface
+    parent: Path  # the group below which ours are made
 
 
 @parser_of("/proc/self/mounts and /proc/self/cgroup")

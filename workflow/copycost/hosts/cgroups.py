@@ -48,19 +48,12 @@ done 2>/dev/null
 
 @dataclass(frozen=True, slots=True)
 class Throttling:
-    """How often, and for how long, a group was held back.
+    """How often, and for how long, a group was held back."""
 
-    Attributes
-    ----------
-    periods, throttled_periods : int
-        Periods in which it ran, and in which it used its quota up.
-    throttled_ns : int
-        Time for which it was held back, summed over the CPUs [ns].
-    """
-
+    # periods in which it ran, and in which it used its quota up
     periods: int
     throttled_periods: int
-    throttled_ns: int
+    throttled_ns: int  # time for which it was held back, summed over the CPUs [ns]
 
     def __sub__(self, earlier: "Throttling") -> "Throttling":
         """Return the differences since an earlier moment."""

@@ -6,18 +6,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ClockReading:
-    """What one comparison found.
+    """What one comparison found."""
 
-    Attributes
-    ----------
-    offset_ns
-        The other CLOCK_MONOTONIC less ours [ns].
-    uncertainty_ns
-        By how much that may be wrong [ns].
-    """
-
-    offset_ns: int
-    uncertainty_ns: int
+    offset_ns: int  # the other CLOCK_MONOTONIC less ours [ns]
+    uncertainty_ns: int  # by how much that may be wrong [ns]
 
 
 SAME_CLOCK = ClockReading(0, 0)

@@ -17,29 +17,17 @@ _NS_PER_S = 10**9
 
 @dataclass(frozen=True, slots=True)
 class CpuTimes:
-    """CPU time of all CPUs by one moment [ns, counted in clock ticks]; `-` gives differences.
+    """CPU time of all CPUs by one moment [ns, counted in clock ticks]; `-` gives differences."""
 
-    Attributes
-    ----------
-    at_ns : int
-        When it was read [ns, CLOCK_MONOTONIC of that kernel]; in a difference, the time between.
-    busy_ns : int
-        Neither idle nor stolen; counted from nothing, so that only differences mean something. Idle
-        time is measured (NO_HZ), while that of tasks is often only sampled by the timer tick, which
-        may run in step with what it samples, say a sender that a quota starts every period.
-    task_ns : int
-        Used by tasks, their kernel time included.
-    softirq_ns : int
-        Spent in interrupts and softirqs.
-    steal_ns : int
-        Taken away by the hypervisor.
-    """
-
+    # when it was read [ns, CLOCK_MONOTONIC of that kernel]; in a difference, the time between
     at_ns: int
+    # Neither idle nor stolen; counted from nothing, so that only differences mean something. Idle
+    # time is measured (NO_HZ), while that of tasks is often only sampled by the timer tick, which
+    # may run in step with what it samples, say a sender that a quota starts every period.
     busy_ns: int
-    task_ns: int
-    softirq_ns: int
-    steal_ns: int
+    task_ns: int  # used by tasks, their kernel time included
+    softirq_ns: int  # spent in interrupts and softirqs
+    steal_ns: int  # taken away by the hypervisor
 
     def __sub__(self, earlier: Self) -> Self:
         """Return the differences since an earlier moment."""

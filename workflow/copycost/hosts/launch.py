@@ -24,34 +24,19 @@ def pipe_word(name: str, end: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A program that is to be started.
+    """A program that is to be started."""
 
-    Attributes
-    ----------
-    words
-        The program and its options; names of descriptors may stand within them.
-    program
-        Path of what is meant to run, which some wrapper among the words starts.
-    control
-        Whether it gets a control line: a socket for lines of text in both ways. Our end is closed
-        to ask it to end.
-    files
-        Names of memory files that it may write, besides its stdout and stderr.
-    pipes
-        Names of pipes; the ends that no word names are ours.
-    cpus
-        CPUs that it may run on; None leaves that to the program.
-    dies_with_us
-        Whether it gets a signal when its starter ends; else it has to notice by its control line.
-    environment
-        What its environment has besides ours.
-    """
-
+    # the program and its options; names of descriptors may stand within them
     words: tuple[str, ...]
-    program: str
+    program: str  # path of what is meant to run, which some wrapper among the words starts
+    # Whether it gets a control line: a socket for lines of text in both ways. Our end is closed to
+    # ask it to end.
     control: bool = False
+    # names of memory files that it may write, besides its stdout and stderr
     files: tuple[str, ...] = ()
-    pipes: tuple[str, ...] = ()
-    cpus: frozenset[int] | None = None
+    pipes: tuple[str, ...] = ()  # names of pipes; the ends that no word names are ours
+    cpus: frozenset[int] | None = None  # CPUs that it may run on; None leaves that to the program
+    # whether it gets a signal when its starter ends; else it has to notice by its control line
     dies_with_us: bool = False
+    # what its environment has besides ours
     environment: Mapping[str, str] = field(default_factory=dict)

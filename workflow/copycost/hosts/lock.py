@@ -28,17 +28,10 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class HeldLock:
-    """The lock while it is held.
+    """The lock while it is held."""
 
-    Attributes
-    ----------
-    fd
-        May be inherited by children, which then hold it too; -1 for one on another machine.
-    wait_s
-        How long we waited for it, and for those of other machines that we need besides [s].
-    """
-
-    fd: int
+    fd: int  # may be inherited by children, which then hold it too; -1 for one on another machine
+    # how long we waited for it, and for those of other machines that we need besides [s]
     wait_s: float = 0.0
 
     def give_back(self) -> None:

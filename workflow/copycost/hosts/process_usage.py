@@ -21,33 +21,21 @@ _CPUCLOCK_SCHED = 2
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What processes have used by one moment; differences of two are taken with `-`.
+    """What processes have used by one moment; differences of two are taken with `-`."""
 
-    Attributes
-    ----------
-    at_ns : int
-        When it was read (CLOCK_MONOTONIC) [ns]; in a difference, the time between.
-    cpu_ns : int
-        CPU time of all their threads, user and kernel [ns].
-    read_bytes, written_bytes : int or None
-        By read(2) and write(2) on whatever descriptor, which is how iperf3 uses its sockets; None
-        where the kernel does not count them.
-    read_calls, write_calls : int or None
-        How many such calls.
-    waiting_ns : int or None
-        Time for which their threads could have run but had no CPU [ns]; None where nobody tells. A
-        thread takes its own with it when it ends, so a difference in which one did is None.
-    threads : frozenset of int
-        The threads that `waiting_ns` is the sum of; in a difference, those at its end.
-    """
-
-    at_ns: int
-    cpu_ns: int
+    at_ns: int  # when it was read (CLOCK_MONOTONIC) [ns]; in a difference, the time between
+    cpu_ns: int  # CPU time of all their threads, user and kernel [ns]
+    # by read(2) and write(2) on whatever descriptor, which is how iperf3 uses its sockets; None
+    # where the kernel does not count them
     read_bytes: int | None
     written_bytes: int | None
+    # how many such calls
     read_calls: int | None
     write_calls: int | None
+    # Time for which their threads could have run but had no CPU [ns]; None where nobody tells. A
+    # thread takes its own with it when it ends, so a difference in which one did is None.
     waiting_ns: int | None
+    # the threads that `waiting_ns` is the sum of; in a difference, those at its end
     threads: frozenset[int]
 
     def __sub__(self, earlier: Self) -> Self:

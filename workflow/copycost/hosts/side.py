@@ -12,29 +12,15 @@ SIDES: tuple[SideName, ...] = ("sender", "receiver")
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What an observer may look at.
-
-    Attributes
-    ----------
-    name
-        Which side.
-    host
-        Where it runs.
-    programs
-        What makes or takes its traffic; wrappers such as perf included.
-    ports
-        Ports that its sockets are bound to, as far as they are known.
-    reads_to_the_end
-        Whether all that had arrived has been read when its programs have ended.
-    party
-        What its samples are called, if not as the side: those of a reference are apart.
-    """
+    """What an observer may look at."""
 
     name: SideName
-    host: Host
-    programs: Sequence[Program]
-    ports: Sequence[int] = ()
+    host: Host  # where it runs
+    programs: Sequence[Program]  # what makes or takes its traffic; wrappers such as perf included
+    ports: Sequence[int] = ()  # ports that its sockets are bound to, as far as they are known
+    # whether all that had arrived has been read when its programs have ended
     reads_to_the_end: bool = False
+    # what its samples are called, if not as the side: those of a reference are apart
     party: str = ""
 
     @property

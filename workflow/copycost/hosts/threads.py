@@ -16,23 +16,16 @@ _USER, _KERNEL, _GUEST = 11, 12, 40
 
 @dataclass(frozen=True, slots=True)
 class ThreadTimes:
-    """What some threads have used by one moment; differences of two are taken with `-`.
+    """What some threads have used by one moment; differences of two are taken with `-`."""
 
-    Attributes
-    ----------
-    cpu_ns, waiting_ns : int
-        On a CPU, and runnable without one [ns], as the scheduler tells.
-    user_ns, kernel_ns : int
-        CPU time in user and in kernel mode [ns, counted in clock ticks].
-    guest_ns : int
-        Of that in user mode, what a virtual CPU ran in guest mode [ns, counted in clock ticks]; 0
-        where it is emulated.
-    """
-
+    # on a CPU, and runnable without one [ns], as the scheduler tells
     cpu_ns: int = 0
     waiting_ns: int = 0
+    # CPU time in user and in kernel mode [ns, counted in clock ticks]
     user_ns: int = 0
     kernel_ns: int = 0
+    # of that in user mode, what a virtual CPU ran in guest mode [ns, counted in clock ticks]; 0
+    # where it is emulated
     guest_ns: int = 0
 
     def __add__(self, other: Self) -> Self:

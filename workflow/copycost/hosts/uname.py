@@ -8,24 +8,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What programs on a host are, as far as they can tell by themselves.
+    """What programs on a host are, as far as they can tell by themselves."""
 
-    Attributes
-    ----------
-    architecture
-        Of the processor, in uname(1)'s words.
-    c_library
-        What confstr(3) calls it, ``glibc 2.36``; None where it does not say, as musl.
-    is_root
-        Whether they run as root, maybe of a user namespace only.
-    memlock_bytes
-        RLIMIT_MEMLOCK; None where there is no limit.
-    """
-
-    architecture: str
+    architecture: str  # of the processor, in uname(1)'s words
+    # what confstr(3) calls it, ``glibc 2.36``; None where it does not say, as musl
     c_library: str | None
-    is_root: bool
-    memlock_bytes: int | None
+    is_root: bool  # whether they run as root, maybe of a user namespace only
+    memlock_bytes: int | None  # RLIMIT_MEMLOCK; None where there is no limit
 
 
 def about_us() -> About:

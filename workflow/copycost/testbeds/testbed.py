@@ -45,57 +45,36 @@ class Guest:
 
 @dataclass(frozen=True, slots=True)
 class Testbed:
-    """A path between two ends, ready for traffic.
-
-    Attributes
-    ----------
-    kind
-        Its name.
-    isolation
-        How it is kept apart: namespaces made as root or in a user namespace, or not at all.
-    hosts
-        Where each side runs, also the side that only drops what arrives.
-    addresses
-        The sender's and the receiver's address.
-    mtu_bytes
-        The largest packet of the sender's device.
-    offloads
-        `tso` and `gso` as read back at the sender's device, `gro` at the receiver's; None where
-        `ethtool` could not tell.
-    devices
-        The network device of each side where others are no part of the path; none where all are.
-    udp_bits_per_s
-        What the link carries, all headers included [bit/s], and UDP senders keep to; None where
-        they send as fast as they can.
-    drop_hook
-        What drops the messages where nobody receives; None where somebody does.
-    guests
-        The virtual machines that sides run in; none where both run on this machine.
-    switch
-        The network of this machine that joins the guests: their TAP devices and what lies between
-        these; None where there is none.
-    virtual
-        What the guests are made of, for the record; None without guests.
-    ports
-        The first and the last port that programs may listen at; None for any.
-    unreached
-        The sides that no TCP connection of the other one reaches: what keeps it out, `reason` and
-        `remedy`.
-    """
+    """A path between two ends, ready for traffic."""
 
     kind: str
+    # how it is kept apart: namespaces made as root or in a user namespace, or not at all
     isolation: Isolation
+    # where each side runs, also the side that only drops what arrives
     hosts: Mapping[SideName, Host]
-    addresses: tuple[str, str]
-    mtu_bytes: int
+    addresses: tuple[str, str]  # the sender's and the receiver's address
+    mtu_bytes: int  # the largest packet of the sender's device
+    # `tso` and `gso` as read back at the sender's device, `gro` at the receiver's; None where
+    # `ethtool` could not tell
     offloads: dict[str, bool | None]
+    # what drops the messages where nobody receives; None where somebody does
     drop_hook: DropHook | None = None
+    # the network device of each side where others are no part of the path; none where all are
     devices: Mapping[SideName, str] = field(default_factory=dict)
+    # what the link carries, all headers included [bit/s], and UDP senders keep to; None where they
+    # send as fast as they can
     udp_bits_per_s: int | None = None
+    # the virtual machines that sides run in; none where both run on this machine
     guests: tuple[Guest, ...] = ()
+    # the network of this machine that joins the guests: their TAP devices and what lies between
+    # these; None where there is none
     switch: Host | None = None
+    # what the guests are made of, for the record; None without guests
     virtual: Mapping[str, Any] | None = None
+    # the first and the last port that programs may listen at; None for any
     ports: tuple[int, int] | None = None
+    # the sides that no TCP connection of the other one reaches: what keeps it out, `reason` and
+    # `remedy`
     unreached: Mapping[SideName, Mapping[str, str]] = field(default_factory=dict)
 
     @classmethod

@@ -25,32 +25,21 @@ class Caches:
 
 @dataclass(frozen=True, slots=True)
 class CpuFacts:
-    """The processors; a fact that the host does not tell is None.
-
-    Attributes
-    ----------
-    governor
-        Frequency governor; several, joined by "+", where CPUs differ.
-    turbo
-        Whether the processor may clock above its base frequency.
-    core_types
-        CPU lists by kind of core on a hybrid processor, ``{"core": "0-11", "atom": "12-19"}``;
-        empty where all cores are of one kind.
-    virtualisation
-        "none", or the hypervisor as far as it can be told.
-    """
+    """The processors; a fact that the host does not tell is None."""
 
     model: str | None
     vendor: str | None
     cpus_online: int | None
     cores: int | None
     threads_per_core: int | None
+    # CPU lists by kind of core on a hybrid processor, ``{"core": "0-11", "atom": "12-19"}``; empty
+    # where all cores are of one kind
     core_types: dict[str, str]
     numa_nodes: int | None
     caches: Caches
-    governor: str | None
-    turbo: bool | None
-    virtualisation: str | None
+    governor: str | None  # frequency governor; several, joined by "+", where CPUs differ
+    turbo: bool | None  # whether the processor may clock above its base frequency
+    virtualisation: str | None  # "none", or the hypervisor as far as it can be told
 
 
 def read_cpu(files: HostFiles, machine: str, unknown: Unknowns) -> CpuFacts:

@@ -14,14 +14,9 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class HostFiles:
-    """The text files by which a kernel describes itself.
+    """The text files by which a kernel describes itself."""
 
-    Attributes
-    ----------
-    root
-        ``/`` on the host itself; a folder with captured ``proc`` and ``sys`` in tests.
-    """
-
+    # ``/`` on the host itself; a folder with captured ``proc`` and ``sys`` in tests
     root: Path = Path("/")
 
     def text(self, path: str) -> str | None:
@@ -82,14 +77,9 @@ class HostFiles:
 
 @dataclass(slots=True)
 class Unknowns:
-    """The facts that could not be found, each with its reason.
+    """The facts that could not be found, each with its reason."""
 
-    Attributes
-    ----------
-    reasons
-        ``{"cpu.governor": "no cpufreq driver ..."}``, as written to host.json under "unknown".
-    """
-
+    # ``{"cpu.governor": "no cpufreq driver ..."}``, as written to host.json under "unknown"
     reasons: dict[str, str] = field(default_factory=dict)
 
     def checked(self, key: str, value: _T | None, reason: str) -> _T | None:

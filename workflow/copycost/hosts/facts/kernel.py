@@ -10,27 +10,17 @@ _NO_CONFIG = "the kernel's configuration is in none of the usual places (/proc/c
 
 @dataclass(frozen=True, slots=True)
 class KernelFacts:
-    """The running kernel; a fact that the host does not tell is None.
-
-    Attributes
-    ----------
-    hz
-        Timer ticks per second.
-    irq_time_accounting
-        Whether CPU clocks leave out the time in interrupts (CONFIG_IRQ_TIME_ACCOUNTING): then
-        the CPU time of a task does not contain the softirq work done in its context.
-    virt_cpu_accounting_gen
-        Whether CPU time is taken at each kernel entry instead of by ticks.
-    preempt
-        none, voluntary, lazy, full or rt.
-    """
+    """The running kernel; a fact that the host does not tell is None."""
 
     release: str | None
     version: str | None
-    hz: int | None
+    hz: int | None  # timer ticks per second
+    # whether CPU clocks leave out the time in interrupts (CONFIG_IRQ_TIME_ACCOUNTING): then the CPU
+    # time of a task does not contain the softirq work done in its context
     irq_time_accounting: bool | None
+    # whether CPU time is taken at each kernel entry instead of by ticks
     virt_cpu_accounting_gen: bool | None
-    preempt: str | None
+    preempt: str | None  # none, voluntary, lazy, full or rt
 
 
 def read_kernel(files: HostFiles, unknown: Unknowns) -> KernelFacts:

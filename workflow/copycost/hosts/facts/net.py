@@ -13,44 +13,28 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class MemoryFacts:
-    """Memory of the host, and how much of it this user may pin.
+    """Memory of the host, and how much of it this user may pin."""
 
-    Attributes
-    ----------
-    total_bytes
-        Rounded to whole MiB, since ballooning moves the last digits.
-    memlock_bytes
-        RLIMIT_MEMLOCK; None where there is no limit or it cannot be told.
-    memlock_unlimited
-        Whether there is no limit; root (CAP_IPC_LOCK) is not held to one either.
-    """
-
-    total_bytes: int | None
-    memlock_bytes: int | None
+    total_bytes: int | None  # rounded to whole MiB, since ballooning moves the last digits
+    memlock_bytes: int | None  # RLIMIT_MEMLOCK; None where there is no limit or it cannot be told
+    # whether there is no limit; root (CAP_IPC_LOCK) is not held to one either
     memlock_unlimited: bool
 
 
 @dataclass(frozen=True, slots=True)
 class NetFacts:
-    """Settings of the network stack that decide what sends cost; sizes in bytes.
+    """Settings of the network stack that decide what sends cost; sizes in bytes."""
 
-    Attributes
-    ----------
-    optmem_max
-        Limit of ancillary memory per socket, which notifications of zero-copy sends use up.
-    tcp_rmem, tcp_wmem
-        Minimum, default and maximum of a TCP socket's buffers.
-    congestion_allowed
-        Algorithms that a process without CAP_NET_ADMIN may choose.
-    """
-
+    # limit of ancillary memory per socket, which notifications of zero-copy sends use up
     optmem_max: int | None
+    # minimum, default and maximum of a TCP socket's buffers
     tcp_rmem: list[int] | None
     tcp_wmem: list[int] | None
     rmem_max: int | None
     wmem_max: int | None
     congestion_default: str | None
     congestion_available: list[str] | None
+    # algorithms that a process without CAP_NET_ADMIN may choose
     congestion_allowed: list[str] | None
 
 

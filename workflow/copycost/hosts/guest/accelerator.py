@@ -19,18 +19,10 @@ _KVM = Path("/dev/kvm")
 
 @dataclass(frozen=True, slots=True)
 class KvmProbe:
-    """Whether guests come up with KVM.
+    """Whether guests come up with KVM."""
 
-    Attributes
-    ----------
-    usable
-        Whether one did.
-    reason
-        Why not; None if one did.
-    """
-
-    usable: bool
-    reason: str | None
+    usable: bool  # whether one did
+    reason: str | None  # why not; None if one did
 
 
 def probe_kvm(qemu: str, machine: GuestMachine, stop_fds: Sequence[int] = ()) -> KvmProbe:

@@ -20,24 +20,12 @@ _PATIENCE_S = 300.0
 
 @dataclass(frozen=True, slots=True)
 class LentGuest:
-    """A guest while it is ours.
+    """A guest while it is ours."""
 
-    Attributes
-    ----------
-    name
-        By which its network knows it.
-    pid
-        QEMU's process id.
-    boot_s
-        How long it took to boot [s].
-    line
-        The stream to its agent, a descriptor that whoever takes it has to close.
-    """
-
-    name: str
-    pid: int
-    boot_s: float
-    line: int
+    name: str  # by which its network knows it
+    pid: int  # QEMU's process id
+    boot_s: float  # how long it took to boot [s]
+    line: int  # the stream to its agent, a descriptor that whoever takes it has to close
 
 
 class Lease:

@@ -38,23 +38,12 @@ _OTHER_REMEDY = "state the path of a kernel at simulated.sensitivity.kernel in c
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A kernel that a guest can boot.
+    """A kernel that a guest can boot."""
 
-    Attributes
-    ----------
-    image
-        The bzImage.
-    release
-        Its version, as `uname -r` says it.
-    modules
-        Its modules, and which drivers it has built in.
-    source
-        Where it is from, for people: the host's own, a package with its version, or a path.
-    """
-
-    image: Path
-    release: str
-    modules: Modules
+    image: Path  # the bzImage
+    release: str  # its version, as `uname -r` says it
+    modules: Modules  # its modules, and which drivers it has built in
+    # where it is from, for people: the host's own, a package with its version, or a path
     source: str
 
     def lacks(self, drivers: Sequence[str]) -> list[str]:

@@ -22,17 +22,11 @@ _DEPENDS = re.compile(rb"\0depends=([^\0]*)\0")
 
 @dataclass(frozen=True, slots=True)
 class Modules:
-    """The modules of one kernel.
+    """The modules of one kernel."""
 
-    Attributes
-    ----------
-    paths
-        By the name of the module, with underscores.
-    built_in
-        Names of those that are part of the kernel.
-    """
-
+    # by the name of the module, with underscores
     paths: Mapping[str, Path] = field(default_factory=dict)
+    # names of those that are part of the kernel
     built_in: frozenset[str] = field(default_factory=frozenset)
 
     @classmethod

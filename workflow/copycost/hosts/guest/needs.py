@@ -16,26 +16,13 @@ from copycost.hosts.guest.qemu import PROGRAM, find_qemu
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Something that guests take.
-
-    Attributes
-    ----------
-    name
-        What it is.
-    use
-        What it is for.
-    found
-        What is there, in a few words; None where it is missing.
-    necessary
-        Whether there are no guests without it.
-    reason, remedy
-        Why it is missing and what helps; None where it is there, or nothing helps.
-    """
+    """Something that guests take."""
 
     name: str
-    use: str
-    found: str | None
-    necessary: bool = True
+    use: str  # what it is for
+    found: str | None  # what is there, in a few words; None where it is missing
+    necessary: bool = True  # whether there are no guests without it
+    # why it is missing and what helps; None where it is there, or nothing helps
     reason: str | None = None
     remedy: str | None = None
 

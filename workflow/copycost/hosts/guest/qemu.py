@@ -33,69 +33,36 @@ _OFFLOAD_FEATURES = (
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A network device of a guest, behind a TAP device.
+    """A network device of a guest, behind a TAP device."""
 
-    Attributes
-    ----------
-    tap_fd
-        The TAP device, as a descriptor that QEMU inherits.
-    mac
-        The guest's address.
-    device
-        Which one the guest sees.
-    vhost_fd
-        /dev/vhost-net, for the kernel to move packets by itself; None without.
-    offloads
-        Whether segmentation and checksums are left to the other end; virtio only.
-    """
-
-    tap_fd: int
-    mac: str
-    device: NetworkDevice = "virtio"
+    tap_fd: int  # the TAP device, as a descriptor that QEMU inherits
+    mac: str  # the guest's address
+    device: NetworkDevice = "virtio"  # which one the guest sees
+    # /dev/vhost-net, for the kernel to move packets by itself; None without
     vhost_fd: int | None = None
+    # whether segmentation and checksums are left to the other end; virtio only
     offloads: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class GuestMachine:
-    """A virtual machine, as QEMU is told.
+    """A virtual machine, as QEMU is told."""
 
-    Attributes
-    ----------
-    name
-        What it is called, in the list of processes too.
-    kernel, initrd
-        What is booted.
-    command
-        What runs in it: words behind the kernel's arguments, handed to the first process.
-    accelerator
-        Who runs its instructions.
-    vcpus
-        Virtual processors [count].
-    memory_bytes
-        Its memory [bytes].
-    ports
-        Lines between us and programs in it, by their names in /dev/virtio-ports: descriptors of
-        connected sockets that QEMU inherits.
-    link
-        Its network device, None without one.
-    kernel_arguments
-        Further ones.
-    extra
-        Further words for QEMU.
-    """
-
-    name: str
+    name: str  # what it is called, in the list of processes too
+    # what is booted
     kernel: Path
     initrd: Path
+    # what runs in it: words behind the kernel's arguments, handed to the first process
     command: Sequence[str] = ()
-    accelerator: Accelerator = "tcg"
-    vcpus: int = 1
-    memory_bytes: int = 1 << 30
+    accelerator: Accelerator = "tcg"  # who runs its instructions
+    vcpus: int = 1  # virtual processors [count]
+    memory_bytes: int = 1 << 30  # its memory [bytes]
+    # lines between us and programs in it, by their names in /dev/virtio-ports: descriptors of
+    # connected sockets that QEMU inherits
     ports: dict[str, int] = field(default_factory=dict)
-    link: Link | None = None
-    kernel_arguments: Sequence[str] = ()
-    extra: Sequence[str] = ()
+    link: Link | None = None  # its network device, None without one
+    kernel_arguments: Sequence[str] = ()  # further ones
+    extra: Sequence[str] = ()  # further words for QEMU
 
     def words(self, qemu: str = PROGRAM) -> list[str]:
         """Return the command; the console is its standard output."""

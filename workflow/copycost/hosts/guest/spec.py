@@ -10,37 +10,18 @@ from copycost.hosts.guest.qemu import Accelerator, NetworkDevice
 
 @dataclass(frozen=True, slots=True)
 class GuestSpec:
-    """What a guest is made of.
+    """What a guest is made of."""
 
-    Attributes
-    ----------
-    qemu
-        Path of QEMU.
-    kernel, initrd
-        What is booted.
-    accelerator
-        Who runs its instructions.
-    vcpus
-        Virtual processors [count].
-    memory_bytes
-        Its memory [bytes].
-    network_device
-        What its network device is.
-    vhost
-        Whether the host's kernel moves its packets by itself (vhost-net).
-    offloads
-        Whether segmentation and checksums are left to the other end.
-    """
-
-    qemu: str
+    qemu: str  # path of QEMU
+    # what is booted
     kernel: Path
     initrd: Path
-    accelerator: Accelerator
-    vcpus: int
-    memory_bytes: int
-    network_device: NetworkDevice
-    vhost: bool
-    offloads: bool
+    accelerator: Accelerator  # who runs its instructions
+    vcpus: int  # virtual processors [count]
+    memory_bytes: int  # its memory [bytes]
+    network_device: NetworkDevice  # what its network device is
+    vhost: bool  # whether the host's kernel moves its packets by itself (vhost-net)
+    offloads: bool  # whether segmentation and checksums are left to the other end
 
     def as_plain(self) -> dict[str, Any]:
         """Return plain values."""

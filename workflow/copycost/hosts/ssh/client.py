@@ -57,18 +57,10 @@ class Unreachable(AttemptFailed):
 
 @dataclass(frozen=True, slots=True)
 class SshTarget:
-    """Somebody's account on another machine, as ssh is told it.
+    """Somebody's account on another machine, as ssh is told it."""
 
-    Attributes
-    ----------
-    name
-        ``user@other``, ``other``, or an alias of ~/.ssh/config.
-    options
-        More options of ssh, for tests.
-    """
-
-    name: str
-    options: tuple[str, ...] = ()
+    name: str  # ``user@other``, ``other``, or an alias of ~/.ssh/config
+    options: tuple[str, ...] = ()  # more options of ssh, for tests
 
     def __post_init__(self) -> None:
         """Refuse what ssh would take for an option, or for something else."""
