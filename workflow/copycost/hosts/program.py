@@ -24,23 +24,17 @@ _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
+def die_with_us() -> None:
+    """End the calling process, about to become a program, with the thread that started it."""
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 class LocalProgram:
     """A program on this machine; what it prints goes to memory files.
 
     Unlike pipes they never fill up, and unlike files they need no cleaning up. It leads a process
-    group of its own, so that Ctrl-C reaches only us, who end the group.
-
-    Parameters
-    ----------
-    launch
-        What to start.
-    inherited
-        Descriptors that it shall hold besides, such as those of locks.
-
-    Raises
-    ------
-    CannotStart
-        If it cannot be executed.
+    group of its own, so that Ctrl-C reaches only us, who end the group. It holds the `inherited`
+    descriptors besides, such as those of locks.
     """
 
     def __init__(self, launch: Launch, inherited: Sequence[int] = ()) -> None:
@@ -53,7 +47,8 @@ class LocalProgram:
         self._control: socket.socket | None = None
         theirs: socket.socket | None = None
         if launch.control:
-            self._control, theirs = _control_line()
+            self._control, theirs = socket.socketpair()
+            self._control.setblocking(False)
         names = {file_word(name): fd for name, fd in self._files.items()}
         for name, ends in self._pipes.items():
             names |= {pipe_word(name, "read"): ends[0], pipe_word(name, "write"): ends[1]}
@@ -78,7 +73,7 @@ class LocalProgram:
 
             def prepare() -> None:  # between fork and exec
                 if launch.dies_with_us:
-                    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+                    die_with_us()
                 if launch.cpus is not None:
                     os.sched_setaffinity(0, launch.cpus)
 
@@ -244,12 +239,6 @@ class LocalProgram:
         for ends in self._pipes.values():
             for fd in ends:
                 os.close(fd)
-
-
-def _control_line() -> tuple[socket.socket, socket.socket]:
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-    ours.setblocking(False)
-    return ours, theirs
 
 
 def _with_descriptors(

@@ -5,7 +5,7 @@ So one is booted.
 """
 
 import os
-from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,19 +25,18 @@ class KvmProbe:
     reason: str | None  # why not; None if one did
 
 
-def probe_kvm(qemu: str, machine: GuestMachine, stop_fds: Sequence[int] = ()) -> KvmProbe:
+def probe_kvm(qemu: str, machine: GuestMachine) -> KvmProbe:
     """Boot a guest with KVM, and end it."""
     try:
         require_kvm_device()
     except Unavailable as missing:
         return KvmProbe(False, missing.reason)
     running = RunningGuest(replace(machine, accelerator="kvm"), qemu)
-    try:
-        running.await_up(PROBE_LIMIT_S, stop_fds)
-    except HostError as error:
-        return KvmProbe(False, str(error))
-    finally:
-        running.close()
+    with closing(running):
+        try:
+            running.await_up(PROBE_LIMIT_S)
+        except HostError as error:
+            return KvmProbe(False, str(error))
     return KvmProbe(True, None)
 
 
@@ -50,12 +49,3 @@ def require_kvm_device() -> None:
         )
     if not os.access(_KVM, os.R_OK | os.W_OK):
         raise Unavailable(f"{_KVM} may not be opened", "sudo adduser $USER kvm, then log in again")
-
-
-def require_kvm(probe: KvmProbe) -> None:
-    """Raise Unavailable where guests do not come up with it."""
-    if not probe.usable:
-        raise Unavailable(
-            f"no guest can be run by KVM: {probe.reason}",
-            "set virtual.accelerator to tcg or auto in config.yaml",
-        )

@@ -3,7 +3,6 @@
 It lives no longer than the thread that started it (prctl(2), PR_SET_PDEATHSIG).
 """
 
-import ctypes
 import os
 import select
 import signal
@@ -14,10 +13,8 @@ from collections.abc import Sequence
 from copycost.errors import CannotStart, HostError, MeasurementStopped
 from copycost.hosts.guest.console import Console
 from copycost.hosts.guest.qemu import GuestMachine
+from copycost.hosts.program import die_with_us
 
-# linux/prctl.h
-_PR_SET_PDEATHSIG = 1
-_libc = ctypes.CDLL(None, use_errno=True)
 UP = "copycost: the guest is up"
 """What the first process says on the console once everything is set up (init.sh)."""
 
@@ -25,45 +22,43 @@ _DEADLOCKED = "System is deadlocked on memory"  # mm/oom_kill.c
 _NO_ROOM = "Initramfs unpacking failed"  # init/initramfs.c
 
 
-class RunningGuest:
-    """A guest's process.
-
-    Parameters
-    ----------
-    machine
-        What to start; descriptors that it inherits stay the caller's.
-    qemu
-        Path of QEMU.
+def start_qemu(words: Sequence[str], fds: Sequence[int]) -> tuple["subprocess.Popen[bytes]", int]:
+    """Start QEMU; return it, and where what it and its guest say comes in.
 
     Raises
     ------
     CannotStart
-        If QEMU cannot be executed.
+        If it cannot be executed.
     """
+    read, write = os.pipe()
+    try:
+        process = subprocess.Popen(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=write,
+            stderr=write,
+            pass_fds=fds,
+            process_group=0,
+            preexec_fn=die_with_us,
+            env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
+        )
+    except OSError as error:
+        os.close(read)
+        raise CannotStart(words[0], error.strerror or str(error)) from error
+    finally:
+        os.close(write)
+    return process, read
+
+
+class RunningGuest:
+    """A guest's process; descriptors that it inherits stay the caller's."""
 
     def __init__(self, machine: GuestMachine, qemu: str) -> None:
         self.machine = machine
         self._began_s = time.monotonic()
         self.boot_s: float | None = None
-        read, write = os.pipe()
-        # what QEMU itself says goes the way of the console
-        try:
-            self._process = subprocess.Popen(
-                machine.words(qemu),
-                stdin=subprocess.DEVNULL,
-                stdout=write,
-                stderr=write,
-                pass_fds=machine.inherited,
-                process_group=0,
-                preexec_fn=die_with_us,
-                env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
-            )
-        except OSError as error:
-            os.close(read)
-            raise CannotStart(qemu, error.strerror or str(error)) from error
-        finally:
-            os.close(write)
-        self.console = Console(read)
+        self._process, said_fd = start_qemu(machine.words(qemu), machine.inherited)
+        self.console = Console(said_fd)
         self.ended_fd = os.pidfd_open(self._process.pid)
 
     @property
@@ -144,20 +139,11 @@ class RunningGuest:
             how = f"ended with QEMU's exit status {code}"
         return f"the guest {how}; the last lines of its console: {self.console.end()}"
 
-    def end(self) -> None:
-        """End it at once."""
+    def close(self) -> None:
+        """End it at once, and give back the descriptors."""
         self._process.kill()
         self._process.wait()
-
-    def close(self) -> None:
-        """End it, and give back the descriptors."""
-        self.end()
         self.console.close()
         if self.ended_fd >= 0:
             os.close(self.ended_fd)
             self.ended_fd = -1
-
-
-def die_with_us() -> None:
-    """End the calling process, about to become QEMU, with the thread that started it."""
-    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -11,11 +11,18 @@ from typing import Any
 from copycost.config.virtual import Virtual
 from copycost.errors import Unavailable
 from copycost.hosts.facts.tools import describe_tool
-from copycost.hosts.guest.accelerator import PROBE_LIMIT_S, KvmProbe, probe_kvm, require_kvm
+from copycost.hosts.guest.accelerator import PROBE_LIMIT_S, KvmProbe, probe_kvm
 from copycost.hosts.guest.image import agent_image
 from copycost.hosts.guest.kernel import find_kernel, forget_unpacked
 from copycost.hosts.guest.network import has_vhost
-from copycost.hosts.guest.qemu import CPUS, KERNEL_ARGUMENTS, GuestMachine, NetworkDevice, find_qemu
+from copycost.hosts.guest.qemu import (
+    CPUS,
+    KERNEL_ARGUMENTS,
+    PROGRAM,
+    GuestMachine,
+    NetworkDevice,
+    find_qemu,
+)
 from copycost.hosts.guest.spec import GuestSpec
 
 DRIVERS: Mapping[NetworkDevice, str] = {"virtio": "virtio_net", "e1000": "e1000"}
@@ -79,8 +86,11 @@ def settle(virtual: Virtual, made: Mapping[str, Any], kernel: Path, initrd: Path
         probe: KvmProbe | None = None
         if virtual.accelerator != "tcg":
             probe = probe_kvm(qemu, trial)
-        if virtual.accelerator == "kvm" and probe is not None:
-            require_kvm(probe)
+        if virtual.accelerator == "kvm" and probe is not None and not probe.usable:
+            raise Unavailable(
+                f"no guest can be run by KVM: {probe.reason}",
+                "set virtual.accelerator to tcg or auto in config.yaml",
+            )
     except Unavailable as missing:
         return {"unavailable": {"reason": missing.reason, "remedy": missing.remedy}}
     uses_virtio = virtual.network_device == "virtio"
@@ -100,7 +110,7 @@ def settle(virtual: Virtual, made: Mapping[str, Any], kernel: Path, initrd: Path
         "spec": spec.as_plain(),
         "kernel": {**made["kernel"], "arguments": list(KERNEL_ARGUMENTS)},
         "cpu": CPUS[spec.accelerator],
-        "qemu": describe_tool("qemu-system-x86_64").version,
+        "qemu": describe_tool(PROGRAM).version,
         "kvm": None
         if probe is None
         else {"usable": probe.usable, "reason": probe.reason, "limit_s": PROBE_LIMIT_S},

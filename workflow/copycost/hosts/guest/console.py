@@ -4,25 +4,18 @@ import os
 import re
 from collections import deque
 
-_MOST_LINES = 400
-_MOST_LINE_BYTES = 1000
 _SHOWN = 8
 _TIME = re.compile(r"^\[ *\d+\.\d+\] ")
 
 
 class Console:
-    """The last lines of a guest's console.
+    """The last lines of a guest's console; its descriptor is closed by `close`."""
 
-    Parameters
-    ----------
-    fd
-        Where it comes in; set to non-blocking, and closed by `close`.
-    """
-
-    def __init__(self, fd: int) -> None:
+    def __init__(self, fd: int, most_lines: int = 400, most_line_bytes: int = 1000) -> None:
         self.fd = fd
         os.set_blocking(fd, False)
-        self._lines: deque[str] = deque(maxlen=_MOST_LINES)
+        self._lines: deque[str] = deque(maxlen=most_lines)
+        self._most_line_bytes = most_line_bytes
         self._rest = b""
 
     def pump(self) -> bool:
@@ -35,7 +28,7 @@ class Console:
             if not data:
                 return False
             *lines, rest = (self._rest + data).split(b"\n")
-            self._rest = rest[:_MOST_LINE_BYTES]
+            self._rest = rest[: self._most_line_bytes]
             self._lines += [line.decode(errors="replace").strip("\r\x00") for line in lines]
 
     def lines(self) -> list[str]:

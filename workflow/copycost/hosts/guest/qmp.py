@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from copycost.errors import CannotStart, HostError, TookTooLong
-from copycost.hosts.guest.boot import die_with_us
+from copycost.hosts.guest.boot import start_qemu
+from copycost.hosts.guest.console import Console
 
 Message = dict[str, Any]
 
-_MOST_CONSOLE_BYTES = 1 << 20
-_SHOWN_LINES = 8
+# of the console: what programs leave there is long, and looked for at the end
+_MOST_LINES, _MOST_LINE_BYTES = 1 << 14, 1 << 20
 
 
 class Emulator:
@@ -30,10 +31,8 @@ class Emulator:
     def __init__(
         self, process: "subprocess.Popen[bytes]", console_fd: int, line: socket.socket, end_s: float
     ) -> None:
-        os.set_blocking(console_fd, False)
         self._process = process
-        self._console_fd = console_fd
-        self._said = bytearray()
+        self._console = Console(console_fd, _MOST_LINES, _MOST_LINE_BYTES)
         self._line = line
         self._deadline_s = end_s
         self._received = b""
@@ -42,7 +41,7 @@ class Emulator:
     @property
     def console(self) -> list[str]:
         """What guest and QEMU have said, line by line."""
-        return self._said.decode(errors="replace").replace("\r", "").splitlines()
+        return self._console.lines()
 
     def greet(self) -> None:
         """Begin the conversation."""
@@ -50,13 +49,7 @@ class Emulator:
         self.tell("qmp_capabilities")
 
     def tell(self, command: str, **arguments: object) -> None:
-        """Have QEMU do something.
-
-        Raises
-        ------
-        HostError
-            If it refuses, ends, or takes too long.
-        """
+        """Have QEMU do something; HostError if it refuses, ends, or takes too long."""
         asked = {"execute": command, "arguments": arguments}
         with suppress(OSError):  # one that has ended is told of where its answer is awaited
             self._line.sendall(json.dumps(asked).encode() + b"\n")
@@ -67,13 +60,10 @@ class Emulator:
     def await_stop(self) -> None:
         """Wait until the guest has stopped its machine.
 
-        Raises
-        ------
-        HostError
-            If it has switched it off instead, as after a failure, or takes too long.
+        HostError if it has switched it off instead, as after a failure, or takes too long.
         """
         self._await(lambda message: message.get("event") == "STOP")
-        self._listen()
+        self._console.pump()
 
     def save(self, state: Path) -> None:
         """Save the state of processor and devices; the memory is a file already.
@@ -83,13 +73,7 @@ class Emulator:
         self.tell("xen-save-devices-state", filename=str(state.resolve()))
 
     def load(self, state: Path) -> None:
-        """Load such a state.
-
-        Raises
-        ------
-        HostError
-            If it is of another machine, or another version of QEMU.
-        """
+        """Load such a state; HostError if it is of another machine, or another QEMU."""
         wanted = [{"capability": "events", "state": True}]
         self.tell("migrate-set-capabilities", capabilities=wanted)
         self.tell("migrate-incoming", uri=f"exec:cat {shlex.quote(str(state.resolve()))}")
@@ -106,15 +90,14 @@ class Emulator:
         Of a kernel that panicked, the line that says so, which many others follow.
         """
         panics = [line for line in self.console if "Kernel panic" in line]
-        last = panics[:1] or [line for line in self.console if line][-_SHOWN_LINES:]
-        return " | ".join(last) or "nothing"
+        return panics[0] if panics else self._console.end()
 
     def close(self) -> None:
         """End QEMU, and give back the descriptors."""
         self._process.kill()
         self._process.wait()
         self._line.close()
-        os.close(self._console_fd)
+        self._console.close()
         os.close(self._ended_fd)
 
     def _await(self, wanted: Callable[[Message], bool]) -> Message:
@@ -135,7 +118,7 @@ class Emulator:
             data = b""
         if not data:
             code = self._process.wait()
-            self._listen()
+            self._console.pump()
             raise HostError(
                 f"QEMU ended with exit status {code}; it said last: {self.last_words()}"
             )
@@ -149,18 +132,10 @@ class Emulator:
                 "the simulated guest took too long; the last lines of its console:"
                 f" {self.last_words()}"
             )
-        waited_for: list[socket.socket | int] = [*sources, self._console_fd, self._ended_fd]
+        waited_for: list[socket.socket | int] = [*sources, self._console.fd, self._ended_fd]
         ready, _, _ = select.select(waited_for, [], [], left_s)
-        self._listen()
+        self._console.pump()
         return [source for source in sources if source in ready]
-
-    def _listen(self) -> None:
-        """Take in what the console has to say; of very much, the beginning."""
-        try:
-            while data := os.read(self._console_fd, 1 << 16):
-                self._said += data[: _MOST_CONSOLE_BYTES - len(self._said)]
-        except BlockingIOError:
-            pass
 
 
 @contextmanager
@@ -168,47 +143,20 @@ def running(
     qemu: str,
     words: Callable[[int], Sequence[str]],
     timeout_s: float,
-    inherited: Sequence[int] = (),
 ) -> Iterator[Emulator]:
-    """Run QEMU, and end it at the end of the block.
+    """Run QEMU for so long at most, and end it at the end of the block.
 
-    Parameters
-    ----------
-    qemu
-        Its path.
-    words
-        Its options, given the descriptor of its end of our line to it.
-    timeout_s
-        How long it may take in all [s].
-    inherited
-        Further descriptors that it inherits.
-
-    Raises
-    ------
-    CannotStart
-        If it cannot be executed.
+    `words` gives its options, by the descriptor of its end of our line to it.
     """
     ours, theirs = socket.socketpair()
-    read, write = os.pipe()
-    try:
-        process = subprocess.Popen(
-            [qemu, *words(theirs.fileno())],
-            stdin=subprocess.DEVNULL,
-            stdout=write,
-            stderr=write,
-            pass_fds=(theirs.fileno(), *inherited),
-            process_group=0,
-            preexec_fn=die_with_us,
-            env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
-        )
-    except OSError as error:
-        ours.close()
-        os.close(read)
-        raise CannotStart(qemu, error.strerror or str(error)) from error
-    finally:
-        theirs.close()
-        os.close(write)
-    emulator = Emulator(process, read, ours, time.monotonic() + timeout_s)
+    with theirs:
+        try:
+            fd = theirs.fileno()
+            process, said_fd = start_qemu([qemu, *words(fd)], [fd])
+        except CannotStart:
+            ours.close()
+            raise
+    emulator = Emulator(process, said_fd, ours, time.monotonic() + timeout_s)
     try:
         emulator.greet()
         yield emulator
