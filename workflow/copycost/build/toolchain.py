@@ -93,12 +93,8 @@ def sources(program: Program, part: str | None, root: Path) -> list[Path]:
 
     The rest follows from its own file in src and its part (a sender's strategy, a receiver's way to
     receive; None for a program without parts): the headers that ``#include "..."`` names, and the C
-    file of each header, so that a program depends on exactly what it uses.
-
-    Raises
-    ------
-    ConfigError
-        If the part has no source file, or the program has no parts, or none was given.
+    file of each header, so that a program depends on exactly what it uses. ConfigError if there is
+    no such part.
     """
     src = root / "src"
     found = [src / f"{program}.c"]
@@ -208,14 +204,8 @@ def compile_program(
 
     The compiler is a command that takes gcc's flags; `static` links libraries into the program
     where this host has them in that form; `sanitize` is ``address`` (with undefined behaviour) or
-    ``thread``, for tests; `werror` makes warnings errors.
-
-    Raises
-    ------
-    ConfigError
-        See `sources`.
-    HostError
-        If there is no such compiler, or it refuses the sources; the message holds what it says.
+    ``thread``, for tests; `werror` makes warnings errors. Errors are those of `sources` and of
+    `run_compiler`.
     """
     flags = compile_flags(sanitize=sanitize, werror=werror)
     if program in SHARED_OBJECTS:
@@ -244,10 +234,7 @@ def compile_program(
 def run_compiler(command: Sequence[str], name: str, root: Path) -> None:
     """Run a compiler in the project's folder; `name` is what it compiles.
 
-    Raises
-    ------
-    HostError
-        If there is no such compiler, or it refuses the sources; the message holds what it says.
+    HostError if there is no such compiler, or it refuses the sources: then with what it says.
     """
     try:
         done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)

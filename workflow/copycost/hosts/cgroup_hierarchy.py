@@ -24,10 +24,7 @@ class Hierarchy:
 def candidate_hierarchies(mounts: str, own: str) -> list[Hierarchy]:
     """Return where a group that limits CPU might be made, the likeliest first.
 
-    Parameters
-    ----------
-    mounts, own : str
-        The texts of /proc/self/mounts and of /proc/self/cgroup.
+    Of the texts of /proc/self/mounts and of /proc/self/cgroup.
     """
     rows = [line.split() for line in mounts.splitlines()]
     places = {}
@@ -55,13 +52,7 @@ def _ancestors(root: Path, own: str | None) -> list[Path]:
 
 
 def find_hierarchy() -> Hierarchy:
-    """Return the nearest group below which we may limit CPU.
-
-    Raises
-    ------
-    Unavailable
-        If there is none, with the reasons.
-    """
+    """Return the nearest group below which we may limit CPU; Unavailable if there is none."""
     mounts = Path("/proc/self/mounts").read_text()
     refusals: list[str] = []
     for hierarchy in candidate_hierarchies(mounts, Path("/proc/self/cgroup").read_text()):

@@ -111,15 +111,8 @@ def throttling_of(text: str, version: Literal[1, 2]) -> Throttling:
 def cpu_group(hierarchy: Hierarchy, limit_percent: float | None) -> Iterator[CpuGroup]:
     """Make a group that may use so much CPU, and remove it at the end of the block.
 
-    Parameters
-    ----------
-    limit_percent : float or None
-        Per cent of one CPU, over 100 for several; at least 10. None makes a group without a quota.
-
-    Raises
-    ------
-    Unavailable
-        If the kernel refuses, say because a group above has less.
+    The limit is in per cent of one CPU, over 100 for several, and at least 10; None sets no quota.
+    Unavailable if the kernel refuses, say because a group above has less.
     """
     remove_stale_groups(hierarchy.parent)
     path = hierarchy.parent / f"{PREFIX}{os.getpid()}-{secrets.token_hex(4)}"

@@ -188,32 +188,18 @@ class Host(Protocol):
         """Return the path of a program of the host's own, or None."""
 
     def start(self, launch: Launch) -> Program:
-        """Start a program there.
-
-        Raises
-        ------
-        CannotStart
-            If it cannot be executed.
-        """
+        """Start a program there; CannotStart if it cannot be executed."""
 
     def run(self, words: Sequence[str], text: str = "", *, timeout_s: float = 10.0) -> "Completed":
         """Run a short command to its end, with `text` as its standard input.
 
-        Raises
-        ------
-        HostError
-            If it did not end in time.
-        OSError
-            If it cannot be executed.
+        HostError if it did not end in time, OSError if it cannot be executed.
         """
 
     def stream(self, words: Sequence[str]) -> AbstractContextManager[IO[bytes]]:
         """Return a block with what a command prints while it runs.
 
-        Raises
-        ------
-        HostError
-            At the end of a block without an error, if the command's end is no success.
+        HostError at the end of a block without an error, if the command's end is no success.
         """
 
     def reader(self, paths: Iterable[str]) -> Reader:
@@ -235,13 +221,7 @@ class Host(Protocol):
         """Give processes precedence over those that measure, where that is allowed."""
 
     def cpu_group(self, limit_percent: float | None) -> AbstractContextManager[CpuGroup]:
-        """Return a block with a control group that may use so much of a CPU; None: without a limit.
-
-        Raises
-        ------
-        Unavailable
-            If the host, or our rights there, allow none.
-        """
+        """Return a block with a control group that may use so much of a CPU; None for any."""
 
     def free_ports(self, address: str, n: int, ports: tuple[int, int] | None = None) -> list[int]:
         """Return TCP ports at an address that nobody listens at."""
@@ -254,12 +234,8 @@ class Host(Protocol):
     ) -> AbstractContextManager[HeldLock]:
         """Return a block in which no other run measures there; programs started in it hold it too.
 
-        Parameters
-        ----------
-        path
-            The lock; None takes the one that all runs on that host share.
-        parent_fds
-            Become readable when nobody waits for us any more, see `copycost.hosts.parent`.
+        Without a path, the lock is the one that all runs on that host share. `parent_fds` become
+        readable when nobody waits for us any more, see `copycost.hosts.parent`.
         """
 
 

@@ -63,17 +63,7 @@ def host_lock_path() -> Path:
 def measurement_lock(path: Path, parent_fds: Sequence[int] = ()) -> Iterator[HeldLock]:
     """Hold the lock for the time of the block; wait for it, and say so, if another has it.
 
-    Parameters
-    ----------
-    parent_fds : sequence of int
-        Descriptors that become readable when nobody waits for us any more.
-
-    Raises
-    ------
-    HostError
-        If the lock file can neither be opened nor made.
-    MeasurementStopped
-        If the workflow ends while we wait.
+    MeasurementStopped once one of `parent_fds` is readable: nobody waits for us any more.
     """
     fd = _open(path)
     try:

@@ -14,22 +14,7 @@ _CGROUPS = PurePosixPath("sys/fs/cgroup")
 
 
 def require_memory(files: HostFiles, need_bytes: int, what: str, remedy: str) -> None:
-    """Refuse what has no room in memory.
-
-    Parameters
-    ----------
-    files : HostFiles
-        Of the host.
-    need_bytes : int
-        Memory that it takes [bytes].
-    what, remedy : str
-        What takes it, in the plural, and what can be done.
-
-    Raises
-    ------
-    AttemptFailed
-        With what is needed and what there is.
-    """
+    """Refuse what has no room in memory; `what` needs it, in the plural."""
     have_bytes = available_memory_bytes(files)
     if have_bytes is not None and need_bytes > have_bytes * (1 - _SPARE_SHARE):
         raise AttemptFailed(

@@ -57,12 +57,7 @@ def two_namespaces() -> Iterator[tuple[Namespace, Namespace, Isolation]]:
 
     As root of the host the calling thread is back where it was afterwards. Anybody else has entered
     a user namespace or a network namespace for good: call this in a process of its own, which has
-    one thread.
-
-    Raises
-    ------
-    Unavailable
-        If the kernel, or a rule of the distribution, allows no network namespace.
+    one thread. Unavailable if the kernel, or a rule of the distribution, allows none.
     """
     home = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
     held = [home]
@@ -83,13 +78,7 @@ def two_namespaces() -> Iterator[tuple[Namespace, Namespace, Isolation]]:
 
 
 def enter_new_namespace() -> Isolation:
-    """Enter a new network namespace for good; return whether as root or in a user namespace.
-
-    Raises
-    ------
-    Unavailable
-        If the kernel, or a rule of the distribution, allows none.
-    """
+    """Enter a new network namespace for good; return whether as root or in a user namespace."""
     _unshare_first()
     return "root" if _in_first_user_namespace() else "user_namespace"
 
@@ -147,10 +136,7 @@ def _unavailable(what: str, error: OSError) -> Unavailable:
 def namespace_remedy(code: int | None) -> str:
     """Return what would allow namespaces here, as far as the kernel's settings tell.
 
-    Parameters
-    ----------
-    code : int or None
-        The error number with which unshare(2) refused.
+    `code` is the error with which unshare(2) refused.
     """
     if _reads("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"):
         return (

@@ -18,10 +18,7 @@ _MOST_SHOWN = 80
 def parser_of(what: str) -> Callable[[_Parser[_Given, _Read]], _Parser[_Given, _Read]]:
     """Return a decorator: the function reads a text, its first argument, or raises ParseError.
 
-    Parameters
-    ----------
-    what
-        Whose text it is: a file of the kernel's, or a command.
+    `what` says whose text it is: a file of the kernel's, or a command.
     """
 
     def decorated(parse: _Parser[_Given, _Read]) -> _Parser[_Given, _Read]:

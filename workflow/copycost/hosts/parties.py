@@ -33,15 +33,7 @@ def hypervisor_of(sides: Sequence[SideName]) -> str:
 
 
 def parties_of(guests: Sequence[Sequence[SideName]], *, receives: bool = True) -> tuple[str, ...]:
-    """Return the parties of a path.
-
-    Parameters
-    ----------
-    guests
-        Of each guest, the sides that run in it.
-    receives
-        Whether somebody receives.
-    """
+    """Return the parties of a path, by the sides that run in each of its guests."""
     found: set[str] = {*(SIDES if receives else SIDES[:1])}
     found.update(part(sides) for sides in guests for part in (rest_of_guest, hypervisor_of))
     return tuple(party for party in PARTIES if party in found)

@@ -68,15 +68,6 @@ def fewest_at_once(placement: Placement, n_threads: int, sharers: Siblings) -> i
     """Return how many senders run at once on the last-level cache with the fewest.
 
     One, where the scheduler may leave a cache to a single one of them.
-
-    Parameters
-    ----------
-    placement : Placement
-        Where they run.
-    n_threads : int
-        How many there are.
-    sharers : callable
-        Returns the CPUs that share a CPU's last-level cache, the same for each of them.
     """
     if not placement.pinned:
         return 1
@@ -135,13 +126,6 @@ def place_sides(
 
     On a machine of its own a side has all CPUs, unless a list says which: few connections on
     different cores, and as many cores in use as there are connections.
-
-    Raises
-    ------
-    ConfigError
-        If the config names a CPU that there is not.
-    Unavailable
-        If both ends of a connection were to run on one CPU of two machines.
     """
     machines = {side: hosts[side].machine for side in SIDES}
     if machines["sender"] is machines["receiver"]:
@@ -171,22 +155,11 @@ def place(
 ) -> Placement:
     """Return where each side runs on a machine that both share.
 
-    Parameters
-    ----------
-    host : Host
-        The machine.
-    placement : str
-        ``apart``: the two ends of every connection on different cores, of all cores, or on those
-        of the lists in turn. ``same``: both ends of a connection on one CPU, connections in turn on
-        all, or on those of both lists. ``free``: nothing is pinned.
-    sender_cpus, receiver_cpus : sequence of int, optional
-        CPU numbers that each side may use; None for all that this process may use, and of these,
-        where both are to be apart and only one side has a list, rather not the cores in it.
-
-    Raises
-    ------
-    ConfigError
-        If the config names a CPU on which this process may not run.
+    The placement ``apart`` puts the two ends of every connection on different cores, of all cores,
+    or on those of the lists in turn; ``same`` puts both ends of a connection on one CPU,
+    connections in turn on all, or on those of both lists; ``free`` pins nothing. A side without a
+    list may use all CPUs, but where both are to be apart rather not the cores of the other's list.
+    ConfigError if a list names a CPU on which this process may not run.
     """
     allowed, siblings = host.usable_cpus(), siblings_on(host)
     senders = _allowed_only("sender", sender_cpus, allowed)

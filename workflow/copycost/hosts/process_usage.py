@@ -54,13 +54,7 @@ class Usage:
 
 
 def usage_of(pids: Sequence[int]) -> Usage:
-    """Return what processes have used by now, all together and at one moment.
-
-    Raises
-    ------
-    OSError
-        If one of them is gone.
-    """
+    """Return what processes have used by now, all together; OSError if one of them is gone."""
     return of_one_moment(lambda: _usage_of(pids))
 
 

@@ -11,15 +11,8 @@ from copycost.hosts.host import Program
 class Waiting:
     """Waits with a limit; whatever it waits for, the end of the workflow ends it.
 
-    Parameters
-    ----------
-    parent_fds
-        Become readable when nobody waits for us any more, see `copycost.hosts.parent`.
-
-    Attributes
-    ----------
-    during
-        What is going on, for messages.
+    `parent_fds` become readable then, see `copycost.hosts.parent`. For messages, `during` says what
+    is going on.
     """
 
     def __init__(self, parent_fds: Sequence[int]) -> None:
@@ -31,19 +24,8 @@ class Waiting:
     ) -> set[int]:
         """Return descriptors that are readable, those of ends and of control lines.
 
-        Parameters
-        ----------
-        talking
-            Programs whose lines are waited for.
-        others
-            Those that only must not end meanwhile.
-        until_s
-            The latest return (CLOCK_MONOTONIC) [s].
-
-        Raises
-        ------
-        MeasurementStopped
-            If the workflow is gone.
+        Of programs that talk, and of others that only must not end, until a time (CLOCK_MONOTONIC)
+        [s]. MeasurementStopped if the workflow is gone.
         """
         said = list(talking)
         fds = [one.ended_fd for one in (*said, *others)]

@@ -55,13 +55,7 @@ def of_one_moment(read: Callable[[], T]) -> T:
 
 
 class DoneHere(Generic[T]):
-    """Something that we do ourselves when an edge comes.
-
-    Parameters
-    ----------
-    actions
-        What to do at the first edge and at the second.
-    """
+    """Something that we do ourselves when an edge comes: an action for each of both."""
 
     def __init__(self, actions: Sequence[Callable[[], T]]) -> None:
         self._actions = actions

@@ -15,23 +15,10 @@ def run_tool(
     pass_fds: tuple[int, ...] = (),
     remedy: str = _VETH_REMEDY,
 ) -> str:
-    """Run a tool on a host and return what it prints.
+    """Run a tool on a host and return what it prints; `text` is its standard input.
 
-    Parameters
-    ----------
-    text : str
-        Goes to the tool's standard input.
-    pass_fds : tuple of int
-        Descriptors that the tool inherits, on this machine.
-    remedy : str
-        What can be done where it refuses.
-
-    Raises
-    ------
-    Unavailable
-        If the tool is missing or refuses.
-    HostError
-        If it was killed, did not end, or cannot be run.
+    It inherits `pass_fds`, on this machine. Unavailable, with the remedy, if it is missing or
+    refuses; HostError if it was killed, did not end, or cannot be run.
     """
     try:
         done: Completed

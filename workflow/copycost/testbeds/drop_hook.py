@@ -71,11 +71,6 @@ def install_drop_hook(host: LocalHost, device: str, address: str) -> DropHook:
     """Drop, and count, every UDP packet for `address` as it comes in at a device.
 
     Other packets, such as those by which IPv6 makes itself known, pass and are not counted.
-
-    Raises
-    ------
-    Unavailable
-        If `nft` is missing, or the kernel or a restriction refuses.
     """
     run_tool(["nft", "-f", "-"], host, drop_rules(device, address), remedy=_REMEDY)
     return DropHook(host)

@@ -49,15 +49,8 @@ class FarHook(DropHook):
 def far_hook(host: Host, device: str, addresses: tuple[str, str]) -> Iterator[FarHook]:
     """Drop, and count, our datagrams as they come in at a device, for the time of the block.
 
-    Parameters
-    ----------
-    addresses
-        Where they come from, and where they go to.
-
-    Raises
-    ------
-    Unavailable
-        If `nft` is missing there, or the kernel or a restriction refuses.
+    Those from the first address to the second. Unavailable if `nft` is missing there, or the kernel
+    or a restriction refuses.
     """
     nft = host.find_tool("nft")
     if nft is None:

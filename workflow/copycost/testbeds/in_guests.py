@@ -100,17 +100,7 @@ def _set_mtu(end: End, mtu_bytes: int) -> None:
 def guests(
     machine: LocalHost, guest: Mapping[str, Any] | None, names: Sequence[str], *, network: bool
 ) -> Iterator[Guests]:
-    """Borrow guests for the time of the block.
-
-    Parameters
-    ----------
-    guest
-        The content of results/guest.json.
-    names
-        Which guests of the run.
-    network
-        Whether they are to reach each other, and the host behind their TAP devices.
-    """
+    """Borrow guests for the time of the block, with a network where they are to reach others."""
     if guest is None:
         raise Unavailable("nothing says what guests are made of", _MADE)
     spec = GuestSpec.from_plain(guest["virtual"]["spec"])

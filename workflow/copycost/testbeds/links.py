@@ -64,14 +64,8 @@ def make_veth_pair(
 ) -> None:
     """Connect two namespaces by a veth pair, devices named `sender` and `receiver`, both up.
 
-    Parameters
-    ----------
-    addresses
-        The sender's and the receiver's; they form a /30 network.
-    mtu_bytes
-        Largest packet [bytes]; the kernel's own choice by default.
-    static_neighbours
-        Let each end know the other, so that no datagram waits for, or is lost to, ARP.
+    Their addresses form a /30 network. Without an MTU [bytes], the kernel chooses. With static
+    neighbours each end knows the other, so that no datagram waits for, or is lost to, ARP.
     """
     # the path is looked up by `ip` itself, which inherits the descriptor
     peer = f"/proc/self/fd/{receiver.namespace.fd}"
@@ -171,12 +165,9 @@ def mtu_at(host: Host, device: str) -> int:
 
 
 def features_at(host: Host, device: str, names: Mapping[str, str]) -> dict[str, bool | None]:
-    """Return whether a device has features on, by our names of them; None where nobody tells.
+    """Return whether a device has features on, by our names of those that ``ethtool -k`` names.
 
-    Parameters
-    ----------
-    names
-        What ``ethtool -k`` calls each.
+    None where nobody tells.
     """
     try:
         text = host.run(["ethtool", "-k", device]).stdout

@@ -51,21 +51,9 @@ def over_wire(
 ) -> Iterator[Testbed]:
     """Reach the other machine, and keep other measurements off it, for the time of the block.
 
-    Parameters
-    ----------
-    peer
-        The content of results/peers/PEER.json.
-    away
-        The side that runs there.
-
-    Raises
-    ------
-    AttemptFailed
-        If it cannot be reached, or is not now what is known of it.
-    Unavailable
-        If nobody tells how fast UDP may be sent to it.
-    MeasurementStopped
-        If the workflow ends while we wait for our turn there.
+    What is known of it is in results/peers/PEER.json; `away` is the side that runs there.
+    AttemptFailed if it cannot be reached, or is not now what is known of it; Unavailable if nobody
+    tells how fast UDP may be sent to it; MeasurementStopped if the workflow ends while we wait.
     """
     if peer is None:
         raise Unavailable("nothing says which machine is the peer", _MADE)
@@ -113,17 +101,8 @@ def _built(
 def _require_as_described(other: RemoteHost, known: Mapping[str, Any], ends: Iterable[End]) -> None:
     """Refuse what would mix two states of a machine in one cell.
 
-    Parameters
-    ----------
-    known
-        What told it from others when it was described: `copycost.hosts.facts.identity`.
-    ends
-        Of the network.
-
-    Raises
-    ------
-    AttemptFailed
-        If it has another kernel, or an end another address.
+    AttemptFailed if it has another kernel than was `known` of it (`copycost.hosts.facts.identity`),
+    or an end of the network another address.
     """
     kernel = other.introduction["kernel"]
     now, then = (

@@ -142,7 +142,7 @@ def open_testbed(
     page_segments: bool = False,
     peer: Mapping[str, Any] | None = None,
 ) -> Iterator[Testbed]:
-    """Build a testbed, and take it down at the end of the block.
+    """Build a testbed, and take it down at the end of the block; Unavailable where it cannot be.
 
     Where that takes a user namespace the calling process stays in it: call this in a process of
     its own, which has one thread.
@@ -157,11 +157,6 @@ def open_testbed(
     peer
         The facts of guests (results/guest.json), or of another machine (results/peers/PEER.json),
         for a testbed with sides there.
-
-    Raises
-    ------
-    Unavailable
-        With the reason and a remedy, if this host does not allow it.
     """
     more = {}
     if away_on(kind):

@@ -32,19 +32,8 @@ def turn_there_too(
     """Have the lock of another machine besides ours for the time of the block.
 
     Two machines that measure with each other hold their own and wait for the other's. The one whose
-    own is not the first to be taken gives it back meanwhile, and takes it again afterwards.
-
-    Parameters
-    ----------
-    keeps_ours
-        Whether our lock is the first, see `is_before`.
-    path
-        The lock there; None takes the one that all runs share.
-
-    Raises
-    ------
-    MeasurementStopped
-        If the workflow ends while we wait.
+    own is not the first to be taken (`keeps_ours`, see `is_before`) gives it back meanwhile, and
+    takes it again afterwards. MeasurementStopped if the workflow ends while we wait.
     """
     ours = here.turn
     give_way = (lambda: None) if ours is None or keeps_ours else ours.give_back

@@ -86,12 +86,9 @@ def page_segment_mtu_bytes(machine: LocalHost) -> int:
 
 
 def require_without_offloads(devices: tuple[Device, Device]) -> None:
-    """Switch offloads off.
+    """Switch offloads off; Unavailable if they stay on, or nobody can tell.
 
-    Raises
-    ------
-    Unavailable
-        If they stay on, or nobody can tell: a testbed whose name may be a lie is worse than none.
+    A testbed whose name may be a lie is worse than none.
     """
     switch_offloads_off(devices)
     if any(on for device in devices for on in read_offloads(device).values()):

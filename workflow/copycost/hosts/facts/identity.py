@@ -24,22 +24,11 @@ NAMESPACE_SWITCHES = (
 
 
 def host_identity(files: HostFiles | None = None, host: Host | None = None) -> dict[str, object]:
-    """Return what must stay the same for measurements to be of the same host.
+    """Return what must stay the same for measurements to be of the same host, by default this one.
 
     Nothing in it moves by itself (no uptime, no free memory, no clock frequency). It takes a few
-    milliseconds; the slowest part is asking tools for their versions.
-
-    Parameters
-    ----------
-    files
-        Those of the host, or captured ones.
-    host
-        By default this machine.
-
-    Returns
-    -------
-    dict
-        Names to plain JSON values, None for what this host does not tell. Sizes are in bytes.
+    milliseconds; the slowest part is asking tools for their versions. The values are plain JSON,
+    None for what a host does not tell; sizes are in bytes.
     """
     host = host or LocalHost()
     files = files or host.files

@@ -89,9 +89,6 @@ mlx5_core) are cards'.
 def is_virtual(driver: str | None) -> bool:
     """Return whether no network card is behind a device, or none that the device tells of.
 
-    Parameters
-    ----------
-    driver
-        That of its hardware; None where it has none.
+    By the driver of its hardware, None where it has none.
     """
     return driver is None or driver in PARAVIRTUAL

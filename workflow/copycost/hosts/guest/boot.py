@@ -23,13 +23,7 @@ _NO_ROOM = "Initramfs unpacking failed"  # init/initramfs.c
 
 
 def start_qemu(words: Sequence[str], fds: Sequence[int]) -> tuple["subprocess.Popen[bytes]", int]:
-    """Start QEMU; return it, and where what it and its guest say comes in.
-
-    Raises
-    ------
-    CannotStart
-        If it cannot be executed.
-    """
+    """Start QEMU; return it, and where what it and its guest say comes in."""
     read, write = os.pipe()
     try:
         process = subprocess.Popen(
@@ -74,17 +68,8 @@ class RunningGuest:
     def await_up(self, timeout_s: float, stop_fds: Sequence[int] = ()) -> float:
         """Wait until the first process has set everything up; return how long that took [s].
 
-        Parameters
-        ----------
-        stop_fds
-            Become readable when nobody waits for it any more.
-
-        Raises
-        ------
-        HostError
-            If the guest ends before, is not there in time, or has no room for its first files.
-        MeasurementStopped
-            If nobody waits for it any more.
+        HostError if the guest ends before, is not there in time, or has no room for its files;
+        MeasurementStopped once one of `stop_fds` is readable: nobody waits for it any more.
         """
         self.await_words(UP, timeout_s, stop_fds)
         if said := self.console.first(_NO_ROOM):  # its kernel goes on with what there was room for

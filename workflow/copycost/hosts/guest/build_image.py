@@ -33,20 +33,11 @@ TOOLS = ("ip", "ethtool", "perf", "iperf3", "cpulimit")
 def make_image(choice: str, device: NetworkDevice, kernel: Path, initrd: Path) -> dict[str, Any]:
     """Write the kernel and the first file system of guests; return what they are.
 
-    Parameters
-    ----------
-    choice
-        The configuration's `virtual.kernel`.
-    device
-        The network device that needs a driver.
-    kernel, initrd
-        Where they are written; both empty where guests cannot be had.
-
     Returns
     -------
     dict
-        `unavailable` with a reason and a remedy, else `kernel` with release and source, and the
-        `tools` that are in it.
+        `unavailable` with a reason and a remedy where guests cannot be had, and both files are
+        empty; else `kernel` with release and source, and the `tools` that are in it.
     """
     for target in (kernel, initrd):
         target.write_bytes(b"")
@@ -75,8 +66,8 @@ def settle(virtual: Virtual, made: Mapping[str, Any], kernel: Path, initrd: Path
     -------
     dict
         `unavailable` as above, else `spec` (see `GuestSpec`), `kernel` with its arguments, `cpu`
-        and `qemu` (model of processor, and version), and
-        `kvm`: what came of trying it, None where nobody asked for it.
+        and `qemu` (model of processor, and version), and `kvm`: what came of trying it, None where
+        nobody asked for it.
     """
     if made["unavailable"] is not None:
         return {"unavailable": made["unavailable"]}

@@ -29,18 +29,10 @@ class LentGuest:
 
 
 class Lease:
-    """Guests that are ours until `close`.
+    """Guests that are ours until `close`, in the order in which they were asked for.
 
-    Attributes
-    ----------
-    guests
-        In the order in which they were asked for.
-    isolation
-        How their network is kept apart: "host" where they have none.
-    user_fd, network_fd
-        The namespaces of their network.
-    log
-        Where the daemon tells what it meets with.
+    Their network is kept apart by `isolation`, "host" where they have none; `user_fd` and
+    `network_fd` are its namespaces. In `log`, the daemon tells what it meets with.
     """
 
     def __init__(self, client: socket.socket, answer: Words, fds: Sequence[int], log: Path) -> None:
@@ -79,21 +71,8 @@ def _with_more(said: str, log: Path) -> str:
 def borrowed(spec: GuestSpec, names: Sequence[str], *, network: bool = True) -> Iterator[Lease]:
     """Borrow guests for the time of the block; those that do not run yet are booted.
 
-    Parameters
-    ----------
-    spec
-        What they are made of.
-    names
-        Which ones.
-    network
-        Whether they have to have a network.
-
-    Raises
-    ------
-    Unavailable
-        If this host does not allow them, or not their network.
-    GuestFailed
-        If one does not come up; the reason has the last lines of its console.
+    Unavailable if this host does not allow them, or not the network that they are to have;
+    GuestFailed if one does not come up, with the last lines of its console.
     """
     with ExitStack() as stack:
         log = log_of(spec)

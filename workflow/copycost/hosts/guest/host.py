@@ -12,13 +12,7 @@ from copycost.hosts.remote.host import RemoteHost
 
 
 class GuestHost(RemoteHost):
-    """A guest; see `copycost.hosts.host.Host`.
-
-    Parameters
-    ----------
-    guest
-        Lent by the daemon; its line is ours from now on.
-    """
+    """A guest that the daemon has lent, whose line is ours from now on; see `Host`."""
 
     def __init__(self, guest: LentGuest) -> None:
         self.guest = guest
@@ -36,10 +30,7 @@ class GuestHost(RemoteHost):
 def hosts_in(lease: Lease) -> Iterator[tuple[GuestHost, ...]]:
     """Return a block with the lent guests as hosts.
 
-    Raises
-    ------
-    GuestFailed
-        In the place of any error within the block, if one of the guests has ended meanwhile.
+    GuestFailed takes the place of an error within the block if one of them has ended meanwhile.
     """
     with ExitStack() as stack:
         try:

@@ -35,16 +35,10 @@ _SETTINGS = {
 
 
 class GuestImage:
-    """A file system that is being put together.
+    """A file system that is being put together, for a kernel that boots it.
 
-    Parameters
-    ----------
-    kernel
-        The kernel that boots it.
-    drivers
-        Modules to load, in this order, each behind what it depends on.
-    init
-        The first process, a script of busybox's shell.
+    The drivers are loaded in their order, each behind what it depends on; `init` is the first
+    process, a script of busybox's shell.
     """
 
     def __init__(self, kernel: Kernel, drivers: Sequence[str], init: Path = INIT) -> None:
@@ -83,12 +77,8 @@ class GuestImage:
 def agent_image(kernel: Kernel, drivers: Sequence[str], tools: Iterable[str]) -> GuestImage:
     """Return the file system of a guest that an agent serves.
 
-    Parameters
-    ----------
-    drivers
-        Modules to load, besides those of the agent's line.
-    tools
-        Programs of the host's own; those that it does not have are left out.
+    The drivers are those besides the ones of the agent's line; tools that this host lacks are left
+    out.
     """
     image = GuestImage(kernel, (*CONSOLE_DRIVERS, *drivers))
     image.add_tools(tools)
@@ -103,13 +93,7 @@ def agent_image(kernel: Kernel, drivers: Sequence[str], tools: Iterable[str]) ->
 
 
 def find_busybox() -> Path:
-    """Return busybox, which has to be the static one.
-
-    Raises
-    ------
-    Unavailable
-        If there is none.
-    """
+    """Return busybox; Unavailable if there is none, or not the static one."""
     found = LocalHost().find_tool("busybox")
     if found is None or libraries_of(Path(found)):
         raise Unavailable(

@@ -52,22 +52,10 @@ class Kernel:
 
 
 def find_kernel(choice: str, drivers: Sequence[str], folder: Path) -> Kernel:
-    """Return a kernel with these drivers.
+    """Return a kernel with these drivers; Unavailable if there is none.
 
-    Parameters
-    ----------
-    choice
-        `AUTO`, which takes the host's own where it has the drivers and can be read, else the
-        distribution's package; or the path of a bzImage.
-    drivers
-        Names of modules.
-    folder
-        Where a package is unpacked; one that is there already is taken.
-
-    Raises
-    ------
-    Unavailable
-        If there is none.
+    The choice is the path of a bzImage, or `AUTO`: the host's own where it has the drivers and can
+    be read, else the distribution's package, unpacked in a folder unless it is there already.
     """
     if choice != AUTO:
         return _with_drivers(kernel_at(Path(choice)), drivers)
@@ -80,21 +68,9 @@ def find_kernel(choice: str, drivers: Sequence[str], folder: Path) -> Kernel:
 
 
 def find_other_kernel(choice: str, usual: str, drivers: Sequence[str], folder: Path) -> Kernel:
-    """Return another kernel than the usual one, to see what depends on it.
+    """Return another kernel than the usual choice, to see what depends on it.
 
-    Parameters
-    ----------
-    choice
-        `AUTO`, which takes the distribution's kernel with all drivers, or the path of a bzImage.
-    usual
-        The choice of the usual one, see `find_kernel`.
-    drivers, folder
-        As of `find_kernel`.
-
-    Raises
-    ------
-    Unavailable
-        If there is none, or it is the usual one.
+    As `find_kernel`, but `AUTO` takes the distribution's kernel with all drivers.
     """
     if choice == AUTO:
         packages = package_names()
@@ -122,13 +98,7 @@ def package_names() -> tuple[str, ...]:
 
 
 def kernel_at(image: Path, source: str | None = None) -> Kernel:
-    """Return the kernel in a file; its modules are looked for where its package has them.
-
-    Raises
-    ------
-    Unavailable
-        If it is no kernel of this architecture, or cannot be read.
-    """
+    """Return the kernel in a file; its modules are looked for where its package has them."""
     release = image_release(image)
     places = [image.parent.parent / "lib/modules" / release, Path("/lib/modules") / release]
     modules = next((place for place in places if place.is_dir()), None)
@@ -136,13 +106,7 @@ def kernel_at(image: Path, source: str | None = None) -> Kernel:
 
 
 def image_release(image: Path) -> str:
-    """Return the version of the kernel in a bzImage.
-
-    Raises
-    ------
-    Unavailable
-        If it is none, or cannot be read.
-    """
+    """Return the version of the kernel in a bzImage; Unavailable if it is none of x86."""
     try:
         content = image.read_bytes()
     except OSError as error:

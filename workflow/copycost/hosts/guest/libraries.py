@@ -22,13 +22,7 @@ _LOADER_CACHE = Path("/etc/ld.so.cache")
 
 
 def add_program(archive: Archive, program: Path, path: str | None = None) -> None:
-    """Add a program, or a library, with all the libraries that it needs.
-
-    Raises
-    ------
-    Unavailable
-        If one of them is missing here.
-    """
+    """Add a program, or a library, with all the libraries that it needs."""
     archive.add_copy(program, path)
     for library in libraries_of(program):
         if not archive.has(library):

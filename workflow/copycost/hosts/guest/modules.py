@@ -48,13 +48,7 @@ class Modules:
         return name in self.built_in or name in self.paths
 
     def in_loading_order(self, names: Iterable[str]) -> list[tuple[str, bytes]]:
-        """Return modules and all they depend on: name and content, each behind what it needs.
-
-        Raises
-        ------
-        Unavailable
-            If one is missing.
-        """
+        """Return modules and all they depend on: name and content, each behind what it needs."""
         loaded: dict[str, bytes] = {}
         for name in names:
             self._load(name, loaded)
@@ -79,13 +73,7 @@ def _name(file: str) -> str:
 
 
 def _content(path: Path) -> bytes:
-    """Return a module as the kernel takes it: Debian packs with xz or not at all, Ubuntu with zstd.
-
-    Raises
-    ------
-    Unavailable
-        If it is packed with zstd, which only its own program unpacks.
-    """
+    """Return a module unpacked: Debian packs with xz or not at all, Ubuntu with zstd."""
     if path.suffix == ".zst":
         try:
             return subprocess.run(["zstd", "-dcq", path], capture_output=True, check=True).stdout

@@ -62,13 +62,7 @@ def require_taps() -> None:
 
 
 def make_bridge(host: LocalHost) -> None:
-    """Make the bridge in the network namespace that we are in, with an address of the host's.
-
-    Raises
-    ------
-    Unavailable
-        If `ip` is missing or refuses.
-    """
+    """Make the bridge in the network namespace that we are in, with an address of the host's."""
     # IPv6 would send packets that nobody measured
     ipv6 = Path("/proc/sys/net/ipv6/conf/default/disable_ipv6")
     if ipv6.exists():
@@ -89,13 +83,7 @@ def make_bridge(host: LocalHost) -> None:
 
 
 def make_tap(host: LocalHost, name: str) -> int:
-    """Make a guest's TAP device at the bridge, up; return the descriptor that it lives by.
-
-    Raises
-    ------
-    Unavailable
-        If the kernel refuses.
-    """
+    """Make a guest's TAP device at the bridge, up; return the descriptor that it lives by."""
     fd = os.open(_TUN, os.O_RDWR | os.O_CLOEXEC)
     try:
         flags = _IFF_TAP | _IFF_NO_PI | _IFF_VNET_HDR

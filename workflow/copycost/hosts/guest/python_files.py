@@ -24,13 +24,7 @@ _NEVER = ("asyncio", "curses", "distutils", "doctest", "pdb", "pydoc", "ssl", "t
 
 
 def add_python(archive: Archive, modules: Iterable[Path]) -> None:
-    """Add the interpreter, and of the standard library what modules of ours need.
-
-    Parameters
-    ----------
-    modules
-        Files whose imports are followed; they themselves are not added.
-    """
+    """Add the interpreter, and of the standard library what these modules of ours import."""
     interpreter = Path(sys.base_prefix, "bin", f"python{sys.version_info[0]}.{sys.version_info[1]}")
     if not interpreter.exists():
         interpreter = Path(sys.executable).resolve()

@@ -118,13 +118,7 @@ class GuestMachine:
 
 
 def find_qemu() -> str:
-    """Return the path of QEMU.
-
-    Raises
-    ------
-    Unavailable
-        If it is missing, or this machine has another architecture.
-    """
+    """Return the path of QEMU; Unavailable without it, or on another architecture."""
     machine = os.uname().machine
     if machine != ARCHITECTURE:
         raise Unavailable(

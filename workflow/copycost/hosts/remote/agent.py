@@ -31,16 +31,8 @@ _LONGEST_GOODBYE_S = 1.5
 class Agent:
     """Everything that one stream leads to.
 
-    Parameters
-    ----------
-    host
-        What is served.
-    stream_in, stream_out
-        Descriptors of the stream.
-    programs
-        Folder in which programs are kept that are brought here, by their digest.
-    silence_s
-        After so long without a word the stream is taken for broken [s]; None waits for ever.
+    Programs that are brought here are kept in a folder, by their digest. After `silence_s` without
+    a word the stream is taken for broken; None waits for ever.
     """
 
     def __init__(

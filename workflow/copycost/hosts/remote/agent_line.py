@@ -13,19 +13,9 @@ _READ_BYTES = 1 << 16
 
 
 class AgentLine:
-    """A stream that sessions follow one another on.
+    """A stream that sessions follow one another on; ours from now on.
 
-    Parameters
-    ----------
-    line
-        The stream; ours from now on.
-
-    Attributes
-    ----------
-    line : socket
-        The same.
-    noise : str
-        The last line that was no message, as of a login shell.
+    `noise` is the last line that was no message, as of a login shell.
     """
 
     def __init__(self, line: socket.socket) -> None:
@@ -36,15 +26,7 @@ class AgentLine:
     def answers(self, stop_fds: Sequence[int], timeout_s: float) -> bool:
         """Return whether the agent does, having taken in whatever still came for others.
 
-        Parameters
-        ----------
-        stop_fds
-            Become readable when the run is over.
-
-        Raises
-        ------
-        MeasurementStopped
-            If it is.
+        MeasurementStopped once one of `stop_fds` is readable: the run is over.
         """
         self._asked += 1
         asked = messages.as_line({"op": messages.PING, "id": self._asked})

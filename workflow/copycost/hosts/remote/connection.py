@@ -33,12 +33,9 @@ class ConnectionLost(HostError):
 
 
 class Connection:
-    """A session with an agent; parameters and errors are those of `RemoteHost`.
+    """A session with an agent, of which `introduction` is what it said of its host.
 
-    Attributes
-    ----------
-    introduction
-        What the agent said of its host.
+    Parameters and errors are those of `RemoteHost`.
     """
 
     def __init__(
@@ -88,12 +85,8 @@ class Connection:
     def ask(self, op: str, of: Target = HOST, *, takes_s: float = 0.0, **fields: Any) -> Any:  # noqa: ANN401
         """Ask for something, which may take so long there by itself [s], and return the answer.
 
-        Raises
-        ------
-        ConnectionLost
-            If no answer comes, or not in time; then there is none to any other question either.
-        CopycostError, OSError
-            As the agent ran into it.
+        ConnectionLost if no answer comes in time; then there is none to any other question either.
+        Other errors are those that the agent ran into.
         """
         return self.ask_timed(request(op, of, **fields), takes_s)[1]
 

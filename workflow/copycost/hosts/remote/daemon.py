@@ -28,14 +28,9 @@ _log = logging.getLogger(__name__)
 
 
 class Daemon(ABC):
-    """Serves clients; what it keeps is a subclass's.
+    """Serves clients that come to a socket; what it keeps is a subclass's.
 
-    Parameters
-    ----------
-    listening
-        Where clients come.
-    parent_fds
-        Become readable when the run is over.
+    `parent_fds` become readable when the run is over.
     """
 
     idle_s: float
@@ -49,13 +44,7 @@ class Daemon(ABC):
 
     @abstractmethod
     def answer(self, asked: Words) -> tuple[Words, list[int]]:
-        """Return what a client gets: words, and descriptors.
-
-        Raises
-        ------
-        HostError, OSError
-            Are told to the client.
-        """
+        """Return words and descriptors for a client, which is told of HostError and OSError."""
 
     @abstractmethod
     def take_back(self) -> None:
@@ -113,10 +102,7 @@ class Daemon(ABC):
     def _wait(self, fd: int, timeout_s: float | None) -> bool:
         """Wait for a descriptor, and return whether it is ready; see to the rest meanwhile.
 
-        Raises
-        ------
-        MeasurementStopped
-            If the run is over.
+        MeasurementStopped if the run is over.
         """
         deadline_s = float("inf") if timeout_s is None else time.monotonic() + timeout_s
         beat_s = time.monotonic() + self.beat_s if self.beat_s is not None else float("inf")
@@ -155,11 +141,8 @@ def _poll(fds: list[int], until_s: float) -> set[int]:
 def keep(kind: type[Daemon], arguments: list[str]) -> None:
     """Keep things for the clients that come to a listening socket, in a process of its own.
 
-    Parameters
-    ----------
-    arguments
-        Descriptors that it inherits: of a listening socket, and of the processes (pidfds) without
-        which the run is over.
+    The arguments are descriptors that it inherits: of the socket, and of the processes (pidfds)
+    without which the run is over.
     """
     if os.fork() > 0:
         os._exit(0)

@@ -29,13 +29,7 @@ _TRIES = 5
 
 
 def ask_daemon(client: socket.socket, words: Words) -> tuple[Words, list[int]]:
-    """Return what a daemon answers, and the descriptors that came with it.
-
-    Raises
-    ------
-    Unavailable, HostError
-        As the daemon ran into it, or if it has ended.
-    """
+    """Return what a daemon answers, and the descriptors that came with it; raise its errors."""
     client.send(json.dumps(words).encode())
     data, fds, _, _ = socket.recv_fds(client, MOST_BYTES, MOST_FDS)
     if not data:
@@ -47,16 +41,9 @@ def ask_daemon(client: socket.socket, words: Words) -> tuple[Words, list[int]]:
 
 
 def connected(module: str, patience_s: float, log: Path | None = None) -> socket.socket:
-    """Return a connection to the run's daemon of one kind.
+    """Return a connection to the run's daemon that a module serves, and is started for if need be.
 
-    Parameters
-    ----------
-    module
-        What the daemon runs: ``copycost.hosts.guest.daemon``, say.
-    patience_s
-        How long an answer may take [s].
-    log
-        Where one that has to be started tells what it meets with; None for nowhere.
+    An answer may take `patience_s`. In `log`, a daemon that is started tells what it meets with.
     """
     with watched_parents() as parents:
         address = _address(module)

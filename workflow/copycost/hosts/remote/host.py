@@ -44,6 +44,8 @@ _SILENT_WAIT_S = 1.0
 class RemoteHost:
     """A host that an agent serves; see `copycost.hosts.host.Host`.
 
+    ConnectionLost if no agent answers.
+
     Parameters
     ----------
     fd_in, fd_out
@@ -52,15 +54,8 @@ class RemoteHost:
         What messages call it.
     patience_s
         How long its agent may take for an answer [s].
-    kind
-        What kind of machine it is.
     keep_alive_s
         How long we say nothing at most [s]; None for ever.
-
-    Raises
-    ------
-    ConnectionLost
-        If no agent answers.
     """
 
     _of = messages.HOST

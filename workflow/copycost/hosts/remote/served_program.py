@@ -17,14 +17,8 @@ class ServedProgram:
     """A program whose end is noticed without waiting for it.
 
     As long as nobody has waited for it, its process group is its own, and may be killed with it.
-    What is not here is asked of the `LocalProgram` itself.
-
-    Attributes
-    ----------
-    talks
-        Whether lines may come in.
-    runs
-        Whether its end has been told to nobody.
+    It `talks` as long as lines may come in, and `runs` until its end has been told. What is not
+    here is asked of the `LocalProgram` itself.
     """
 
     def __init__(self, program: LocalProgram) -> None:

@@ -41,16 +41,8 @@ def introduction(host: LocalHost) -> Message:
 class Service:
     """What one session asked for, until it is over.
 
-    Parameters
-    ----------
-    host
-        What is served.
-    line
-        The way back.
-    folder
-        Of programs that are brought here.
-    bell
-        Becomes readable when a request has come in, or the stream has ended.
+    Programs that are brought here are kept in a folder. The bell is a descriptor that becomes
+    readable when a request has come in, or the stream has ended.
     """
 
     def __init__(self, host: LocalHost, line: Line, folder: Path, bell: int) -> None:
@@ -66,14 +58,9 @@ class Service:
         self._plans = ServedPlans(host, self.do)
 
     def do(self, message: Message) -> Any:  # noqa: ANN401 - JSON
-        """Do what a request asks, and return the answer.
+        """Do what a request asks, and return the answer, or raise what it ran into.
 
         What is more than a call has a method here: ``start``, say, is ``_do_start``.
-
-        Raises
-        ------
-        CopycostError, OSError, ValueError, LookupError
-            Whatever the request ran into.
         """
         op, fields = message["op"], message["with"]
         for part in (self, self._plans):

@@ -87,19 +87,10 @@ class SshTarget:
     def start(
         self, command: str, errors: int, stream: int = subprocess.PIPE
     ) -> subprocess.Popen[bytes]:
-        """Start a command there.
+        """Start a command there; Unavailable if there is no ssh here.
 
-        Parameters
-        ----------
-        errors
-            Descriptor of a file for what it and ssh say as errors.
-        stream
-            Descriptor of its input and output; by default a pipe each.
-
-        Raises
-        ------
-        Unavailable
-            If there is no ssh here.
+        What it and ssh say as errors goes to a file. Its input and output are one stream, by
+        default a pipe each.
         """
         try:
             return subprocess.Popen(
@@ -116,10 +107,7 @@ class SshTarget:
     def run(self, command: str, data: bytes = b"", timeout_s: float = 30.0) -> str:
         """Run a short command there and return what it printed.
 
-        Raises
-        ------
-        HostError
-            If it ends with an error, or not in time.
+        HostError if it ends with an error, or not in time.
         """
         with tempfile.TemporaryFile() as errors:
             process = self.start(command, errors.fileno())

@@ -24,13 +24,7 @@ _LOOK_S = 1.0
 
 
 class SshHost(RemoteHost):
-    """A machine at the other end of an ssh of our own; see `copycost.hosts.host.Host`.
-
-    Raises
-    ------
-    Unavailable
-        If it cannot be reached, or nothing there can serve us.
-    """
+    """A machine at the other end of an ssh of our own; see `copycost.hosts.host.Host`."""
 
     def __init__(self, target: SshTarget, patience_s: float = PATIENCE_S) -> None:
         self.ssh = SshLine(target)
@@ -53,12 +47,8 @@ class SshHost(RemoteHost):
 def kept_host(target: SshTarget) -> Iterator[RemoteHost]:
     """Return a block with another machine, whose agent outlasts it for the run's next repetition.
 
-    Raises
-    ------
-    AttemptFailed
-        If it cannot be reached, and does not come back within a minute, or takes no agent.
-    Unavailable
-        If nothing there can serve us.
+    AttemptFailed if it cannot be reached, and does not come back within a minute, or takes no
+    agent; Unavailable if nothing there can serve us.
     """
     with connected(_DAEMON, _DAEMON_PATIENCE_S) as daemon, watched_parents() as parent_fds:
         try:

@@ -43,19 +43,8 @@ _PYTHON = "python3 of version 3.11 or newer"
 class SshLine(AgentLine):
     """An ssh that leads to an agent; sessions follow one another on it.
 
-    Parameters
-    ----------
-    stop_fds
-        Become readable when the run is over.
-
-    Raises
-    ------
-    AttemptFailed
-        If the machine cannot be reached now, or takes no agent.
-    Unavailable
-        If nothing there can serve us.
-    MeasurementStopped
-        If the run is over.
+    AttemptFailed if the machine cannot be reached now, or takes no agent; Unavailable if nothing
+    there can serve us; MeasurementStopped once one of `stop_fds` is readable: the run is over.
     """
 
     def __init__(self, target: SshTarget, stop_fds: Sequence[int] = ()) -> None:
