@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from typing import TypeVar
 
 from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.hosts.facts.processor import processor_name, processor_vendor
@@ -10,8 +9,22 @@ from copycost.hosts.facts.virtualisation import virtualisation
 from copycost.wording.numbers import format_cpu_list
 
 _CPU = "sys/devices/system/cpu"
-_T = TypeVar("_T")
 _SIZE_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+_NO_CACHE = f"/{_CPU}/cpu0/cache does not tell"
+_WHY = {
+    "model": "/proc/cpuinfo names no model",
+    "vendor": "/proc/cpuinfo names no vendor",
+    "cpus_online": f"/{_CPU}/online cannot be read",
+    "cores": f"no topology under /{_CPU}",
+    "threads_per_core": f"no topology under /{_CPU}",
+    "numa_nodes": "the kernel has no NUMA support or hides it",
+    "caches.l1d_bytes": _NO_CACHE,
+    "caches.l2_bytes": _NO_CACHE,
+    "caches.llc_bytes": _NO_CACHE,
+    "governor": "no cpufreq driver (usual in virtual machines)",
+    "turbo": "no turbo or boost switch under cpufreq (usual in virtual machines)",
+    "virtualisation": "neither /proc/cpuinfo nor the firmware tables tell",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,37 +61,20 @@ def read_cpu(files: HostFiles, machine: str, unknown: Unknowns) -> CpuFacts:
     online = online_cpus(files)
     siblings = _sibling_lists(files, online)
     nodes = files.cpus("sys/devices/system/node/online")
-
-    def fact(name: str, value: _T | None, why: str) -> _T | None:
-        return unknown.checked(f"cpu.{name}", value, why)
-
-    return CpuFacts(
-        model=fact("model", processor_name(files, cpuinfo), "/proc/cpuinfo names no model"),
-        vendor=fact("vendor", processor_vendor(cpuinfo), "/proc/cpuinfo names no vendor"),
-        cpus_online=fact("cpus_online", len(online) or None, f"/{_CPU}/online cannot be read"),
-        cores=fact("cores", len(set(siblings)) or None, f"no topology under /{_CPU}"),
-        threads_per_core=fact(
-            "threads_per_core", max(map(len, siblings), default=None), f"no topology under /{_CPU}"
-        ),
+    facts = CpuFacts(
+        model=processor_name(files, cpuinfo),
+        vendor=processor_vendor(cpuinfo),
+        cpus_online=len(online) or None,
+        cores=len(set(siblings)) or None,
+        threads_per_core=max(map(len, siblings), default=None),
         core_types=_core_types(files),
-        numa_nodes=fact(
-            "numa_nodes", len(nodes or ()) or None, "the kernel has no NUMA support or hides it"
-        ),
-        caches=_caches(files, unknown),
-        governor=fact(
-            "governor", read_governor(files), "no cpufreq driver (usual in virtual machines)"
-        ),
-        turbo=fact(
-            "turbo",
-            read_turbo(files),
-            "no turbo or boost switch under cpufreq (usual in virtual machines)",
-        ),
-        virtualisation=fact(
-            "virtualisation",
-            virtualisation(files, machine, cpuinfo),
-            "neither /proc/cpuinfo nor the firmware tables tell",
-        ),
+        numa_nodes=len(nodes or ()) or None,
+        caches=_caches(files),
+        governor=read_governor(files),
+        turbo=read_turbo(files),
+        virtualisation=virtualisation(files, machine, cpuinfo),
     )
+    return unknown.noted("cpu", facts, _WHY)
 
 
 def online_cpus(files: HostFiles) -> list[int]:
@@ -109,7 +105,7 @@ def _core_types(files: HostFiles) -> dict[str, str]:
     return {kind: format_cpu_list(cpus) for kind, cpus in lists.items() if cpus}
 
 
-def _caches(files: HostFiles, unknown: Unknowns) -> Caches:
+def _caches(files: HostFiles) -> Caches:
     by_level: dict[int, int] = {}
     for folder in files.glob(f"{_CPU}/cpu0/cache/index*"):
         level = files.number(f"{folder}/level")
@@ -118,23 +114,14 @@ def _caches(files: HostFiles, unknown: Unknowns) -> Caches:
         if level is None or match is None or files.text(f"{folder}/type") == "Instruction":
             continue
         by_level[level] = int(match[1]) * _SIZE_UNITS[match[2]]
-    why = f"/{_CPU}/cpu0/cache does not tell"
-    return Caches(
-        l1d_bytes=unknown.checked("cpu.caches.l1d_bytes", by_level.get(1), why),
-        l2_bytes=unknown.checked("cpu.caches.l2_bytes", by_level.get(2), why),
-        llc_bytes=unknown.checked(
-            "cpu.caches.llc_bytes", by_level[max(by_level)] if by_level else None, why
-        ),
-    )
+    outermost = by_level[max(by_level)] if by_level else None
+    return Caches(by_level.get(1), by_level.get(2), outermost)
 
 
 def read_turbo(files: HostFiles) -> bool | None:
     """Return whether frequencies above the base one are allowed.
 
-    Source
-    ------
-    Kernel documents admin-guide/pm/intel_pstate.rst ("no_turbo") and admin-guide/pm/cpufreq.rst
-    ("boost").
+    Source: admin-guide/pm/{intel_pstate,cpufreq}.rst of the kernel on "no_turbo" and "boost".
     """
     no_turbo = files.number(f"{_CPU}/intel_pstate/no_turbo")
     if no_turbo is not None:

@@ -2,8 +2,9 @@
 
 import gzip
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import TypeVar
 
@@ -46,6 +47,10 @@ class HostFiles:
         """Return the whole numbers that a file holds, in its order, or None."""
         return self._read(path, lambda text: [int(word) for word in text.split()])
 
+    def words(self, path: str) -> list[str] | None:
+        """Return the words that a file holds, in its order, or None."""
+        return self._read(path, str.split)
+
     def cpus(self, path: str) -> list[int] | None:
         """Return the CPU numbers that a file lists, or None."""
         return self._read(path, parse_cpu_list)
@@ -87,3 +92,9 @@ class Unknowns:
         if value is None:
             self.reasons[key] = reason
         return value
+
+    def noted(self, room: str, facts: _T, why: Mapping[str, str]) -> _T:
+        """Pass the facts of a room on; note the reasons of those that are None."""
+        for name, reason in why.items():
+            self.checked(f"{room}.{name}", attrgetter(name)(facts), reason)
+        return facts

@@ -6,6 +6,22 @@ from dataclasses import dataclass
 from copycost.hosts.facts.files import HostFiles, Unknowns
 
 _NO_CONFIG = "the kernel's configuration is in none of the usual places (/proc/config.gz, /boot)"
+_WHY = {
+    "release": "/proc/sys/kernel/osrelease cannot be read",
+    "version": "/proc/sys/kernel/version cannot be read",
+    "hz": _NO_CONFIG,
+    "irq_time_accounting": _NO_CONFIG,
+    "virt_cpu_accounting_gen": _NO_CONFIG,
+    "preempt": _NO_CONFIG,
+}
+# the options of which one is set, the strongest first
+_PREEMPTION = {
+    "PREEMPT_RT": "rt",
+    "PREEMPT": "full",
+    "PREEMPT_LAZY": "lazy",
+    "PREEMPT_VOLUNTARY": "voluntary",
+    "PREEMPT_NONE": "none",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,26 +45,20 @@ def read_kernel(files: HostFiles, unknown: Unknowns) -> KernelFacts:
     config = kernel_config(files, release or "")
     options = parse_kernel_config(config) if config else None
     command_line = (files.text("proc/cmdline") or "").split()
-    irq_time = None if options is None else options.get("IRQ_TIME_ACCOUNTING") == "y"
-    if irq_time and "tsc=noirqtime" in command_line:
-        irq_time = False
-    accounting = None if options is None else options.get("VIRT_CPU_ACCOUNTING_GEN") == "y"
-    return KernelFacts(
-        release=unknown.checked(
-            "kernel.release", release, "/proc/sys/kernel/osrelease cannot be read"
-        ),
-        version=unknown.checked(
-            "kernel.version",
-            files.text("proc/sys/kernel/version"),
-            "/proc/sys/kernel/version cannot be read",
-        ),
-        hz=unknown.checked("kernel.hz", _hz(options or {}), _NO_CONFIG),
-        irq_time_accounting=unknown.checked("kernel.irq_time_accounting", irq_time, _NO_CONFIG),
-        virt_cpu_accounting_gen=unknown.checked(
-            "kernel.virt_cpu_accounting_gen", accounting, _NO_CONFIG
-        ),
-        preempt=unknown.checked("kernel.preempt", _preempt(options, command_line), _NO_CONFIG),
+    irq_time = _is_on(options, "IRQ_TIME_ACCOUNTING")
+    facts = KernelFacts(
+        release,
+        version=files.text("proc/sys/kernel/version"),
+        hz=_hz(options or {}),
+        irq_time_accounting=irq_time and "tsc=noirqtime" not in command_line,
+        virt_cpu_accounting_gen=_is_on(options, "VIRT_CPU_ACCOUNTING_GEN"),
+        preempt=_preempt(options, command_line),
     )
+    return unknown.noted("kernel", facts, _WHY)
+
+
+def _is_on(options: dict[str, str] | None, name: str) -> bool | None:
+    return None if options is None else options.get(name) == "y"
 
 
 def kernel_config(files: HostFiles, release: str) -> str | None:
@@ -64,9 +74,7 @@ def kernel_config(files: HostFiles, release: str) -> str | None:
 def parse_kernel_config(text: str) -> dict[str, str]:
     """Return the options that are set, without their prefix: ``{"HZ": "250", "VETH": "m"}``.
 
-    Source
-    ------
-    Kernel document kbuild/kconfig-language.rst; options that are off appear only as comments.
+    Source: kbuild/kconfig-language.rst of the kernel; options that are off are comments only.
     """
     return dict(re.findall(r"^CONFIG_(\w+)=(.*)$", text, re.MULTILINE))
 
@@ -87,13 +95,4 @@ def _preempt(options: dict[str, str] | None, command_line: list[str]) -> str | N
         chosen = [word[8:] for word in command_line if word.startswith("preempt=")]
         if chosen:
             return chosen[-1]
-    for option, name in (
-        ("PREEMPT_RT", "rt"),
-        ("PREEMPT", "full"),
-        ("PREEMPT_LAZY", "lazy"),
-        ("PREEMPT_VOLUNTARY", "voluntary"),
-        ("PREEMPT_NONE", "none"),
-    ):
-        if options.get(option) == "y":
-            return name
-    return None
+    return next((name for option, name in _PREEMPTION.items() if _is_on(options, option)), None)

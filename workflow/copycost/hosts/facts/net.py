@@ -1,14 +1,22 @@
 """Facts about memory limits and the network stack's settings."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
 from copycost.hosts.facts.files import HostFiles, Unknowns
 
 _CORE, _TCP = "proc/sys/net/core", "proc/sys/net/ipv4"
-_T = TypeVar("_T")
+# where each fact is, and as what `HostFiles` reads it
+_SETTINGS = {
+    "optmem_max": (f"{_CORE}/optmem_max", "number"),
+    "tcp_rmem": (f"{_TCP}/tcp_rmem", "numbers"),
+    "tcp_wmem": (f"{_TCP}/tcp_wmem", "numbers"),
+    "rmem_max": (f"{_CORE}/rmem_max", "number"),
+    "wmem_max": (f"{_CORE}/wmem_max", "number"),
+    "congestion_default": (f"{_TCP}/tcp_congestion_control", "text"),
+    "congestion_available": (f"{_TCP}/tcp_available_congestion_control", "words"),
+    "congestion_allowed": (f"{_TCP}/tcp_allowed_congestion_control", "words"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,25 +64,9 @@ def read_memory(files: HostFiles, memlock_bytes: int | None, unknown: Unknowns) 
 
 def read_net(files: HostFiles, unknown: Unknowns) -> NetFacts:
     """Read the settings of the network stack in the present network namespace."""
-
-    def fact(name: str, path: str, read: Callable[[str], _T | None]) -> _T | None:
-        return unknown.checked(f"net.{name}", read(path), f"/{path} cannot be read here")
-
-    def words(path: str) -> list[str] | None:
-        text = files.text(path)
-        return None if text is None else text.split()
-
-    congestion = f"{_TCP}/tcp_{{}}congestion_control"
-    return NetFacts(
-        optmem_max=fact("optmem_max", f"{_CORE}/optmem_max", files.number),
-        tcp_rmem=fact("tcp_rmem", f"{_TCP}/tcp_rmem", files.numbers),
-        tcp_wmem=fact("tcp_wmem", f"{_TCP}/tcp_wmem", files.numbers),
-        rmem_max=fact("rmem_max", f"{_CORE}/rmem_max", files.number),
-        wmem_max=fact("wmem_max", f"{_CORE}/wmem_max", files.number),
-        congestion_default=fact("congestion_default", congestion.format(""), files.text),
-        congestion_available=fact("congestion_available", congestion.format("available_"), words),
-        congestion_allowed=fact("congestion_allowed", congestion.format("allowed_"), words),
-    )
+    found = {name: getattr(files, read)(path) for name, (path, read) in _SETTINGS.items()}
+    why = {name: f"/{path} cannot be read here" for name, (path, _) in _SETTINGS.items()}
+    return unknown.noted("net", NetFacts(**found), why)
 
 
 PARAVIRTUAL = frozenset({"virtio_net", "hv_netvsc", "vmxnet3", "vif", "ibmveth"})
