@@ -1,6 +1,5 @@
 """Which CPUs each side gets."""
 
-import os
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import cast
@@ -20,52 +19,37 @@ from copycost.hosts.placement import (
 )
 
 
-def alone(cpu: int) -> tuple[int, ...]:
-    return (cpu,)
-
-
 def pairs_of(n_cores: int) -> dict[int, tuple[int, ...]]:
     """Return siblings as Intel numbers them: CPU c and c + n_cores share a core."""
     return {cpu: (cpu % n_cores, cpu % n_cores + n_cores) for cpu in range(2 * n_cores)}
 
 
-def test_cores_are_halved_and_siblings_stay_together() -> None:
-    siblings = pairs_of(4)
-    assert spread_by_core(range(8), siblings.__getitem__) == Placement(
-        (0, 1, 4, 5, 2, 3, 6, 7), (2, 3, 6, 7, 0, 1, 4, 5)
-    )
+@pytest.mark.parametrize(
+    ("allowed", "cores", "sender", "receiver"),
+    [
+        (range(8), pairs_of(4), (0, 1, 4, 5, 2, 3, 6, 7), (2, 3, 6, 7, 0, 1, 4, 5)),
+        ([1, 5, 7], pairs_of(4), (1, 5, 7), (7, 1, 5)),
+        ([4, 6], {4: (4,), 6: (6,)}, (4, 6), (6, 4)),
+        ([0, 1], pairs_of(1), (0, 1), (1, 0)),  # one core is divided by its hardware threads
+        ([3], {3: (3,)}, (3,), (3,)),
+    ],
+)
+def test_cores_are_halved_and_siblings_stay_together(
+    allowed: Sequence[int],
+    cores: dict[int, tuple[int, ...]],
+    sender: tuple[int, ...],
+    receiver: tuple[int, ...],
+) -> None:
+    assert spread_by_core(allowed, cores.__getitem__) == Placement(sender, receiver)
 
 
 @pytest.mark.parametrize("n_cores", range(2, 10))
-def test_both_ends_of_a_connection_are_on_different_cores(n_cores: int) -> None:
+def test_ends_are_on_different_cores_and_every_cpu_serves_both_sides(n_cores: int) -> None:
     siblings = pairs_of(n_cores)
     placement = spread_by_core(siblings, siblings.__getitem__)
     for sender, receiver in zip(placement.sender_cpus, placement.receiver_cpus, strict=True):
         assert siblings[sender] != siblings[receiver]
-
-
-@pytest.mark.parametrize("n_cpus", range(2, 10))
-def test_every_cpu_serves_both_sides_equally(n_cpus: int) -> None:
-    placement = spread_by_core(range(n_cpus), alone)
-    assert sorted(placement.sender_cpus) == list(range(n_cpus))
-    assert sorted(placement.receiver_cpus) == list(range(n_cpus))
-
-
-def test_two_cpus_change_places_from_connection_to_connection() -> None:
-    assert spread_by_core([4, 6], alone) == Placement((4, 6), (6, 4))
-
-
-def test_one_core_is_divided_by_its_hardware_threads() -> None:
-    assert spread_by_core([0, 1], lambda _: (0, 1)) == Placement((0, 1), (1, 0))
-
-
-def test_one_cpu_serves_both() -> None:
-    assert spread_by_core([3], alone) == Placement((3,), (3,))
-
-
-def test_only_allowed_cpus_are_used() -> None:
-    siblings = pairs_of(4)
-    assert spread_by_core([1, 5, 7], siblings.__getitem__) == Placement((1, 5, 7), (7, 1, 5))
+    assert sorted(placement.sender_cpus) == sorted(placement.receiver_cpus) == sorted(siblings)
 
 
 @pytest.mark.parametrize(
@@ -90,18 +74,7 @@ def test_threads_at_once_are_counted_by_cache(
 def test_where_nothing_is_pinned_a_cache_may_have_but_one_thread() -> None:
     placement = Placement((0, 1, 2, 3), (0,), pinned=False)
     assert fewest_at_once(placement, 4, lambda _: (0, 1, 2, 3)) == 1
-
-
-def test_the_caches_of_this_host_are_read_or_nothing_is_said() -> None:
-    cpu = min(os.sched_getaffinity(0))
-    sharers = cache_sharers_on(HOST)
-    assert cpu in (sharers(cpu) or (cpu,))
-    assert sharers(99999) == ()
-
-
-def test_lists_of_the_config_are_taken_as_they_are() -> None:
-    cpu = min(os.sched_getaffinity(0))
-    assert place(HOST, "apart", (cpu, cpu), (cpu,)) == Placement((cpu, cpu), (cpu,))
+    assert cache_sharers_on(HOST)(99999) == ()
 
 
 _SIBLINGS = "sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
@@ -124,23 +97,16 @@ FOUR_CORES = Machine([(0, 4), (1, 5), (2, 6), (3, 7)])
 
 
 def test_apart_beside_a_list_the_other_side_has_the_other_cores() -> None:
+    assert place(FOUR_CORES, "apart", (3, 3), (3,)) == Placement((3, 3), (3,))
     assert place(FOUR_CORES, "apart", (0, 1), None) == Placement((0, 1), (2, 3, 6, 7))
     assert place(FOUR_CORES, "apart", None, (7,)) == Placement((0, 1, 2, 4, 5, 6), (7,))
-
-
-def test_apart_of_all_cores_when_the_list_has_them_all() -> None:
-    placement = place(FOUR_CORES, "apart", (0, 1, 2, 3), None)
+    placement = place(FOUR_CORES, "apart", (0, 1, 2, 3), None)  # no other is left
     assert placement.receiver_cpus == place(FOUR_CORES, "apart", None, None).receiver_cpus
 
 
-def test_on_one_cpu_connections_take_every_core_once_before_any_twice() -> None:
-    every = (0, 1, 2, 3, 4, 5, 6, 7)
-    assert place(FOUR_CORES, "same", None, None) == Placement(every, every)
+def test_on_one_cpu_connections_take_every_core_once_or_those_of_both_lists() -> None:
     paired = Machine([(0, 1), (2, 3)])
     assert place(paired, "same", None, None) == Placement((0, 2, 1, 3), (0, 2, 1, 3))
-
-
-def test_on_one_cpu_both_sides_have_the_cpus_of_both_lists() -> None:
     assert place(FOUR_CORES, "same", (5, 3, 1), (1, 3)) == Placement((5, 3, 1), (5, 3, 1))
     assert place(FOUR_CORES, "same", (5, 3), None) == Placement((5, 3), (5, 3))
 

@@ -16,9 +16,10 @@ from pathlib import Path
 
 import pytest
 from unit.hosts.places import PATIENCE_S, agent_process, remote_host
+from unit.hosts.test_contract import LONG_S, is_alive
 
 from copycost.errors import HostError, MeasurementStopped, Unavailable
-from copycost.hosts.launch import CONTROL, Launch
+from copycost.hosts.launch import Launch
 from copycost.hosts.lock import measurement_lock
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.bundle import agent_bundle, agent_modules
@@ -26,21 +27,9 @@ from copycost.hosts.remote.connection import ConnectionLost
 from copycost.hosts.remote.host import RemoteHost
 from copycost.hosts.remote.program import RemoteProgram
 
-# the longest that a busy host may take for anything; nothing waits for it to be over
-LONG_S = 60.0
 SLEEP = Launch(("/bin/sleep", "60"), "/bin/sleep")
 # two processes, of which the agent is the father of the first only
 WRAPPED = Launch(("/bin/sh", "-c", "sleep 60 & sleep 60 & wait"), "/bin/sh")
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-    except (
-        FileNotFoundError,
-        ProcessLookupError,
-    ):  # gone, before it was opened or before it was read
-        return False
 
 
 def until(condition: Callable[[], bool], limit_s: float = LONG_S) -> None:
@@ -72,14 +61,18 @@ def answering(*lines: bytes) -> tuple[int, threading.Thread]:
     return ours.detach(), thread
 
 
-def test_an_agent_ends_all_that_it_started_with_its_stream(tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", ["end of its stream", "SIGTERM"])
+def test_an_agent_ends_all_that_it_started(tmp_path: Path, how: str) -> None:
     with agent_process(tmp_path) as (agent, stream):
         host = RemoteHost(stream, os.dup(stream), "it", PATIENCE_S)
         program = host.start(WRAPPED)
         until(lambda: len(children_of(program.pid)) == 2)
         pids = [program.pid, *children_of(program.pid)]
-        with socket.socket(fileno=os.dup(stream)) as line:
-            line.shutdown(socket.SHUT_WR)
+        if how == "SIGTERM":
+            agent.terminate()
+        else:
+            with socket.socket(fileno=os.dup(stream)) as line:
+                line.shutdown(socket.SHUT_WR)
         assert agent.wait(LONG_S) == 0
         until(lambda: not any(map(is_alive, pids)))
         host.close()
@@ -124,17 +117,6 @@ def test_an_agent_that_is_killed_is_noticed_and_leaves_nothing(tmp_path: Path) -
         until(lambda: not is_alive(program.pid))
 
 
-def test_sigterm_ends_an_agent_and_its_programs(tmp_path: Path) -> None:
-    with agent_process(tmp_path) as (agent, stream), RemoteHost(stream, stream, "it") as host:
-        program = host.start(WRAPPED)
-        until(lambda: len(children_of(program.pid)) == 2)
-        pids = [program.pid, *children_of(program.pid)]
-        agent.terminate()
-        assert agent.wait(LONG_S) == 0
-        until(lambda: not any(map(is_alive, pids)))
-        program.close()
-
-
 def test_a_session_ends_what_it_started_before_it_is_closed(tmp_path: Path) -> None:
     # the stream goes on, whose end would be the end of everything as well
     with agent_process(tmp_path) as (agent, stream), socket.socket(fileno=stream):
@@ -177,40 +159,34 @@ def test_what_a_login_shell_says_before_is_passed_over(tmp_path: Path) -> None:
         assert host.run(["echo", "well"]).stdout == "well\n"
 
 
-def test_where_no_agent_starts_what_was_said_is_told() -> None:
-    stream, thread = answering(b"sh: python3: not found\n")
-    with pytest.raises(ConnectionLost) as caught:
-        RemoteHost(stream, stream, "the peer", PATIENCE_S)
-    assert str(caught.value) == (
-        "the start of an agent on the peer ended, saying 'sh: python3: not found';"
-        " see that it runs, then run again"
-    )
-    thread.join()
-
-
 INTRODUCTION = (
     b'{"id":NUMBER,"result":{"protocol":%d,"constants":{},"usable_cpus":[0]}}\n' % messages.PROTOCOL
 )
 
 
-def test_a_stream_that_is_cut_within_a_message_is_an_end() -> None:
-    stream, thread = answering(INTRODUCTION, b'{"id":1,"resul')
-    # a peer that has not read all that we said resets the connection
-    with pytest.raises(ConnectionLost, match=r"the connection to it (ended|broke \(Conn)"):
-        RemoteHost(stream, stream, "it", PATIENCE_S)
-    thread.join()
-
-
-def test_garbage_on_the_stream_is_shown() -> None:
-    stream, thread = answering(INTRODUCTION, b"\xff\x00 garbage\n")
-    with pytest.raises(ConnectionLost, match=r"brings no message but b'\\xff\\x00 garbage'"):
-        RemoteHost(stream, stream, "it", PATIENCE_S)
-    thread.join()
-
-
-def test_an_agent_of_another_version_is_refused() -> None:
-    stream, thread = answering(b'{"id":NUMBER,"result":{"protocol":0}}\n', b"")
-    with pytest.raises(ConnectionLost, match="speaks version 0 of the protocol, we speak"):
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (
+            [b"sh: python3: not found\n"],
+            r"the start of an agent on it ended, saying 'sh: python3: not found'; see that it",
+        ),
+        # a peer that has not read all that we said resets the connection
+        ([INTRODUCTION, b'{"id":1,"resul'], r"the connection to it (ended|broke \(Conn)"),
+        (
+            [INTRODUCTION, b"\xff\x00 garbage\n"],
+            r"brings no message but b'\\xff\\x00 garbage'",
+        ),
+        (
+            [b'{"id":NUMBER,"result":{"protocol":0}}\n'],
+            "speaks version 0 of the protocol, we speak",
+        ),
+    ],
+    ids=["no agent", "cut within a message", "garbage", "another version"],
+)
+def test_what_is_wrong_with_a_stream_is_told(lines: list[bytes], told: str) -> None:
+    stream, thread = answering(*lines)
+    with pytest.raises(ConnectionLost, match=told):
         RemoteHost(stream, stream, "it", PATIENCE_S)
     thread.join()
 
@@ -305,41 +281,18 @@ def test_another_clock_is_told_with_its_uncertainty(tmp_path: Path) -> None:
         assert abs(host.clock_ns() - time.monotonic_ns() - 100_000 * 10**9) < 1e9
 
 
-def test_a_message_larger_than_any_pipe_gets_through(tmp_path: Path) -> None:
+def test_large_messages_get_through_and_unknown_ones_are_told(tmp_path: Path) -> None:
     with remote_host(tmp_path) as host:
         text = "x" * (1 << 21)
         assert host.run(["cat"], text).stdout == text
-
-
-def test_an_unknown_request_is_an_error_that_is_told(tmp_path: Path) -> None:
-    with (
-        remote_host(tmp_path) as host,
-        pytest.raises(HostError, match="knows no request 'nonsense'"),
-    ):
-        host._connection.ask("nonsense")
-
-
-def test_lines_of_several_programs_do_not_mix(tmp_path: Path) -> None:
-    code = "import os, sys\nfor i in range(300): os.write(int(sys.argv[1]), sys.argv[2].encode())"
-    with remote_host(tmp_path) as host:
-        programs = [
-            host.start(
-                Launch(
-                    (sys.executable, "-I", "-c", code, CONTROL, f"{i} says\n"), "it", control=True
-                )
-            )
-            for i in range(3)
-        ]
-        for number, program in enumerate(programs):
-            assert program.wait(LONG_S) == 0
-            lines = list(iter(program.read_line, None))
-            assert lines == [f"{number} says"] * 300
-            program.end()
-            program.close()
+        with pytest.raises(HostError, match="knows no request 'nonsense'"):
+            host._connection.ask("nonsense")
 
 
 def test_the_bundle_needs_the_standard_library_alone() -> None:
-    inside = zipfile.ZipFile(BytesIO(agent_bundle())).namelist()
+    bundle = agent_bundle()
+    assert bundle == agent_bundle()  # by its bytes, a machine knows that it has it already
+    inside = zipfile.ZipFile(BytesIO(bundle)).namelist()
     assert "copycost/hosts/local.py" in inside
     assert "copycost/hosts/remote/host.py" not in inside
     # isolated, and without the environment's packages
@@ -355,7 +308,3 @@ def test_the_bundle_needs_the_standard_library_alone() -> None:
         check=True,
     )
     assert set(done.stdout.split()) <= {"__main__", "copycost"}
-
-
-def test_the_same_modules_give_the_same_bundle() -> None:
-    assert agent_bundle() == agent_bundle()

@@ -6,6 +6,7 @@ import pytest
 
 from copycost.errors import ParseError, Unavailable
 from copycost.hosts.local import LocalHost
+from copycost.testbeds.drop_hook import Dropped, parse_counter
 from copycost.testbeds.far_hook import far_hook, far_rules, parse_counters
 
 ADDRESSES = ("198.18.0.1", "198.18.0.2")
@@ -34,6 +35,8 @@ def test_headers_are_no_payload() -> None:
     assert (found.packets, found.payload_bytes) == (30, 15000 - 10 * 28 + 25400 - 20 * 20)
     with pytest.raises(ParseError, match="nft list counters: found"):
         parse_counters("table netdev x { }")
+    own = "table netdev copycost {\n\tcounter dropped {\n\t\tpackets 3 bytes 384\n\t}\n}\n"
+    assert parse_counter(own) == Dropped(packets=3, payload_bytes=300)
 
 
 @pytest.mark.skipif(not shutil.which("nft"), reason="nft is not installed")

@@ -3,6 +3,7 @@
 import pytest
 
 from copycost.hosts.local import LocalHost
+from copycost.hosts.side import SIDES
 from copycost.testbeds.links import packets_of, payload_share
 from copycost.testbeds.testbed import Testbed
 
@@ -23,13 +24,11 @@ def test_headers_leave_the_payload_its_share_of_a_link() -> None:
 
 
 def test_only_datagrams_keep_to_what_the_link_carries() -> None:
-    host = LocalHost()
-    sides = {"sender": host, "receiver": host}
-
-    def limit(kind: str, bits_per_s: int | None) -> float | None:
+    sides = dict.fromkeys(SIDES, LocalHost())
+    for kind, bits_per_s, limit in (
+        ("wire_udp", 10**9, pytest.approx(125e6 * 1472 / 1538)),
+        ("wire_udp", None, None),
+        ("wire", 10**9, None),
+    ):
         bed = Testbed(kind, "host", sides, ("", ""), 1500, {}, udp_bits_per_s=bits_per_s)
-        return bed.payload_limit(1472)
-
-    assert limit("wire_udp", 10**9) == pytest.approx(125e6 * 1472 / 1538)
-    assert limit("wire_udp", None) is None
-    assert limit("wire", 10**9) is None
+        assert bed.payload_limit(1472) == limit

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from unit.hosts.places import remote_host
-from unit.hosts.test_lock import HOLDER, hold, start
+from unit.hosts.test_lock import HOLDER, hold
 
 from copycost.hosts.local import LocalHost
 from copycost.testbeds.turns import is_before, turn_there_too
@@ -44,7 +44,7 @@ def test_two_that_measure_with_each_other_do_not_wait_for_ever(
         ended_after(30.0) as limit,
         remote_host(tmp_path) as other,
         machine.lock(ours, [limit]) as held,
-        start(CROSSING, theirs, ours) as crossing,
+        hold(theirs, ours, program=CROSSING) as crossing,
         turn_there_too(machine, other, [limit], keeps_ours=False, path=theirs),
     ):
         assert crossing.wait(30.0) == 0
@@ -74,16 +74,6 @@ def test_whose_lock_is_the_first_keeps_it_while_it_waits(tmp_path: Path) -> None
             assert tried == [1]
             assert held.wait_s >= 1.0
         later.join()
-
-
-def test_a_turn_that_nobody_else_has_costs_no_wait(tmp_path: Path) -> None:
-    machine = LocalHost()
-    with (
-        remote_host(tmp_path) as other,
-        machine.lock(tmp_path / "ours", []) as held,
-        turn_there_too(machine, other, [], keeps_ours=False, path=tmp_path / "theirs"),
-    ):
-        assert held.wait_s == 0.0
 
 
 def test_one_of_two_is_the_first_for_both(tmp_path: Path) -> None:

@@ -24,11 +24,7 @@ def host(root: Path, **firmware: str) -> HostFiles:
     [
         ("QEMU", "KVM Virtual Machine", "kvm"),
         ("QEMU", "Standard PC (Q35 + ICH9, 2009)", "qemu"),
-        ("Amazon EC2", "m5.large", "amazon"),
-        ("VMware, Inc.", "VMware20,1", "vmware"),
-        ("innotek GmbH", "VirtualBox", "virtualbox"),
         ("Microsoft Corporation", "Virtual Machine", "hyper-v"),
-        ("Google", "Google Compute Engine", "google"),
         ("Acme", "Thing", "unnamed hypervisor"),
     ],
 )
@@ -39,19 +35,13 @@ def test_a_guest_is_named_by_its_firmware(
     assert virtualisation(files, "x86_64", GUEST) == name
 
 
-def test_a_cloud_providers_bare_metal_host_is_no_guest(tmp_path: Path) -> None:
-    files = host(tmp_path, sys_vendor="Amazon EC2", product_name="m5.metal")
+def test_what_decides_without_the_flag_of_guests(tmp_path: Path) -> None:
+    files = host(tmp_path / "cloud", sys_vendor="Amazon EC2", product_name="m5.metal")
     assert virtualisation(files, "x86_64", METAL) == "none"
-
-
-def test_an_arm_guest_is_known_by_its_firmware_or_device_tree(tmp_path: Path) -> None:
-    files = host(tmp_path, sys_vendor="QEMU", product_name="KVM Virtual Machine")
+    files = host(tmp_path / "arm", sys_vendor="QEMU", product_name="KVM Virtual Machine")
     assert virtualisation(files, "aarch64", "") == "kvm"
-    tree = tmp_path / "proc/device-tree/hypervisor"
+    tree = files.root / "proc/device-tree/hypervisor"
     tree.mkdir(parents=True)
     (tree / "compatible").write_bytes(b"xen,xen-4.17\0")
     assert virtualisation(files, "aarch64", "") == "xen,xen-4.17"
-
-
-def test_an_arm_host_that_tells_nothing_is_unknown(tmp_path: Path) -> None:
     assert virtualisation(HostFiles(tmp_path), "aarch64", "") is None

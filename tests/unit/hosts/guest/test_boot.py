@@ -4,7 +4,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import guests
@@ -18,6 +19,7 @@ from copycost.hosts.guest.qemu import GuestMachine, find_qemu
 
 pytestmark = [pytest.mark.needs_guests, pytest.mark.slow]
 TIMEOUT_S = 60
+Starter = Callable[..., RunningGuest]
 
 
 @pytest.fixture(scope="module")
@@ -28,23 +30,15 @@ def initrd(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def started(initrd: Path) -> Iterator["Starter"]:
-    starter = Starter(initrd)
-    yield starter
-    for guest in starter.guests:
-        guest.close()
+def started(initrd: Path) -> Iterator[Starter]:
+    with ExitStack() as stack:
 
+        def start(*command: str) -> RunningGuest:
+            image = guests.kernel().image
+            machine = GuestMachine("test", image, initrd, command, memory_bytes=128 << 20)
+            return stack.enter_context(closing(RunningGuest(machine, find_qemu())))
 
-class Starter:
-    def __init__(self, initrd: Path) -> None:
-        self._initrd = initrd
-        self.guests: list[RunningGuest] = []
-
-    def __call__(self, *command: str, memory_bytes: int = 128 << 20) -> RunningGuest:
-        image = guests.kernel().image
-        machine = GuestMachine("test", image, self._initrd, command, memory_bytes=memory_bytes)
-        self.guests.append(RunningGuest(machine, find_qemu()))
-        return self.guests[-1]
+        yield start
 
 
 def test_a_guest_boots_runs_a_command_and_ends(started: Starter) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from copycost.errors import Unavailable
-from copycost.hosts.guest import kernel
-from copycost.hosts.guest.kernel import find_kernel, find_other_kernel, image_release, kernel_at
+from copycost.hosts.guest.kernel import find_kernel, find_other_kernel
 from copycost.hosts.guest.modules import Modules
 
 
@@ -28,10 +27,6 @@ def write_kernel(folder: Path, release: str = "6.9.9-test") -> Path:
 def write_module(folder: Path, name: str, needs: str = "") -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.ko").write_bytes(f"ELF\0license=GPL\0depends={needs}\0\0".encode())
-
-
-def test_the_release_stands_in_the_image(tmp_path: Path) -> None:
-    assert image_release(write_kernel(tmp_path)) == "6.9.9-test"
 
 
 def test_a_file_that_is_no_kernel_is_refused(tmp_path: Path) -> None:
@@ -61,46 +56,25 @@ def test_another_kernel_is_another_one(tmp_path: Path) -> None:
         find_other_kernel(str(usual), str(usual), [], tmp_path)
 
 
-def test_the_other_kernel_is_the_packaged_one_with_all_drivers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kernels = {
-        name: kernel_at(write_kernel(tmp_path / name, name)) for name in ("small", "with_all")
-    }
-    monkeypatch.setattr(kernel, "package_names", lambda: ("small", "with_all"))
-    monkeypatch.setattr(kernel, "_unpacked", lambda package, _: kernels[package])
-    small = str(kernels["small"].image)
-    assert find_other_kernel("auto", small, [], tmp_path) == kernels["with_all"]
-    monkeypatch.setattr(kernel, "package_names", tuple)
-    with pytest.raises(Unavailable, match="only packages of Debian and Ubuntu"):
-        find_other_kernel("auto", small, [], tmp_path)
-
-
 def test_each_module_comes_behind_those_that_it_needs(tmp_path: Path) -> None:
     write_module(tmp_path, "virtio_net", "virtio,net-failover")
     write_module(tmp_path, "net_failover", "failover,virtio")
     write_module(tmp_path, "failover")
+    with pytest.raises(Unavailable, match="no driver virtio"):
+        Modules.in_folder(tmp_path).in_loading_order(["virtio_net"])
     write_module(tmp_path, "virtio")
     order = [name for name, _ in Modules.in_folder(tmp_path).in_loading_order(["virtio_net"])]
     assert order == ["virtio", "failover", "net_failover", "virtio_net"]
-
-
-def test_a_module_whose_need_is_missing_is_named(tmp_path: Path) -> None:
-    write_module(tmp_path, "virtio_net", "virtio")
-    with pytest.raises(Unavailable, match="no driver virtio"):
-        Modules.in_folder(tmp_path).in_loading_order(["virtio_net"])
 
 
 @pytest.mark.parametrize("packer", ["xz", "zstd"])
 def test_packed_modules_are_unpacked(tmp_path: Path, packer: str) -> None:
     if shutil.which(packer) is None:
         pytest.skip(f"there is no {packer}")
-    write_module(tmp_path, "virtio")
-    ((_, plain),) = Modules.in_folder(tmp_path).in_loading_order(["virtio"])
-    for module in tmp_path.rglob("*.ko"):
-        subprocess.run([packer, "--quiet", module], check=True)
-        module.unlink(missing_ok=True)
-    assert Modules.in_folder(tmp_path).in_loading_order(["virtio"]) == [("virtio", plain)]
+    (tmp_path / "virtio.ko").write_bytes(b"ELF")
+    subprocess.run([packer, "--quiet", tmp_path / "virtio.ko"], check=True)
+    (tmp_path / "virtio.ko").unlink(missing_ok=True)
+    assert Modules.in_folder(tmp_path).in_loading_order(["virtio"]) == [("virtio", b"ELF")]
 
 
 def test_a_module_that_nothing_here_unpacks_is_told_with_the_remedy(

@@ -1,4 +1,4 @@
-"""QEMU's command line, and where there is none."""
+"""What guests are started by, and booted from."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from copycost.errors import Unavailable
 from copycost.hosts.guest import qemu
-from copycost.hosts.guest.build_image import settle
+from copycost.hosts.guest.archive import Archive
 from copycost.hosts.guest.qemu import GuestMachine, Link, find_qemu
 from copycost.hosts.local import LocalHost
 
@@ -15,16 +15,6 @@ from copycost.hosts.local import LocalHost
 def words(link: Link | None) -> str:
     machine = GuestMachine("a", Path("/k"), Path("/i"), ("/agent.sh", "eth0"), link=link)
     return " ".join(machine.words())
-
-
-def test_a_guest_without_a_link_has_no_network() -> None:
-    assert "-nic none" in words(None)
-    assert words(None).count("-append") == 1
-    assert "-- /agent.sh eth0" in words(None)
-
-
-def test_threads_are_named_so_that_they_can_be_told_apart() -> None:
-    assert "-name a,debug-threads=on" in words(None)
 
 
 def test_offloads_and_vhost_are_as_asked_for() -> None:
@@ -45,23 +35,21 @@ def test_a_network_card_has_neither_vhost_nor_features_of_virtio() -> None:
     assert "csum=off" not in card
 
 
-def test_other_architectures_are_refused_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    there = os.uname_result(("Linux", "host", "6.1.0", "#1", "aarch64"))
-    monkeypatch.setattr(qemu.os, "uname", lambda: there)
-    with pytest.raises(Unavailable, match="for x86_64 alone, and this machine is aarch64"):
-        find_qemu()
-
-
-def test_a_missing_qemu_is_told_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_there_is_no_qemu_a_sentence_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(qemu, "ARCHITECTURE", os.uname().machine)
     monkeypatch.setattr(LocalHost, "find_tool", lambda *_: None)
     with pytest.raises(Unavailable, match="install the package qemu-system-x86"):
         find_qemu()
+    monkeypatch.setattr(qemu, "ARCHITECTURE", "another")
+    with pytest.raises(Unavailable, match="guests are made for another alone, and this machine is"):
+        find_qemu()
 
 
-def test_what_could_not_be_made_is_the_answer() -> None:
-    missing = {"reason": "there is none", "remedy": "make one"}
-    nothing = Path("/nowhere")
-    # nothing else is looked at, the configuration neither
-    found = settle(None, {"unavailable": missing}, nothing, nothing)  # type: ignore[arg-type]
-    assert found == {"unavailable": missing}
+def test_the_order_in_which_files_were_added_leaves_no_trace(tmp_path: Path) -> None:
+    files = [("/a", b"1"), ("/b/c", b"2")]
+    for name, order in (("one", files), ("other", files[::-1])):
+        archive = Archive()
+        for path, content in order:
+            archive.add(path, content)
+        archive.write(tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
