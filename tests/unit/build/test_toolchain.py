@@ -9,8 +9,6 @@ from copycost.build import toolchain
 from copycost.errors import ConfigError, HostError
 
 ROOT = Path(__file__).parents[3]
-
-
 RECEIVER = "recv"
 # The program with the fewest sources, where any will do.
 SMALLEST: tuple[toolchain.Program, None] = ("memory_floor", None)

@@ -17,7 +17,6 @@ ROOT = Path(__file__).parents[3]
 # holds the lock until its stdin ends
 HOLDER = """
 import sys
-import threading
 from pathlib import Path
 from copycost.hosts.lock import measurement_lock
 with measurement_lock(Path(sys.argv[1])):
@@ -77,18 +76,11 @@ def test_who_waits_has_the_lock_as_soon_as_it_is_free(tmp_path: Path) -> None:
         "    time.sleep(0.02)\nwhile True:\n    time.sleep(0.001)\n"
         "    with measurement_lock(Path(sys.argv[1])):\n        time.sleep(0.02)",
     ).replace("import sys\n", "import sys, time\n", 1)
-    command = [sys.executable, "-c", greedy, str(tmp_path / "lock")]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow")}
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
-    ) as holder:
-        assert holder.stdout is not None
-        holder.stdout.readline()
+    with hold(tmp_path / "lock", program=greedy) as holder:
         for _ in range(5):
             with measurement_lock(tmp_path / "lock") as lock:
                 assert lock.wait_s < 5
             assert holder.poll() is None
-        holder.kill()
 
 
 def test_the_lock_of_a_killed_process_is_free_and_the_wait_recorded(tmp_path: Path) -> None:

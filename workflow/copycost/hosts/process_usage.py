@@ -7,9 +7,9 @@ on /proc/PID/task/TID/schedstat (CPU time, waiting time, number of runs).
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from copycost.hosts.parsing import parser_of
 from copycost.hosts.threads import on_cpu_and_waiting_ns
@@ -40,17 +40,14 @@ class Usage:
 
     def __sub__(self, earlier: Self) -> Self:
         """Return the differences since an earlier moment."""
-        known = earlier.threads <= self.threads
-        return type(self)(
-            self.at_ns - earlier.at_ns,
-            self.cpu_ns - earlier.cpu_ns,
-            _minus(self.read_bytes, earlier.read_bytes),
-            _minus(self.written_bytes, earlier.written_bytes),
-            _minus(self.read_calls, earlier.read_calls),
-            _minus(self.write_calls, earlier.write_calls),
-            _minus(self.waiting_ns, earlier.waiting_ns) if known else None,
-            self.threads,
-        )
+        differences: dict[str, Any] = {
+            name: _minus(getattr(self, name), getattr(earlier, name)) for name in _COUNTS
+        }
+        found = replace(self, **differences)
+        return found if earlier.threads <= self.threads else replace(found, waiting_ns=None)
+
+
+_COUNTS = tuple(one.name for one in fields(Usage) if one.name != "threads")
 
 
 def usage_of(pids: Sequence[int]) -> Usage:

@@ -103,26 +103,25 @@ class GuestDaemon(Daemon):
     def watched(self) -> dict[int, Callable[[], None]]:
         """Take in what guests say on their consoles."""
         return {
-            kept.running.console.fd: partial(self._listen_to, kept.running)
-            for kept in self._guests.values()
+            kept.running.console.fd: partial(self._listen_to, name)
+            for name, kept in self._guests.items()
         }
 
-    def _listen_to(self, running: RunningGuest) -> None:
-        if not running.console.pump():
-            self._note_end(running)
+    def _listen_to(self, name: str) -> None:
+        if not self._guests[name].running.console.pump():
+            self._note_end(name)
 
     def close(self) -> None:
         """End all guests."""
         for kept in self._guests.values():
             kept.close()
 
-    def _note_end(self, running: RunningGuest) -> None:
+    def _note_end(self, name: str) -> None:
         """Remember how a guest ended, and give back what it had."""
-        for name, kept in list(self._guests.items()):
-            if kept.running is running:
-                self._ended[name] = running.why_ended()
-                _log_console(name, running, self._ended[name])
-                self._discard(name)
+        running = self._guests[name].running
+        self._ended[name] = running.why_ended()
+        _log_console(name, running, self._ended[name])
+        self._discard(name)
 
     def _discard(self, name: str) -> None:
         kept = self._guests.pop(name, None)
@@ -133,15 +132,14 @@ class GuestDaemon(Daemon):
         """Return why a guest has ended, None if it runs; one that has just ended has a moment."""
         kept = self._guests.get(name)
         if kept is not None and kept.running.await_end(0.2) is not None:
-            self._note_end(kept.running)
+            self._note_end(name)
         return self._ended.get(name)
 
     def _lend(self, asked: Words) -> tuple[Words, list[int]]:
         """Return what a client gets: a description, and descriptors in its order."""
         spec = GuestSpec.from_plain(asked["spec"])
         if spec != self._spec:
-            for kept in self._guests.values():
-                kept.close()
+            self.close()
             self._guests.clear()
             self._spec = spec
         network = self._made_network()
@@ -170,16 +168,13 @@ class GuestDaemon(Daemon):
                 _log.info("guest %s is up after %.1f s", name, kept.running.boot_s)
             unless_up.pop_all()
             self._guests |= started
+        lent = [(name, self._guests[name]) for name in names]
         guests = [
             {"name": name, "pid": kept.running.pid, "boot_s": kept.running.boot_s}
-            for name, kept in ((name, self._guests[name]) for name in names)
+            for name, kept in lent
         ]
-        lines = [self._guests[name].line.line.fileno() for name in names]
-        answer: Words = {
-            "guests": guests,
-            "isolation": network.isolation,
-            "network": network.lacking is None,
-        }
+        lines = [kept.line.line.fileno() for _, kept in lent]
+        answer = {"guests": guests, "isolation": network.isolation}
         return answer, [*lines, *network.namespaces]
 
     def _require_answer(self, name: str, kept: Kept) -> None:

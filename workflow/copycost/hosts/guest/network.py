@@ -84,11 +84,11 @@ def make_bridge(host: LocalHost) -> None:
 
 def make_tap(host: LocalHost, name: str) -> int:
     """Make a guest's TAP device at the bridge, up; return the descriptor that it lives by."""
+    device = f"tap-{name}"
+    flags = _IFF_TAP | _IFF_NO_PI | _IFF_VNET_HDR
     fd = os.open(_TUN, os.O_RDWR | os.O_CLOEXEC)
     try:
-        flags = _IFF_TAP | _IFF_NO_PI | _IFF_VNET_HDR
-        fcntl.ioctl(fd, _TUNSETIFF, struct.pack("16sH22x", tap_name(name).encode(), flags))
-        device = tap_name(name)
+        fcntl.ioctl(fd, _TUNSETIFF, struct.pack("16sH22x", device.encode(), flags))
         _ip(host, [f"link set dev {device} mtu {LARGEST_MTU_BYTES} master {BRIDGE} up"])
     except OSError as error:
         os.close(fd)
@@ -99,11 +99,6 @@ def make_tap(host: LocalHost, name: str) -> int:
         os.close(fd)
         raise
     return fd
-
-
-def tap_name(guest: str) -> str:
-    """Return the name of a guest's TAP device."""
-    return f"tap-{guest}"
 
 
 def _ip(host: LocalHost, commands: list[str]) -> None:

@@ -82,7 +82,9 @@ class Connection:
         """Why there is no connection any more; None while there is one."""
         return self._lost
 
-    def ask(self, op: str, of: Target = HOST, *, takes_s: float = 0.0, **fields: Any) -> Any:  # noqa: ANN401
+    def ask(  # an answer is whatever JSON holds
+        self, op: str, of: Target = HOST, *, takes_s: float = 0.0, **fields: object
+    ) -> Any:  # noqa: ANN401
         """Ask for something, which may take so long there by itself [s], and return the answer.
 
         ConnectionLost if no answer comes in time; then there is none to any other question either.

@@ -17,13 +17,8 @@ from copycost.hosts.threads import value_of
 
 Words = dict[str, Any]
 
-
 MOST_BYTES = 1 << 16
-
-
-MOST_FDS = 8
-
-
+_MOST_FDS = 8
 _PACKAGE_ROOT = Path(__file__).parents[3]
 _TRIES = 5
 
@@ -31,7 +26,7 @@ _TRIES = 5
 def ask_daemon(client: socket.socket, words: Words) -> tuple[Words, list[int]]:
     """Return what a daemon answers, and the descriptors that came with it; raise its errors."""
     client.send(json.dumps(words).encode())
-    data, fds, _, _ = socket.recv_fds(client, MOST_BYTES, MOST_FDS)
+    data, fds, _, _ = socket.recv_fds(client, MOST_BYTES, _MOST_FDS)
     if not data:
         raise HostError("the run's daemon has ended; run again")
     answer: Words = json.loads(data)
