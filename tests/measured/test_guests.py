@@ -19,8 +19,7 @@ import pytest
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.guest import network
 from copycost.hosts.guest.archive import Archive
-from copycost.hosts.guest.daemon_client import Lease, borrowed, log_of
-from copycost.hosts.guest.failure import GuestFailed
+from copycost.hosts.guest.daemon_client import GuestFailed, Lease, borrowed, log_of
 from copycost.hosts.guest.host import GuestHost, hosts_in
 from copycost.hosts.guest.image import agent_image
 from copycost.hosts.guest.qemu import find_qemu

@@ -127,20 +127,19 @@ def translation_units(program: Program, part: str | None, root: Path) -> list[Pa
 @functools.cache
 def has_header(compiler: str, header: str) -> bool:
     """Tell whether a compiler finds a header of the host, such as ``liburing.h``."""
-    command = [compiler, "-E", "-x", "c", "-", "-o", "/dev/null"]
-    try:
-        done = subprocess.run(command, input=f"#include <{header}>\n".encode(), capture_output=True)
-    except FileNotFoundError:
-        return False
-    return done.returncode == 0
+    return _takes(compiler, f"#include <{header}>\n", "-E")
 
 
 @functools.cache
 def _links_statically(compiler: str, libraries: tuple[str, ...]) -> bool:
     """Tell whether the host has these libraries, and C's, to be linked into a program."""
-    command = [compiler, STATIC_FLAG, "-x", "c", "-", "-o", "/dev/null", *libraries]
+    return _takes(compiler, "int main(void) { return 0; }", STATIC_FLAG, *libraries)
+
+
+def _takes(compiler: str, source: str, *flags: str) -> bool:
+    command = [compiler, "-x", "c", "-", "-o", "/dev/null", *flags]
     try:
-        done = subprocess.run(command, input=b"int main(void) { return 0; }", capture_output=True)
+        done = subprocess.run(command, input=source.encode(), capture_output=True, check=False)
     except FileNotFoundError:
         return False
     return done.returncode == 0

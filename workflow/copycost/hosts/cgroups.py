@@ -185,12 +185,11 @@ def _remove(path: Path, parent: Path) -> None:
             return
 
 
-def remove_stale_groups(parent: Path) -> int:
-    """Remove the groups below `parent` that a killed run of ours left; return how many.
+def remove_stale_groups(parent: Path) -> None:
+    """Remove the groups below `parent` that a killed run of ours left.
 
     Whatever still runs in one was started by that run, so it is ended first.
     """
-    n_removed = 0
     for path in sorted(parent.glob(f"{PREFIX}*")):
         with suppress(OSError):
             fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -200,7 +199,5 @@ def remove_stale_groups(parent: Path) -> int:
                     with suppress(ProcessLookupError):
                         os.kill(int(pid), signal.SIGKILL)
                 _remove(path, parent)
-                n_removed += 1
             finally:
                 os.close(fd)
-    return n_removed

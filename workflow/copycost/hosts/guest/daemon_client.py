@@ -7,8 +7,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from copycost.errors import HostError, Unavailable
-from copycost.hosts.guest.failure import guest_failed
+from copycost.errors import AttemptFailed, HostError, Unavailable
 from copycost.hosts.guest.spec import GuestSpec
 from copycost.hosts.namespaces import Isolation
 from copycost.hosts.remote.daemon_client import Words, ask_daemon, connected
@@ -16,6 +15,21 @@ from copycost.hosts.remote.daemon_client import Words, ask_daemon, connected
 _DAEMON = "copycost.hosts.guest.daemon"
 # two guests may both be booted within one answer
 _PATIENCE_S = 300.0
+
+FRESH = "delete the record and run again: the next repetition gets a fresh guest"
+SILENT = f"{FRESH}; if that one is not up in time either, raise virtual.memory_mib in config.yaml"
+MORE_MEMORY = "raise virtual.memory_mib in config.yaml, then delete the record and run again"
+
+
+class GuestFailed(AttemptFailed):
+    """A guest did not come up, ended, or has no room, while something was measured in it."""
+
+
+def guest_failed(reason: str) -> GuestFailed:
+    """Return the failure of a guest of which a reason is known, with the remedy for that."""
+    if "ran out of memory" in reason:
+        return GuestFailed(reason, MORE_MEMORY)
+    return GuestFailed(reason, SILENT if "was not up within" in reason else FRESH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +55,7 @@ class Lease:
         *lines, self.user_fd, self.network_fd = fds
         self.isolation: Isolation = answer["isolation"]
         self.guests = tuple(
-            LentGuest(one["name"], one["pid"], one["boot_s"], line)
-            for one, line in zip(answer["guests"], lines, strict=True)
+            LentGuest(**one, line=line) for one, line in zip(answer["guests"], lines, strict=True)
         )
 
     def discard(self, name: str) -> None:

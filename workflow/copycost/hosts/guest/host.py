@@ -6,8 +6,13 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from copycost.errors import CopycostError, HostError, MeasurementStopped, Unavailable
-from copycost.hosts.guest.daemon_client import Lease, LentGuest
-from copycost.hosts.guest.failure import MORE_MEMORY, GuestFailed, guest_failed
+from copycost.hosts.guest.daemon_client import (
+    MORE_MEMORY,
+    GuestFailed,
+    Lease,
+    LentGuest,
+    guest_failed,
+)
 from copycost.hosts.remote.host import RemoteHost
 
 
