@@ -48,7 +48,6 @@ class RunningGuest:
     """A guest's process; descriptors that it inherits stay the caller's."""
 
     def __init__(self, machine: GuestMachine, qemu: str) -> None:
-        self.machine = machine
         self._began_s = time.monotonic()
         self.boot_s: float | None = None
         self._process, said_fd = start_qemu(machine.words(qemu), machine.inherited)

@@ -61,14 +61,10 @@ class GuestMachine:
     # connected sockets that QEMU inherits
     ports: dict[str, int] = field(default_factory=dict)
     link: Link | None = None  # its network device, None without one
-    kernel_arguments: Sequence[str] = ()  # further ones
-    extra: Sequence[str] = ()  # further words for QEMU
 
     def words(self, qemu: str = PROGRAM) -> list[str]:
         """Return the command; the console is its standard output."""
-        append = [*KERNEL_ARGUMENTS, *self.kernel_arguments]
-        if self.command:
-            append += ["--", *self.command]
+        append = [*KERNEL_ARGUMENTS, *(["--", *self.command] if self.command else [])]
         return [
             qemu,
             *("-name", f"{self.name},debug-threads=on"),
@@ -82,7 +78,6 @@ class GuestMachine:
             *("-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"),
             *self._port_words(),
             *self._link_words(),
-            *self.extra,
         ]
 
     @property

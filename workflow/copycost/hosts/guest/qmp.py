@@ -104,14 +104,25 @@ class Emulator:
         """Return the next message that is wanted; the others are events that nobody waits for."""
         while True:
             while b"\n" not in self._received:
-                if self._line in self._wait_for([self._line]):
-                    self._receive()
+                self._receive()
             line, _, self._received = self._received.partition(b"\n")
             message: Message = json.loads(line)
             if wanted(message):
                 return message
 
     def _receive(self) -> None:
+        """Wait until something comes, or QEMU ends, and take it in."""
+        left_s = self._deadline_s - time.monotonic()
+        if left_s <= 0:
+            raise TookTooLong(
+                "the simulated guest took too long; the last lines of its console:"
+                f" {self.last_words()}"
+            )
+        watched = [self._line.fileno(), self._console.fd, self._ended_fd]
+        ready, _, _ = select.select(watched, [], [], left_s)
+        self._console.pump()
+        if self._line.fileno() not in ready:
+            return
         try:
             data = self._line.recv(1 << 16)
         except ConnectionResetError:
@@ -123,19 +134,6 @@ class Emulator:
                 f"QEMU ended with exit status {code}; it said last: {self.last_words()}"
             )
         self._received += data
-
-    def _wait_for(self, sources: list[socket.socket]) -> list[socket.socket]:
-        """Wait for one of these, or for anything else to happen; return those that are ready."""
-        left_s = self._deadline_s - time.monotonic()
-        if left_s <= 0:
-            raise TookTooLong(
-                "the simulated guest took too long; the last lines of its console:"
-                f" {self.last_words()}"
-            )
-        waited_for: list[socket.socket | int] = [*sources, self._console.fd, self._ended_fd]
-        ready, _, _ = select.select(waited_for, [], [], left_s)
-        self._console.pump()
-        return [source for source in sources if source in ready]
 
 
 @contextmanager

@@ -14,6 +14,7 @@ import signal
 import sys
 import threading
 import time
+from collections import deque
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -48,8 +49,8 @@ class Agent:
         self._silence_s = silence_s
         self._line = Line(stream_out)
         self._programs = programs
-        self._inbox: list[Message | None] = []
-        self._inbox_lock = threading.Lock()
+        # filled by another thread, and by signals whenever they come
+        self._inbox: deque[Message | None] = deque()
         self._heard_s = time.monotonic()
         self._is_silent = False
         self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
@@ -81,9 +82,7 @@ class Agent:
     def _take(self) -> list[Message | None]:
         with suppress(BlockingIOError):
             os.eventfd_read(self._bell)
-        with self._inbox_lock:
-            taken, self._inbox = self._inbox, []
-        return taken
+        return [self._inbox.popleft() for _ in range(len(self._inbox))]
 
     def _do(self, message: Message) -> None:
         """Do what a request asks, and answer it if it has a number."""
@@ -143,8 +142,7 @@ class Agent:
                 os.kill(pid, signal.SIGTERM)
 
     def _tell(self, message: Message | None) -> None:
-        with self._inbox_lock:
-            self._inbox.append(message)
+        self._inbox.append(message)
         os.eventfd_write(self._bell, 1)
 
 
