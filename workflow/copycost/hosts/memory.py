@@ -42,16 +42,10 @@ def available_memory_bytes(files: HostFiles) -> int | None:
 def _cgroup_rooms(files: HostFiles, own_cgroups: str) -> list[int]:
     """Return what each limited control group above this process has left [bytes]."""
     paths = [line[3:] for line in own_cgroups.splitlines() if line.startswith("0::")]
-    rooms = []
-    for path in paths:
-        folder = PurePosixPath(posixpath.normpath(_CGROUPS / path.lstrip("/")))
-        for group in [folder, *folder.parents]:
-            if not group.is_relative_to(_CGROUPS):
-                break
-            room = _room_of(files, group)
-            if room is not None:
-                rooms.append(room)
-    return rooms
+    folders = [PurePosixPath(posixpath.normpath(_CGROUPS / path.lstrip("/"))) for path in paths]
+    groups = [group for folder in folders for group in (folder, *folder.parents)]
+    rooms = (_room_of(files, group) for group in groups if group.is_relative_to(_CGROUPS))
+    return [room for room in rooms if room is not None]
 
 
 def _room_of(files: HostFiles, group: PurePosixPath) -> int | None:
