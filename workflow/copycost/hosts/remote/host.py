@@ -44,18 +44,9 @@ _SILENT_WAIT_S = 1.0
 class RemoteHost:
     """A host that an agent serves; see `copycost.hosts.host.Host`.
 
-    ConnectionLost if no agent answers.
-
-    Parameters
-    ----------
-    fd_in, fd_out
-        Descriptors of the stream; ours from now on.
-    name
-        What messages call it.
-    patience_s
-        How long its agent may take for an answer [s].
-    keep_alive_s
-        How long we say nothing at most [s]; None for ever.
+    The descriptors of the stream are ours from now on. Its agent may take `patience_s` for an
+    answer, and we say something every `keep_alive_s`; None leaves that. ConnectionLost if no agent
+    answers.
     """
 
     _of = messages.HOST
@@ -75,7 +66,7 @@ class RemoteHost:
         self._connection = Connection(fd_in, fd_out, name, patience_s, keep_alive_s)
         self.files = RemoteFiles(_connection=self._connection)
         self._constants: dict[str, int] = dict(self.introduction["constants"])
-        self._brought: dict[str, str] = {}
+        self._brought: dict[str, str] = {}  # paths there by digests
         try:
             self.clock = self.resync()
         except HostError:
@@ -196,12 +187,11 @@ class RemoteHost:
     def cannot_keep(self, program: Path, error: OSError) -> HostError:
         """Return why a program of ours cannot be brought there."""
         folder = error.filename or "its cache"
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        remedy = "let us write there"
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            remedy = f"make room for {program.stat().st_size >> 10} KiB there"
         return AttemptFailed(
-            f"{self.name}: {program.name} cannot be kept in {folder} ({error.strerror})",
-            f"make room for {program.stat().st_size >> 10} KiB there"
-            if full
-            else "let us write there",
+            f"{self.name}: {program.name} cannot be kept in {folder} ({error.strerror})", remedy
         )
 
     def start(self, launch: Launch) -> RemoteProgram:
