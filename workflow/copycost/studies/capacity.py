@@ -3,7 +3,7 @@
 import csv
 import json
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -11,7 +11,7 @@ from typing import Any, Literal
 from copycost.config.conditions import Condition
 from copycost.errors import DataError
 from copycost.hosts.side import SIDES
-from copycost.studies.cpu_budget.plan import Basis, Plan, plan_for
+from copycost.studies.cpu_budget.plan import Basis, plan_for
 
 THROUGHPUT = "throughput_bits_per_s"
 _NUMBERS = ("n", "msg_bytes", "n_threads", "median", "low", "high")
@@ -19,39 +19,21 @@ _NUMBERS = ("n", "msg_bytes", "n_threads", "median", "low", "high")
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What a bitrate takes, as one cell or one curve of cpu_budget tells it.
-
-    Attributes
-    ----------
-    cpus, low, high
-        CPUs of both sides together (where nobody receives, of the sender), with their interval.
-        NaN where one repetition gives none, the cell was chosen out of several, or the bitrate is
-        beyond what was measured.
-    sender
-        CPUs of the sender alone.
-    outside
-        CPUs of the hypervisors, which hold those of sides in guests; NaN without guests.
-    most_bits_per_s
-        The most that was measured there.
-    basis
-        ``speed``, from what a byte costs at full speed, else as `Plan` has it.
-    emulated
-        Whether an emulator ran the guests.
-    """
+    """What a bitrate takes, as one cell or one curve of cpu_budget tells it; NaN: not known."""
 
     condition: str
     testbed: str
     implementation: str
     msg_bytes: int
     n_threads: int
-    cpus: float
-    low: float
+    cpus: float  # of both sides together; where nobody receives, of the sender
+    low: float  # the interval; NaN of one repetition, and of a cell that was chosen out of several
     high: float
-    sender: float
-    outside: float
-    most_bits_per_s: float
-    basis: Basis | Literal["speed"]
-    emulated: bool = False
+    sender: float  # CPUs of the sender alone
+    outside: float  # CPUs of the hypervisors, which hold those of sides in guests
+    most_bits_per_s: float  # the most that was measured there
+    basis: Basis | Literal["speed"]  # from what a byte costs at full speed, else as `Plan` has it
+    emulated: bool = False  # an emulator ran the guests
 
     @property
     def is_beyond(self) -> bool:
@@ -60,13 +42,7 @@ class Need:
 
 
 def read_summary(path: Path) -> list[dict[str, Any]]:
-    """Return the rows of ``results/tables/summary.csv``; pandas would take longer to load.
-
-    Raises
-    ------
-    DataError
-        If it is damaged.
-    """
+    """Return the rows of ``results/tables/summary.csv``; pandas would take longer to load."""
     try:
         with path.open(newline="", encoding="utf-8") as file:
             return [
@@ -78,13 +54,7 @@ def read_summary(path: Path) -> list[dict[str, Any]]:
 
 
 def read_facts(path: Path) -> Mapping[str, Any] | None:
-    """Return the facts of cpu_budget; None where it was not measured, or gave no value.
-
-    Raises
-    ------
-    DataError
-        If the file is damaged.
-    """
+    """Return the facts of cpu_budget; None where it was not measured, or gave no value."""
     try:
         facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -94,19 +64,11 @@ def read_facts(path: Path) -> Mapping[str, Any] | None:
     return facts if facts.get("n_measured") else None
 
 
-def needs_of_cells(
-    summary: Iterable[Mapping[str, Any]], bits_per_s: float, emulated: Collection[str] = ()
-) -> list[Need]:
-    """Return what a bitrate takes in each cell that was measured, in the order of the table.
+def needs_of_cells(summary: Iterable[Mapping[str, Any]], bits_per_s: float) -> list[Need]:
+    """Return what a bitrate takes in each cell with throughput and cost, in the table's order.
 
-    A byte is taken to cost what it costs at full speed, which nobody measured at less.
-
-    Parameters
-    ----------
-    summary
-        As of `read_summary`.
-    emulated
-        The conditions whose guests an emulator ran.
+    A byte is taken to cost what it costs at full speed, which nobody measured at less. Whether an
+    emulator ran the guests is not told by `summary`.
     """
     cells: dict[tuple[str, str, int, int], dict[str, Mapping[str, Any]]] = {}
     for row in summary:
@@ -116,88 +78,75 @@ def needs_of_cells(
                 int(row["msg_bytes"]), int(row["n_threads"]),
             )  # fmt: skip
             cells.setdefault(cell, {})[row["metric"]] = row
-    found = (_need(cell, metrics, bits_per_s) for cell, metrics in cells.items())
-    return [replace(need, emulated=need.condition in emulated) for need in found if need]
-
-
-def _need(
-    cell: tuple[str, str, int, int], metrics: Mapping[str, Mapping[str, Any]], bits_per_s: float
-) -> Need | None:
-    """Return what it takes in a cell, None where throughput or cost are not known."""
-    condition = Condition.from_slug(cell[0])
-    cost = metrics.get(f"{'sender' if condition.sender_only else 'both'}_cpu_ns_per_byte")
-    if cost is None or THROUGHPUT not in metrics:
-        return None
     bytes_per_ns = bits_per_s / 8.0 / 1e9
-    most = float(metrics[THROUGHPUT]["median"])
-    hypervisors = [
-        name for side in SIDES if (name := f"{side}_hypervisor_cpu_ns_per_byte") in metrics
-    ]
-
-    def cpus_of(*names: str) -> float:
-        return sum(float(metrics[name]["median"]) for name in names) * bytes_per_ns
-
-    return Need(
-        cell[0],
-        condition.testbed,
-        *cell[1:],
-        cpus=float(cost["median"]) * bytes_per_ns,
-        low=float(cost["low"]) * bytes_per_ns,
-        high=float(cost["high"]) * bytes_per_ns,
-        sender=cpus_of("sender_cpu_ns_per_byte") if not condition.sender_only else math.nan,
-        outside=cpus_of(*hypervisors) if hypervisors else math.nan,
-        most_bits_per_s=most,
-        basis="beyond" if bits_per_s > most else "speed",
-    )
+    found = []
+    for cell, metrics in cells.items():
+        condition = Condition.from_slug(cell[0])
+        cost = metrics.get(f"{'sender' if condition.sender_only else 'both'}_cpu_ns_per_byte")
+        if cost is None or THROUGHPUT not in metrics:
+            continue
+        medians = {name: float(row["median"]) for name, row in metrics.items()}
+        hypervisors = [f"{side}_hypervisor_cpu_ns_per_byte" for side in SIDES]
+        outside = [medians[name] for name in hypervisors if name in medians] or [math.nan]
+        sender = math.nan if condition.sender_only else medians["sender_cpu_ns_per_byte"]
+        most = medians[THROUGHPUT]
+        need = Need(
+            cell[0],
+            condition.testbed,
+            *cell[1:],
+            cpus=float(cost["median"]) * bytes_per_ns,
+            low=float(cost["low"]) * bytes_per_ns,
+            high=float(cost["high"]) * bytes_per_ns,
+            sender=sender * bytes_per_ns,
+            outside=sum(outside) * bytes_per_ns,
+            most_bits_per_s=most,
+            basis="beyond" if bits_per_s > most else "speed",
+        )
+        found.append(need)
+    return found
 
 
 def needs_of_curves(facts: Mapping[str, Any], bits_per_s: float) -> list[Need]:
-    """Return what a bitrate takes by each curve of cpu_budget, whose `facts` these are."""
-    testbeds = dict.fromkeys(str(curve["testbed"]) for curve in facts["curves"])
-    size = int(facts["section"]["msg_bytes"])
-    return [
-        _need_of(plan, size)
-        for testbed in testbeds
-        for plan in plan_for(facts, bits_per_s, testbed)
-    ]
-
-
-def _need_of(plan: Plan, msg_bytes: int) -> Need:
-    """Return what a curve says, in CPUs.
+    """Return what a bitrate takes by each curve of cpu_budget, whose `facts` these are.
 
     The interval of the sum is the sum of the sides' intervals: it holds the truth at least as often
     as these, however the sides go together.
     """
-    sides = [need for need in (plan.sender, plan.receiver) if need is not None]
-    lows = [math.nan if need.low is None else need.low for need in sides]
-    highs = [math.nan if need.high is None else need.high for need in sides]
-    nothing = [] if sides else [math.nan]
-    outside = [need.percent for need in plan.outside.values()] or [math.nan]
-    return Need(
-        plan.testbed,
-        plan.testbed,
-        plan.implementation,
-        msg_bytes,
-        plan.n_threads,
-        cpus=sum([need.percent for need in sides] + nothing) / 100.0,
-        low=sum(lows + nothing) / 100.0,
-        high=sum(highs + nothing) / 100.0,
-        sender=plan.sender.percent / 100.0 if plan.sender else math.nan,
-        outside=sum(outside) / 100.0,
-        most_bits_per_s=plan.highest_bits_per_s,
-        basis=plan.basis,
-        emulated=plan.emulated,
-    )
+    found = []
+    for testbed in dict.fromkeys(str(curve["testbed"]) for curve in facts["curves"]):
+        for plan in plan_for(facts, bits_per_s, testbed):
+            sides = [need for need in (plan.sender, plan.receiver) if need is not None]
+            nothing = [] if sides else [math.nan]
+            lows = [math.nan if need.low is None else need.low for need in sides]
+            highs = [math.nan if need.high is None else need.high for need in sides]
+            outside = [need.percent for need in plan.outside.values()] or [math.nan]
+            need = Need(
+                testbed,
+                testbed,
+                plan.implementation,
+                int(facts["section"]["msg_bytes"]),
+                plan.n_threads,
+                cpus=sum([need.percent for need in sides] + nothing) / 100.0,
+                low=sum(lows + nothing) / 100.0,
+                high=sum(highs + nothing) / 100.0,
+                sender=plan.sender.percent / 100.0 if plan.sender else math.nan,
+                outside=sum(outside) / 100.0,
+                most_bits_per_s=plan.highest_bits_per_s,
+                basis=plan.basis,
+                emulated=plan.emulated,
+            )
+            found.append(need)
+    return found
 
 
 def best_known(cells: Sequence[Need], curves: Sequence[Need]) -> list[Need]:
     """Return both, without cells whose bitrate itself a curve has measured."""
-    known = {_cell_of(need) for need in curves if not need.is_beyond}
-    return [*(need for need in cells if _cell_of(need) not in known), *curves]
 
+    def cell_of(need: Need) -> tuple[str, str, int, int]:
+        return need.condition, need.implementation, need.msg_bytes, need.n_threads
 
-def _cell_of(need: Need) -> tuple[str, str, int, int]:
-    return need.condition, need.implementation, need.msg_bytes, need.n_threads
+    known = {cell_of(need) for need in curves if not need.is_beyond}
+    return [*(need for need in cells if cell_of(need) not in known), *curves]
 
 
 def least_of(needs: Sequence[Need]) -> list[Need]:
@@ -216,6 +165,5 @@ def least_of(needs: Sequence[Need]) -> list[Need]:
             found.append(max(of, key=lambda need: need.most_bits_per_s))
             continue
         least = min(reached, key=lambda need: need.cpus)
-        chosen = len(reached) > 1
-        found.append(replace(least, low=math.nan, high=math.nan) if chosen else least)
+        found.append(least if len(reached) == 1 else replace(least, low=math.nan, high=math.nan))
     return found

@@ -5,7 +5,7 @@ import json
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from copycost.errors import DataError
@@ -59,20 +59,36 @@ def _bitrate(text: str) -> float:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the plan; return 0, or 1 where the bitrate is beyond what was measured.
-
-    Raises
-    ------
-    DataError
-        If nothing was measured, or not there.
-    """
+    """Print the plan; return 0, or 1 where the bitrate is beyond what was measured."""
     known = _measured(options.results, options.gbps * 1e9)
-    chosen = [need for need in known if _is_meant(need, options)]
+    chosen = [
+        need
+        for need in known
+        if options.testbed in (None, need.testbed, need.condition)
+        and options.implementation in (None, need.implementation)
+        and options.size in (None, need.msg_bytes)
+        and options.threads in (None, need.n_threads)
+    ]
     if not chosen:
-        raise DataError(_not_there(options.results, known))
+        sizes = sorted({need.msg_bytes for need in known})
+        threads = sorted({need.n_threads for need in known})
+        raise DataError(
+            f"{options.results}: nothing was measured there; what was: "
+            f"{', '.join(dict.fromkeys(need.condition for need in known))}; "
+            f"{', '.join(dict.fromkeys(need.implementation for need in known))}; "
+            f"{', '.join(map(format_size, sizes))}; "
+            f"threads: {', '.join(map(str, threads))}; add it to config.yaml and run ./run"
+        )
     rows = chosen if options.all else least_of(chosen)
     if options.json:
-        print(json.dumps([_plain(need) for need in rows], indent=1))
+        plain = [
+            {
+                name: None if isinstance(value, float) and math.isnan(value) else value
+                for name, value in asdict(need).items()
+            }
+            for need in rows
+        ]
+        print(json.dumps(plain, indent=1))
     else:
         print("\n".join(table(rows, options.gbps)))
         for note in notes(rows, least=not options.all and len(rows) < len(chosen)):
@@ -83,12 +99,10 @@ def run(options: argparse.Namespace) -> int:
 def _measured(results: Path, bits_per_s: float) -> list[Need]:
     """Return what cells and curves say of a bitrate."""
     summary = results / "tables" / "summary.csv"
-    cells: list[Need] = []
-    if summary.is_file():
-        rows = read_summary(summary)
-        cells = needs_of_cells(rows, bits_per_s)
-        if any(not math.isnan(need.outside) for need in cells):
-            cells = needs_of_cells(rows, bits_per_s, _emulated(summary.parent))
+    cells = needs_of_cells(read_summary(summary), bits_per_s) if summary.is_file() else []
+    if any(not math.isnan(need.outside) for need in cells):
+        emulated = _emulated(summary.parent)
+        cells = [replace(need, emulated=need.condition in emulated) for need in cells]
     facts = read_facts(results / "cpu_budget" / "facts.json")
     found = best_known(cells, needs_of_curves(facts, bits_per_s) if facts else [])
     if not found:
@@ -111,35 +125,6 @@ def _emulated(tables: Path) -> set[str]:
     return set(cells.loc[cells["accelerator"] == EMULATED, "condition"])
 
 
-def _is_meant(need: Need, options: argparse.Namespace) -> bool:
-    return (
-        options.testbed in (None, need.testbed, need.condition)
-        and options.implementation in (None, need.implementation)
-        and options.size in (None, need.msg_bytes)
-        and options.threads in (None, need.n_threads)
-    )
-
-
-def _not_there(results: Path, needs: Sequence[Need]) -> str:
-    sizes = sorted({need.msg_bytes for need in needs})
-    threads = sorted({need.n_threads for need in needs})
-    return (
-        f"{results}: nothing was measured there; what was: "
-        f"{', '.join(dict.fromkeys(need.condition for need in needs))}; "
-        f"{', '.join(dict.fromkeys(need.implementation for need in needs))}; "
-        f"{', '.join(map(format_size, sizes))}; "
-        f"threads: {', '.join(map(str, threads))}; add it to config.yaml and run ./run"
-    )
-
-
-def _plain(need: Need) -> dict[str, object]:
-    """Return a row as JSON has it, NaN as null."""
-    return {
-        name: None if isinstance(value, float) and math.isnan(value) else value
-        for name, value in asdict(need).items()
-    }
-
-
 def table(needs: Sequence[Need], gbps: float) -> list[str]:
     """Return the lines of the table, fewest CPUs first within each condition."""
     places = list(dict.fromkeys(need.condition for need in needs))
@@ -153,7 +138,17 @@ def table(needs: Sequence[Need], gbps: float) -> list[str]:
     )
     in_guests = any(not math.isnan(need.outside) for need in needs)
     titles = ("QEMU" if title == "sender" and in_guests else title for title in _TITLES)
-    rows = [tuple(titles), *(_row(need, in_guests=in_guests) for need in ordered)]
+    rows = [tuple(titles)]
+    for need in ordered:
+        size, most = format_size(need.msg_bytes).replace(" ", ""), need.most_bits_per_s / 1e9
+        cell = (need.condition, need.implementation, size, str(need.n_threads))
+        if need.is_beyond:
+            rows.append((*cell, "beyond measured", "", f"{most:.3g}", ""))
+            continue
+        interval = "" if math.isnan(need.low) else f" ({need.low:.2g}-{need.high:.2g})"
+        part, alone = (need.outside, "") if in_guests else (need.sender, "all")
+        part_text = alone if math.isnan(part) else f"{part:.2g}"
+        rows.append((*cell, f"{need.cpus:.2g}{interval}", part_text, f"{most:.3g}", need.basis))
     widths = [max(len(row[column]) for row in rows) for column in range(len(_TITLES))]
     inside = " (in a guest: inside)" if in_guests else " together"
     lines = [f"{gbps:g} Gbit/s takes so many CPUs of sender and receiver{inside}:"]
@@ -166,32 +161,8 @@ def table(needs: Sequence[Need], gbps: float) -> list[str]:
     return lines
 
 
-def _row(need: Need, *, in_guests: bool) -> tuple[str, ...]:
-    most = f"{need.most_bits_per_s / 1e9:.3g}"
-    size = format_size(need.msg_bytes).replace(" ", "")
-    cell = (need.condition, need.implementation, size, str(need.n_threads))
-    if need.is_beyond:
-        return *cell, "beyond measured", "", most, ""
-    interval = "" if math.isnan(need.low) else f" ({need.low:.2g}-{need.high:.2g})"
-    part = need.outside if in_guests else need.sender
-    alone = "" if in_guests else "all"
-    return (
-        *cell,
-        f"{need.cpus:.2g}{interval}",
-        alone if math.isnan(part) else f"{part:.2g}",
-        most,
-        need.basis,
-    )
-
-
 def notes(needs: Sequence[Need], least: bool) -> Iterator[str]:
-    """Yield the sentences below the table.
-
-    Parameters
-    ----------
-    least
-        Whether other sizes and numbers of threads were left out.
-    """
+    """Yield the sentences below the table; `least`: other sizes and threads were left out."""
     answers = [need for need in needs if not need.is_beyond]
     bases = {need.basis for need in answers}
     yield "most: the most that was measured there [Gbit/s]."

@@ -16,24 +16,15 @@ _OTHERS = ("guest_steal_percent", "vcpu_waiting_percent", "io_waiting_percent")
 
 
 def guests_of(rows: pd.DataFrame) -> dict[str, Any] | None:
-    """Return what the sides of some repetitions ran in, None where in no guest.
-
-    Keys
-    ----
-    emulated
-        An emulator ran the instructions of at least one guest.
-    sides
-        Those in a guest that was watched, by itself or from outside.
-    shared
-        One guest for both sides, which counts as the sender's.
-    """
+    """Return what the sides of some repetitions ran in, None where in no guest."""
     measured = rows[rows["status"] == "measured"]
     sides = [side for side in SIDES if measured[f"{side}_guest_status"].isin(WATCHED).any()]
     if not sides:
         return None
     return {
-        "emulated": is_emulated(measured),
-        "sides": sides,
+        "emulated": is_emulated(measured),  # an emulator ran the instructions of at least one guest
+        "sides": sides,  # those in a guest that was watched, by itself or from outside
+        # one guest for both sides, which counts as the sender's
         "shared": bool((measured["receiver_guest_status"] == "same_guest").any()),
     }
 
@@ -88,24 +79,8 @@ def spans(
 ) -> list[dict[str, Any]]:
     """Return, for each guest, from where to where the parties' medians go over the points.
 
-    Parameters
-    ----------
-    points
-        Each with what the sides used, and the other parties at ``parties``.
-    guests
-        See `guests_of`.
-    inside
-        The key of a point at which it has what a side used.
-
-    Keys
-    ----
-    side
-        Whose guest it is.
-    of
-        By party, and by side that runs in it, ``low`` and ``high`` [% of one CPU]; None for a party
-        that was not counted at any point.
-    most
-        The largest ``vcpu_waiting`` and ``guest_steal`` [% of one CPU]; None likewise.
+    Each point has what the sides used at the key that `inside` makes, and other parties at
+    ``parties`` [% of one CPU]. A party that was not counted at any point has None.
     """
     found = []
     for side in guests["sides"]:

@@ -13,23 +13,7 @@ from copycost.stats.settings import StatisticsSettings
 def outcome_facts(
     table: pd.DataFrame, statistics: StatisticsSettings, keys: Sequence[str]
 ) -> dict[str, Any]:
-    """Return what the facts of a study say of its repetitions.
-
-    Keys
-    ----
-    confidence
-        As configured.
-    n_measured, n_repetitions
-        [count]
-    losses
-        See `losses_of`, with `keys`.
-    versions
-        Of iperf3, in the measured repetitions.
-    separate_processes
-        Several pairs of processes carried the streams.
-    n_foreign
-        Measured repetitions with a foreign load [count].
-    """
+    """Return what the facts of a study say of its repetitions."""
     measured = table[table["status"] == "measured"]
     versions = measured.loc[measured["implementation"] == IPERF3, "driver_version"].dropna()
     return {
@@ -37,8 +21,11 @@ def outcome_facts(
         "n_measured": len(measured),
         "n_repetitions": len(table),
         "losses": losses_of(table, keys),
+        # of iperf3, in the measured repetitions
         "versions": sorted({str(version) for version in versions}),
+        # several pairs of processes carried the streams
         "separate_processes": bool((measured["process_pairs"] > 1).any()),
+        # measured repetitions with a foreign load [count]
         "n_foreign": flag_counts(measured).get("foreign_load", 0),
     }
 
@@ -51,18 +38,13 @@ def flag_counts(measured: pd.DataFrame) -> dict[str, int]:
 
 
 def losses_of(table: pd.DataFrame, keys: Sequence[str]) -> list[dict[str, Any]]:
-    """Return what was not measured, one entry per status and reason.
-
-    Keys
-    ----
-    status, reason, remedy, n
-        And for each of `keys` the values that it concerns.
-    """
+    """Return what was not measured, one entry per status and reason."""
     lost = table[table["status"] != "measured"]
     found = []
     for (status, reason), rows in lost.groupby(["status", "reason"], sort=False, dropna=False):
         remedies = [str(remedy) for remedy in rows["remedy"].dropna().unique()]
         entry: dict[str, Any] = {
+            # and for each of `keys` the values that it concerns
             "status": str(status),
             "reason": str(reason),
             "remedy": remedies[0] if remedies else None,

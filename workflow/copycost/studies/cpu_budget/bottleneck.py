@@ -21,48 +21,31 @@ _WAITING_PERCENT = 10.0
 
 @dataclass(frozen=True, slots=True)
 class GuestUse:
-    """How a guest's hypervisor was occupied.
+    """How a guest's hypervisor was occupied."""
 
-    Attributes
-    ----------
-    side
-        Whose guest it is.
-    vcpu, io
-        Of the threads that run its virtual CPUs, and of main loop and I/O, each: on a CPU, or
-        waiting for one [% of the time]; in the latter kind at most that of one thread.
-    vhost
-        Of the host's kernel thread that moves its packets, on a CPU [% of the time].
-    vcpu_waiting
-        Of the former, waiting [% of the time].
-    """
-
-    side: str
+    side: str  # whose guest it is
+    # of the threads that run its virtual CPUs, and of main loop and I/O, each: on a CPU, or waiting
+    # for one [% of the time]; in the latter kind at most that of one thread
     vcpu: float
     io: float
-    vhost: float
-    vcpu_waiting: float
+    vhost: float  # of the host's kernel thread that moves its packets, on a CPU [% of the time]
+    vcpu_waiting: float  # of the former, waiting [% of the time]
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The bottleneck at the point of the highest bitrate.
+    """The bottleneck at the point of the highest bitrate."""
 
-    Attributes
-    ----------
-    kind
-        ``sender`` or ``receiver`` (its CPUs are full), ``both``, ``host`` (both together fill the
-        CPUs of the host; where there are guests, the host's CPUs were full; where each side has a
-        machine of its own, one has filled its CPUs), ``vcpu``, ``io`` and ``vhost``
-        (the threads of a guest's hypervisor that run its virtual CPUs, those of its main loop and
-        I/O, and the kernel's for its packets, were full), ``vcpu_waiting`` (virtual CPUs waited
-        for one of the host's), ``waiting`` (they waited for CPUs that others of them, or something
-        else, had), ``limit`` (the sender used all it was offered, and it was offered less than its
-        CPUs have), ``unknown`` (none of these).
-    sender_percent, receiver_percent
-        CPU used per stream [% of one CPU].
-    """
-
+    # ``sender`` or ``receiver`` (its CPUs are full), ``both``, ``host`` (both together fill the
+    # CPUs of the host; where there are guests, the host's CPUs were full; where each side has a
+    # machine of its own, one has filled its CPUs), ``vcpu``, ``io`` and ``vhost`` (the threads of a
+    # guest's hypervisor that run its virtual CPUs, those of its main loop and I/O, and the kernel's
+    # for its packets, were full), ``vcpu_waiting`` (virtual CPUs waited for one of the host's),
+    # ``waiting`` (they waited for CPUs that others of them, or something else, had), ``limit`` (the
+    # sender used all it was offered, and it was offered less than its CPUs have), ``unknown`` (none
+    # of these)
     kind: Bottleneck
+    # CPU used per stream [% of one CPU]
     sender_percent: float
     receiver_percent: float
 
@@ -72,12 +55,8 @@ def judge_bottleneck(
 ) -> Judgement | None:
     """Return the bottleneck of a curve, None without points.
 
-    Parameters
-    ----------
-    n_cpus
-        CPUs of this host.
-    apart
-        Where each side has a machine of its own, how many CPUs that has, by side.
+    `n_cpus` are those of this host; where each side has a machine of its own, `apart` are the CPUs
+    of that, by side.
     """
     if not points:
         return None

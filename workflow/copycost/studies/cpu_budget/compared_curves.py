@@ -31,12 +31,8 @@ def scaling_of(
 ) -> list[dict[str, Any]]:
     """Return how more streams compare with one, for each testbed, implementation and limiter.
 
-    Parameters
-    ----------
-    profile : mapping or None
-        Facts of the study `profile`; None where not measured.
-    msg_bytes : int
-        Bytes per write, in all of the curves.
+    `profile` are the facts of that study, None where not measured; `msg_bytes` is the size of the
+    writes of all curves.
     """
     found = []
     for one in curves:

@@ -39,20 +39,8 @@ def compute_facts(
 ) -> dict[str, Any]:
     """Return the facts.
 
-    Parameters
-    ----------
-    table : DataFrame
-        As `copycost.studies.cpu_budget.columns.CPU_BUDGET` defines it.
-    host : mapping
-        The host facts.
-    section : mapping
-        The section `cpu_budget` of the configuration.
-    published : DataFrame
-        ``data/published/cpu-overhead-tcp.csv``.
-    profile : mapping or None
-        Facts of the study `profile`, which hold shares per function; None where not measured.
-    peers : mapping, optional
-        What is known of other machines, by their names.
+    `published` is ``data/published/cpu-overhead-tcp.csv``, `profile` the facts of that study (None
+    where not measured), `peers` what is known of other machines, by their names.
     """
     settings = _settings(section)
     n_cpus = int(host["cpu"]["cpus_online"])
@@ -107,23 +95,18 @@ def _verdict(curves: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Return the slopes of the senders' lines and the highest bitrates, over all curves.
 
     Of those in emulated guests only where there are no others; None without a line.
-
-    Keys
-    ----
-    slope, maximum
-        `low` and `high` over the curves [bit/s per % of one CPU; bit/s].
-    n, n_left_out
-        Curves that these are of, and those in emulated guests that are left out [count].
     """
     lines = [curve for curve in curves if curve["lines"]["sender"] and curve["maximum"]]
     known = [curve for curve in lines if not curve["emulated"]] or lines
     if not known:
         return None
     values = {
+        # `low` and `high` over the curves [bit/s per % of one CPU; bit/s]
         "slope": [curve["lines"]["sender"]["slope"]["value"] for curve in known],
         "maximum": [curve["maximum"]["bits_per_s"]["median"] for curve in known],
     }
     return {
+        # curves that these are of, and those in emulated guests that are left out [count]
         "n": len(known),
         "n_left_out": len(lines) - len(known),
         **{name: {"low": min(of), "high": max(of)} for name, of in values.items()},

@@ -34,23 +34,8 @@ _ROOM = 1.06
 def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
     """Return one row per point and side of every curve.
 
-    Columns
-    -------
-    panel : str
-        Testbed, with implementation and limiter where there are several, and whether emulated.
-    n_threads, limit_percent : int
-    side : str
-        ``sender`` or ``receiver``.
-    offered_percent, cpu_percent, cpu_low, cpu_high : float
-        CPU [% of one CPU], with interval.
-    gbit_per_s, gbit_low, gbit_high : float
-        Payload received [Gbit/s], with interval.
-    fitted_gbit_per_s : float
-        On the line, within its range; NaN elsewhere.
-    saturated : bool
-        The senders could not use what they were offered.
-    state : str
-        ``measured``.
+    CPU is in % of one CPU, bitrates in Gbit/s, both with intervals; `fitted_gbit_per_s` is on the
+    line, within its range, and NaN elsewhere.
     """
     several = {
         key: len({curve[key] for curve in facts["curves"]}) > 1

@@ -30,28 +30,15 @@ RANGE_RULE = (
 
 @dataclass(frozen=True, slots=True)
 class LinearRange:
-    """A line and the points that it holds for.
+    """A line and the points that it holds for."""
 
-    Attributes
-    ----------
-    line
-        Bitrate [bit/s] over CPU [% of one CPU].
-    limits
-        The limits of its points [% of one CPU per stream].
-    beyond
-        Limits of points that were not saturated, yet lie above the range.
-    least_cpu, most_cpu
-        Ends of the range [% of one CPU].
-    most_bits_per_s
-        The line's bitrate at its upper end.
-    """
-
-    line: Line
-    limits: tuple[int, ...]
-    beyond: tuple[int, ...]
+    line: Line  # bitrate [bit/s] over CPU [% of one CPU]
+    limits: tuple[int, ...]  # the limits of its points [% of one CPU per stream]
+    beyond: tuple[int, ...]  # limits of points that were not saturated, yet lie above the range
+    # ends of the range [% of one CPU]
     least_cpu: float
     most_cpu: float
-    most_bits_per_s: float
+    most_bits_per_s: float  # the line's bitrate at its upper end
 
 
 def linear_range(points: Sequence[Point], side: str, confidence: float) -> LinearRange | None:

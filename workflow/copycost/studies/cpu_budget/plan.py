@@ -28,25 +28,9 @@ class Need:
 class Plan:
     """What one curve says of a bitrate.
 
-    Attributes
-    ----------
-    testbed, implementation, limiter, n_threads
-        The curve.
-    basis
-        ``line``, ``points`` (between two measured points), ``least`` (no more than the least
-        point's CPU), ``beyond`` (more than was measured).
-    sender, receiver
-        None where the basis is ``beyond``.
-    outside
-        What the hypervisors of the guests use, by the side whose guest it is; none where the basis
-        is ``beyond``, or the sides run in no guests.
-    emulated
-        Guests ran in an emulator.
-    total_percent
-        What the machine spends [% of one CPU]: what a side in a guest uses is part of what its
-        hypervisor does. Infinite where the basis is ``beyond``.
-    highest_bits_per_s
-        The highest bitrate measured on the curve.
+    `basis` is ``line``, ``points`` (between two measured points), ``least`` (no more than the least
+    point's CPU) or ``beyond`` (more than was measured: there are no needs, and `total_percent` is
+    infinite).
     """
 
     testbed: str
@@ -56,19 +40,17 @@ class Plan:
     basis: Basis
     sender: Need | None
     receiver: Need | None
-    outside: Mapping[str, Need]
-    emulated: bool
+    outside: Mapping[str, Need]  # of the hypervisors, by the side whose guest it is
+    emulated: bool  # guests ran in an emulator
+    # of the machine; what a side in a guest uses is part of what its hypervisor does
     total_percent: float
-    highest_bits_per_s: float
+    highest_bits_per_s: float  # on the curve
 
 
 def plan_for(facts: Mapping[str, Any], bits_per_s: float, testbed: str) -> list[Plan]:
     """Return what each curve of a testbed says, the least CPU of both sides first.
 
-    Parameters
-    ----------
-    facts : mapping
-        ``results/cpu_budget/facts.json``.
+    `facts` are those of ``results/cpu_budget/facts.json``.
     """
     plans = [
         _plan(curve, bits_per_s)

@@ -18,47 +18,29 @@ SERIES = ["testbed", "implementation", "limiter", "n_threads"]
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One CPU limit of one curve.
+    """One CPU limit of one curve."""
 
-    Attributes
-    ----------
-    limit_percent, offered_percent
-        Per stream, and for all senders together [% of one CPU].
-    n
-        Repetitions that were measured [count].
-    sender, receiver
-        CPU used [% of one CPU].
-    bits_per_s
-        Payload received [bit/s].
-    sender_values, receiver_values, bitrates
-        The repetitions behind these, in the same order.
-    saturated
-        In most repetitions the senders could not use what they were offered.
-    n_missed
-        Repetitions in which the limiter missed [count].
-    sender_waiting, receiver_waiting
-        Median time without a CPU though runnable [% of one CPU]; None where nobody tells.
-    party_values, parties
-        What else used CPU, see `copycost.studies.guests`: the repetitions, and their medians.
-    vcpu_threads
-        By side with a guest of its own, the threads that run its virtual CPUs [count].
-    """
-
+    # per stream, and for all senders together [% of one CPU]
     limit_percent: int
     offered_percent: float
-    n: int
+    n: int  # repetitions that were measured [count]
+    # CPU used [% of one CPU]
     sender: Estimate
     receiver: Estimate
-    bits_per_s: Estimate
+    bits_per_s: Estimate  # payload received [bit/s]
+    # the repetitions behind these, in the same order
     sender_values: FloatArray
     receiver_values: FloatArray
     bitrates: FloatArray
-    saturated: bool
-    n_missed: int
+    saturated: bool  # in most repetitions the senders could not use what they were offered
+    n_missed: int  # repetitions in which the limiter missed [count]
+    # median time without a CPU though runnable [% of one CPU]; None where nobody tells
     sender_waiting: float | None
     receiver_waiting: float | None
+    # what else used CPU, see `copycost.studies.guests`: the repetitions, and their medians
     party_values: Mapping[str, FloatArray]
     parties: Mapping[str, Estimate]
+    # by side with a guest of its own, the threads that run its virtual CPUs [count]
     vcpu_threads: Mapping[str, int]
 
     def cpu(self, party: str) -> FloatArray:

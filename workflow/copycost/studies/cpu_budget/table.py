@@ -71,14 +71,8 @@ def judge_limit(
     (NaN) is believed where something else explains it: the receiver's CPU was full, or the sender
     waited for a CPU for as long as is missing.
 
-    Parameters
-    ----------
-    used, limit, receiver_used, waiting : float
-        Per stream [% of one CPU]; the time that the sender waited for a CPU may be NaN.
-    held_share : float
-        Share of the periods in which the limiter held back; NaN where it does not tell.
-    held : bool
-        The limiter was alive throughout.
+    All is per stream [% of one CPU]; `waiting` may be NaN. `held_share` is the share of the periods
+    in which the limiter held back, and `held` says that it was alive throughout.
     """
     if not held or used > limit + MISS_POINTS:
         return True, False

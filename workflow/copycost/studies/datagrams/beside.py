@@ -23,14 +23,7 @@ _SAME = ("msg_bytes", "sent_bits_per_s", "loss", "sender_cpu_percent", "receiver
 def other_packets(measured: pd.DataFrame) -> list[dict[str, Any]]:
     """Return where datagrams go in other packets in guests than without them.
 
-    Keys
-    ----
-    condition, without
-        The testbed in guests, and the one without.
-    accelerator
-        ``tcg`` where an emulator runs the guests, else None.
-    msg_bytes, packets, without_packets
-        The largest datagram that was sent on both, and how many packets it takes on either.
+    Of the largest datagram that was sent on both testbeds, the packets that it takes on either.
     """
     return [found for found in _pairs(dict(list(measured.groupby("testbed", sort=False)))) if found]
 

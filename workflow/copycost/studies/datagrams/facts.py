@@ -37,16 +37,8 @@ def compute_facts(
 ) -> dict[str, Any]:
     """Return the facts.
 
-    Parameters
-    ----------
-    table : DataFrame
-        As `copycost.studies.datagrams.columns.DATAGRAMS` defines it.
-    section : mapping
-        The section `datagrams` of the configuration.
-    published : DataFrame
-        ``data/published/cpu-overhead-udp.csv``.
-    profile : mapping or None
-        Facts of the study `profile`; None where not measured.
+    `published` is ``data/published/cpu-overhead-udp.csv``, `profile` the facts of that study (None
+    where not measured).
     """
     settings = _settings(section)
     measured = table[table["status"] == "measured"]
@@ -128,19 +120,7 @@ def _point(size: int, rows: pd.DataFrame, statistics: StatisticsSettings) -> dic
 
 
 def _limit(points: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Return what the senders of a curve were to send at most; None for any number.
-
-    Keys
-    ----
-    low, high
-        Payload at the size that is allowed least, and most [bit/s].
-    sizes
-        Those at which they sent at least `near` of it, so that it sets the bitrate.
-    n_sizes
-        How many there are.
-    near
-        The share.
-    """
+    """Return what the senders of a curve were to send at most; None for any number."""
     limited = [point for point in points if point["limit"]]
     if not limited:
         return None
@@ -151,11 +131,13 @@ def _limit(points: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
         if float(point["sent_bits_per_s"]["median"]) >= NEAR * most
     ]
     return {
+        # payload at the size that is allowed least, and most [bit/s]
         "low": min(medians),
         "high": max(medians),
+        # those at which they sent at least `near` of it, so that it sets the bitrate
         "sizes": held,
-        "n_sizes": len(points),
-        "near": NEAR,
+        "n_sizes": len(points),  # how many there are
+        "near": NEAR,  # the share
     }
 
 
@@ -210,17 +192,10 @@ def _account(measured: pd.DataFrame) -> dict[str, Any] | None:
 
 
 def _off_by(known: pd.DataFrame, off: pd.Series) -> dict[str, Any]:
-    """Return in how many repetitions an account is off one way, and by how much at most.
-
-    Keys
-    ----
-    n
-        Repetitions.
-    largest, share
-        Datagrams at most, and the largest share of those that were sent.
-    """
+    """Return in how many repetitions an account is off one way, and by how much at most."""
     return {
-        "n": int((off > 0).sum()),
+        "n": int((off > 0).sum()),  # repetitions
+        # datagrams at most, and the largest share of those that were sent
         "largest": int(max(0, off.max())),
         "share": float(max(0.0, (off / known["sent"]).max())),
     }

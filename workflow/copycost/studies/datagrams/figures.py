@@ -39,19 +39,8 @@ def draw(name: str, facts: Mapping[str, Any]) -> Drawn:
 def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
     """Return one row per point and quantity of every curve, the table behind both figures.
 
-    Columns
-    -------
-    panel : str
-        Testbed, whether emulated, and implementation where there are several.
-    n_threads, msg_bytes : int
-    quantity : str
-        ``sent``, ``received`` [Gbit/s], ``loss`` [%], ``sender``, ``receiver`` [ns per datagram].
-    value, low, high : float
-        Median and interval.
-    fitted : float
-        Of the two-term cost; NaN elsewhere, and where neither term is seen.
-    state : str
-        ``measured``.
+    `sent` and `received` are in Gbit/s, `loss` in %, the cost of `sender` and `receiver` in ns per
+    datagram; `fitted` is NaN where neither term of a cost is seen.
     """
     several = len({curve["implementation"] for curve in facts["curves"]}) > 1
     rows: list[dict[str, Any]] = []

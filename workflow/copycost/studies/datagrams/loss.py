@@ -24,23 +24,15 @@ _NOTES = 2
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What became of all datagrams up to the moment at which the receivers had read all.
+    """What became of all datagrams up to the moment at which the receivers had read all."""
 
-    Attributes
-    ----------
-    sent, received
-        Taken by the kernel from senders, and read by receivers [count].
-    receive_buffer, socket_memory, reassembly, device, tap, bridge, other
-        Lost by cause [count]: no room in the receiver's buffer, no memory for sockets, no room
-        where the receiver's kernel puts the packets of a datagram together, dropped by a side's
-        network device (between two machines as an error, too), by the TAP device of a guest (whose
-        queue was full), by the bridge between these, and whatever else the kernel counts.
-    drained
-        The receivers had read all that had arrived; otherwise the rest counts as unaccounted.
-    """
-
+    # taken by the kernel from senders, and read by receivers [count]
     sent: int
     received: int
+    # lost by cause [count]: no room in the receiver's buffer, no memory for sockets, no room where
+    # the receiver's kernel puts the packets of a datagram together, dropped by a side's network
+    # device (between two machines as an error, too), by the TAP device of a guest (whose queue was
+    # full), by the bridge between these, and whatever else the kernel counts
     receive_buffer: int
     socket_memory: int
     reassembly: int
@@ -48,6 +40,7 @@ class Account:
     tap: int
     bridge: int
     other: int
+    # the receivers had read all that had arrived; otherwise the rest counts as unaccounted
     drained: bool
 
     @property

@@ -41,23 +41,9 @@ def measure_memory(
 ) -> MemoryRecord:
     """Measure the memory floor of this host; a failure is a record too, with reason and remedy.
 
-    Parameters
-    ----------
-    program : Path
-        `memory_floor`, which copies by memcpy and prints the times.
-    host : mapping
-        The host facts, which say how large the last-level cache is.
-    sender_cpus : sequence of int, optional
-        Where senders run; the first of them is taken. By default as for senders.
-    lock_path : Path, optional
-        Lock against overlapping measurements; by default the one that all runs on a host share.
-
-    Raises
-    ------
-    HostError
-        If the lock cannot be opened.
-    MeasurementStopped
-        After Ctrl-C, or if the process that waits for the record is gone.
+    By default it runs where senders do, on the first of their CPUs, and takes the lock that all
+    runs on a host share. Ends with `MeasurementStopped` after Ctrl-C, or if the process that waits
+    for the record is gone.
     """
     with locked_host("memory floor", lock_path) as held:
         record = _start_record(host, held)

@@ -38,22 +38,6 @@ def account(rounds: Rounds, lists: Lists, confidence: float) -> dict[str, Any]:
 
     Means over the rounds [ns per KiB], of both sides together; of the sender alone where nobody
     receives.
-
-    Keys
-    ----
-    before, after, change
-        All CPU time of the sampled runs; its change with an interval.
-    parts
-        By kind of work: title, before, after, change and `group`, which is ``grew``, ``shrank`` or
-        ``open``; the largest change first. Each part's interval is for itself; of one round, the
-        sign decides. What is there in one cell and in every round as good as absent in the other
-        did change, however much it varied where it was.
-    unnamed
-        Functions that no list names: before, after, `sum`.
-    unexplained
-        The sum of the changes of the parts that are open, and of those functions; `n_open` parts.
-    unsampled
-        The change of all CPU time in the same rounds without sampling; None without such runs.
     """
     tables = [(_costs(one), _costs(other)) for one, other in rounds]
     titles = {one.name: one.title for one in lists.categories.all}
@@ -74,13 +58,20 @@ def account(rounds: Rounds, lists: Lists, confidence: float) -> dict[str, Any]:
     totals = [(sum(before.values()), sum(after.values())) for before, after in tables]
     (total,) = changes([_differences(totals)], confidence)
     return {
+        # all CPU time of the sampled runs; its change with an interval
         "before": _mean(before for before, _ in totals),
         "after": _mean(after for _, after in totals),
         "change": total,
+        # by kind of work: title, before, after, change and `group`, which is ``grew``, ``shrank``
+        # or ``open``; the largest change first. Each part's interval is for itself; of one round,
+        # the sign decides. What is there in one cell and in every round as good as absent in the
+        # other did change, however much it varied where it was.
         "parts": parts,
-        "unnamed": unnamed,
+        "unnamed": unnamed,  # functions that no list names: before, after, `sum`
         "n_open": len(open_parts),
+        # the sum of the changes of the parts that are open, and of those functions; `n_open` parts
         "unexplained": round(sum(open_parts) + unnamed["sum"], DECIMALS),
+        # the change of all CPU time in the same rounds without sampling; None without such runs
         "unsampled": _unsampled(rounds, confidence),
     }
 

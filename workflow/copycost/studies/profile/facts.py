@@ -54,18 +54,7 @@ def profile_facts(
 ) -> dict[str, Any]:
     """Return the facts of the study.
 
-    Parameters
-    ----------
-    repetitions : sequence of Repetition
-        All of them, also those without a measurement.
-    profile : Profile
-        The section of the configuration.
-    lists : Lists
-        What functions are.
-    data : Path
-        The folder `data`.
-    settings : StatisticsSettings
-        For the intervals.
+    `repetitions` are all, also those without a measurement; `data` is the folder of that name.
     """
     cells = by_cell(repetitions)
     names = load_chain_names(data / "functions")
@@ -134,17 +123,9 @@ def _loads(
 def verdicts(differences: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return what all differences between the same two implementations have in common.
 
-    Keys
-    ----
-    before, after
-        The implementations.
-    n, n_more, n_less
-        Differences; those in which the second takes more CPU time, and less, without sampling where
-        that was measured. The rest is open.
-    grew, shrank
-        `title` of the kind of work that grew (shrank) most in most of them, in `n`; or None.
-    once
-        Whether no difference was seen in more than one round.
+    In `n_more` and `n_less` of them the second takes more CPU time, and less, without sampling
+    where that was measured; the rest is open. `grew` and `shrank` are the kind of work that grew
+    (shrank) most in most of them, and in how many.
     """
     found: list[dict[str, Any]] = []
     for before, after in dict.fromkeys((one["before"], one["after"]) for one in differences):
@@ -216,11 +197,8 @@ def _timer_agreement(measured: Sequence[Repetition], *, inside: bool) -> dict[st
     Samples of the timer stand for a known time each, so both must agree, but not in guests, whose
     timer may be late. What a guest does besides its sides is counted too coarsely for that.
 
-    Parameters
-    ----------
-    inside
-        Of what runs in guests, or of all else; None where there is none, or the cycle counter
-        sampled.
+    Of what runs in guests (`inside`), or of all else; None where there is none, or the cycle
+    counter sampled.
     """
     ratios = []
     for one in measured:

@@ -99,16 +99,7 @@ def flame_graph(
 ) -> str:
     """Return a flame graph of one side, coloured by what each function does.
 
-    Parameters
-    ----------
-    title : str
-        Stands above it.
-    root : str
-        Name of the lowest frame: the side.
-    stacks : mapping
-        Weight by stack, in any unit.
-    categories : Categories
-        What functions do.
+    `root` names the lowest frame, the side; weights are in any unit.
     """
     top = build_tree(root, stacks)
     frames = list(lay_out(top, _LEAST * top.weight))

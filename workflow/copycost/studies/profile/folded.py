@@ -36,10 +36,7 @@ def write_folded(sides: Mapping[str, Stacks], path: Path) -> None:
 def read_folded(path: Path) -> dict[str, dict[tuple[str, ...], int]]:
     """Return by side the weight of each stack, which is a tuple of names, outermost first.
 
-    Raises
-    ------
-    ParseError
-        If the file is not one of `write_folded`; the message names the line.
+    A file that is not one of `write_folded` is a `ParseError` that names the line.
     """
     sides: dict[str, dict[tuple[str, ...], int]] = {}
     try:

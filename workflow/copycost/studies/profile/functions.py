@@ -50,17 +50,8 @@ def in_kernel(frame: str) -> bool:
 class Names:
     """Finds what a name stands for, by names and patterns; what it found is remembered.
 
-    Parameters
-    ----------
-    meanings : iterable of (str, str)
-        Name or pattern, and what it stands for.
-    where : str
-        The file, for messages.
-
-    Raises
-    ------
-    DataError
-        If one name or pattern stands for two things.
+    `meanings` are pairs of a name or pattern and what it stands for, which can be one thing only;
+    `where` is their file, for messages.
     """
 
     def __init__(self, meanings: Iterable[tuple[str, str]], where: str) -> None:
@@ -90,14 +81,9 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """One kind of work.
+    """One kind of work."""
 
-    Attributes
-    ----------
-    name, title, about : str
-        Identifier, words for tables, and one sentence.
-    """
-
+    # identifier, words for tables, and one sentence
     name: str
     title: str
     about: str
@@ -163,13 +149,7 @@ def _meanings(rows: Sequence[Mapping[str, Any]], key: str) -> list[tuple[str, st
 
 
 def load_categories(folder: Path) -> Categories:
-    """Return the categories that a folder (data/functions) describes.
-
-    Raises
-    ------
-    DataError
-        If the file is not of the form that its head describes.
-    """
+    """Return the categories that a folder (data/functions) describes."""
     path = folder / "categories.yaml"
     try:
         return Categories(yaml.safe_load(path.read_text(encoding="utf-8")), str(path))

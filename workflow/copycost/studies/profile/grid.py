@@ -39,14 +39,9 @@ def profile_cells(config: Config, explained: Collection[str] = ()) -> tuple[Cell
 
     Whether the section is enabled decides only what a run without a target does.
 
-    Parameters
-    ----------
-    config : Config
-        The configuration.
-    explained : collection of str
-        Which of `cpu_budget` and `datagrams` are part of the run. What drives them is profiled as
-        they drive it, where the section says so: with all their streams, and with the smallest and
-        the largest datagram.
+    What drives `cpu_budget` and `datagrams` is profiled as they drive it, where they are part of
+    the run (`explained`) and the section says so: with all their streams, and with the smallest and
+    the largest datagram.
     """
     profile = config.profile
     places = set(_grid(profile))

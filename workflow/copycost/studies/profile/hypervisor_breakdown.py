@@ -27,16 +27,7 @@ _KIND_OF = {
 
 
 def work_facts(cell: Sequence[Repetition]) -> dict[str, Any]:
-    """Return what the CPU time of a cell in guests went to, medians of its repetitions.
-
-    Keys
-    ----
-    parties
-        By party, in the order of `parties_on`: CPU time [ns per KiB received] by `KINDS`; None
-        where nothing was received.
-    outside
-        Shares of the CPU time of all hypervisors together (0 to 1) by `KINDS`; None likewise.
-    """
+    """Return what the CPU time of a cell in guests went to, medians of its repetitions."""
     seen = [party for party in parties_on(cell[0].key.testbed) if _has(cell, party)]
     costs = {party: [_costs(one, party) for one in cell if party in one.shares] for party in seen}
     outside = [
@@ -45,7 +36,10 @@ def work_facts(cell: Sequence[Repetition]) -> dict[str, Any]:
     ]
     shares = [costs_of / np.sum(costs_of) for costs_of in outside if np.sum(costs_of) > 0.0]
     found = {
+        # by party, in the order of `parties_on`: CPU time [ns per KiB received] by `KINDS`; None
+        # where nothing was received
         "parties": {party: _by_kind(np.median(rows, axis=0)) for party, rows in costs.items()},
+        # shares of the CPU time of all hypervisors together (0 to 1) by `KINDS`; None likewise
         "outside": _by_kind(np.median(shares, axis=0)) if shares else None,
     }
     return dict(plain(found))
@@ -68,22 +62,7 @@ def _by_kind(values: Iterable[float]) -> dict[str, float]:
 
 
 def work_outside(cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return from where to where the shares of hypervisors' work go, by condition.
-
-    Parameters
-    ----------
-    cells
-        Facts of cells, whose `work` is that of `work_facts`, or None without guests.
-
-    Keys
-    ----
-    condition, accelerator
-        Where, and what ran the guests.
-    n
-        Cells that are known.
-    shares
-        By `KINDS`: low and high, over the cells.
-    """
+    """Return from where to where the shares of hypervisors' work go, by condition."""
     known = [cell for cell in cells if cell["work"] and cell["work"]["outside"]]
     found = []
     for condition in dict.fromkeys(cell["condition"] for cell in known):
@@ -91,9 +70,11 @@ def work_outside(cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         shares = {kind: [cell["work"]["outside"][kind] for cell in here] for kind in KINDS}
         found.append(
             {
+                # where, and what ran the guests
                 "condition": condition,
                 "accelerator": here[0]["accelerator"],
-                "n": len(here),
+                "n": len(here),  # cells that are known
+                # by `KINDS`: low and high, over the cells
                 "shares": {kind: {"low": min(of), "high": max(of)} for kind, of in shares.items()},
             }
         )

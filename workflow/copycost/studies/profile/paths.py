@@ -29,25 +29,14 @@ _HYPERVISOR = "hypervisor"
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A part of the way of a message.
+    """A part of the way of a message."""
 
-    Attributes
-    ----------
-    name : str
-        Identifier.
-    titles : dict
-        Words for it, by transport (`stream`, `datagram`).
-    lane : str
-        Where it lies: down from the sender, on the link, or up to the receiver; around guests, on
-        the host on neither way, down from the sender's or up to the receiver's.
-    copies : bool
-        Whether the bytes of messages are copied there.
-    """
-
-    name: str
-    titles: dict[str, str]
+    name: str  # identifier
+    titles: dict[str, str]  # words for it, by transport (`stream`, `datagram`)
+    # where it lies: down from the sender, on the link, or up to the receiver; around guests, on the
+    # host on neither way, down from the sender's or up to the receiver's
     lane: Lane
-    copies: bool
+    copies: bool  # whether the bytes of messages are copied there
 
 
 class DataPath:
@@ -96,18 +85,10 @@ class DataPath:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A published call chain.
+    """A published call chain."""
 
-    Attributes
-    ----------
-    functions : tuple of str
-        As published, outermost first.
-    names : tuple of frozenset of str
-        For each of them, the names under which it may appear.
-    """
-
-    functions: tuple[str, ...]
-    names: tuple[frozenset[str], ...]
+    functions: tuple[str, ...]  # as published, outermost first
+    names: tuple[frozenset[str], ...]  # for each of them, the names under which it may appear
 
     def is_in(self, stack: Stack) -> bool:
         """Tell whether a stack goes through all functions of the chain, in their order."""
@@ -122,36 +103,19 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class ChainNames:
-    """What published functions are called elsewhere (data/functions/chains.yaml).
+    """What published functions are called elsewhere (data/functions/chains.yaml)."""
 
-    Attributes
-    ----------
-    names : dict
-        By published function.
-    source : str
-        What was profiled, as the beginning of a sentence.
-    scenarios : dict
-        By published scenario, the testbeds of ours to compare it with, and which are one path.
-    parties : dict
-        By published side, whose function shares these are, where it is called otherwise.
-    acknowledging : dict
-        By side, the functions in whose presence it works on acknowledgements.
-    """
-
-    names: dict[str, frozenset[str]]
-    source: str
+    names: dict[str, frozenset[str]]  # by published function
+    source: str  # what was profiled, as the beginning of a sentence
+    # by published scenario, the testbeds of ours to compare it with, and which are one path
     scenarios: dict[str, dict[str, list[str]]]
+    # by published side, whose function shares these are, where it is called otherwise
     parties: dict[str, str]
+    # by side, the functions in whose presence it works on acknowledgements
     acknowledging: dict[str, frozenset[str]]
 
     def chain(self, call_path: str) -> Chain:
-        """Return the chain of a published call path (``tcp_sendmsg;tcp_sendmsg_locked``).
-
-        Raises
-        ------
-        DataError
-            If a function of it is not in the lists.
-        """
+        """Return the chain of a published call path (``tcp_sendmsg;tcp_sendmsg_locked``)."""
         functions = tuple(call_path.split(";"))
         unknown = [name for name in functions if name not in self.names]
         if unknown:

@@ -18,17 +18,7 @@ from copycost.wording.words import party, plural
 
 
 def draw_all(repetitions: Sequence[Repetition], lists: Lists, folder: Path) -> None:
-    """Write every picture of `figure_names`, ``NAME.svg`` and ``NAME.csv``.
-
-    Parameters
-    ----------
-    repetitions : sequence of Repetition
-        All of the grid, also those without a measurement.
-    lists : Lists
-        What functions are.
-    folder : Path
-        Where they go; it is made.
-    """
+    """Write every picture of `figure_names`, ``NAME.svg`` and ``NAME.csv``."""
     folder.mkdir(parents=True, exist_ok=True)
     measured = by_cell(repetitions)
     for key in dict.fromkeys(one.key for one in repetitions):

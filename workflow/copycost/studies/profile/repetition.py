@@ -54,22 +54,7 @@ def profile_repetition(task: Task, event: EventChoice, frequency_hz: int) -> Pro
     The cell runs twice, right one after the other: sampled, and not, both in turns with a reference
     if there is one. So what the sampling itself costs is measured. Which comes first changes.
 
-    Parameters
-    ----------
-    task
-        What is to be profiled; who watches, and what is counted, is said here.
-    event, frequency_hz
-        See `plan_sampling`.
-
-    Returns
-    -------
-    Profiled
-        The record of the sampled run, with that of the other at ``undisturbed``.
-
-    Raises
-    ------
-    MeasurementStopped
-        After Ctrl-C, or if the process that waits for the record is gone.
+    The record is that of the sampled run, with that of the other at ``undisturbed``.
     """
     cell = task.cell
 
@@ -126,11 +111,8 @@ class _Refused(WindowObserver):
 def require_samples(sampling: Mapping[str, Any], run: Run) -> None:
     """Refuse a profile of too few samples to be one of the window.
 
-    Raises
-    ------
-    NoMeasurement
-        If a side has less than a tenth of the samples that its CPU time should have given; with
-        the timer and outside of guests, less than half.
+    Each side needs a tenth of the samples that its CPU time should have given; with the timer and
+    outside of guests, half.
     """
     source = sampling["source"]
     remedy = "set profile.event to cpu_clock"
@@ -154,10 +136,8 @@ def require_samples(sampling: Mapping[str, Any], run: Run) -> None:
 def require_stacks(sides: Mapping[str, Stacks]) -> None:
     """Refuse a profile that perf has discarded the call stacks of.
 
-    Raises
-    ------
-    NoMeasurement
-        If more than a quarter of a side's samples are in no known function and have no caller.
+    It is none if more than a quarter of a side's samples are in no known function and have no
+    caller.
     """
     for side, stacks in sides.items():
         share = stacks.weights.get(UNKNOWN, 0) / max(1, stacks.weight)

@@ -60,10 +60,7 @@ def of_reference(record: Record) -> Record | None:
 def run_of(record: Record) -> Run:
     """Return what a record came to.
 
-    Raises
-    ------
-    NoMeasurement
-        If there was no measurement.
+    Raises `NoMeasurement` if there was none.
     """
     if record["status"] != "measured":
         reason, remedy = record["reason"] or "not measured", record["remedy"] or AGAIN

@@ -12,46 +12,27 @@ _Key = TypeVar("_Key")
 
 @dataclass(slots=True)
 class Share:
-    """Two shares of a side's samples, 0 to 1.
+    """Two shares of a side's samples, 0 to 1."""
 
-    Attributes
-    ----------
-    inclusive : float
-        Samples in which it is anywhere in the stack.
-    own : float
-        Samples in which it is what the CPU was doing.
-    """
-
-    inclusive: float = 0.0
-    own: float = 0.0
+    inclusive: float = 0.0  # samples in which it is anywhere in the stack
+    own: float = 0.0  # samples in which it is what the CPU was doing
 
 
 @dataclass(frozen=True, slots=True)
 class SideShares:
-    """The shares of one side in one repetition; what was not seen is not in them.
+    """The shares of one side in one repetition; what was not seen is not in them."""
 
-    Attributes
-    ----------
-    paths : dict
-        By call path, which is a tuple of frames.
-    functions : dict
-        By frame, wherever it was called from; one that calls itself counts once per sample.
-    categories : dict
-        By category; `own` shares add up to 1.
-    boxes : dict
-        By box of the data path; `own` shares add up to 1, `inclusive` ones are the same.
-    box_functions : dict
-        By box, the share of each function that put samples there.
-    chains : dict
-        By the published call path; `own` is 0.
-    """
-
+    # by call path, which is a tuple of frames
     paths: dict[Stack, Share] = field(default_factory=dict)
+    # by frame, wherever it was called from; one that calls itself counts once per sample
     functions: dict[str, Share] = field(default_factory=dict)
+    # by category; `own` shares add up to 1
     categories: dict[str, Share] = field(default_factory=dict)
+    # by box of the data path; `own` shares add up to 1, `inclusive` ones are the same
     boxes: dict[str, Share] = field(default_factory=dict)
+    # by box, the share of each function that put samples there
     box_functions: dict[str, dict[str, float]] = field(default_factory=dict)
-    chains: dict[str, Share] = field(default_factory=dict)
+    chains: dict[str, Share] = field(default_factory=dict)  # by the published call path; `own` is 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +46,7 @@ class Lists:
 
 
 def shares_of(stacks: Mapping[Stack, int], side: str, lists: Lists) -> SideShares:
-    """Add up the stacks of one side.
-
-    Parameters
-    ----------
-    stacks : mapping
-        Weight by stack; at least one.
-    side : str
-        One of the parties.
-    lists : Lists
-        Which function is what.
-    """
+    """Add up the stacks of one side."""
     found = SideShares()
     total = sum(stacks.values())
     for stack, weight in stacks.items():

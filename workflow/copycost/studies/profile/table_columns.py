@@ -12,13 +12,7 @@ _CPU = "% of a CPU"
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A measured column, which comes with its interval in columns ``NAME_low`` and ``NAME_high``.
-
-    Attributes
-    ----------
-    name, unit, about : str
-        Column, its unit, and one sentence.
-    """
+    """A measured column; its interval is in columns ``NAME_low`` and ``NAME_high``."""
 
     name: str
     unit: str

@@ -29,21 +29,12 @@ KIB = 1024.0
 
 @dataclass(frozen=True, slots=True)
 class Repetition:
-    """One profiled repetition: its record, and per side what its stacks add up to.
-
-    Attributes
-    ----------
-    stacks : dict
-        Weight by stack, by side; empty unless measured.
-    shares : dict
-        By side.
-    reference
-        The reference's own, which took turns with it; None where it ran alone.
-    """
+    """One profiled repetition: its record, and per side what its stacks add up to."""
 
     record: ProfileRecord
-    stacks: dict[str, dict[Stack, int]]
-    shares: dict[str, SideShares]
+    stacks: dict[str, dict[Stack, int]]  # weight by stack, by side; empty unless measured
+    shares: dict[str, SideShares]  # by side
+    # the reference's own, which took turns with it; None where it ran alone
     reference: "Repetition | None" = None
 
     @property
@@ -154,10 +145,7 @@ def _quantities(
 ) -> dict[str, FloatArray]:
     """Return the columns of medians and intervals; rows of equally many repetitions at a time.
 
-    Parameters
-    ----------
-    most
-        By row, what its party can have used at most [% of one CPU].
+    `most` is by row what its party can have used at most [% of one CPU].
     """
     columns = {
         f"{quantity.name}{end}": np.full(most.size, np.nan)

@@ -106,23 +106,7 @@ def places_on(testbed: str, data_path: DataPath) -> list[Place]:
 def way_facts(
     cell: Sequence[Repetition], data_path: DataPath, settings: StatisticsSettings
 ) -> list[dict[str, Any]]:
-    """Return the parts of the way that took CPU time, in its order.
-
-    Keys
-    ----
-    name, title, place
-        Of the box, and its number on the way.
-    party
-        The hypervisor that does it, or None.
-    copied
-        Whether every byte is copied there: at least `LEAST_NS_PER_KIB` in every repetition.
-    function
-        The function by which most samples came there.
-    ns_per_kib
-        Its own CPU time, all parties together, with its interval.
-    share
-        Of the samples of the parties that have it.
-    """
+    """Return the parts of the way that took CPU time, in its order."""
     counted = [one for one in cell if one.received_bytes]
     transport = transport_of(cell[0].key.testbed)
     found = []
@@ -131,14 +115,19 @@ def way_facts(
         if any(costs):
             found.append(
                 {
+                    # of the box, and its number on the way
                     "name": place.box.name,
                     "title": place.box.titles[transport],
                     "place": number,
-                    "party": place.party,
+                    "party": place.party,  # the hypervisor that does it, or None
+                    # whether every byte is copied there: at least `LEAST_NS_PER_KIB` in every
+                    # repetition
                     "copied": place.copies_every_byte(counted),
+                    # the function by which most samples came there
                     "function": place.function(counted),
+                    # its own CPU time, all parties together, with its interval
                     "ns_per_kib": estimate(costs, settings),
-                    "share": estimate(
+                    "share": estimate(  # of the samples of the parties that have it
                         [place.share(one) for one in counted], settings, is_share=True
                     ),
                 }

@@ -20,13 +20,7 @@ def row_of_grid(record: Record) -> Row:
 
 
 def derive_round_trips(record: Record) -> Row:
-    """Return the row of a record; everything in it follows from that record alone.
-
-    Raises
-    ------
-    DataError
-        If the repetition was measured and yet a sender tells no round trips.
-    """
+    """Return the row of a record; everything in it follows from that record alone."""
     row = derive_row(record) | {"interval_ns": record["settings"]["interval_ns"]}
     driver = record["driver"]
     if record["status"] != "measured" or driver is None:

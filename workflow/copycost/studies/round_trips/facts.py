@@ -38,31 +38,14 @@ def round_trip_facts(
 
     The replicate is the repetition: each has percentiles of its own, over all its round trips, and
     medians and intervals are over repetitions. A percentile is told only where every repetition
-    has it, so that intervals are of one thing.
+    has it, so that intervals are of one thing. A closed loop sends the next request when the reply
+    has come.
 
-    Keys
-    ----
-    interval_us, closed_loop
-        How requests follow each other; a closed loop sends the next when the reply has come.
-    control
-        What the reference's median round trip (``round_trip``) and the CPU time of one
-        (``cpu_time``) came to against itself; see `copycost.analysis.control.control_of`.
-    conditions
-        Per condition: what it is (as of streams), n_threads, n_measured, n_failed, n_skipped,
-        failed, skipped, labels (of copied zero-copy), n_warned (repetitions that the machine
-        disturbed), warnings (the same per disturbance), rows, ratios, in_turns (whether repetitions
-        measured the reference beside them), n_compared, n_sure, decisions (by the median and the
-        CPU time [ns] of a round trip; see `copycost.analysis.decisions`, and
-        `copycost.analysis.wire.priced` for ``cpu_of``).
-    rows
-        implementation, msg_bytes, n_threads, n (repetitions), samples (round trips, all
-        repetitions), and per percentile (and mean, maximum, CPU time per round trip) median, low,
-        high, n; None where not carried. Between two machines also ``machines``: the CPU time of a
-        round trip [ns] by whose it is (of `copycost.analysis.wire.COSTS`, and ``SIDE_softirq``,
-        what interrupts and softirqs of a side's machine have of that); None elsewhere.
-    ratios
-        implementation over two_copy: msg_bytes, n_threads, percentile, value, low, high, sign,
-        once, sure (stands after Holm's correction for all ratios of the condition).
+    What several keys mean: `control` is what the reference's median round trip and the CPU time of
+    one came to against itself; `labels` are those of copied zero-copy; `n_warned` repetitions were
+    disturbed by the machine; `in_turns` tells whether repetitions measured the reference beside
+    them; a ratio is that over two_copy, and `sure` if it stands after Holm's correction for all
+    ratios of the condition; `decisions` are by the median and the CPU time [ns] of a round trip.
     """
     if table is None:
         return None

@@ -16,17 +16,9 @@ def collect_round_trips(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Read the records of the study and write the table of repetitions and that of percentiles.
 
-    Parameters
-    ----------
-    paths
-        One record per repetition of the grid; each path says which repetition it has to be. None
-        at all gives tables without rows.
-
-    Returns
-    -------
-    tuple of pandas.DataFrame
-        The tables written. The first has one row per path; the second one per repetition that was
-        measured and percentile of it. What becomes of a lost record: see `read_all`.
+    The first has one row per path, which says what repetition the record has to be; the second one
+    per repetition that was measured and percentile of it. What becomes of a lost record: see
+    `read_all`.
     """
     found = read_all(paths, lambda record: (derive_round_trips(record), curve_of(record)))
     table = make_table((row for row, _ in found), ROUND_TRIPS)

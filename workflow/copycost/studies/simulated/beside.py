@@ -23,35 +23,22 @@ _CALLS_DIFFER = 0.02
 
 
 def beside_facts(table: pd.DataFrame, functions: pd.DataFrame, summary: pd.DataFrame) -> Facts:
-    """Return simulated counts beside measured ones, of the cells that have both.
-
-    Keys
-    ----
-    misses
-        Per level whose misses this host counts: in `n` cells, `low` and `high` of the ratio of the
-        simulated misses of loads to the counted ones.
-    n_calls, n_calls_agree
-        Cells that have the sender's system calls per message, and those in which they agree within
-        2 % [count].
-
-    Parameters
-    ----------
-    table, functions : DataFrame
-        As `copycost.studies.simulated.columns` defines them.
-    summary : DataFrame
-        results/tables/summary.csv.
-    """
+    """Return simulated counts beside measured ones, of the cells that have both."""
     measured = _measured(summary)
     ratios = {level: _ratios(table, measured, level, metric) for level, metric in MISSES.items()}
     calls = _calls(functions, measured)
     return dict(
         plain(
             {
+                # per level whose misses this host counts: in `n` cells, `low` and `high` of the
+                # ratio of the simulated misses of loads to the counted ones
                 "misses": [
                     {"level": level, "n": len(of), "low": min(of), "high": max(of)}
                     for level, of in ratios.items()
                     if of
                 ],
+                # cells that have the sender's system calls per message, and those in which they
+                # agree within 2 % [count]
                 "n_calls": len(calls),
                 "n_calls_agree": sum(calls),
             }

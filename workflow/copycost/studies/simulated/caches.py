@@ -22,21 +22,9 @@ def caches_of(
 ) -> Caches:
     """Return the caches to simulate.
 
-    Parameters
-    ----------
-    section
-        The section `simulated` of the configuration.
-    host
-        The host facts, which know the sizes.
-    files
-        The host's files, which know the ways.
-    factor
-        What every level's size is multiplied by; the ways stay.
-
-    Raises
-    ------
-    Unavailable
-        If they shall be the host's, and it does not tell them, or none that can be.
+    `section` is that of the configuration, `host` knows the sizes, and `files` the ways. Every
+    level's size is multiplied by `factor`; the ways stay. Raises `Unavailable` if they shall be the
+    host's, and it does not tell them, or none that can be.
     """
     stated, _ = _stated(section, host, files)
     return {level: _resized(stated[level], factor, section["line_bytes"]) for level in LEVELS}
@@ -47,22 +35,8 @@ def assumed_of(
 ) -> dict[str, list[str]]:
     """Return in what the caches with nothing changed are not those of the host.
 
-    Keys
-    ----
-    ways
-        Levels whose ways the host does not tell, so that usual ones are taken.
-    sizes
-        Levels whose size is no whole number of sets, and rounded to one.
-
-    Parameters
-    ----------
-    section, host, files
-        As of `caches_of`.
-
-    Raises
-    ------
-    Unavailable
-        As `caches_of`.
+    By `ways` the levels whose ways the host does not tell, so that usual ones are taken; by `sizes`
+    those whose size is no whole number of sets, and rounded to one.
     """
     stated, guessed = _stated(section, host, files)
     caches = caches_of(section, host, files)

@@ -41,20 +41,7 @@ def count_cell(
 ) -> SimulatedRecord:
     """Count a cell in a copy of a saved guest; what does not work is a record too.
 
-    Parameters
-    ----------
-    cell
-        Which.
-    counting
-        What of the configuration decides what is counted.
-    host
-        The host facts, which know its caches.
-    sender, receiver
-        The programs; no receiver where nobody receives.
-    plugin
-        simulated_plugin.
-    folder
-        The saved guest, see `make_guest`.
+    `folder` has the saved guest, see `make_guest`; where nobody receives, there is no receiver.
     """
     n_messages = counting.n_messages(cell.msg_bytes)
     n_before = warmup_messages(cell.msg_bytes)
@@ -105,10 +92,7 @@ def count_cell(
 def require_received(found: Simulated) -> None:
     """Do nothing where there are bytes to tell counts by.
 
-    Raises
-    ------
-    Unavailable
-        If the receiver read nothing in the window.
+    Raises `Unavailable` if the receiver read nothing in the window.
     """
     if found.receiver is not None and not found.receiver["in_window"]["bytes"]:
         raise Unavailable(

@@ -21,36 +21,22 @@ def copy_of(
 ) -> Facts:
     """Return what a level misses of a copy.
 
-    Keys
-    ----
-    source, target
-        Misses per line of either.
-    misses
-        Which of them is missed: ``both``, ``source``, ``target``, ``neither``.
-    reasons
-        Why: ``from_memory`` (a cold source comes from there), ``beyond`` (source and target
-        together exceed the level), ``displaced`` (they would fit).
-    size_bytes
-        The level's size [bytes].
-
-    Parameters
-    ----------
-    source, target
-        Misses per line of either.
-    msg_bytes, cache_bytes
-        Sizes of the message and of the level [bytes].
-    from_memory
-        Whether the source is in no cache.
+    `source` and `target` are misses per line of either; `from_memory` says that the source is in no
+    cache.
     """
     missed = {"source": source >= _MISSED, "target": target >= _MISSED}
     names = [name for name, is_missed in missed.items() if is_missed]
     fits = 2 * msg_bytes <= cache_bytes
     return {
+        # misses per line of either
         "source": source,
         "target": target,
+        # which of them is missed: ``both``, ``source``, ``target``, ``neither``
         "misses": "both" if len(names) > 1 else names[0] if names else "neither",
+        # why: ``from_memory`` (a cold source comes from there), ``beyond`` (source and target
+        # together exceed the level), ``displaced`` (they would fit)
         "reasons": _reasons(missed["source"], missed["target"], fits, from_memory),
-        "size_bytes": cache_bytes,
+        "size_bytes": cache_bytes,  # the level's size [bytes]
     }
 
 
@@ -69,17 +55,6 @@ def saved_copies(
     By whose copies they are, ``user`` or ``kernel``, as `copy_of` has them: what they miss more
     with `two_copy`, both sides' threads together; None where that is not a tenth of what is saved.
     The kernel's source is what the application has just written, in no case a cold message.
-
-    Parameters
-    ----------
-    functions
-        As `copycost.studies.simulated.columns` defines them.
-    place
-        Where is saved.
-    saving
-        As `saving_of` says, with a level that changes.
-    line_bytes, cache_bytes
-        A line of the simulated caches and the level's size [bytes].
     """
     most = saving["most"]
     level, size = most["level"], most["msg_bytes"]

@@ -50,13 +50,7 @@ class FunctionCounts:
 
 
 def functions_of(counted: Mapping[str, Any]) -> Iterator[FunctionCounts]:
-    """Yield every function of a result; those of one name are one.
-
-    Parameters
-    ----------
-    counted
-        What the simulation has written.
-    """
+    """Yield every function of a result; those of one name are one."""
     for side in SIDES:
         calls: dict[tuple[str, str], int] = defaultdict(int)
         counts: dict[tuple[str, str], Counts] = {}

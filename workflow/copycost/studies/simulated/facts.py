@@ -36,16 +36,8 @@ def compute_facts(
 ) -> Facts:
     """Return the facts.
 
-    Parameters
-    ----------
-    table, functions : DataFrame
-        As `copycost.studies.simulated.columns` defines them.
-    section
-        The section `simulated` of the configuration.
-    machine
-        What counted, as of `machine_of`; None where nothing was counted.
-    walks
-        What `walk_facts` or `no_walks` says of walks with known misses.
+    `machine` is what counted, as of `machine_of` (None where nothing was counted); `walks` is what
+    `walk_facts` or `no_walks` says.
     """
     places = values_by_place(table)
     cells = table.drop_duplicates(list(CELL_KEY))
@@ -74,39 +66,27 @@ def compute_facts(
 
 
 def _verdict(conditions: Sequence[Facts]) -> Facts:
-    """Return which level's misses fall most in most comparisons.
-
-    Keys
-    ----
-    n, n_falling
-        Comparisons, of a way to send with `two_copy` in one place, and those in which some level's
-        misses fall [count].
-    level, n_level
-        The level that falls most in most of these, and in how many; None where none falls.
-    """
+    """Return which level's misses fall most in most comparisons."""
     savings = [saving for condition in conditions for saving in condition["savings"]]
     levels = [one["most"]["level"] for one in savings if one["verdict"] == "falls"]
     level = max(LEVELS, key=levels.count) if levels else None
     return {
+        # comparisons, of a way to send with `two_copy` in one place, and those in which some
+        # level's misses fall [count]
         "n": len(savings),
         "n_falling": len(levels),
+        # the level that falls most in most of these, and in how many; None where none falls
         "level": level,
         "n_level": levels.count(level) if level else 0,
     }
 
 
 def _ways_of(guest: Mapping[str, Any]) -> Facts:
-    """Return what of a guest decides how its kernel sets and copies memory.
-
-    Keys
-    ----
-    zeroes_pages
-        Whether new pages are zeroed.
-    repeats_bytes
-        Whether the processor says that ``rep movsb`` is fast, so that the kernel copies by it.
-    """
+    """Return what of a guest decides how its kernel sets and copies memory."""
     return {
+        # whether new pages are zeroed
         "zeroes_pages": "init_on_alloc=1" in guest["kernel_arguments"],
+        # whether the processor says that ``rep movsb`` is fast, so that the kernel copies by it
         "repeats_bytes": "-erms" not in guest["cpu"].split(","),
     }
 
@@ -117,11 +97,6 @@ def copied_shares(table: pd.DataFrame) -> dict[tuple[str, str], float | None]:
     Only of ways that ask for no copy: of the sends that were reported as done in the windows of all
     cells with nothing changed, those that the kernel had copied; None where none was, or the kernel
     does not tell.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `copycost.studies.simulated.columns` defines it.
     """
     sides = table[(table["side"] == "sender") & (table["variant"] == PLAIN)]
     rows = sides[sides["simulated_zc_completed"].notna()]

@@ -27,16 +27,8 @@ _NAMES = {"l1d": "L1d", "l2": "L2", "llc": "last level"}
 def misses_table(facts: Mapping[str, Any]) -> pd.DataFrame:
     """Return one row per condition, implementation, size and level.
 
-    Columns
-    -------
-    panel, implementation, level : str
-    msg_bytes : int
-    user, kernel, total : float
-        Simulated misses per line of payload, of both sides.
-    cache_bytes : int
-        Size of the simulated level.
-    state : str
-        ``measured``: counted.
+    `user`, `kernel` and `total` are simulated misses per line of payload, of both sides;
+    `cache_bytes` is the size of the simulated level.
     """
     rows = [
         {"panel": panel_of(condition)}

@@ -51,20 +51,9 @@ def make_guest(
 ) -> None:
     """Boot a guest and save it, or write down why there is none.
 
-    Parameters
-    ----------
-    start
-        The variant that says how it is started.
-    section
-        The section of the configuration.
-    kernel
-        The usual kernel: the path of one, or ``auto``.
-    orchestrator, programs
-        simulated_cell, and what runs in cells.
-    packages
-        Where a kernel's package is unpacked.
-    folder
-        Where the guest is saved; it exists.
+    `start` is the variant that says how it is started; `kernel` the path of the usual one, or
+    ``auto``; `orchestrator` is simulated_cell, and `programs` run in cells; a kernel's package is
+    unpacked in `packages`. The guest is saved in `folder`, which exists.
     """
     outcome: Made = {"status": "measured", "reason": None, "remedy": None}
     try:

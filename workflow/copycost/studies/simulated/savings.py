@@ -17,25 +17,7 @@ _TYPICAL_BYTES = 65536
 
 
 def saving_of(values: Values, implementation: str) -> Facts | None:
-    """Return what one way to send saves against `two_copy`; None where both were counted nowhere.
-
-    Keys
-    ----
-    implementation, verdict
-        ``falls`` (some level's misses, at some size), ``rises`` (some are more, none fewer),
-        ``same``.
-    most
-        The level whose misses fall most (or, where none fall, rise most) and the size where they
-        do, of equal ones the one next to 64 KiB; in misses per line `before` and `saved`. None
-        where nothing changes.
-
-    Parameters
-    ----------
-    values
-        The cells of one place.
-    implementation
-        Which one.
-    """
+    """Return what one way to send saves against `two_copy`; None without a size of both."""
     sizes = values.common_sizes(BASELINE, implementation)
     if not sizes:
         return None
@@ -43,8 +25,13 @@ def saving_of(values: Values, implementation: str) -> Facts | None:
     changes = {change_of(value) for saved in points.values() for value in saved.values()}
     verdict = "falls" if "fewer" in changes else "rises" if "more" in changes else "same"
     return {
+        # ``falls`` (some level's misses, at some size), ``rises`` (some are more, none fewer),
+        # ``same``
         "implementation": implementation,
         "verdict": verdict,
+        # the level whose misses fall most (or, where none fall, rise most) and the size where they
+        # do, of equal ones the one next to 64 KiB; in misses per line `before` and `saved`. None
+        # where nothing changes.
         "most": _most(values, points, verdict),
     }
 

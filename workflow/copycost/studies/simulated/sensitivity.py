@@ -16,21 +16,14 @@ class Trial:
 
     A conclusion is which level's misses a way to send lowers most against `two_copy` at a size, and
     which levels' it raises or leaves as they are.
-
-    Attributes
-    ----------
-    place, implementation, msg_bytes
-        Of which cell, with nothing changed.
-    variant
-        What was changed.
-    keeps_level, survives
-        Whether the same level still falls most; whether all of the conclusion holds.
     """
 
+    # which cell, with nothing changed
     place: Place
     implementation: str
     msg_bytes: int
-    variant: str
+    variant: str  # what was changed
+    # whether the same level still falls most; whether all of the conclusion holds
     keeps_level: bool
     survives: bool
 
@@ -59,19 +52,14 @@ def _signs(saved: Mapping[str, float]) -> list[str]:
 
 
 def sensitivity_facts(trials: Sequence[Trial]) -> Facts:
-    """Return how many conclusions survive which change.
-
-    Keys
-    ----
-    n
-        Conclusions that were tried [count].
-    variants
-        What was changed: name, change, how many conclusions were tried (`n`), of how many the level
-        that falls most stays the same (`n_keeping_level`), and how many survive (`n_surviving`).
-    """
+    """Return how many conclusions survive which change."""
     by_variant = {name: [one for one in trials if one.variant == name] for name in VARIANTS}
     return {
+        # conclusions that were tried [count]
         "n": len({(one.place, one.implementation, one.msg_bytes) for one in trials}),
+        # what was changed: name, change, how many conclusions were tried (`n`), of how many the
+        # level that falls most stays the same (`n_keeping_level`), and how many survive
+        # (`n_surviving`)
         "variants": [
             {
                 "name": name,
@@ -89,16 +77,9 @@ def sensitivity_facts(trials: Sequence[Trial]) -> Facts:
 def tried_again(trials: Sequence[Trial], place: Place, saving: Facts) -> Facts:
     """Return under how many changes the conclusion of a saving was tried: in its very cell.
 
-    Keys
-    ----
-    n, n_holding
-        Changes, and those under which the same level still falls most, or where none falls, still
-        the same levels rise [count]; no change where the cell was not counted again.
-
-    Parameters
-    ----------
-    saving
-        As `saving_of` says, with a level that changes.
+    `n_holding` are the changes under which the same level still falls most, or where none falls,
+    still the same levels rise. The saving has a level that changes; `n` is 0 where the cell was not
+    counted again.
     """
     cell = (place, saving["implementation"], saving["most"]["msg_bytes"])
     tried = [one for one in trials if (one.place, one.implementation, one.msg_bytes) == cell]

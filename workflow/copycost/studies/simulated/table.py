@@ -27,13 +27,7 @@ Row = dict[str, Any]
 
 
 def collect(paths: Iterable[Path], categories: Categories) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the table of cells and that of functions, in the order of the paths.
-
-    Raises
-    ------
-    DataError
-        As of `read_cells`.
-    """
+    """Return the table of cells and that of functions, in the order of the paths."""
     sides: list[Row] = []
     functions: list[Row] = []
     for record in read_cells(paths):

@@ -30,24 +30,12 @@ Misses = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """The counted cells of one place.
-
-    Attributes
-    ----------
-    place
-        Which.
-    implementations
-        In the order of every legend.
-    sizes
-        Message sizes [bytes], ascending.
-    misses
-        By implementation and size.
-    """
+    """The counted cells of one place."""
 
     place: Place
-    implementations: tuple[str, ...]
-    sizes: tuple[int, ...]
-    misses: Mapping[tuple[str, int], Misses]
+    implementations: tuple[str, ...]  # in the order of every legend
+    sizes: tuple[int, ...]  # message sizes [bytes], ascending
+    misses: Mapping[tuple[str, int], Misses]  # by implementation and size
 
     def of(self, implementation: str, msg_bytes: int) -> Misses | None:
         """Return the misses of a cell, None where it was not counted."""
@@ -101,18 +89,6 @@ def instructions_facts(table: pd.DataFrame) -> list[Facts]:
     """Return the instructions per message, both sides' threads together, with nothing changed.
 
     Of a testbed's first working set, since they hardly depend on where bytes lie.
-
-    Keys
-    ----
-    testbed, implementation, msg_bytes
-        Which cell.
-    user, kernel
-        Instructions [1/message]; a repeated one counts once.
-
-    Parameters
-    ----------
-    table
-        As `copycost.studies.simulated.columns` defines it.
     """
     counted = table[
         (table["status"] == "measured") & (table["side"] == BOTH) & (table["variant"] == PLAIN)

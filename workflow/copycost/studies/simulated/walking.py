@@ -31,15 +31,7 @@ class WalkingCell(SimulatedCell):
 
 
 def walk_all(program: Path, plugin: Path, folder: Path) -> Facts:
-    """Return the facts about all walks, or why there are none: there is no guest, or one fails.
-
-    Parameters
-    ----------
-    program, plugin
-        simulated_walk and simulated_plugin.
-    folder
-        The saved guest.
-    """
+    """Return the facts about all walks, or why there are none: there is no guest, or one fails."""
     made = read_made(folder)
     if made["status"] != "measured":
         return no_walks(made["reason"] or made["status"])

@@ -29,18 +29,10 @@ Known = dict[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """One walk: every round touches each line of a buffer once, always in the same order.
+    """One walk: every round touches each line of a buffer once, always in the same order."""
 
-    Attributes
-    ----------
-    pattern
-        ``strided``, ``random``, or ``copy``: half of the buffer to the other half.
-    n_bytes
-        The buffer [bytes].
-    """
-
-    pattern: str
-    n_bytes: int
+    pattern: str  # ``strided``, ``random``, or ``copy``: half of the buffer to the other half
+    n_bytes: int  # the buffer [bytes]
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -78,27 +70,13 @@ WALKS = tuple(
 
 
 def walk_facts(found: Sequence[tuple[Walk, Mapping[str, Any]]]) -> Facts:
-    """Return how the counts of walks compare with what is known.
-
-    Keys
-    ----
-    n, n_right
-        Walks, and those whose counts are off by no more lines than the program has itself [count].
-    worst_lines
-        The largest difference [count].
-    reason
-        None: see `no_walks`.
-
-    Parameters
-    ----------
-    found
-        Each walk with what the simulation has counted.
-    """
+    """Return how the counts of walks compare with what is known."""
     off = [_off_lines(walk, counted) for walk, counted in found]
     return {
+        # walks, and those whose counts are off by no more lines than the program has itself [count]
         "n": len(off),
         "n_right": sum(lines <= _OWN_LINES for lines in off),
-        "worst_lines": max(off, default=0),
+        "worst_lines": max(off, default=0),  # the largest difference [count]
         "reason": None,
     }
 

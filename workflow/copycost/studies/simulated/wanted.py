@@ -28,12 +28,9 @@ _EVENTS = ("l1d_load_misses", "llc_load_misses")
 def require_wanted(section: Simulated) -> None:
     """Do nothing where counts are to be simulated.
 
-    Raises
-    ------
-    Unavailable
-        If the configuration says `auto`, and it would take long, something of what it takes is
-        missing here, or this host counts the misses of its first and its last level itself, the
-        kernel's too.
+    Raises `Unavailable` if the configuration says `auto`, and it would take long, something of what
+    it takes is missing here, or this host counts the misses of its first and its last level itself,
+    the kernel's too.
     """
     if section.enabled != AUTO:
         return

@@ -42,74 +42,27 @@ SCHEMA_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What the facts are computed from.
-
-    Attributes
-    ----------
-    cells, summary, ratios
-        The tables.
-    host
-        Content of results/host.json.
-    config
-        The configuration in the words of config.yaml, sizes in bytes.
-    memory
-        Content of results/memory.json; None where the memory floor is switched off.
-    round_trips
-        The table of round trips; None where there are none in the config.
-    published
-        What others published of guests: ``data/published/cpu-overhead-tcp.csv``; None to leave it
-        out.
-    guest
-        Content of results/guest.json; None where no cell is in a guest.
-    peers
-        What is known of other machines, by their names; nothing where no cell is over the wire.
-    """
+    """What the facts are computed from."""
 
     cells: pd.DataFrame
     summary: pd.DataFrame
     ratios: pd.DataFrame
-    host: dict[str, Any]
-    config: dict[str, Any]
+    host: dict[str, Any]  # content of results/host.json
+    config: dict[str, Any]  # the configuration in the words of config.yaml, sizes in bytes
+    # content of results/memory.json; None where the memory floor is switched off
     memory: Mapping[str, Any] | None = None
+    # the table of round trips; None where there are none in the config
     round_trips: pd.DataFrame | None = None
+    # what others published of guests: ``data/published/cpu-overhead-tcp.csv``; None to leave it out
     published: pd.DataFrame | None = None
+    # content of results/guest.json; None where no cell is in a guest
     guest: dict[str, Any] | None = None
+    # what is known of other machines, by their names; nothing where no cell is over the wire
     peers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def compute_facts(inputs: Inputs) -> Facts:
-    """Return all facts as plain JSON values: SI units, None for what is missing.
-
-    Keys
-    ----
-    run, host, method, grid, counters, cost
-        What was measured, where and how; see `copycost.analysis.context`.
-    conditions
-        Per condition, in the order of the config: what it is, status, skipped, failed, crossovers,
-        decisions, questions (q1 to q6), quality, ranking.
-    network_card, undisturbed
-        How far the decisions bear; see `copycost.analysis.external_validity`.
-    control
-        What the reference came to against itself; see `copycost.analysis.control`.
-    real_zero_copy
-        Where the kernel really did not copy.
-    modes
-        Repetitions that it takes to see two clusters (`fewest`), and how often the intervals of a
-        ratio hold the truth (`share_held`) where there are some and rounds too few to see them;
-        None where there are enough.
-    memory
-        What memcpy costs.
-    placement
-        What other placements came to beside the usual one.
-    virtual
-        What virtual machines cost.
-    wire
-        What was measured over the network to another machine.
-    round_trips
-        What requests and their replies took.
-    findings
-        Every answer as a record; see `copycost.analysis.findings.Finding`.
-    """
+    """Return all facts as plain JSON values: SI units, None for what is missing."""
     views = views_of(inputs)
     settings = StatisticsSettings(**inputs.config["statistics"])
     memory = memory_facts(inputs.memory, inputs.host.get("cpu", {}).get("caches", {}), settings)
@@ -143,6 +96,8 @@ def compute_facts(inputs: Inputs) -> Facts:
         "undisturbed": undisturbed_facts(conditions.values(), round_trips),
         "control": control_facts(views),
         "real_zero_copy": real_zero_copy,
+        # repetitions that it takes to see two clusters, and how often the intervals of a ratio hold
+        # the truth where there are clusters and rounds too few to see them
         "modes": {"fewest": FEWEST, "share_held": SHARE_HELD.get(run["rounds_max"])},
         "memory": memory,
         "placement": placement_facts(inputs.cells, inputs.round_trips, settings),

@@ -15,15 +15,7 @@ from copycost.studies.round_trips.table import read_curves
 
 
 def draw_rankings(facts: Mapping[str, Any], figures: Sequence[Path]) -> None:
-    """Draw the rankings, each as SVG and CSV side by side.
-
-    Parameters
-    ----------
-    facts
-        Content of facts.json.
-    figures
-        SVG files to write, ``.../{condition}/ranking.svg``.
-    """
+    """Draw the rankings, each as SVG and CSV side by side."""
     for svg in figures:
         save(ranking.draw(facts, svg.parent.name), svg)
 
@@ -37,16 +29,8 @@ def draw_overviews(
 ) -> None:
     """Draw the figures of no single condition, as `draw_rankings` does.
 
-    Parameters
-    ----------
-    facts
-        Content of facts.json.
-    summary, ratios
-        Tables of medians and of comparisons.
-    curves
-        Table of the distributions of round trips; none where nobody asked for any.
-    figures
-        SVG files to write; their names say which.
+    `curves` are the tables of the distributions of round trips; none where nobody asked for any.
+    The files' names say which figure they are.
     """
     for svg in figures:
         if svg.stem == "answer":
