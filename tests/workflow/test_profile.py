@@ -46,7 +46,7 @@ def test_every_cell_has_a_record_with_a_clear_status(profiled: Checkout) -> None
         if record["status"] == "measured":
             sides = record["observed"]["sampling"]["sides"]
             assert sorted(sides) == ["receiver", "reference_receiver", "reference_sender", "sender"]
-            assert run_of(record["undisturbed"])["received_bytes"] > 0
+            assert run_of(record["undisturbed"]).received_bytes > 0
         else:
             assert record["reason"]
             assert record["remedy"]

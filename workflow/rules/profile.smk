@@ -2,8 +2,8 @@
 # disturbs; a chapter of the report where it is enabled.
 #
 #   snakemake --cores 1 profile
+from copycost.studies.profile.columns import SHARE_TABLES
 from copycost.studies.profile.grid import STUDY, profile_cells
-from copycost.studies.profile.table_columns import SHARE_TABLES
 
 PROFILE = chapters.profile_chapter(CONFIG)
 # For rules that use function shares: nothing where the configuration does not ask for them.

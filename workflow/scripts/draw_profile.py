@@ -4,7 +4,7 @@ from pathlib import Path
 
 from copycost.snakefile.parts import make_part
 from copycost.studies.profile.facts import load_lists
-from copycost.studies.profile.plots import draw_all
+from copycost.studies.profile.flame import draw_all
 from copycost.studies.profile.tables import read_repetitions
 
 

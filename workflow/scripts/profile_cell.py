@@ -10,8 +10,8 @@ from copycost.snakefile.progress import count_in, pace_of_profile, say
 from copycost.snakefile.results import line_of
 from copycost.snakefile.tasks import task_of
 from copycost.studies.profile.folded import write_folded
-from copycost.studies.profile.record import profile_of
 from copycost.studies.profile.repetition import profile_repetition
+from copycost.studies.profile.runs import runs_of
 
 log_to_file(snakemake.log[0])
 output, params = snakemake.output, snakemake.params
@@ -25,6 +25,6 @@ def profile() -> Record:
     return profiled.record
 
 
-record = measure_usable(Path(output.record), profile, profile_of, REPETITIONS)
+record = measure_usable(Path(output.record), profile, runs_of, REPETITIONS)
 pace = pace_of_profile(task.cell.implementation, params.reference)
 say(count_in(line_of(record), pace, params.settings))

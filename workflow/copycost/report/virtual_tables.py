@@ -34,7 +34,7 @@ def part_shares(parts: Iterable[Facts]) -> str:
 def work(cells: Iterable[Facts]) -> Table:
     """Return what guests' and hypervisors' CPU time went to, a row per profiled cell and party.
 
-    The cells are those of the profile's facts, see `copycost.studies.profile.hypervisor_breakdown`.
+    The cells are those of the profile's facts, see `copycost.studies.profile.cell_facts`.
     """
     columns = [Column("Cell"), Column("Party")]
     columns += [Column(title, "right") for title in _WORK.values()]

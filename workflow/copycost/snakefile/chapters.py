@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from copycost.config import cpu_budget, datagrams, simulated
 from copycost.config.config import Config
 from copycost.errors import Unavailable
-from copycost.studies.profile.grid import cell_keys
-from copycost.studies.profile.names import figure_names
+from copycost.studies.profile.grid import cell_keys, figure_names
 from copycost.studies.simulated.wanted import require_wanted
 
 

@@ -22,9 +22,8 @@ from copycost.records.aside import reason_of
 from copycost.records.files import write_whole
 from copycost.records.reading import REPETITIONS, UNUSABLE, Readable
 from copycost.studies.memory.record import MEMORY
-from copycost.studies.profile.folded import read_folded
+from copycost.studies.profile.folded import folded_path, read_folded
 from copycost.studies.profile.grid import STUDY as PROFILE
-from copycost.studies.profile.record import folded_path
 from copycost.studies.simulated.reading import SIMULATED
 
 MEMORY_PATH = "results/memory.json"

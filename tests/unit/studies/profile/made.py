@@ -1,6 +1,5 @@
 """Profiles made by hand: records and stacks of which every share is known."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,10 +8,8 @@ from typing import Any
 from copycost.config.config import Config
 from copycost.config.profile import Profile
 from copycost.config.sources import usual_tree
-from copycost.perf.stacks import Stacks
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.facts import load_lists, profile_facts
-from copycost.studies.profile.record import ProfileRecord
 from copycost.studies.profile.runs import Run
 from copycost.studies.profile.shares import shares_of
 from copycost.studies.profile.tables import Repetition
@@ -207,83 +204,55 @@ class Cell:
 
 def _run(cell: Cell, rep: int, faster: float) -> Run:
     scale = cell.wobble[rep - 1]
-    return {
-        "started_at": "2026-01-05T10:00:00+00:00",
-        "window_s": 1.0,
-        "received_bytes": round(cell.gigabytes * 1e9 * faster),
-        "sides": {
-            side: {"cpu_ns": cell.cpu_s[side] * 1e9 * scale, "cpu_source": "task_clock"}
-            for side in cell.stacks
-        },
-        "copied_share": cell.copied_share,
-        "accelerator": cell.accelerator,
-        "warnings": [],
-    }
+    return Run(
+        1.0,
+        round(cell.gigabytes * 1e9 * faster),
+        {side: cell.cpu_s[side] * 1e9 * scale for side in cell.stacks},
+        cell.copied_share,
+        cell.accelerator,
+    )
 
 
-def _record(cell: Cell, rep: int) -> tuple[ProfileRecord, dict[str, Stacks]]:
-    measured = cell.status == "measured"
+def _repetition(cell: Cell, rep: int) -> Repetition:
+    names = ("testbed", "implementation", "msg_bytes", "n_threads", "working_set")
+    key = {name: getattr(cell, name) for name in names}
     record: Any = {
         "study": "profile",
-        "cell": {
-            "testbed": cell.testbed,
-            "implementation": cell.implementation,
-            "msg_bytes": cell.msg_bytes,
-            "n_threads": cell.n_threads,
-            "working_set": cell.working_set,
-            "receiver": "recv",
-            "placement": "apart",
-            "rep": rep,
-        },
+        "cell": {**key, "receiver": "recv", "placement": "apart", "rep": rep},
         "status": cell.status,
         "reason": cell.reason,
         "remedy": cell.remedy,
-        "host_digest": "0" * 64,
-        "boot_id": "made",
-        "sampling": None,
-        "sampled": None,
-        "plain": None,
     }
-    if not measured:
-        return record, {}
+    if cell.status != "measured":
+        return Repetition(record, None, None, {}, {})
     stacks = {}
     sampled = cell.later if cell.later is not None and rep > 1 else cell.stacks
     for side, shares in sampled.items():
-        period = round(cell.cpu_s[side] * 1e9 * cell.wobble[rep - 1] / _SAMPLES)
-        total = sum(shares.values())
-        stacks[side] = Stacks(
-            Counter({name: period * _SAMPLES * n // total for name, n in shares.items()}),
-            _SAMPLES,
-        )
-    record["sampling"] = {
-        "event": "cpu-clock" if cell.source == "timer" else "cycles",
-        "source": cell.source,
-        "frequency_hz": 3999,
-        "call_graph": "fp",
-        "perf_version": "6.1",
-        "lost": cell.lost,
-        "truncated": cell.truncated,
-        "sides": {
-            side: {"samples": one.samples, "weight": one.weight} for side, one in stacks.items()
-        },
+        weight = round(cell.cpu_s[side] * 1e9 * cell.wobble[rep - 1] / _SAMPLES) * _SAMPLES
+        stacks[side] = {
+            tuple(stack.split(";")): weight * share // sum(shares.values())
+            for stack, share in shares.items()
+        }
+    record["observed"] = {
+        "sampling": {
+            "source": cell.source,
+            "frequency_hz": 3999,
+            "lost": cell.lost,
+            "truncated": cell.truncated,
+            "sides": {
+                side: {"samples": _SAMPLES, "weight": sum(one.values())}
+                for side, one in stacks.items()
+            },
+        }
     }
-    record["sampled"] = _run(cell, rep, 1.0)
-    record["plain"] = _run(cell, rep, cell.overhead[rep - 1])
-    return record, stacks
+    shares_by_side = {side: shares_of(one, side, LISTS) for side, one in stacks.items()}
+    runs = _run(cell, rep, 1.0), _run(cell, rep, cell.overhead[rep - 1])
+    return Repetition(record, *runs, stacks, shares_by_side)
 
 
 def repetitions_of(cells: Sequence[Cell]) -> list[Repetition]:
     """Return the repetitions of a made run."""
-    found = []
-    for cell in cells:
-        for rep in range(1, cell.repetitions + 1):
-            record, sampled = _record(cell, rep)
-            stacks = {
-                side: {tuple(stack.split(";")): weight for stack, weight in one.weights.items()}
-                for side, one in sampled.items()
-            }
-            shares = {side: shares_of(one, side, LISTS) for side, one in stacks.items()}
-            found.append(Repetition(record, stacks, shares))
+    found = [_repetition(cell, rep) for cell in cells for rep in range(1, cell.repetitions + 1)]
     return sorted(found, key=lambda one: (one.key, one.record["cell"]["rep"]))
 
 

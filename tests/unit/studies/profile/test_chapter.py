@@ -30,8 +30,7 @@ from unit.studies.profile.made import (
 from copycost.report import profile_tables
 from copycost.report.virtual_tables import work
 from copycost.studies.profile.facts import verdicts
-from copycost.studies.profile.grid import cell_keys
-from copycost.studies.profile.names import figure_names
+from copycost.studies.profile.grid import cell_keys, figure_names
 
 TEXTS = GOLDEN / "profile"
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from unit.studies.profile.made import config
 
 from copycost.config.cells import RAW_ROOT
-from copycost.studies.profile.changes import changes
+from copycost.studies.profile.differences import changes
 from copycost.studies.profile.grid import cell_keys, profile_cells
 
 

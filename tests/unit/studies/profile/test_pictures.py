@@ -18,11 +18,16 @@ from unit.studies.profile.made import (
     repetitions_of,
 )
 
-from copycost.studies.profile.flame import WIDTH, build_tree, fitting, flame_graph, lay_out
+from copycost.studies.profile.flame import (
+    WIDTH,
+    build_tree,
+    draw_all,
+    fitting,
+    flame_graph,
+    lay_out,
+)
 from copycost.studies.profile.functions import Stack
-from copycost.studies.profile.grid import cell_keys
-from copycost.studies.profile.names import figure_names
-from copycost.studies.profile.plots import draw_all
+from copycost.studies.profile.grid import cell_keys, figure_names
 
 GRID = config(implementations=("two_copy", "zero_copy", "one_copy"))
 SVG = "{http://www.w3.org/2000/svg}"

@@ -1,21 +1,19 @@
 """What is no profile is refused."""
 
-from collections import Counter
-from typing import Literal
+from typing import Any
 
 import pytest
 
 from copycost.measure.drivers.protocol import NoMeasurement
 from copycost.perf.stacks import UNKNOWN, Stacks
-from copycost.studies.profile.record import Sampling
 from copycost.studies.profile.repetition import require_samples, require_stacks
 from copycost.studies.profile.runs import Run
 
 
 def test_a_profile_whose_call_stacks_perf_discarded_is_refused() -> None:
-    known = Stacks(Counter({"main;send;tcp_sendmsg_[k]": 90, UNKNOWN: 10}), samples=100)
+    known = Stacks({"main;send;tcp_sendmsg_[k]": 90, UNKNOWN: 10}, samples=100)
     require_stacks({"sender": known, "receiver": Stacks()})
-    discarded = Stacks(Counter({"main;send;tcp_sendmsg_[k]": 2, UNKNOWN: 98}), samples=100)
+    discarded = Stacks({"main;send;tcp_sendmsg_[k]": 2, UNKNOWN: 98}, samples=100)
     with pytest.raises(
         NoMeasurement, match=r"call stacks of 98% of the sender's samples"
     ) as refused:
@@ -23,30 +21,15 @@ def test_a_profile_whose_call_stacks_perf_discarded_is_refused() -> None:
     assert "-fno-omit-frame-pointer" in refused.value.verdict.remedy
 
 
-def sampled(
-    source: Literal["hardware", "timer"], samples: int, cpu_s: float
-) -> tuple[Sampling, Run]:
+def sampled(source: str, samples: int, cpu_s: float) -> tuple[dict[str, Any], Run]:
     """Return what was sampled at 1000 Hz of a sender with so much CPU time."""
-    sampling: Sampling = {
+    sampling = {
         "event": "cpu-clock" if source == "timer" else "cycles",
         "source": source,
         "frequency_hz": 1000,
-        "call_graph": "fp",
-        "perf_version": "6.1",
-        "lost": 0,
-        "truncated": False,
         "sides": {"sender": {"samples": samples, "weight": samples}},
     }
-    run: Run = {
-        "started_at": "",
-        "window_s": 1.0,
-        "received_bytes": 1,
-        "sides": {"sender": {"cpu_ns": cpu_s * 1e9, "cpu_source": "task_clock"}},
-        "copied_share": None,
-        "accelerator": None,
-        "warnings": [],
-    }
-    return sampling, run
+    return sampling, Run(1.0, 1, {"sender": cpu_s * 1e9}, None, None)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +37,7 @@ def sampled(
     [("timer", 520, 1.0), ("hardware", 120, 1.0), ("timer", 0, 0.001)],
 )
 def test_a_profile_of_most_of_the_window_or_of_a_sleeping_side_is_taken(
-    source: Literal["hardware", "timer"], samples: int, cpu_s: float
+    source: str, samples: int, cpu_s: float
 ) -> None:
     require_samples(*sampled(source, samples, cpu_s))
 
@@ -64,7 +47,7 @@ def test_a_profile_of_most_of_the_window_or_of_a_sleeping_side_is_taken(
     [("timer", 300, "fewer threads"), ("hardware", 80, "set profile.event to cpu_clock")],
 )
 def test_a_profile_of_a_part_of_the_window_is_refused(
-    source: Literal["hardware", "timer"], samples: int, remedy: str
+    source: str, samples: int, remedy: str
 ) -> None:
     with pytest.raises(NoMeasurement, match="should have given 1000") as refused:
         require_samples(*sampled(source, samples, 1.0))

@@ -23,11 +23,10 @@ from unit.studies.profile.made import (
 from copycost.errors import ParseError
 from copycost.perf.stacks import Stacks
 from copycost.records.table import read_table, write_table
-from copycost.studies.profile.columns import SHARES
-from copycost.studies.profile.difference_facts import rounds_of
+from copycost.studies.profile.columns import KEY, QUANTITIES, SHARE_TABLES, SHARES
+from copycost.studies.profile.differences import rounds_of
 from copycost.studies.profile.facts import profile_facts
 from copycost.studies.profile.folded import read_folded, write_folded
-from copycost.studies.profile.table_columns import KEY, QUANTITIES, SHARE_TABLES
 from copycost.studies.profile.tables import share_table
 
 CELLS = [

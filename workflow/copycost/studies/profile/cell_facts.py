@@ -4,36 +4,43 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from copycost.analysis.json_values import plain
 from copycost.analysis.metrics import copied_label
 from copycost.config.conditions import Condition
 from copycost.config.testbeds import guests_on
+from copycost.hosts.parties import is_hypervisor
 from copycost.hosts.side import SIDES
 from copycost.stats.estimates import estimate
-from copycost.stats.settings import StatisticsSettings
+from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.studies.profile.functions import UNCATEGORISED, Stack, plain_name
-from copycost.studies.profile.grid import CellKey
-from copycost.studies.profile.hypervisor_breakdown import work_facts
-from copycost.studies.profile.names import flame_figure, parties_on, slug_of
+from copycost.studies.profile.grid import CellKey, flame_figure, parties_on, slug_of
 from copycost.studies.profile.shares import Lists, Share
 from copycost.studies.profile.tables import Repetition
 from copycost.studies.profile.way import tap_copy, way_facts
+
+REST = "rest"
+KINDS = ("copies", "exits", "events", "emulator", REST)
+"""Sums over categories, so that they are the same for every cell."""
+
+_KIND_OF = {
+    "user_copy": "copies",
+    "copy": "copies",
+    "deferred_copy": "copies",
+    "hypervisor_copy": "copies",
+    "kvm": "exits",
+    "events": "events",
+    "scheduling": "events",
+    "emulator": "emulator",
+}
 
 
 def cell_facts(
     key: CellKey, cell: Sequence[Repetition], lists: Lists, settings: StatisticsSettings
 ) -> dict[str, Any]:
     """Return what is known of a cell from its measured repetitions (at least one)."""
-    runs = [one.record["sampled"] for one in cell]
-    rates = [run["received_bytes"] * 8 / run["window_s"] for run in runs if run]
-    found = {
-        side: {
-            **_side(side, cell, lists, settings),
-            "figure": flame_figure(slug_of(key), side),
-        }
-        for side in parties_on(key.testbed)
-        if any(side in one.shares for one in cell)
-    }
-    in_guests = guests_on(key.testbed) > 0
+    rates = [one.run.received_bytes * 8 / one.run.window_s for one in cell]
     way = way_facts(cell, lists.data_path, settings)
     return {
         "slug": slug_of(key),
@@ -45,8 +52,15 @@ def cell_facts(
         "accelerator": accelerator_of(cell),
         "way": way,
         "tap_copy": tap_copy(way),
-        "work": work_facts(cell) if in_guests else None,
-        "sides": found,
+        "work": work_facts(cell) if guests_on(key.testbed) else None,
+        "sides": {
+            side: {
+                **_side(side, cell, lists, settings),
+                "figure": flame_figure(slug_of(key), side),
+            }
+            for side in parties_on(key.testbed)
+            if any(side in one.shares for one in cell)
+        },
     }
 
 
@@ -57,15 +71,13 @@ def category_shares(side: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 def copied_share(cell: Sequence[Repetition]) -> dict[str, float] | None:
     """Return which share of the zero-copy sends the kernel copied after all, None without any."""
-    runs = [one.record["sampled"] for one in cell]
-    copied = [run["copied_share"] for run in runs if run and run["copied_share"] is not None]
+    copied = [one.run.copied_share for one in cell if one.run.copied_share is not None]
     return {"low": min(copied), "high": max(copied)} if copied else None
 
 
 def accelerator_of(cell: Sequence[Repetition]) -> str | None:
     """Return what ran the guests of a cell (kvm, tcg), None where there were none."""
-    runs = [one.record["sampled"] for one in cell]
-    return next((run["accelerator"] for run in runs if run), None)
+    return next((one.run.accelerator for one in cell), None)
 
 
 def labels_of(cells: Mapping[str, Sequence[Repetition]]) -> dict[str, str]:
@@ -126,3 +138,54 @@ def _share_through(stacks: Mapping[Stack, int], names: Collection[str]) -> float
         if any(plain_name(frame) in names for frame in stack)
     )
     return through / sum(stacks.values())
+
+
+def work_facts(cell: Sequence[Repetition]) -> dict[str, Any]:
+    """Return what the CPU time of a cell in guests went to, medians of its repetitions."""
+
+    def costs(one: Repetition, party: str) -> FloatArray:
+        """Return what a party spent on each of `KINDS` [ns per KiB]."""
+        sums = dict.fromkeys(KINDS, 0.0)
+        for name, share in one.shares[party].categories.items():
+            sums[_KIND_OF.get(name, REST)] += share.own
+        return np.array([*sums.values()]) * one.ns_per_kib(party)
+
+    def medians(rows: Sequence[FloatArray]) -> dict[str, float]:
+        return dict(zip(KINDS, np.median(rows, axis=0), strict=True))
+
+    by_party = {
+        party: [costs(one, party) for one in cell if party in one.shares]
+        for party in parties_on(cell[0].key.testbed)
+    }
+    outside = [
+        np.sum([costs(one, party) for party in one.shares if is_hypervisor(party)], axis=0)
+        for one in cell
+    ]
+    shares = [of / np.sum(of) for of in outside if np.sum(of) > 0.0]
+    found = {
+        # CPU time by `KINDS` [ns per KiB received]; None where nothing was received
+        "parties": {party: medians(rows) for party, rows in by_party.items() if rows},
+        # shares of the CPU time of all hypervisors together (0 to 1) by `KINDS`
+        "outside": medians(shares) if shares else None,
+    }
+    return dict(plain(found))
+
+
+def work_outside(cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return from where to where the shares of hypervisors' work go, by condition."""
+    known = [cell for cell in cells if cell["work"] and cell["work"]["outside"]]
+    found = []
+    for condition in dict.fromkeys(cell["condition"] for cell in known):
+        here = [cell for cell in known if cell["condition"] == condition]
+        shares = {kind: [cell["work"]["outside"][kind] for cell in here] for kind in KINDS}
+        found.append(
+            {
+                # where, and what ran the guests
+                "condition": condition,
+                "accelerator": here[0]["accelerator"],
+                "n": len(here),  # cells that are known
+                # by `KINDS`: low and high, over the cells
+                "shares": {kind: {"low": min(of), "high": max(of)} for kind, of in shares.items()},
+            }
+        )
+    return found

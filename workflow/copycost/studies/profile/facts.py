@@ -1,22 +1,23 @@
 """Everything that the chapter on function chains says, as plain values."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from copycost.analysis.json_values import Facts
 from copycost.config.profile import Profile
 from copycost.hosts.parties import is_inside, is_rest
 from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.profile.cell_facts import cell_facts
+from copycost.studies.profile.cell_facts import cell_facts, work_outside
 from copycost.studies.profile.chain_facts import chain_facts, published_chains, read_published
-from copycost.studies.profile.difference_facts import difference_facts, rounds_of
+from copycost.studies.profile.differences import difference_facts, rounds_of
 from copycost.studies.profile.functions import load_categories
-from copycost.studies.profile.hypervisor_breakdown import work_outside
-from copycost.studies.profile.names import pairs_of
+from copycost.studies.profile.grid import pairs_of
 from copycost.studies.profile.paths import load_chain_names, load_data_path
 from copycost.studies.profile.shares import Lists
 from copycost.studies.profile.tables import Repetition, by_cell
@@ -51,7 +52,7 @@ def profile_facts(
     lists: Lists,
     data: Path,
     settings: StatisticsSettings,
-) -> dict[str, Any]:
+) -> Facts:
     """Return the facts of the study.
 
     `repetitions` are all, also those without a measurement; `data` is the folder of that name.
@@ -64,7 +65,7 @@ def profile_facts(
         for pair in pairs_of(cells, profile.differences)
     )
     changed = [one for one in differences if one is not None]
-    measured = [one for one in repetitions if one.record["status"] == "measured"]
+    measured = [one for one in repetitions if one.sampled]
     found = [cell_facts(key, cell, lists, settings) for key, cell in cells.items()]
     loads = _loads(found, changed)
     return {
@@ -88,27 +89,38 @@ def profile_facts(
     }
 
 
-def _tracing(cells: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+def _parties(cells: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], Facts]]:
+    """Yield what each party did, and what the text names it by.
+
+    Without what else is in a guest, which is the sampling itself.
+    """
+    for cell in cells:
+        for name, side in cell["sides"].items():
+            if not is_rest(name):
+                yield side, {"side": name, **{part: cell[part] for part in _NAMING}}
+
+
+def _tracing(cells: Sequence[Mapping[str, Any]]) -> Facts | None:
     """Return where others that watch this host take most, None if they take hardly anything."""
     found = [
-        {
-            "share": entry["own"]["share"]["median"],
-            "side": name,
-            **{part: cell[part] for part in _NAMING},
-        }
-        for cell in cells
-        for name, side in cell["sides"].items()
+        {"share": entry["own"]["share"]["median"], **naming}
+        for side, naming in _parties(cells)
         for entry in side["categories"]
-        # what else is in a guest is the sampling itself
-        if entry["name"] == "tracing" and not is_rest(name)
+        if entry["name"] == "tracing"
     ]
     most = max(found, key=lambda one: float(one["share"]), default=None)
     return most if most is not None and most["share"] >= _NOTABLE_TRACING else None
 
 
+def _uncategorised(cells: Sequence[Mapping[str, Any]]) -> Facts | None:
+    """Return the largest share of a repetition's side that no list of functions knows."""
+    sides = [{"share": side["uncategorised"], **naming} for side, naming in _parties(cells)]
+    return max(sides, key=lambda one: float(one["share"]), default=None)
+
+
 def _loads(
     cells: Sequence[Mapping[str, Any]], differences: Sequence[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
+) -> list[Facts]:
     """Return the loads that were profiled, each with its cells; first those that are compared."""
     compared = {slug for one in differences for slug in one["cells"]}
     loads: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
@@ -120,14 +132,14 @@ def _loads(
     ]
 
 
-def verdicts(differences: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def verdicts(differences: Sequence[Mapping[str, Any]]) -> list[Facts]:
     """Return what all differences between the same two implementations have in common.
 
     In `n_more` and `n_less` of them the second takes more CPU time, and less, without sampling
     where that was measured; the rest is open. `grew` and `shrank` are the kind of work that grew
     (shrank) most in most of them, and in how many.
     """
-    found: list[dict[str, Any]] = []
+    found: list[Facts] = []
     for before, after in dict.fromkeys((one["before"], one["after"]) for one in differences):
         these = [one for one in differences if (one["before"], one["after"]) == (before, after)]
         accounts = [one["account"] for one in these]
@@ -146,7 +158,7 @@ def verdicts(differences: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def _most(differences: Iterable[Mapping[str, Any]], group: str) -> dict[str, Any] | None:
+def _most(differences: Iterable[Mapping[str, Any]], group: str) -> Facts | None:
     largest = [
         next((part["title"] for part in one["account"]["parts"] if part["group"] == group), None)
         for one in differences
@@ -158,23 +170,22 @@ def _most(differences: Iterable[Mapping[str, Any]], group: str) -> dict[str, Any
     return {"title": title, "n": titles.count(title)}
 
 
-def _losses(repetitions: Iterable[Repetition]) -> list[dict[str, Any]]:
+def _losses(repetitions: Iterable[Repetition]) -> list[Facts]:
     """Return why repetitions were not measured, each reason once."""
-    counts: dict[tuple[str, str, str], int] = {}
-    for one in repetitions:
-        record = one.record
-        if record["status"] != "measured":
-            key = (record["status"], record["reason"] or "", record["remedy"] or "")
-            counts[key] = counts.get(key, 0) + 1
+    counts = Counter(
+        (one.record["status"], one.record["reason"] or "", one.record["remedy"] or "")
+        for one in repetitions
+        if one.record["status"] != "measured"
+    )
     return [
         {"status": status, "reason": reason, "remedy": remedy, "n": n}
         for (status, reason, remedy), n in counts.items()
     ]
 
 
-def _sampling(measured: Sequence[Repetition]) -> dict[str, Any] | None:
+def _sampling(measured: Sequence[Repetition]) -> Facts | None:
     """Return how it was sampled, and how complete that is."""
-    all_of_them = [one.record["sampling"] for one in measured if one.record["sampling"]]
+    all_of_them = [one.record["observed"]["sampling"] for one in measured]
     if not all_of_them:
         return None
     sources = {one["source"] for one in all_of_them}
@@ -202,29 +213,29 @@ def _timer_agreement(measured: Sequence[Repetition], *, inside: bool) -> dict[st
     """
     ratios = []
     for one in measured:
-        sampling, run = one.record["sampling"], one.record["sampled"]
-        if sampling is None or run is None or sampling["source"] != "timer":
+        sampling, cpu_ns = one.record["observed"]["sampling"], one.run.cpu_ns
+        if sampling["source"] != "timer":
             continue
         ratios += [
-            side["weight"] / run["sides"][name]["cpu_ns"]
+            side["weight"] / cpu_ns[name]
             for name, side in sampling["sides"].items()
             if not is_rest(name)
             and is_inside(name, sampling["sides"]) == inside
-            and run["sides"][name]["cpu_ns"] > 0
+            and cpu_ns[name] > 0
         ]
     if not ratios:
         return None
     return {"median": float(np.median(ratios)), "least": min(ratios), "most": max(ratios)}
 
 
-def _overhead(measured: Sequence[Repetition], confidence: float) -> dict[str, Any] | None:
+def _overhead(measured: Sequence[Repetition], confidence: float) -> Facts | None:
     """Return throughput while sampled over throughput right before or after without sampling."""
     logs = []
     for one in measured:
-        sampled, plain = one.record["sampled"], one.record["plain"]
-        if sampled and plain and sampled["received_bytes"] and plain["received_bytes"]:
-            rates = [run["received_bytes"] / run["window_s"] for run in (sampled, plain)]
-            logs.append(math.log(rates[0] / rates[1]))
+        runs = [run for run in (one.sampled, one.plain) if run and run.received_bytes]
+        if len(runs) == 2:
+            sampled, plain = (run.received_bytes / run.window_s for run in runs)
+            logs.append(math.log(sampled / plain))
     ratio = paired_ratio(np.array(logs), confidence)
     if not ratio.n_pairs:
         return None
@@ -234,16 +245,3 @@ def _overhead(measured: Sequence[Repetition], confidence: float) -> dict[str, An
         "low": ratio.low if ratio.n_pairs > 1 else None,
         "high": ratio.high if ratio.n_pairs > 1 else None,
     }
-
-
-def _uncategorised(cells: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Return the largest share of a repetition's side that no list of functions knows."""
-    sides = [
-        {"share": side["uncategorised"], "side": name, **{part: cell[part] for part in _NAMING}}
-        for cell in cells
-        for name, side in cell["sides"].items()
-        if not is_rest(name)
-    ]  # fmt: skip
-    if not sides:
-        return None
-    return max(sides, key=lambda one: float(one["share"]))

@@ -15,8 +15,6 @@ from copycost.errors import ParseError
 from copycost.perf.stacks import Stacks
 from copycost.records.files import write_bytes_whole
 
-SUFFIX = ".folded.gz"
-
 
 def write_folded(sides: Mapping[str, Stacks], path: Path) -> None:
     """Write the stacks of all sides, the heaviest first, all of them or nothing.
@@ -52,3 +50,8 @@ def read_folded(path: Path) -> dict[str, dict[tuple[str, ...], int]]:
             )
         sides.setdefault(side, {})[tuple(frames)] = int(weight)
     return sides
+
+
+def folded_path(record: Path) -> Path:
+    """Return the path of the folded stacks that belong to a record."""
+    return record.with_name(f"{record.name.removesuffix('.json')}.folded.gz")

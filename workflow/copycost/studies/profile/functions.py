@@ -1,11 +1,11 @@
 """What functions do, by the lists of data/functions, which hold all the names of a function."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
@@ -24,6 +24,7 @@ UNCATEGORISED = "uncategorised"
 # what `transparent` says of functions that copy and set memory
 _MOVES_MEMORY = "memory of the kernel itself copied or set"
 
+_Made = TypeVar("_Made")
 Stack = tuple[str, ...]
 """Names of frames, outermost first, with their marks."""
 
@@ -150,8 +151,13 @@ def _meanings(rows: Sequence[Mapping[str, Any]], key: str) -> list[tuple[str, st
 
 def load_categories(folder: Path) -> Categories:
     """Return the categories that a folder (data/functions) describes."""
-    path = folder / "categories.yaml"
+    path, form = folder / "categories.yaml", "lists of functions by category"
+    return load_lists_of(path, lambda tree: Categories(tree, str(path)), form)
+
+
+def load_lists_of(path: Path, make: Callable[[Any], _Made], form: str) -> _Made:
+    """Return what is made of a file of lists, or raise `DataError`, which says its form."""
     try:
-        return Categories(yaml.safe_load(path.read_text(encoding="utf-8")), str(path))
+        return make(yaml.safe_load(path.read_text(encoding="utf-8")))
     except (KeyError, TypeError, yaml.YAMLError) as error:
-        raise DataError(f"{path}: {error!r}; expected lists of functions by category") from error
+        raise DataError(f"{path}: {error!r}; expected {form}") from error

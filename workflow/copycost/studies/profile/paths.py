@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
-
 from copycost.errors import DataError
 from copycost.hosts.parties import is_hypervisor, side_near
 from copycost.hosts.side import SIDES
@@ -15,6 +13,7 @@ from copycost.studies.profile.functions import (
     Names,
     Stack,
     in_kernel,
+    load_lists_of,
     mark_of,
     plain_name,
 )
@@ -25,6 +24,7 @@ ELSEWHERE = "elsewhere"
 """The box of what is on none of the boxes' ways: interrupts of others, say."""
 
 _HYPERVISOR = "hypervisor"
+_FORM = "the form that its head describes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,44 +129,22 @@ class ChainNames:
 def load_data_path(folder: Path) -> DataPath:
     """Return the boxes that a folder (data/functions) describes."""
     path = folder / "data_path.yaml"
-    with _Explained(path):
-        return DataPath(_tree(path)["boxes"], str(path))
+    return load_lists_of(path, lambda tree: DataPath(tree["boxes"], str(path)), _FORM)
 
 
 def load_chain_names(folder: Path) -> ChainNames:
     """Return the names of published functions that a folder (data/functions) describes."""
-    path = folder / "chains.yaml"
-    with _Explained(path):
-        tree = _tree(path)
-        functions = tree["functions"]
+
+    def made_of(tree: Mapping[str, Any]) -> ChainNames:
         return ChainNames(
-            {name: frozenset(row["names"]) for name, row in functions.items()},
+            {name: frozenset(row["names"]) for name, row in tree["functions"].items()},
             tree["source"],
             tree["scenarios"],
             tree["sides"],
             {side: frozenset(found) for side, found in tree["acknowledging"].items()},
         )
 
-
-def _tree(path: Path) -> Any:  # noqa: ANN401 - whatever the file holds
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
-
-
-class _Explained:
-    """Turn errors of form into one sentence about the file."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        """Do nothing yet."""
-
-    def __exit__(self, kind: object, error: BaseException | None, at: object) -> None:
-        """Explain what went wrong."""
-        if isinstance(error, KeyError | TypeError | yaml.YAMLError):
-            raise DataError(
-                f"{self._path}: {error!r}; expected the form that its head describes"
-            ) from error
+    return load_lists_of(folder / "chains.yaml", made_of, _FORM)
 
 
 def _box(row: Mapping[str, Any]) -> Box:

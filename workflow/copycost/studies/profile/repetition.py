@@ -90,7 +90,10 @@ def profile_repetition(task: Task, event: EventChoice, frequency_hz: int) -> Pro
         other = plain or run()
         run_of(other)
     except NoMeasurement as error:
-        _conclude(record, error.verdict)
+        why = error.verdict
+        record["status"], record["reason"], record["remedy"] = why.status, why.reason, why.remedy
+        record["driver"], record["window"], record["observed"] = None, None, {}
+        _log.warning("%s: %s", why.status, why.reason)
         return Profiled(record, {})
     record["undisturbed"] = other
     return Profiled(record, sampler.stacks)
@@ -121,7 +124,7 @@ def require_samples(sampling: Mapping[str, Any], run: Run) -> None:
     for side, sampled in sampling["sides"].items():
         if is_rest(side):
             continue  # what its kernel calls busy is counted in ticks
-        expected = run["sides"][side]["cpu_ns"] / 1e9 * sampling["frequency_hz"]
+        expected = run.cpu_ns[side] / 1e9 * sampling["frequency_hz"]
         inside = is_inside(side, sampling["sides"])
         fewest = _FEWEST_SHARE_IN_GUESTS if inside else _FEWEST_SHARE[source]
         too_few = sampled["samples"] < fewest * expected
@@ -146,9 +149,3 @@ def require_stacks(sides: Mapping[str, Stacks]) -> None:
             reason = f"perf could not tell the call stacks of {whose}"
             remedy = "build what is profiled with frame pointers (-fno-omit-frame-pointer)"
             raise NoMeasurement(Verdict("failed", reason, remedy))
-
-
-def _conclude(record: Record, why: Verdict) -> None:
-    record["status"], record["reason"], record["remedy"] = why.status, why.reason, why.remedy
-    record["driver"], record["window"], record["observed"] = None, None, {}
-    _log.warning("%s: %s", why.status, why.reason)

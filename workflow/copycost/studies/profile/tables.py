@@ -16,13 +16,12 @@ from copycost.records.reading import read_all
 from copycost.records.record import Record, cell_of
 from copycost.stats.estimates import intervals
 from copycost.stats.settings import FloatArray, StatisticsSettings
-from copycost.studies.profile.folded import read_folded
+from copycost.studies.profile.columns import KEY, LEAST_SHARE, QUANTITIES, SHARE_TABLES
+from copycost.studies.profile.folded import folded_path, read_folded
 from copycost.studies.profile.functions import Stack, plain_name
 from copycost.studies.profile.grid import CellKey
-from copycost.studies.profile.record import ProfileRecord, folded_path, profile_of
-from copycost.studies.profile.runs import of_reference
+from copycost.studies.profile.runs import Run, of_reference, runs_of
 from copycost.studies.profile.shares import Lists, Share, SideShares, shares_of
-from copycost.studies.profile.table_columns import KEY, LEAST_SHARE, QUANTITIES, SHARE_TABLES
 
 KIB = 1024.0
 
@@ -31,7 +30,9 @@ KIB = 1024.0
 class Repetition:
     """One profiled repetition: its record, and per side what its stacks add up to."""
 
-    record: ProfileRecord
+    record: Record
+    sampled: Run | None  # None unless measured
+    plain: Run | None  # the same without sampling, right before or after it
     stacks: dict[str, dict[Stack, int]]  # weight by stack, by side; empty unless measured
     shares: dict[str, SideShares]  # by side
     # the reference's own, which took turns with it; None where it ran alone
@@ -43,28 +44,19 @@ class Repetition:
         return CellKey.of(cell_of(self.record))
 
     @property
-    def received_bytes(self) -> int:
-        """Bytes received in the window of the sampled run."""
-        run = self.record["sampled"]
-        assert run is not None
-        return run["received_bytes"]
+    def run(self) -> Run:
+        """The sampled run of a repetition that was measured."""
+        assert self.sampled is not None
+        return self.sampled
 
     def cpus(self, side: str) -> float:
         """CPUs that a side used in the window of the sampled run (1: one CPU, all of the time)."""
-        run = self.record["sampled"]
-        assert run is not None
-        return run["sides"][side]["cpu_ns"] / (run["window_s"] * 1e9)
-
-    def cpu_percent(self, side: str) -> float:
-        """CPU use of a side in percent of one CPU."""
-        return 100.0 * self.cpus(side)
+        return self.run.cpu_ns[side] / (self.run.window_s * 1e9)
 
     def ns_per_kib(self, side: str) -> float:
         """CPU time of a side per KiB received in the sampled run [ns]; NaN if nothing arrived."""
-        run = self.record["sampled"]
-        assert run is not None
-        received_kib = self.received_bytes / KIB
-        return run["sides"][side]["cpu_ns"] / received_kib if received_kib else float("nan")
+        received_kib = self.run.received_bytes / KIB
+        return self.run.cpu_ns[side] / received_kib if received_kib else math.nan
 
 
 def read_repetitions(records: Iterable[Path], lists: Lists) -> list[Repetition]:
@@ -83,7 +75,8 @@ def read_repetitions(records: Iterable[Path], lists: Lists) -> list[Repetition]:
     ) -> Repetition:
         # a side that slept through the window has no stacks, and nothing to share out
         shares = {side: shares_of(one, side, lists) for side, one in stacks.items() if one}
-        return Repetition(profile_of(record), {**stacks}, shares, reference)
+        sampled, plain = runs_of(record) or (None, None)
+        return Repetition(record, sampled, plain, {**stacks}, shares, reference)
 
     found = read_all(places.values(), repetition_of)
     return sorted(found, key=lambda one: (one.key, one.record["cell"]["rep"]))
@@ -114,7 +107,7 @@ def share_table(
             present = [one for one in cell if side in one.shares]
             tables = [pick(one.shares[side]) for one in present]
             factors = np.array(
-                [(1.0, one.cpu_percent(side), one.ns_per_kib(side)) for one in present]
+                [(1.0, 100.0 * one.cpus(side), one.ns_per_kib(side)) for one in present]
             )
             for item in dict.fromkeys(item for table in tables for item in table):
                 shares = [table.get(item, Share()) for table in tables]
@@ -169,29 +162,20 @@ def _quantities(
 _SHORTENED = frozenset({"profile_paths", "profile_functions"})
 
 # a stack, or a name
-_Item = Stack | str
-_Words = Callable[[_Item, Lists], tuple[object, ...]]
+_Words = Callable[[Any, Lists], tuple[object, ...]]
 _Pick = Callable[[SideShares], Mapping[Any, Share]]
 
-
-def _path_words(item: _Item, lists: Lists) -> tuple[object, ...]:
-    assert isinstance(item, tuple)
-    return ";".join(item), len(item), plain_name(item[-1])
-
-
-def _function_words(item: _Item, lists: Lists) -> tuple[object, ...]:
-    assert isinstance(item, str)
-    return item, lists.categories.of_frame(item) or "transparent"
-
-
-def _word(item: _Item, lists: Lists) -> tuple[object, ...]:
-    return (item,)
-
-
 _PICKS: dict[str, tuple[_Pick, _Words]] = {
-    "profile_paths": (lambda shares: shares.paths, _path_words),
-    "profile_functions": (lambda shares: shares.functions, _function_words),
-    "profile_categories": (lambda shares: shares.categories, _word),
-    "profile_boxes": (lambda shares: shares.boxes, _word),
-    "profile_chains": (lambda shares: shares.chains, _word),
+    "profile_paths": (
+        lambda shares: shares.paths,
+        lambda path, _: (";".join(path), len(path), plain_name(path[-1])),
+    ),
+    "profile_functions": (
+        lambda shares: shares.functions,
+        lambda frame, lists: (frame, lists.categories.of_frame(frame) or "transparent"),
+    ),
+    "profile_categories": (lambda shares: shares.categories, lambda name, _: (name,)),
+    "profile_boxes": (lambda shares: shares.boxes, lambda name, _: (name,)),
+    "profile_chains": (lambda shares: shares.chains, lambda path, _: (path,)),
 }
+"""By table, the shares that it is of, and the words of its columns for one of them."""

@@ -9,7 +9,7 @@ from copycost.hosts.parties import hypervisor_of, is_hypervisor
 from copycost.hosts.side import SideName
 from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.profile.names import parties_on
+from copycost.studies.profile.grid import parties_on
 from copycost.studies.profile.paths import ELSEWHERE, Box, DataPath
 from copycost.studies.profile.shares import Share
 from copycost.studies.profile.tables import Repetition
@@ -107,7 +107,7 @@ def way_facts(
     cell: Sequence[Repetition], data_path: DataPath, settings: StatisticsSettings
 ) -> list[dict[str, Any]]:
     """Return the parts of the way that took CPU time, in its order."""
-    counted = [one for one in cell if one.received_bytes]
+    counted = [one for one in cell if one.run.received_bytes]
     transport = transport_of(cell[0].key.testbed)
     found = []
     for number, place in enumerate(places_on(cell[0].key.testbed, data_path)):
