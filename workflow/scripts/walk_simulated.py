@@ -4,7 +4,7 @@ from pathlib import Path
 
 from copycost.records.files import write_json
 from copycost.snakefile.logs import log_to_file
-from copycost.studies.simulated.walking import walk_all
+from copycost.studies.simulated.walks import walk_all
 
 log_to_file(snakemake.log[0])
 given = snakemake.input

@@ -12,7 +12,7 @@ from simulated_tables import ASSUMED, CACHES, Truth, beside, facts_of, walks
 from copycost.config.simulated import FIGURES
 from copycost.report import simulated_tables
 from copycost.report.markdown import pipe_table
-from copycost.studies.simulated.copies import copy_of
+from copycost.studies.simulated.savings import copy_of
 from copycost.studies.simulated.walks import no_walks
 
 TEXTS = GOLDEN / "simulated"

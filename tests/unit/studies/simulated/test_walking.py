@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from copycost.errors import HostError
-from copycost.studies.simulated import walking
+from copycost.studies.simulated import walks
 
 MEASURED = {"status": "measured", "reason": None, "remedy": None}
 
@@ -19,7 +19,7 @@ def saved_guest(folder: Path, **outcome: str) -> Path:
 
 def test_without_a_guest_its_reason_is_that_of_the_walks(tmp_path: Path) -> None:
     folder = saved_guest(tmp_path, status="skipped", reason="there is no kernel to boot")
-    found = walking.walk_all(Path("walk"), Path("plugin"), folder)
+    found = walks.walk_all(Path("walk"), Path("plugin"), folder)
     assert (found["n"], found["reason"]) == (0, "there is no kernel to boot")
 
 
@@ -27,6 +27,6 @@ def test_a_walk_that_fails_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     def fail(*_: object) -> None:
         raise HostError("the guest did not end within 60 s")
 
-    monkeypatch.setattr(walking, "simulate", fail)
-    found = walking.walk_all(Path("walk"), Path("plugin"), saved_guest(tmp_path))
+    monkeypatch.setattr(walks, "simulate", fail)
+    found = walks.walk_all(Path("walk"), Path("plugin"), saved_guest(tmp_path))
     assert (found["n"], found["reason"]) == (0, "the guest did not end within 60 s")

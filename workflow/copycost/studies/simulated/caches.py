@@ -27,7 +27,13 @@ def caches_of(
     host's, and it does not tell them, or none that can be.
     """
     stated, _ = _stated(section, host, files)
-    return {level: _resized(stated[level], factor, section["line_bytes"]) for level in LEVELS}
+    resized = {}
+    for level, one in stated.items():
+        # whole sets, one at least
+        set_bytes = one["ways"] * section["line_bytes"]
+        n_sets = max(1, round(one["size_bytes"] * factor / set_bytes))
+        resized[level] = {"size_bytes": n_sets * set_bytes, "ways": one["ways"]}
+    return resized
 
 
 def assumed_of(
@@ -54,27 +60,17 @@ def _stated(
     known = host["cpu"]["caches"]
     missing = [level for level in LEVELS if known[f"{level}_bytes"] is None]
     if missing:
-        raise Unavailable(
-            f"this host does not tell the size of its {missing[0]} cache",
-            _STATE_THEM,
-        )
+        why = f"this host does not tell the size of its {missing[0]} cache"
+        raise Unavailable(why, _STATE_THEM)
     for inner, outer in itertools.pairwise(LEVELS):
         if known[f"{outer}_bytes"] < known[f"{inner}_bytes"]:
-            raise Unavailable(
-                f"this host tells a smaller {outer} cache than its {inner} cache", _STATE_THEM
-            )
+            why = f"this host tells a smaller {outer} cache than its {inner} cache"
+            raise Unavailable(why, _STATE_THEM)
     stated = {
         level: {"size_bytes": known[f"{level}_bytes"], "ways": ways.get(level, _USUAL_WAYS[level])}
         for level in LEVELS
     }
     return stated, [level for level in LEVELS if level not in ways]
-
-
-def _resized(level: Mapping[str, int], factor: float, line_bytes: int) -> dict[str, int]:
-    """Return a level so many times as large, of whole sets, one at least."""
-    set_bytes = level["ways"] * line_bytes
-    n_sets = max(1, round(level["size_bytes"] * factor / set_bytes))
-    return {"size_bytes": n_sets * set_bytes, "ways": level["ways"]}
 
 
 def _ways(files: HostFiles) -> dict[str, int]:

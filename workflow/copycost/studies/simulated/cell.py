@@ -13,7 +13,7 @@ from copycost.config.variants import VARIANTS
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.facts.files import HostFiles
 from copycost.measure.simulated.cell import Caches, Level, Simulated, SimulatedCell, simulate
-from copycost.measure.simulated.snapshot import Guest, Snapshot
+from copycost.measure.simulated.snapshot import Snapshot
 from copycost.studies.simulated.caches import assumed_of, caches_of
 from copycost.studies.simulated.counts import LEVELS
 from copycost.studies.simulated.guest import read_made, remedy_of
@@ -44,7 +44,7 @@ def count_cell(
     `folder` has the saved guest, see `make_guest`; where nobody receives, there is no receiver.
     """
     n_messages = counting.n_messages(cell.msg_bytes)
-    n_before = warmup_messages(cell.msg_bytes)
+    n_before = min(-(-_WARMUP_BYTES // cell.msg_bytes), _MOST_WARMUP_MESSAGES)
     made = read_made(folder)
     record: SimulatedRecord = {
         "schema_version": SCHEMA_VERSION,
@@ -62,6 +62,8 @@ def count_cell(
     }
     if record["status"] != "measured":
         return record
+    variant = VARIANTS[cell.variant]
+    tunables = ":".join(f"{name}={value}" for name, value in variant.tunables.items())
     asked = SimulatedCell(
         cell.testbed,
         sender,
@@ -71,17 +73,33 @@ def count_cell(
         n_before,
         ring_bytes(cell, n_messages + n_before),
         cell.batch,
-        environment(VARIANTS[cell.variant].tunables),
+        {"GLIBC_TUNABLES": tunables} if tunables else {},
     )
+    section = {
+        "caches": "host" if counting.caches is None else asdict(counting.caches),
+        "line_bytes": counting.line_bytes,
+    }
     try:
-        caches = simulated_caches(cell, counting, host)
+        levels = caches_of(section, host, HostFiles(), variant.cache_factor)
+        l1d, l2, llc = (Level(**levels[level]) for level in LEVELS)
+        prefetcher = variant.prefetcher or counting.prefetcher
+        caches = Caches(l1d, l2, llc, counting.line_bytes, prefetcher)
         snapshot = Snapshot.in_folder(folder)
         found = simulate(asked, snapshot, plugin, caches)
         require_received(found)
         record["sender"], record["receiver"] = sender_of(found), receiver_of(found)
         record["counted"] = found.counted
-        record["assumed"] = assumed_of(_plain(counting), host, HostFiles())
-        record["guest"] = guest_of(snapshot.read_guest(), asked.environment)
+        record["assumed"] = assumed_of(section, host, HostFiles())
+        guest = snapshot.read_guest()
+        version = _VERSION.search(guest.qemu or "")
+        record["guest"] = {
+            "kernel": guest.kernel,
+            "kernel_source": guest.kernel_source,
+            "kernel_arguments": list(guest.kernel_arguments),
+            "qemu": version[0] if version else guest.qemu or "",
+            "cpu": guest.cpu,
+            "tunables": tunables,
+        }
     except Unavailable as missing:
         record |= {"status": "skipped", "reason": missing.reason, "remedy": missing.remedy}
     except HostError as failure:
@@ -118,46 +136,6 @@ def receiver_of(found: Simulated) -> dict[str, Any] | None:
     return found.receiver and {"bytes": found.receiver["in_window"]["bytes"]}
 
 
-def guest_of(guest: Guest, environment: Mapping[str, str]) -> dict[str, Any]:
-    """Return what ran a cell, as a record has it."""
-    return {
-        "kernel": guest.kernel,
-        "kernel_source": guest.kernel_source,
-        "kernel_arguments": list(guest.kernel_arguments),
-        "qemu": version_in(guest.qemu or ""),
-        "cpu": guest.cpu,
-        "tunables": environment.get("GLIBC_TUNABLES", ""),
-    }
-
-
-def version_in(text: str) -> str:
-    """Return the version in what a program says of itself: ``7.2.22``."""
-    found = _VERSION.search(text)
-    return found[0] if found else text
-
-
-def simulated_caches(cell: Cell, counting: Counting, host: Mapping[str, Any]) -> Caches:
-    """Return the caches of a cell: the configured ones, as its variant changes them."""
-    variant = VARIANTS[cell.variant]
-    levels = caches_of(_plain(counting), host, HostFiles(), variant.cache_factor)
-    l1d, l2, llc = (Level(**levels[level]) for level in LEVELS)
-    prefetcher = variant.prefetcher or counting.prefetcher
-    return Caches(l1d, l2, llc, counting.line_bytes, prefetcher)
-
-
-def _plain(counting: Counting) -> dict[str, Any]:
-    """Return of the section what decides the caches."""
-    return {
-        "caches": "host" if counting.caches is None else asdict(counting.caches),
-        "line_bytes": counting.line_bytes,
-    }
-
-
-def warmup_messages(msg_bytes: int) -> int:
-    """Return how many messages are sent before the window [count]."""
-    return min(-(-_WARMUP_BYTES // msg_bytes), _MOST_WARMUP_MESSAGES)
-
-
 def ring_bytes(cell: Cell, n_messages: int) -> int:
     """Return the ring of messages [bytes]: 0 for a hot one, else so large that none comes twice.
 
@@ -168,10 +146,3 @@ def ring_bytes(cell: Cell, n_messages: int) -> int:
     in_pages = cell.msg_bytes >= _FIELDS * _PAGE_BYTES
     more = _HEADS_BYTES + (_FIELDS * _PAGE_BYTES if in_pages else 0)
     return (n_messages + 1) * (cell.msg_bytes + more)
-
-
-def environment(tunables: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment that tells the C library its tunables."""
-    if not tunables:
-        return {}
-    return {"GLIBC_TUNABLES": ":".join(f"{name}={value}" for name, value in tunables.items())}

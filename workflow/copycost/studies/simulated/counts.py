@@ -1,8 +1,7 @@
 """What a cell's simulation has counted, by side, function and kind."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 from typing import Any
 
 from copycost.perf.stacks import KERNEL_MARK
@@ -34,58 +33,37 @@ HELPERS = "helpers"
 and lists; the application as a whole, since the counts have no call stacks and know none of its
 functions."""
 
-Counts = dict[str, int]
-"""By quantity."""
+Functions = dict[tuple[str, str, str], Counter[str]]
+"""What each function has done in one side's threads: calls, and counts by quantity.
+
+By side, mode and name of the function.
+"""
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionCounts:
-    """What one function has done in one side's threads."""
-
-    side: str
-    mode: str
-    function: str
-    calls: int
-    counts: Counts
-
-
-def functions_of(counted: Mapping[str, Any]) -> Iterator[FunctionCounts]:
-    """Yield every function of a result; those of one name are one."""
+def functions_of(counted: Mapping[str, Any]) -> Functions:
+    """Return every function of what the simulation has written; those of one name are one."""
+    found: Functions = {}
     for side in SIDES:
-        calls: dict[tuple[str, str], int] = defaultdict(int)
-        counts: dict[tuple[str, str], Counts] = {}
+        here: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         for row in counted["functions"][side]:
-            key = (MODES[bool(row["kernel"])], str(row["name"]))
-            calls[key] += row["calls"]
-            add_to(counts.setdefault(key, dict.fromkeys(QUANTITIES, 0)), _counts_of(row))
-        for (mode, function), found in sorted(counts.items()):
-            yield FunctionCounts(side, mode, function, calls[mode, function], found)
+            of = here[MODES[bool(row["kernel"])], str(row["name"])]
+            of.update({name: row[name] for name in ("calls", *QUANTITIES[:4])})
+            for level in LEVELS:
+                loads = row["load_misses"][level]
+                of[f"{level}_misses"] += loads + row["store_misses"][level]
+                of[f"{level}_load_misses"] += loads
+                of[f"{level}_write_backs"] += row["write_backs"][level]
+        found |= {(side, *key): here[key] for key in sorted(here)}
+    return found
 
 
-def _counts_of(row: Mapping[str, Any]) -> Counts:
-    counts = {name: row[name] for name in ("instructions", "string_iterations", "loads", "stores")}
-    for level in LEVELS:
-        counts[f"{level}_misses"] = row["load_misses"][level] + row["store_misses"][level]
-        counts[f"{level}_load_misses"] = row["load_misses"][level]
-        counts[f"{level}_write_backs"] = row["write_backs"][level]
-    return counts
-
-
-def add_to(total: Counts, more: Mapping[str, int]) -> None:
-    """Add counts to others."""
-    for name, value in more.items():
-        total[name] += value
-
-
-def totals_of(functions: Iterable[FunctionCounts]) -> dict[tuple[str, str], Counts]:
+def totals_of(functions: Functions) -> Mapping[tuple[str, str], Counter[str]]:
     """Return the counts of each side, `BOTH` too, in each mode."""
-    totals = {
-        (side, mode): dict.fromkeys(QUANTITIES, 0) for side in (*SIDES, BOTH) for mode in MODES
-    }
-    for one in functions:
-        add_to(totals[one.side, one.mode], one.counts)
-        if one.side != "other":
-            add_to(totals[BOTH, one.mode], one.counts)
+    totals: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for (side, mode, _), counts in functions.items():
+        totals[side, mode].update(counts)
+        if side != "other":
+            totals[BOTH, mode].update(counts)
     return totals
 
 

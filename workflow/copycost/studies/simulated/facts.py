@@ -9,9 +9,8 @@ from copycost.analysis.json_values import Facts, plain
 from copycost.config.variants import PLAIN
 from copycost.studies.outcomes import losses_of
 from copycost.studies.simulated.columns import CELL_KEY
-from copycost.studies.simulated.copies import saved_copies
 from copycost.studies.simulated.counts import LEVELS
-from copycost.studies.simulated.savings import LEAST, carriers, saving_of
+from copycost.studies.simulated.savings import LEAST, carriers, saved_copies, saving_of
 from copycost.studies.simulated.sensitivity import (
     Trial,
     sensitivity_facts,
@@ -53,7 +52,14 @@ def compute_facts(
         "n_counted": int((cells["status"] == "measured").sum()),
         "n_cells": len(cells),
         "losses": losses_of(cells, CELL_KEY),
-        "machine": machine and {**machine, **_ways_of(machine["guest"])},
+        "machine": machine
+        and {
+            **machine,
+            # how the guest's kernel sets and copies memory: whether new pages are zeroed, and the
+            # processor says that ``rep movsb`` is fast
+            "zeroes_pages": "init_on_alloc=1" in machine["guest"]["kernel_arguments"],
+            "repeats_bytes": "-erms" not in machine["guest"]["cpu"].split(","),
+        },
         "least": LEAST,
         "conditions": conditions,
         "verdict": _verdict(conditions),
@@ -81,16 +87,6 @@ def _verdict(conditions: Sequence[Facts]) -> Facts:
     }
 
 
-def _ways_of(guest: Mapping[str, Any]) -> Facts:
-    """Return what of a guest decides how its kernel sets and copies memory."""
-    return {
-        # whether new pages are zeroed
-        "zeroes_pages": "init_on_alloc=1" in guest["kernel_arguments"],
-        # whether the processor says that ``rep movsb`` is fast, so that the kernel copies by it
-        "repeats_bytes": "-erms" not in guest["cpu"].split(","),
-    }
-
-
 def copied_shares(table: pd.DataFrame) -> dict[tuple[str, str], float | None]:
     """Return, by testbed and way to send, what the kernel copied after all of what it was to send.
 
@@ -100,19 +96,14 @@ def copied_shares(table: pd.DataFrame) -> dict[tuple[str, str], float | None]:
     """
     sides = table[(table["side"] == "sender") & (table["variant"] == PLAIN)]
     rows = sides[sides["simulated_zc_completed"].notna()]
-    return {
-        (str(testbed), str(implementation)): _share(
-            part["simulated_zc_copied"], part["simulated_zc_completed"]
+    found: dict[tuple[str, str], float | None] = {}
+    for (testbed, implementation), part in rows.groupby(["testbed", "implementation"], sort=False):
+        copied, completed = part["simulated_zc_copied"], part["simulated_zc_completed"].sum()
+        known = completed and not copied.isna().any()
+        found[str(testbed), str(implementation)] = (
+            float(copied.sum()) / float(completed) if known else None
         )
-        for (testbed, implementation), part in rows.groupby(
-            ["testbed", "implementation"], sort=False
-        )
-    }
-
-
-def _share(part: "pd.Series[float]", whole: "pd.Series[float]") -> float | None:
-    n = float(whole.sum())
-    return None if part.isna().any() or not n else float(part.sum()) / n
+    return found
 
 
 def _condition(
@@ -140,17 +131,13 @@ def _condition(
     return {
         "testbed": place.testbed,
         "working_set": place.working_set,
-        "misses": _misses(values),
+        "misses": [
+            {"implementation": name, "msg_bytes": size, "level": level, **misses[level],
+             "total": total(misses, level)}
+            for name in values.implementations
+            for size in values.sizes
+            if (misses := values.of(name, size)) is not None
+            for level in LEVELS
+        ],
         "savings": savings,
-    }
-
-
-def _misses(values: Values) -> list[Facts]:
-    return [
-        {"implementation": name, "msg_bytes": size, "level": level, **misses[level],
-         "total": total(misses, level)}
-        for name in values.implementations
-        for size in values.sizes
-        if (misses := values.of(name, size)) is not None
-        for level in LEVELS
-    ]  # fmt: skip
+    }  # fmt: skip

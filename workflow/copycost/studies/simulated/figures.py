@@ -31,7 +31,7 @@ def misses_table(facts: Mapping[str, Any]) -> pd.DataFrame:
     `cache_bytes` is the size of the simulated level.
     """
     rows = [
-        {"panel": panel_of(condition)}
+        {"panel": f"{condition['testbed']}, {condition['working_set']}"}
         | point
         | {
             "cache_bytes": facts["machine"]["caches"][point["level"]]["size_bytes"],
@@ -43,11 +43,6 @@ def misses_table(facts: Mapping[str, Any]) -> pd.DataFrame:
     columns = ("panel", "implementation", "level", "msg_bytes", "user", "kernel", "total",
                "cache_bytes", "state")  # fmt: skip
     return pd.DataFrame(rows, columns=list(columns))
-
-
-def panel_of(condition: Mapping[str, Any]) -> str:
-    """Return what a panel is called: ``loopback, hot``."""
-    return f"{condition['testbed']}, {condition['working_set']}"
 
 
 @styled
@@ -76,7 +71,8 @@ def draw_misses(facts: Mapping[str, Any]) -> Drawn:
             axes.set_ylabel(_NAMES[level] if column == 0 else "")
             axes.set_title(panel if row == 0 else "")
             axes.grid(axis="y")
-        grid[row, 0].set_ylim(0, _top(data[data["level"] == level]["total"].max()))
+        # small counts look small
+        grid[row, 0].set_ylim(0, 1.08 * max(1.0, data[data["level"] == level]["total"].max()))
     handles = [Line2D([], [], **styles[name].as_line(), label=name) for name in names]
     figure.legend(handles=handles, ncols=len(names), loc="upper left", bbox_to_anchor=(0, 1))
     note = (
@@ -85,11 +81,6 @@ def draw_misses(facts: Mapping[str, Any]) -> Drawn:
     )
     put_note(figure, wrap(note, WIDTH_CM - 0.4, NOTE_PT), len(LEVELS) * _PANEL_CM, _LEGEND_CM)
     return Drawn(figure, data)
-
-
-def _top(largest: float) -> float:
-    """Return the upper end of an axis: small counts look small."""
-    return 1.08 * max(1.0, largest)
 
 
 def _tips(rows: pd.DataFrame) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TypedDict
 from copycost.config.simulated import Simulated
 from copycost.config.variants import VARIANTS
 from copycost.errors import HostError, TookTooLong, Unavailable
-from copycost.hosts.guest.kernel import Kernel, find_kernel, find_other_kernel
+from copycost.hosts.guest.kernel import find_kernel, find_other_kernel
 from copycost.hosts.guest.qemu import find_qemu
 from copycost.measure.simulated.image import DRIVERS, simulated_image
 from copycost.measure.simulated.machine import SimulatedMachine
@@ -55,31 +55,25 @@ def make_guest(
     ``auto``; `orchestrator` is simulated_cell, and `programs` run in cells; a kernel's package is
     unpacked in `packages`. The guest is saved in `folder`, which exists.
     """
+    variant = VARIANTS[start]
     outcome: Made = {"status": "measured", "reason": None, "remedy": None}
     try:
         find_qemu()  # before a kernel is fetched
-        other = section.sensitivity.kernel if VARIANTS[start].other_kernel else None
+        other = section.sensitivity.kernel if variant.other_kernel else None
         found = (
             find_kernel(kernel, DRIVERS, packages)
             if other is None
             else find_other_kernel(other, kernel, DRIVERS, packages)
         )
-        _save(start, found, orchestrator, programs, folder)
+        image, initrd = folder / "kernel", folder / "initrd"
+        shutil.copyfile(found.image, image)
+        simulated_image(found, orchestrator, programs).write(initrd)
+        machine = SimulatedMachine(variant.cpu_features, variant.kernel_arguments)
+        save_guest(machine, found, image, initrd, Snapshot.in_folder(folder))
+        image.unlink()
+        initrd.unlink()
     except Unavailable as missing:
         outcome = {"status": "skipped", "reason": missing.reason, "remedy": missing.remedy}
     except HostError as failure:
         outcome = {"status": "failed", "reason": str(failure), "remedy": remedy_of(failure)}
     (folder / _MADE).write_text(json.dumps(outcome, indent=1) + "\n", encoding="utf-8")
-
-
-def _save(
-    start: str, kernel: Kernel, orchestrator: Path, programs: Iterable[Path], folder: Path
-) -> None:
-    variant = VARIANTS[start]
-    image, initrd = folder / "kernel", folder / "initrd"
-    shutil.copyfile(kernel.image, image)
-    simulated_image(kernel, orchestrator, programs).write(initrd)
-    machine = SimulatedMachine(variant.cpu_features, variant.kernel_arguments)
-    save_guest(machine, kernel, image, initrd, Snapshot.in_folder(folder))
-    image.unlink()
-    initrd.unlink()

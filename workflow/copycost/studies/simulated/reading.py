@@ -34,6 +34,7 @@ class SimulatedRecord(TypedDict):
     counted: dict[str, Any] | None
 
 
+SCHEMA_VERSION = 2
 SCHEMA_PATH = SCHEMAS / "simulated.schema.yaml"
 
 SIMULATED_RECORD: RecordKind[SimulatedRecord] = RecordKind(SCHEMA_PATH, "simulated counts")
@@ -74,10 +75,6 @@ def _lost(path: Path, reason: str, _like: SimulatedRecord | None) -> SimulatedRe
 
 SIMULATED = Readable(SIMULATED_RECORD, _state_of, _lost)
 """Records of simulated cells."""
-
-
-SCHEMA_VERSION = 2
-
 
 # see `RecordKind`
 read_simulated, write_simulated = SIMULATED_RECORD.read, SIMULATED_RECORD.write

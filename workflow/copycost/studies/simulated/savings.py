@@ -1,12 +1,12 @@
-"""What a way to send saves in misses against `two_copy`: at which level, where, at which sizes."""
+"""What a way to send saves in misses against `two_copy`: which level, where, why."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pandas as pd
 
 from copycost.analysis.json_values import Facts
-from copycost.studies.simulated.copies import functions_at
-from copycost.studies.simulated.counts import LEVELS
+from copycost.config.conditions import COLD
+from copycost.studies.simulated.counts import APPLICATION, KERNEL_COPY, LEVELS
 from copycost.studies.simulated.values import BASELINE, LEAST_SHARE, Place, Values, total
 
 LEAST = 0.05
@@ -14,6 +14,9 @@ LEAST = 0.05
 messages in memory, come to as much."""
 
 _TYPICAL_BYTES = 65536
+# of one miss per line: from here on a source or target was not found in a level
+_MISSED = 0.5
+_COPIES = {"user": APPLICATION, "kernel": KERNEL_COPY}
 
 
 def saving_of(values: Values, implementation: str) -> Facts | None:
@@ -70,7 +73,10 @@ def _most(values: Values, points: Mapping[int, Mapping[str, float]], verdict: st
         for size, saved in points.items()
     }
     changing = {size: change for size, change in changes.items() if level_of(change) is not None}
-    size = _largest_at({size: max(change.values()) for size, change in changing.items()})
+    most = {size: max(change.values()) for size, change in changing.items()}
+    largest = [size for size, change in most.items() if change > max(most.values()) - LEAST]
+    # next to 64 KiB a byte's cost is more than a share of the call's
+    size = min(largest, key=lambda size: (abs(size - _TYPICAL_BYTES), size))
     level = level_of(changing[size])
     assert level is not None
     return {
@@ -79,17 +85,6 @@ def _most(values: Values, points: Mapping[int, Mapping[str, float]], verdict: st
         "before": total(values.misses[BASELINE, size], level),
         "saved": points[size][level],
     }
-
-
-def _largest_at(changes: Mapping[int, float]) -> int:
-    """Return the size of the largest change, of equal ones the one next to 64 KiB."""
-    largest = max(changes.values())
-    return nearest([size for size, change in changes.items() if change > largest - LEAST])
-
-
-def nearest(sizes: Sequence[int]) -> int:
-    """Return the size next to 64 KiB, where a byte's cost is more than a share of the call's."""
-    return min(sizes, key=lambda size: (abs(size - _TYPICAL_BYTES), size))
 
 
 def carriers(functions: pd.DataFrame, place: Place, saving: Facts, line_bytes: int) -> list[Facts]:
@@ -111,3 +106,64 @@ def carriers(functions: pd.DataFrame, place: Place, saving: Facts, line_bytes: i
     carrying = saved[saved.abs() >= LEAST_SHARE * abs(most["saved"])]
     order = carrying.abs().sort_values(ascending=False, kind="stable").index
     return [dict(zip(key, at, strict=True)) | {"saved": carrying[at]} for at in order]
+
+
+def copy_of(
+    source: float, target: float, msg_bytes: int, cache_bytes: int, *, from_memory: bool
+) -> Facts:
+    """Return what a level misses of a copy, and why it is not in the level.
+
+    A copy loads its source and stores its target, so misses of loads are those of the one, and
+    misses of stores those of the other. `source` and `target` are misses per line of either;
+    `from_memory` says that the source is in no cache.
+    """
+    missed = [name for name, n in (("source", source), ("target", target)) if n >= _MISSED]
+    cold = from_memory and "source" in missed
+    reasons = ["from_memory"] if cold else []
+    if "target" in missed or (missed and not cold):
+        # source and target would fit into the level together, or do not
+        reasons.append("displaced" if 2 * msg_bytes <= cache_bytes else "beyond")
+    return {
+        "source": source,
+        "target": target,
+        "misses": "both" if len(missed) > 1 else missed[0] if missed else "neither",
+        "reasons": reasons,
+        "size_bytes": cache_bytes,  # of the level
+    }
+
+
+def saved_copies(
+    functions: pd.DataFrame, place: Place, saving: Facts, line_bytes: int, cache_bytes: int
+) -> dict[str, Facts | None]:
+    """Return what the level that changes most misses of the copies that are saved there.
+
+    By whose copies they are, ``user`` or ``kernel``, as `copy_of` has them: what they miss more
+    with `two_copy`, both sides' threads together; None where that is not a tenth of what is saved.
+    The kernel's source is what the application has just written, in no case a cold message.
+    """
+    most = saving["most"]
+    level, size = most["level"], most["msg_bytes"]
+    here = functions_at(functions, place, size)
+    columns = [f"simulated_{level}_{kind}_per_byte" for kind in ("misses", "load_misses")]
+    found: dict[str, Facts | None] = {}
+    for mode, category in _COPIES.items():
+        rows = here[(here["mode"] == mode) & (here["category"] == category)]
+        before, after = (
+            rows[rows["implementation"] == name][columns].sum() * line_bytes
+            for name in (BASELINE, saving["implementation"])
+        )
+        saved, loads = (float(before[name] - after[name]) for name in columns)
+        found[mode] = None
+        if saved >= LEAST_SHARE * abs(most["saved"]):
+            cold = mode == "user" and place.working_set == COLD
+            found[mode] = copy_of(loads, saved - loads, size, cache_bytes, from_memory=cold)
+    return found
+
+
+def functions_at(functions: pd.DataFrame, place: Place, msg_bytes: int) -> pd.DataFrame:
+    """Return the rows of both sides' functions in one place at one size."""
+    return functions[
+        (functions[["testbed", "working_set", "variant"]] == list(place)).all(axis=1)
+        & (functions["msg_bytes"] == msg_bytes)
+        & (functions["side"] != "other")
+    ]

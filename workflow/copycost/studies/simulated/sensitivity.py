@@ -42,13 +42,10 @@ def trials_of(places: Mapping[Place, Values]) -> list[Trial]:
                     if name != BASELINE and size in sizes:
                         both = [saved_at(values, name, size) for values in (plain, changed)]
                         keeps = level_of(both[0]) == level_of(both[1])
-                        survives = keeps and _signs(both[0]) == _signs(both[1])
+                        signs = [[change_of(saved[level]) for level in LEVELS] for saved in both]
+                        survives = keeps and signs[0] == signs[1]
                         found.append(Trial(place, name, size, variant, keeps, survives))
     return found
-
-
-def _signs(saved: Mapping[str, float]) -> list[str]:
-    return [change_of(saved[level]) for level in LEVELS]
 
 
 def sensitivity_facts(trials: Sequence[Trial]) -> Facts:

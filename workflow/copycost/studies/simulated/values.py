@@ -1,8 +1,8 @@
 """Misses per line of payload, out of the tables, by cell."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -62,7 +62,14 @@ def values_by_place(table: pd.DataFrame) -> dict[Place, Values]:
     for row in counted.to_dict("records"):
         place = Place(str(row["testbed"]), str(row["working_set"]), str(row["variant"]))
         key = str(row["implementation"]), int(row["msg_bytes"])
-        found.setdefault(place, {})[key] = _per_line(row)
+        found.setdefault(place, {})[key] = {
+            level: {
+                mode: float(row[f"simulated_{level}_misses_{mode}_per_byte"])
+                * float(row["simulated_line_bytes"])
+                for mode in MODES
+            }
+            for level in LEVELS
+        }
     return {
         place: Values(
             place,
@@ -71,17 +78,6 @@ def values_by_place(table: pd.DataFrame) -> dict[Place, Values]:
             cells,
         )
         for place, cells in found.items()
-    }
-
-
-def _per_line(row: Mapping[Hashable, Any]) -> Misses:
-    return {
-        level: {
-            mode: float(row[f"simulated_{level}_misses_{mode}_per_byte"])
-            * float(row["simulated_line_bytes"])
-            for mode in MODES
-        }
-        for level in LEVELS
     }
 
 
