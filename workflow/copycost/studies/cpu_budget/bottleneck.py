@@ -7,43 +7,33 @@ from typing import Literal
 from copycost.studies.cpu_budget.points import Point
 
 Bottleneck = Literal[
-    "sender", "receiver", "both", "vcpu", "io", "vhost", "host", "vcpu_waiting", "waiting",
-    "limit", "unknown",
-]  # fmt: skip
+    "sender",  # its CPUs were full
+    "receiver",
+    "both",
+    # threads of a guest's hypervisor were full: those that run its virtual CPUs, those of its main
+    # loop and I/O, the kernel's for its packets
+    "vcpu",
+    "io",
+    "vhost",
+    # CPUs of this host were full; where each side has a machine of its own, those of one of them
+    "host",
+    "vcpu_waiting",  # virtual CPUs waited for one of the host's
+    "waiting",  # the sides waited for CPUs that others of them, or something else, had
+    "limit",  # the sender used all it was offered, and it was offered less than its CPUs have
+    "unknown",
+]
 
-FULL_PERCENT = 95.0
-"""A side that uses this much of one CPU per stream has none left."""
-
+# of one CPU per stream: who uses as much has none left
+_FULL_PERCENT = 95.0
 _HOST_SHARE = 0.9
 # of one CPU: waiting this long for a CPU is no accident of scheduling
 _WAITING_PERCENT = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class GuestUse:
-    """How a guest's hypervisor was occupied."""
-
-    side: str  # whose guest it is
-    # of the threads that run its virtual CPUs, and of main loop and I/O, each: on a CPU, or waiting
-    # for one [% of the time]; in the latter kind at most that of one thread
-    vcpu: float
-    io: float
-    vhost: float  # of the host's kernel thread that moves its packets, on a CPU [% of the time]
-    vcpu_waiting: float  # of the former, waiting [% of the time]
-
-
-@dataclass(frozen=True, slots=True)
 class Judgement:
     """The bottleneck at the point of the highest bitrate."""
 
-    # ``sender`` or ``receiver`` (its CPUs are full), ``both``, ``host`` (both together fill the
-    # CPUs of the host; where there are guests, the host's CPUs were full; where each side has a
-    # machine of its own, one has filled its CPUs), ``vcpu``, ``io`` and ``vhost`` (the threads of a
-    # guest's hypervisor that run its virtual CPUs, those of its main loop and I/O, and the kernel's
-    # for its packets, were full), ``vcpu_waiting`` (virtual CPUs waited for one of the host's),
-    # ``waiting`` (they waited for CPUs that others of them, or something else, had), ``limit`` (the
-    # sender used all it was offered, and it was offered less than its CPUs have), ``unknown`` (none
-    # of these)
     kind: Bottleneck
     # CPU used per stream [% of one CPU]
     sender_percent: float
@@ -61,71 +51,50 @@ def judge_bottleneck(
     if not points:
         return None
     top = max(points, key=lambda point: point.bits_per_s["median"])
-    sender, receiver = top.sender["median"] / n_threads, top.receiver["median"] / n_threads
-    guests = _guests(top)
-    processes = top.sender["median"] + top.receiver["median"]
     used = {"sender": top.sender["median"], "receiver": top.receiver["median"]}
-    host = (top.parties["host"]["median"] if guests else processes) / n_cpus
     if apart:
         host = max(used[side] / n for side, n in apart.items())
-    waiting = [
-        None if value is None else value / n_threads
-        for value in (top.sender_waiting, top.receiver_waiting)
-    ]
-    return Judgement(_kind(sender, receiver, host, waiting, guests, top), sender, receiver)
+    else:
+        guests = bool(top.vcpu_threads)
+        host = (top.parties["host"]["median"] if guests else sum(used.values())) / n_cpus
+    sender, receiver = (percent / n_threads for percent in used.values())
+    return Judgement(_kind(top, sender, receiver, host, n_threads), sender, receiver)
 
 
-def _guests(top: Point) -> tuple[GuestUse, ...]:
-    """Return how the hypervisors of a point's guests were occupied."""
-    found = []
-    for side, n_threads in top.vcpu_threads.items():
-        middle = {
+def _kind(top: Point, sender: float, receiver: float, host: float, n_threads: int) -> Bottleneck:
+    # the most of any guest [% of the time]: of a virtual CPU and of I/O on a CPU or waiting for one
+    vcpu = vcpu_waiting = io = vhost = 0.0
+    for side, n in top.vcpu_threads.items():
+        use = {
             name: top.parties[f"{side}_{name}"]["median"]
             for name in ("vcpu", "vcpu_waiting", "io", "io_waiting", "vhost")
         }
-        found.append(
-            GuestUse(
-                side,
-                (middle["vcpu"] + middle["vcpu_waiting"]) / n_threads,
-                middle["io"] + middle["io_waiting"],
-                middle["vhost"],
-                middle["vcpu_waiting"] / n_threads,
-            )
-        )
-    return tuple(found)
-
-
-def _kind(
-    sender: float,
-    receiver: float,
-    host: float,
-    waiting: Sequence[float | None],
-    guests: Sequence[GuestUse],
-    top: Point,
-) -> Bottleneck:
-    vcpu_waiting = max((guest.vcpu_waiting for guest in guests), default=0.0)
+        vcpu = max(vcpu, (use["vcpu"] + use["vcpu_waiting"]) / n)
+        vcpu_waiting = max(vcpu_waiting, use["vcpu_waiting"] / n)
+        io = max(io, use["io"] + use["io_waiting"])
+        vhost = max(vhost, use["vhost"])
     # a guest whose virtual CPUs wait takes that for its processes' use
     if vcpu_waiting < _WAITING_PERCENT:
-        full = (sender >= FULL_PERCENT, receiver >= FULL_PERCENT)
-        if all(full):
+        if min(sender, receiver) >= _FULL_PERCENT:
             return "both"
-        if full[1]:
+        if receiver >= _FULL_PERCENT:
             return "receiver"
-        if full[0]:
+        if sender >= _FULL_PERCENT:
             return "sender"
-        if any(guest.vcpu >= FULL_PERCENT for guest in guests):
+        if vcpu >= _FULL_PERCENT:
             return "vcpu"
-    if any(guest.io >= FULL_PERCENT for guest in guests):
+    if io >= _FULL_PERCENT:
         return "io"
-    if any(guest.vhost >= FULL_PERCENT for guest in guests):
+    if vhost >= _FULL_PERCENT:
         return "vhost"
     if host >= 100.0 * _HOST_SHARE:
         return "host"
     if vcpu_waiting >= _WAITING_PERCENT:
         return "vcpu_waiting"
+    waiting = (top.sender_waiting, top.receiver_waiting)
     known = [value for value in waiting if value is not None]
-    if len(known) == len(waiting) and max(known) >= _WAITING_PERCENT:
+    if len(known) == len(waiting) and max(known) / n_threads >= _WAITING_PERCENT:
         return "waiting"
-    if not top.saturated and top.limit_percent < FULL_PERCENT:
+    if not top.saturated and top.limit_percent < _FULL_PERCENT:
         return "limit"
     return "unknown"

@@ -14,7 +14,8 @@ from copycost.studies.profile.cell_facts import category_shares
 _LEAST_MOVE = 0.02
 _MOST_MOVES = 4
 _ACKNOWLEDGING = "acknowledgements, with all that they take"
-_NOTHING: Mapping[str, Any] = {"median": 0.0, "low": 0.0, "high": 0.0}
+_NOTHING = {"median": 0.0, "low": 0.0, "high": 0.0}
+_WHERE = ("testbed", "implementation", "limiter")
 # the testbed of ours for each published scenario; of two that are one run, both sides
 _PUBLISHED_TESTBEDS = {
     "host-loopback": "loopback",
@@ -34,52 +35,37 @@ def scaling_of(
     `profile` are the facts of that study, None where not measured; `msg_bytes` is the size of the
     writes of all curves.
     """
-    found = []
-    for one in curves:
-        if one["n_threads"] != 1 or one["maximum"] is None:
-            continue
-        for many in curves:
-            same = all(many[key] == one[key] for key in ("testbed", "implementation", "limiter"))
-            if not same or many["n_threads"] == 1 or many["maximum"] is None:
-                continue
-            found.append(
-                {
-                    **{key: one[key] for key in ("testbed", "implementation", "limiter")},
-                    "n_threads": many["n_threads"],
-                    "maximum": _ratio(
-                        _interval(many["maximum"]["bits_per_s"], "median"),
-                        _interval(one["maximum"]["bits_per_s"], "median"),
-                    ),
-                    "shares": _shares(profile, one, msg_bytes, int(many["n_threads"])),
-                    "emulated": one["emulated"],
-                }
-            )
-    return found
+    known = [curve for curve in curves if curve["maximum"] is not None]
+    return [
+        {
+            **{key: one[key] for key in _WHERE},
+            "n_threads": many["n_threads"],
+            "maximum": _ratio(many["maximum"]["bits_per_s"], one["maximum"]["bits_per_s"]),
+            "shares": _shares(profile, one, msg_bytes, int(many["n_threads"])),
+            "emulated": one["emulated"],
+        }
+        for one in known
+        for many in known
+        if one["n_threads"] == 1
+        and many["n_threads"] != 1
+        and all(many[key] == one[key] for key in _WHERE)
+    ]
 
 
-def _interval(
-    found: Mapping[str, Any] | None, name: str
-) -> tuple[float, float | None, float | None] | None:
-    return None if found is None else (float(found[name]), found["low"], found["high"])
-
-
-def _ratio(
-    above: tuple[float, float | None, float | None] | None,
-    below: tuple[float, float | None, float | None] | None,
-) -> dict[str, float | bool | None] | None:
+def _ratio(above: Mapping[str, Any], below: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return a ratio and its interval, both sides' intervals joined as logarithms' are.
 
     `differs` tells that its interval leaves out 1, or that there is none.
     """
-    if above is None or below is None or above[0] <= 0.0 or below[0] <= 0.0:
+    top, bottom = float(above["median"]), float(below["median"])
+    if top <= 0.0 or bottom <= 0.0:
         return None
-    value = above[0] / below[0]
-    ends = (above[1], above[2], below[1], below[2])
+    value = top / bottom
+    ends = (above["low"], above["high"], below["low"], below["high"])
     if any(end is None or end <= 0.0 for end in ends):
         return {"value": value, "low": None, "high": None, "differs": True}
-    a_low, a_high, b_low, b_high = (float(end or 0.0) for end in ends)
-    down = math.hypot(math.log(above[0] / a_low), math.log(b_high / below[0]))
-    up = math.hypot(math.log(a_high / above[0]), math.log(below[0] / b_low))
+    down = math.hypot(math.log(top / ends[0]), math.log(ends[3] / bottom))
+    up = math.hypot(math.log(ends[1] / top), math.log(bottom / ends[2]))
     low, high = value * math.exp(-down), value * math.exp(up)
     return {"value": value, "low": low, "high": high, "differs": not low <= 1.0 <= high}
 
@@ -105,27 +91,23 @@ def _shares(
         return None
     moves: list[dict[str, Any]] = []
     for side in SIDES:
-        one, many = (_work(found[n][side]) if side in found[n] else {} for n in (1, n_threads))
+        one, many = (
+            {**category_shares(found[n][side]), _ACKNOWLEDGING: found[n][side]["acknowledging"]}
+            if side in found[n]
+            else {}
+            for n in (1, n_threads)
+        )
         for title in one.keys() | many.keys():
             before, after = one.get(title, _NOTHING), many.get(title, _NOTHING)
             moved = float(after["median"]) - float(before["median"])
-            if abs(moved) >= _LEAST_MOVE and not _overlap(before, after):
+            ends = (before["low"], before["high"], after["low"], after["high"])
+            # without intervals nothing says that they may be the same
+            overlap = None not in ends and ends[0] <= ends[3] and ends[2] <= ends[1]
+            if abs(moved) >= _LEAST_MOVE and not overlap:
                 shares = {"one": before["median"], "many": after["median"], "moved": moved}
                 moves.append({"side": side, "title": title, **shares})
     moves.sort(key=lambda move: (-abs(move["moved"]), move["side"], move["title"]))
     return moves[:_MOST_MOVES]
-
-
-def _work(side: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """Return the shares of all that a profiled side does, by title."""
-    return {**category_shares(side), _ACKNOWLEDGING: side["acknowledging"]}
-
-
-def _overlap(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Tell whether two shares may be the same, by their intervals where they have any."""
-    if any(end is None for end in (one["low"], one["high"], other["low"], other["high"])):
-        return False
-    return bool(one["low"] <= other["high"] and other["low"] <= one["high"])
 
 
 def with_published(
@@ -136,8 +118,13 @@ def with_published(
     for row in plain(published.to_dict(orient="records")):
         side = "receiver" if row["scenario"].endswith("-receiver") else "sender"
         ours = [
-            _ours(curve, side)
+            {
+                **{key: curve[key] for key in (*_WHERE, "emulated")},
+                "slope": line and line["slope"],
+                "maximum": curve["maximum"],
+            }
             for curve in curves
+            for line in [curve["lines"][side]]
             if curve["testbed"] == _PUBLISHED_TESTBEDS.get(row["scenario"])
             and curve["n_threads"] == row["parallel_streams"]
             and curve["points"]
@@ -145,13 +132,3 @@ def with_published(
         if row["gbps_per_cpu_percent"] is not None:
             rows.append({**row, "ours": ours})
     return rows
-
-
-def _ours(curve: Mapping[str, Any], side: str) -> dict[str, Any]:
-    """Return of a curve what is published of such ones."""
-    line = curve["lines"][side]
-    return {
-        **{key: curve[key] for key in ("testbed", "implementation", "limiter", "emulated")},
-        "slope": None if line is None else line["slope"],
-        "maximum": curve["maximum"],
-    }

@@ -16,7 +16,7 @@ from copycost.studies.cpu_budget.bottleneck import judge_bottleneck
 from copycost.studies.cpu_budget.compared_curves import scaling_of, with_published
 from copycost.studies.cpu_budget.lines import RANGE_RULE, LinearRange, linear_range
 from copycost.studies.cpu_budget.plan import plan_for
-from copycost.studies.cpu_budget.points import SERIES, Point, points_of, series_of
+from copycost.studies.cpu_budget.points import SERIES, points_of, series_of
 from copycost.studies.cpu_budget.table import MISS_POINTS
 from copycost.studies.guests import guests_among, guests_of, is_emulated, spans
 from copycost.studies.outcomes import outcome_facts
@@ -24,6 +24,14 @@ from copycost.studies.outcomes import outcome_facts
 PLANNED_BITS_PER_S = (1e9, 2.5e9, 5e9, 10e9, 25e9, 40e9, 100e9)
 """Bitrates that the report's table of plans is made for: those that links are sold with."""
 
+# what the chapter tells of the configuration
+_TOLD = (
+    "implementations", "limiters", "msg_bytes", "repetitions", "warmup_s", "duration_s",
+)  # fmt: skip
+_OF_POINT = (
+    "limit_percent", "offered_percent", "n", "sender", "receiver", "bits_per_s", "saturated",
+    "n_missed", "parties",
+)  # fmt: skip
 # the driver's own rate and the kernel's count of the same window differ
 _RATES_DIFFER = 0.05
 
@@ -42,7 +50,6 @@ def compute_facts(
     `published` is ``data/published/cpu-overhead-tcp.csv``, `profile` the facts of that study (None
     where not measured), `peers` what is known of other machines, by their names.
     """
-    settings = _settings(section)
     n_cpus = int(host["cpu"]["cpus_online"])
     curves = [
         _curve(key, rows, statistics, n_cpus, _cpus_apart(str(key["testbed"]), n_cpus, peers or {}))
@@ -52,7 +59,7 @@ def compute_facts(
     judged = [curve["limiter_off"] for curve in curves if curve["limiter_off"]["n"]]
     off = [one[end] for one in judged for end in ("least_off", "most_off")]
     facts: dict[str, Any] = {
-        "section": settings,
+        "section": {name: section[name] for name in _TOLD},
         **outcome_facts(table, statistics, SERIES),
         "method": METHOD,
         "range_rule": RANGE_RULE,
@@ -72,23 +79,11 @@ def compute_facts(
             "most_off": max(off, default=None),
         },
         "guests": guests_among(curves),
-        "scaling": scaling_of(curves, profile, int(settings["msg_bytes"])),
+        "scaling": scaling_of(curves, profile, int(section["msg_bytes"])),
         "published": with_published(curves, published),
     }
     facts["plans"] = _plans(facts)
     return facts
-
-
-def _settings(section: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the chapter tells of the configuration."""
-    return {
-        "implementations": section["implementations"],
-        "limiters": section["limiters"],
-        "msg_bytes": section["msg_bytes"],
-        "repetitions": section["repetitions"],
-        "warmup_s": section["warmup_s"],
-        "duration_s": section["duration_s"],
-    }
 
 
 def _verdict(curves: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
@@ -140,7 +135,7 @@ def _curve(
         party: linear_range(points, party, statistics.confidence) for party in (*SIDES, *outside)
     }
     top = max(points, key=lambda point: point.bits_per_s["median"], default=None)
-    facts_of_points = [_point(point) for point in points]
+    facts_of_points = [{name: getattr(point, name) for name in _OF_POINT} for point in points]
     return {
         **plain(key),
         "n_measured": int((rows["status"] == "measured").sum()),
@@ -148,44 +143,31 @@ def _curve(
         "points": facts_of_points,
         "emulated": bool(guests and guests["emulated"]),
         "guests": guests and guests | {"spans": spans(facts_of_points, guests)},
-        "lines": {party: line_facts(found) for party, found in ranges.items()},
-        "maximum": None
-        if top is None
-        else {
-            "limit_percent": top.limit_percent,
-            "bits_per_s": top.bits_per_s,
-        },
-        "bottleneck": None if judgement is None else asdict(judgement),
+        "lines": {party: _line(found) for party, found in ranges.items()},
+        "maximum": top and {"limit_percent": top.limit_percent, "bits_per_s": top.bits_per_s},
+        "bottleneck": judgement and asdict(judgement),
         "saturated": [point.limit_percent for point in points if point.saturated],
         "limiter_off": _limiter(rows, n_threads),
     }
 
 
-def _point(point: Point) -> dict[str, Any]:
-    return {
-        "limit_percent": point.limit_percent,
-        "offered_percent": point.offered_percent,
-        "n": point.n,
-        "sender": point.sender,
-        "receiver": point.receiver,
-        "bits_per_s": point.bits_per_s,
-        "saturated": point.saturated,
-        "n_missed": point.n_missed,
-        "parties": dict(point.parties),
-    }
-
-
-def line_facts(found: LinearRange | None) -> dict[str, Any] | None:
+def _line(found: LinearRange | None) -> dict[str, Any] | None:
     """Return a line in plain values; intervals are None where there are none."""
     if found is None:
         return None
     line = found.line
-    slope = {"value": line.slope, "low": line.slope_low, "high": line.slope_high}
-    intercept = {"value": line.intercept, "low": line.intercept_low, "high": line.intercept_high}
+    names = ("slope", "intercept")
+    terms = {
+        name: {
+            "value": getattr(line, name),
+            "low": getattr(line, f"{name}_low"),
+            "high": getattr(line, f"{name}_high"),
+        }
+        for name in names
+    }
     facts = {
         "n_points": line.n_points,
-        "slope": slope,
-        "intercept": intercept,
+        **terms,
         "r_squared": line.r_squared,
         "slope_variance": line.slope_variance,
         "intercept_variance": line.intercept_variance,
@@ -222,24 +204,17 @@ def _clocks(measured: pd.DataFrame) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for side in SIDES:
-        known = [
-            {**plain(key), "emulated": is_emulated(rows), **both}
-            for key, rows in series_of(measured)
-            for both in [_clocks_of(rows[f"{side}_cpu_percent"], rows[f"{side}_perf_percent"])]
-            if both is not None
-        ]
+        known = []
+        for key, rows in series_of(measured):
+            scheduler, perf = rows[f"{side}_cpu_percent"], rows[f"{side}_perf_percent"]
+            less = (scheduler - perf).dropna()
+            if not less.empty:
+                one = {**plain(key), "emulated": is_emulated(rows)}
+                one["median_less"] = float(less.median())
+                one["median_ratio"] = float((perf / scheduler).dropna().median())
+                known.append(one)
         found[side] = max(known, key=lambda one: abs(one["median_less"]), default=None)
     return found
-
-
-def _clocks_of(scheduler: pd.Series, perf: pd.Series) -> dict[str, Any] | None:
-    less = (scheduler - perf).dropna()
-    if less.empty:
-        return None
-    return {
-        "median_less": float(less.median()),
-        "median_ratio": float((perf / scheduler).dropna().median()),
-    }
 
 
 def _rates(measured: pd.DataFrame) -> dict[str, Any] | None:
