@@ -25,35 +25,31 @@ def other_packets(measured: pd.DataFrame) -> list[dict[str, Any]]:
 
     Of the largest datagram that was sent on both testbeds, the packets that it takes on either.
     """
-    return [found for found in _pairs(dict(list(measured.groupby("testbed", sort=False)))) if found]
-
-
-def _pairs(by_testbed: Mapping[Any, pd.DataFrame]) -> Iterator[dict[str, Any] | None]:
+    by_testbed = {str(name): rows for name, rows in measured.groupby("testbed", sort=False)}
+    found = []
     for testbed, here in by_testbed.items():
-        without = without_guests(str(testbed))
-        if without in by_testbed:
-            yield _pair(str(testbed), here, without, by_testbed[without])
-
-
-def _pair(
-    testbed: str, here: pd.DataFrame, without: str | None, there: pd.DataFrame
-) -> dict[str, Any] | None:
-    mtus = [sorted(rows["mtu_bytes"].dropna().unique()) for rows in (here, there)]
-    sizes = set(here["msg_bytes"]) & set(there["msg_bytes"])
-    if not sizes or mtus[0] == mtus[1] or [len(one) for one in mtus] != [1, 1]:
-        return None
-    packets = [
-        int(rows.loc[rows["msg_bytes"] == max(sizes), "packets_each"].max())
-        for rows in (here, there)
-    ]
-    return {
-        "condition": testbed,
-        "without": without,
-        "accelerator": EMULATED if (here["accelerator"] == EMULATED).any() else None,
-        "msg_bytes": int(max(sizes)),
-        "packets": packets[0],
-        "without_packets": packets[1],
-    }
+        without = without_guests(testbed)
+        there = by_testbed.get(without or "")
+        if there is None:
+            continue
+        mtus = [set(rows["mtu_bytes"].dropna()) for rows in (here, there)]
+        sizes = set(here["msg_bytes"]) & set(there["msg_bytes"])
+        if not sizes or mtus[0] == mtus[1] or [len(one) for one in mtus] != [1, 1]:
+            continue
+        packets = [
+            int(rows.loc[rows["msg_bytes"] == max(sizes), "packets_each"].max())
+            for rows in (here, there)
+        ]
+        pair = {
+            "condition": testbed,
+            "without": without,
+            "accelerator": EMULATED if (here["accelerator"] == EMULATED).any() else None,
+            "msg_bytes": int(max(sizes)),
+            "packets": packets[0],
+            "without_packets": packets[1],
+        }
+        found.append(pair)
+    return found
 
 
 def with_published(

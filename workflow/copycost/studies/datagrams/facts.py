@@ -22,8 +22,16 @@ from copycost.studies.profile.cell_facts import category_shares
 
 SERIES = ("testbed", "implementation", "n_threads")
 
+# what the chapter tells of the configuration
+_TOLD = ("implementations", "repetitions", "warmup_s", "duration_s")
+_ESTIMATED = (
+    "sent_bits_per_s", "bits_per_s", "sender_cpu_percent", "receiver_cpu_percent", "sender_ns",
+    "receiver_ns",
+)  # fmt: skip
 # the fit is no description of sizes whose cost lies further off it
 _MISFIT = 0.25
+# of what each side spends CPU time on
+_MOST_CATEGORIES = 3
 # the driver's loss and the kernel's differ by more than this share of what was sent
 _LOSS_DIFFERS = 0.005
 
@@ -40,18 +48,19 @@ def compute_facts(
     `published` is ``data/published/cpu-overhead-udp.csv``, `profile` the facts of that study (None
     where not measured).
     """
-    settings = _settings(section)
     measured = table[table["status"] == "measured"]
+    clocks = sorted({str(clock) for clock in measured["cpu_clock"].dropna()})
     curves = [
         _curve(key, rows, statistics)
         for key, rows in table.groupby(list(SERIES), sort=False)
         if (rows["status"] == "measured").any()
     ]
     return {
-        "section": settings,
+        "section": {name: section[name] for name in _TOLD},
         **outcome_facts(table, statistics, (*SERIES, "msg_bytes")),
         "method": METHOD,
-        "cpu_clock": _clock(measured),
+        # whose clock CPU use is by; mixed where perf counted in part
+        "cpu_clock": "mixed" if len(clocks) > 1 else next(iter(clocks), None),
         "n_nan": flag_counts(measured).get("iperf3_nan", 0),
         "guests": guests_among(curves),
         "account": _account(measured),
@@ -60,17 +69,7 @@ def compute_facts(
         "other_packets": other_packets(measured),
         "published": with_published(curves, published),
         "near_size": NEAR_SIZE,
-        "shares": _shares(profile, settings["implementations"]),
-    }
-
-
-def _settings(section: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the chapter tells of the configuration."""
-    return {
-        "implementations": section["implementations"],
-        "repetitions": section["repetitions"],
-        "warmup_s": section["warmup_s"],
-        "duration_s": section["duration_s"],
+        "shares": _shares(profile, section["implementations"]),
     }
 
 
@@ -102,17 +101,7 @@ def _point(size: int, rows: pd.DataFrame, statistics: StatisticsSettings) -> dic
     return {
         "msg_bytes": size,
         "n": len(rows),
-        **{
-            name: estimate(rows[name], statistics)
-            for name in (
-                "sent_bits_per_s",
-                "bits_per_s",
-                "sender_cpu_percent",
-                "receiver_cpu_percent",
-                "sender_ns",
-                "receiver_ns",
-            )
-        },
+        **{name: estimate(rows[name], statistics) for name in _ESTIMATED},
         "loss": estimate(rows["lost"] / rows["sent"], statistics, is_share=True),
         "limit": estimate(rows["rate_limit_bits_per_s"], statistics),
         "parties": party_estimates(party_values(rows), statistics),
@@ -150,10 +139,8 @@ def _cost(
         for size, part in measured.groupby("msg_bytes")
     }
     found = fit_two_terms({size: v for size, v in costs.items() if v.size}, statistics.confidence)
-    return None if found is None else _terms(found)
-
-
-def _terms(found: TwoTerms) -> dict[str, Any]:
+    if found is None:
+        return None
     facts = {
         "fixed_ns": {"value": found.fixed, "low": found.fixed_low, "high": found.fixed_high},
         "ns_per_byte": {
@@ -167,46 +154,6 @@ def _terms(found: TwoTerms) -> dict[str, Any]:
     return dict(plain(facts))
 
 
-def _account(measured: pd.DataFrame) -> dict[str, Any] | None:
-    """Return whether the causes add up to what was lost, in every repetition."""
-    known = measured.dropna(subset="lost")
-    if known.empty:
-        return None
-    off = known["lost_unaccounted"]
-    lost = float(known["lost"].sum())
-    return {
-        "n": len(known),
-        "n_complete": int((off == 0).sum()),
-        "missing": _off_by(known, off),
-        "excess": _off_by(known, -off),
-        "n_not_drained": int((~known["drained"].astype(bool)).sum()),
-        "sent": int(known["sent"].sum()),
-        "lost": int(lost),
-        "lost_share": lost / float(known["sent"].sum()) if lost else 0.0,
-        "causes": [
-            {"cause": cause, "share": float(known[f"lost_{cause}"].sum()) / lost}
-            for cause in CAUSES
-            if lost > 0 and known[f"lost_{cause}"].sum() > 0
-        ],
-    }
-
-
-def _off_by(known: pd.DataFrame, off: pd.Series) -> dict[str, Any]:
-    """Return in how many repetitions an account is off one way, and by how much at most."""
-    return {
-        "n": int((off > 0).sum()),  # repetitions
-        # datagrams at most, and the largest share of those that were sent
-        "largest": int(max(0, off.max())),
-        "share": float(max(0.0, (off / known["sent"]).max())),
-    }
-
-
-def _clock(measured: pd.DataFrame) -> str | None:
-    """Return whose clock CPU use is by, ``mixed`` where perf counted in part."""
-    clocks = sorted({str(clock) for clock in measured["cpu_clock"].dropna()})
-    return "mixed" if len(clocks) > 1 else next(iter(clocks), None)
-
-
 def _kind(found: TwoTerms) -> str:
     """Return which of the two terms are seen; an interval that holds 0 shows none."""
     if found.misfit > _MISFIT:
@@ -218,6 +165,38 @@ def _kind(found: TwoTerms) -> str:
     if no_per_byte:
         return "per_datagram"
     return "per_byte" if no_fixed else "both"
+
+
+def _account(measured: pd.DataFrame) -> dict[str, Any] | None:
+    """Return whether the causes add up to what was lost, in every repetition."""
+    known = measured.dropna(subset="lost")
+    if known.empty:
+        return None
+    unaccounted, sent = known["lost_unaccounted"], int(known["sent"].sum())
+    lost = float(known["lost"].sum())
+    return {
+        "n": len(known),
+        "n_complete": int((unaccounted == 0).sum()),
+        **{
+            # in how many repetitions, by how many datagrams at most, and the largest share of those
+            # that were sent
+            name: {
+                "n": int((off > 0).sum()),
+                "largest": int(max(0, off.max())),
+                "share": float(max(0.0, (off / known["sent"]).max())),
+            }
+            for name, off in (("missing", unaccounted), ("excess", -unaccounted))
+        },
+        "n_not_drained": int((~known["drained"].astype(bool)).sum()),
+        "sent": sent,
+        "lost": int(lost),
+        "lost_share": lost / sent if lost else 0.0,
+        "causes": [
+            {"cause": cause, "share": float(known[f"lost_{cause}"].sum()) / lost}
+            for cause in CAUSES
+            if lost > 0 and known[f"lost_{cause}"].sum() > 0
+        ],
+    }
 
 
 def _cross_check(measured: pd.DataFrame) -> dict[str, Any] | None:
@@ -258,15 +237,17 @@ def _shares(
             "msg_bytes": cell["msg_bytes"],
             "n_threads": cell["n_threads"],
             "side": side,
-            "top": _top(category_shares(cell["sides"][side])),
+            "top": [
+                {"title": title, "share": share["median"]}
+                for title, share in sorted(
+                    category_shares(cell["sides"][side]).items(),
+                    key=lambda one: (one[1]["median"], one[0]),
+                    reverse=True,
+                )[:_MOST_CATEGORIES]
+            ],
         }
         for cell in cells
         if int(cell["msg_bytes"]) in wanted
         for side in SIDES
         if side in cell["sides"]
     ]
-
-
-def _top(shares: Mapping[str, Mapping[str, Any]], n: int = 3) -> list[dict[str, Any]]:
-    rows = sorted(((share["median"], title) for title, share in shares.items()), reverse=True)
-    return [{"title": title, "share": share} for share, title in rows[:n]]

@@ -43,7 +43,7 @@ def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
     datagram; `fitted` is NaN where neither term of a cost is seen.
     """
     several = len({curve["implementation"] for curve in facts["curves"]}) > 1
-    rows: list[dict[str, Any]] = []
+    rows = []
     for curve in facts["curves"]:
         parts = [str(curve["testbed"])]
         parts += ["emulated"] if curve["emulated"] else []
@@ -56,21 +56,14 @@ def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
                     continue
                 cost = curve["costs"].get(quantity)
                 size = point["msg_bytes"]
-                rows.append(
-                    {
-                        "panel": panel,
-                        "n_threads": curve["n_threads"],
-                        "msg_bytes": size,
-                        "quantity": quantity,
-                        "value": found["median"] * scale,
-                        "low": None if found["low"] is None else found["low"] * scale,
-                        "high": None if found["high"] is None else found["high"] * scale,
-                        "fitted": None
-                        if cost is None or cost["kind"] == "neither"
-                        else cost["fixed_ns"]["value"] + cost["ns_per_byte"]["value"] * size,
-                        "state": "measured",
-                    }
+                fitted = None
+                if cost is not None and cost["kind"] != "neither":
+                    fitted = cost["fixed_ns"]["value"] + cost["ns_per_byte"]["value"] * size
+                ends = (
+                    None if found[end] is None else found[end] * scale
+                    for end in ("median", "low", "high")
                 )
+                rows.append((panel, curve["n_threads"], size, quantity, *ends, fitted, "measured"))
     return pd.DataFrame(rows, columns=list(_COLUMNS))
 
 
@@ -82,16 +75,8 @@ _QUANTITIES = (
     ("receiver", "receiver_ns", 1.0),
 )
 _COLUMNS = (
-    "panel",
-    "n_threads",
-    "msg_bytes",
-    "quantity",
-    "value",
-    "low",
-    "high",
-    "fitted",
-    "state",
-)
+    "panel", "n_threads", "msg_bytes", "quantity", "value", "low", "high", "fitted", "state",
+)  # fmt: skip
 
 
 @styled

@@ -100,9 +100,16 @@ def account_of(
     other = sum(place.get(name, 0) for place in change.values() for name in _OTHER_COUNTERS)
     # those that time out, after half a minute, are of datagrams that were lost long before
     reassembly = receiver.get("Ip.ReasmFails", 0) - receiver.get("Ip.ReasmTimeout", 0)
-    dropped: Sequence[int] = (
-        max(0, reassembly), *_dropped(sender, receiver, change.get("switch"), far=far)
-    )  # fmt: skip
+    at_receiver, at_sender = receiver.get("dev.rx_dropped", 0), sender.get("dev.tx_dropped", 0)
+    switch = change.get("switch")
+    # on veth one drop counts at the receiving device as rx_dropped and at the sending one as
+    # tx_dropped
+    one_drop = switch is None and not far
+    device = max(at_receiver, at_sender) if one_drop else at_receiver + at_sender
+    tap = bridge = 0
+    if switch is not None:
+        tap, bridge = switch["tap.rx_dropped"] + switch["tap.tx_dropped"], switch["bridge.dropped"]
+    dropped: Sequence[int] = (max(0, reassembly), device, tap, bridge)
     if packets_each > 1:
         dropped = _shared_out(sent - received - sum(of_sockets) - other, dropped)
     reassembly, device, tap, bridge = dropped
@@ -112,38 +119,12 @@ def account_of(
     )  # fmt: skip
     again = 0 if messages is None else max(0, sent - messages - _NOTES * n_connections)
     account = replace(account, sent=sent - min(again, max(0, account.unaccounted)))
-    return _with_errors(account, sender, receiver) if far else account
-
-
-def _with_errors(
-    account: Account, sender: Mapping[str, int], receiver: Mapping[str, int]
-) -> Account:
-    """Return it with what devices had errors with, of what nothing else explains.
-
-    Drivers may count a packet as dropped as well.
-    """
-    errors = receiver.get("dev.rx_errors", 0) + sender.get("dev.tx_errors", 0)
-    return replace(account, device=account.device + min(errors, max(0, account.unaccounted)))
-
-
-def _dropped(
-    sender: Mapping[str, int],
-    receiver: Mapping[str, int],
-    switch: Mapping[str, int] | None,
-    *,
-    far: bool,
-) -> tuple[int, int, int]:
-    """Return what the sides' devices, the TAP devices and the bridge dropped [packets]."""
-    if switch is None and far:
-        return receiver["dev.rx_dropped"] + sender["dev.tx_dropped"], 0, 0
-    if switch is None:
-        # on veth one drop counts at the receiving device as rx_dropped and at the sending one as
-        # tx_dropped
-        return max(receiver["dev.rx_dropped"], sender["dev.tx_dropped"]), 0, 0
-    tap, bridge = switch["tap.rx_dropped"] + switch["tap.tx_dropped"], switch["bridge.dropped"]
-    # a side on this machine has no devices but the switch's
-    at_sides = receiver.get("dev.rx_dropped", 0) + sender.get("dev.tx_dropped", 0)
-    return at_sides, tap, bridge
+    if far:
+        # errors of devices, of what nothing else explains: drivers may count these as drops too
+        errors = receiver.get("dev.rx_errors", 0) + sender.get("dev.tx_errors", 0)
+        explained = min(errors, max(0, account.unaccounted))
+        account = replace(account, device=account.device + explained)
+    return account
 
 
 def _shared_out(lost: int, packets: Sequence[int]) -> tuple[int, ...]:

@@ -39,21 +39,32 @@ def row_of(record: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
     row.update(costs_of(row, row["bits_per_s"] / 8))
     row["sent_per_s"] = row["sent_bits_per_s"] / 8 / row["msg_bytes"]
     row["received_per_s"] = row["bits_per_s"] / 8 / row["msg_bytes"]
-    row["sender_ns"] = _ns_each(row["sender_cpu_percent"], row["sent_per_s"])
-    row["receiver_ns"] = _ns_each(row["receiver_cpu_percent"], row["received_per_s"])
+    for side, per_s in (("sender", row["sent_per_s"]), ("receiver", row["received_per_s"])):
+        cpu_s = row[f"{side}_cpu_percent"] / 100
+        row[f"{side}_ns"] = cpu_s * 1e9 / per_s if per_s > 0 else math.nan
     row["mtu_bytes"] = record["testbed"]["mtu_bytes"]
-    packets_each = packets_of(cell.msg_bytes, row["mtu_bytes"])
-    row["packets_each"] = packets_each
-    far = kernels_on(cell.testbed) > 1
+    row["packets_each"] = packets_of(cell.msg_bytes, row["mtu_bytes"])
     ours = record["driver"].get("sender")
-    messages = None if ours is None else int(ours["total"]["datagrams"])
-    row.update(
-        _accounts(
-            record["observed"]["datagrams"], packets_each, far=far, messages=messages,
+    stopped, end = (
+        account_of(
+            record["observed"]["datagrams"],
+            until,
+            row["packets_each"],
+            far=kernels_on(cell.testbed) > 1,
+            messages=None if ours is None else int(ours["total"]["datagrams"]),
             n_connections=cell.n_threads,
         )
-    )  # fmt: skip
-    row.update(_driver_totals(record["driver"]))
+        for until in ("stopped", "end")
+    )
+    row.update({name: getattr(stopped, name) for name in ("sent", "received", "lost", "drained")})
+    row.update({f"lost_{cause}": getattr(stopped, cause) for cause in (*CAUSES, "unaccounted")})
+    row.update(kernel_sent=end.sent, kernel_lost=end.lost)
+    # What iperf3 itself says of the whole test; our programs have no such account.
+    totals = [udp_totals(pair["client"]) for pair in record["driver"].get("pairs", [])]
+    for name in ("sent", "lost", "out_of_order"):
+        values = [getattr(total, name) for total in totals] or [None]
+        known = all(value is not None for value in values)
+        row[f"driver_{name}"] = float(sum(values)) if known else math.nan
     return DATAGRAMS.checked(row)
 
 
@@ -68,50 +79,3 @@ def _cpu_use(rates: Mapping[str, Any]) -> dict[str, Any]:
     if all(math.isfinite(percent) for percent in counted.values()):
         return counted | {"cpu_clock": TASK_CLOCK}
     return {key: rates[key] for key in counted} | {"cpu_clock": "scheduler"}
-
-
-def _ns_each(cpu_percent: float, per_s: float) -> float:
-    """Return CPU time per datagram [ns]."""
-    return cpu_percent / 100 * 1e9 / per_s if per_s > 0 else math.nan
-
-
-def _accounts(
-    datagrams: Mapping[str, Any],
-    packets_each: int,
-    *,
-    far: bool,
-    messages: int | None,
-    n_connections: int,
-) -> dict[str, Any]:
-    stopped, end = (
-        account_of(
-            datagrams, until, packets_each, far=far, messages=messages, n_connections=n_connections
-        )
-        for until in ("stopped", "end")
-    )
-    return {
-        "sent": stopped.sent,
-        "received": stopped.received,
-        "lost": stopped.lost,
-        **{f"lost_{cause}": getattr(stopped, cause) for cause in CAUSES},
-        "lost_unaccounted": stopped.unaccounted,
-        "drained": stopped.drained,
-        "kernel_sent": end.sent,
-        "kernel_lost": end.lost,
-    }
-
-
-def _driver_totals(driver: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what iperf3 itself says of the whole test, all pairs together; NaN if one does not."""
-    # our programs have no such account
-    totals = [udp_totals(pair["client"]) for pair in driver.get("pairs", [{"client": {}}])]
-
-    def added(name: str) -> float:
-        values = [getattr(total, name) for total in totals]
-        return math.nan if any(value is None for value in values) else float(sum(values))
-
-    return {
-        "driver_sent": added("sent"),
-        "driver_lost": added("lost"),
-        "driver_out_of_order": added("out_of_order"),
-    }
