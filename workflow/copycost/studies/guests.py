@@ -1,6 +1,6 @@
 """What guests cost, as the facts of a study tell it: of its curves and of their points."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -51,19 +51,17 @@ def party_values(rows: pd.DataFrame) -> dict[str, FloatArray]:
     The names are those of the columns, without their ends: ``sender_hypervisor``, ``host``; and
     ``sender_vcpu_waiting``.
     """
+    names = {}
+    for column in (column.name for column in use_columns()):
+        if column.endswith(_CPU):
+            names[column] = column.removesuffix(_CPU)
+        elif column.endswith(_OTHERS):
+            names[column] = column.removesuffix("_percent")
     return {
         name: rows[column].to_numpy(dtype=np.float64)
-        for name, column in _columns()
+        for column, name in names.items()
         if rows[column].notna().any()
     }
-
-
-def _columns() -> Iterator[tuple[str, str]]:
-    for column in use_columns():
-        if column.name.endswith(_CPU):
-            yield column.name.removesuffix(_CPU), column.name
-        elif column.name.endswith(_OTHERS):
-            yield column.name.removesuffix("_percent"), column.name
 
 
 def party_estimates(
@@ -82,27 +80,22 @@ def spans(
     Each point has what the sides used at the key that `inside` makes, and other parties at
     ``parties`` [% of one CPU]. A party that was not counted at any point has None.
     """
+
+    def span(used: Sequence[Estimate]) -> dict[str, float] | None:
+        medians = [one["median"] for one in used]
+        return {"low": min(medians), "high": max(medians)} if medians else None
+
+    def of_party(name: str) -> dict[str, float] | None:
+        return span([point["parties"][name] for point in points if name in point["parties"]])
+
     found = []
     for side in guests["sides"]:
-        inside_of = SIDES if guests["shared"] else [side]
-        keys = {one: inside.format(side=one) for one in inside_of}
         of = {
-            **{one: _span([point[key] for point in points]) for one, key in keys.items()},
-            **{party: _span(_known(points, f"{side}_{party}")) for party in PARTIES},
+            one: span([point[inside.format(side=one)] for point in points])
+            for one in (SIDES if guests["shared"] else [side])
         }
-        most = {
-            name: span and span["high"]
-            for name in ("vcpu_waiting", "guest_steal")
-            for span in [_span(_known(points, f"{side}_{name}"))]
-        }
-        found.append({"side": side, "of": of, "most": most})
+        of |= {party: of_party(f"{side}_{party}") for party in PARTIES}
+        most = {name: of_party(f"{side}_{name}") for name in ("vcpu_waiting", "guest_steal")}
+        highest = {name: one and one["high"] for name, one in most.items()}
+        found.append({"side": side, "of": of, "most": highest})
     return found
-
-
-def _known(points: Sequence[Mapping[str, Any]], party: str) -> list[Estimate]:
-    return [point["parties"][party] for point in points if party in point["parties"]]
-
-
-def _span(estimates: Sequence[Estimate]) -> dict[str, float] | None:
-    medians = [one["median"] for one in estimates]
-    return {"low": min(medians), "high": max(medians)} if medians else None

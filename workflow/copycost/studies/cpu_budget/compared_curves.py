@@ -26,9 +26,7 @@ _PUBLISHED_TESTBEDS = {
 
 
 def scaling_of(
-    curves: Sequence[Mapping[str, Any]],
-    profile: Mapping[str, Any] | None,
-    msg_bytes: int,
+    curves: Sequence[Mapping[str, Any]], profile: Mapping[str, Any] | None, msg_bytes: int
 ) -> list[dict[str, Any]]:
     """Return how more streams compare with one, for each testbed, implementation and limiter.
 

@@ -1,5 +1,6 @@
 """The figure of the CPU budget: what bitrate the CPU bought."""
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -46,51 +47,28 @@ def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
         more = [str(curve[key]) for key, many in several.items() if many]
         emulated = ["emulated"] if curve["emulated"] else []
         panel = ", ".join([str(curve["testbed"]), *emulated, *more])
-        for side in SIDES:
-            line = curve["lines"][side]
-            rows += [_row(panel, curve["n_threads"], side, line, p) for p in curve["points"]]
-    columns = list(_row("", 0, "sender", None, _NOTHING))
-    return pd.DataFrame(rows, columns=columns)
+        for side, point in itertools.product(SIDES, curve["points"]):
+            line, cpu, rate = curve["lines"][side], point[side], point["bits_per_s"]
+            ends = (None if rate[end] is None else rate[end] / 1e9 for end in _ENDS)
+            fitted = None
+            if line is not None and point["limit_percent"] in line["limits"]:
+                bits_per_s = line["intercept"]["value"] + line["slope"]["value"] * cpu["median"]
+                fitted = bits_per_s / 1e9
+            rows.append(
+                (
+                    *(panel, curve["n_threads"], point["limit_percent"], side),
+                    *(point["offered_percent"], *(cpu[end] for end in _ENDS), *ends),
+                    *(fitted, point["saturated"], "measured"),
+                )
+            )
+    return pd.DataFrame(rows, columns=list(_COLUMNS))
 
 
-_NOTHING = {
-    "limit_percent": 0,
-    "offered_percent": 0.0,
-    "saturated": False,
-    "sender": {"median": 0.0, "low": None, "high": None},
-    "bits_per_s": {"median": 0.0, "low": None, "high": None},
-}
-
-
-def _row(
-    panel: str,
-    n_threads: int,
-    side: str,
-    line: Mapping[str, Any] | None,
-    point: Mapping[str, Any],
-) -> dict[str, Any]:
-    cpu = point[side]
-    rate = point["bits_per_s"]
-    inside = line is not None and point["limit_percent"] in line["limits"]
-    fitted = None
-    if line is not None and inside:
-        fitted = (line["intercept"]["value"] + line["slope"]["value"] * cpu["median"]) / 1e9
-    return {
-        "panel": panel,
-        "n_threads": n_threads,
-        "limit_percent": point["limit_percent"],
-        "side": side,
-        "offered_percent": point["offered_percent"],
-        "cpu_percent": cpu["median"],
-        "cpu_low": cpu["low"],
-        "cpu_high": cpu["high"],
-        "gbit_per_s": rate["median"] / 1e9,
-        "gbit_low": None if rate["low"] is None else rate["low"] / 1e9,
-        "gbit_high": None if rate["high"] is None else rate["high"] / 1e9,
-        "fitted_gbit_per_s": fitted,
-        "saturated": point["saturated"],
-        "state": "measured",
-    }
+_ENDS = ("median", "low", "high")
+_COLUMNS = (
+    "panel", "n_threads", "limit_percent", "side", "offered_percent", "cpu_percent", "cpu_low",
+    "cpu_high", "gbit_per_s", "gbit_low", "gbit_high", "fitted_gbit_per_s", "saturated", "state",
+)  # fmt: skip
 
 
 @styled

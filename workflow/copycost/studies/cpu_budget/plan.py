@@ -6,7 +6,7 @@ its CPU is enough. Beyond the highest there is no answer.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -62,30 +62,34 @@ def plan_for(facts: Mapping[str, Any], bits_per_s: float, testbed: str) -> list[
 
 def _plan(curve: Mapping[str, Any], bits_per_s: float) -> Plan:
     points = sorted(curve["points"], key=lambda point: float(point["bits_per_s"]["median"]))
-    highest = float(points[-1]["bits_per_s"]["median"])
-    least = float(points[0]["bits_per_s"]["median"])
+    rates = [float(point["bits_per_s"]["median"]) for point in points]
+    used = [{**point["parties"], **{side: point[side] for side in SIDES}} for point in points]
     guests = curve["guests"]
     hypervisors = {side: f"{side}_hypervisor" for side in guests["sides"]} if guests else {}
     parties = [*SIDES, *hypervisors.values()]
+    lines = {name: curve["lines"][name] for name in parties}
     basis: Basis
     needs: dict[str, Need] = {}
-    if bits_per_s > highest:
+    if bits_per_s > rates[-1]:
         basis = "beyond"
-    elif bits_per_s < least:
+    elif bits_per_s < rates[0]:
         basis = "least"
-        needs = {name: Need(_of(points[0], name)["median"], None, None) for name in parties}
-    else:
-        lines = [curve["lines"][name] for name in parties]
-        on_line = all(line is not None and bits_per_s <= line["most_bits_per_s"] for line in lines)
-        basis = "line" if on_line else "points"
+        needs = {name: Need(used[0][name]["median"], None, None) for name in parties}
+    elif all(line and bits_per_s <= line["most_bits_per_s"] for line in lines.values()):
+        basis = "line"
         # a side has one thread per stream, so there is a most
         most = dict.fromkeys(SIDES, 100.0 * curve["n_threads"])
         needs = {
-            name: _on_line(curve["lines"][name], bits_per_s, most.get(name, math.inf))
-            if on_line
-            else _between(points, name, bits_per_s)
-            for name in parties
+            name: _on_line(line, bits_per_s, most.get(name, math.inf))
+            for name, line in lines.items()
         }
+    else:
+        basis = "points"
+        above = next(i for i, rate in enumerate(rates) if rate >= bits_per_s)
+        below = max(0, above - 1)
+        span = rates[above] - rates[below]
+        share = (bits_per_s - rates[below]) / span if span > 0 else 1.0
+        needs = {name: _between(used[below][name], used[above][name], share) for name in parties}
     in_guests = SIDES if guests and guests["shared"] else tuple(hypervisors)
     outermost = [*hypervisors.values(), *(side for side in SIDES if side not in in_guests)]
     return Plan(
@@ -99,14 +103,8 @@ def _plan(curve: Mapping[str, Any], bits_per_s: float) -> Plan:
         {side: needs[name] for side, name in hypervisors.items() if name in needs},
         bool(guests and guests["emulated"]),
         sum(needs[name].percent for name in outermost) if needs else math.inf,
-        highest,
+        rates[-1],
     )
-
-
-def _of(point: Mapping[str, Any], party: str) -> Mapping[str, Any]:
-    """Return what a side or another party used at a point."""
-    found: Mapping[str, Any] = point[party] if party in SIDES else point["parties"][party]
-    return found
 
 
 def _on_line(line: Mapping[str, Any], bits_per_s: float, most_percent: float) -> Need:
@@ -125,21 +123,17 @@ def _on_line(line: Mapping[str, Any], bits_per_s: float, most_percent: float) ->
     return Need(max(0.0, percent), max(0.0, percent - half), min(percent + half, most_percent))
 
 
-def _between(points: Sequence[Mapping[str, Any]], party: str, bits_per_s: float) -> Need:
-    """Interpolate between the two measured points around a bitrate."""
-    above = next(i for i, p in enumerate(points) if p["bits_per_s"]["median"] >= bits_per_s)
-    right = points[above]
-    left = points[max(0, above - 1)]
-    span = right["bits_per_s"]["median"] - left["bits_per_s"]["median"]
-    share = (bits_per_s - left["bits_per_s"]["median"]) / span if span > 0 else 1.0
+def _between(left: Mapping[str, Any], right: Mapping[str, Any], share: float) -> Need:
+    """Interpolate between what was used at two measured points.
+
+    With the ends' intervals in CPU alone: what their bitrates are uncertain by comes on top.
+    """
 
     def at(key: str) -> float | None:
-        ends = (_of(left, party)[key], _of(right, party)[key])
-        if ends[0] is None or ends[1] is None:
+        if left[key] is None or right[key] is None:
             return None
-        return float(ends[0] + share * (ends[1] - ends[0]))
+        return float(left[key] + share * (right[key] - left[key]))
 
     percent = at("median")
     assert percent is not None
-    # the ends' intervals in CPU alone: what their bitrates are uncertain by comes on top
     return Need(percent, at("low"), at("high"))

@@ -54,10 +54,7 @@ def cell_facts(
         "tap_copy": tap_copy(way),
         "work": work_facts(cell) if guests_on(key.testbed) else None,
         "sides": {
-            side: {
-                **_side(side, cell, lists, settings),
-                "figure": flame_figure(slug_of(key), side),
-            }
+            side: {**_side(side, cell, lists, settings), "figure": flame_figure(slug_of(key), side)}
             for side in parties_on(key.testbed)
             if any(side in one.shares for one in cell)
         },
@@ -103,7 +100,7 @@ def _side(
     present = [one for one in cell if side in one.shares]
     tables = [one.shares[side].categories for one in present]
     cpus = [one.cpus(side) for one in present]
-    most = most_cpus(side, cell[0].key[4])
+    most = most_cpus(side, cell[0].key.n_threads)
     categories = []
     for category in lists.categories.all:
         shares = [table.get(category.name, Share()).own for table in tables]

@@ -51,17 +51,17 @@ def chain_facts(
         rows = [
             row for row in published if _scenario(row) == (scenario, protocol, streams, datagram)
         ]
-        same_path = any(key[1] in comparable["same_path"] for key in cells)
+        same_path = any(key.testbed in comparable["same_path"] for key in cells)
         places = comparable["same_path" if same_path else "testbeds"]
-        for condition in dict.fromkeys(key[0] for key in cells):
+        for condition in dict.fromkeys(key.condition for key in cells):
             ours = {
                 key: cell
                 for key, cell in cells.items()
-                if key[0] == condition
-                and key[1] in places
-                and transport_of(key[1]) == _PROTOCOLS[protocol]
-                and str(key[4]) == streams
-                and (not datagram or _nearest(key[3], scenario, published) == int(datagram))
+                if key.condition == condition
+                and key.testbed in places
+                and transport_of(key.testbed) == _PROTOCOLS[protocol]
+                and str(key.n_threads) == streams
+                and (not datagram or _nearest(key.msg_bytes, scenario, published) == int(datagram))
             }
             if ours:
                 tables.append(
@@ -73,8 +73,13 @@ def chain_facts(
                         "condition": condition,
                         "accelerator": accelerator_of(next(iter(ours.values()))),
                         "same_path": same_path,
-                        "cells": [{"implementation": key[2], "msg_bytes": key[3]} for key in ours],
-                        "labels": labels_of({key[2]: cell for key, cell in ours.items()}),
+                        "cells": [
+                            {"implementation": key.implementation, "msg_bytes": key.msg_bytes}
+                            for key in ours
+                        ],
+                        "labels": labels_of(
+                            {key.implementation: cell for key, cell in ours.items()}
+                        ),
                         "rows": [_row(row, ours, names, settings) for row in rows],
                     }
                 )
@@ -104,31 +109,25 @@ def _row(
     """Return one chain: the published CPU use and ours, None where it was in no stack."""
     path, side = row["call_path"], names.parties.get(row["side"], row["side"])
     found = []
+    wanted = names.names[path.split(";")[-1]]
     for key, cell in ours.items():
         present = [one for one in cell if side in one.shares]
         shares = [one.shares[side].chains.get(path, Share()).inclusive for one in present]
-        seen = any(share > 0 for share in shares)
-        values = [s * one.cpus(side) for s, one in zip(shares, present, strict=True)]
-        found.append(
-            {
-                "cpus": estimate(values, settings, most=most_cpus(side, key[4])) if seen else None,
-                "seen_as": _seen_as(path, side, present, names) if seen else None,
-            }
-        )
+        cpus = seen_as = None
+        if any(share > 0 for share in shares):
+            values = [s * one.cpus(side) for s, one in zip(shares, present, strict=True)]
+            cpus = estimate(values, settings, most=most_cpus(side, key.n_threads))
+            sums: dict[str, float] = {}
+            for one in present:
+                for frame, share in one.shares[side].functions.items():
+                    if (name := plain_name(frame)) in wanted:
+                        sums[name] = sums.get(name, 0.0) + share.inclusive
+            seen_as = min(sums, key=lambda name: (-sums[name], name))
+        # `seen_as`: the name under which the last function of the chain was seen most
+        found.append({"cpus": cpus, "seen_as": seen_as})
     return {
         "side": side,
         "call_path": path.split(";"),
         "published_cpus": float(row["cpu_percent"]) / 100.0,
         "ours": found,
     }
-
-
-def _seen_as(path: str, side: str, present: Sequence[Repetition], names: ChainNames) -> str:
-    """Return the name under which the last function of a chain was seen most."""
-    wanted = names.names[path.split(";")[-1]]
-    sums: dict[str, float] = {}
-    for one in present:
-        for frame, share in one.shares[side].functions.items():
-            if plain_name(frame) in wanted:
-                sums[plain_name(frame)] = sums.get(plain_name(frame), 0.0) + share.inclusive
-    return min(sums, key=lambda name: (-sums[name], name))

@@ -4,7 +4,7 @@ Source: B. Gregg, The Flame Graph, Communications of the ACM 59 (2016), for the 
 what lies on a frame was called by it, order along the row is by name.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
@@ -68,17 +68,9 @@ class Node:
 
     name: str
     caller: "Node | None" = None
+    depth: int = 0  # 0 for the outermost
     weight: float = 0.0
     children: dict[str, "Node"] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """The rectangle of a node: its row, 0 for the outermost, and its left end by weight."""
-
-    node: Node
-    depth: int
-    left: float
 
 
 def build_tree(root: str, stacks: Mapping[Stack, float]) -> Node:
@@ -87,19 +79,19 @@ def build_tree(root: str, stacks: Mapping[Stack, float]) -> Node:
     for stack, weight in stacks.items():
         node = top
         for name in stack:
-            node = node.children.setdefault(name, Node(name, node))
+            node = node.children.setdefault(name, Node(name, node, node.depth + 1))
             node.weight += weight
     return top
 
 
-def lay_out(node: Node, least: float, depth: int = 0, left: float = 0.0) -> Iterator[Frame]:
-    """Yield the rectangles, children by name within their parents; lighter ones are left out."""
+def lay_out(node: Node, least: float, left: float = 0.0) -> Iterator[tuple[Node, float]]:
+    """Yield the nodes that weigh enough, each with its left end; children go by name."""
     if node.weight < least or node.weight == 0.0:
         return
-    yield Frame(node, depth, left)
+    yield node, left
     for name in sorted(node.children):
         child = node.children[name]
-        yield from lay_out(child, least, depth + 1, left)
+        yield from lay_out(child, least, left)
         left += child.weight
 
 
@@ -122,31 +114,11 @@ def flame_graph(
             caller = caller.caller
         return None
 
-    def colour(node: Node) -> str:
-        name = category(node)
-        return _NO_CATEGORY if name is None else CATEGORY_COLOURS.get(name, "#f7f7f7")
-
-    def tip(node: Node) -> str:
-        return f"{plain_name(node.name)}: {100 * node.weight / top.weight:.2f} %"
-
-    shown = {category(frame.node) for frame in frames[1:]}
+    shown = {category(node) for node, _ in frames[1:]}
     key = [(hue, name.replace("_", " ")) for name, hue in CATEGORY_COLOURS.items() if name in shown]
     key += [(_NO_CATEGORY, "of no category")] if None in shown else []
-    return _svg(title, frames, key, colour, tip)
-
-
-def _svg(
-    title: str,
-    frames: Sequence[Frame],
-    key: Sequence[tuple[str, str]],
-    colour: Callable[[Node], str],
-    tip: Callable[[Node], str],
-) -> str:
-    """Return the graph; `key` has the colours and their words."""
-    n_rows = 1 + max(frame.depth for frame in frames)
     key_parts, head = _key(key)
-    height = head + n_rows * _ROW + _FOOT
-    scale = WIDTH / frames[0].node.weight
+    height = head + (1 + max(node.depth for node, _ in frames)) * _ROW + _FOOT
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:g} {height:g}"'
         f' width="{WIDTH:g}" height="{height:g}" data-width="{WIDTH:g}" data-letter="{_LETTER:g}">',
@@ -160,7 +132,20 @@ def _svg(
         f' font-family="{_FACE}" fill="#0072B2" text-anchor="end" role="button" tabindex="0"'
         ' style="display:none;cursor:pointer">search (/)</text>',
     ]
-    parts += [_frame(frame, scale, height, colour, tip) for frame in frames]
+    scale = WIDTH / top.weight
+    for node, left in frames:
+        x, width = left * scale, node.weight * scale
+        y = height - _FOOT - (node.depth + 1) * _ROW
+        name = plain_name(node.name)
+        tip = f"{name}: {100 * node.weight / top.weight:.2f} %"
+        of = category(node)
+        hue = _NO_CATEGORY if of is None else CATEGORY_COLOURS.get(of, "#f7f7f7")
+        parts.append(
+            f'<g class="f" data-name={quoteattr(name)}><title>{escape(tip)}</title>'
+            f'<rect x="{x:.2f}" y="{y:g}" width="{max(width - 0.3, 0.2):.2f}" height="{_ROW - 1:g}"'
+            f' rx="1" fill="{hue}"/>'
+            f"{_text(x + 1.5, y + _ROW - 4, fitting(name, width))}</g>"
+        )
     script = _SCRIPT.read_text(encoding="utf-8")
     parts.append(f"<script><![CDATA[\n{script}]]></script>\n</svg>")
     return "\n".join(parts) + "\n"
@@ -178,24 +163,6 @@ def _key(key: Sequence[tuple[str, str]]) -> tuple[list[str], float]:
         parts.append(_text(x + 13, y + 8.5, words))
         x += width
     return parts, y + _ROW + 6
-
-
-def _frame(
-    frame: Frame,
-    scale: float,
-    height: float,
-    colour: Callable[[Node], str],
-    tip: Callable[[Node], str],
-) -> str:
-    x, width = frame.left * scale, frame.node.weight * scale
-    y = height - _FOOT - (frame.depth + 1) * _ROW
-    name = plain_name(frame.node.name)
-    return (
-        f'<g class="f" data-name={quoteattr(name)}><title>{escape(tip(frame.node))}</title>'
-        f'<rect x="{x:.2f}" y="{y:g}" width="{max(width - 0.3, 0.2):.2f}" height="{_ROW - 1:g}"'
-        f' rx="1" fill="{colour(frame.node)}"/>'
-        f"{_text(x + 1.5, y + _ROW - 4, fitting(name, width))}</g>"
-    )
 
 
 def _text(x: float, y: float, text: str, size: float = _FONT) -> str:

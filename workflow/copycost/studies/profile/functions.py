@@ -10,13 +10,7 @@ from typing import Any, TypeVar
 import yaml
 
 from copycost.errors import DataError
-from copycost.perf.stacks import (
-    EMULATOR_MARK,
-    HYPERVISOR_MARK,
-    INLINED_MARK,
-    KERNEL_MARK,
-    UNKNOWN,
-)
+from copycost.perf.stacks import EMULATOR_MARK, HYPERVISOR_MARK, INLINED_MARK, KERNEL_MARK, UNKNOWN
 
 UNCATEGORISED = "uncategorised"
 """The category of a function that no list names."""

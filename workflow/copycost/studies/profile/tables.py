@@ -118,7 +118,7 @@ def share_table(
                 scaled = factors[:, :, None] * both[:, None, :]
                 values.setdefault(len(present), []).append((len(rows), scaled.reshape(-1, 6).T))
                 rows.append((*key, side, *words(item, lists), len(present)))
-                most.append(100.0 * key[4] if side in SIDES else math.inf)
+                most.append(100.0 * key.n_threads if side in SIDES else math.inf)
     columns = [*KEY, "side", *SHARE_TABLES[name], "n"]
     table = pd.DataFrame(rows, columns=columns)
     for column, numbers in _quantities(values, np.array(most), settings).items():

@@ -24,10 +24,7 @@ TAP_COPY = "tap_copy_in"
 # in the order of the way; on the host as between guests
 _LANES = ("down", "link", "host_down", "host_up", "up")
 _REST = Box(
-    ELSEWHERE,
-    dict.fromkeys(("stream", "datagram"), "on no part of the way"),
-    "link",
-    copies=False,
+    ELSEWHERE, dict.fromkeys(("stream", "datagram"), "on no part of the way"), "link", copies=False
 )
 
 

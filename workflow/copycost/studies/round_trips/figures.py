@@ -96,22 +96,9 @@ def curve_table(curves: pd.DataFrame) -> pd.DataFrame:
     n_most = found.groupby(key[:-1])["count"].transform("max")
     # Where only some repetitions reach a percentile, their median would be one of other ones.
     found = found[found["count"] == n_most]
-    table = pd.DataFrame(
-        {
-            "condition": found["condition"],
-            "implementation": found["implementation"],
-            "msg_bytes": found["msg_bytes"],
-            "n_threads": found["n_threads"],
-            "quantile": found["quantile"],
-            "quantity": "round trip",
-            "unit": "µs",
-            "value": found["median"] * 1e-3,
-            "low": found["min"] * 1e-3,
-            "high": found["max"] * 1e-3,
-            "n": found["count"],
-            "state": "measured",
-        }
-    )
+    found = found.rename(columns={"median": "value", "min": "low", "max": "high", "count": "n"})
+    scaled = {name: found[name] * 1e-3 for name in ("value", "low", "high")}
+    table = found.assign(**scaled, quantity="round trip", unit="µs", state="measured")
     return table[list(COLUMNS)].reset_index(drop=True)
 
 

@@ -11,12 +11,7 @@ from copycost.studies.outcomes import losses_of
 from copycost.studies.simulated.columns import CELL_KEY
 from copycost.studies.simulated.counts import LEVELS
 from copycost.studies.simulated.savings import LEAST, carriers, saved_copies, saving_of
-from copycost.studies.simulated.sensitivity import (
-    Trial,
-    sensitivity_facts,
-    trials_of,
-    tried_again,
-)
+from copycost.studies.simulated.sensitivity import Trial, sensitivity_facts, trials_of, tried_again
 from copycost.studies.simulated.values import (
     BASELINE,
     Values,
