@@ -16,8 +16,8 @@ from copycost.analysis.columns import read_table, write_table
 from copycost.analysis.metrics import SUMMARISED_OF_GUESTS
 from copycost.analysis.tables import summarise
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.capacity import Need, least_of, needs_of_cells, read_summary
-from copycost.studies.capacity_command import WIDTH, notes, table
+from copycost.studies.capacity import least_of, needs_of_cells, read_summary
+from copycost.studies.capacity_command import WIDTH
 
 
 def write_budget(results: Path, study: Study) -> dict:
@@ -138,16 +138,6 @@ def test_only_what_reaches_the_bitrate_is_an_answer(results: Path) -> None:
         assert math.isnan(need.low) == (len(reached) > 1)
 
 
-def test_where_none_reaches_it_the_closest_is_told(results: Path) -> None:
-    needs = needs_of_cells(read_summary(results / "tables" / "summary.csv"), 1e15)
-    for need in least_of(needs):
-        same = [
-            one.most_bits_per_s for one in needs
-            if (one.condition, one.implementation) == (need.condition, need.implementation)
-        ]  # fmt: skip
-        assert need.most_bits_per_s == max(same)
-
-
 def test_every_way_has_its_line_and_the_assumption_is_told(
     results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -206,14 +196,6 @@ def test_what_was_measured_at_the_bitrate_replaces_what_is_read_off_full_speed(
     ]
 
 
-def test_the_longest_names_fit_a_terminal() -> None:
-    need = Need(
-        "veth_no_offload", "veth_no_offload", "uring_zero_copy", 1048576, 64, 12.3, 11.1, 13.3,
-        5.67, math.nan, 123.4e9, "points",
-    )  # fmt: skip
-    assert max(map(len, table([need], 12.5))) <= WIDTH
-
-
 @pytest.mark.parametrize(
     ("changes", "outside"),
     # 2.5 % outside for one inside, of a guest for either side and of one for both
@@ -258,16 +240,6 @@ def test_cells_in_guests_have_the_hypervisors_cpus_too(
     assert "QEMU" in said.splitlines()[1]
     assert ("Emulated: veth." in said) == (accelerator == "tcg")
     assert "Where it is less than inside" not in said
-
-
-def test_a_hypervisor_that_used_less_than_its_guest_says_has_its_reason() -> None:
-    need = Need(
-        "vm_loopback", "vm_loopback", "two_copy", 65536, 1, 0.65, 0.6, 0.7, 0.4, 0.3, 1.25e9,
-        "speed",
-    )  # fmt: skip
-    said = " ".join(notes([need], least=False))
-    assert "Where it is less than inside, virtual CPUs waited" in said
-    assert "waited" not in " ".join(notes([replace(need, outside=0.7)], least=False))
 
 
 def test_a_damaged_file_is_an_error_with_the_remedy(

@@ -4,11 +4,9 @@ from typing import Any
 
 import pytest
 
-from copycost.config.cells import Cell, cell_priority
 from copycost.config.cpu_budget import CpuBudget
 from copycost.config.datagrams import Datagrams
 from copycost.config.settings import Settings
-from copycost.errors import DataError
 
 SHARED: dict[str, Any] = {
     "enabled": True,
@@ -45,12 +43,6 @@ def test_every_combination_that_can_exist_comes_once_round_by_round(
     assert [cell.rep for cell in cells] == sorted(cell.rep for cell in cells)
 
 
-@pytest.mark.parametrize("section", [BUDGET, DATAGRAMS])
-def test_a_path_leads_back_to_its_cell(section: Section) -> None:
-    for cell in section.cells():
-        assert Cell.from_path(f"/elsewhere/{cell.path}") == cell
-
-
 def test_a_record_lies_in_a_folder_for_each_part_of_its_cell() -> None:
     assert BUDGET.cells()[0].path == (
         "results/raw/cpu_budget/testbed=veth/implementation=iperf3/msg_bytes=131072/n_threads=1"
@@ -62,18 +54,6 @@ def test_a_record_lies_in_a_folder_for_each_part_of_its_cell() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        BUDGET.cells()[0].path.replace("cpu_budget", "datagrams"),
-        BUDGET.cells()[0].path.replace("n_threads=1", "n_threads=two"),
-    ],
-)
-def test_a_path_of_something_else_is_refused(path: str) -> None:
-    with pytest.raises(DataError, match="not the path of a record"):
-        Cell.from_path(path)
-
-
 @pytest.mark.parametrize("section", [BUDGET, DATAGRAMS])
 def test_a_study_has_its_own_window_and_the_run_s_cpus_and_congestion_control(
     section: Section,
@@ -81,10 +61,3 @@ def test_a_study_has_its_own_window_and_the_run_s_cpus_and_congestion_control(
     run = Settings(9.0, 9.0, "bbr", "off", 4096, 4096, (3,), (2,), fresh=True)
     own = section.settings(run)
     assert own == Settings(0.3, 1.0, "bbr", sender_cpus=(3,), receiver_cpus=(2,))
-
-
-def test_every_round_comes_before_the_next() -> None:
-    priorities = [(cell.rep, cell_priority(cell, 1)) for cell in BUDGET.cells()]
-    first, second = ([p for rep, p in priorities if rep == n] for n in (1, 2))
-    assert min(first) > max(second)
-    assert sorted(first) != first

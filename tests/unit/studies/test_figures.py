@@ -9,6 +9,8 @@ from typing import Any
 import budgets
 import datagram_tables
 import pytest
+from budgets import Truth as Budget
+from datagram_tables import Truth as Datagrams
 
 from copycost.config.cpu_budget import FIGURES as BUDGET_FIGURES
 from copycost.config.datagrams import FIGURES as DATAGRAM_FIGURES
@@ -24,46 +26,51 @@ NO_IPERF3 = ("skipped", "iperf3 was not found", "install it")
 
 @dataclass(frozen=True)
 class Chapter:
-    """How a study's figures are drawn, and runs of it."""
+    """How a study's figures are drawn, what stands in place of one of nothing, and runs of it."""
 
     draw: Callable[[str, Mapping[str, Any]], Drawn]
     facts_of: Callable[[Any], Mapping[str, Any]]
-    several: object
-    """Several curves."""
-    once: object
-    """One repetition, so no intervals."""
-    nothing: object
     sentence: str
-    """What stands in place of a figure of nothing."""
+    studies: Mapping[str, object]
 
 
 BUDGETS = Chapter(
     lambda _, facts: budget_figures.draw_bitrate(facts),
     budgets.facts_of,
-    budgets.Study(
-        (
-            budgets.Truth(),
-            budgets.Truth(n_threads=2, ceiling=20.0),
-            budgets.Truth(testbed="veth"),
-        )
-    ),
-    budgets.Study(repetitions=1),
-    budgets.Study((), lost=[("veth", *NO_IPERF3)]),
     "No CPU limit was measured",
+    {
+        "several": budgets.Study(
+            (Budget(), Budget(n_threads=2, ceiling=20.0), Budget(testbed="veth"))
+        ),
+        "once": budgets.Study(repetitions=1),
+        "nothing": budgets.Study((), lost=[("veth", *NO_IPERF3)]),
+        "four": budgets.Study(
+            [
+                Budget(implementation=implementation, limiter=limiter)
+                for implementation in ("iperf3", "two_copy")
+                for limiter in ("cgroup", "cpulimit")
+            ]
+        ),
+    },
 )
 DATAGRAMS = Chapter(
     datagram_figures.draw,
     datagram_tables.facts_of,
-    datagram_tables.Study(
-        (
-            datagram_tables.Truth(),
-            datagram_tables.Truth(n_threads=2),
-            datagram_tables.Truth(testbed="loopback"),
-        )
-    ),
-    datagram_tables.Study(repetitions=1),
-    datagram_tables.Study((), lost=[NO_IPERF3]),
     "No datagrams were measured",
+    {
+        "several": datagram_tables.Study(
+            (Datagrams(), Datagrams(n_threads=2), Datagrams(testbed="loopback"))
+        ),
+        "once": datagram_tables.Study(repetitions=1),
+        "nothing": datagram_tables.Study((), lost=[NO_IPERF3]),
+        "four": datagram_tables.Study(
+            [
+                Datagrams(testbed=testbed, implementation=implementation)
+                for testbed in ("veth_udp", "loopback")
+                for implementation in ("iperf3", "one_copy")
+            ]
+        ),
+    },
 )
 each_figure = pytest.mark.parametrize(
     ("chapter", "name"),
@@ -79,35 +86,16 @@ each_figure = pytest.mark.parametrize(
 def test_a_figure_and_its_table_are_written(
     chapter: Chapter, name: str, study: str, tmp_path: Path
 ) -> None:
-    drawn = chapter.draw(name, chapter.facts_of(getattr(chapter, study)))
+    drawn = chapter.draw(name, chapter.facts_of(chapter.studies[study]))
     svg = tmp_path / "f.svg"
     save(drawn, svg)
     assert ET.parse(svg).getroot().tag.endswith("svg")
     assert set(drawn.data["state"]) == {"measured"}
 
 
-FOUR = {
-    "cpu_budget": budgets.Study(
-        [
-            budgets.Truth(implementation=implementation, limiter=limiter)
-            for implementation in ("iperf3", "two_copy")
-            for limiter in ("cgroup", "cpulimit")
-        ]
-    ),
-    "datagrams": datagram_tables.Study(
-        [
-            datagram_tables.Truth(testbed=testbed, implementation=implementation)
-            for testbed in ("veth_udp", "loopback")
-            for implementation in ("iperf3", "one_copy")
-        ]
-    ),
-}
-
-
 @each_figure
 def test_the_words_of_four_panels_do_not_meet(chapter: Chapter, name: str) -> None:
-    study = FOUR["cpu_budget" if chapter is BUDGETS else "datagrams"]
-    figure = chapter.draw(name, chapter.facts_of(study)).figure
+    figure = chapter.draw(name, chapter.facts_of(chapter.studies["four"])).figure
     figure.draw_without_rendering()
     for words in (
         [axes.title for axes in figure.axes],
@@ -121,13 +109,13 @@ def test_the_words_of_four_panels_do_not_meet(chapter: Chapter, name: str) -> No
 
 @each_figure
 def test_nothing_measured_is_a_sentence(chapter: Chapter, name: str) -> None:
-    drawn = chapter.draw(name, chapter.facts_of(chapter.nothing))
+    drawn = chapter.draw(name, chapter.facts_of(chapter.studies["nothing"]))
     assert drawn.data.empty
     assert "state" in drawn.data.columns
     assert chapter.sentence in drawn.figure.texts[0].get_text()
 
 
 def test_saturated_points_are_marked_in_the_table() -> None:
-    data = BUDGETS.draw("bitrate", BUDGETS.facts_of(BUDGETS.several)).data
+    data = BUDGETS.draw("bitrate", BUDGETS.facts_of(BUDGETS.studies["several"])).data
     marked = data[data["saturated"]]
     assert set(marked["n_threads"]) == {2}

@@ -57,35 +57,18 @@ BOTTLENECKS: dict[str, Study] = {
     "waiting": Study((Truth(ceiling=12.0, waiting=30.0),)),
     "limit": Study(limits=(10, 20, 30, 40)),
     "unknown": Study((Truth(ceiling=12.0, receiver_per_sender=0.5),)),
-    "once": Study(repetitions=1),
     "vcpu": Study((replace(PAIR, in_io=0.1),)),
-    "vcpu_of_both": Study((replace(IN_ONE, ceiling=7.0),)),
-    "waiting_in_guests": Study((replace(PAIR, waiting=30.0),)),
     "io": Study((replace(PAIR, in_io=0.9),)),
     "vhost": Study(
         (replace(PAIR, accelerator="kvm", outside_per_inside=3.2, in_io=0.1, in_vhost=0.7),)
     ),
-    "host_of_guests": Study((replace(PAIR, vcpu_waiting=20.0, host_percent=370.0),)),
     "machine": Study((Truth("wire-lab2", n_threads=2, ceiling=51.7),), host_cpus=2),
     "other_machine": Study(
         (Truth("wire-lab2", n_threads=2, ceiling=51.7, receiver_per_sender=1.02),), peer_cpus=2
     ),
-    "waiting_on_machines": Study((Truth("wire-lab2", ceiling=12.0, waiting=30.0),)),
     "vcpu_waiting": Study((replace(PAIR, vcpu_waiting=20.0),)),
-    "sender_with_hardware": Study(
-        (replace(PAIR, ceiling=1e9, accelerator="kvm", outside_per_inside=1.1),)
-    ),
 }
-KIND = {
-    "once": "sender",
-    "vcpu_of_both": "vcpu",
-    "waiting_in_guests": "waiting",
-    "host_of_guests": "host",
-    "machine": "host",
-    "other_machine": "host",
-    "waiting_on_machines": "waiting",
-    "sender_with_hardware": "sender",
-}
+KIND = {"machine": "host", "other_machine": "host"}
 SCALED: dict[str, tuple[Study, int | None]] = {
     "explained": (Study((ONE, TWO), profile=profile(0.5, 0.4)), 3),
     "same_shares": (Study((ONE, TWO), profile=profile(0.5, 0.495)), 0),
@@ -178,7 +161,3 @@ def test_the_whole_chapter_is_the_golden_one() -> None:
 def test_a_study_without_values_has_its_reasons() -> None:
     text = chapter("cpu_budget", facts_of(Study((), lost=[NO_NAMESPACE])), [])
     assert text == golden_text(TEXTS / "nothing_measured.md", text)
-
-
-def test_one_repetition_has_a_chapter_without_intervals() -> None:
-    assert "% intervals" not in _text(facts_of(Study(repetitions=1)))

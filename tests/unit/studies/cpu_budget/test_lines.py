@@ -1,14 +1,11 @@
 """The linear range, the bottleneck and the plans, on curves with a known truth."""
 
 from dataclasses import replace
-from io import StringIO
 
-import pandas as pd
 import pytest
 from budgets import Study, Truth, facts_of, table_of
 
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.cpu_budget.columns import CPU_BUDGET
 from copycost.studies.cpu_budget.lines import linear_range
 from copycost.studies.cpu_budget.plan import plan_for
 from copycost.studies.cpu_budget.points import points_of
@@ -46,27 +43,6 @@ def test_saturated_points_are_left_out() -> None:
 def test_two_points_are_no_line() -> None:
     table = table_of(Study((Truth(ceiling=8.0),)))
     assert linear_range(points_of(table, SETTINGS), "sender", 0.95) is None
-
-
-@pytest.mark.parametrize(
-    ("truth", "n_cpus", "kind"),
-    [
-        (Truth(), 4, "sender"),
-        (Truth(receiver_per_sender=1.45, ceiling=19.0), 4, "receiver"),
-        (Truth(receiver_per_sender=0.98), 4, "both"),
-        (Truth(ceiling=12.0, waiting=30.0), 4, "waiting"),
-        (Truth(n_threads=2, ceiling=30.0, waiting=20.0), 2, "host"),
-        (Truth(ceiling=12.0), 4, "unknown"),
-    ],
-)
-def test_the_bottleneck_follows_from_what_was_used(truth: Truth, n_cpus: int, kind: str) -> None:
-    facts = facts_of(Study((truth,), host_cpus=n_cpus))
-    assert facts["curves"][0]["bottleneck"]["kind"] == kind
-
-
-def test_a_limit_below_the_whole_cpu_is_the_bottleneck_itself() -> None:
-    facts = facts_of(Study(limits=(10, 20, 30)))
-    assert facts["curves"][0]["bottleneck"]["kind"] == "limit"
 
 
 def test_a_plan_on_the_line_holds_the_truth() -> None:
@@ -119,12 +95,6 @@ def test_the_plan_with_the_least_cpu_comes_first() -> None:
     assert (first.n_threads, second.n_threads) == (1, 2)
 
 
-def test_one_repetition_has_plans_without_intervals() -> None:
-    (plan,) = plan_for(facts_of(Study(repetitions=1)), 14e9, "loopback")
-    assert plan.sender is not None
-    assert plan.sender.low is None
-
-
 def test_clocks_that_differ_on_one_curve_are_not_hidden_by_the_others() -> None:
     alike = Truth(perf=0.999, receiver_perf=0.999)
     apart = Truth(n_threads=2, perf=1.15, receiver_perf=0.75)
@@ -132,20 +102,3 @@ def test_clocks_that_differ_on_one_curve_are_not_hidden_by_the_others() -> None:
     for side, ratio in (("sender", 1.15), ("receiver", 0.75)):
         assert clocks[side]["median_ratio"] == pytest.approx(ratio)
         assert (clocks[side]["testbed"], clocks[side]["n_threads"]) == ("loopback", 2)
-
-
-def test_a_table_without_measurements_has_facts() -> None:
-    lost = [("veth", "skipped", "iperf3 was not found", "install it")]
-    facts = facts_of(Study((), lost=lost))
-    assert facts["n_measured"] == 0
-    assert facts["plans"] == []
-    assert facts["losses"][0]["n"] == 6
-
-
-def test_points_of_a_table_from_disk_are_the_same() -> None:
-    table = table_of(Study(repetitions=2))
-    again = pd.read_csv(StringIO(table.to_csv(index=False)))
-    assert list(again.columns) == list(CPU_BUDGET.names)
-    first, second = (points_of(rows, SETTINGS) for rows in (table, again))
-    assert [p.bits_per_s for p in first] == [p.bits_per_s for p in second]
-    assert [p.saturated for p in first] == [p.saturated for p in second]

@@ -58,27 +58,6 @@ COSTS = {
     "one_size": (Study(sizes=(1472,)), None),
     "once": (Study(repetitions=1), "both"),
 }
-CHECKS = {
-    "the scheduler's": (Study((ONE, Truth(n_threads=2, cpu_clock="scheduler"))), "CPU by"),
-    "12 of 12": (Study((Truth(flags="foreign_load"),)), "Repetitions beside other programs"),
-    "by 7 datagrams": (Study((Truth(unaccounted=-7),)), "Repetitions with more causes than losses"),
-    "0 of 12": (
-        Study((Truth(unaccounted=5, drained=False),)),
-        "Repetitions whose causes of loss add up to the datagram",
-    ),
-    "12": (
-        Study((Truth(loss=0.0, negative=True, out_of_order=7),)),
-        "Repetitions in which iperf3 reported disorder",
-    ),
-    "2": (
-        Study((Truth(driver_knows=False, flags="iperf3_nan"),)),
-        "Repetitions with `nan` from iperf3, taken for missing",
-    ),
-    "set the bitrate at 2 of 4 sizes": (
-        Study((Truth("wire_udp-lab2", limit_share=(1.0, 0.99, *(0.5,) * 7)),)),
-        "Allowed on `wire_udp-lab2` with 1 stream (`wire.udp_mbit_per_s`)",
-    ),
-}
 
 
 def test_each_branch_says_the_golden_sentences() -> None:
@@ -99,12 +78,6 @@ def test_the_terms_of_a_cost_that_are_seen_are_told(name: str) -> None:
     told = datagrams_tables.curves(facts)[1][-1][-2]
     assert ("per byte" in told) == (kind in ("both", "per_byte"))
     assert ("ns +" in told or ") +" in told) == (kind == "both")
-
-
-@pytest.mark.parametrize("value", CHECKS)
-def test_what_is_odd_is_counted(value: str) -> None:
-    study, title = CHECKS[value]
-    assert value in dict(datagrams_tables.checks(facts_of(study))[1])[title]
 
 
 def _text(facts: Mapping[str, Any]) -> str:
@@ -136,10 +109,6 @@ def test_a_study_without_values_has_its_reasons() -> None:
     assert text == golden_text(TEXTS / "nothing_measured.md", text)
 
 
-def test_one_repetition_has_a_chapter_without_intervals() -> None:
-    assert "% intervals" not in _text(facts_of(Study(repetitions=1)))
-
-
 def test_packets_as_large_as_without_guests_are_not_told() -> None:
     assert facts_of(Study((ONE, replace(PAIR, most_packets=1))))["other_packets"] == []
     assert facts_of(Study((PAIR,)))["other_packets"] == []
@@ -162,10 +131,6 @@ def test_ours_stands_beside_what_was_published_of_such_datagrams() -> None:
     assert ours["loss"]["median"] == pytest.approx(0.5, rel=0.01)
     only_other_sizes = facts_of(Study((PAIR,), sizes=(1472, 10000)))["published"]
     assert all(row["ours"] == [] for row in only_other_sizes)
-
-
-def test_losses_that_nobody_counted_are_not_known() -> None:
-    assert "| not known |" in _text(facts_of(Study((Truth(counted=False),))))
 
 
 @pytest.mark.parametrize(("noise", "is_drawn"), [(0.02, True), (0.6, False)])

@@ -1,5 +1,6 @@
 """The account of datagrams, from the kernel's own text to the causes."""
 
+import math
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -13,6 +14,7 @@ from copycost.observers.loss_counters import (
     waiting_bytes,
 )
 from copycost.studies.datagrams.loss import Account, account_of
+from copycost.studies.datagrams.table import _cpu_use
 from copycost.testbeds.testbed import Testbed
 
 SNMP = """\
@@ -39,13 +41,18 @@ UDP = """\
 """
 
 
-def counters(**changes: int) -> dict[str, int]:
-    names = [
-        "Udp.OutDatagrams", "Udp.InDatagrams", "Udp.RcvbufErrors", "Udp.MemErrors",
-        "Udp.InCsumErrors", "Udp.NoPorts", "Ip.InDiscards", "dev.rx_dropped", "dev.tx_dropped",
-    ]  # fmt: skip
-    found = {name: 1000 for name in names}
-    return found | {name.replace("_", ".", 1): 1000 + value for name, value in changes.items()}
+USUAL = (
+    "Udp.OutDatagrams", "Udp.InDatagrams", "Udp.RcvbufErrors", "Udp.MemErrors",
+    "Udp.InCsumErrors", "Udp.NoPorts", "Ip.InDiscards", "dev.rx_dropped", "dev.tx_dropped",
+)  # fmt: skip
+
+
+def moments(*, drained: bool = True, **places: dict[str, int]) -> dict[str, Any]:
+    """Return what the sides and the switch count, all of it from 0 on."""
+    usual = dict.fromkeys(USUAL, 0)
+    end = {at: of if at == "switch" else usual | of for at, of in places.items()}
+    begin = {at: dict.fromkeys(of, 0) for at, of in end.items()}
+    return {"begin": begin, "stopped": end, "end": end, "drained": drained}
 
 
 def test_the_kernels_counters_are_read_by_name() -> None:
@@ -71,59 +78,47 @@ def test_only_our_sockets_queues_count() -> None:
 
 
 def test_causes_add_up_to_what_was_lost() -> None:
-    end = {
-        "sender": counters(Udp_OutDatagrams=100, dev_tx_dropped=3),
-        "receiver": counters(
-            Udp_InDatagrams=80, Udp_RcvbufErrors=12, Udp_MemErrors=4, Udp_InCsumErrors=1,
-            dev_rx_dropped=3,
-        ),
-    }  # fmt: skip
-    begin = {"sender": counters(), "receiver": counters()}
-    account = account_of({"begin": begin, "stopped": end, "end": end, "drained": True})
+    told = moments(
+        sender={"Udp.OutDatagrams": 100, "dev.tx_dropped": 3},
+        receiver={
+            "Udp.InDatagrams": 80, "Udp.RcvbufErrors": 12, "Udp.MemErrors": 4,
+            "Udp.InCsumErrors": 1, "dev.rx_dropped": 3,
+        },
+    )  # fmt: skip
+    account = account_of(told)
     assert (account.sent, account.received, account.lost) == (100, 80, 20)
     assert (account.receive_buffer, account.socket_memory) == (12, 4)
     # the same three drops, seen at both ends of the pair
-    assert account.device == 3
-    assert account.other == 1
-    assert account.unaccounted == 0
+    assert (account.device, account.other, account.unaccounted) == (3, 1, 0)
     # over a network it is another three, and nothing is left that neither machine counted
-    moments = {"begin": begin, "stopped": end, "end": end, "drained": True}
-    account = account_of(moments, far=True)
+    account = account_of(told, far=True)
     assert (account.device, account.unaccounted) == (6, -3)
 
 
 @pytest.mark.parametrize(("errors", "device"), [(3, 6), (12, 10)])
 def test_errors_of_devices_explain_no_more_than_was_lost(errors: int, device: int) -> None:
     """Of 20 lost, 10 found no room at the socket, and two or three each end has dropped."""
-    end = {
-        "sender": counters(Udp_OutDatagrams=100, dev_tx_dropped=2, dev_tx_errors=errors - 2),
-        "receiver": counters(
-            Udp_InDatagrams=80, Udp_RcvbufErrors=10, dev_rx_dropped=1, dev_rx_errors=2
-        ),
-    }
-    begin = {"sender": counters(), "receiver": counters()}
-    for side, name in (("sender", "dev.tx_errors"), ("receiver", "dev.rx_errors")):
-        begin[side][name] = 1000
-    moments = {"begin": begin, "stopped": end, "end": end, "drained": True}
-    account = account_of(moments, far=True)
+    told = moments(
+        sender={"Udp.OutDatagrams": 100, "dev.tx_dropped": 2, "dev.tx_errors": errors - 2},
+        receiver={
+            "Udp.InDatagrams": 80, "Udp.RcvbufErrors": 10, "dev.rx_dropped": 1, "dev.rx_errors": 2,
+        },
+    )  # fmt: skip
+    account = account_of(told, far=True)
     assert (account.device, account.unaccounted) == (device, 10 - device)
     # both ends of a veth pair are of one kernel, which tells what it drops
-    assert account_of(moments).device == 2
+    assert account_of(told).device == 2
 
 
 @pytest.mark.parametrize(("n_read", "lost"), [(92, 0), (91, 0), (89, 1)])
 def test_goodbyes_said_again_that_nobody_read_are_no_loss(n_read: int, lost: int) -> None:
     """Of 88 messages on two connections, with four notes and two that were said again."""
-    end = {
-        "sender": counters(Udp_OutDatagrams=94),
-        "receiver": counters(Udp_InDatagrams=n_read, Udp_NoPorts=94 - n_read - 2 - lost),
-    }
-    begin = {"sender": counters(), "receiver": counters()}
-    moments = {"begin": begin, "stopped": end, "end": end, "drained": True}
-    account = account_of(moments, far=True, messages=88, n_connections=2)
+    receiver = {"Udp.InDatagrams": n_read, "Udp.NoPorts": 94 - n_read - 2 - lost}
+    told = moments(sender={"Udp.OutDatagrams": 94}, receiver=receiver)
+    account = account_of(told, far=True, messages=88, n_connections=2)
     assert account.unaccounted == lost
     # without what the programs say of themselves, nobody can tell
-    assert account_of(moments, far=True).unaccounted == lost + 2
+    assert account_of(told, far=True).unaccounted == lost + 2
 
 
 SWITCH = """\
@@ -144,15 +139,12 @@ def test_drops_between_guests_are_those_of_their_devices() -> None:
 
 def between_guests(packets_each: int, tap: int, bridge: int, *, lost: int = 30) -> Account:
     """Return the account of 100 datagrams between guests, with 5 lost in the receive buffer."""
-    switch = {"tap.rx_dropped": 0, "tap.tx_dropped": 0, "bridge.dropped": 0}
-    end = {
-        "sender": counters(Udp_OutDatagrams=100),
-        "receiver": counters(Udp_InDatagrams=100 - lost, Udp_RcvbufErrors=5, dev_rx_dropped=0),
-        "switch": switch | {"tap.tx_dropped": tap, "bridge.dropped": bridge},
-    }
-    begin = {"sender": counters(), "receiver": counters(), "switch": switch}
-    moments = {"begin": begin, "stopped": end, "end": end, "drained": True}
-    return account_of(moments, packets_each=packets_each)
+    told = moments(
+        sender={"Udp.OutDatagrams": 100},
+        receiver={"Udp.InDatagrams": 100 - lost, "Udp.RcvbufErrors": 5},
+        switch={"tap.rx_dropped": 0, "tap.tx_dropped": tap, "bridge.dropped": bridge},
+    )
+    return account_of(told, packets_each=packets_each)
 
 
 def test_between_guests_the_tap_devices_and_the_bridge_are_causes() -> None:
@@ -176,44 +168,38 @@ def test_a_packet_costs_one_datagram_at_most() -> None:
 
 def test_packets_that_time_out_are_of_earlier_datagrams() -> None:
     """Of 40 failures to put packets together, 30 were for want of time and 10 for want of room."""
-    begin = {"sender": counters(), "receiver": counters(Ip_ReasmFails=0, Ip_ReasmTimeout=0)}
-    received = counters(Udp_InDatagrams=96, Ip_ReasmFails=40, Ip_ReasmTimeout=30)
-    end = {"sender": counters(Udp_OutDatagrams=100), "receiver": received}
-    moments = {"begin": begin, "stopped": end, "end": end, "drained": True}
-    account = account_of(moments, packets_each=7)
+    received = {"Udp.InDatagrams": 96, "Ip.ReasmFails": 40, "Ip.ReasmTimeout": 30}
+    told = moments(sender={"Udp.OutDatagrams": 100}, receiver=received)
+    account = account_of(told, packets_each=7)
     assert (account.reassembly, account.other, account.unaccounted) == (4, 0, 0)
 
 
 def test_a_side_beside_the_switch_has_no_devices_of_its_own() -> None:
-    switch = {"tap.rx_dropped": 0, "tap.tx_dropped": 0, "bridge.dropped": 0}
-    receiver = counters(Udp_InDatagrams=40, Udp_RcvbufErrors=3)
-    for moment in (receiver, before := counters()):
-        del moment["dev.rx_dropped"], moment["dev.tx_dropped"]
-    end = {
-        "sender": counters(Udp_OutDatagrams=50), "receiver": receiver,
-        "switch": switch | {"tap.rx_dropped": 7},
-    }  # fmt: skip
-    begin = {"sender": counters(), "receiver": before, "switch": switch}
-    account = account_of({"begin": begin, "stopped": end, "end": end, "drained": True})
+    told = moments(
+        sender={"Udp.OutDatagrams": 50},
+        receiver={"Udp.InDatagrams": 40, "Udp.RcvbufErrors": 3},
+        switch={"tap.rx_dropped": 7, "tap.tx_dropped": 0, "bridge.dropped": 0},
+    )
+    for moment in ("begin", "end", "stopped"):
+        for name in ("dev.rx_dropped", "dev.tx_dropped"):
+            told[moment]["receiver"].pop(name, None)
+    account = account_of(told)
     assert (account.tap, account.unaccounted) == (7, 0)
 
 
 @pytest.mark.parametrize("missing", [2, -2])
 def test_what_no_cause_explains_is_told(missing: int) -> None:
-    end = {"sender": counters(Udp_OutDatagrams=50, Udp_InDatagrams=40, Udp_RcvbufErrors=10)}
-    end["sender"]["Udp.OutDatagrams"] += missing
-    begin = {"sender": counters()}
-    account = account_of({"begin": begin, "stopped": end, "end": end, "drained": False})
+    of = {"Udp.OutDatagrams": 50 + missing, "Udp.InDatagrams": 40, "Udp.RcvbufErrors": 10}
+    account = account_of(moments(sender=of, drained=False))
     assert account.unaccounted == missing
     assert not account.drained
 
 
 def test_an_old_kernel_without_a_counter_still_has_an_account() -> None:
-    begin, end = {"sender": counters()}, {"sender": counters(Udp_OutDatagrams=5, Udp_InDatagrams=5)}
-    for moment in (begin, end):
-        del moment["sender"]["Udp.MemErrors"]
-    account = account_of({"begin": begin, "stopped": end, "end": end, "drained": True})
-    assert account.unaccounted == 0
+    told = moments(sender={"Udp.OutDatagrams": 5, "Udp.InDatagrams": 5})
+    for moment in ("begin", "stopped"):
+        del told[moment]["sender"]["Udp.MemErrors"]
+    assert account_of(told).unaccounted == 0
 
 
 class Counted:
@@ -263,3 +249,29 @@ def test_who_still_sends_is_waited_for() -> None:
     sender, receiver = Counted(*sent), Counted(*told)
     assert drained(sender, receiver)
     assert next(sender._told, None) is None
+
+
+# Two streams on two CPUs: the scheduler gives to the receivers what their senders do.
+RATES = {
+    "sender_cpu_percent": 118.8,
+    "receiver_cpu_percent": 80.4,
+    "sender_perf_percent": 156.2,
+    "receiver_perf_percent": 37.0,
+}
+
+
+def test_sides_are_divided_by_what_perf_counted() -> None:
+    assert _cpu_use(RATES) == {
+        "sender_cpu_percent": 156.2,
+        "receiver_cpu_percent": 37.0,
+        "cpu_clock": "task_clock",
+    }
+
+
+@pytest.mark.parametrize("side", ["sender", "receiver"])
+def test_both_sides_go_by_one_clock(side: str) -> None:
+    assert _cpu_use({**RATES, f"{side}_perf_percent": math.nan}) == {
+        "sender_cpu_percent": 118.8,
+        "receiver_cpu_percent": 80.4,
+        "cpu_clock": "scheduler",
+    }

@@ -49,13 +49,6 @@ ZERO_COPY = {
 }
 """Stacks of a sender that asks for zero-copy on veth; percent."""
 
-REAL_ZERO_COPY = {
-    "__sendmsg;entry_SYSCALL_64_after_hwframe_[k];udp_sendmsg_[k];gup_fast_fallback_[k]": 20,
-    "__sendmsg;entry_SYSCALL_64_after_hwframe_[k];udp_sendmsg_[k];sock_queue_err_skb_[k]": 10,
-    "__sendmsg;entry_SYSCALL_64_after_hwframe_[k];udp_sendmsg_[k];udp_send_skb_[k]": 70,
-}
-"""Stacks of a sender on the sink, where nothing is copied; percent."""
-
 UDP_SENDER = {
     "__write;entry_SYSCALL_64_after_hwframe_[k];udp_sendmsg_[k];ip_make_skb_[k];"
     "__ip_append_data_[k];_copy_from_iter_[k]": 40,
@@ -256,26 +249,29 @@ def repetitions_of(cells: Sequence[Cell]) -> list[Repetition]:
     return sorted(found, key=lambda one: (one.key, one.record["cell"]["rep"]))
 
 
+def _bare_tree() -> dict[str, Any]:
+    tree = usual_tree()
+    for grid in ("streams", "udp", "round_trips"):
+        tree[grid] |= {"msg_bytes": [64]}
+    return tree
+
+
+_USUAL = Config.from_dict(_bare_tree())
+
+
 def section(**changes: object) -> Profile:
-    """Return a section of the configuration; what is not given is of no matter."""
-    values: dict[str, Any] = {
+    """Return a section of the configuration: two ways to send over veth, and with changes."""
+    usual: dict[str, Any] = {
         "enabled": True,
         "implementations": ("two_copy", "zero_copy"),
         "testbeds": ("veth",),
         "msg_bytes": (65536,),
         "n_threads": (1,),
         "working_sets": ("hot",),
-        "receivers": ("recv",),
-        "placements": ("apart",),
-        "explains": ("cpu_budget", "datagrams"),
         "differences": (("two_copy", "zero_copy"),),
         "repetitions": 3,
-        "warmup_s": 0.2,
-        "duration_s": 1.0,
-        "frequency_hz": 3999,
-        "event": "auto",
     }
-    return Profile(**{**values, **changes})
+    return replace(_USUAL.profile, **{**usual, **changes})
 
 
 def config(
@@ -284,9 +280,7 @@ def config(
     **profile: object,
 ) -> Config:
     """Return the default configuration with such sections; the grids of other studies are bare."""
-    tree = usual_tree()
-    for grid in ("streams", "udp", "round_trips"):
-        tree[grid] |= {"msg_bytes": [64]}
+    tree = _bare_tree()
     tree["cpu_budget"] |= cpu_budget or {}
     tree["datagrams"] |= datagrams or {}
     return replace(Config.from_dict(tree), profile=section(**profile))

@@ -15,7 +15,6 @@ from unit.studies.profile.made import (
     PAIR_CPU_S,
     PAIR_KVM,
     PAIR_ZERO,
-    REAL_ZERO_COPY,
     RECEIVER,
     SENDER,
     UDP_RECEIVER,
@@ -27,7 +26,6 @@ from unit.studies.profile.made import (
     repetitions_of,
 )
 
-from copycost.report import profile_tables
 from copycost.report.virtual_tables import work
 from copycost.studies.profile.facts import verdicts
 from copycost.studies.profile.grid import cell_keys, figure_names
@@ -36,10 +34,8 @@ TEXTS = GOLDEN / "profile"
 
 TWO = Cell("two_copy", {"sender": SENDER, "receiver": RECEIVER})
 ZERO = Cell("zero_copy", {"sender": ZERO_COPY, "receiver": RECEIVER}, copied_share=1.0)
-_UDP = {stack.replace("tcp", "udp"): share for stack, share in SENDER.items()}
 _ONE = {stack: share for stack, share in SENDER.items() if "memmove" not in stack}
 _GUESTS: dict[str, Any] = {"testbed": "vm_pair", "accelerator": "tcg", "cpu_s": PAIR_CPU_S}
-_SINK = {"testbed": "sink", "working_set": "cold", "cpu_s": {"sender": 0.9}}
 
 
 def _changed(stacks: dict[str, int], **more: int) -> dict[str, int]:
@@ -60,22 +56,6 @@ SCENARIOS: dict[str, tuple[list[Cell], dict[str, Any]]] = {
         ],
         {"repetitions": 1},
     ),
-    "real_zero_copy": (
-        [
-            Cell("two_copy", {"sender": _UDP}, **_SINK, msg_bytes=65507),
-            Cell("zero_copy", {"sender": REAL_ZERO_COPY}, **_SINK, msg_bytes=65507,
-                 gigabytes=8.0, copied_share=0.0),
-        ],
-        {},
-    ),
-    "restless": (
-        [
-            Cell("two_copy", {"sender": SENDER, "receiver": RECEIVER}, wobble=(1.0, 2.2, 0.6)),
-            Cell("zero_copy", {"sender": ZERO_COPY, "receiver": RECEIVER}, wobble=(1.9, 0.7, 1.0),
-                 overhead=(0.7, 1.4, 1.0), copied_share=0.97),
-        ],
-        {},
-    ),
     "cycles": (
         [
             Cell("iperf3", {"sender": SENDER, "receiver": RECEIVER}, testbed="loopback",
@@ -85,22 +65,6 @@ SCENARIOS: dict[str, tuple[list[Cell], dict[str, Any]]] = {
                  msg_bytes=131072, n_threads=2, source="hardware", overhead=(0.9, 0.91, 0.9)),
         ],
         {"implementations": ("iperf3",), "differences": ()},
-    ),
-    "strange_kernel": (
-        [
-            Cell("two_copy", {"sender": _changed(SENDER, a_new_function=9, bpf_prog_run=4),
-                              "receiver": RECEIVER}, source="timer", n_threads=4),
-            Cell("one_copy", {"sender": SENDER, "receiver": RECEIVER}, n_threads=4,
-                 source="hardware"),
-        ],
-        {"event": "cpu_clock", "differences": ()},
-    ),
-    "copies_left": (
-        [replace(TWO, wobble=(1.0, 4.0, 1.5)),
-         replace(ZERO, wobble=(1.0, 4.0, 1.5),
-                 stacks={"sender": _changed(ZERO_COPY, _copy_from_iter=10),
-                         "receiver": RECEIVER})],
-        {},
     ),
     "cheaper": (
         [TWO, Cell("one_copy", {"sender": _ONE, "receiver": RECEIVER},
@@ -112,34 +76,9 @@ SCENARIOS: dict[str, tuple[list[Cell], dict[str, Any]]] = {
                    cpu_s={"sender": 0.72, "receiver": 0.6})],
         {"implementations": ("two_copy", "one_copy"), "differences": (("one_copy", "two_copy"),)},
     ),
-    "some_lost": (
-        [
-            TWO,
-            Cell("zero_copy", {}, status="failed", reason="the sender was killed by SIGKILL",
-                 remedy="look for the out-of-memory killer in dmesg", repetitions=2),
-        ],
-        {"event": "cpu_clock"},
-    ),
-    "sender_takes_more": (
-        [
-            Cell("zero_copy", {"sender": REAL_ZERO_COPY}, **_SINK, msg_bytes=65507,
-                 gigabytes=8.0, copied_share=0.0),
-            Cell("two_copy", {"sender": _UDP}, **_SINK, msg_bytes=65507),
-        ],
-        {"differences": (("zero_copy", "two_copy"),)},
-    ),
-    "all_explained": ([TWO, replace(TWO, implementation="zero_copy",
-                                    cpu_s={"sender": 0.4, "receiver": 0.2})], {}),
-    "unnamed": (
-        [TWO, replace(TWO, implementation="zero_copy", cpu_s={"sender": 0.4, "receiver": 0.2},
-                      stacks={"sender": _changed(SENDER, a_new_function=9),
-                              "receiver": RECEIVER})],
-        {},
-    ),
     "nothing_changes": (
         [replace(TWO, wobble=(1.0, 1.3, 0.8)), replace(TWO, implementation="zero_copy")], {}
     ),
-    "observed_once": ([Cell("two_copy", {"sender": SENDER}, repetitions=1)], {"repetitions": 1}),
     "nothing_received": (
         [Cell(name, {"sender": SENDER, "receiver": RECEIVER}, gigabytes=0.0)
          for name in ("two_copy", "zero_copy")],
@@ -182,20 +121,6 @@ SCENARIOS: dict[str, tuple[list[Cell], dict[str, Any]]] = {
                  cpu_s={"sender": 0.5, "receiver": 0.3, "guest": 0.1, "qemu": 0.95}),
         ],
         {"testbeds": ("vm_loopback",), "differences": ()},
-    ),
-    "copied_twice": (
-        [
-            Cell("zero_copy", {**PAIR_ZERO, "sender": PAIR["sender"]}, **_GUESTS, gigabytes=0.3,
-                 copied_share=1.0),
-        ],
-        {"testbeds": ("vm_pair",), "differences": ()},
-    ),
-    "no_copy_seen": (
-        [
-            Cell("zero_copy", {party: {"main": 100} for party in PAIR}, **_GUESTS,
-                 copied_share=0.0),
-        ],
-        {"testbeds": ("vm_pair",), "differences": ()},
     ),
     "few_samples_of_copying": (
         [
@@ -247,15 +172,6 @@ def test_the_whole_chapter_is_the_golden_one(name: str, scenario: str) -> None:
     assert text == golden_text(TEXTS / f"{name}.md", text)
 
 
-def test_the_samples_are_told_with_what_they_miss() -> None:
-    rows = dict(profile_tables.samples(_facts("strange_kernel"))[1])
-    assert rows["Taken by"].startswith("the cycle counter in some repetitions")
-    assert "BPF" in " ".join(rows)
-    rows = dict(profile_tables.samples(_facts("cycles"))[1])
-    assert rows["Samples; lost"].endswith("; 360")
-    assert rows["Repetitions whose last sample was cut off"] == "3"
-
-
 def test_copies_of_every_byte_are_told_from_traces() -> None:
     def copied(name: str) -> list[tuple[str, str | None]]:
         way = _facts(name)["cells"][0]["way"]
@@ -301,8 +217,7 @@ def _account(before: Cell, after: Cell) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("name", ["deferred_copy", "once", "real_zero_copy", "restless",
-                                  "few_unknown", "copies_left", "cheaper", "costlier"])  # fmt: skip
+@pytest.mark.parametrize("name", ["deferred_copy", "once", "few_unknown", "cheaper", "costlier"])
 def test_parts_of_an_account_add_up_to_the_measured_difference(name: str) -> None:
     facts = _facts(name)
     for difference in facts["differences"]:
@@ -339,17 +254,6 @@ def test_copying_that_is_gone_was_spared_however_much_it_varied() -> None:
     assert _account(restless, replace(ZERO, stacks=some_left))["n_open"] > 0
 
 
-def test_work_within_other_work_counts_once() -> None:
-    nested = {stack.replace("skb_copy_ubufs", "msg_zerocopy_complete_[k];skb_copy_ubufs"): share
-              for stack, share in ZERO_COPY.items()}  # fmt: skip
-    deep = replace(ZERO, stacks={**ZERO.stacks, "sender": nested})
-    flat, other = (
-        {part["title"]: part["change"]["mean"] for part in _account(TWO, cell)["parts"]}
-        for cell in (ZERO, deep)
-    )
-    assert other == pytest.approx(flat)
-
-
 def _text(facts: dict[str, Any]) -> str:
     names = [side["figure"] for cell in facts["cells"] for side in cell["sides"].values()]
     return chapter("profile", facts, names, "profile_details")
@@ -378,18 +282,3 @@ def test_other_chapters_say_what_guests_and_hypervisors_do_from_the_same_facts()
         emulated.append(sum(costs["emulator"] for costs in outdoors) / whole)
     found = outside["shares"]["emulator"]
     assert [found["low"], found["high"]] == pytest.approx([min(emulated), max(emulated)])
-
-
-def test_sums_over_categories_are_those_of_the_categories() -> None:
-    (cell,) = _facts("kvm_pair")["cells"]
-    for name, costs in cell["work"]["parties"].items():
-        of = cell["sides"][name]
-        shares = {row["name"]: row["own"]["share"]["median"] for row in of["categories"]}
-        total = sum(costs.values())
-        copies = sum(shares.get(one, 0.0) for one in ("user_copy", "copy", "hypervisor_copy"))
-        assert costs["copies"] / total == pytest.approx(copies)
-        assert costs["exits"] / total == pytest.approx(shares.get("kvm", 0.0))
-    assert cell["work"]["outside"]["exits"] > 0.0
-    assert cell["work"]["outside"]["emulator"] == 0.0
-    assert [one["work"] for one in _facts("deferred_copy")["cells"]] == [None, None]
-    assert _facts("deferred_copy")["work_outside"] == []

@@ -20,11 +20,8 @@ from unit.studies.profile.made import (
 
 from copycost.studies.profile.flame import (
     WIDTH,
-    build_tree,
     draw_all,
-    fitting,
     flame_graph,
-    lay_out,
 )
 from copycost.studies.profile.functions import Stack
 from copycost.studies.profile.grid import cell_keys, figure_names
@@ -69,17 +66,6 @@ def test_a_lock_has_the_colour_of_its_caller() -> None:
         for name in ("sock_def_readable", "_raw_spin_unlock_irqrestore")
     ]
     assert colours[0] == colours[1]
-
-
-def test_narrow_frames_are_left_out() -> None:
-    top = build_tree("root", {("wide",): 9999.0, ("narrow",): 1.0})
-    assert [node.name for node, _ in lay_out(top, 10.0)] == ["root", "wide"]
-
-
-def test_names_are_cut_to_the_width() -> None:
-    assert fitting("tcp_sendmsg", 200) == "tcp_sendmsg"
-    assert fitting("tcp_sendmsg", 40) == "tcp_s…"
-    assert fitting("tcp_sendmsg", 10) == ""
 
 
 @pytest.fixture(scope="module")

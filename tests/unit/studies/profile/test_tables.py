@@ -4,7 +4,6 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from unit.studies.profile.made import (
@@ -23,7 +22,7 @@ from unit.studies.profile.made import (
 from copycost.errors import ParseError
 from copycost.perf.stacks import Stacks
 from copycost.records.table import read_table, write_table
-from copycost.studies.profile.columns import KEY, QUANTITIES, SHARE_TABLES, SHARES
+from copycost.studies.profile.columns import SHARE_TABLES, SHARES
 from copycost.studies.profile.differences import rounds_of
 from copycost.studies.profile.facts import profile_facts
 from copycost.studies.profile.folded import read_folded, write_folded
@@ -49,24 +48,11 @@ def one(table: pd.DataFrame, **where: object) -> pd.Series:
     return table.iloc[0]
 
 
-def test_every_table_has_its_columns_and_unique_keys(tables: dict[str, pd.DataFrame]) -> None:
-    for name, table in tables.items():
-        words = [*KEY, "side", *SHARE_TABLES[name]]
-        assert list(table.columns[: len(words) + 1]) == [*words, "n"]
-        assert len(table.columns) == len(words) + 1 + 3 * len(QUANTITIES)
-        assert not table.duplicated([*KEY, "side", SHARE_TABLES[name][0]]).any()
-
-
 def test_every_table_is_as_it_is_defined(tables: dict[str, pd.DataFrame], tmp_path: Path) -> None:
     for name, table in tables.items():
         write_table(table, tmp_path / f"{name}.csv", None, SHARES[name])
         again = read_table(tmp_path / f"{name}.csv", SHARES[name])
         pd.testing.assert_frame_equal(again, table, check_dtype=False, check_exact=True)
-
-
-def test_a_cell_without_a_measurement_is_in_no_table(tables: dict[str, pd.DataFrame]) -> None:
-    for table in tables.values():
-        assert set(table["implementation"]) == {"two_copy", "zero_copy"}
 
 
 def test_shares_are_scaled_to_the_side_s_cpu_use(tables: dict[str, pd.DataFrame]) -> None:
@@ -100,12 +86,6 @@ def test_work_on_acknowledgements_is_what_goes_through_it() -> None:
     assert found == pytest.approx({"sender": 0.10, "receiver": 0.10}, abs=0.001)
 
 
-def test_own_shares_of_categories_and_boxes_add_up(tables: dict[str, pd.DataFrame]) -> None:
-    for name in ("profile_categories", "profile_boxes"):
-        sums = tables[name].groupby(["implementation", "side"])["own_share"].sum()
-        assert np.allclose(sums, 1.0)
-
-
 def test_a_path_holds_what_is_below_it(tables: dict[str, pd.DataFrame]) -> None:
     table = tables["profile_paths"]
     rows = table[(table["implementation"] == "two_copy") & (table["side"] == "sender")]
@@ -118,16 +98,6 @@ def test_a_path_holds_what_is_below_it(tables: dict[str, pd.DataFrame]) -> None:
 
 def _is_child(other: str, path: str) -> bool:
     return other.startswith(f"{path};") and other.count(";") == path.count(";") + 1
-
-
-def test_a_function_counts_wherever_it_was_called_from(tables: dict[str, pd.DataFrame]) -> None:
-    functions = tables["profile_functions"]
-    row = one(functions, implementation="two_copy", side="sender", function="tcp_sendmsg_[k]")
-    assert row["inclusive_share"] == pytest.approx(0.9, abs=0.001)
-    assert row["own_share"] == 0
-    lock = "_raw_spin_unlock_irqrestore_[k]"
-    row = one(functions, implementation="two_copy", side="sender", function=lock)
-    assert row["category"] == "transparent"
 
 
 def test_chains_are_found_by_the_names_of_this_kernel(tables: dict[str, pd.DataFrame]) -> None:

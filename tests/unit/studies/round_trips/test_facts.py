@@ -10,21 +10,24 @@ from copycost.stats.settings import StatisticsSettings
 from copycost.studies.round_trips.facts import round_trip_facts
 
 SETTINGS = StatisticsSettings()
+TRIPS = RoundTrips()
 
 
-def facts_of_trips(trips: RoundTrips) -> Facts:
+def facts_of_table(table: pd.DataFrame | None, trips: RoundTrips = TRIPS) -> Facts:
     config = {
         "round_trips": round_trips_config(trips),
         "measure": {"interval_us": trips.interval_us},
     }
-    facts = round_trip_facts(make_round_trips(trips), config, SETTINGS, {})
-    assert facts is not None
-    result: Facts = plain(facts)
+    result: Facts = plain(round_trip_facts(table, config, SETTINGS, {}))
     return result
 
 
+def facts_of_trips(trips: RoundTrips = TRIPS) -> Facts:
+    return facts_of_table(make_round_trips(trips), trips)
+
+
 def test_known_difference_is_found_in_every_percentile() -> None:
-    condition = facts_of_trips(RoundTrips())["conditions"][0]
+    condition = facts_of_trips()["conditions"][0]
     found = {
         (row["implementation"], row["msg_bytes"], row["percentile"]): row
         for row in condition["ratios"]
@@ -45,19 +48,11 @@ def test_percentile_without_enough_samples_is_not_told(samples: int, missing: in
 
 
 def test_a_percentile_that_one_repetition_lacks_is_not_told() -> None:
-    trips = RoundTrips()
-    table = make_round_trips(trips)
+    table = make_round_trips(TRIPS)
     table.loc[(table["rep"] == 2) & (table["msg_bytes"] == 64), "p99_ns"] = float("nan")
-    config = {"round_trips": round_trips_config(trips), "measure": {"interval_us": 0}}
-    facts = round_trip_facts(table, config, SETTINGS, {})
-    assert facts is not None
+    facts = facts_of_table(table)
     rows = facts["conditions"][0]["rows"]
     assert {row["msg_bytes"] for row in rows if row["p99_ns"] is None} == {64}
-
-
-def test_loop_is_named() -> None:
-    assert facts_of_trips(RoundTrips())["closed_loop"] is True
-    assert facts_of_trips(RoundTrips(interval_us=100))["closed_loop"] is False
 
 
 def drifting(bias: float = 0.0) -> pd.DataFrame:
@@ -78,13 +73,6 @@ def drifting(bias: float = 0.0) -> pd.DataFrame:
     }
     own = {name: table[name] * level for name in times}
     return table.assign(reference="two_copy", **own, **beside)
-
-
-def facts_of_table(table: pd.DataFrame) -> Facts:
-    config = {"round_trips": round_trips_config(RoundTrips()), "measure": {"interval_us": 0}}
-    facts = round_trip_facts(table, config, SETTINGS, {})
-    assert facts is not None
-    return facts
 
 
 def test_what_is_measured_in_turns_is_compared_by_the_ratio_of_each_repetition() -> None:
@@ -114,20 +102,9 @@ def test_the_control_is_the_reference_against_itself() -> None:
         assert (whole["sign"], whole["n_apart"]) == (0, 0)
     biased = facts_of_table(drifting(bias=0.1))["control"]["round_trip"]
     assert (biased["sign"], biased["n_apart"]) == (1, 3)
-    alone = facts_of_trips(RoundTrips())
+    alone = facts_of_trips()
     assert alone["control"] is None
     assert alone["conditions"][0]["in_turns"] is False
-
-
-def test_disturbances_are_counted() -> None:
-    trips = RoundTrips()
-    table = make_round_trips(trips)
-    assert facts_of_trips(trips)["conditions"][0]["warnings"] == {}
-    table.loc[table.index[0], "warnings"] = "few_messages;steal"
-    config = {"round_trips": round_trips_config(trips), "measure": {"interval_us": 0}}
-    facts = round_trip_facts(table, config, SETTINGS, {})
-    assert facts is not None
-    assert facts["conditions"][0]["warnings"] == {"steal": 1}
 
 
 def test_nothing_asked_for_is_none_and_nothing_measured_has_its_reason() -> None:
@@ -139,13 +116,10 @@ def test_nothing_asked_for_is_none_and_nothing_measured_has_its_reason() -> None
 
 def test_ratio_of_one_round_is_no_comparison() -> None:
     """It has no p-value, so that no correction counts it."""
-    trips = RoundTrips()
-    table = make_round_trips(trips)
+    table = make_round_trips(TRIPS)
     alone = (table["implementation"] == "zero_copy") & (table["msg_bytes"] == 64)
     table.loc[alone & (table["rep"] > 1), "p999_ns"] = float("nan")
-    config = {"round_trips": round_trips_config(trips), "measure": {"interval_us": 0}}
-    facts = round_trip_facts(table, config, SETTINGS, {})
-    assert facts is not None
+    facts = facts_of_table(table)
     (condition,) = facts["conditions"]
     once = [row for row in condition["ratios"] if row["once"]]
     assert len(once) == 1

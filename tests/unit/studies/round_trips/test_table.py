@@ -111,9 +111,3 @@ def test_a_sender_that_tells_no_round_trips_costs_that_repetition(tmp_path: Path
     collect([save(tmp_path, record), save(tmp_path, silent)], tmp_path)
     for row in read_table(tmp_path / "round_trips.csv", ROUND_TRIPS).to_dict("records"):
         assert (row["status"], "tells no round trips" in row["reason"]) == ("failed", True)
-
-
-def test_an_interval_is_told_with_what_was_measured() -> None:
-    record = with_round_trips(sample_record())
-    record["settings"]["interval_ns"] = 50_000
-    assert derive_round_trips(cast("Record", record))["interval_ns"] == 50_000

@@ -15,22 +15,16 @@ from simulated_tables import (
     walks,
 )
 
-from copycost.checkout import ROOT
-from copycost.perf.output import parse_perf
 from copycost.records.table import make_table
 from copycost.studies.simulated.columns import SIMULATED
 from copycost.studies.simulated.counts import (
-    APPLICATION,
-    HELPERS,
     LEVELS,
-    MEMORY,
-    category_of,
     functions_of,
     totals_of,
 )
 from copycost.studies.simulated.facts import copied_shares
 from copycost.studies.simulated.reading import read_simulated, write_simulated
-from copycost.studies.simulated.savings import LEAST, change_of, level_of
+from copycost.studies.simulated.savings import level_of
 from copycost.studies.simulated.table import rows_of
 from copycost.studies.simulated.walks import WALKS
 
@@ -59,18 +53,6 @@ def test_functions_of_one_name_are_one() -> None:
     counted["functions"]["sender"].append(counted["functions"]["sender"][2])
     twice = functions_of(counted)["sender", "kernel", "__x64_sys_sendmsg"]
     assert twice["calls"] == 2 * 1024
-
-
-def test_misses_per_byte_are_those_of_the_records() -> None:
-    table, _ = tables_of(Truth(variants=("plain",)))
-    row = table.set_index(
-        ["testbed", "implementation", "msg_bytes", "working_set", "side"]
-    ).loc["loopback", "two_copy", 49152, "hot", "both"]  # fmt: skip
-    assert row["simulated_l1d_misses_user_per_byte"] * 64 == pytest.approx(2.0)
-    assert row["simulated_l1d_misses_kernel_per_byte"] * 64 == pytest.approx(5.1, abs=0.01)
-    assert row["simulated_l1d_misses_user_per_message"] == pytest.approx(2 * 49152 / 64)
-    assert row["simulated_messages"] == 85
-    assert row["simulated_bytes"] == 85 * 49152
 
 
 def test_each_side_is_told_by_what_it_has_sent_or_received_itself() -> None:
@@ -125,19 +107,6 @@ def test_a_record_survives_its_file_and_two_writers_write_the_same(tmp_path: Pat
         assert read_simulated(first) == record
 
 
-def test_what_functions_do() -> None:
-    assert category_of("user", "user", CATEGORIES) == APPLICATION
-    assert category_of("kernel", "clear_page_rep", CATEGORIES) == MEMORY
-    assert category_of("kernel", "__memcpy", CATEGORIES) == MEMORY
-    assert category_of("kernel", "_raw_spin_lock", CATEGORIES) == HELPERS
-    assert category_of("kernel", "rep_movs_alternative", CATEGORIES) == "copy"
-    assert category_of("kernel", "copy_user_generic_string", CATEGORIES) == "copy"
-
-
-def test_differences_below_the_least_are_none() -> None:
-    assert [change_of(one) for one in (LEAST, LEAST - 0.01, -LEAST)] == ["fewer", "same", "more"]
-
-
 @pytest.mark.parametrize(
     ("saved", "level"),
     [
@@ -166,11 +135,6 @@ def test_one_copy_saves_the_lines_of_the_application_copy() -> None:
     ]
 
 
-def test_the_source_of_a_cold_message_comes_from_memory() -> None:
-    (cold,) = facts_of(Truth(testbeds=("loopback",), working_sets=("cold",)))["conditions"]
-    assert cold["savings"][0]["most"]["copies"]["user"]["reasons"] == ["from_memory", "beyond"]
-
-
 def test_what_the_kernels_copy_saves_has_its_own_reasons() -> None:
     hot, cold = facts_of(Truth(testbeds=("sink",)))["conditions"]
     assert hot["savings"][1]["most"]["copies"] == {"user": BEYOND, "kernel": BEYOND}
@@ -179,15 +143,6 @@ def test_what_the_kernels_copy_saves_has_its_own_reasons() -> None:
     # where only the kernel's is saved, the application's explains nothing
     (hot,) = facts_of(Truth(testbeds=("sink",), working_sets=("hot",), user=0.0))["conditions"]
     assert hot["savings"][1]["most"]["copies"] == {"user": None, "kernel": BEYOND}
-
-
-def test_instructions_are_those_of_both_sides() -> None:
-    first = facts_of(Truth(variants=("plain",)))["instructions"][0]
-    assert (first["implementation"], first["msg_bytes"]) == ("two_copy", 4096)
-    assert (first["user"], first["kernel"]) == (
-        pytest.approx(2000, abs=2),
-        pytest.approx(50, abs=3),
-    )
 
 
 def test_a_conclusion_is_tried_in_its_very_cell_or_not_tried() -> None:
@@ -255,22 +210,6 @@ def test_counted_misses_and_system_calls_stand_beside_simulated_ones() -> None:
     assert more["n_calls_agree"] == 0
 
 
-def test_what_perf_prints_stands_beside_the_model_per_line_of_payload() -> None:
-    # perf's form, invented numbers (tests/data/perf/README.md); the window moved as much as makes
-    # two misses of L1d per line
-    text = (ROOT / "tests/data/perf/perf_6.8_intel.jsonl").read_text(encoding="utf-8")
-    counted = {one.event: one.value or 0.0 for one in parse_perf(text, "perf_6.8_intel.jsonl")}
-    n_bytes = counted["L1-dcache-load-misses"] * 64 / 2
-    found = beside(
-        Truth(variants=("plain",), working_sets=("hot",)),
-        sender_l1d_load_misses_per_byte=counted["L1-dcache-load-misses"] / n_bytes,
-        sender_llc_load_misses_per_byte=counted["LLC-load-misses"] / n_bytes,
-    )
-    l1d, llc = found["misses"]
-    assert (l1d["level"], l1d["low"]) == ("l1d", pytest.approx(2.55 / 2.0, abs=0.01))
-    assert (llc["level"], llc["low"]) == ("llc", 0.0)
-
-
 def test_walks_are_held_against_what_is_known() -> None:
     right, wrong = walks(21), walks(4000)
     assert (right["n"], right["n_right"], right["worst_lines"]) == (len(WALKS), len(WALKS), 21)
@@ -286,14 +225,3 @@ def test_walks_are_held_against_what_is_known() -> None:
     copied = next(walk for walk in WALKS if walk.pattern == "copy" and walk.n_bytes == 1 << 20)
     half = copied.n_lines // 2
     assert copied.known("l2") == {"misses": 2 * half, "store_misses": half}
-
-
-def test_nothing_of_the_tables_is_called_measured_or_timed() -> None:
-    table, functions = tables_of(Truth(variants=("plain",)))
-    for columns in (table.columns, functions.columns):
-        values = [name for name in columns if "_per_" in name]
-        assert values
-        assert all(name.startswith("simulated_") for name in values)
-        assert not any(name.endswith(("_ns", "_s")) or "bits" in name for name in columns)
-    schema = (ROOT / "workflow/schemas/simulated.schema.yaml").read_text(encoding="utf-8")
-    assert "started_at" not in schema

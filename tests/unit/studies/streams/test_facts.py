@@ -3,12 +3,10 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 from analysed import facts_of
 from synthetic import Run, Udp
 
-from copycost.analysis.json_values import plain
 from copycost.records.files import write_json
 
 pytestmark = pytest.mark.slow
@@ -20,12 +18,6 @@ def test_facts_are_plain_json(tmp_path: Path) -> None:
     text = (tmp_path / "facts.json").read_text(encoding="utf-8")
     assert json.loads(text) == facts
     assert "NaN" not in text
-
-
-def test_plain_refuses_what_json_does_not_know() -> None:
-    assert plain({"a": (np.int64(1), np.float64("nan"), np.bool_(True))}) == {"a": [1, None, True]}
-    with pytest.raises(TypeError, match="no JSON value"):
-        plain(object())
 
 
 def test_known_crossover_is_found() -> None:
@@ -40,14 +32,6 @@ def test_sink_without_a_receiver_leaves_no_counter_partly_counted() -> None:
     counters = facts_of(Run(msg_bytes=(16384,), n_threads=(1,), udp=Udp()))["counters"]
     assert counters["context_switches"]["status"] == "counted"
     assert "partly" not in {counter["status"] for counter in counters.values()}
-
-
-def test_raised_marks_of_receivers_are_told_by_size() -> None:
-    facts = facts_of(Run(msg_bytes=(1024, 4096, 262144), n_threads=(1,)))
-    assert facts["method"]["receive_lowat"] == [
-        {"msg_bytes": 4096, "bytes": 65536},
-        {"msg_bytes": 262144, "bytes": 1048576},
-    ]
 
 
 def test_run_counts_add_up() -> None:

@@ -1,8 +1,6 @@
 """What the figures drawn from facts have to show."""
 
 import copy
-import json
-import math
 from pathlib import Path
 
 import pandas as pd
@@ -69,14 +67,6 @@ def test_ranking_has_a_panel_per_size_with_the_cheapest_on_top(facts: dict) -> N
         assert drawn_at == medians == sorted(medians)
 
 
-def test_ranking_says_what_became_of_zero_copy_and_whose_cost_it_is(facts: dict) -> None:
-    assert "zero-copy requested, 100 % copied" in said(ranking.draw(facts, "veth"))
-    assert "Of both sides together, 1 thread" in said(ranking.draw(facts, "veth"))
-    on_sink = said(ranking.draw(facts, "sink"))
-    assert "requested" not in on_sink
-    assert "Of the sender alone" in on_sink
-
-
 def test_ranking_stands_beside_the_memory_floor(facts: dict) -> None:
     drawn = ranking.draw(facts, "sink_cold")
     floors = [
@@ -90,23 +80,6 @@ def test_ranking_stands_beside_the_memory_floor(facts: dict) -> None:
     assert set(floors) <= set(shown)
     assert len(floors) == len(drawn.figure.axes)
     assert "memcpy" in said(drawn)
-
-
-def test_ranking_without_a_floor_draws_none(facts: dict) -> None:
-    for size in facts["conditions"]["veth"]["ranking"]["sizes"]:
-        size["floor_ns_per_byte"] = None
-        for row in size["rows"]:
-            row["floor_ratio"] = None
-    drawn = ranking.draw(facts, "veth")
-    assert marks(drawn, "floor") == []
-    assert "memcpy" not in said(drawn)
-
-
-def test_ranking_of_nothing_says_so(facts: dict) -> None:
-    facts["conditions"]["veth"]["ranking"] = None
-    drawn = ranking.draw(facts, "veth")
-    assert drawn.data.empty
-    assert "No cost per byte on veth." in said(drawn)
 
 
 def test_ranking_of_many_fits_a_page_and_names_the_sizes_left_out(facts: dict) -> None:
@@ -130,13 +103,6 @@ def test_memory_floor_marks_the_caches(facts: dict) -> None:
     assert marks(memory_floor.draw(facts), "cache-") == []
 
 
-def test_memory_floor_that_was_not_measured_says_so(facts: dict) -> None:
-    facts["memory"] |= {"status": "failed", "points": []}
-    drawn = memory_floor.draw(facts)
-    assert drawn.data.empty
-    assert "not measured" in said(drawn)
-
-
 def test_round_trips_are_medians_over_repetitions_at_each_percentile(
     facts: dict, results: Path
 ) -> None:
@@ -155,15 +121,6 @@ def test_round_trips_are_medians_over_repetitions_at_each_percentile(
     ]
 
 
-def test_percentile_axis_stretches_the_rare(facts: dict, results: Path) -> None:
-    drawn = round_trips.draw(facts, read_curves(results / "round_trip_curves.csv"))
-    axes = drawn.figure.axes[0]
-    ticks = dict(
-        zip([t.get_text() for t in axes.get_xticklabels()], axes.get_xticks(), strict=True)
-    )
-    assert ticks["99"] - ticks["90"] == pytest.approx(ticks["99.9"] - ticks["99"])
-
-
 def test_percentile_that_not_every_repetition_reaches_is_left_out(results: Path) -> None:
     curves = read_curves(results / "round_trip_curves.csv")
     most = curves["quantile"].max()
@@ -171,17 +128,6 @@ def test_percentile_that_not_every_repetition_reaches_is_left_out(results: Path)
     table = round_trips.curve_table(curves[~lost])
     assert table["quantile"].max() < most
     assert set(table["n"]) == {3}
-
-
-def test_round_trips_of_several_thread_counts_have_a_row_each(facts: dict, results: Path) -> None:
-    curves = read_curves(results / "round_trip_curves.csv")
-    more = pd.concat([curves, curves.assign(n_threads=4), curves.assign(n_threads=2)])
-    drawn = round_trips.draw(facts, more)
-    titles = [axes.get_title(loc="left") for axes in drawn.figure.axes]
-    half = len(titles) // 2
-    assert all(title.endswith(", 1 thread") for title in titles[:half])
-    assert all(title.endswith(", 4 threads") for title in titles[half:])
-    assert "Not drawn for want of room: 2 threads." in said(drawn)
 
 
 def test_answer_has_a_panel_per_condition_with_what_was_compared(
@@ -200,11 +146,6 @@ def test_answer_has_a_panel_per_condition_with_what_was_compared(
     assert "Nothing to compare" in said(alone)
 
 
-def test_round_trips_without_a_curve_say_so(facts: dict, results: Path) -> None:
-    curves = read_curves(results / "round_trip_curves.csv").iloc[:0]
-    assert "No round trip was measured." in said(round_trips.draw(facts, curves))
-
-
 def test_all_are_written_as_svg_and_csv(results: Path, tmp_path: Path) -> None:
     facts = read_json(results / "facts.json")
     rankings = [tmp_path / "veth" / "ranking.svg"]
@@ -220,14 +161,3 @@ def test_all_are_written_as_svg_and_csv(results: Path, tmp_path: Path) -> None:
         for suffix in (".svg", ".csv"):
             assert svg.with_suffix(suffix).stat().st_size > 100
         assert "measured" in set(pd.read_csv(svg.with_suffix(".csv"))["state"])
-
-
-def test_facts_without_numbers_in_intervals_are_drawn(facts: dict) -> None:
-    once = json.loads(json.dumps(facts["conditions"]["veth"]["ranking"]))
-    for size in once["sizes"]:
-        for row in size["rows"]:
-            row |= {"low": None, "high": None, "n": 1}
-    facts["conditions"]["veth"]["ranking"] = once
-    drawn = ranking.draw(facts, "veth")
-    assert all(math.isnan(low) for low in drawn.data["low"])
-    assert "one repetition each, so there is no interval" in said(drawn)
