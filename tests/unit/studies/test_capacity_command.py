@@ -138,21 +138,6 @@ def test_only_what_reaches_the_bitrate_is_an_answer(results: Path) -> None:
         assert math.isnan(need.low) == (len(reached) > 1)
 
 
-def test_every_way_has_its_line_and_the_assumption_is_told(
-    results: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["plan", "--gbps", "5", "--results", str(results)]) == 0
-    said = capsys.readouterr().out
-    lines = said.splitlines()
-    assert max(map(len, lines)) <= WIDTH
-    assert [line.split()[:2] for line in lines[2:6]] == [
-        ["sink", "two_copy"], ["sink_cold", "two_copy"],
-        ["veth", "one_copy"], ["veth", "two_copy"],
-    ]  # fmt: skip
-    assert "at a lower bitrate that is an assumption" in " ".join(said.split())
-    assert "On sink nobody receives" in said
-
-
 def test_options_narrow_it(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     narrowed = ["--testbed", "veth", "--implementation", "one_copy", "--size", "64KiB"]
     assert main(["plan", "--gbps", "5", "--results", str(results), *narrowed, "--all"]) == 0

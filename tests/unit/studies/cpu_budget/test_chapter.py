@@ -113,16 +113,6 @@ def test_each_branch_says_the_golden_sentences() -> None:
     assert branches(texts) == golden_text(TEXTS / "verdict.md", branches(texts))
 
 
-def test_misses_of_the_limit_and_other_programs_are_counted() -> None:
-    limits = (10, 25, 40, 60)
-    missed = facts_of(Study((Truth(limiter_off=8.0, flags="foreign_load"),), limits=limits))
-    rows = dict(cpu_budget_tables.checks(missed)[1])
-    assert rows["Repetitions off the limit by over 5 points"] == "12 of 12"
-    assert rows["Repetitions beside other programs"] == "12 of 12"
-    uncounted = dict(cpu_budget_tables.checks(facts_of(Study((Truth(perf=None),))))[1])
-    assert not any(title.startswith("perf's clock") for title in uncounted)
-
-
 def test_the_chapter_with_guests_is_the_golden_one_and_says_that_they_are_emulated() -> None:
     facts = facts_of(Study((ONE, PAIR, IN_ONE)))
     text = _text(facts)

@@ -1,14 +1,18 @@
-"""The linear range, the bottleneck and the plans, on curves with a known truth."""
+"""The table; the linear range and the plans, on curves with a known truth."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from budgets import Study, Truth, facts_of, table_of
+from skipped_records import save
 
+from copycost.config.cells import Cell
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.cpu_budget.lines import linear_range
 from copycost.studies.cpu_budget.plan import plan_for
 from copycost.studies.cpu_budget.points import points_of
+from copycost.studies.cpu_budget.table import collect
 
 SETTINGS = StatisticsSettings(0.95, 500, 1)
 
@@ -102,3 +106,13 @@ def test_clocks_that_differ_on_one_curve_are_not_hidden_by_the_others() -> None:
     for side, ratio in (("sender", 1.15), ("receiver", 0.75)):
         assert clocks[side]["median_ratio"] == pytest.approx(ratio)
         assert (clocks[side]["testbed"], clocks[side]["n_threads"]) == ("loopback", 2)
+
+
+def test_every_record_has_a_row(tmp_path: Path) -> None:
+    cell = Cell(
+        "cpu_budget", "loopback", "iperf3", 131072, 2, rep=1, limiter="cgroup", limit_percent=20
+    )
+    table = collect(save(tmp_path, one) for one in (cell, replace(cell, rep=2)))
+    assert table["rep"].tolist() == [1, 2]
+    assert set(table["status"]) == {"skipped"}
+    assert set(table["offered_percent"]) == {40.0}

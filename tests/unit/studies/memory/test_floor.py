@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from copycost.errors import DataError, ParseError
 from copycost.studies.memory import MemoryRecord, measure_memory, read_memory, write_memory
 
 PIB = 1 << 50
@@ -83,13 +82,3 @@ def test_too_little_memory_is_told_with_need_and_have(tmp_path: Path) -> None:
     record = measure(tmp_path, "exit 1", host(llc_bytes=PIB))
     assert record["status"] == "failed"
     assert "the two buffers need 4096.0 TiB of memory, where " in str(record["reason"])
-
-
-def test_a_file_that_is_no_such_record_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "memory.json"
-    path.write_text("{")
-    with pytest.raises(ParseError, match=r"memory\.json, line 1: .*expected one JSON object"):
-        read_memory(path)
-    path.write_text('{"schema_version": 1}')
-    with pytest.raises(DataError, match=r"memory\.json: .*memory\.schema\.yaml"):
-        read_memory(path)

@@ -124,29 +124,6 @@ PAIR_ZERO = {
 }
 """The same with a sender that asks for zero-copy."""
 
-PAIR_KVM = {
-    **PAIR,
-    "sender": {
-        stack.replace("__memmove_avx_unaligned", "[unknown]"): share
-        for stack, share in PAIR["sender"].items()
-    },
-    "sender_qemu": {
-        f"virtual CPUs_[h];{_ENTRY}__x64_sys_ioctl_[k];kvm_vcpu_ioctl_[k];vcpu_run_[k];"
-        "vmx_vcpu_run_[k]": 60,
-        "vhost_[h];vhost_task_fn_[k];handle_tx_[k];tun_sendmsg_[k];tun_get_user_[k];"
-        "skb_copy_datagram_from_iter_[k]": 30,
-        **_WAITS,
-    },
-    "receiver_qemu": {
-        f"virtual CPUs_[h];{_ENTRY}__x64_sys_ioctl_[k];kvm_vcpu_ioctl_[k];vcpu_run_[k];"
-        "vmx_vcpu_run_[k]": 60,
-        "vhost_[h];vhost_task_fn_[k];handle_rx_[k];tun_recvmsg_[k];tun_do_read_[k];"
-        "skb_copy_datagram_iter_[k]": 30,
-        **_WAITS,
-    },
-}
-"""Two guests under KVM, whose packets the kernel moves (vhost)."""
-
 IN_ONE_GUEST = {
     "sender": ZERO_COPY,
     "receiver": RECEIVER,

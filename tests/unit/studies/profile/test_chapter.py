@@ -13,7 +13,6 @@ from unit.studies.profile.made import (
     IN_ONE_GUEST,
     PAIR,
     PAIR_CPU_S,
-    PAIR_KVM,
     PAIR_ZERO,
     RECEIVER,
     SENDER,
@@ -56,16 +55,6 @@ SCENARIOS: dict[str, tuple[list[Cell], dict[str, Any]]] = {
         ],
         {"repetitions": 1},
     ),
-    "cycles": (
-        [
-            Cell("iperf3", {"sender": SENDER, "receiver": RECEIVER}, testbed="loopback",
-                 msg_bytes=131072, source="hardware", lost=120, truncated=True,
-                 overhead=(0.9, 0.91, 0.9)),
-            Cell("iperf3", {"sender": SENDER, "receiver": RECEIVER}, testbed="loopback",
-                 msg_bytes=131072, n_threads=2, source="hardware", overhead=(0.9, 0.91, 0.9)),
-        ],
-        {"implementations": ("iperf3",), "differences": ()},
-    ),
     "cheaper": (
         [TWO, Cell("one_copy", {"sender": _ONE, "receiver": RECEIVER},
                    cpu_s={"sender": 0.72, "receiver": 0.6})],
@@ -106,13 +95,6 @@ SCENARIOS: dict[str, tuple[list[Cell], dict[str, Any]]] = {
             Cell("zero_copy", PAIR_ZERO, **_GUESTS, gigabytes=0.3, copied_share=0.0),
         ],
         {"testbeds": ("vm_pair",)},
-    ),
-    "kvm_pair": (
-        [
-            Cell("iperf3", PAIR_KVM, **{**_GUESTS, "accelerator": "kvm"}, gigabytes=1.0,
-                 repetitions=1),
-        ],
-        {"testbeds": ("vm_pair",), "implementations": ("iperf3",), "differences": ()},
     ),
     "copied_in_a_guest": (
         [
@@ -226,22 +208,6 @@ def test_parts_of_an_account_add_up_to_the_measured_difference(name: str) -> Non
         sums = sum(one["change"]["mean"] for one in settled) + found["unexplained"]
         assert sums == pytest.approx(found["change"]["mean"], abs=1e-5)
         assert found["n_open"] == len(found["parts"]) - len(settled)
-
-
-def test_a_category_counts_by_the_same_rule_in_both_cells() -> None:
-    """Allocation that both do is its difference, not what the second does of it."""
-    outer = "__send;entry_SYSCALL_64_after_hwframe_[k];"
-    with_pages = [
-        replace(cell, stacks={**cell.stacks, "sender": {
-            **cell.stacks["sender"], f"{outer}msg_zerocopy_complete_[k];__alloc_pages_[k]": n}})
-        for cell, n in ((TWO, 30), (ZERO, 10))
-    ]  # fmt: skip
-    found = _account(*with_pages)
-    part = next(part for part in found["parts"] if part["title"] == "allocation")
-    assert part["change"]["mean"] == pytest.approx(part["after"] - part["before"], abs=1e-5)
-    # own time: what notification calls is allocation, in the account as in the table of categories
-    assert all(p["title"] != "notification" or p["after"] < part["before"]
-               for p in found["parts"] if p["group"] == "grew")  # fmt: skip
 
 
 def test_copying_that_is_gone_was_spared_however_much_it_varied() -> None:

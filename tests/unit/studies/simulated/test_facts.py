@@ -1,6 +1,5 @@
 """From records of simulated counts to tables and facts, against a known truth."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ from simulated_tables import (
     beside,
     facts_of,
     record_of,
-    records_of,
     tables_of,
     walks,
 )
@@ -23,7 +21,6 @@ from copycost.studies.simulated.counts import (
     totals_of,
 )
 from copycost.studies.simulated.facts import copied_shares
-from copycost.studies.simulated.reading import read_simulated, write_simulated
 from copycost.studies.simulated.savings import level_of
 from copycost.studies.simulated.table import rows_of
 from copycost.studies.simulated.walks import WALKS
@@ -97,16 +94,6 @@ def test_what_was_asked_to_be_sent_without_a_copy_is_told_from_completions(
     assert found == {("loopback", "zero_copy"): share}
 
 
-def test_a_record_survives_its_file_and_two_writers_write_the_same(tmp_path: Path) -> None:
-    records = records_of(Truth(sizes=(4096,), variants=("plain",)))[:2]
-    for record in records:
-        first, second = tmp_path / "1.json", tmp_path / "2.json"
-        write_simulated(record, first)
-        write_simulated(record, second)
-        assert first.read_bytes() == second.read_bytes()
-        assert read_simulated(first) == record
-
-
 @pytest.mark.parametrize(
     ("saved", "level"),
     [
@@ -163,18 +150,6 @@ def test_a_conclusion_is_tried_in_its_very_cell_or_not_tried() -> None:
     }
 
 
-def test_the_level_that_falls_most_may_be_the_second() -> None:
-    (hot,) = facts_of(Truth(testbeds=("loopback",), working_sets=("hot",), second=1.0))[
-        "conditions"
-    ]
-    one = hot["savings"][0]
-    assert (one["verdict"], one["most"]["level"], one["most"]["msg_bytes"]) == (
-        "falls", "l2", 1048576,
-    )  # fmt: skip
-    assert one["most"]["saved"] == pytest.approx(2.0)
-    assert one["most"]["copies"]["user"]["size_bytes"] == 1 << 20
-
-
 def test_where_nothing_falls_the_largest_rise_is_told() -> None:
     truth = Truth(testbeds=("loopback",), working_sets=("hot",), user=0.0, deferred=3.0)
     (hot,) = facts_of(truth)["conditions"]
@@ -185,19 +160,6 @@ def test_where_nothing_falls_the_largest_rise_is_told() -> None:
     )  # fmt: skip
     assert zero["functions"][0]["function"] == "skb_copy_ubufs"
     assert zero["functions"][0]["saved"] == pytest.approx(zero["most"]["saved"])
-
-
-def test_a_conclusion_that_a_change_turns_around_does_not_survive() -> None:
-    steady = facts_of(Truth())["sensitivity"]
-    assert steady["n"] == 8
-    assert [(one["name"], one["n_keeping_level"], one["n_surviving"], one["n"])
-            for one in steady["variants"]] == [
-        ("half_caches", 8, 8, 8), ("no_zeroing", 8, 8, 8)
-    ]  # fmt: skip
-    shaken = facts_of(Truth(changed={"half_caches": 0.0}))["sensitivity"]
-    by_name = {one["name"]: one for one in shaken["variants"]}
-    assert by_name["half_caches"]["n_surviving"] == by_name["half_caches"]["n_keeping_level"] == 0
-    assert by_name["no_zeroing"]["n_surviving"] == 8
 
 
 def test_counted_misses_and_system_calls_stand_beside_simulated_ones() -> None:

@@ -67,34 +67,6 @@ def test_ranking_has_a_panel_per_size_with_the_cheapest_on_top(facts: dict) -> N
         assert drawn_at == medians == sorted(medians)
 
 
-def test_ranking_stands_beside_the_memory_floor(facts: dict) -> None:
-    drawn = ranking.draw(facts, "sink_cold")
-    floors = [
-        line.get_xdata()[0]
-        for axes in drawn.figure.axes
-        for line in axes.lines
-        if line.get_gid() == "floor"
-    ]
-    sizes = facts["conditions"]["sink_cold"]["ranking"]["sizes"]
-    shown = [size["floor_ns_per_byte"] for size in sizes]
-    assert set(floors) <= set(shown)
-    assert len(floors) == len(drawn.figure.axes)
-    assert "memcpy" in said(drawn)
-
-
-def test_ranking_of_many_fits_a_page_and_names_the_sizes_left_out(facts: dict) -> None:
-    known = facts["conditions"]["veth"]
-    at = known["ranking"]["sizes"][0]
-    names = [f"way_{n}" for n in range(16)]
-    rows = [at["rows"][0] | {"implementation": name, "rank": n} for n, name in enumerate(names)]
-    known["ranking"]["sizes"] = [at | {"msg_bytes": 1 << n, "rows": rows} for n in range(9, 16)]
-    facts["grid"]["implementations"] = names
-    drawn = ranking.draw(facts, "veth")
-    assert drawn.figure.get_size_inches()[1] * 2.54 < 25
-    assert "Not drawn for want of room" in said(drawn)
-    assert len(drawn.data) == 7 * 16, "the table has all of them"
-
-
 def test_memory_floor_marks_the_caches(facts: dict) -> None:
     drawn = memory_floor.draw(facts)
     assert marks(drawn, "cache-") == ["cache-l1d_bytes", "cache-l2_bytes", "cache-llc_bytes"]
