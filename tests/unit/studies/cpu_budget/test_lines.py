@@ -9,9 +9,8 @@ from skipped_records import save
 
 from copycost.config.cells import Cell
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.cpu_budget.lines import linear_range
-from copycost.studies.cpu_budget.plan import plan_for
-from copycost.studies.cpu_budget.points import points_of
+from copycost.studies.capacity import plan_for
+from copycost.studies.cpu_budget.points import linear_range, points_of
 from copycost.studies.cpu_budget.table import collect
 
 SETTINGS = StatisticsSettings(0.95, 500, 1)

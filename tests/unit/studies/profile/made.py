@@ -11,8 +11,7 @@ from copycost.config.sources import usual_tree
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.facts import load_lists, profile_facts
 from copycost.studies.profile.runs import Run
-from copycost.studies.profile.shares import shares_of
-from copycost.studies.profile.tables import Repetition
+from copycost.studies.profile.tables import Repetition, shares_of
 
 ROOT = Path(__file__).parents[4]
 DATA = ROOT / "data"

@@ -14,8 +14,8 @@ from copycost.errors import Unavailable
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.guest.needs import Need
 from copycost.studies.simulated import wanted
-from copycost.studies.simulated.caches import assumed_of, caches_of
-from copycost.studies.simulated.values import BASELINE
+from copycost.studies.simulated.cell import assumed_of, caches_of
+from copycost.studies.simulated.savings import BASELINE
 
 
 def section(**given: Any) -> Any:  # noqa: ANN401

@@ -12,11 +12,17 @@ from copycost.config.testbeds import away_on, peer_of
 from copycost.records.columns import SIDES
 from copycost.stats.errors_in_variables import METHOD
 from copycost.stats.settings import StatisticsSettings
+from copycost.studies.capacity import plan_for
 from copycost.studies.cpu_budget.bottleneck import judge_bottleneck
 from copycost.studies.cpu_budget.compared_curves import scaling_of, with_published
-from copycost.studies.cpu_budget.lines import RANGE_RULE, LinearRange, linear_range
-from copycost.studies.cpu_budget.plan import plan_for
-from copycost.studies.cpu_budget.points import SERIES, points_of, series_of
+from copycost.studies.cpu_budget.points import (
+    RANGE_RULE,
+    SERIES,
+    LinearRange,
+    linear_range,
+    points_of,
+    series_of,
+)
 from copycost.studies.cpu_budget.table import MISS_POINTS
 from copycost.studies.guests import guests_among, guests_of, is_emulated, spans
 from copycost.studies.outcomes import outcome_facts

@@ -86,11 +86,20 @@ def draw_bitrate(facts: Mapping[str, Any]) -> Drawn:
         _points(axes, part, "cpu_percent", "gbit_per_s", ("gbit_low", "gbit_high"))
         draw_fits(axes, part, "cpu_percent", "fitted_gbit_per_s")
         right = float(part["cpu_percent"].max()) * _ROOM
-        top = _top(data if share_y else here, "gbit_per_s", "gbit_high")
+        # few repetitions have intervals that would hide the rest
+        shown = data if share_y else here
+        most = float(shown["gbit_per_s"].max())
+        reach = float(shown["gbit_high"].max()) if shown["gbit_high"].notna().any() else most
+        top = min(max(most, reach), most * _REACH) * _ROOM
         axes.set(xlim=(0, right), ylim=(0, top))
         x_label = f"{side}'s CPU [% of one CPU]"
         name_panel(grid, axes, f"{panel}, {side}", x_label, "bitrate [Gbit/s]")
-    note = ["Lines: fitted over the linear range.", *_notes(facts, data)]
+    note = [
+        "Lines: fitted over the linear range.",
+        note_on_points(facts, data["gbit_low"], cut=True),
+    ]
+    if data["saturated"].any():
+        note.append("Hollow: saturated, the senders could not use what they were offered.")
     if not share_y:
         note.append("Each column has a scale of its own.")
     return Drawn(finish(grid, data, note, 2 * _PANEL_CM), data)
@@ -109,30 +118,7 @@ def _points(axes: Axes, data: pd.DataFrame, x: str, y: str, ends: tuple[str, str
         add_tips(axes, part[x], part[y], tips)
         for saturated, some in part.groupby("saturated"):
             sns.scatterplot(
-                some,
-                x=x,
-                y=y,
-                color="white" if saturated else look.colour,
-                edgecolor=look.colour,
-                marker=look.marker,
-                s=26,
-                linewidth=1.0,
-                label=None if saturated else look.label,
-                legend=False,
-                zorder=3,
-                ax=axes,
-            )
-
-
-def _top(data: pd.DataFrame, value: str, high: str) -> float:
-    """Return the upper end of an axis: few repetitions have intervals that would hide the rest."""
-    most = float(data[value].max())
-    reach = float(data[high].max()) if data[high].notna().any() else most
-    return min(max(most, reach), most * _REACH) * _ROOM
-
-
-def _notes(facts: Mapping[str, Any], data: pd.DataFrame) -> list[str]:
-    notes = [note_on_points(facts, data["gbit_low"], cut=True)]
-    if data["saturated"].any():
-        notes.append("Hollow: saturated, the senders could not use what they were offered.")
-    return notes
+                some, x=x, y=y, color="white" if saturated else look.colour, edgecolor=look.colour,
+                marker=look.marker, s=26, linewidth=1.0, label=None if saturated else look.label,
+                legend=False, zorder=3, ax=axes,
+            )  # fmt: skip

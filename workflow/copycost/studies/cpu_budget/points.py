@@ -1,19 +1,38 @@
-"""From the table of repetitions to points: medians with intervals at each CPU limit."""
+"""From the table of repetitions to points, medians at each CPU limit, and to lines of bitrate.
+
+The rule for the linear range: of the points at which the sender used what it was offered, in the
+order of their CPU use, as many from the least on as lie on a line through them, and at least three.
+On the line is what lies within 5 % of it, or no further off than the point itself is uncertain.
+Points above the range, and saturated ones, are marked and left out.
+"""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from copycost.hosts.side import SIDES
+from copycost.stats.errors_in_variables import Line, fit_line, pooled_errors
 from copycost.stats.estimates import Estimate, estimate
+from copycost.stats.ratios import t_quantile
 from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.studies.guests import party_estimates, party_values
+from copycost.wording.numbers import NBSP
 
 SERIES = ["testbed", "implementation", "limiter", "n_threads"]
 """What tells one curve of bitrate against CPU from another."""
+
+FEWEST_POINTS = 3
+OFF_LINE = 0.05
+"""Share of the line's bitrate by which a point may lie off it."""
+
+RANGE_RULE = (
+    f"the points from the least CPU on, three or more, that lie within 5{NBSP}% of one line, or no"
+    " further off it than they are uncertain; saturated points are left out"
+)
+"""The rule in words, for texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,25 +47,17 @@ class Point:
     sender: Estimate
     receiver: Estimate
     bits_per_s: Estimate  # payload received [bit/s]
-    # the repetitions behind these, in the same order
-    sender_values: FloatArray
-    receiver_values: FloatArray
+    # the repetitions behind these, in the same order; of the other parties too
     bitrates: FloatArray
+    cpu: Mapping[str, FloatArray]
+    parties: Mapping[str, Estimate]  # what else used CPU, see `copycost.studies.guests`
     saturated: bool  # in most repetitions the senders could not use what they were offered
     n_missed: int  # repetitions in which the limiter missed [count]
     # median time without a CPU though runnable [% of one CPU]; None where nobody tells
     sender_waiting: float | None
     receiver_waiting: float | None
-    # what else used CPU, see `copycost.studies.guests`: the repetitions, and their medians
-    party_values: Mapping[str, FloatArray]
-    parties: Mapping[str, Estimate]
     # by side with a guest of its own, the threads that run its virtual CPUs [count]
     vcpu_threads: Mapping[str, int]
-
-    def cpu(self, party: str) -> FloatArray:
-        """Return the repetitions' CPU use of a side or of another party [% of one CPU]."""
-        sides = {"sender": self.sender_values, "receiver": self.receiver_values}
-        return sides[party] if party in sides else self.party_values[party]
 
 
 def series_of(table: pd.DataFrame) -> Iterator[tuple[dict[str, object], pd.DataFrame]]:
@@ -58,48 +69,87 @@ def series_of(table: pd.DataFrame) -> Iterator[tuple[dict[str, object], pd.DataF
 
 def points_of(rows: pd.DataFrame, settings: StatisticsSettings) -> list[Point]:
     """Return the points of one curve, from the least CPU offered to the most."""
+
+    def told(values: FloatArray, most: float = math.inf) -> Estimate:
+        found = estimate(values, settings, most=most)
+        assert found is not None  # a point has repetitions
+        return found
+
+    def median(values: pd.Series) -> float | None:
+        known = values.dropna()
+        return None if known.empty else float(known.astype(float).median())
+
     found = []
     measured = rows[(rows["status"] == "measured") & rows["bits_per_s"].notna()]
     for limit, part in measured.groupby("limit_percent"):
-        sender = part["sender_cpu_percent"].to_numpy(dtype=np.float64)
-        receiver = part["receiver_cpu_percent"].to_numpy(dtype=np.float64)
+        sides: dict[str, FloatArray] = {
+            side: part[f"{side}_cpu_percent"].to_numpy(dtype=np.float64) for side in SIDES
+        }
         rates = part["bits_per_s"].to_numpy(dtype=np.float64)
         others = party_values(part)
         most = 100.0 * float(part["n_threads"].iloc[0])  # each stream has one thread at each side
-        found.append(
-            Point(
-                int(str(limit)),
-                float(part["offered_percent"].iloc[0]),
-                len(part),
-                _estimate(sender, settings, most),
-                _estimate(receiver, settings, most),
-                _estimate(rates, settings),
-                sender,
-                receiver,
-                rates,
-                bool(part["saturated"].astype(bool).mean() > 0.5),
-                int(part["limiter_missed"].astype(bool).sum()),
-                _median(part["sender_waiting_percent"]),
-                _median(part["receiver_waiting_percent"]),
-                others,
-                party_estimates(others, settings),
-                _vcpu_threads(part),
-            )
+        vcpus = {side: part[f"{side}_vcpu_threads"].dropna() for side in SIDES}
+        point = Point(
+            int(str(limit)),
+            float(part["offered_percent"].iloc[0]),
+            len(part),
+            told(sides["sender"], most),
+            told(sides["receiver"], most),
+            told(rates),
+            rates,
+            {**sides, **others},
+            party_estimates(others, settings),
+            bool(part["saturated"].astype(bool).mean() > 0.5),
+            int(part["limiter_missed"].astype(bool).sum()),
+            median(part["sender_waiting_percent"]),
+            median(part["receiver_waiting_percent"]),
+            {side: int(of.max()) for side, of in vcpus.items() if not of.empty},
         )
+        found.append(point)
     return found
 
 
-def _estimate(values: FloatArray, settings: StatisticsSettings, most: float = math.inf) -> Estimate:
-    found = estimate(values, settings, most=most)
-    assert found is not None  # a point has repetitions
-    return found
+@dataclass(frozen=True, slots=True)
+class LinearRange:
+    """A line and the points that it holds for."""
+
+    line: Line  # bitrate [bit/s] over CPU [% of one CPU]
+    limits: tuple[int, ...]  # the limits of its points [% of one CPU per stream]
+    beyond: tuple[int, ...]  # limits of points that were not saturated, yet lie above the range
+    # ends of the range [% of one CPU]
+    least_cpu: float
+    most_cpu: float
+    most_bits_per_s: float  # the line's bitrate at its upper end
 
 
-def _vcpu_threads(part: pd.DataFrame) -> dict[str, int]:
-    counts = {side: part[f"{side}_vcpu_threads"].dropna() for side in SIDES}
-    return {side: int(of.max()) for side, of in counts.items() if not of.empty}
-
-
-def _median(values: pd.Series) -> float | None:
-    known = values.dropna()
-    return None if known.empty else float(known.astype(float).median())
+def linear_range(points: Sequence[Point], side: str, confidence: float) -> LinearRange | None:
+    """Return the line of bitrate over one side's CPU, None where no three points make one."""
+    usable = [point for point in points if not point.saturated]
+    usable.sort(key=lambda point: float(np.median(point.cpu[side])))
+    for n in range(len(usable), FEWEST_POINTS - 1, -1):
+        part = usable[:n]
+        x = np.array([point.cpu[side].mean() for point in part])
+        y = np.array([point.bitrates.mean() for point in part])
+        if np.ptp(x) <= 0.0:
+            continue
+        errors = pooled_errors([p.cpu[side] for p in part], [p.bitrates for p in part])
+        line = fit_line(x, y, errors, confidence)
+        fitted = line.intercept + line.slope * x
+        allowed = OFF_LINE * np.abs(fitted)
+        if errors is not None:
+            # how far off the line a point may lie by chance alone [bit/s]
+            slope = line.slope
+            both = slope**2 * errors.x**2 + errors.y**2
+            spread = np.sqrt(both - 2.0 * slope * errors.correlation * errors.x * errors.y)
+            chance = t_quantile((1.0 + confidence) / 2.0, errors.freedom) * spread
+            allowed = np.maximum(allowed, chance)
+        if line.slope > 0.0 and np.all(np.abs(y - fitted) <= allowed):
+            return LinearRange(
+                line,
+                tuple(point.limit_percent for point in part),
+                tuple(point.limit_percent for point in usable[n:]),
+                float(x.min()),
+                float(x.max()),
+                line.at(float(x.max())),
+            )
+    return None

@@ -61,18 +61,15 @@ def with_published(
     the published one, which differs from it by `NEAR_SIZE` at most.
     """
     renamed = published.rename(columns={"datagram_bytes": "msg_bytes"})
-    return [
-        {**row, "ours": list(_ours(row, curves))}
-        for row in plain(renamed.to_dict(orient="records"))
-    ]
 
+    def ours(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        wanted = row["msg_bytes"]
+        for curve in curves:
+            same_path = curve["testbed"] == _PUBLISHED_TESTBEDS.get(row["scenario"])
+            if same_path and curve["n_threads"] == 1:
+                point = min(curve["points"], key=lambda one: abs(one["msg_bytes"] - wanted))
+                if abs(point["msg_bytes"] - wanted) <= NEAR_SIZE * wanted:
+                    naming = {key: curve[key] for key in ("testbed", "implementation", "emulated")}
+                    yield naming | {key: point[key] for key in _SAME}
 
-def _ours(row: Mapping[str, Any], curves: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    wanted = row["msg_bytes"]
-    for curve in curves:
-        same_path = curve["testbed"] == _PUBLISHED_TESTBEDS.get(row["scenario"])
-        if same_path and curve["n_threads"] == 1:
-            point = min(curve["points"], key=lambda one: abs(one["msg_bytes"] - wanted))
-            if abs(point["msg_bytes"] - wanted) <= NEAR_SIZE * wanted:
-                naming = {key: curve[key] for key in ("testbed", "implementation", "emulated")}
-                yield naming | {key: point[key] for key in _SAME}
+    return [{**row, "ours": list(ours(row))} for row in plain(renamed.to_dict(orient="records"))]

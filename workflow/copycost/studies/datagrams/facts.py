@@ -75,8 +75,16 @@ def compute_facts(
 
 def _curve(key: Any, rows: pd.DataFrame, statistics: StatisticsSettings) -> dict[str, Any]:  # noqa: ANN401
     measured = rows[rows["status"] == "measured"]
-    points = [
-        _point(int(str(size)), part, statistics) for size, part in measured.groupby("msg_bytes")
+    points: list[dict[str, Any]] = [
+        {
+            "msg_bytes": int(str(size)),
+            "n": len(part),
+            **{name: estimate(part[name], statistics) for name in _ESTIMATED},
+            "loss": estimate(part["lost"] / part["sent"], statistics, is_share=True),
+            "limit": estimate(part["rate_limit_bits_per_s"], statistics),
+            "parties": party_estimates(party_values(part), statistics),
+        }
+        for size, part in measured.groupby("msg_bytes")
     ]
     most = max(points, key=lambda point: float(point["bits_per_s"]["median"]))
     guests = guests_of(rows)
@@ -94,17 +102,6 @@ def _curve(key: Any, rows: pd.DataFrame, statistics: StatisticsSettings) -> dict
             key=lambda point: float(point["loss"]["median"]),
             default=None,
         ),
-    }
-
-
-def _point(size: int, rows: pd.DataFrame, statistics: StatisticsSettings) -> dict[str, Any]:
-    return {
-        "msg_bytes": size,
-        "n": len(rows),
-        **{name: estimate(rows[name], statistics) for name in _ESTIMATED},
-        "loss": estimate(rows["lost"] / rows["sent"], statistics, is_share=True),
-        "limit": estimate(rows["rate_limit_bits_per_s"], statistics),
-        "parties": party_estimates(party_values(rows), statistics),
     }
 
 

@@ -136,19 +136,11 @@ def _lines(axes: Axes, data: pd.DataFrame, *, hollow: bool, joined: bool = True)
         ]
         add_tips(axes, part["msg_bytes"], part["value"], tips)
         sns.lineplot(
-            part,
-            x="msg_bytes",
-            y="value",
-            color=look.colour,
-            marker=look.marker,
-            markerfacecolor="white" if hollow else look.colour,
-            markeredgecolor=look.colour,
+            part, x="msg_bytes", y="value", color=look.colour, marker=look.marker,
+            markerfacecolor="white" if hollow else look.colour, markeredgecolor=look.colour,
             linestyle=((0, (1, 1.5)) if hollow else "-") if joined else "",
-            label=None if hollow else look.label,
-            estimator=None,
-            legend=False,
-            ax=axes,
-        )
+            label=None if hollow else look.label, estimator=None, legend=False, ax=axes,
+        )  # fmt: skip
 
 
 def _finish_axes(

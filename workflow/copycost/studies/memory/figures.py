@@ -45,21 +45,10 @@ def draw(facts: Mapping[str, Any]) -> Drawn:
 
 def floor_table(points: list[Mapping[str, Any]]) -> pd.DataFrame:
     """Return the points of the figure, see `COLUMNS`."""
-    rows = [
-        {
-            "bytes": point["bytes"],
-            "quantity": "memcpy",
-            "unit": "ns/B",
-            "value": point["ns_per_byte"],
-            "low": point["low"],
-            "high": point["high"],
-            "n": point["n"],
-            "state": "measured",
-        }
-        for point in points
-    ]
-    numbers = dict.fromkeys(("value", "low", "high"), "float64")
-    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(numbers)
+    names = ["bytes", "ns_per_byte", "low", "high", "n"]
+    table = pd.DataFrame(points, columns=names).rename(columns={"ns_per_byte": "value"})
+    table = table.assign(quantity="memcpy", unit="ns/B", state="measured")[list(COLUMNS)]
+    return table.astype(dict.fromkeys(("value", "low", "high"), "float64"))
 
 
 def _draw_copies(axes: Axes, data: pd.DataFrame, facts: Mapping[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """Facts on each profiled cell: throughput, CPU use, and what each side did with it."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,9 @@ from copycost.hosts.parties import is_hypervisor
 from copycost.hosts.side import SIDES
 from copycost.stats.estimates import estimate
 from copycost.stats.settings import FloatArray, StatisticsSettings
-from copycost.studies.profile.functions import UNCATEGORISED, Stack, plain_name
+from copycost.studies.profile.functions import UNCATEGORISED, plain_name
 from copycost.studies.profile.grid import CellKey, flame_figure, parties_on, slug_of
-from copycost.studies.profile.shares import Lists, Share
-from copycost.studies.profile.tables import Repetition
+from copycost.studies.profile.tables import Lists, Repetition, Share
 from copycost.studies.profile.way import tap_copy, way_facts
 
 REST = "rest"
@@ -77,15 +76,10 @@ def accelerator_of(cell: Sequence[Repetition]) -> str | None:
     return next((one.run.accelerator for one in cell), None)
 
 
-def labels_of(cells: Mapping[str, Sequence[Repetition]]) -> dict[str, str]:
-    """Return what implementations are called whose zero-copy sends were copied after all."""
-    found = {}
-    for implementation, cell in cells.items():
-        share = copied_share(cell)
-        label = copied_label(share["low"], share["high"]) if share else None
-        if label is not None:
-            found[implementation] = label
-    return found
+def label_of(cell: Sequence[Repetition]) -> str | None:
+    """Return what a way to send is called whose zero-copy sends were copied after all."""
+    share = copied_share(cell)
+    return copied_label(share["low"], share["high"]) if share else None
 
 
 def most_cpus(party: str, n_threads: int) -> float:
@@ -111,30 +105,24 @@ def _side(
                 "cpus": estimate(scaled, settings, most=most),
             }
             categories.append({"name": category.name, "title": category.title, "own": own})
+    # the share of the samples that go through any of these functions
+    names = lists.acknowledging.get(side, frozenset())
+    through = [
+        sum(
+            weight
+            for stack, weight in one.stacks[side].items()
+            if any(plain_name(frame) in names for frame in stack)
+        )
+        / sum(one.stacks[side].values())
+        for one in present
+    ]
     return {
         "n": len(present),
         "cpus": estimate(cpus, settings, most=most),
         "categories": categories,
-        "acknowledging": estimate(
-            [
-                _share_through(one.stacks[side], lists.acknowledging.get(side, frozenset()))
-                for one in present
-            ],
-            settings,
-            is_share=True,
-        ),
+        "acknowledging": estimate(through, settings, is_share=True),
         "uncategorised": max(table.get(UNCATEGORISED, Share()).own for table in tables),
     }
-
-
-def _share_through(stacks: Mapping[Stack, int], names: Collection[str]) -> float:
-    """Return the share of the samples that go through any of some functions."""
-    through = sum(
-        weight
-        for stack, weight in stacks.items()
-        if any(plain_name(frame) in names for frame in stack)
-    )
-    return through / sum(stacks.values())
 
 
 def work_facts(cell: Sequence[Repetition]) -> dict[str, Any]:

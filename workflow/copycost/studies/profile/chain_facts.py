@@ -1,29 +1,26 @@
 """Published call chains and ours, matched by lists of names."""
 
-from collections.abc import Mapping, Sequence
+import csv
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-import pandas as pd
 
 from copycost.config.testbeds import transport_of
 from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.profile.cell_facts import accelerator_of, labels_of, most_cpus
+from copycost.studies.profile.cell_facts import accelerator_of, label_of, most_cpus
 from copycost.studies.profile.functions import plain_name
 from copycost.studies.profile.grid import CellKey
 from copycost.studies.profile.paths import Chain, ChainNames
-from copycost.studies.profile.shares import Share
-from copycost.studies.profile.tables import Repetition
+from copycost.studies.profile.tables import Repetition, Share
 
 _PROTOCOLS = {"tcp": "stream", "udp": "datagram"}
 
 
 def read_published(path: Path) -> list[dict[str, str]]:
     """Return the rows of data/published/function-shares.csv."""
-    table = pd.read_csv(path, dtype=str, keep_default_na=False)
-    rows = table.to_dict(orient="records")
-    return [{str(column): value for column, value in row.items()} for row in rows]
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 def published_chains(rows: Sequence[Mapping[str, str]], names: ChainNames) -> tuple[Chain, ...]:
@@ -43,6 +40,10 @@ def chain_facts(
     A published scenario is compared with cells of the same protocol with as many streams, of the
     same path where there are such; among datagrams, with those whose size is nearest.
     """
+
+    def nearest(sizes: Collection[int], wanted: int) -> int:
+        return min(sizes, key=lambda size: abs(size - wanted))
+
     tables: list[dict[str, Any]] = []
     for scenario, protocol, streams, datagram in dict.fromkeys(map(_scenario, published)):
         comparable = names.scenarios.get(scenario)
@@ -51,6 +52,11 @@ def chain_facts(
         rows = [
             row for row in published if _scenario(row) == (scenario, protocol, streams, datagram)
         ]
+        sizes = {
+            int(row["datagram_bytes"])
+            for row in published
+            if row["scenario"] == scenario and row["datagram_bytes"]
+        }
         same_path = any(key.testbed in comparable["same_path"] for key in cells)
         places = comparable["same_path" if same_path else "testbeds"]
         for condition in dict.fromkeys(key.condition for key in cells):
@@ -61,7 +67,7 @@ def chain_facts(
                 and key.testbed in places
                 and transport_of(key.testbed) == _PROTOCOLS[protocol]
                 and str(key.n_threads) == streams
-                and (not datagram or _nearest(key.msg_bytes, scenario, published) == int(datagram))
+                and (not datagram or nearest(sizes, key.msg_bytes) == int(datagram))
             }
             if ours:
                 tables.append(
@@ -77,9 +83,11 @@ def chain_facts(
                             {"implementation": key.implementation, "msg_bytes": key.msg_bytes}
                             for key in ours
                         ],
-                        "labels": labels_of(
-                            {key.implementation: cell for key, cell in ours.items()}
-                        ),
+                        "labels": {
+                            key.implementation: label
+                            for key, cell in ours.items()
+                            if (label := label_of(cell)) is not None
+                        },
                         "rows": [_row(row, ours, names, settings) for row in rows],
                     }
                 )
@@ -88,16 +96,6 @@ def chain_facts(
 
 def _scenario(row: Mapping[str, str]) -> tuple[str, str, str, str]:
     return row["scenario"], row["protocol"], row["parallel_streams"], row["datagram_bytes"]
-
-
-def _nearest(datagram_bytes: int, scenario: str, published: Sequence[Mapping[str, str]]) -> int:
-    """Return the size of datagrams in a published scenario that is nearest to one."""
-    sizes = {
-        int(row["datagram_bytes"])
-        for row in published
-        if row["scenario"] == scenario and row["datagram_bytes"]
-    }
-    return min(sizes, key=lambda size: abs(size - datagram_bytes))
 
 
 def _row(

@@ -70,19 +70,16 @@ _ABOUT = {
 }  # fmt: skip
 
 
-def _quantities() -> tuple[Column, ...]:
-    columns = []
-    for quantity in QUANTITIES:
-        highest = _WHOLE if quantity.is_share else None
-        about = quantity.about[:1].upper() + quantity.about[1:]
-        for end, words in (
-            ("", f"{about}; median of the repetitions"),
-            ("_low", f"Lower end of the interval of {quantity.name}"),
-            ("_high", "Upper end of the same"),
-        ):
-            name = f"{quantity.name}{end}"
-            columns.append(Column(name, "float64", quantity.unit, words, _GROUP, highest=highest))
-    return tuple(columns)
+_QUANTITY_COLUMNS = tuple(
+    Column(f"{one.name}{end}", "float64", one.unit, words, _GROUP,
+           highest=_WHOLE if one.is_share else None)
+    for one in QUANTITIES
+    for end, words in (
+        ("", f"{one.about[:1].upper()}{one.about[1:]}; median of the repetitions"),
+        ("_low", f"Lower end of the interval of {one.name}"),
+        ("_high", "Upper end of the same"),
+    )
+)  # fmt: skip
 
 
 def _definition(name: str) -> Definition:
@@ -95,7 +92,7 @@ def _definition(name: str) -> Definition:
                    allowed=PARTIES),
             *about,
             fact("n", "int64", "count", "Repetitions with samples of the side", _GROUP),
-            *_quantities(),
+            *_QUANTITY_COLUMNS,
         ),
         key=(*KEY, "side", about[0].name),
         sorted_by=(*KEY, "side"),

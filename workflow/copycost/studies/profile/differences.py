@@ -25,8 +25,7 @@ from copycost.studies.profile.cell_facts import accelerator_of
 from copycost.studies.profile.functions import UNCATEGORISED, Stack, plain_name
 from copycost.studies.profile.grid import CellKey, Pair, pair_slug, parties_on, slug_of
 from copycost.studies.profile.runs import Run
-from copycost.studies.profile.shares import Lists
-from copycost.studies.profile.tables import KIB, Repetition
+from copycost.studies.profile.tables import KIB, Lists, Repetition
 
 # of all functions, those that change most
 _ROWS = 12

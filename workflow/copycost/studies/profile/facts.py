@@ -19,8 +19,7 @@ from copycost.studies.profile.differences import difference_facts, rounds_of
 from copycost.studies.profile.functions import load_categories
 from copycost.studies.profile.grid import pairs_of
 from copycost.studies.profile.paths import load_chain_names, load_data_path
-from copycost.studies.profile.shares import Lists
-from copycost.studies.profile.tables import Repetition, by_cell
+from copycost.studies.profile.tables import Lists, Repetition, by_cell
 from copycost.studies.profile.way import LEAST_NS_PER_KIB
 
 SCHEMA_VERSION = 1

@@ -12,11 +12,10 @@ from xml.sax.saxutils import escape, quoteattr
 import pandas as pd
 
 from copycost.records.cpu_attribution import EMULATED
-from copycost.studies.profile.cell_facts import accelerator_of, labels_of
+from copycost.studies.profile.cell_facts import accelerator_of, label_of
 from copycost.studies.profile.functions import Categories, Stack, plain_name
 from copycost.studies.profile.grid import CellKey, flame_figure, parties_on, slug_of
-from copycost.studies.profile.shares import Lists
-from copycost.studies.profile.tables import Repetition, by_cell
+from copycost.studies.profile.tables import Lists, Repetition, by_cell
 from copycost.wording.filters import exact_size
 from copycost.wording.words import party, plural
 
@@ -193,7 +192,7 @@ def draw_all(repetitions: Sequence[Repetition], lists: Lists, folder: Path) -> N
 def describe(key: CellKey, cell: Sequence[Repetition]) -> str:
     """Return a cell in words: ``two_copy, 64 KiB, 1 thread, veth``, with its label if any."""
     implementation, threads = key.implementation, plural(int(key.n_threads), "thread")
-    label = labels_of({implementation: cell}).get(implementation)
+    label = label_of(cell)
     name = implementation if label is None else f"{implementation} ({label})"
     emulated = ", emulated" if accelerator_of(cell) == EMULATED else ""
     return f"{name}, {exact_size(key.msg_bytes)}, {threads}, {key.condition}{emulated}"

@@ -12,8 +12,6 @@ from copycost.config.capabilities import IPERF3, can_exist
 from copycost.config.cells import Cell
 from copycost.config.conditions import HOT, RECV
 from copycost.config.config import Config
-from copycost.config.cpu_budget import CpuBudget
-from copycost.config.datagrams import Datagrams
 from copycost.config.placements import APART
 from copycost.config.profile import Profile
 from copycost.config.testbeds import away_on, guests_on
@@ -54,9 +52,23 @@ def profile_cells(config: Config, explained: Collection[str] = ()) -> tuple[Cell
     places = set(_grid(profile))
     wanted = set(explained).intersection(profile.explains)
     if "cpu_budget" in wanted:
-        places.update(_of_budgets(config.cpu_budget))
+        budget = config.cpu_budget
+        places.update(
+            (testbed, implementation, budget.msg_bytes, n_threads, HOT, RECV, APART)
+            for testbed in budget.testbeds
+            for implementation in budget.implementations
+            for n_threads in budget.n_threads
+        )
     if "datagrams" in wanted:
-        places.update(_of_datagrams(config.datagrams))
+        flood = config.datagrams
+        places.update(
+            (testbed, implementation, size, n_threads, HOT, RECV, APART)
+            for testbed in flood.testbeds
+            for implementation in flood.implementations
+            for size in (min(flood.msg_bytes), max(flood.msg_bytes))
+            for n_threads in flood.n_threads
+            if can_exist(implementation, testbed, size, RECV)
+        )
     return tuple(
         sorted(
             Cell(STUDY, *place, rep)
@@ -91,22 +103,6 @@ def _grid(profile: Profile) -> Iterator[_Place]:
             continue  # it sends one buffer again and again
         if can_exist(implementation, testbed, msg_bytes, receiver, placement):
             yield place
-
-
-def _of_budgets(budget: CpuBudget) -> Iterator[_Place]:
-    for testbed, implementation, n_threads in itertools.product(
-        budget.testbeds, budget.implementations, budget.n_threads
-    ):
-        yield testbed, implementation, budget.msg_bytes, n_threads, HOT, RECV, APART
-
-
-def _of_datagrams(datagrams: Datagrams) -> Iterator[_Place]:
-    extremes = {min(datagrams.msg_bytes), max(datagrams.msg_bytes)}
-    for testbed, implementation, size, n_threads in itertools.product(
-        datagrams.testbeds, datagrams.implementations, extremes, datagrams.n_threads
-    ):
-        if can_exist(implementation, testbed, size, RECV):
-            yield testbed, implementation, size, n_threads, HOT, RECV, APART
 
 
 Pair = tuple[CellKey, CellKey]

@@ -11,8 +11,7 @@ from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.grid import parties_on
 from copycost.studies.profile.paths import ELSEWHERE, Box, DataPath
-from copycost.studies.profile.shares import Share
-from copycost.studies.profile.tables import Repetition
+from copycost.studies.profile.tables import Repetition, Share
 
 LEAST_NS_PER_KIB = 5.0
 """Less than this cannot be a copy of every byte: no core copies 200 GB/s. Headers alone, or a stray
@@ -69,10 +68,6 @@ class Place:
                         sums[name] = sums.get(name, 0.0) + share * one.cpus(party)
         return max(sorted(sums), key=lambda name: sums[name]) if sums else ""
 
-    def copies_every_byte(self, cell: Iterable[Repetition]) -> bool:
-        """Tell whether every byte is copied there, in every repetition."""
-        return self.box.copies and all(self.ns_per_kib(one) >= LEAST_NS_PER_KIB for one in cell)
-
 
 def places_on(testbed: str, data_path: DataPath) -> list[Place]:
     """Return the parts of the way on a testbed, in its order; what is on none of them is the last.
@@ -117,9 +112,8 @@ def way_facts(
                     "title": place.box.titles[transport],
                     "place": number,
                     "party": place.party,  # the hypervisor that does it, or None
-                    # whether every byte is copied there: at least `LEAST_NS_PER_KIB` in every
-                    # repetition
-                    "copied": place.copies_every_byte(counted),
+                    # whether every byte is copied there, in every repetition
+                    "copied": place.box.copies and min(costs) >= LEAST_NS_PER_KIB,
                     # the function by which most samples came there
                     "function": place.function(counted),
                     # its own CPU time, all parties together, with its interval

@@ -1,24 +1,49 @@
 """Everything that the chapter on simulated counts says, as numbers and verdicts."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from copycost.analysis.json_values import Facts, plain
-from copycost.config.variants import PLAIN
+from copycost.config.variants import PLAIN, VARIANTS
 from copycost.studies.outcomes import losses_of
 from copycost.studies.simulated.columns import CELL_KEY
 from copycost.studies.simulated.counts import LEVELS
-from copycost.studies.simulated.savings import LEAST, carriers, saved_copies, saving_of
-from copycost.studies.simulated.sensitivity import Trial, sensitivity_facts, trials_of, tried_again
-from copycost.studies.simulated.values import (
+from copycost.studies.simulated.savings import (
     BASELINE,
+    LEAST,
+    Place,
     Values,
+    carriers,
+    change_of,
     instructions_facts,
+    level_of,
+    saved_at,
+    saved_copies,
+    saving_of,
     total,
     values_by_place,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A conclusion, tried again with one thing changed.
+
+    A conclusion is which level's misses a way to send lowers most against `two_copy` at a size, and
+    which levels' it raises or leaves as they are.
+    """
+
+    # which cell, with nothing changed
+    place: Place
+    implementation: str
+    msg_bytes: int
+    variant: str  # what was changed
+    # whether the same level still falls most; whether all of the conclusion holds
+    keeps_level: bool
+    survives: bool
 
 
 def compute_facts(
@@ -136,3 +161,56 @@ def _condition(
         ],
         "savings": savings,
     }  # fmt: skip
+
+
+def trials_of(places: Mapping[Place, Values]) -> list[Trial]:
+    """Return every conclusion with every change that its cell was counted with."""
+    found = []
+    for place, unchanged in places.items():
+        for variant in VARIANTS:
+            changed = places.get(place._replace(variant=variant))
+            if place.variant != PLAIN or variant == PLAIN or changed is None:
+                continue
+            for name in unchanged.implementations:
+                sizes = set(changed.common_sizes(BASELINE, name))
+                for size in unchanged.common_sizes(BASELINE, name):
+                    if name != BASELINE and size in sizes:
+                        both = [saved_at(values, name, size) for values in (unchanged, changed)]
+                        keeps = level_of(both[0]) == level_of(both[1])
+                        signs = [[change_of(saved[level]) for level in LEVELS] for saved in both]
+                        survives = keeps and signs[0] == signs[1]
+                        found.append(Trial(place, name, size, variant, keeps, survives))
+    return found
+
+
+def sensitivity_facts(trials: Sequence[Trial]) -> Facts:
+    """Return how many conclusions survive which change."""
+    return {
+        # conclusions that were tried [count]
+        "n": len({(one.place, one.implementation, one.msg_bytes) for one in trials}),
+        "variants": [
+            {
+                "name": name,
+                "change": VARIANTS[name].change,
+                "n": len(tried),
+                "n_keeping_level": sum(one.keeps_level for one in tried),
+                "n_surviving": sum(one.survives for one in tried),
+            }
+            for name in VARIANTS
+            if (tried := [one for one in trials if one.variant == name])
+        ],
+    }
+
+
+def tried_again(trials: Sequence[Trial], place: Place, saving: Facts) -> Facts:
+    """Return under how many changes the conclusion of a saving was tried: in its very cell.
+
+    `n_holding` are the changes under which the same level still falls most, or where none falls,
+    still the same levels rise. The saving has a level that changes; `n` is 0 where the cell was not
+    counted again.
+    """
+    cell = (place, saving["implementation"], saving["most"]["msg_bytes"])
+    tried = [one for one in trials if (one.place, one.implementation, one.msg_bytes) == cell]
+    falls = saving["verdict"] == "falls"
+    holding = [one.keeps_level if falls else one.survives for one in tried]
+    return {"n": len(tried), "n_holding": sum(holding)}

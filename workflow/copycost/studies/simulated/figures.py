@@ -5,7 +5,6 @@ from typing import Any
 
 import pandas as pd
 import seaborn as sns
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -65,7 +64,9 @@ def draw_misses(facts: Mapping[str, Any]) -> Drawn:
                 sns.lineplot(line, x="msg_bytes", y="total", estimator=None, legend=False,
                              ax=axes, gid=gid, **styles[name].as_line())  # fmt: skip
                 add_tips(axes, line["msg_bytes"], line["total"], _tips(line))
-            _mark_cache(axes, part)
+            half = part["cache_bytes"].iloc[0] / 2
+            if part["msg_bytes"].min() < half < part["msg_bytes"].max():
+                axes.axvline(half, color=QUIET, lw=0.8, ls=(0, (4, 2)), zorder=1)
             size_axis(axes, part["msg_bytes"], 0.8 * WIDTH_CM / len(panels))
             axes.set_xlabel("message size" if level == LEVELS[-1] else "")
             axes.set_ylabel(_NAMES[level] if column == 0 else "")
@@ -89,9 +90,3 @@ def _tips(rows: pd.DataFrame) -> list[str]:
         f"simulated misses per line, {significant(row['user'])} of the application"
         for row in rows.to_dict("records")
     ]
-
-
-def _mark_cache(axes: Axes, part: pd.DataFrame) -> None:
-    half = part["cache_bytes"].iloc[0] / 2
-    if part["msg_bytes"].min() < half < part["msg_bytes"].max():
-        axes.axvline(half, color=QUIET, lw=0.8, ls=(0, (4, 2)), zorder=1)

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.conditions import Studied, studied_conditions, with_condition
+from copycost.analysis.conditions import studied_conditions, with_condition
 from copycost.analysis.context import (
     cost_facts,
     counter_facts,
@@ -116,37 +116,39 @@ def views_of(inputs: Inputs) -> dict[str, View]:
         with_condition(table) for table in (inputs.cells, inputs.summary, inputs.ratios)
     )
     cost = choose_cost_metric(cells)
-    views: dict[str, View] = {}
-    for studied in studied_conditions(inputs.config, cells):
-        views[studied.name] = View(
+    caches = dict(inputs.host.get("cpu", {}).get("caches", {}))
+    views = {
+        studied.name: View(
             studied=studied,
             rows=cells[cells["condition"] == studied.name],
             summary=summary[summary["condition"] == studied.name],
             ratios=ratios[ratios["condition"] == studied.name],
             settings=StatisticsSettings(**inputs.config["statistics"]),
             cost=cost,
-            caches=_caches(inputs, studied),
+            # what an emulator makes of this machine's caches is unknown
+            caches=dict.fromkeys(caches) if studied.emulated else caches,
         )
-    return {name: _beside_hot(view, views) for name, view in views.items()}
+        for studied in studied_conditions(inputs.config, cells)
+    }
 
+    def beside_hot(view: View) -> View:
+        """Return a view that knows the one which differs only in where the bytes lie."""
+        condition = view.studied.condition
+        hot = views.get(replace(condition, working_set=HOT).slug)
+        if condition.working_set == HOT or hot is None or not hot.is_measured:
+            return view
+        return replace(view, hot=hot)
 
-def _caches(inputs: Inputs, studied: Studied) -> dict[str, int | None]:
-    """Return the sizes of this machine's caches; unknown of what an emulator makes of them."""
-    caches = dict(inputs.host.get("cpu", {}).get("caches", {}))
-    return dict.fromkeys(caches) if studied.emulated else caches
-
-
-def _beside_hot(view: View, views: dict[str, View]) -> View:
-    """Return a view that knows the one it differs from in nothing but where the bytes lie."""
-    condition = view.studied.condition
-    hot = views.get(replace(condition, working_set=HOT).slug)
-    if condition.working_set == HOT or hot is None or not hot.is_measured:
-        return view
-    return replace(view, hot=hot)
+    return {name: beside_hot(view) for name, view in views.items()}
 
 
 def _condition_facts(view: View, memory: Facts | None) -> Facts:
-    status = view.rows["status"]
+    def only(name: str) -> object:
+        """Return the one value of a column that should not vary within a condition, else None."""
+        values = [value for value in view.measured[name].dropna().unique() if value != ""]
+        return values[0] if len(values) == 1 else None
+
+    counts = view.rows["status"].value_counts()
     facts: Facts = view.studied.facts() | {
         "cost_column": view.cost_column,
         "cost_label": view.cost_label,
@@ -154,23 +156,13 @@ def _condition_facts(view: View, memory: Facts | None) -> Facts:
         "measured": [name for name in view.implementations if view.has(name)],
         "n_rounds": int(view.rows["rep"].max()),
         "n_repetitions": len(view.rows),
-        "n_measured": int((status == "measured").sum()),
-        "n_failed": int((status == "failed").sum()),
-        "n_skipped": int((status == "skipped").sum()),
+        **{f"n_{name}": int(counts.get(name, 0)) for name in ("measured", "failed", "skipped")},
         "skipped": missing_facts(view.rows, "skipped"),
         "failed": missing_facts(view.rows, "failed"),
-        "isolation": _only(view.measured["isolation"]),
-        "mtu_bytes": _only(view.measured["mtu_bytes"]),
-        "offloads": {
-            name: _only(view.measured[f"offload_{name}"]) for name in ("tso", "gso", "gro")
-        },
+        "isolation": only("isolation"),
+        "mtu_bytes": only("mtu_bytes"),
+        "offloads": {name: only(f"offload_{name}") for name in ("tso", "gso", "gro")},
     }
     # what memcpy costs an emulated guest, nobody measured
     floor = None if view.studied.emulated else memory
     return facts | answer_questions(view) | {"ranking": ranking_facts(view, floor)}
-
-
-def _only(column: pd.Series) -> object:
-    """Return the one value of a column that should not vary within a condition, else None."""
-    values = [value for value in column.dropna().unique() if value != ""]
-    return values[0] if len(values) == 1 else None
