@@ -10,9 +10,8 @@ import pandas as pd
 from copycost.checkout import ROOT
 from copycost.records.table import make_table
 from copycost.studies.profile.functions import load_categories
-from copycost.studies.simulated.beside import beside_facts
 from copycost.studies.simulated.columns import FUNCTIONS, SIMULATED
-from copycost.studies.simulated.facts import compute_facts
+from copycost.studies.simulated.facts import beside_facts, compute_facts
 from copycost.studies.simulated.reading import SCHEMA_VERSION, SimulatedRecord
 from copycost.studies.simulated.table import rows_of
 from copycost.studies.simulated.walks import WALKS, walk_facts

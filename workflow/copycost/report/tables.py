@@ -266,7 +266,7 @@ def inside_and_outside(facts: Facts) -> tuple[list[Column], list[list[str]]]:
     Parameters
     ----------
     facts
-        Of a study whose curves have `guests`, with the spans of `copycost.studies.guests.spans`.
+        Of a study whose curves have `guests`, see `copycost.studies.shared_facts.spans`.
     """
     titles = ("Processes", "Guest", "QEMU", "Overhead", "Waited at most")
     columns = [Column("Where"), Column("Guest of"), *(Column(title, "right") for title in titles)]

@@ -1,9 +1,9 @@
 """Which side ends the growth at the highest bitrate, and what was measured that says so."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from copycost.analysis.json_values import Facts
 from copycost.studies.cpu_budget.points import Point
 
 Bottleneck = Literal[
@@ -30,20 +30,10 @@ _HOST_SHARE = 0.9
 _WAITING_PERCENT = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """The bottleneck at the point of the highest bitrate."""
-
-    kind: Bottleneck
-    # CPU used per stream [% of one CPU]
-    sender_percent: float
-    receiver_percent: float
-
-
 def judge_bottleneck(
     points: Sequence[Point], n_threads: int, n_cpus: int, apart: Mapping[str, int] | None = None
-) -> Judgement | None:
-    """Return the bottleneck of a curve, None without points.
+) -> Facts | None:
+    """Return the bottleneck of a curve at its highest bitrate, None without points.
 
     `n_cpus` are those of this host; where each side has a machine of its own, `apart` are the CPUs
     of that, by side.
@@ -58,7 +48,9 @@ def judge_bottleneck(
         guests = bool(top.vcpu_threads)
         host = (top.parties["host"]["median"] if guests else sum(used.values())) / n_cpus
     sender, receiver = (percent / n_threads for percent in used.values())
-    return Judgement(_kind(top, sender, receiver, host, n_threads), sender, receiver)
+    kind = _kind(top, sender, receiver, host, n_threads)
+    # CPU used per stream [% of one CPU]
+    return {"kind": kind, "sender_percent": sender, "receiver_percent": receiver}
 
 
 def _kind(top: Point, sender: float, receiver: float, host: float, n_threads: int) -> Bottleneck:

@@ -24,8 +24,7 @@ from copycost.studies.cpu_budget.points import (
     series_of,
 )
 from copycost.studies.cpu_budget.table import MISS_POINTS
-from copycost.studies.guests import guests_among, guests_of, is_emulated, spans
-from copycost.studies.outcomes import outcome_facts
+from copycost.studies.shared_facts import guests_among, guests_of, is_emulated, outcome_facts, spans
 
 PLANNED_BITS_PER_S = (1e9, 2.5e9, 5e9, 10e9, 25e9, 40e9, 100e9)
 """Bitrates that the report's table of plans is made for: those that links are sold with."""
@@ -118,8 +117,7 @@ def _cpus_apart(
     testbed: str, n_cpus: int, peers: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, int] | None:
     """Return the CPUs of each side's machine over the network to another; None elsewhere."""
-    peer = peer_of(testbed)
-    if peer is None:
+    if (peer := peer_of(testbed)) is None:
         return None
     there = int(peers[peer]["cpu"]["cpus_online"])
     return {side: there if side in away_on(testbed) else n_cpus for side in SIDES}
@@ -134,7 +132,6 @@ def _curve(
 ) -> dict[str, Any]:
     points = points_of(rows, statistics)
     n_threads = int(key["n_threads"])
-    judgement = judge_bottleneck(points, n_threads, n_cpus, apart)
     guests = guests_of(rows)
     outside = [f"{side}_hypervisor" for side in guests["sides"]] if guests else []
     ranges = {
@@ -151,7 +148,7 @@ def _curve(
         "guests": guests and guests | {"spans": spans(facts_of_points, guests)},
         "lines": {party: _line(found) for party, found in ranges.items()},
         "maximum": top and {"limit_percent": top.limit_percent, "bits_per_s": top.bits_per_s},
-        "bottleneck": judgement and asdict(judgement),
+        "bottleneck": judge_bottleneck(points, n_threads, n_cpus, apart),
         "saturated": [point.limit_percent for point in points if point.saturated],
         "limiter_off": _limiter(rows, n_threads),
     }

@@ -83,7 +83,7 @@ def draw_bitrate(facts: Mapping[str, Any]) -> Drawn:
     for (side, panel), axes in grid.axes_dict.items():
         here = data[data["panel"] == panel]
         part = here[here["side"] == side]
-        _points(axes, part, "cpu_percent", "gbit_per_s", ("gbit_low", "gbit_high"))
+        _points(axes, part)
         draw_fits(axes, part, "cpu_percent", "fitted_gbit_per_s")
         right = float(part["cpu_percent"].max()) * _ROOM
         # few repetitions have intervals that would hide the rest
@@ -105,10 +105,11 @@ def draw_bitrate(facts: Mapping[str, Any]) -> Drawn:
     return Drawn(finish(grid, data, note, 2 * _PANEL_CM), data)
 
 
-def _points(axes: Axes, data: pd.DataFrame, x: str, y: str, ends: tuple[str, str]) -> None:
+def _points(axes: Axes, data: pd.DataFrame) -> None:
     """Draw points with their intervals; saturated ones are hollow."""
+    x, y = "cpu_percent", "gbit_per_s"
     for look, part in line_styles_of(data):
-        draw_intervals(axes, part, x, ends, look)
+        draw_intervals(axes, part, x, ("gbit_low", "gbit_high"), look)
         tips = [
             f"{look.label}, {row['side']}: "
             f"{significant(row['gbit_per_s'])} Gbit/s with "

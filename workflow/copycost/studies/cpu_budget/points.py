@@ -18,7 +18,7 @@ from copycost.stats.errors_in_variables import Line, fit_line, pooled_errors
 from copycost.stats.estimates import Estimate, estimate
 from copycost.stats.ratios import t_quantile
 from copycost.stats.settings import FloatArray, StatisticsSettings
-from copycost.studies.guests import party_estimates, party_values
+from copycost.studies.shared_facts import party_estimates, party_values
 from copycost.wording.numbers import NBSP
 
 SERIES = ["testbed", "implementation", "limiter", "n_threads"]
@@ -50,7 +50,7 @@ class Point:
     # the repetitions behind these, in the same order; of the other parties too
     bitrates: FloatArray
     cpu: Mapping[str, FloatArray]
-    parties: Mapping[str, Estimate]  # what else used CPU, see `copycost.studies.guests`
+    parties: Mapping[str, Estimate]  # what else used CPU, see `copycost.studies.shared_facts`
     saturated: bool  # in most repetitions the senders could not use what they were offered
     n_missed: int  # repetitions in which the limiter missed [count]
     # median time without a CPU though runnable [% of one CPU]; None where nobody tells

@@ -16,9 +16,16 @@ from copycost.stats.settings import StatisticsSettings
 from copycost.stats.two_terms import METHOD, TwoTerms, fit_two_terms
 from copycost.studies.datagrams.beside import NEAR_SIZE, other_packets, with_published
 from copycost.studies.datagrams.loss import CAUSES
-from copycost.studies.guests import guests_among, guests_of, party_estimates, party_values, spans
-from copycost.studies.outcomes import flag_counts, outcome_facts
 from copycost.studies.profile.cell_facts import category_shares
+from copycost.studies.shared_facts import (
+    flag_counts,
+    guests_among,
+    guests_of,
+    outcome_facts,
+    party_estimates,
+    party_values,
+    spans,
+)
 
 SERIES = ("testbed", "implementation", "n_threads")
 

@@ -1,6 +1,6 @@
 """Figures of the datagrams: bitrate and loss against size, and what one costs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -97,7 +97,8 @@ def draw_bitrate_and_loss(facts: Mapping[str, Any]) -> Drawn:
         top = float(part["value"].max())
         axes.set_ylim(0, top * 1.12 if top > 0 else 1)
     looks = "Filled, solid: sent, and loss. Hollow, dotted: received."
-    return _drawn(grid, data, [looks, note_on_points(facts, data["low"], cut=True), left])
+    note = [looks, note_on_points(facts, data["low"], cut=True), left]
+    return Drawn(finish(grid, data, note, 2 * _PANEL_CM), data.drop(columns="row"))
 
 
 @styled
@@ -123,7 +124,8 @@ def draw_cost(facts: Mapping[str, Any]) -> Drawn:
         axes.yaxis.set_major_formatter(FuncFormatter(lambda ns, _: thousands(ns)))
         axes.yaxis.set_minor_formatter(NullFormatter())
     lines = "Lines: a fixed cost and a cost per byte, fitted."
-    return _drawn(grid, data, [lines, note_on_points(facts, data["low"]), left])
+    note = [lines, note_on_points(facts, data["low"]), left]
+    return Drawn(finish(grid, data, note, 2 * _PANEL_CM), data.drop(columns="row"))
 
 
 def _lines(axes: Axes, data: pd.DataFrame, *, hollow: bool, joined: bool = True) -> None:
@@ -156,7 +158,3 @@ def _finish_axes(
             shown.append(int(size))
     axes.set_xticks(shown, [exact_size(size) for size in shown], rotation=45, ha="right")
     name_panel(grid, axes, title, "" if row == 0 else "datagram size", y_label)
-
-
-def _drawn(grid: sns.FacetGrid, data: pd.DataFrame, note: Sequence[str]) -> Drawn:
-    return Drawn(finish(grid, data, note, 2 * _PANEL_CM), data.drop(columns="row"))

@@ -125,9 +125,8 @@ def _judge(code: int, output: str, errors: str) -> dict[str, Any] | Verdict:
     """Return what the program printed, or why that is no measurement."""
     if code < 0:
         reason = f"memory_floor was killed by {signal.Signals(-code).name}"
-        return Verdict(
-            "failed", reason, f"look for the out-of-memory killer in dmesg, then {AGAIN}"
-        )
+        remedy = f"look for the out-of-memory killer in dmesg, then {AGAIN}"
+        return Verdict("failed", reason, remedy)
     said = (errors.strip().splitlines() or ["memory_floor said nothing"])[-1]
     if code == EXIT_UNAVAILABLE:
         return Verdict("skipped", said, "set measure.memory_floor to false in config.yaml")

@@ -12,14 +12,6 @@ SCHEMA_PATH = SCHEMAS / "memory.schema.yaml"
 SCHEMA_VERSION = 1
 
 
-class MemorySettings(TypedDict):
-    """How it was measured: on which CPU, up to which working set [bytes], how often [count]."""
-
-    cpu: int
-    max_bytes: int
-    repetitions: int
-
-
 class MemoryRecord(TypedDict):
     """One measurement of the memory floor; keys as in `memory.schema.yaml`.
 
@@ -31,7 +23,7 @@ class MemoryRecord(TypedDict):
     status: Status
     reason: str | None
     remedy: str | None
-    settings: MemorySettings
+    settings: dict[str, int]  # cpu, max_bytes, repetitions
     host_digest: str
     commit: str | None
     boot_id: str

@@ -17,7 +17,7 @@ from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.studies.profile.functions import UNCATEGORISED, plain_name
 from copycost.studies.profile.grid import CellKey, flame_figure, parties_on, slug_of
 from copycost.studies.profile.tables import Lists, Repetition, Share
-from copycost.studies.profile.way import tap_copy, way_facts
+from copycost.studies.profile.way import TAP_COPY, way_facts
 
 REST = "rest"
 KINDS = ("copies", "exits", "events", "emulator", REST)
@@ -50,7 +50,8 @@ def cell_facts(
         "copied_share": copied_share(cell),
         "accelerator": accelerator_of(cell),
         "way": way,
-        "tap_copy": tap_copy(way),
+        # the copy that the host makes of what is sent; None without one
+        "tap_copy": next((one for one in way if one["name"] == TAP_COPY and one["copied"]), None),
         "work": work_facts(cell) if guests_on(key.testbed) else None,
         "sides": {
             side: {**_side(side, cell, lists, settings), "figure": flame_figure(slug_of(key), side)}

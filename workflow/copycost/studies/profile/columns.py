@@ -10,7 +10,8 @@ from copycost.studies.profile.grid import CellKey
 KEY = CellKey._fields
 """The columns that say which cell; every table begins with them."""
 
-_CPU = "% of a CPU"
+CPU = "% of a CPU"
+"""The unit of CPU use, of which each thread can have one CPU at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,22 +22,12 @@ class Quantity:
     unit: str
     about: str
 
-    @property
-    def is_share(self) -> bool:
-        """Whether it lies between 0 and 1."""
-        return self.unit == "1"
-
-    @property
-    def is_cpu(self) -> bool:
-        """Whether it is CPU use, of which each thread can have one CPU at most."""
-        return self.unit == _CPU
-
 
 QUANTITIES = (
     Quantity("inclusive_share", "1", "samples with it anywhere in the stack, of the side's"),
     Quantity("own_share", "1", "samples in which it is what the CPU was doing, of the side's"),
-    Quantity("inclusive_cpu_percent", _CPU, "inclusive share times the side's CPU use"),
-    Quantity("own_cpu_percent", _CPU, "own share times the side's CPU use"),
+    Quantity("inclusive_cpu_percent", CPU, "inclusive share times the side's CPU use"),
+    Quantity("own_cpu_percent", CPU, "own share times the side's CPU use"),
     Quantity("inclusive_ns_per_kib", "ns/KiB", "inclusive CPU time per KiB received"),
     Quantity("own_ns_per_kib", "ns/KiB", "own CPU time per KiB received"),
 )
@@ -72,7 +63,7 @@ _ABOUT = {
 
 _QUANTITY_COLUMNS = tuple(
     Column(f"{one.name}{end}", "float64", one.unit, words, _GROUP,
-           highest=_WHOLE if one.is_share else None)
+           highest=_WHOLE if one.unit == "1" else None)
     for one in QUANTITIES
     for end, words in (
         ("", f"{one.about[:1].upper()}{one.about[1:]}; median of the repetitions"),
@@ -80,24 +71,23 @@ _QUANTITY_COLUMNS = tuple(
         ("_high", "Upper end of the same"),
     )
 )  # fmt: skip
+_SIDE = Column("side", "str", "", "Whose samples", _GROUP, nullable=False, always=True,
+               allowed=PARTIES)  # fmt: skip
+_N = fact("n", "int64", "count", "Repetitions with samples of the side", _GROUP)
 
-
-def _definition(name: str) -> Definition:
-    about = tuple(_ABOUT[column] for column in SHARE_TABLES[name])
-    return Definition(
+SHARES = {
+    name: Definition(
         f"table {name}",
         (
             *(_BY_NAME[column] for column in KEY),
-            Column("side", "str", "", "Whose samples", _GROUP, nullable=False, always=True,
-                   allowed=PARTIES),
-            *about,
-            fact("n", "int64", "count", "Repetitions with samples of the side", _GROUP),
+            _SIDE,
+            *(_ABOUT[column] for column in about),
+            _N,
             *_QUANTITY_COLUMNS,
         ),
-        key=(*KEY, "side", about[0].name),
+        key=(*KEY, "side", about[0]),
         sorted_by=(*KEY, "side"),
-    )  # fmt: skip
-
-
-SHARES = {name: _definition(name) for name in SHARE_TABLES}
+    )
+    for name, about in SHARE_TABLES.items()
+}
 """By table."""

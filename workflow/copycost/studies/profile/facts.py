@@ -75,7 +75,12 @@ def profile_facts(
         "losses": _losses(repetitions),
         "sampling": _sampling(measured),
         "overhead": _overhead(measured, settings.confidence),
-        "uncategorised": _uncategorised(found),
+        # the largest share of a repetition's side that no list of functions knows
+        "uncategorised": max(
+            ({"share": side["uncategorised"], **naming} for side, naming in _parties(found)),
+            key=lambda one: float(one["share"]),
+            default=None,
+        ),
         "tracing": _tracing(found),
         "cells": found,
         "work_outside": work_outside(found),
@@ -109,12 +114,6 @@ def _tracing(cells: Sequence[Mapping[str, Any]]) -> Facts | None:
     ]
     most = max(found, key=lambda one: float(one["share"]), default=None)
     return most if most is not None and most["share"] >= _NOTABLE_TRACING else None
-
-
-def _uncategorised(cells: Sequence[Mapping[str, Any]]) -> Facts | None:
-    """Return the largest share of a repetition's side that no list of functions knows."""
-    sides = [{"share": side["uncategorised"], **naming} for side, naming in _parties(cells)]
-    return max(sides, key=lambda one: float(one["share"]), default=None)
 
 
 def _loads(

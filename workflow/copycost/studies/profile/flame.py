@@ -189,15 +189,6 @@ def draw_all(repetitions: Sequence[Repetition], lists: Lists, folder: Path) -> N
             _draw_flame(key, side, measured.get(key, ()), lists, path)
 
 
-def describe(key: CellKey, cell: Sequence[Repetition]) -> str:
-    """Return a cell in words: ``two_copy, 64 KiB, 1 thread, veth``, with its label if any."""
-    implementation, threads = key.implementation, plural(int(key.n_threads), "thread")
-    label = label_of(cell)
-    name = implementation if label is None else f"{implementation} ({label})"
-    emulated = ", emulated" if accelerator_of(cell) == EMULATED else ""
-    return f"{name}, {exact_size(key.msg_bytes)}, {threads}, {key.condition}{emulated}"
-
-
 def _draw_flame(
     key: CellKey, side: str, cell: Sequence[Repetition], lists: Lists, path: Path
 ) -> None:
@@ -208,8 +199,18 @@ def _draw_flame(
         scale = 1.0 / len(present) / sum(one.stacks[side].values())
         for stack, weight in one.stacks[side].items():
             stacks[stack] = stacks.get(stack, 0.0) + weight * scale
-    title = f"{describe(key, cell)}: {party(side)}"
-    svg = flame_graph(title, party(side), stacks, lists.categories) if stacks else _nothing(title)
+    label, threads = label_of(cell), plural(int(key.n_threads), "thread")
+    name = key.implementation if label is None else f"{key.implementation} ({label})"
+    emulated = ", emulated" if accelerator_of(cell) == EMULATED else ""
+    about = f"{name}, {exact_size(key.msg_bytes)}, {threads}, {key.condition}{emulated}"
+    title = f"{about}: {party(side)}"
+    # the report shows no picture of what was not measured
+    svg = (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 20" width="760" height="20">'
+        f"<title>{title}: not measured</title></svg>\n"
+    )
+    if stacks:
+        svg = flame_graph(title, party(side), stacks, lists.categories)
     path.write_text(svg, encoding="utf-8")
     rows = [
         ("measured", side, ";".join(stack), share)
@@ -217,11 +218,3 @@ def _draw_flame(
     ]
     table = pd.DataFrame(rows, columns=["state", "side", "call_path", "own_share"])
     table.to_csv(path.with_suffix(".csv"), index=False, lineterminator="\n")
-
-
-def _nothing(title: str) -> str:
-    """Return the picture of what was not measured, which the report does not show."""
-    return (
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 20" width="760" height="20">'
-        f"<title>{title}: not measured</title></svg>\n"
-    )

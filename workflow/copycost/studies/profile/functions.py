@@ -23,8 +23,9 @@ Stack = tuple[str, ...]
 """Names of frames, outermost first, with their marks."""
 
 _MARKS = (KERNEL_MARK, INLINED_MARK, EMULATOR_MARK, HYPERVISOR_MARK)
-HYPERVISOR_LISTS = {EMULATOR_MARK: "emulator", HYPERVISOR_MARK: "hypervisor"}
-"""By the mark of a hypervisor's frames in user mode, the key of the lists that name them."""
+_LISTS = {KERNEL_MARK: "functions", EMULATOR_MARK: "emulator", HYPERVISOR_MARK: "hypervisor"}
+KEYS = (*_LISTS.values(), "user")
+"""The keys of the lists that name functions: the kernel's, those of a hypervisor, and others."""
 
 
 def plain_name(frame: str) -> str:
@@ -37,9 +38,9 @@ def mark_of(frame: str) -> str:
     return next((mark for mark in _MARKS if frame.endswith(mark)), "")
 
 
-def in_kernel(frame: str) -> bool:
-    """Tell whether a frame is the kernel's."""
-    return frame.endswith(KERNEL_MARK)
+def list_of(frame: str) -> str:
+    """Return the key of the lists that name a frame's function."""
+    return _LISTS.get(mark_of(frame), "user")
 
 
 class Names:
@@ -93,25 +94,18 @@ class Categories:
             *(Category(row["name"], row["title"], row["about"]) for row in rows),
             Category(UNCATEGORISED, "not categorised", "functions that no list names"),
         )
-        self._kernel = Names(_meanings(rows, "functions"), where)
-        self._user = Names(_meanings(rows, "user"), where)
-        self._hypervisor = {
-            mark: Names(_meanings(rows, key), where) for mark, key in HYPERVISOR_LISTS.items()
-        }
+        self._names = {key: Names(_meanings(rows, key), where) for key in KEYS}
         self._transparent = Names(
             ((name, row["does"]) for row in tree["transparent"] for name in row["names"]), where
         )
 
     def of_frame(self, frame: str) -> str | None:
         """Return the category of one function; None if it works for its caller."""
-        name = plain_name(frame)
-        if not in_kernel(frame):
-            user = self._hypervisor.get(mark_of(frame), self._user)
-            return user.find(name) or UNCATEGORISED
-        if name == UNKNOWN:
+        name, key = plain_name(frame), list_of(frame)
+        if name == UNKNOWN and key == "functions":
             return UNCATEGORISED
-        found = self._kernel.find(name)
-        if found is None and self._transparent.find(name) is not None:
+        found = self._names[key].find(name)
+        if found is None and key == "functions" and self._transparent.find(name) is not None:
             return None
         return found or UNCATEGORISED
 

@@ -9,12 +9,11 @@ from copycost.errors import DataError
 from copycost.hosts.parties import is_hypervisor, side_near
 from copycost.hosts.side import SIDES
 from copycost.studies.profile.functions import (
-    HYPERVISOR_LISTS,
+    KEYS,
     Names,
     Stack,
-    in_kernel,
+    list_of,
     load_lists_of,
-    mark_of,
     plain_name,
 )
 
@@ -24,6 +23,8 @@ ELSEWHERE = "elsewhere"
 """The box of what is on none of the boxes' ways: interrupts of others, say."""
 
 _HYPERVISOR = "hypervisor"
+# what names functions of any party; the rest names those of hypervisors alone
+_EVERYWHERE = ("functions", "user")
 _FORM = "the form that its head describes"
 
 
@@ -45,22 +46,19 @@ class DataPath:
     def __init__(self, rows: Sequence[Mapping[str, Any]], where: str) -> None:
         self.boxes = tuple(_box(row) for row in rows)
         self._copies = frozenset(box.name for box in self.boxes if box.copies)
-        places = (*SIDES, _HYPERVISOR)
-        self._kernel = {place: Names(_names(rows, "functions", place), where) for place in places}
-        self._user = {place: Names(_names(rows, "user", place), where) for place in places}
-        self._hypervisor = {
-            mark: Names(_names(rows, key, _HYPERVISOR), where)
-            for mark, key in HYPERVISOR_LISTS.items()
+        self._names = {
+            (place, key): Names(_names(rows, key, place), where)
+            for place in (*SIDES, _HYPERVISOR)
+            for key in KEYS
+            if place == _HYPERVISOR or key in _EVERYWHERE
         }
 
     def box_of(self, party: str, frame: str) -> str | None:
         """Return the box that a function begins, or belongs to; None if it is in its caller's."""
-        place = _HYPERVISOR if is_hypervisor(party) else side_near(party)
-        if in_kernel(frame):
-            names = self._kernel[place]
-        else:
-            names = self._hypervisor.get(mark_of(frame), self._user[place])
-        return names.find(plain_name(frame))
+        key = list_of(frame)
+        outside = is_hypervisor(party) or key not in _EVERYWHERE
+        place = _HYPERVISOR if outside else side_near(party)
+        return self._names[place, key].find(plain_name(frame))
 
     def of_stack(self, party: str, stack: Stack) -> tuple[str, str]:
         """Return the box of a sample, and the function that puts it there."""

@@ -16,7 +16,7 @@ from copycost.records.reading import read_all
 from copycost.records.record import Record, cell_of
 from copycost.stats.estimates import intervals
 from copycost.stats.settings import FloatArray, StatisticsSettings
-from copycost.studies.profile.columns import KEY, LEAST_SHARE, QUANTITIES, SHARE_TABLES
+from copycost.studies.profile.columns import CPU, KEY, LEAST_SHARE, QUANTITIES, SHARE_TABLES
 from copycost.studies.profile.folded import folded_path, read_folded
 from copycost.studies.profile.functions import Categories, Stack, plain_name
 from copycost.studies.profile.grid import CellKey
@@ -226,9 +226,9 @@ def _quantities(
         places = np.array([place for place, _ in entries])
         numbers = np.stack([number for _, number in entries])  # (row, quantity, repetition)
         for index, quantity in enumerate(QUANTITIES):
-            bound = most[places] if quantity.is_cpu else math.inf
+            bound = most[places] if quantity.unit == CPU else math.inf
             found = intervals(
-                numbers[:, index, :], settings, is_share=quantity.is_share, most=bound
+                numbers[:, index, :], settings, is_share=quantity.unit == "1", most=bound
             )
             columns[quantity.name][places] = found.median
             columns[f"{quantity.name}_low"][places] = found.low

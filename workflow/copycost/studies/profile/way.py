@@ -124,8 +124,3 @@ def way_facts(
                 }
             )
     return found
-
-
-def tap_copy(way: Iterable[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the entry of the copy that the host makes of what is sent; None without one."""
-    return next((one for one in way if one["name"] == TAP_COPY and one["copied"]), None)

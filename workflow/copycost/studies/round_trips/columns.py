@@ -49,17 +49,16 @@ PAIRED = ("round_trips_per_s", "mean_ns", *PERCENTILES, *(column.name for column
 """Columns that have a ``reference_`` one, as `copycost.records.columns.PAIRED`."""
 
 
-def _reference_columns() -> tuple[Column, ...]:
-    by_name = {column.name: column for column in (*CELLS.columns, *_TIME_COLUMNS, *_COST_COLUMNS)}
-    return (
-        by_name["reference"],
-        *(
-            replace(by_name[name], name=f"reference_{name}", group=by_name["reference"].group,
-                    description=f"The reference's {name}")
-            for name in PAIRED
-        ),
-    )  # fmt: skip
-
+_BY_NAME = {column.name: column for column in (*CELLS.columns, *_TIME_COLUMNS, *_COST_COLUMNS)}
+_REFERENCE = _BY_NAME["reference"]
+_REFERENCE_COLUMNS = (
+    _REFERENCE,
+    *(
+        replace(_BY_NAME[name], name=f"reference_{name}", group=_REFERENCE.group,
+                description=f"The reference's {name}")
+        for name in PAIRED
+    ),
+)  # fmt: skip
 
 # Columns that mean the same here as in the table of cells, in this order.
 _BEFORE = (
@@ -76,24 +75,18 @@ _AFTER = (
     "receiver_build",
 )  # fmt: skip
 
-
-def _from_cells(names: tuple[str, ...]) -> tuple[Column, ...]:
-    by_name = {column.name: column for column in CELLS.columns}
-    return tuple(by_name[name] for name in names)
-
-
 ROUND_TRIPS = Definition(
     "table of round trips",
     (
-        *_from_cells(_BEFORE),
+        *(_BY_NAME[name] for name in _BEFORE),
         *_TIME_COLUMNS,
         *_COST_COLUMNS,
-        *_reference_columns(),
+        *_REFERENCE_COLUMNS,
         *status_columns(),
         *use_columns(),
         *cost_columns("round_trip"),
         *machine_columns("round_trip"),
-        *_from_cells(_AFTER),
+        *(_BY_NAME[name] for name in _AFTER),
     ),
 )
 
@@ -101,7 +94,7 @@ _CURVE = "Distribution"
 CURVES = Definition(
     "table of round-trip percentiles",
     (
-        *_from_cells(KEY),
+        *(_BY_NAME[name] for name in KEY),
         Column("quantile", "float64", "1",
                "Share of the round trips that took no longer than ns", _CURVE,
                nullable=False, always=True, highest=1),

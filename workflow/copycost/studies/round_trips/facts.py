@@ -71,16 +71,21 @@ def round_trip_facts(
 def _condition(studied: Studied, rows: pd.DataFrame, settings: StatisticsSettings) -> Facts:
     measured = rows[rows["status"] == "measured"]
     ratios = _ratios(studied, measured, settings)
+
+    def label(name: str) -> str | None:
+        shares = measured.loc[measured["implementation"] == name, "zc_copied_share"].dropna()
+        return copied_label(float(shares.min()), float(shares.max())) if len(shares) else None
+
+    counts = {one: int((rows["status"] == one).sum()) for one in ("failed", "skipped")}
     return studied.facts() | {
         "n_threads": list(studied.n_threads),
         "msg_bytes": list(studied.msg_bytes),
         "implementations": list(studied.implementations),
         "n_measured": len(measured),
-        "n_failed": int((rows["status"] == "failed").sum()),
-        "n_skipped": int((rows["status"] == "skipped").sum()),
+        **{f"n_{status}": n for status, n in counts.items()},
         "failed": missing_facts(rows, "failed"),
         "skipped": missing_facts(rows, "skipped"),
-        "labels": {name: _label(measured, name) for name in studied.implementations},
+        "labels": {name: label(name) for name in studied.implementations},
         "n_warned": int(disturbed(measured).sum()),
         "warnings": disturbances(measured),
         "rows": _rows(studied, measured, settings),
@@ -112,11 +117,6 @@ def _decisions(
             settings.confidence,
         )
     ) | {"cpu_of": cpu_of}
-
-
-def _label(measured: pd.DataFrame, name: str) -> str | None:
-    shares = measured.loc[measured["implementation"] == name, "zc_copied_share"].dropna()
-    return copied_label(float(shares.min()), float(shares.max())) if len(shares) else None
 
 
 def _rows(studied: Studied, measured: pd.DataFrame, settings: StatisticsSettings) -> list[Facts]:

@@ -1,6 +1,6 @@
 """Figure: how long round trips take, from the usual to the rare, one panel per message size."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -82,7 +82,11 @@ def draw(facts: Mapping[str, Any], curves: pd.DataFrame) -> Drawn:
         left_out(data["n_threads"], counts, "threads"),
         f"Not drawn: {', '.join(conditions[1:])}." if conditions[1:] else "",
     ]  # fmt: skip
-    legend = _legend(names, told["conditions"], conditions[0])
+    known: Mapping[str, Any] = next(
+        (one for one in told["conditions"] if one["slug"] == conditions[0]), {}
+    )
+    labels = {name: label for name, label in known.get("labels", {}).items() if label}
+    legend = Legend(names, labels, bool(known.get("emulated")))
     return Drawn(finish(sheet, shown, legend, note), data)
 
 
@@ -100,14 +104,6 @@ def curve_table(curves: pd.DataFrame) -> pd.DataFrame:
     scaled = {name: found[name] * 1e-3 for name in ("value", "low", "high")}
     table = found.assign(**scaled, quantity="round trip", unit="µs", state="measured")
     return table[list(COLUMNS)].reset_index(drop=True)
-
-
-def _legend(names: tuple[str, ...], known: Sequence[Mapping[str, Any]], condition: str) -> Legend:
-    for one in known:
-        if one["slug"] == condition:
-            labels = {name: label for name, label in one["labels"].items() if label}
-            return Legend(names, labels, bool(one.get("emulated")))
-    return Legend(names, {})
 
 
 def _draw_panel(

@@ -153,13 +153,10 @@ _STATE_THEM = "state simulated.caches in config.yaml"
 # of a level whose ways the host does not tell, as virtual machines may not
 _USUAL_WAYS = {"l1d": 8, "l2": 16, "llc": 16}
 
-_Levels = dict[str, dict[str, int]]
-"""By level `size_bytes` and `ways`."""
-
 
 def caches_of(
     section: Mapping[str, Any], host: Mapping[str, Any], files: HostFiles, factor: float = 1.0
-) -> _Levels:
+) -> dict[str, dict[str, int]]:
     """Return the caches to simulate.
 
     `section` is that of the configuration, `host` knows the sizes, and `files` the ways. Every
@@ -192,7 +189,7 @@ def assumed_of(
 
 def _stated(
     section: Mapping[str, Any], host: Mapping[str, Any], files: HostFiles
-) -> tuple[_Levels, list[str]]:
+) -> tuple[dict[str, dict[str, int]], list[str]]:
     """Return the caches as configuration or host state them, and the levels with guessed ways."""
     if section["caches"] != "host":
         return section["caches"], []

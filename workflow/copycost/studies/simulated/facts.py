@@ -1,16 +1,22 @@
-"""Everything that the chapter on simulated counts says, as numbers and verdicts."""
+"""Everything that the chapter on simulated counts says, as numbers and verdicts.
 
-from collections.abc import Mapping, Sequence
+Simulated counts stand beside what was measured, where both are there: a check of the model. Nothing
+else joins the two. Measured misses are those of loads, so the simulated ones are too.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from copycost.analysis.json_values import Facts, plain
+from copycost.config.conditions import RECV
+from copycost.config.placements import APART
 from copycost.config.variants import PLAIN, VARIANTS
-from copycost.studies.outcomes import losses_of
+from copycost.studies.shared_facts import losses_of
 from copycost.studies.simulated.columns import CELL_KEY
-from copycost.studies.simulated.counts import LEVELS
+from copycost.studies.simulated.counts import BOTH, LEVELS, MODES
 from copycost.studies.simulated.savings import (
     BASELINE,
     LEAST,
@@ -23,7 +29,6 @@ from copycost.studies.simulated.savings import (
     saved_at,
     saved_copies,
     saving_of,
-    total,
     values_by_place,
 )
 
@@ -152,15 +157,14 @@ def _condition(
         "testbed": place.testbed,
         "working_set": place.working_set,
         "misses": [
-            {"implementation": name, "msg_bytes": size, "level": level, **misses[level],
-             "total": total(misses, level)}
+            {"implementation": name, "msg_bytes": size, "level": level, **misses[level]}
             for name in values.implementations
             for size in values.sizes
-            if (misses := values.of(name, size)) is not None
+            if (misses := values.misses.get((name, size))) is not None
             for level in LEVELS
         ],
         "savings": savings,
-    }  # fmt: skip
+    }
 
 
 def trials_of(places: Mapping[Place, Values]) -> list[Trial]:
@@ -214,3 +218,62 @@ def tried_again(trials: Sequence[Trial], place: Place, saving: Facts) -> Facts:
     falls = saving["verdict"] == "falls"
     holding = [one.keeps_level if falls else one.survives for one in tried]
     return {"n": len(tried), "n_holding": sum(holding)}
+
+
+# metrics of the summary by the level whose misses they count
+_MISSES = {"l1d": "l1d_load_misses_per_byte", "llc": "llc_load_misses_per_byte"}
+
+_CELL = ["testbed", "implementation", "msg_bytes", "working_set"]
+# entered by every system call (arch/x86/entry/common.c)
+_SYSTEM_CALL = "do_syscall_64"
+_CALLS_DIFFER = 0.02
+
+
+def beside_facts(table: pd.DataFrame, functions: pd.DataFrame, summary: pd.DataFrame) -> Facts:
+    """Return simulated counts beside measured ones, of the plain cells that have both."""
+    rows = summary[
+        (summary["study"] == "streams")
+        & (summary["n_threads"] == 1)
+        & (summary["receiver"] == RECV)
+        & (summary["placement"] == APART)
+        & (summary["n"] > 0)
+    ].drop_duplicates([*_CELL, "metric"])
+    medians = rows.set_index([*_CELL, "metric"])["median"].to_dict()
+
+    def measured(row: Mapping[Hashable, Any], metric: str) -> float | None:
+        return medians.get((*(row[name] for name in _CELL), metric))
+
+    counted = table[
+        (table["side"] == BOTH) & (table["variant"] == PLAIN) & (table["status"] == "measured")
+    ].to_dict("records")
+    misses = []
+    for level, metric in _MISSES.items():
+        columns = [f"simulated_{level}_load_misses_{mode}_per_byte" for mode in MODES]
+        ratios = [
+            sum(float(row[name]) for name in columns) / known
+            for row in counted
+            for side in ["sender" if row["testbed"] == "sink" else "both"]
+            if (known := measured(row, f"{side}_{metric}")) is not None and known > 0.0
+        ]
+        if ratios:
+            of = {"level": level, "n": len(ratios), "low": min(ratios), "high": max(ratios)}
+            misses.append(of)
+    entered = functions[
+        (functions["variant"] == PLAIN)
+        & (functions["side"] == "sender")
+        & (functions["function"] == _SYSTEM_CALL)
+    ].to_dict("records")
+    calls = [
+        abs(float(row["simulated_calls_per_message"]) - n) <= _CALLS_DIFFER * n
+        for row in entered
+        if (n := measured(row, "sender_syscalls_per_message")) is not None
+    ]
+    return {
+        # per level that this host counts, in `n` cells: the ratio of the simulated misses of loads
+        # to the counted ones
+        "misses": misses,
+        # cells that have the sender's system calls per message, and those in which they agree
+        # within 2 % [count]
+        "n_calls": len(calls),
+        "n_calls_agree": sum(calls),
+    }

@@ -63,7 +63,12 @@ def draw_misses(facts: Mapping[str, Any]) -> Drawn:
                 gid = f"{level}-{column}-{name}"
                 sns.lineplot(line, x="msg_bytes", y="total", estimator=None, legend=False,
                              ax=axes, gid=gid, **styles[name].as_line())  # fmt: skip
-                add_tips(axes, line["msg_bytes"], line["total"], _tips(line))
+                tips = [
+                    f"{name}, {size_label(row['msg_bytes'])}: {significant(row['total'])} "
+                    f"simulated misses per line, {significant(row['user'])} of the application"
+                    for row in line.to_dict("records")
+                ]
+                add_tips(axes, line["msg_bytes"], line["total"], tips)
             half = part["cache_bytes"].iloc[0] / 2
             if part["msg_bytes"].min() < half < part["msg_bytes"].max():
                 axes.axvline(half, color=QUIET, lw=0.8, ls=(0, (4, 2)), zorder=1)
@@ -82,11 +87,3 @@ def draw_misses(facts: Mapping[str, Any]) -> Drawn:
     )
     put_note(figure, wrap(note, WIDTH_CM - 0.4, NOTE_PT), len(LEVELS) * _PANEL_CM, _LEGEND_CM)
     return Drawn(figure, data)
-
-
-def _tips(rows: pd.DataFrame) -> list[str]:
-    return [
-        f"{row['implementation']}, {size_label(row['msg_bytes'])}: {significant(row['total'])} "
-        f"simulated misses per line, {significant(row['user'])} of the application"
-        for row in rows.to_dict("records")
-    ]

@@ -4,7 +4,7 @@ import json
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TypedDict
+from typing import Any
 
 from copycost.config.simulated import Simulated
 from copycost.config.variants import VARIANTS
@@ -14,22 +14,13 @@ from copycost.hosts.guest.qemu import find_qemu
 from copycost.measure.simulated.image import DRIVERS, simulated_image
 from copycost.measure.simulated.machine import SimulatedMachine
 from copycost.measure.simulated.snapshot import Snapshot, save_guest
-from copycost.records.record import Status
 
 _MADE = "made.json"
 
 
-class Made(TypedDict):
-    """Whether there is a guest (``measured``), or why not."""
-
-    status: Status
-    reason: str | None
-    remedy: str | None
-
-
-def read_made(folder: Path) -> Made:
-    """Return what came of saving a guest in a folder."""
-    made: Made = json.loads((folder / _MADE).read_text(encoding="utf-8"))
+def read_made(folder: Path) -> dict[str, Any]:
+    """Return whether a guest was saved in a folder: status (``measured``), reason and remedy."""
+    made: dict[str, Any] = json.loads((folder / _MADE).read_text(encoding="utf-8"))
     return made
 
 
@@ -56,7 +47,7 @@ def make_guest(
     unpacked in `packages`. The guest is saved in `folder`, which exists.
     """
     variant = VARIANTS[start]
-    outcome: Made = {"status": "measured", "reason": None, "remedy": None}
+    outcome: dict[str, Any] = {"status": "measured", "reason": None, "remedy": None}
     try:
         find_qemu()  # before a kernel is fetched
         other = section.sensitivity.kernel if variant.other_kernel else None

@@ -35,9 +35,9 @@ class SimulatedRecord(TypedDict):
 
 
 SCHEMA_VERSION = 2
-SCHEMA_PATH = SCHEMAS / "simulated.schema.yaml"
-
-SIMULATED_RECORD: RecordKind[SimulatedRecord] = RecordKind(SCHEMA_PATH, "simulated counts")
+_KIND: RecordKind[SimulatedRecord] = RecordKind(
+    SCHEMAS / "simulated.schema.yaml", "simulated counts"
+)
 
 
 def read_cells(paths: Iterable[Path]) -> list[SimulatedRecord]:
@@ -73,8 +73,8 @@ def _lost(path: Path, reason: str, _like: SimulatedRecord | None) -> SimulatedRe
     return cast("SimulatedRecord", found | {"settings": {"messages": 1, "warmup_messages": 0}})
 
 
-SIMULATED = Readable(SIMULATED_RECORD, _state_of, _lost)
+SIMULATED = Readable(_KIND, _state_of, _lost)
 """Records of simulated cells."""
 
 # see `RecordKind`
-read_simulated, write_simulated = SIMULATED_RECORD.read, SIMULATED_RECORD.write
+read_simulated, write_simulated = _KIND.read, _KIND.write

@@ -26,7 +26,7 @@ class Place(NamedTuple):
 
 
 Misses = Mapping[str, Mapping[str, float]]
-"""By level and mode, misses per line of payload, of both sides."""
+"""By level and mode, and in `total`, misses per line of payload, of both sides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,6 @@ class Values:
     sizes: tuple[int, ...]  # message sizes [bytes], ascending
     misses: Mapping[tuple[str, int], Misses]  # by implementation and size
 
-    def of(self, implementation: str, msg_bytes: int) -> Misses | None:
-        """Return the misses of a cell, None where it was not counted."""
-        return self.misses.get((implementation, msg_bytes))
-
     def common_sizes(self, *implementations: str) -> list[int]:
         """Return the sizes at which all of them were counted."""
         return [
@@ -51,11 +47,6 @@ class Values:
         ]
 
 
-def total(misses: Misses, level: str) -> float:
-    """Return a level's misses per line, in both modes."""
-    return sum(misses[level].values())
-
-
 def values_by_place(table: pd.DataFrame) -> dict[Place, Values]:
     """Return the counted cells of each place, in the order of the table."""
     counted = table[(table["status"] == "measured") & (table["side"] == BOTH)]
@@ -63,14 +54,15 @@ def values_by_place(table: pd.DataFrame) -> dict[Place, Values]:
     for row in counted.to_dict("records"):
         place = Place(str(row["testbed"]), str(row["working_set"]), str(row["variant"]))
         key = str(row["implementation"]), int(row["msg_bytes"])
-        found.setdefault(place, {})[key] = {
-            level: {
+        misses: dict[str, dict[str, float]] = {}
+        for level in LEVELS:
+            of = {
                 mode: float(row[f"simulated_{level}_misses_{mode}_per_byte"])
                 * float(row["simulated_line_bytes"])
                 for mode in MODES
             }
-            for level in LEVELS
-        }
+            misses[level] = of | {"total": sum(of.values())}
+        found.setdefault(place, {})[key] = misses
     return {
         place: Values(
             place,
@@ -119,9 +111,8 @@ def saving_of(values: Values, implementation: str) -> Facts | None:
     changes = {change_of(value) for saved in points.values() for value in saved.values()}
     verdict = "falls" if "fewer" in changes else "rises" if "more" in changes else "same"
     return {
-        # ``falls`` (some level's misses, at some size), ``rises`` (some are more, none fewer),
-        # ``same``
         "implementation": implementation,
+        # some level's misses fall at some size, or some rise and none falls, or all are the same
         "verdict": verdict,
         # the level whose misses fall most (or, where none fall, rise most) and the size where they
         # do, of equal ones the one next to 64 KiB; in misses per line `before` and `saved`. None
@@ -132,10 +123,8 @@ def saving_of(values: Values, implementation: str) -> Facts | None:
 
 def saved_at(values: Values, implementation: str, msg_bytes: int) -> dict[str, float]:
     """Return what is saved at a size, in misses per line, by level."""
-    before, after = values.of(BASELINE, msg_bytes), values.of(implementation, msg_bytes)
-    assert before is not None
-    assert after is not None
-    return {level: total(before, level) - total(after, level) for level in LEVELS}
+    before, after = (values.misses[name, msg_bytes] for name in (BASELINE, implementation))
+    return {level: before[level]["total"] - after[level]["total"] for level in LEVELS}
 
 
 def change_of(saved: float) -> str:
@@ -173,7 +162,7 @@ def _most(values: Values, points: Mapping[int, Mapping[str, float]], verdict: st
     return {
         "level": level,
         "msg_bytes": size,
-        "before": total(values.misses[BASELINE, size], level),
+        "before": values.misses[BASELINE, size][level]["total"],
         "saved": points[size][level],
     }
 

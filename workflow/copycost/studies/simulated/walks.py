@@ -15,20 +15,12 @@ from copycost.measure.simulated.snapshot import Snapshot
 from copycost.studies.simulated.counts import LEVELS, functions_of, totals_of
 from copycost.studies.simulated.guest import read_made
 
-CACHES: Mapping[str, Mapping[str, int]] = {
-    "l1d": {"size_bytes": 32 << 10, "ways": 8},
-    "l2": {"size_bytes": 256 << 10, "ways": 8},
-    "llc": {"size_bytes": 2 << 20, "ways": 16},
-}
+CACHES = {"l1d": Level(32 << 10, 8), "l2": Level(256 << 10, 8), "llc": Level(2 << 20, 16)}
 LINE_BYTES = 64
 ROUNDS = 4
 
 # lines that the program itself touches on its stack, in all rounds together, at most
 _OWN_LINES = 32
-
-
-Known = dict[str, int]
-"""Lines that miss, and those of them by stores [count]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +40,13 @@ class Walk:
         """How many lines are touched in the window [count]."""
         return self.n_bytes // LINE_BYTES * ROUNDS
 
-    def known(self, level: str) -> Known:
+    def known(self, level: str) -> dict[str, int]:
         """Return what a level counts: all lines miss where the buffer is twice its size, else none.
 
         Each level then holds all lines from round to round, or none until its turn comes again. A
         copy writes half of them.
         """
-        size = CACHES[level]["size_bytes"]
+        size = CACHES[level].size_bytes
         assert self.n_bytes <= size or self.n_bytes >= 2 * size
         misses = self.n_lines if self.n_bytes > size else 0
         stores = misses // 2 if self.pattern == "copy" else 0
@@ -89,8 +81,7 @@ def walk_all(program: Path, plugin: Path, folder: Path) -> Facts:
     made = read_made(folder)
     if made["status"] != "measured":
         return no_walks(made["reason"] or made["status"])
-    l1d, l2, llc = (Level(**CACHES[level]) for level in LEVELS)
-    caches = Caches(l1d, l2, llc, LINE_BYTES)
+    caches = Caches(CACHES["l1d"], CACHES["l2"], CACHES["llc"], LINE_BYTES)
     snapshot = Snapshot.in_folder(folder)
     found = []
     try:
@@ -104,7 +95,15 @@ def walk_all(program: Path, plugin: Path, folder: Path) -> Facts:
 
 def walk_facts(found: Sequence[tuple[Walk, Mapping[str, Any]]]) -> Facts:
     """Return how the counts of walks compare with what is known."""
-    off = [_off_lines(walk, counted) for walk, counted in found]
+    off = []  # by how many lines the counts of the application are, in the worst level
+    for walk, counted in found:
+        user = totals_of(functions_of(counted))["sender", "user"]
+        lines = []
+        for level in LEVELS:
+            misses, known = user[f"{level}_misses"], walk.known(level)
+            stores = misses - user[f"{level}_load_misses"]
+            lines += [abs(misses - known["misses"]), abs(stores - known["store_misses"])]
+        off.append(max(lines))
     return {
         # walks, and those whose counts are off by no more lines than the program has itself [count]
         "n": len(off),
@@ -117,14 +116,3 @@ def walk_facts(found: Sequence[tuple[Walk, Mapping[str, Any]]]) -> Facts:
 def no_walks(reason: str) -> Facts:
     """Return the facts about walks that could not be counted, with the reason why."""
     return walk_facts([]) | {"reason": reason}
-
-
-def _off_lines(walk: Walk, counted: Mapping[str, Any]) -> int:
-    """Return by how many lines the counts of the application are off, in the worst level."""
-    user = totals_of(functions_of(counted))["sender", "user"]
-    off = []
-    for level in LEVELS:
-        misses, known = user[f"{level}_misses"], walk.known(level)
-        stores = misses - user[f"{level}_load_misses"]
-        off += [abs(misses - known["misses"]), abs(stores - known["store_misses"])]
-    return max(off)

@@ -53,13 +53,8 @@ def expected_s(section: Simulated) -> float:
     """Return how long all cells take on one core [s]."""
     cells, counting = section.cells(), section.counting()
     starts = {start_of(cell.variant) for cell in cells}
-    return (
-        _WALKS_S
-        + len(starts) * _BOOT_S
-        + sum(cell_s(counting.n_messages(cell.msg_bytes), cell.msg_bytes) for cell in cells)
-    )
-
-
-def cell_s(n_messages: int, msg_bytes: int) -> float:
-    """Return how long a cell takes [s]."""
-    return _CELL_S + n_messages * (_MESSAGE_S + msg_bytes * _BYTE_S)
+    expected = _WALKS_S + len(starts) * _BOOT_S
+    for cell in cells:
+        n_messages = counting.n_messages(cell.msg_bytes)
+        expected += _CELL_S + n_messages * (_MESSAGE_S + cell.msg_bytes * _BYTE_S)
+    return expected

@@ -32,15 +32,12 @@ def draw_overviews(
     `curves` are the tables of the distributions of round trips; none where nobody asked for any.
     The files' names say which figure they are.
     """
+    draw = {
+        "answer": lambda: answer.draw(facts, read_table(ratios), read_table(summary)),
+        "memory_floor": lambda: memory_floor.draw(facts),
+        "virtual_machines": lambda: virtual_machines.draw(facts),
+        "over_wire": lambda: over_wire.draw(facts),
+        "round_trips": lambda: round_trips.draw(facts, pd.concat(map(read_curves, curves))),
+    }
     for svg in figures:
-        if svg.stem == "answer":
-            drawn = answer.draw(facts, read_table(ratios), read_table(summary))
-        elif svg.stem == "memory_floor":
-            drawn = memory_floor.draw(facts)
-        elif svg.stem == "virtual_machines":
-            drawn = virtual_machines.draw(facts)
-        elif svg.stem == "over_wire":
-            drawn = over_wire.draw(facts)
-        else:
-            drawn = round_trips.draw(facts, pd.concat([read_curves(path) for path in curves]))
-        save(drawn, svg)
+        save(draw[svg.stem](), svg)
