@@ -18,6 +18,8 @@ from copycost.errors import DataError
 from copycost.hosts.side import SIDES
 
 Basis = Literal["line", "points", "least", "beyond"]
+THROUGHPUT = "throughput_bits_per_s"
+_NUMBERS = ("n", "msg_bytes", "n_threads", "median", "low", "high")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +141,6 @@ def _between(left: Mapping[str, Any], right: Mapping[str, Any], share: float) ->
     percent = at("median")
     assert percent is not None
     return Use(percent, at("low"), at("high"))
-
-
-THROUGHPUT = "throughput_bits_per_s"
-_NUMBERS = ("n", "msg_bytes", "n_threads", "median", "low", "high")
 
 
 @dataclass(frozen=True, slots=True)

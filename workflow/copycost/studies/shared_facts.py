@@ -13,6 +13,9 @@ from copycost.records.cpu_attribution import EMULATED, PARTIES, WATCHED, use_col
 from copycost.stats.estimates import Estimate, estimate
 from copycost.stats.settings import FloatArray, StatisticsSettings
 
+_CPU = "_cpu_percent"
+_OTHERS = ("guest_steal_percent", "vcpu_waiting_percent", "io_waiting_percent")
+
 
 def outcome_facts(
     table: pd.DataFrame, statistics: StatisticsSettings, keys: Sequence[str]
@@ -57,10 +60,6 @@ def losses_of(table: pd.DataFrame, keys: Sequence[str]) -> list[dict[str, Any]]:
         entry.update({key: [plain(value) for value in rows[key].unique()] for key in keys})
         found.append(entry)
     return found
-
-
-_CPU = "_cpu_percent"
-_OTHERS = ("guest_steal_percent", "vcpu_waiting_percent", "io_waiting_percent")
 
 
 def guests_of(rows: pd.DataFrame) -> dict[str, Any] | None:

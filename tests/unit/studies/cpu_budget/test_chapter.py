@@ -18,7 +18,6 @@ IN_ONE = Truth(
     testbed="vm_loopback", gbps_per_percent=0.12, accelerator="tcg", shared=True,
     outside_per_inside=1.3, in_io=0.0, receiver_per_sender=0.3,
 )  # fmt: skip
-BENT = Truth(bend=0.0006, noise=0.002, receiver_per_sender=0.5)
 
 
 def profile(one: float, many: float) -> dict[str, object]:
@@ -43,12 +42,8 @@ def profile(one: float, many: float) -> dict[str, object]:
     return {"cells": [cell(1, one), cell(2, many)]}
 
 
-NO_NAMESPACE = (
-    "veth",
-    "skipped",
-    "this host allows no network namespace (Operation not permitted)",
-    "run as root",
-)
+WHY_NONE = "this host allows no network namespace (Operation not permitted)"
+NO_NAMESPACE = ("veth", "skipped", WHY_NONE, "run as root")
 BOTTLENECKS: dict[str, Study] = {
     "sender": Study(),
     "receiver": Study((Truth(receiver_per_sender=1.45, ceiling=19.0),)),
@@ -62,13 +57,12 @@ BOTTLENECKS: dict[str, Study] = {
     "vhost": Study(
         (replace(PAIR, accelerator="kvm", outside_per_inside=3.2, in_io=0.1, in_vhost=0.7),)
     ),
-    "machine": Study((Truth("wire-lab2", n_threads=2, ceiling=51.7),), host_cpus=2),
-    "other_machine": Study(
+    "host over the wire": Study((Truth("wire-lab2", n_threads=2, ceiling=51.7),), host_cpus=2),
+    "host at its end": Study(
         (Truth("wire-lab2", n_threads=2, ceiling=51.7, receiver_per_sender=1.02),), peer_cpus=2
     ),
     "vcpu_waiting": Study((replace(PAIR, vcpu_waiting=20.0),)),
 }
-KIND = {"machine": "host", "other_machine": "host"}
 SCALED: dict[str, tuple[Study, int | None]] = {
     "explained": (Study((ONE, TWO), profile=profile(0.5, 0.4)), 3),
     "same_shares": (Study((ONE, TWO), profile=profile(0.5, 0.495)), 0),
@@ -92,7 +86,7 @@ VERDICTS = {
 @pytest.mark.parametrize("name", BOTTLENECKS)
 def test_the_bottleneck_is_what_was_full_or_waited_for(name: str) -> None:
     facts = facts_of(BOTTLENECKS[name])
-    assert facts["curves"][-1]["bottleneck"]["kind"] == KIND.get(name, name)
+    assert facts["curves"][-1]["bottleneck"]["kind"] == name.split()[0]
     assert cpu_budget_tables.curves(facts)[1][-1][-1]
 
 

@@ -38,10 +38,6 @@ def test_cells_that_cannot_exist_are_left_out() -> None:
     }
 
 
-def test_a_target_measures_what_is_not_enabled() -> None:
-    assert profile_cells(config(enabled=False)) == profile_cells(config(enabled=True))
-
-
 def test_what_drives_other_studies_of_the_run_is_profiled_as_it_drives_them() -> None:
     driven = config(
         cpu_budget={

@@ -22,7 +22,6 @@ from copycost.wording.numbers import NBSP
 pytestmark = pytest.mark.slow
 
 RUN = Run(msg_bytes=(4096, 65536, 1048576), n_threads=(1, 2), udp=Udp())
-PACKAGE = Path(ranking.__file__).parents[1]
 
 
 @pytest.fixture(scope="module")

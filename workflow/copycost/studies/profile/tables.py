@@ -24,6 +24,7 @@ from copycost.studies.profile.paths import Chain, DataPath
 from copycost.studies.profile.runs import Run, of_reference, runs_of
 
 _Key = TypeVar("_Key")
+KIB = 1024.0
 
 
 @dataclass(slots=True)
@@ -98,9 +99,6 @@ def _add(table: dict[_Key, Share], keys: Iterable[_Key], weight: int) -> None:
         if entry is None:
             entry = table[key] = Share()
         entry.inclusive += weight
-
-
-KIB = 1024.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,10 @@ _MOST_WARMUP_MESSAGES = 1024
 _FIELDS, _PAGE_BYTES = 8, 4096
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 _HEADS_BYTES = 512
+_FOLDER = "sys/devices/system/cpu/cpu0/cache"
+_STATE_THEM = "state simulated.caches in config.yaml"
+# of a level whose ways the host does not tell, as virtual machines may not
+_USUAL_WAYS = {"l1d": 8, "l2": 16, "llc": 16}
 
 
 def count_cell(
@@ -146,12 +150,6 @@ def ring_bytes(cell: Cell, n_messages: int) -> int:
     in_pages = cell.msg_bytes >= _FIELDS * _PAGE_BYTES
     more = _HEADS_BYTES + (_FIELDS * _PAGE_BYTES if in_pages else 0)
     return (n_messages + 1) * (cell.msg_bytes + more)
-
-
-_FOLDER = "sys/devices/system/cpu/cpu0/cache"
-_STATE_THEM = "state simulated.caches in config.yaml"
-# of a level whose ways the host does not tell, as virtual machines may not
-_USUAL_WAYS = {"l1d": 8, "l2": 16, "llc": 16}
 
 
 def caches_of(

@@ -32,6 +32,14 @@ from copycost.studies.simulated.savings import (
     values_by_place,
 )
 
+# metrics of the summary by the level whose misses they count
+_MISSES = {"l1d": "l1d_load_misses_per_byte", "llc": "llc_load_misses_per_byte"}
+
+_CELL = ["testbed", "implementation", "msg_bytes", "working_set"]
+# entered by every system call (arch/x86/entry/common.c)
+_SYSTEM_CALL = "do_syscall_64"
+_CALLS_DIFFER = 0.02
+
 
 @dataclass(frozen=True, slots=True)
 class Trial:
@@ -218,15 +226,6 @@ def tried_again(trials: Sequence[Trial], place: Place, saving: Facts) -> Facts:
     falls = saving["verdict"] == "falls"
     holding = [one.keeps_level if falls else one.survives for one in tried]
     return {"n": len(tried), "n_holding": sum(holding)}
-
-
-# metrics of the summary by the level whose misses they count
-_MISSES = {"l1d": "l1d_load_misses_per_byte", "llc": "llc_load_misses_per_byte"}
-
-_CELL = ["testbed", "implementation", "msg_bytes", "working_set"]
-# entered by every system call (arch/x86/entry/common.c)
-_SYSTEM_CALL = "do_syscall_64"
-_CALLS_DIFFER = 0.02
 
 
 def beside_facts(table: pd.DataFrame, functions: pd.DataFrame, summary: pd.DataFrame) -> Facts:

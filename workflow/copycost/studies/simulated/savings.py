@@ -15,6 +15,14 @@ from copycost.studies.simulated.counts import APPLICATION, BOTH, KERNEL_COPY, LE
 BASELINE = "two_copy"
 LEAST_SHARE = 0.1
 """Of a difference: who carries less of it is not named."""
+LEAST = 0.05
+"""Fewer misses per line than this are no difference: the edges of a window, and what lies next to
+messages in memory, come to as much."""
+
+_TYPICAL_BYTES = 65536
+# of one miss per line: from here on a source or target was not found in a level
+_MISSED = 0.5
+_COPIES = {"user": APPLICATION, "kernel": KERNEL_COPY}
 
 
 class Place(NamedTuple):
@@ -90,16 +98,6 @@ def instructions_facts(table: pd.DataFrame) -> list[Facts]:
         | {mode: float(row[f"simulated_instructions_{mode}_per_message"]) for mode in MODES}
         for row in counted.to_dict("records")
     ]
-
-
-LEAST = 0.05
-"""Fewer misses per line than this are no difference: the edges of a window, and what lies next to
-messages in memory, come to as much."""
-
-_TYPICAL_BYTES = 65536
-# of one miss per line: from here on a source or target was not found in a level
-_MISSED = 0.5
-_COPIES = {"user": APPLICATION, "kernel": KERNEL_COPY}
 
 
 def saving_of(values: Values, implementation: str) -> Facts | None:
