@@ -1,5 +1,6 @@
 """What is no profile is refused."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -11,9 +12,9 @@ from copycost.studies.profile.runs import Run
 
 
 def test_a_profile_whose_call_stacks_perf_discarded_is_refused() -> None:
-    known = Stacks({"main;send;tcp_sendmsg_[k]": 90, UNKNOWN: 10}, samples=100)
+    known = Stacks(Counter({"main;send;tcp_sendmsg_[k]": 90, UNKNOWN: 10}), samples=100)
     require_stacks({"sender": known, "receiver": Stacks()})
-    discarded = Stacks({"main;send;tcp_sendmsg_[k]": 2, UNKNOWN: 98}, samples=100)
+    discarded = Stacks(Counter({"main;send;tcp_sendmsg_[k]": 2, UNKNOWN: 98}), samples=100)
     with pytest.raises(
         NoMeasurement, match=r"call stacks of 98% of the sender's samples"
     ) as refused:
