@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 RUN = Run(
     testbeds=WIRES,
     msg_bytes=(1024, 65536),
-    n_threads=(1, 2),
+    n_threads=(1,),
     repetitions=5,
     noise=0.01,
     changes={"mss_bytes": 1448.0},
@@ -74,10 +74,10 @@ def test_each_direction_has_the_parts_of_both_machines() -> None:
 
 
 def test_link_sets_the_throughput_where_the_receiver_gets_nearly_all_it_carries() -> None:
-    for share, limited in ((0.999, 4), (0.951, 4), (0.94, 0)):
+    for share, limited in ((0.951, 2), (0.94, 0)):
         link = wire(cells=at_rate(share * CARRIED * 1e11))["conditions"][0]["link"]
         assert link["capacity_bits_per_s"] == pytest.approx(CARRIED * 1e11)
-        assert (link["n_points"], link["n_full"], link["n_part"]) == (4, limited, 0)
+        assert (link["n_points"], link["n_full"], link["n_part"]) == (2, limited, 0)
         assert link["believed"]
         assert link["sizes"] == ([1024, 65536] if limited else [])
         assert link["highest"] == pytest.approx(share, rel=1e-3)
@@ -86,10 +86,9 @@ def test_link_sets_the_throughput_where_the_receiver_gets_nearly_all_it_carries(
 def test_link_that_only_some_ways_reach_does_not_set_the_throughput() -> None:
     cells = at_rate(0.96 * CARRIED * 1e11)
     slow = (cells["implementation"] == "two_copy") & (cells["msg_bytes"] == 1024)
-    slow &= cells["n_threads"] == 1
     rate = cells["throughput_bits_per_s"] * np.where(slow, 0.5, 1.0)
     link = wire(cells=cells.assign(throughput_bits_per_s=rate))["conditions"][0]["link"]
-    assert (link["n_points"], link["n_full"], link["n_part"]) == (4, 3, 1)
+    assert (link["n_points"], link["n_full"], link["n_part"]) == (2, 1, 1)
     assert link["sizes"] == [65536]
 
 
@@ -119,27 +118,31 @@ def test_sender_that_is_held_by_its_limit_is_told_as_such() -> None:
 
 
 @pytest.mark.parametrize(
-    ("driver", "copied", "key", "slugs"),
-    [
-        ("mlx5_core", 0.0, "sent", "wire_sink-lab2"),
-        ("mlx5_core", 1.0, "copied", ["wire_sink-lab2"]),
-        ("virtio_net", 0.0, "virtual", ["wire_sink-lab2"]),
-        (None, 1.0, "virtual", ["wire_sink-lab2"]),
-    ],
+    ("driver", "copied", "key"),
+    [("mlx5_core", 0.0, "sent"), ("mlx5_core", 1.0, "copied"), ("virtio_net", 0.0, "virtual")],
 )
 def test_wire_that_drops_what_comes_speaks_of_the_senders_card(
-    driver: str | None, copied: float, key: str, slugs: object
+    driver: str | None, copied: float, key: str
 ) -> None:
     testbeds = ("sink", "wire_sink-lab2")
     udp = Udp(testbeds=testbeds, msg_bytes=(1400,), working_sets=("hot",), copied_share=copied)
     run = replace(RUN, testbeds=(), udp=udp)
-    cells = over_wire(make_cells(run))
     peers = {"lab2": other_machine()}
     peers["lab2"]["wire"]["here"]["driver"] = driver
-    found = compute_facts(replace(inputs_of(run, cells), peers=peers))["network_card"]
-    told = found[key]
-    assert (told["slug"] if key == "sent" else told) == slugs
+    inputs = replace(inputs_of(run, over_wire(make_cells(run))), peers=peers)
+    found = compute_facts(inputs)["network_card"]
+    told = [found["sent"]["slug"]] if key == "sent" else found[key]
+    assert told == ["wire_sink-lab2"]
     assert (found["sent"] is None) == (key != "sent")
+
+
+@pytest.mark.parametrize(("driver", "measured"), [("mlx5_core", ["wire_in-lab2"]), (None, [])])
+def test_wire_whose_sender_has_no_card_says_nothing_of_one(
+    driver: str | None, measured: list[str]
+) -> None:
+    run = replace(RUN, testbeds=("wire_in-lab2",))
+    facts = facts_of(run, driver=driver)["network_card"]
+    assert (facts["measured"], facts["wires"]) == (measured, measured)
 
 
 def test_without_a_speed_there_is_no_link() -> None:
@@ -194,15 +197,6 @@ def test_time_of_one_kernel_is_not_counted_twice() -> None:
     assert facts["conditions"]["wire-lab2"]["decisions"]["cpu_of"] == "processes"
 
 
-@pytest.mark.parametrize(("driver", "measured"), [("mlx5_core", ["wire_in-lab2"]), (None, [])])
-def test_wire_whose_sender_has_no_card_says_nothing_of_one(
-    driver: str | None, measured: list[str]
-) -> None:
-    run = replace(RUN, testbeds=("wire_in-lab2",))
-    facts = facts_of(run, driver=driver)["network_card"]
-    assert (facts["measured"], facts["wires"]) == (measured, measured)
-
-
 def test_what_was_lost_is_told_by_cause_and_side() -> None:
     cells = over_wire(make_cells(RUN), receiver_device_rx_dropped=2.0, tcp_retransmits=3.0)
     rows = cells[cells["testbed"] == "wire-lab2"]
@@ -217,7 +211,7 @@ def test_what_was_lost_is_told_by_cause_and_side() -> None:
 
 def test_segments_sent_again_are_told_by_way_where_ways_differ() -> None:
     cells = over_wire(make_cells(RUN), tcp_retransmits=0.0)
-    assert wire(cells=cells)["conditions"][0]["lost"]["again"] is None
+    assert usual()["conditions"][0]["lost"]["again"] is None
     zero = cells["implementation"] == "zero_copy"
     lost = wire(cells=cells.assign(tcp_retransmits=np.where(zero, 5e3, 5.0)))["conditions"][0]
     fewest, most = lost["lost"]["again"]
@@ -230,8 +224,6 @@ def test_completions_say_whether_zero_copy_is_real() -> None:
     assert (way["copied_share"], way["real"]) == (0.0, True)
     copied = replace(RUN, copied_share=lambda size: 1.0)
     assert not wire(copied)["conditions"][0]["zero_copy"][0]["real"]
-    copying = replace(RUN, implementations=("two_copy", "one_copy"))
-    assert wire(copying)["conditions"][0]["untold"] == []
     unread = over_wire(make_cells(RUN), zc_completed=np.nan, zc_copied=np.nan)
     found = wire(cells=unread)["conditions"][0]
     assert (found["zero_copy"], found["untold"]) == ([], ["zero_copy"])
@@ -253,9 +245,6 @@ def test_figure_has_the_link_and_shares_that_fill_each_bar() -> None:
     np.testing.assert_allclose(data["link_gbit_per_s"], CARRIED * 100)
     words = " ".join(text.get_text() for text in drawn.figure.findobj(Text))
     assert "what the link carries" in " ".join(words.split())
-    elsewhere = facts_of(replace(RUN, testbeds=("veth",)))
-    assert elsewhere["wire"] is None
-    assert draw(elsewhere).data.empty
 
 
 def test_two_other_machines_are_told_apart() -> None:

@@ -7,7 +7,7 @@ do 10 Gbit/s take. The terminal says the same.
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -123,16 +123,23 @@ PAGES = {
 }
 
 
-@pytest.fixture
-def with_wire(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module")
+def with_wire() -> Iterator[None]:
     """A testbed between two hosts, as one that somebody adds."""
     entry = TestbedEntry("stream", "two hosts joined by their network cards")
-    monkeypatch.setattr(testbeds, "TESTBEDS", {**testbeds.TESTBEDS, "wire": entry})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(testbeds, "TESTBEDS", {**testbeds.TESTBEDS, "wire": entry})
+        yield
 
 
-@pytest.fixture(params=PAGES)
-def name(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+@pytest.fixture(scope="module", params=PAGES)
+def made(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, with_wire: None
+) -> tuple[str, Path]:
+    """The name of a page, and the results that it is written from."""
+    folder = tmp_path_factory.mktemp("results")
+    write_results(PAGES[request.param].run, folder)
+    return request.param, folder
 
 
 def words(text: str) -> list[str]:
@@ -153,11 +160,9 @@ def fastest_by_size(page: str, condition: str) -> dict[str, list[str]]:
     return {size: [cell.strip() for cell in cells.split("|")] for size, cells in rows}
 
 
-@pytest.mark.usefixtures("with_wire")
-def test_first_page_answers_five_questions(name: str, tmp_path: Path) -> None:
-    wanted = PAGES[name]
-    write_results(wanted.run, tmp_path)
-    text = report(tmp_path)
+def test_first_page_answers_five_questions(made: tuple[str, Path]) -> None:
+    name, folder = made
+    wanted, text = PAGES[name], report(folder)
     page = text.partition("#outline(")[0]
     prose = one_line(page)
     rows = fastest_by_size(text, wanted.run.testbeds[-1])
@@ -171,7 +176,7 @@ def test_first_page_answers_five_questions(name: str, tmp_path: Path) -> None:
     # Does it hold on a network card?
     assert f"**On a real network card.** {wanted.card}" in prose
     # How much CPU do 10 Gbit/s take?
-    facts = json.loads((tmp_path / "facts.json").read_text())
+    facts = json.loads((folder / "facts.json").read_text())
     (_, _, row) = facts["conditions"][wanted.run.testbeds[-1]]["decisions"]["rows"]
     low, high = (float(cpus) for cpus in rows["1 MiB"][4].split(" to "))
     assert (low, high) == pytest.approx((row["price"]["low"], row["price"]["high"]), rel=0.05)
@@ -181,11 +186,9 @@ def test_first_page_answers_five_questions(name: str, tmp_path: Path) -> None:
     assert unexplained is None, unexplained[0]
 
 
-@pytest.mark.usefixtures("with_wire")
-def test_terminal_answers_the_same(name: str, tmp_path: Path) -> None:
-    wanted = PAGES[name]
-    write_results(wanted.run, tmp_path)
-    facts = json.loads((tmp_path / "facts.json").read_text())
+def test_terminal_answers_the_same(made: tuple[str, Path]) -> None:
+    name, folder = made
+    wanted, facts = PAGES[name], json.loads((folder / "facts.json").read_text())
     lines = list(answer_lines(facts))
     assert max(map(len, lines)) <= 80
     text = " ".join(" ".join(lines).split())
