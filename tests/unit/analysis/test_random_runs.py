@@ -22,11 +22,8 @@ from copycost.wording.filters import NBSP
 
 pytestmark = pytest.mark.slow
 
-# Together these write every sentence that the first hundred runs write.
-SEEDS: Sequence[int] = (
-    1, 3, 15, 21, 22, 28, 33, 34, 41, 47, 58, 61, 63, 66, 67, 68, 70, 72, 75,
-    76, 83, 90, 91, 93, 98,
-)  # fmt: skip
+# Of the kinds of sentences that the first hundred runs write, these write nineteen of twenty.
+SEEDS: Sequence[int] = (1, 28, 34, 41, 61, 63, 66, 67, 76, 83, 90, 98)
 if "COPYCOST_RANDOM_RUNS" in os.environ:
     SEEDS = range(int(os.environ["COPYCOST_RANDOM_RUNS"]))
 _GRIDS = ((1024, 16384, 65536), (256, 1024, 4096, 16384, 65536), (65536,), (4096, 1048576))

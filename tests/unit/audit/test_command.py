@@ -15,8 +15,9 @@ pytestmark = pytest.mark.slow
 PUBLISHED = Path(__file__).parents[3] / "data" / "published"
 
 
+@pytest.mark.needs_chromium
 def test_a_published_run_becomes_a_report_with_its_verdicts(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], browser: Browser
 ) -> None:
     assert main(["audit", str(PUBLISHED / "i5-10500.csv"), "--output", str(tmp_path)]) == 0
     said = capsys.readouterr().out
@@ -27,10 +28,11 @@ def test_a_published_run_becomes_a_report_with_its_verdicts(
     assert "an exact function of size and threads (one_copy: 3 x size + 800 x threads" in html
     assert "From which size on does avoiding a copy pay?" in html
     check_pdf(tmp_path / "report.pdf")
+    check_html(tmp_path / "report.html", browser)
 
 
 def test_a_table_with_gaps_and_odd_names_becomes_a_whole_report(tmp_path: Path) -> None:
-    table = make_table(Model(repetitions=2)).sample(frac=0.4, random_state=1)
+    table = make_table(Model(repetitions=2, sizes=(1024, 65536))).sample(frac=0.6, random_state=1)
     table["machine"] = "Grandma's PC (2)"
     table.loc[table["threads"] == 4, "cycles"] = None
     table["impl"] = table["impl"].map(
@@ -47,24 +49,15 @@ def test_a_table_with_gaps_and_odd_names_becomes_a_whole_report(tmp_path: Path) 
     "text",
     [
         "impl,size,threads,L1,cycles\nA1,64,1,2000,100\nA2,64,1,3000,0\n",
-        "impl,size,threads,latency_us\nA1,64,1,2\nfoo,64,1,2.5\n",
         "impl,size,threads,gbps\nA1,64,1,2\n",
         "host,impl,size,threads,gbps\nx,A1,64,1,2\ny,A1,64,1,3\nx,A2,128,1,0\n",
-        "impl,size,threads,MB/s\nsendfile,1000,3,5e3\nsplice,3333,3,6e3\n",
     ],
-    ids=["totals only", "latency only", "one cell", "two hosts and a zero", "others' ways to send"],
+    ids=["totals only", "one cell", "two hosts and a zero"],
 )
 def test_the_smallest_tables_become_whole_reports(text: str, tmp_path: Path) -> None:
     (tmp_path / "small.csv").write_text(text, encoding="utf-8")
     arguments = ["audit", str(tmp_path / "small.csv"), "--output", str(tmp_path / "out")]
     assert main([*arguments, "--formats", "html"]) == 0
-
-
-@pytest.mark.needs_chromium
-def test_the_report_stands_in_a_browser(tmp_path: Path, browser: Browser) -> None:
-    arguments = ["audit", str(PUBLISHED / "ryzen-7840hs.csv"), "--output", str(tmp_path)]
-    assert main([*arguments, "--formats", "html"]) == 0
-    check_html(tmp_path / "report.html", browser)
 
 
 def test_the_files_beside_a_table_are_taken(

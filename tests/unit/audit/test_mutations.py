@@ -18,7 +18,7 @@ from copycost.audit.reader import read_dataset
 from copycost.audit.templates import fill
 from copycost.errors import ConfigError, DataError
 
-N_SEEDS = 270
+N_SEEDS = 150
 ANALYSED_EVERY = 10
 
 

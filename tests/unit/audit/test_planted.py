@@ -36,8 +36,6 @@ def test_a_planted_fault_is_found(name: str, tmp_path: Path) -> None:
     [
         (1 / 8, "bits were taken for bytes"),
         (1e-3, "a prefix (k, M, G) is wrong"),
-        (1e-6, "two prefixes are wrong"),
-        (1e-9, "three prefixes are wrong"),
         (1 / 1.048576, "2^20 was taken for 10^6"),
         (1.37, "1.37"),
     ],
@@ -64,9 +62,5 @@ def test_every_finding_is_planted_somewhere() -> None:
 def test_what_looks_like_a_measurement_is_not_refuted(name: str, tmp_path: Path) -> None:
     findings = findings_of(planted(NOT_FOUND[name]), tmp_path)
     assert not any(finding.refutes for finding in findings)
-
-
-@pytest.mark.parametrize("name", NOT_FOUND)
-def test_what_no_check_finds_is_documented(name: str) -> None:
     page = Path(__file__).parents[3] / "docs" / "audit.md"
     assert name in page.read_text(encoding="utf-8")

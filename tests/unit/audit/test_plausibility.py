@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from analysed import inputs_of
 from synthetic import Run
-from unit.audit.made import DURATION_S, Model, changed, findings_of, make_table, write_cells
+from unit.audit.made import Model, changed, findings_of, make_table, write_cells
 
 from copycost.audit.mapping import FileMapping
 from copycost.audit.plausibility import Finding, check_plausibility
@@ -33,9 +33,10 @@ def one(findings: list[Finding], check: str) -> Finding:
     return found[0]
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("digits", [2, 3, 6])
-@pytest.mark.parametrize("noise", [0.003, 0.05])
+@pytest.mark.parametrize(
+    ("seed", "digits", "noise"),
+    [(0, 2, 0.003), (0, 6, 0.003), (0, 2, 0.05), (1, 3, 0.05), (2, 6, 0.05)],
+)
 def test_nothing_is_said_of_noisy_measurements(
     seed: int, digits: int, noise: float, tmp_path: Path
 ) -> None:
@@ -61,11 +62,10 @@ def test_nothing_is_said_of_a_table_of_our_own(counters: bool, tmp_path: Path) -
     "formula",
     [
         lambda t: (t["size"] * t["threads"] * 3.7 + 12).round(1),
-        lambda t: (2.5e6 * t["size"] ** 0.7 * t["threads"] ** 0.2).round(0),
         lambda t: t["threads"] * 1234,
         lambda t: (t["size"] / 64).round(0) + 40,
     ],
-    ids=["product", "power", "threads alone", "size alone"],
+    ids=["product", "threads alone", "size alone"],
 )
 def test_other_formulas_are_found_too(formula: object, tmp_path: Path) -> None:
     table = changed("L1", formula, repetitions=1)  # type: ignore[arg-type]
@@ -80,11 +80,6 @@ def test_a_formula_with_the_least_noise_is_let_pass(tmp_path: Path) -> None:
         repetitions=1,
     )
     assert ("formula", "cycles") not in checks(findings_of(table, tmp_path))
-
-
-def test_few_cells_do_not_make_a_formula(tmp_path: Path) -> None:
-    table = make_table(Model(repetitions=1, sizes=(4096, 65536), threads=(1, 2)))
-    assert checks(findings_of(table, tmp_path)) == set()
 
 
 def test_a_latency_that_follows_from_the_throughput_is_not_separate(tmp_path: Path) -> None:
@@ -106,20 +101,6 @@ def test_zeros_among_small_counts_are_let_pass(tmp_path: Path) -> None:
 def test_one_repetition_is_weak(tmp_path: Path) -> None:
     findings = findings_of(make_table(Model(repetitions=1)), tmp_path)
     assert [finding.check for finding in findings] == ["one_repetition"]
-
-
-def test_a_fast_host_is_possible(tmp_path: Path) -> None:
-    table = changed("throughput_gbps", lambda t: (t["throughput_gbps"] * 2.5123).round(3))
-    table = table.drop(columns=["cycles", "instructions", "L1", "LLC", "latency_us"])
-    assert findings_of(table, tmp_path) == []
-
-
-def test_bytes_that_agree_are_let_pass(tmp_path: Path) -> None:
-    table = make_table()
-    moved = table["throughput_gbps"] * 1e9 / 8 * DURATION_S
-    messages = (moved / table["size"] * 1.001).round()
-    table = table.assign(bytes_received=(moved * 1.004).round(), messages=messages)
-    assert findings_of(table, tmp_path) == []
 
 
 def test_the_published_runs_are_judged_as_a_careful_reader_does() -> None:
