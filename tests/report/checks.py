@@ -28,7 +28,6 @@ CHROMIUM_OPTIONS = (
 LOOKS: tuple[tuple[int, Literal["light", "dark"]], ...] = (
     (390, "light"),
     (390, "dark"),
-    (1280, "dark"),
     (1280, "light"),
 )
 """A phone and a desktop: their widths in px, and which colours their readers prefer."""

@@ -30,21 +30,23 @@ def one_fails(implementation: str, msg_bytes: int, n_threads: int, rep: int) -> 
 UDP = Udp(msg_bytes=(4096, 16384, 32768), extra_repetitions=2)
 RUNS = {
     "usual": Run(msg_bytes=SIZES, n_threads=(1, 2), failed=one_fails),
-    "once": Run(msg_bytes=(4096,), n_threads=(1,), repetitions=1, receivers=("recv", "mmap")),
     "nothing": Run(msg_bytes=(256, 4096), n_threads=(1,), skipped={"veth": NASTY}),
-    "lost": Run(
+    "whole": Run(
         testbeds=("veth", "veth_no_offload"),
         msg_bytes=SIZES[1:3],
-        n_threads=(1, 4),
+        n_threads=(1,),
         counters=True,
         skipped={"veth_no_offload": NASTY},
+        udp=UDP,
     ),
-    "whole": Run(msg_bytes=SIZES[1:3], n_threads=(1,), udp=UDP),
     "many": Run(
         implementations=TWELVE,
-        msg_bytes=(1024, 16384, 65536, 262144),
+        msg_bytes=(1024, 65536),
         n_threads=(1,),
-        udp=Udp(implementations=("two_copy", "zero_copy", "udp_gso", "udp_gso_x16")),
+        udp=Udp(
+            implementations=("two_copy", "zero_copy", "udp_gso", "udp_gso_x16"),
+            msg_bytes=(1024, 32768),
+        ),
     ),
 }
 
@@ -58,8 +60,8 @@ class Made:
     pdf: Path
 
 
-# The last two draw many figures and take most of the time.
-SLOW = ("lost", "many")
+# It draws many figures and takes most of the time.
+SLOW = ("many",)
 WHOLE = ("whole", "many")
 PARAMS = [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in RUNS]
 
@@ -109,7 +111,7 @@ def test_every_loss_is_shown_with_its_reason(made: Made) -> None:
     if "usual" in str(made.qmd):
         assert "Connection reset by peer" in text
         assert "2 of 3" in text
-    elif "lost" in str(made.qmd) or "nothing" in str(made.qmd):
+    elif "whole" in str(made.qmd) or "nothing" in str(made.qmd):
         assert r"\<EPERM\> a\_b\*c\* \`x\`" in text
         assert "run as root" in text
 

@@ -2,15 +2,13 @@
 
 import csv
 
-import numpy as np
 import pytest
 
-from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import StatisticsSettings
 from tools.simulate import main
-from tools.simulation.crossovers import ROUNDS, ratios_held, simulate
+from tools.simulation.crossovers import ROUNDS, simulate
 from tools.simulation.groups import OPPOSITE, comparisons, dependence, extremes
-from tools.simulation.noise import DRIFT, NOISES, log_ratio_noise
+from tools.simulation.noise import DRIFT, NOISES
 from tools.simulation.pairs import pairs
 from tools.simulation.truths import CURVES, STREAM_SIZES, truth, truths, with_added_sizes
 
@@ -64,33 +62,6 @@ def test_intervals_of_extremes_hold_the_truth_if_they_allow_for_the_choice() -> 
     plain = found["all cells alike: interval of one cell", "normal", 5]
     assert allowing.n_yes / allowing.n_runs >= 0.95
     assert plain.n_yes < allowing.n_yes
-
-
-def test_noises_have_a_mean_of_nothing_and_a_spread_of_one() -> None:
-    for name, draw in NOISES.items():
-        values = draw(np.random.default_rng(1), (50_000, 5))
-        assert values.mean() == pytest.approx(0.0, abs=0.02)
-        assert values.std() == pytest.approx(1.0, abs=0.12), name
-        assert log_ratio_noise(name, np.random.default_rng(1), (2, 3)).shape == (2, 3)
-
-
-def test_added_sizes_lie_where_the_truth_changes_sign() -> None:
-    plain = truth("lines", STREAM_SIZES)
-    added = set(with_added_sizes(plain).sizes) - set(plain.sizes)
-    assert added
-    assert all(16384 < size < 65536 for size in added)
-
-
-def test_ratio_coverage_is_that_of_the_intervals_of_ratios() -> None:
-    expected = np.array([-0.1, 0.0, 0.3])
-    runs = np.random.default_rng(3).normal(0, 0.1, size=(20, 3, 4)) + expected[:, None]
-    held = [
-        found.low <= np.exp(log_ratio) <= found.high
-        for rounds in runs
-        for log_ratio, values in zip(expected, rounds, strict=True)
-        if (found := paired_ratio(values, SETTINGS.confidence))
-    ]
-    np.testing.assert_array_equal(ratios_held(runs, expected, SETTINGS).ravel(), held)
 
 
 def test_the_command_prints_a_row_of_each_kind(capsys: pytest.CaptureFixture[str]) -> None:

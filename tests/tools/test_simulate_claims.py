@@ -14,11 +14,6 @@ def test_hardly_a_verdict_is_wrong(case: Case) -> None:
     assert simulate(case, "heavy tails", 3, N_RUNS).wrong < 10 / N_RUNS
 
 
-def test_every_kind_is_tried_true_and_false() -> None:
-    for kind in {case.kind for case in CASES}:
-        assert {case.holds for case in CASES if case.kind == kind} == {True, False}, kind
-
-
 def test_what_is_far_inside_or_outside_is_decided() -> None:
     said = {"compare": {"metric": "throughput", "implementation": "one_copy", "with": "two_copy",
                         "is": "more"}}  # fmt: skip

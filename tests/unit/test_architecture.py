@@ -86,23 +86,6 @@ def test_every_exception_is_still_one() -> None:
     assert {(path, use) for path, use in ALLOWED if use in of_hosts(PACKAGE / path)} == ALLOWED
 
 
-@pytest.mark.parametrize(
-    ("code", "use"),
-    [
-        ("import subprocess", "subprocess"),
-        ("from subprocess import run", "subprocess"),
-        ("import os\nfd = os.memfd_create('a')", "os.memfd_create"),
-        ("from time import monotonic_ns", "time.monotonic_ns"),
-        ("start = time.monotonic_ns()", "time.monotonic_ns"),
-        ("text = open('/proc/stat').read()", "/proc/stat"),
-        ("path = f'/sys/class/net/{name}/mtu'", "/sys/class/net/"),
-    ],
-)
-def test_what_only_a_host_may_is_noticed(tmp_path: Path, code: str, use: str) -> None:
-    (tmp_path / "file.py").write_text(f'"""Reads /proc/stat."""\n{code}\n')
-    assert of_hosts(tmp_path / "file.py") == {use}
-
-
 def test_drivers_observers_and_testbeds_do_not_know_the_studies_that_want_them() -> None:
     for room in ("measure", "observers", "testbeds", "perf", "hosts"):
         # by hand, either study of ours may be asked for

@@ -55,8 +55,3 @@ def test_nothing_is_defined_that_nobody_names() -> None:
         if not name.startswith((BY_PREFIX, "__"))
     }
     assert lonely == set()
-
-
-def test_functions_methods_constants_and_fields_are_seen() -> None:
-    text = "A: int = 1\nB = C = 2\ndef d():\n    e = 3\nclass F:\n    g: int\n    def h(self): ..."
-    assert set(defined(ast.parse(text))) == {"A", "B", "C", "d", "F", "g", "h"}

@@ -81,13 +81,3 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
         if path.name != "__init__.py"
     }
     assert circle(texts) == []
-
-
-def test_a_circle_within_functions_is_one() -> None:
-    one = "from copycost.a import two\n"
-    two = "def f():\n    from copycost.a.one import g\n"
-    assert set(circle({"copycost.a.one": one, "copycost.a.two": two})) == {
-        "copycost.a.one",
-        "copycost.a.two",
-    }
-    assert circle({"copycost.a.one": one, "copycost.a.two": ""}) == []

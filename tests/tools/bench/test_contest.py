@@ -94,12 +94,6 @@ def test_rounds_are_added_for_the_favourites_alone_until_the_limit_is_settled() 
     assert calls == {"two_copy pinned": row.n, "two_copy free": 3, "other pinned": row.n}
 
 
-def test_a_settled_contest_takes_no_more_rounds() -> None:
-    contenders = {"two_copy": results(2.0, 2.1, 2.0), "other": results(1.0)}
-    row = contest_row(bench(3, 30), contest(contenders, Limit("at_most", 1.05)))
-    assert (row.verdict, row.n) == ("over", 3)
-
-
 def test_a_contest_that_stays_open_ends_at_the_most_rounds() -> None:
     contenders = {"two_copy": results(*[0.9, 1.2] * 10), "other": results(1.0)}
     row = contest_row(bench(3, 8), contest(contenders, Limit("at_most", 1.05)))

@@ -3,8 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from copycost.errors import DataError
-from tools.bench.rows import Limit, Row, format_value, row_of_rounds, table_of, write_rows
+from tools.bench.rows import Limit, Row, row_of_rounds, write_rows
 
 AT_LEAST_ONE = Limit("at_least", 1.0)
 AT_MOST_HALF = Limit("at_most", 0.5)
@@ -54,40 +53,6 @@ def test_one_wild_round_does_not_settle_a_row() -> None:
 def test_a_single_round_has_no_interval() -> None:
     found = row_of_rounds("group", "name", [3.0], "s")
     assert (found.value, found.low, found.high, found.n) == (3.0, None, None, 1)
-
-
-def test_no_round_is_an_error() -> None:
-    with pytest.raises(DataError, match="no round"):
-        row_of_rounds("group", "name", [], "s")
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        (None, "-"),
-        (0.0, "0"),
-        (0.01234, "0.0123"),
-        (1.0, "1.00"),
-        (12.345, "12.3"),
-        (1234.5, "1234"),
-    ],
-)
-def test_values_have_three_digits(value: float | None, shown: str) -> None:
-    assert format_value(value) == shown
-
-
-def test_table_names_each_group_once_and_aligns_its_columns() -> None:
-    table = table_of(
-        [
-            Row("first", "short", 1.0, "", limit=AT_LEAST_ONE),
-            Row("first", "a much longer name", 2.0, "s", note="why"),
-            Row("second", "missing", None, "s", note="no iperf3"),
-        ]
-    )
-    lines = table.splitlines()
-    assert [line for line in lines if not line.startswith(" ")] == ["first", "second"]
-    assert lines[0].index("value") == lines[2].index("1.00")
-    assert "not measured" in lines[-1]
 
 
 def test_json_holds_every_row_with_its_verdict(tmp_path: Path) -> None:

@@ -4,22 +4,17 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from sample_records import on_sink, sample_record, with_round_trips
+from sample_records import sample_record
 
-from copycost.config.sources import usual_tree
 from copycost.errors import HostError
 from copycost.records.record import Record
 from tools.bench.analysis_run import config_of
-from tools.bench.audit_run import audit_rows
-from tools.bench.table_run import measured_one, table_rows
+from tools.bench.table_run import table_rows
 from tools.bench.timing import Timed, timed
 from tools.bench.workflow_runs import (
-    PROJECT,
     overhead_row,
     part_rows,
     project_copy,
-    read_records,
-    short_config,
     write_config,
 )
 
@@ -61,35 +56,6 @@ def test_copy_of_the_project_has_its_code_and_no_results() -> None:
     assert not project.exists()
 
 
-@pytest.mark.parametrize("quick", [False, True])
-def test_a_short_run_has_only_what_the_grid_measures(quick: bool) -> None:
-    usual = usual_tree()
-    short = short_config(PROJECT, quick=quick)
-    studies = [name for name, section in usual.items() if "enabled" in section]
-    assert "profile" in studies
-    assert not any((usual[name] | short.get(name, {}))["enabled"] for name in studies)
-
-
-def test_run_without_records_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(HostError, match="no record"):
-        read_records(tmp_path)
-
-
-def test_only_a_measured_stream_is_copied() -> None:
-    skipped = record(status="skipped", reason="no namespaces")
-    others = [with_round_trips(sample_record()), on_sink(sample_record())]
-    assert measured_one([skipped, *others, record()]) == record()
-    with pytest.raises(HostError, match="no namespaces"):
-        measured_one([*others, skipped])
-
-
-def test_command_is_timed_from_outside(tmp_path: Path) -> None:
-    run = timed(tmp_path, [sys.executable, "-c", "bytearray(50_000_000)"])
-    assert run.wall_s > 0
-    assert run.cpu_s > 0
-    assert run.peak_bytes > 50_000_000
-
-
 def test_failing_command_shows_the_end_of_what_it_said(tmp_path: Path) -> None:
     with pytest.raises(HostError, match="ended with 3:\nno luck"):
         timed(tmp_path, [sys.executable, "-c", "print('no luck'); raise SystemExit(3)"])
@@ -108,13 +74,6 @@ def test_configuration_takes_its_grid_from_the_cells() -> None:
     assert config["streams"]["x"] == 1
     assert config["udp"]["implementations"] == config["round_trips"]["implementations"] == []
     assert config["measure"] == {"duration_s": 1, "repetitions": 7}
-
-
-@pytest.mark.slow
-def test_audit_of_a_published_run_is_timed(tmp_path: Path) -> None:
-    (row,) = audit_rows(PROJECT, tmp_path / "audited")
-    assert row.name == "audit of 48 rows to HTML"
-    assert (tmp_path / "audited/report.html").exists()
 
 
 @pytest.mark.slow

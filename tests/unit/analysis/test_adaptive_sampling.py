@@ -18,11 +18,9 @@ from copycost.analysis.adaptive_sampling import (
     describe,
     disagreeing,
     is_settled,
-    most_decisive,
     open_answers,
     size_between,
     time_of,
-    within,
 )
 from copycost.config.alpha_spending import PASSES, confidence_of_analysis, confidence_to_settle
 from copycost.config.cells import Cell
@@ -216,12 +214,6 @@ def test_time_is_spent_on_what_is_not_settled_and_never_more() -> None:
     assert 3 * 60 - 5 * 1.5 < time_of(rows) <= 3 * 60
 
 
-def test_more_time_adds_to_what_less_time_adds() -> None:
-    asked = [config({"minutes": minutes}) for minutes in (2, 5)]
-    less, more = (choose_cells(noisy(asked[0]), one, 1).cells for one in asked)
-    assert set(less) < set(more)
-
-
 @pytest.mark.parametrize(("minutes", "rounds"), [(0.01, 1), (0.2, 1), (0.3, 2), (0.6, 4), (9, 5)])
 def test_little_time_gives_fewer_repetitions_of_every_cell(minutes: float, rounds: int) -> None:
     grid = Grid.of(config({"minutes": minutes}))
@@ -241,14 +233,6 @@ def test_a_night_between_two_repetitions_is_no_time_of_measuring() -> None:
         rows[cell]["end_ns"] += 8 * 3600 * 10**9
     assert time_of(rows) == pytest.approx(whole - 0.3)
     assert time_of({}) == 0.0
-
-
-def test_few_repetitions_settle_nothing() -> None:
-    sure = np.array([0.5, 0.501, 0.499, 0.5])
-    assert not is_settled(sure, 0.95)
-    assert is_settled(np.append(sure, 0.5), 0.95)
-    assert not is_settled(np.array([0.5, -0.4, 0.3, 0.2, 0.1]), 0.95)
-    assert is_settled(np.array([0.001, -0.002, 0.001, 0.0, 0.0]), 0.95), "alike"
 
 
 def test_what_is_settled_has_a_verdict_in_the_analysis() -> None:
@@ -299,24 +283,6 @@ def test_what_is_cheapest_is_an_answer_too() -> None:
     assert {cell.msg_bytes for cells in open_answers(cubes_of(rows), 0.95) for cell in cells} == {
         *SIZES
     }
-
-
-def test_what_is_nearest_to_a_verdict_comes_first() -> None:
-    near, far, sure = (Cell("streams", "veth", name, 64, 1) for name in ("a", "b", "c"))
-    wave = np.array([1.0, -1.0, 1.0, -1.0, 0.0])
-    logs = {far: wave * 0.1, near: 0.1 + wave * 0.1, sure: 1.0 + wave * 0.01}
-    assert most_decisive(logs, 0.95) == [near, far]
-
-
-def test_first_comes_first_and_what_is_left_goes_into_all() -> None:
-    a, b, c = (Cell("streams", "veth", name, 64, 1) for name in "abc")
-    items = [{a: 1, b: 1}, {c: 1, b: 1}]
-    five = dict.fromkeys((a, b, c), 1)
-    assert within(items, 15, lambda _: 5) == (five, 0)
-    assert within(items, 14, lambda _: 5) == ({a: 1, b: 1}, 1)
-    assert within(items, 30, lambda _: 5) == (dict.fromkeys(five, 2), 0)
-    assert within(items, 9, lambda _: 5) == ({}, 2)
-    assert within([], 9, lambda _: 5) == ({}, 0)
 
 
 def test_further_jobs_go_on_behind_those_of_what_is_compared() -> None:

@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 from analysed import facts_of, text_of
 from synthetic import Run
@@ -81,10 +80,3 @@ def test_cells_that_contradict_each_other_have_no_growth() -> None:
     assert found["weight"] == "cells_disagree"
     assert (found["n_above"], found["n_below"], found["n_cells"]) == (3, 3, 6)
     assert found["value"] is None
-
-
-def test_explanation_of_a_gain_multiplies_to_it() -> None:
-    for row in question_of(Run(repetitions=5))["explained"]:
-        (way,) = row["ways"]
-        effects = [factor["effect"]["value"] for factor in way["explained"]["factors"]]
-        assert np.prod(effects) == pytest.approx(way["explained"]["throughput"]["value"])

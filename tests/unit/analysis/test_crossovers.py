@@ -4,7 +4,7 @@ import math
 
 import pytest
 from analysed import facts_of, text_of
-from synthetic import Run, Udp
+from synthetic import Run
 
 from copycost.analysis.json_values import Facts
 
@@ -61,22 +61,6 @@ def test_place_over_all_thread_counts_is_the_span_of_their_brackets() -> None:
     ]
     assert found["bracket"] == {"below_bytes": 1024, "above_bytes": 16384}
     assert found["common"]["open"] == [4096]
-
-
-def test_no_point_between_two_measured_sizes_is_told() -> None:
-    facts = facts_of(Run(msg_bytes=SIZES, n_threads=(1,), repetitions=5, udp=Udp()))
-    text = text_of(facts, "decisions", "analysis")
-    assert "from a size between" in text
-    assert "nterpolated" not in text
-
-
-def test_extremes_have_intervals_that_allow_for_the_choice() -> None:
-    found = pair_of(cells_differ_in_spread(1, 5))
-    assert found["best"]["low"] < found["best"]["ratio"] < found["best"]["high"]
-    assert found["n_compared"] == 15
-    width = math.log(found["best"]["high"] / found["best"]["low"])
-    # Of 15 cells and five rounds, the quantile of t is 2.3 times that of one cell.
-    assert width > 2.0 * 2.78 * 0.03 / math.sqrt(5) * 0.5
 
 
 def test_a_stretch_with_a_gap_is_not_told_by_its_end() -> None:

@@ -100,14 +100,6 @@ def test_one_round_shows_what_was_seen() -> None:
     assert not row["fastest"]["settled"]
 
 
-def test_one_way_alone_is_not_compared_and_nothing_measured_has_no_answers() -> None:
-    row = decisions(Run(**QUIET, implementations=("two_copy",)))["rows"][0]
-    assert (row["fastest"]["told"], row["fastest"]["ratio"]) == ("alone", None)
-    found = decisions(Run(**QUIET, failed=lambda *cell: True))
-    assert found["baseline"] is None
-    assert {(row["fastest"], row["price"]) for row in found["rows"]} == {(None, None)}
-
-
 def test_without_cpu_time_nothing_is_the_cheapest() -> None:
     columns = ("sender_cpu_ns_per_byte", "receiver_cpu_ns_per_byte", "both_cpu_ns_per_byte")
     row = decisions(Run(**QUIET, changes=dict.fromkeys(columns, math.nan)))["rows"][0]

@@ -29,13 +29,6 @@ def busier(factor: float) -> pd.DataFrame:
     return cells
 
 
-def test_factors_multiply_to_the_ratio_in_every_part() -> None:
-    found = explain_pair(view_of(Run(**GRID)), "zero_copy", "two_copy", CELLS)
-    assert found is not None
-    effects = [factor["effect"]["value"] for factor in found["factors"]]
-    assert np.prod(effects) == pytest.approx(found["throughput"]["value"], rel=1e-12)
-
-
 @pytest.mark.parametrize(
     ("factor", "relation", "names"),
     [

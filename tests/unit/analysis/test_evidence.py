@@ -31,12 +31,6 @@ def test_an_open_interval_leaves_the_explanation_open() -> None:
     assert {one["weight"] for one in weigh({}).values()} == {"not_measured"}
 
 
-def test_threads_above_cpus_needs_pinned_threads() -> None:
-    for run, weight in ((Run(**SMALL), "shown"), (Run(**SMALL, cpus=16), "contradicted")):
-        evidence = facts_of(run)["conditions"]["veth"]["evidence"]
-        assert evidence["threads_above_cpus"]["weight"] == weight
-
-
 def test_counter_that_reads_0_everywhere_is_not_counted() -> None:
     facts = facts_of(Run(**SMALL, counters=True, zero_events=("llc_load_misses",)))
     assert facts["counters"]["llc_load_misses"]["status"] == "zero"

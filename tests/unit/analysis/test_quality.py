@@ -2,15 +2,13 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 import pytest
 from analysed import facts_of
 from synthetic import Run, make_cells
 
-from copycost.analysis.condition_view import complete_block
 from copycost.analysis.json_values import Facts
-from copycost.analysis.quality_table import GATES, quality_table
+from copycost.analysis.quality_table import quality_table
 from copycost.analysis.tables import summarise
 from copycost.stats.settings import StatisticsSettings
 
@@ -119,27 +117,6 @@ def test_table_has_a_row_per_cell_with_values_and_flags() -> None:
     assert lost["flag_few_repetitions"].all()
     assert lost["spread"].isna().all()
     assert not lost["flag_spread"].any()
-
-
-def test_what_was_not_measured_is_no_flag() -> None:
-    gone = {"first_half_share": np.nan, "tcp_retransmits": np.nan}
-    table = quality_table(make_cells(Run(**SMALL, changes=gone)))
-    assert table[["halves", "retransmits_per_gigabyte"]].isna().all(axis=None)
-    assert not table[["flag_halves", "flag_retransmits"]].any(axis=None)
-    assert [f"flag_{gate.id}" for gate in GATES] == [c for c in table if c.startswith("flag_")]
-
-
-@pytest.mark.parametrize(
-    ("missing", "rows", "columns"),
-    [((slice(3), 1), [0, 1, 2, 3], [0, 2]), ((2, slice(2)), [0, 1, 3], [0, 1, 2])],
-    ids=["a round", "a cell"],
-)
-def test_what_is_missing_is_left_out_rather_than_more(
-    missing: tuple[int | slice, ...], rows: list[int], columns: list[int]
-) -> None:
-    values = np.arange(12.0).reshape(4, 3)
-    values[missing] = np.nan
-    assert [found.tolist() for found in complete_block(values)] == [rows, columns]
 
 
 def _two_modes(repetitions: int) -> tuple[Run, pd.DataFrame]:

@@ -8,7 +8,7 @@ from synthetic import Run, Udp
 from synthetic.memory import make_memory
 
 from copycost.analysis.json_values import Facts
-from copycost.analysis.ranking import floor_of, level_of, memory_facts, ranking_facts
+from copycost.analysis.ranking import floor_of, memory_facts, ranking_facts
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.streams.facts import compute_facts, views_of
 
@@ -92,13 +92,6 @@ def test_levels_of_the_floor_lie_clearly_inside_their_cache() -> None:
     beyond = floor_of(facts, 1e12)
     assert beyond is not None
     assert beyond["bytes"] == 1 << 28
-
-
-def test_unknown_caches_name_no_level() -> None:
-    facts = memory_facts(make_memory(), dict.fromkeys(CACHES), SETTINGS)
-    assert facts is not None
-    assert set(facts["levels"].values()) == {None}
-    assert level_of(facts["caches"], 1e6) is None
 
 
 def test_floor_that_was_not_measured_has_its_reason_and_no_points() -> None:

@@ -12,7 +12,6 @@ from copycost.errors import ConfigError
     [
         ("lab=alice@one", "lab", "alice@one"),
         ("alice@one", "one", "alice@one"),
-        ("Node-3.Example", "node-3-example", "Node-3.Example"),
         ("ssh://alice@one:22", "one-22", "ssh://alice@one:22"),
         ("alice@[fe80::1]", "fe80-1", "alice@[fe80::1]"),
         (f"{'a' * 39}.b", "a" * 39, f"{'a' * 39}.b"),
@@ -27,9 +26,7 @@ def test_a_host_is_named_by_the_user_or_by_where_it_is(word: str, name: str, tar
     ("words", "said"),
     [
         (["a_b=one"], "'a_b' names no host"),
-        (["=one"], "'' names no host"),
         (["lab="], "is no host"),
-        (["a b"], "is no host"),
         (["a;b"], "is no host"),
         (["-oProxyCommand=x", "one"], "names no host"),
         (["alice@::"], "no name can be made of 'alice@::'"),

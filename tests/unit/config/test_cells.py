@@ -79,12 +79,6 @@ def test_what_is_no_record_is_refused(path: str) -> None:
         Cell.from_path(path)
 
 
-def test_a_cell_knows_its_strategy_batch_and_condition() -> None:
-    cell = Cell("streams", "sink", "sendmmsg_x16", 1024, 1, "cold", "recv", "apart", 1)
-    assert (cell.strategy, cell.batch, cell.condition) == ("sendmmsg", 16, "sink_cold")
-    assert (CELL.strategy, CELL.batch, CELL.condition) == ("one_copy", 1, "veth")
-
-
 def test_the_grid_has_every_combination_once_in_order() -> None:
     grid = streams(working_sets=["hot", "cold"], receivers=["recv", "mmap"])
     assert len(grid.cells) == 2 * 2 * 2 * 2 * 2
@@ -148,17 +142,6 @@ def test_cells_that_cannot_exist_are_left_out() -> None:
     assert len(grid.cells) == 3 * (2 + 1)
 
 
-def test_every_placement_is_a_condition_of_its_own() -> None:
-    trips = {"implementations": ["two_copy"], "n_threads": [1], "placements": ["same", "free"]}
-    grid = Grid.of(config({"placements": ["apart", "free"]}, round_trips=trips, repetitions=1))
-    assert [condition.slug for condition in grid.conditions] == ["veth", "veth_free"]
-    assert len(grid.paths("streams")) == 2 * 2 * 2 * 2
-    assert [cell.condition for cell in grid.cells if cell.study == "round_trips"] == [
-        "veth_free",
-        "veth_same",
-    ]
-
-
 CHOSEN = {
     "streams": {
         "implementations": ["two_copy", "zero_copy"],
@@ -186,12 +169,6 @@ def test_cells_of_the_grids_are_measured_in_several_placements() -> None:
     }
     assert {cell.rep for cell in added} == {1}
     assert grid.conditions == plain.conditions
-
-
-def test_what_the_grids_lack_is_measured_nowhere_else() -> None:
-    asked_for = {"msg_bytes": [1024]}
-    plain = Grid.of(config(asked_for))
-    assert Grid.of(config(asked_for, placement=CHOSEN)) == plain
 
 
 def test_where_nobody_receives_both_ends_are_not_on_one_cpu() -> None:
@@ -251,12 +228,6 @@ def test_rounds_are_shuffled_each_in_its_own_way() -> None:
     assert sorted(first) == sorted(second)
     assert first != sorted(first)
     assert first != second
-
-
-def test_the_order_comes_from_the_seed() -> None:
-    grid = streams()
-    assert in_order(grid) == in_order(grid)
-    assert in_order(grid) != in_order(grid, seed=2)
 
 
 def test_adding_cells_leaves_the_order_of_the_others() -> None:

@@ -26,7 +26,7 @@ from tests.mutations import mutated_texts
 ROOT = Path(__file__).parents[3]
 TREE = usual_tree()
 AROUND = Surroundings(strategies(ROOT), range(2), memory_bytes=8 << 30)
-N_TEXTS = 250
+N_TEXTS = 120
 
 ODD_TEXTS = (
     " ", "7", "0.9", "true", "[hot]", "[1, 2]",
@@ -84,11 +84,6 @@ def test_what_no_configuration_needs_is_refused_in_a_sentence(
         read_sections(path)
 
 
-def test_a_folder_is_no_configuration(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="cannot be read"):
-        read_sections(tmp_path)
-
-
 def test_a_grid_that_nobody_can_measure_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "c.yaml"
     path.write_text(yaml.safe_dump(TREE))
@@ -138,8 +133,9 @@ def paths_below(node: object, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]
 @pytest.mark.slow
 @pytest.mark.parametrize("section", TREE)
 def test_a_value_of_any_kind_is_taken_or_named_in_a_sentence(section: str) -> None:
-    for *holders, key in paths_below(TREE[section], (section,)):
-        for value, among in itertools.product(ODD_VALUES, (False, True)):
+    """Each key has every fourth value, and each value every fourth key."""
+    for number, (*holders, key) in enumerate(paths_below(TREE[section], (section,))):
+        for value, among in itertools.product(ODD_VALUES[number % 4 :: 4], (False, True)):
             tree = copy.deepcopy(TREE)
             node = reduce(operator.getitem, holders, tree)
             if among and not isinstance(node[key], list):

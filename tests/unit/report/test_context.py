@@ -18,10 +18,9 @@ from copycost.config.text import read_sections
 from copycost.report import answer_values, study_values
 from copycost.report.assets import gather_assets, shown_figures, worth_showing
 from copycost.report.context import CHAPTERS, _beyond_defaults, build_context, origin_of
-from copycost.report.files import report_files
 from copycost.report.host_table import counter_rows, host_rows, uncounted_events
-from copycost.report.tables import commit_only, run_rows
-from copycost.report.write import make_environment, write_report
+from copycost.report.tables import run_rows
+from copycost.report.write import write_report
 from copycost.wording.filters import FILTERS
 
 SMALL = Run(msg_bytes=(256, 65536), n_threads=(1, 2))
@@ -38,14 +37,6 @@ def facts_of(folder: Path) -> dict:
     return json.loads((folder / "facts.json").read_text())
 
 
-def test_host_table_says_why_a_value_is_missing() -> None:
-    rows = {name: text.replace("\u00a0", " ") for name, text in host_rows(make_host(SMALL))}
-    assert rows["Frequency governor"] == "not found: no cpufreq driver"
-    assert rows["Turbo"] == "not found: no reason recorded"
-    assert rows["Caches"] == "L1d 32 KiB, L2 1 MiB, last level 32 MiB"
-    assert rows["`net.ipv4.tcp_wmem`: least, default, most"] == "4 KiB, 16 KiB, 4 MiB"
-
-
 def test_host_table_of_a_host_without_perf_and_with_unlimited_memlock() -> None:
     host = make_host(SMALL)
     host["perf"] |= {"status": "missing", "reason": "no perf | on the PATH"}
@@ -57,33 +48,6 @@ def test_host_table_of_a_host_without_perf_and_with_unlimited_memlock() -> None:
     assert rows["CPU time of interrupts"] == "not found"
 
 
-def test_counter_table_gives_reasons() -> None:
-    base = {"perf_name": "LLC-loads", "reason": None}
-    counters = {
-        "llc_loads": base | {"status": "counted"},
-        "task_clock_ns": base | {"status": "zero", "perf_name": None},
-        "cycles": base | {"status": "not_counted", "reason": "no <PMU>"},
-    }
-    assert counter_rows(counters) == [
-        ["LLC loads", "`LLC-loads`", "counted"],
-        ["Task clock", "", "reads 0 everywhere, which is no measurement"],
-        ["Cycles", "`LLC-loads`", r"not counted: no \<PMU\>"],
-    ]
-
-
-def test_events_that_fared_alike_share_a_row() -> None:
-    base = {"reason": "no PMU", "status": "not_counted"}
-    counters = {
-        "cycles": base | {"perf_name": "cycles"},
-        "context_switches": {"perf_name": "cs", "reason": None, "status": "counted"},
-        "l1d_loads": base | {"perf_name": "L1-dcache-loads"},
-    }
-    assert counter_rows(counters) == [
-        ["Cycles, L1d loads", "`cycles`, `L1-dcache-loads`", "not counted: no PMU"],
-        ["Context switches", "`cs`", "counted"],
-    ]
-
-
 def test_a_window_without_page_faults_is_counted_and_one_without_cycles_is_not() -> None:
     zero = {"status": "zero", "perf_name": "x", "host_status": "supported", "reason": None}
     counters = {"page_faults": zero, "cycles": zero | {"perf_name": "cycles"}}
@@ -92,11 +56,6 @@ def test_a_window_without_page_faults_is_counted_and_one_without_cycles_is_not()
         "reads 0 everywhere, which is no measurement",
     ]
     assert uncounted_events(counters) == ["cycles"]
-
-
-@pytest.mark.parametrize("commit", ["abc123", "abc123-dirty", "abc123+changes", "abc123 (dirty)"])
-def test_commit_is_found_whatever_mark_follows_it(commit: str) -> None:
-    assert commit_only(commit) == "abc123"
 
 
 @pytest.mark.parametrize(
@@ -112,17 +71,6 @@ def test_origin_names_commit_and_host(results: Path, commits: list[str], expecte
     facts = facts_of(results)
     facts["run"]["commits"] = commits
     assert origin_of(facts) == f"{expected}; Model CPU, Linux 6.18.0"
-
-
-def test_run_table_names_what_the_run_was_made_of(results: Path) -> None:
-    rows = run_rows(facts_of(results))
-    names = [name for name, _ in rows]
-    assert {"Measured", "Commit", "Programs (source)", "Software"} <= set(names)
-    assert "sender `two_copy` `" in dict(rows)["Programs (source)"]
-    assert (
-        dict(rows)["Repetitions"].replace("\u00a0", " ")
-        == "36 of 12 cells: 36 measured, 0 failed, 0 skipped"
-    )
 
 
 def test_run_table_of_a_run_without_measurements_or_history(results: Path) -> None:
@@ -159,13 +107,6 @@ def test_figure_that_says_what_another_or_a_sentence_says_is_not_shown(results: 
     assert worth_showing(shown, conditions)["veth"] == one_thread
 
 
-def test_many_implementations_are_ranked_in_a_figure(results: Path) -> None:
-    conditions = facts_of(results)["conditions"]
-    conditions["veth"]["grid"] |= {"n_threads": [1], "implementations": [f"w{n}" for n in range(9)]}
-    shown = worth_showing({"veth": EVERY}, conditions)
-    assert shown["veth"] == ["speed_and_cost", "ranking"]
-
-
 def test_assets_are_gathered_anew(tmp_path: Path) -> None:
     svg = tmp_path / "figures" / "veth" / "one.svg"
     svg.parent.mkdir(parents=True)
@@ -200,22 +141,9 @@ def test_a_chapter_that_cannot_be_written_is_a_box_among_the_others(
     assert set(re.findall(r"@(sec-[\w-]+)", text)) <= set(re.findall(r"\{#(sec-[\w-]+)", text))
 
 
-def test_templates_know_ids_and_comments_apart() -> None:
-    environment = make_environment(REPORT)
-    text = environment.from_string("{# gone #}# A {#sec-a}\n").render()
-    assert text == "# A {#sec-a}\n"
-
-
 def test_no_filter_hides_another() -> None:
     names = [*FILTERS, *answer_values.VALUES, *study_values.VALUES]
     assert len(names) == len(set(names))
-
-
-def test_files_of_the_report_are_named_relative_to_the_checkout() -> None:
-    found = report_files(REPORT.parent, "**/*.j2")
-    assert "report/report.qmd.j2" in found
-    assert found == sorted(found)
-    assert report_files(REPORT.parent, "nothing/*") == []
 
 
 def test_further_studies_have_a_chapter_where_their_facts_are(

@@ -13,7 +13,7 @@ from synthetic import Run, Udp
 from copycost.__main__ import main
 from copycost.analysis.json_values import Facts
 from copycost.errors import DataError
-from copycost.report.decisions_command import answer_lines, read_facts, sizes_around
+from copycost.report.decisions_command import answer_lines, read_facts
 
 KIB = 1024
 RUN = Run(
@@ -38,10 +38,6 @@ def facts(path: Path) -> Facts:
 def sizes_told(lines: list[str]) -> list[str]:
     """Return the sizes of the rows."""
     return [line.partition("  ")[0] for line in lines if " fastest " in line]
-
-
-def test_without_a_size_all_rows_are_told(facts: Facts) -> None:
-    assert sizes_told(list(answer_lines(facts))) == ["4 KiB", "64 KiB", "16 KiB"]
 
 
 def test_a_size_that_was_measured_has_its_own_row(facts: Facts) -> None:
@@ -71,13 +67,6 @@ def test_a_thread_count_has_its_own_rows(facts: Facts) -> None:
 def test_thread_counts_that_were_not_measured_are_said(facts: Facts) -> None:
     with pytest.raises(DataError, match=r"--threads 3: nothing .* but with 1 and 2 threads"):
         list(answer_lines(facts, None, 3))
-
-
-@pytest.mark.parametrize(
-    ("size", "near"), [(4, [4]), (5, [4, 8]), (9, [8, 16]), (3, [4]), (17, [16])]
-)
-def test_sizes_around(size: int, near: list[int]) -> None:
-    assert sizes_around(size, [4, 8, 16]) == near
 
 
 def test_command_prints_the_rows(path: Path, capsys: pytest.CaptureFixture[str]) -> None:

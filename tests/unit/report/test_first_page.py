@@ -5,7 +5,6 @@ do 10 Gbit/s take. The terminal says the same.
 """
 
 import json
-import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -213,9 +212,3 @@ def test_a_way_that_was_copied_bears_a_mark_and_is_explained_once(tmp_path: Path
     assert [cells[0] for cells in fastest_by_size(page, "veth").values()] == [r"`zero_copy`\*"] * 3
     by_size = page.partition("{#sec-decisions}")[2].partition("{#sec-")[0]
     assert by_size.count("100 % copied") == 1
-
-
-def test_without_any_spread_intervals_are_points(tmp_path: Path) -> None:
-    write_results(Run(**GRID, log_ratio=LOSES, noise=0.0), tmp_path)
-    row = fastest_by_size(report(tmp_path), "veth")["64 KiB"]
-    assert row[1] == f"{math.exp(0.3):.2f} ({math.exp(0.3):.2f} to {math.exp(0.3):.2f})"

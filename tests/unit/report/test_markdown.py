@@ -39,10 +39,6 @@ def test_escaped_text_is_read_back_as_it_was(texts: list[str]) -> None:
     assert paragraphs.split("\n\n") == [" ".join(f"start {text} end".split()) for text in texts]
 
 
-def test_line_ends_become_spaces() -> None:
-    assert escape("a\nb\r\n  c") == "a b c"
-
-
 @pytest.mark.parametrize(
     ("name", "expected"),
     [("veth_no_offload", "veth-no-offload"), ("Two Copy!", "two-copy"), ("a--b", "a-b")],
@@ -81,18 +77,6 @@ def test_no_column_is_narrower_than_its_longest_word() -> None:
     assert what * 100 >= len("skipped")
     assert number * 100 >= len("Number")
     assert text > what + number
-
-
-def test_columns_of_numbers_keep_their_width_beside_text() -> None:
-    _, interval, _ = shares(
-        [Column("Name"), Column("interval"), Column("Text")],
-        [["x", "1.23 to 4.56", "words " * 40]],
-    )
-    assert interval * 100 >= 8
-
-
-def test_empty_table_is_still_a_table() -> None:
-    assert table([Column("a"), Column("b")], [])
 
 
 def test_a_figure_has_its_file_id_caption_and_text_on_one_line() -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from copycost.report.tables import along_sizes, published_rows, spans_of_ratios
+from copycost.report.tables import along_sizes, published_rows
 
 KIB = 1024
 SIZES = (KIB, 4 * KIB, 16 * KIB)
@@ -52,12 +52,3 @@ def test_thread_counts_that_fared_alike_share_a_row() -> None:
         ["One", pair, "1 and 2", "slower at every size", "faster at every size"],
         ["One", pair, "4", "faster at every size", "faster at every size"],
     ]
-
-
-def test_ratios_of_one_cell_have_no_span() -> None:
-    ratios = [
-        {"implementation": "one_copy", "n_cells": 5, "low": 0.9, "median": 1.0, "high": 1.2},
-        {"implementation": "two_copy", "n_cells": 1, "low": 1.1, "median": 1.1, "high": 1.1},
-    ]
-    said = "0.90 to 1.20 with `one_copy` (5 cells) and 1.10 with `two_copy` (1 cell)"
-    assert spans_of_ratios(ratios) == said

@@ -110,7 +110,6 @@ DEAD_REFERENCE = "echo '[WARNING] Unable to resolve crossref @tbl-x' >&2"
     [
         ("echo first >&2; echo 'ERROR: no Deno' >&2; exit 1", "it says: ERROR: no Deno"),
         (f"echo first >&2; {RED_ERROR}; echo last >&2; exit 1", "it says: ERROR: no Deno"),
-        ("echo first >&2; echo last >&2; exit 1", "it says: last"),
         ("printf '\\377\\n' >&2; exit 1", "it says: \N{REPLACEMENT CHARACTER}"),
         ("exit 0", "it says: nothing"),
         (f"echo html > report.html; {DEAD_REFERENCE}; echo last >&2", "resolve crossref @tbl-x"),

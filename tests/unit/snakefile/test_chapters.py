@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 
 from copycost.build.toolchain import strategies
@@ -46,22 +44,6 @@ def test_what_is_left_to_us_is_decided_with_a_reason(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(chapters, "require_wanted", refuse)
     assert chapters.why_not_simulated(config_with(simulated="auto")) == "auto it is (change that)"
-
-
-def test_what_was_measured_earlier_is_no_chapter(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    facts = Path("results/datagrams/facts.json")
-    facts.parent.mkdir(parents=True)
-    facts.write_text("{}")
-    assert "datagrams" not in names(config_with(datagrams=False))
-
-
-def test_a_chapter_states_its_facts_and_figures() -> None:
-    (chapter,) = chapters.enabled_chapters(config_with(**NONE | {"cpu_budget": True}))
-    assert chapter.facts == "results/cpu_budget/facts.json"
-    assert "results/figures/cpu_budget/bitrate" in chapter.figures
 
 
 def test_a_study_of_drivers_is_profiled_too_where_both_are_enabled() -> None:

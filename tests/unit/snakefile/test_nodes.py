@@ -46,14 +46,6 @@ def test_else_as_many_as_wanted_that_fit_and_can_be_used() -> None:
     assert nodes.chosen_nodes(replace(ANY, count=3)) == ["n1", "n10", "n2"]
 
 
-def test_a_constraint_alone_takes_all_that_fit() -> None:
-    assert nodes.chosen_nodes(replace(ANY, count=0, constraint="amd")) == ["n1", "n2"]
-
-
-def test_nodes_are_those_of_the_partition_that_jobs_go_to() -> None:
-    assert nodes.chosen_nodes(replace(ANY, partition="long")) == ["n2", "n6"]
-
-
 @pytest.mark.parametrize(
     ("slurm", "said"),
     [

@@ -105,37 +105,3 @@ def test_what_passes_choose_takes_the_place_of_what_was_expected(counter: Counte
     now = counter.read()
     assert now is not None
     assert now.ahead_s == 0.0
-
-
-def test_a_repetition_that_nobody_expected_is_counted_too(counter: Counter) -> None:
-    progress.begin(counter.path, a_run({}))
-    assert tell().startswith("[1/1] a repetition, 0 left")
-
-
-def test_a_profile_takes_longer_in_turns_and_of_iperf3() -> None:
-    ours, iperf3 = (progress.pace_of_profile(name, None) for name in ("two_copy", "iperf3"))
-    assert ours.expected_s(1.2) == pytest.approx(2.9)
-    assert progress.pace_of_profile("two_copy", "two_copy").expected_s(1.2) == pytest.approx(5.5)
-    assert iperf3.expected_s(1.2) == pytest.approx(7.6)
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0.1, "1 s"), (40, "40 s"), (89, "89 s"), (378, "6 min"), (9600, "2 h 40 min")],
-)
-def test_durations_are_said_as_people_do(seconds: float, text: str) -> None:
-    assert progress.format_duration(seconds) == text
-
-
-@pytest.mark.parametrize(
-    ("least_s", "most_s", "text"),
-    [
-        (660, 780, "11 to 13 min"),
-        (40, 40.2, "40 s"),
-        (40, 52, "40 to 52 s"),
-        (80, 120, "80 s to 2 min"),
-        (9600, 9900, "2 h 40 min to 2 h 45 min"),
-    ],
-)
-def test_ranges_name_a_unit_once(least_s: float, most_s: float, text: str) -> None:
-    assert progress.format_range(least_s, most_s) == text

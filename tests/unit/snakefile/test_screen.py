@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from copycost.snakefile import progress, screen, terminal
-from copycost.snakefile.jobs import MEASURING_RULES, OTHERS, kind_of
+from copycost.snakefile.jobs import MEASURING_RULES, OTHERS
 from copycost.snakefile.progress import Counter, Kind, Progress
 
 SAID = "veth one_copy 64 KiB x 1 thread, both ends on one CPU, repetition 2: 75 Gbit/s"
@@ -28,11 +28,6 @@ def test_a_line_has_a_bar_the_count_the_time_left_and_the_last_result() -> None:
     assert line.startswith("[######......] 12/943 ")
     assert re.search(r"\d+ (s|min) left  veth one_copy 64 KiB x 1 thread, both ends", line)
     assert "repetition" not in line
-
-
-def test_a_line_says_what_is_done_where_that_is_no_repetition() -> None:
-    assert screen.describe(half_way(), "drawing the figures", 200.0).endswith("drawing the figures")
-    assert screen.describe(None, screen.PLANNING, 1.0) == f"copycost: {screen.PLANNING}"
 
 
 @pytest.mark.parametrize("columns", [10, 40, 80, 200])
@@ -79,20 +74,3 @@ def test_every_rule_with_a_script_is_known() -> None:
         if re.search(r"^    script:", body, re.MULTILINE)
     }
     assert rules == set(OTHERS) | set(MEASURING_RULES)
-
-
-@pytest.mark.parametrize(
-    ("rule", "wildcards", "kind"),
-    [
-        ("run_cell", {"study": "streams", "working_set": "hot"}, "streams"),
-        ("run_cell", {"study": "streams", "working_set": "cold"}, "streams, cold"),
-        ("run_cell", {"study": "round_trips"}, "round_trips"),
-        ("profile_cell", {"implementation": "one_copy", "working_set": "hot"}, "profile_cell"),
-        ("profile_cell", {"implementation": "iperf3"}, "profile_cell of iperf3"),
-        ("run_budget", {}, "run_budget"),
-    ],
-)
-def test_repetitions_of_a_kind_take_equally_long(
-    rule: str, wildcards: dict[str, str], kind: str
-) -> None:
-    assert kind_of(rule, wildcards) == kind

@@ -46,11 +46,6 @@ def test_kernel_and_memory_of_a_node_are_told(slurm: FakeSlurm) -> None:
     assert system_of("n1") == System(kernel, 64000)
 
 
-def test_what_slurm_keeps_for_itself_is_not_asked_for(slurm: FakeSlurm) -> None:
-    slurm.scontrol = N1.format(memory=64000, limit="MemSpecLimit=1024 ")
-    assert system_of("n1").memory_mb == 62976
-
-
 @pytest.mark.parametrize("answer", [N1.format(memory=1, limit=""), "NodeName=n1 State=DOWN\n", ""])
 def test_where_the_memory_is_not_told_as_much_is_asked_for_as_usual(
     slurm: FakeSlurm, answer: str

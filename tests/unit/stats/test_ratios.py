@@ -29,12 +29,6 @@ def test_direction_is_told_by_the_interval(ratios: list[float], direction: Direc
     assert math.isnan(found.low) == (len(ratios) == 1)
 
 
-def test_missing_rounds_are_left_out() -> None:
-    logs = np.log([1.5, 1.52, 1.48])
-    with_gap = paired_ratio(np.insert(logs, 1, np.nan), 0.95)
-    assert with_gap == paired_ratio(logs, 0.95)
-
-
 def test_known_t_interval() -> None:
     # t(0.975, 2) = 4.30265; mean 0.1, standard error 0.1 / sqrt(3)
     found = paired_ratio(np.array([0.0, 0.1, 0.2]), 0.95)

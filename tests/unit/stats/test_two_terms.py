@@ -68,9 +68,3 @@ def test_a_misfit_counts_beyond_what_the_repetitions_leave_open(spread: float, s
     assert found is not None
     assert (found.misfit > 0.25) is seen
     assert seen or found.misfit == 0.0
-
-
-def test_a_term_that_is_not_positive_has_no_even_size() -> None:
-    found = fit_two_terms({s: np.array([2000.0 - 0.01 * s]) for s in SIZES}, 0.95)
-    assert found is not None
-    assert np.isnan(found.even_bytes)

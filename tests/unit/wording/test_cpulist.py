@@ -10,10 +10,6 @@ def test_parsing_undoes_formatting(cpus: set[int]) -> None:
     assert parse_cpu_list(format_cpu_list(cpus)) == sorted(cpus)
 
 
-def test_neighbours_are_joined_to_ranges() -> None:
-    assert format_cpu_list([5, 0, 2, 1]) == "0-2,5"
-
-
 def test_lines_of_the_kernel_are_read() -> None:
     assert parse_cpu_list("0-2,8\n") == [0, 1, 2, 8]
     assert parse_cpu_list("\n") == []
