@@ -1,53 +1,29 @@
 """Records of repetitions that were skipped, written to where they belong."""
 
 from pathlib import Path
-from typing import Any
+from typing import cast
+
+from sample_records import sample_record
 
 from copycost.config.cells import Cell
-from copycost.records.record import SCHEMA_VERSION, Record, write_record
-
-_SETTINGS: Any = {
-    "warmup_s": 0.1,
-    "duration_s": 0.5,
-    "congestion_control": "cubic",
-    "tcp_nodelay": "kernel",
-    "send_buffer_bytes": None,
-    "receive_buffer_bytes": None,
-    "sender_cpus": [0],
-    "receiver_cpus": [1],
-    "mode": "stream",
-    "fresh": False,
-    "ring_bytes": None,
-    "interval_ns": 0,
-}
+from copycost.records.record import Record, write_record
 
 
 def skipped_record(cell: Cell, host_digest: str = "a" * 64) -> Record:
     """Return a record of a cell; one repetition begins a second after the other."""
-    start_ns = 10**9 * cell.rep
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "study": cell.study,
-        "cell": cell.key,
-        "status": "skipped",
-        "reason": "iperf3 was not found",
-        "remedy": "install the package iperf3",
-        "settings": _SETTINGS,
-        "host_digest": host_digest,
-        "commit": None,
-        "boot_id": "11111111-2222-3333-4444-555555555555",
-        "started_at": "2026-01-05T10:00:00+00:00",
-        "start_ns": start_ns,
-        "end_ns": start_ns + 10**6,
-        "lock_wait_s": 0.0,
-        "wall_s": 1e-3,
-        "testbed": None,
-        "driver": None,
-        "window": None,
-        "observed": {},
-        "undisturbed": None,
-        "warnings": [],
-    }
+    record = sample_record(
+        status="skipped",
+        study=cell.study,
+        cell=cell.key,
+        reason="iperf3 was not found",
+        remedy="install the package iperf3",
+        host_digest=host_digest,
+        commit=None,
+        start_ns=10**9 * cell.rep,
+        end_ns=10**9 * cell.rep + 10**6,
+        wall_s=1e-3,
+    )
+    return cast("Record", record)
 
 
 def save(folder: Path, cell: Cell, record: Record | None = None) -> Path:

@@ -67,10 +67,8 @@ def test_a_good_pdf_passes(tmp_path: Path) -> None:
     [
         ("A glyph that no font has: \U00013000.", "characters that the fonts lack"),
         (typst('#box(width: 1pt)[#"far"] #h(9cm) #("W" * 60)'), "margin|overlap"),
-        (typst('#box(width: 3pt)[#"Reason"]#box(width: 9pt)[#"Number"]'), "overlap"),
         (typst("#place(left, dx: -2cm, rect(width: 5pt))"), "left margin"),
         ("See Figure 7.", "Figure 7 is referred to"),
-        ("See Section 9.9 there.", "Section 9.9 is referred to"),
         (r"\@fig-nothing", "unresolved"),
     ],
 )
@@ -93,9 +91,7 @@ def test_a_good_page_passes(tmp_path: Path, browser: Browser) -> None:
         ("</main>", '<div style="width: 900px">wide</div></main>', "900|px wide"),
         ("</main>", '<link rel="stylesheet" href="other.css"></main>', "requests leave|other.css"),
         ("</main>", "<script>console.error('broken')</script></main>", "broken"),
-        ("</main>", "<script>throw new Error('thrown')</script></main>", "thrown"),
         ("</main>", '<img id="x" alt="x" src="data:image/png;base64,AA"></main>', "natural"),
-        ("</main>", "<p>See ?@fig-x</p></main>", "unresolved"),
         ("</main>", '<p id="fig-one">again</p></main>', "ids used twice"),
     ],
 )

@@ -51,13 +51,6 @@ def test_ways_are_compared_by_what_each_came_to_beside_its_reference() -> None:
         )
 
 
-def test_the_bootstrap_of_few_values_looks_at_all_resamples() -> None:
-    # of three values a, b, c the median is the smallest or the largest in 7 of 27 resamples each
-    found = estimates.median(np.array([1.0, math.e, math.e**2]), 0.95)
-    error = math.sqrt(14 / 27)
-    assert math.log(found.high / found.value) == pytest.approx(4.302653 * error, rel=1e-6)
-
-
 @pytest.mark.parametrize("values", [[1.0, 2.0, 3.5, 9.0, 9.5], [1.0, 2.0, 4.0, 9.0]])
 def test_the_chances_of_resampled_medians_are_those_of_all_resamples(values: list[float]) -> None:
     every = np.log(list(itertools.product(values, repeat=len(values))))

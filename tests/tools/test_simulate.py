@@ -1,16 +1,13 @@
 """Places and verdicts keep what they promise, on simulated runs of known truth."""
 
-import csv
-
 import pytest
 
 from copycost.stats.settings import StatisticsSettings
-from tools.simulate import main
 from tools.simulation.crossovers import ROUNDS, simulate
 from tools.simulation.groups import OPPOSITE, comparisons, dependence, extremes
 from tools.simulation.noise import DRIFT, NOISES
 from tools.simulation.pairs import pairs
-from tools.simulation.truths import CURVES, STREAM_SIZES, truth, truths, with_added_sizes
+from tools.simulation.truths import STREAM_SIZES, truth, truths, with_added_sizes
 
 SETTINGS = StatisticsSettings()
 BENT = ("lines", "bends at L1 and L2", "steps at pages", "steps at segments")
@@ -62,13 +59,3 @@ def test_intervals_of_extremes_hold_the_truth_if_they_allow_for_the_choice() -> 
     plain = found["all cells alike: interval of one cell", "normal", 5]
     assert allowing.n_yes / allowing.n_runs >= 0.95
     assert plain.n_yes < allowing.n_yes
-
-
-def test_the_command_prints_a_row_of_each_kind(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["crossovers", "--runs", "2", "--seed", "7"]) == 0
-    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
-    assert {row["noise"] for row in rows} == set(NOISES)
-    assert {row["truth"] for row in rows} == set(CURVES)
-    assert main(["shares", "--runs", "2"]) == 0
-    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
-    assert {row["noise"] for row in rows} == set(NOISES)

@@ -1,6 +1,6 @@
 import pytest
 
-from tools.simulate_across_hosts import chance_associations, main, simulate
+from tools.simulate_across_hosts import chance_associations, simulate
 
 
 @pytest.mark.parametrize("effects", ["normal", "heavy tails (t3)", "two groups"])
@@ -19,10 +19,3 @@ def test_a_spread_that_is_taken_too_small_would_show() -> None:
 
 def test_facts_that_have_nothing_to_do_with_it_are_seldom_said_to() -> None:
     assert chance_associations(12, 200, 1) <= 0.09
-
-
-def test_the_command_prints_every_kind_of_fleet(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--runs", "5"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 1 + 29
-    assert main(["--runs", "5", "--facts"]) == 0
-    assert capsys.readouterr().out.startswith("n_hosts,share\n10,")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tools.simulate_groups import ROUNDS, TRUTHS, main, simulate
+from tools.simulate_groups import ROUNDS, TRUTHS, simulate
 from tools.simulation.noise import INDEPENDENT
 
 BY_NAME = {truth.name: truth for truth in TRUTHS}
@@ -22,9 +22,3 @@ def test_hardly_a_statement_is_wrong(name: str, noise: str, n_rounds: int) -> No
 def test_rise_with_the_threads_is_told(noise: str, n_rounds: int) -> None:
     found = simulate(BY_NAME["+15 % per doubling"], noise, n_rounds, N_RUNS, seed=1)
     assert found.right >= 0.8
-
-
-def test_the_command_prints_a_row_of_each_kind(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--runs", "1"]) == 0
-    rows = len(TRUTHS) * len(INDEPENDENT) * len(ROUNDS)
-    assert len(capsys.readouterr().out.splitlines()) == 1 + rows

@@ -1,10 +1,7 @@
 """What `./run test` runs beside what, and that no failure is lost on the way."""
 
-import os
 import shutil
-import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -86,21 +83,3 @@ def test_a_failure_beside_others_is_told_and_fails_all(tree: Path, failing: str)
     assert list(verdicts) == ["ruff", "mypy", "unit", "snakefmt", "slurm"]
     for name in failed:
         assert f"== {name}\nthis is wrong\n" in done.stdout
-
-
-def test_ctrl_c_ends_what_runs_beside_others(tree: Path) -> None:
-    add_tool(tree, "python", "#!/bin/bash\necho $$ >pytest.pid\nexec sleep 60\n")
-    notes = tree / "pytest.pid"
-    with subprocess.Popen(
-        [tree / "tests/checks.sh", "slurm"],
-        stdout=subprocess.DEVNULL,
-        cwd=tree,
-        start_new_session=True,
-    ) as running:
-        deadline_s = time.monotonic() + 60
-        while not (notes.exists() and notes.read_text()):
-            assert time.monotonic() < deadline_s
-            time.sleep(0.01)
-        os.killpg(running.pid, signal.SIGINT)
-        assert running.wait(30) == 130
-    assert not Path("/proc", notes.read_text().strip()).exists()

@@ -74,14 +74,6 @@ def test_a_ring_that_is_added_is_measured_alone(checkout: Checkout) -> None:
     ]
 
 
-def test_cold_datagrams_are_measured_alone(checkout: Checkout) -> None:
-    checkout.configure("udp", working_sets=["hot", "cold"])
-    assert cells(checkout) == [
-        "streams/testbed=sink/implementation=two_copy/msg_bytes=4096/n_threads=1"
-        "/working_set=cold/receiver=recv/placement=apart"
-    ]
-
-
 def test_a_receiver_that_is_added_is_built_and_measured_alone(checkout: Checkout) -> None:
     checkout.configure("streams", receivers=["recv", "trunc", "uring"])
     planned, (path,) = plan(checkout)
@@ -96,11 +88,6 @@ def test_what_nobody_receives_does_not_depend_on_a_receiver(checkout: Checkout) 
         "round_trips/testbed=loopback",
         LOOPBACK,
     ]
-
-
-def test_only_round_trips_depend_on_their_interval(checkout: Checkout) -> None:
-    checkout.configure("measure", interval_us=100)
-    assert [path.partition("/")[0] for path in cells(checkout)] == ["round_trips"]
 
 
 def test_what_memory_costs_is_measured_apart(checkout: Checkout) -> None:

@@ -23,12 +23,10 @@ from copycost.snakefile.messages import COMMANDS
     [
         ([], "--cores 1"),
         (["-c2", "tables"], "tables -c2"),
-        (["results/raw/a b.json"], "--cores 1 results/raw/a b.json"),
         (
             ["report", "--config", "report={title: =}"],
             "--cores 1 report --config report={title: =}",
         ),
-        (["audit", "-n"], "--cores 1 audit -n"),
     ],
 )
 def test_arguments_reach_snakemake(tree: Tree, given: list[str], passed_on: str) -> None:

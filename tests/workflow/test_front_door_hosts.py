@@ -69,15 +69,6 @@ def test_a_host_that_fails_costs_the_others_nothing(tree: Tree) -> None:
     ]
 
 
-def test_whole_results_are_preferred_to_a_part(tree: Tree) -> None:
-    nodes = tree.path / "results/nodes"
-    nodes.mkdir(parents=True)
-    (nodes / "good.part.zip").touch()
-    assert tree.run("fetch", "good").returncode == 0
-    assert asked(tree)[1] == f"good: {THERE} ./run measure"
-    assert "-m copycost merge --update results/nodes/good.zip" in tree.calls()
-
-
 def test_what_was_brought_last_counts(tree: Tree) -> None:
     nodes = tree.path / "results/nodes"
     nodes.mkdir(parents=True)

@@ -102,12 +102,3 @@ def test_ctrl_c_says_one_line_at_any_moment_and_the_run_goes_on(checkout: Checko
     assert done.returncode in (0, 3), done.stderr  # on a busy host a window may see no traffic
     assert len(checkout.records()) == 8
     assert (checkout.path / "results/report/report.html").is_file()
-
-
-@pytest.mark.slow
-def test_plain_snakemake_says_one_line_too(finished: Checkout) -> None:
-    finished.append("workflow/scripts/plot_figure.py", "# edited\n")
-    command = finished.command("--cores", "1")
-    status, lines = interrupt(finished, command, "drawing the figures")
-    assert status == 130
-    assert own_words(lines) == [LINE]

@@ -22,15 +22,6 @@ def test_the_linter_finds_nothing_but_what_is_allowed(tmp_path: Path) -> None:
     assert found == {f"{lint}:" for lint in ALLOWED}, done.stderr
 
 
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / "workflow" / "rules").glob("*.smk")), ids=lambda path: path.stem
-)
-def test_every_rule_that_runs_has_a_log(path: Path) -> None:
-    for block in path.read_text(encoding="utf-8").split("\nrule ")[1:]:
-        name = block.partition(":")[0]
-        assert "script:" not in block or "log:" in block, name
-
-
 def environment_at(folder: Path) -> Path:
     """Give this Python environment a further place, and return the interpreter there."""
     folder.mkdir()

@@ -21,12 +21,6 @@ def checkout(finished: Checkout) -> Checkout:
     return finished
 
 
-def test_every_repetition_of_the_grid_has_its_row(whole_run: WholeRun) -> None:
-    table = read_table(whole_run.checkout.path / TABLE)
-    assert len(table) == len(whole_run.checkout.records()) == 8
-    assert set(table["testbed"]) == {"loopback"}
-
-
 def test_the_data_dictionary_has_exactly_the_columns_of_a_run(whole_run: WholeRun) -> None:
     results = whole_run.checkout.path / "results"
     assert_documented(results, "cells.csv", "summary.csv", "ratios.csv", "quality.csv")

@@ -45,16 +45,6 @@ def test_rounds_become_their_median_and_its_interval() -> None:
     assert few.low < many.low < 2.0 < many.high < few.high
 
 
-def test_one_wild_round_does_not_settle_a_row() -> None:
-    found = row_of_rounds("group", "name", [1.15, 0.81, 5.9], "", AT_LEAST_ONE)
-    assert found.verdict == "unsure"
-
-
-def test_a_single_round_has_no_interval() -> None:
-    found = row_of_rounds("group", "name", [3.0], "s")
-    assert (found.value, found.low, found.high, found.n) == (3.0, None, None, 1)
-
-
 def test_json_holds_every_row_with_its_verdict(tmp_path: Path) -> None:
     rows = [row(0.9, AT_LEAST_ONE), row(None)]
     path = tmp_path / "results/bench.json"

@@ -1,4 +1,3 @@
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -6,14 +5,12 @@ import pytest
 import yaml
 from sample_records import sample_record
 
-from copycost.errors import HostError
 from copycost.records.record import Record
 from tools.bench.analysis_run import config_of
 from tools.bench.table_run import table_rows
-from tools.bench.timing import Timed, timed
+from tools.bench.timing import Timed
 from tools.bench.workflow_runs import (
     overhead_row,
-    part_rows,
     project_copy,
     write_config,
 )
@@ -30,21 +27,6 @@ def test_overhead_leaves_out_windows_and_waiting_for_others() -> None:
     assert row.n == 2
 
 
-def test_the_parts_of_the_overhead_add_up_to_it() -> None:
-    times = {"wall_s": 0.5, "status": "measured"}
-    records = [
-        record(start_ns=9_000_000_000, end_ns=9_500_000_000, lock_wait_s=1.0, **times),
-        record(start_ns=7_000_000_000, end_ns=7_500_000_000, lock_wait_s=0.5, **times),
-    ]
-    run = Timed(begin_s=4.0, wall_s=12.0, cpu_s=3.0, peak_bytes=0)
-    before, within, between, after = part_rows(run, records)
-    assert [row.value for row in (before, between, after)] == pytest.approx([2.5, 0.5, 6.5])
-    assert within.value == pytest.approx(0.5 - 0.12)
-    assert within.n == 2
-    whole_s = (overhead_row(run, records).value or 0.0) * 2
-    assert whole_s == pytest.approx(2.5 + 2 * (0.5 - 0.12) + 0.5 + 6.5)
-
-
 def test_copy_of_the_project_has_its_code_and_no_results() -> None:
     with project_copy() as project:
         assert (project / "Snakefile").exists()
@@ -54,11 +36,6 @@ def test_copy_of_the_project_has_its_code_and_no_results() -> None:
         path = write_config(project, "x", {"measure": {"repetitions": 2}})
         assert yaml.safe_load((project / path).read_text()) == {"measure": {"repetitions": 2}}
     assert not project.exists()
-
-
-def test_failing_command_shows_the_end_of_what_it_said(tmp_path: Path) -> None:
-    with pytest.raises(HostError, match="ended with 3:\nno luck"):
-        timed(tmp_path, [sys.executable, "-c", "print('no luck'); raise SystemExit(3)"])
 
 
 def test_configuration_takes_its_grid_from_the_cells() -> None:

@@ -27,11 +27,6 @@ def run(server: list[str], client: list[str]) -> str:
         return client_output(testbed, server, client, program="sh", ready="ready", duration_s=0.05)
 
 
-def test_a_server_that_does_not_start_is_quoted() -> None:
-    with pytest.raises(HostError, match="sh: the server did not start: no such option"):
-        run(["echo", "no such option"], ["true"])
-
-
 def test_a_client_that_does_not_end_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(yardstick, "_SLACK_S", 0.05)
     with pytest.raises(HostError, match=r"sleep 600 did not end within 0\.1 s"):

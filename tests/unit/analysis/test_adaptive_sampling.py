@@ -16,19 +16,14 @@ from copycost.analysis.adaptive_sampling import (
     choose_cells,
     cubes_of,
     describe,
-    disagreeing,
-    is_settled,
     open_answers,
-    size_between,
     time_of,
 )
 from copycost.config.alpha_spending import PASSES, confidence_of_analysis, confidence_to_settle
 from copycost.config.cells import Cell
 from copycost.config.config import Config
 from copycost.config.grid import Grid, reference_of, repetitions_in
-from copycost.config.passes import further_jobs
 from copycost.config.sources import usual_tree
-from copycost.stats.ratios import paired_ratio
 
 ROOT = Path(__file__).parents[3]
 SIZES = [1024, 16384, 262144]
@@ -193,16 +188,6 @@ def test_without_a_baseline_a_result_or_a_second_repetition_nothing_is_added() -
     assert choose_cells(failed, asked, 1) == Choice([], 0, 0)
 
 
-def test_sizes_between_are_round_and_lie_between() -> None:
-    assert [size_between(4096, 65536), size_between(16384, 65507)] == [16384, 32768]
-    assert [size_between(1000, 2100), size_between(3, 5)] == [1536, 4]
-    assert [size_between(8192, 16384), size_between(12288, 32768)] == [12288, 20480]
-    assert [*disagreeing({1: -1, 2: 1})] == []  # nothing lies between
-    assert [*disagreeing({8: 1, 16: 0, 32: 1, 64: 0})] == []  # never turns
-    assert [*disagreeing({8: 1, 16: 0, 32: -1})] == [(8, 16), (16, 32)]
-    assert [*disagreeing({8: 1, 12: -1, 64: 1})] == [(12, 64)]
-
-
 def test_time_is_spent_on_what_is_not_settled_and_never_more() -> None:
     def open_at_one_size(cell: Cell) -> float:
         return 0.0 if cell.msg_bytes == 16384 else 3.0
@@ -233,16 +218,6 @@ def test_a_night_between_two_repetitions_is_no_time_of_measuring() -> None:
         rows[cell]["end_ns"] += 8 * 3600 * 10**9
     assert time_of(rows) == pytest.approx(whole - 0.3)
     assert time_of({}) == 0.0
-
-
-def test_what_is_settled_has_a_verdict_in_the_analysis() -> None:
-    rng = np.random.default_rng(1)
-    samples = [rng.normal(shift, 0.1, size=6) for shift in np.linspace(0, 0.4, 200)]
-    settled = [values for values in samples if is_settled(values, 0.95)]
-    assert 20 < len(settled) < 180
-    for values in settled:
-        found = paired_ratio(values, confidence_of_analysis(0.95))
-        assert not found.low <= 1.0 <= found.high
 
 
 def test_errors_of_all_looks_add_up_to_those_that_are_stated() -> None:
@@ -283,15 +258,6 @@ def test_what_is_cheapest_is_an_answer_too() -> None:
     assert {cell.msg_bytes for cells in open_answers(cubes_of(rows), 0.95) for cell in cells} == {
         *SIZES
     }
-
-
-def test_further_jobs_go_on_behind_those_of_what_is_compared() -> None:
-    one, two = (Cell("streams", "veth", name, 64, 1) for name in ("one_copy", "two_copy"))
-    cells = [one, *(replace(two, rep=rep) for rep in (1, 2, 3, 4))]
-    assert [cell.rep for cell in further_jobs(cells, {one: 2}, lambda _: 1)] == [5, 6]
-    assert [cell.rep for cell in further_jobs(cells, {one: 2}, lambda _: 5)] == [5, 10]
-    other = replace(one, msg_bytes=65)
-    assert [cell.rep for cell in further_jobs(cells, {other: 2}, lambda _: 1)] == [1, 2]
 
 
 def test_what_is_chosen_is_said() -> None:

@@ -121,15 +121,6 @@ def test_what_is_violated_throughout_comes_before_what_is_violated_here_and_ther
     assert means == sorted(means, reverse=True)
 
 
-def test_strongest_case_allows_for_its_having_been_picked() -> None:
-    slower = {"one_copy": -0.3}
-    run = Run(**SMALL, repetitions=5, log_ratio=lambda name, *_: slower.get(name, 0.0))
-    violations = facts_of(run)["conditions"]["veth"]["questions"]["q6"]["violations"]
-    (found,) = (row for row in violations if row["id"] == "one_copy_cheaper")
-    assert found["n_tested"] == 2
-    assert found["strongest"]["low"] > 1.0
-
-
 def test_cells_that_contradict_each_other_are_not_averaged() -> None:
     def truth(name: str, size: int, threads: int) -> float:
         return {1024: -0.5, 65536: 0.5}[size] if name == "zero_copy" else 0.0

@@ -25,13 +25,6 @@ def test_the_table_of_findings_holds_every_finding_with_its_reasons(tmp_path: Pa
     }  # fmt: skip
 
 
-def test_the_table_is_written_where_nothing_has_an_interval(tmp_path: Path) -> None:
-    once = facts_of(Run(msg_bytes=(1024,), n_threads=(1,), repetitions=1))
-    findings = [read_finding(found) for found in once["findings"]]
-    write_table(findings_table(findings), tmp_path / "findings.csv")
-    assert read_table(tmp_path / "findings.csv")["low"].isna().all()
-
-
 def test_a_finding_says_what_the_facts_say() -> None:
     facts = facts_of(RUN)
     findings = [read_finding(found) for found in facts["findings"]]

@@ -85,18 +85,6 @@ def test_rounds_are_paired_so_that_their_drift_cancels() -> None:
     assert facts["groups"][0]["n_sure"] == 8
 
 
-def test_a_few_cells_are_enough_and_others_are_left_out() -> None:
-    cells = in_all_placements()
-    chosen = (cells["msg_bytes"] == 65536) & (cells["n_threads"] == 4)
-    two_copy = chosen & (cells["implementation"] == "two_copy")
-    usual = cells["placement"] == "apart"
-    facts = placement_facts(cells[usual | two_copy], None, SETTINGS)
-    assert facts is not None
-    assert [group["n"] for group in facts["groups"]] == [1, 1]
-    assert facts["groups"][0]["ratio"]["value"] == pytest.approx(1.5, rel=0.05)
-    assert {effect["implementation"] for effect in facts["effects"]} == {"two_copy"}
-
-
 def test_where_one_placement_was_measured_there_is_nothing_to_say() -> None:
     cells = in_all_placements()
     for name in FACTORS:

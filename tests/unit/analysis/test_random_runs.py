@@ -131,14 +131,6 @@ def test_text_reads_like_a_person_wrote_it(text: str) -> None:
         assert not at, f"{wrong}: {prose[max(0, at.start() - 80) : at.end() + 40]!r}"
 
 
-def test_labels_start_paragraphs_and_sections_have_text(text: str) -> None:
-    for match in re.finditer(r"\*\*[A-Z][a-z ]+\.\*\*", text):
-        assert text[: match.start()].endswith("\n\n"), match[0]
-        assert re.match(r" \S", text[match.end() :]), match[0]
-    for match in re.finditer(r"^#+ .*$", text, flags=re.MULTILINE):
-        assert re.match(r"\n\n+\S", text[match.end() :]), match[0]
-
-
 def test_references_lead_somewhere(facts: Facts, text: str) -> None:
     ids = set(re.findall(r"{#([a-z0-9-]+)[ }]", text)) | {"sec-results", "tbl-counters"}
     ids |= {"sec-compared", "sec-limits"}

@@ -13,7 +13,6 @@ from copycost.analysis.control import drift_of
 from copycost.analysis.decomposition import explain_pair
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.analysis.quality import without_facts
 from copycost.analysis.tables import compare
 from copycost.records.columns import PAIRED
 from copycost.stats.settings import StatisticsSettings
@@ -73,13 +72,6 @@ def test_every_repetition_beside_the_reference_counts_whatever_it_has_of_its_own
     alone = cells[own | (cells["rep"] != 4) | (cells["implementation"] != "one_copy")]
     logs = LogCube(alone).pair(THROUGHPUT, "zero_copy", "one_copy")
     assert [*logs.columns[logs.notna().all()]] == [1, 2, 3, 5]
-
-
-def test_comparisons_stand_without_the_references_own_repetitions() -> None:
-    cells = drifting(np.random.default_rng(1), noise=0.003)
-    view = views_of(inputs_of(RUN, cells))["veth"]
-    found = without_facts(view, view.measured["implementation"] == "two_copy")
-    assert (found["n_compared"], found["n_changed"]) == (found["n_all"], 0)
 
 
 def test_the_control_enters_no_comparison() -> None:

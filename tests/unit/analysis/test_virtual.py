@@ -112,17 +112,6 @@ def test_each_guest_has_what_was_used_inside_and_outside() -> None:
             assert use["hypervisor"][end] == pytest.approx(2.6 * use["process"][end], rel=0.02)
 
 
-def test_hypervisors_that_nobody_counted_leave_the_rates() -> None:
-    cells = in_guests(make_cells(RUN))
-    uncounted = [name for name in cells if "hypervisor" in name or "_vcpu_" in name]
-    facts = facts_of(RUN, cells.assign(**dict.fromkeys(uncounted, np.nan)))["virtual"]
-    (found,) = facts["compared"]
-    assert found["outside"] is None
-    assert found["throughput"]["value"] == pytest.approx(0.5, rel=0.02)
-    assert all(cell["price"] is None for cell in found["cells"])
-    assert facts["conditions"][0]["parts"] is None
-
-
 def test_guests_alone_are_compared_with_nothing_and_say_nothing_of_a_card() -> None:
     run = replace(RUN, testbeds=("vm_pair",))
     facts = facts_of(run, in_guests(make_cells(run)))["virtual"]

@@ -229,14 +229,6 @@ def test_completions_say_whether_zero_copy_is_real() -> None:
     assert (found["zero_copy"], found["untold"]) == ([], ["zero_copy"])
 
 
-def test_machines_that_nobody_counted_leave_the_rates() -> None:
-    found = wire(cells=make_cells(RUN))["conditions"][0]
-    assert (found["parts"], found["clock"]) == (None, None)
-    assert all(one["machines"] is None and one["processes"] for one in found["compared"])
-    assert all(cell["throughput"] and cell["parts"] is None for cell in found["cells"])
-    assert not found["lost"]["sides"]["sender"]["counted"]
-
-
 def test_figure_has_the_link_and_shares_that_fill_each_bar() -> None:
     facts: Any = facts_of(cells=at_rate(0.9 * CARRIED * 1e11))
     drawn = draw(facts)

@@ -250,11 +250,9 @@ _NO_BYTES = ("bytes_received", "messages")
 
 FAULTS: Mapping[str, Fault] = {
     # Rows that disagree with themselves.
-    "one row's throughput 12 % up": Fault(_one_row("throughput_gbps", 1.12), _RATE),
     "2 % of rows' bytes 15 % up": Fault(
         _scale("bytes_received", 1.15, 0.02), ("throughput_disagrees", "bytes_disagree")
     ),
-    "one row's messages x 3": Fault(_one_row("messages", 3.0), ("bytes_disagree",)),
     "messages of one thread": Fault(
         _without(
             _column("messages", lambda t, _: (t["messages"] / t["threads"]).round()),
@@ -294,25 +292,8 @@ FAULTS: Mapping[str, Fault] = {
     "a column is a x other + b": Fault(
         _column("LLC", lambda t, _: (0.031 * t["L1"] + 52000).round()), ("derived",)
     ),
-    "latency cut off to two decimals": Fault(
-        _column(
-            "latency_us",
-            lambda t, _: np.floor(t["size"] * t["threads"] * 8e-1 / t["throughput_gbps"]) / 100,
-        ),
-        ("derived",),
-    ),
     "misses are a power law": Fault(
         _column("L1", lambda t, _: (3e4 * t["size"] ** 0.41 * t["threads"]).round()), ("formula",)
-    ),
-    "cycles of one implementation are a formula": Fault(
-        _column(
-            "cycles",
-            lambda t, _: t["cycles"].where(
-                t["impl"] != "one_copy", 7e6 * t["size"] + 900 * t["threads"] + 13
-            ),
-        ),
-        ("formula",),
-        1,
     ),
     # Implementations made of others.
     "one implementation's cycles x 0.6": Fault(
@@ -360,11 +341,6 @@ FAULTS: Mapping[str, Fault] = {
         ("round_numbers",),
     ),
     "one value everywhere": Fault(_column("LLC", lambda t, _: 48211), ("all_cells_equal",), 1),
-    "a value copied to other cells": Fault(
-        _column("LLC", lambda t, _: np.where(t["threads"] > 2, 123457, t["LLC"])),
-        ("cells_equal",),
-        1,
-    ),
     # Impossible, or odd for a socket.
     "latency without threads": Fault(
         _column("latency_us", lambda t, _: (t["latency_us"] / t["threads"]).round(4)), _LITTLE
@@ -408,7 +384,6 @@ FAULTS: Mapping[str, Fault] = {
         ("frequent_messages", "faster_than_calls"),
     ),
     "30 GHz of cycles per thread": Fault(_per_thread_cycles(30e9), ("cycles_per_thread",)),
-    "cycles of another time": Fault(_scale("cycles", 0.01), ("clock_rate", "few_cycles")),
     "more cycles than any host has": Fault(_scale("cycles", 1e5), ("more_cycles_than_time",)),
     "0 to 2 switches with 8 threads": Fault(
         _column("context_switches", lambda t, rng: rng.integers(0, 3, len(t))), ("few_switches",)
@@ -476,9 +451,6 @@ FAULTS: Mapping[str, Fault] = {
         ),
         ("smooth",),
         1,
-    ),
-    "a size drawn between its neighbours": Fault(
-        _interpolate(("throughput_gbps", "cycles", "L1"), (65536,)), ("interpolated",), 1
     ),
     "a size drawn on a logarithmic axis": Fault(
         _interpolate(("throughput_gbps", "cycles", "L1"), (16384,), True), ("interpolated",), 1

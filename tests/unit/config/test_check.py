@@ -266,12 +266,6 @@ def test_a_grid_may_be_empty_but_not_both() -> None:
     ]
 
 
-def test_only_round_trips_depend_on_their_interval() -> None:
-    measure = check({"measure.interval_us": 200}).measure
-    assert measure.settings("round_trips").interval_ns == 200_000
-    assert measure.settings("streams").interval_ns == 0
-
-
 def test_no_key_has_two_defaults() -> None:
     ours, defaults = (read_sections(ROOT / name) for name in (USER_FILE, DEFAULTS))
     both = {f"{name}.{key}" for name in ours for key in ours[name].keys() & defaults.get(name, {})}

@@ -16,7 +16,7 @@ from copycost.config.problems import DEFAULTS, Source
 from copycost.config.sources import merged, usual_tree
 from copycost.config.text import read_sections
 from copycost.report import answer_values, study_values
-from copycost.report.assets import gather_assets, shown_figures, worth_showing
+from copycost.report.assets import shown_figures, worth_showing
 from copycost.report.context import CHAPTERS, _beyond_defaults, build_context, origin_of
 from copycost.report.host_table import counter_rows, host_rows, uncounted_events
 from copycost.report.tables import run_rows
@@ -107,20 +107,6 @@ def test_figure_that_says_what_another_or_a_sentence_says_is_not_shown(results: 
     assert worth_showing(shown, conditions)["veth"] == one_thread
 
 
-def test_assets_are_gathered_anew(tmp_path: Path) -> None:
-    svg = tmp_path / "figures" / "veth" / "one.svg"
-    svg.parent.mkdir(parents=True)
-    svg.write_text("<svg/>")
-    svg.with_suffix(".csv").write_text("value\n")
-    assets = tmp_path / "assets"
-    assets.mkdir()
-    (assets / "old.svg").write_text("old")
-    gather_assets([svg], [], REPORT, assets)
-    found = {str(path.relative_to(assets)) for path in assets.rglob("*") if path.is_file()}
-    assert {"veth/one.svg", "veth/one.csv", "page.html", "page.typ"} <= found
-    assert "old.svg" not in found
-
-
 def test_a_chapter_that_cannot_be_written_is_a_box_among_the_others(
     results: Path, tmp_path: Path
 ) -> None:
@@ -164,14 +150,6 @@ def test_further_studies_have_a_chapter_where_their_facts_are(
     assert more["chapters"] == ["datagrams"]
     assert more["datagrams"] == {"answer": 42}
     assert more["figures"]["datagrams"] == ["losses"]
-
-
-def test_implementations_have_the_order_of_the_figures(results: Path, tmp_path: Path) -> None:
-    facts = facts_of(results)
-    facts["grid"]["implementations"] = ["mine", "zero_copy", "one_copy", "two_copy"]
-    (tmp_path / "facts.json").write_text(json.dumps(facts))
-    context = build_context(replace(sources_of(results), facts=tmp_path / "facts.json"), "T")
-    assert context["implementations"] == ["two_copy", "one_copy", "zero_copy", "mine"]
 
 
 def test_the_configuration_is_told_by_what_it_states_beyond_the_defaults() -> None:

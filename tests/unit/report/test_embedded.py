@@ -6,11 +6,9 @@ from pathlib import Path
 import pdfplumber
 import pytest
 
-from copycost.build.typesetter import Typesetter
 from copycost.errors import CopycostError
 from copycost.report import embedded
 from copycost.report.assets import gather_assets
-from copycost.report.render import render_report
 
 REPORT = Path(__file__).parents[3] / "report"
 SVG = (
@@ -74,11 +72,6 @@ def test_references_carry_numbers_and_lead_to_their_target(html: str) -> None:
     for target, label in labels.items():
         assert f'<a href="#{target}" class="ref">{label}</a>' in html
         assert f'id="{target}"' in html
-
-
-def test_captions_begin_with_their_number(html: str) -> None:
-    assert "Figure\u00a01. A <em>first</em> figure." in html
-    assert "Table\u00a01. A table." in html
 
 
 def test_table_scrolls_in_a_box_under_its_caption(html: str) -> None:
@@ -149,15 +142,6 @@ def test_typst_warnings_are_errors(tmp_path: Path) -> None:
     text = '---\ntitle: T\n---\n\n```{=typst}\n#set text(font: "No Such Font")\n```\n\nText.\n'
     with pytest.raises(CopycostError, match=r"Typst warns .*no such font"):
         embedded.render_pdf(write(tmp_path, text), "a test")
-
-
-def test_other_format_of_an_earlier_run_goes_away(tmp_path: Path) -> None:
-    qmd = write(tmp_path, DOCUMENT)
-    old = qmd.with_suffix(".pdf")
-    old.write_text("old")
-    render_report(qmd, ["html"], Typesetter(None, "a test"))
-    assert qmd.with_suffix(".html").stat().st_size > 1000
-    assert not old.exists()
 
 
 APPENDIX = """---

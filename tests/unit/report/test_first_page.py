@@ -71,18 +71,6 @@ PAGES = {
         "alike (within 5 % of each other)",
         "Not measured. One bound",
     ),
-    "undecided": Page(
-        Run(**GRID, log_ratio=EVEN, noise=0.1, seed=2),
-        (BOTH,) * 3,
-        "may settle what is open",
-        "Not measured. One bound",
-    ),
-    "one round": Page(
-        Run(**GRID | {"repetitions": 1}, log_ratio=LOSES, noise=0.01),
-        ("`two_copy`, seen once", "`one_copy`, seen once", "`one_copy`, seen once"),
-        "Nothing is settled: all of it was measured once",
-        "Not measured. One bound",
-    ),
     "own strategy": Page(
         Run(
             **GRID,
@@ -92,12 +80,6 @@ PAGES = {
             noise=0.01,
         ),
         ("`mine`", "`write_v`", "`write_v`"),
-        "Of 6 answers, 6 are settled",
-        "Not measured, nor a zero-copy that would bound what a card gains",
-    ),
-    "no zero-copy": Page(
-        Run(**GRID, implementations=("two_copy", "one_copy"), log_ratio=LEADS, noise=0.01),
-        ("`two_copy`", "`one_copy`", "`one_copy`"),
         "Of 6 answers, 6 are settled",
         "Not measured, nor a zero-copy that would bound what a card gains",
     ),

@@ -96,11 +96,6 @@ def test_a_fault_of_a_typesetter_costs_its_format_alone(
     assert qmd.with_suffix(".pdf").read_bytes().startswith(b"%PDF")
 
 
-def test_choice_survives_as_params(tmp_path: Path) -> None:
-    for choice in (Typesetter(None, "x"), Typesetter(tmp_path / "quarto", "Quarto 1.9")):
-        assert Typesetter.from_params(choice.as_params()) == choice
-
-
 RED_ERROR = r"printf '\033[91mERROR: no Deno\033[39m\nStack trace:\n' >&2"
 DEAD_REFERENCE = "echo '[WARNING] Unable to resolve crossref @tbl-x' >&2"
 

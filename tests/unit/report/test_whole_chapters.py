@@ -85,11 +85,10 @@ def between_guests() -> Inputs:
 RUNS = {
     "one_machine": (
         within_one_machine,
-        ("decisions", "round_trips", "limits", "method", "memory",
-         "round_trips_table", "results"),
+        ("decisions", "round_trips", "limits", "method", "memory", "round_trips_table"),
     ),
     "wire": (over_the_wire, ("decisions", "wire", "limits", "wire_cells")),
-    "virtual": (between_guests, ("decisions", "virtual", "limits", "cells")),
+    "virtual": (between_guests, ("decisions", "virtual", "limits")),
 }  # fmt: skip
 
 

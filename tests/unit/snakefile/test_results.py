@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from sample_records import beside, on_sink, sample_record, with_round_trips
+from sample_records import beside, sample_record, with_round_trips
 
 from copycost.config.cells import Cell
 from copycost.snakefile.results import describe_cell, describe_result, line_of
@@ -36,16 +36,6 @@ def test_cycles_that_were_not_or_partly_counted_give_way_to_cpu_time(
     cycles: dict[str, Any],
 ) -> None:
     assert describe_result(record(**cycles)) == "8 Gbit/s, 1.9 CPU ns/B"
-
-
-def test_a_window_without_bytes_has_no_cost_per_byte() -> None:
-    empty = record()
-    empty["driver"]["receiver"]["in_window"]["bytes"] = 0
-    assert describe_result(empty) == "0 Gbit/s"
-
-
-def test_where_nobody_receives_it_is_what_was_sent() -> None:
-    assert describe_result(on_sink(record())).startswith("10.5 Gbit/s sent, ")
 
 
 def test_in_turns_it_is_what_was_received_in_its_own() -> None:

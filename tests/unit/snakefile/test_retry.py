@@ -57,20 +57,6 @@ def test_skipped_records_go_when_asked_for(records: list[Path]) -> None:
     assert [path.exists() for path in records] == [True, False, False, False]
 
 
-def test_where_nothing_was_measured_what_was_skipped_is_told_and_goes(
-    records: list[Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    for path in records:
-        path.unlink()
-        if path is not records[3]:
-            record = sample_record("one_copy", n_threads=records.index(path) + 1)
-            path.write_text(json.dumps(record | {"status": "skipped", "reason": "not here"}))
-    retry.main(["--count"])
-    assert capsys.readouterr().out == "3 repetitions\n"
-    retry.main([])
-    assert not any(path.exists() for path in records)
-
-
 @pytest.mark.parametrize("option", ["--list", "--count"])
 def test_looking_removes_nothing(
     records: list[Path], option: str, capsys: pytest.CaptureFixture[str]
@@ -162,9 +148,3 @@ def test_guests_that_did_not_come_up_are_booted_again(
     said = "everything in guests: not up, the guest panicked"
     assert (said in capsys.readouterr().out.splitlines()) is failed
     assert retry.GUEST_PATH.exists() is stays
-
-
-def test_the_summary_counts_every_status(records: list[Path]) -> None:
-    assert retry.summarise(list(retry.outcomes(records)), 5) == (
-        "1 of 5 repetitions measured, 1 failed, 1 skipped, 1 unreadable"
-    )

@@ -48,13 +48,6 @@ def test_without_any_errors_there_is_a_line_and_no_interval() -> None:
     assert np.isnan(line.where(3.0)[1])
 
 
-def test_it_tells_where_it_reaches_a_value() -> None:
-    line = pearson()
-    x, low, high = line.where(line.at(4.0))
-    assert x == pytest.approx(4.0)
-    assert low < x < high
-
-
 def _points(rng: np.random.Generator, n: int, reps: int) -> tuple[list[FloatArray], ...]:
     xs, ys = [], []
     for x in np.linspace(100 / n, 100, n):
