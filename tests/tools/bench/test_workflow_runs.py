@@ -1,12 +1,10 @@
 from pathlib import Path
 
-import pandas as pd
 import pytest
 import yaml
 from sample_records import sample_record
 
 from copycost.records.record import Record
-from tools.bench.analysis_run import config_of
 from tools.bench.table_run import table_rows
 from tools.bench.timing import Timed
 from tools.bench.workflow_runs import (
@@ -36,21 +34,6 @@ def test_copy_of_the_project_has_its_code_and_no_results() -> None:
         path = write_config(project, "x", {"measure": {"repetitions": 2}})
         assert yaml.safe_load((project / path).read_text()) == {"measure": {"repetitions": 2}}
     assert not project.exists()
-
-
-def test_configuration_takes_its_grid_from_the_cells() -> None:
-    cells = pd.DataFrame(
-        {"implementation": ["b", "a"], "testbed": "veth", "msg_bytes": [2, 1], "n_threads": 1,
-         "working_set": "hot", "receiver": "recv", "placement": "apart", "rep": [1, 7]}
-    )  # fmt: skip
-    other = {"implementations": ["c"]}
-    sections = {"streams": {"x": 1}, "udp": other, "round_trips": other}
-    config = config_of(cells, sections | {"measure": {"duration_s": 1}})
-    assert config["streams"]["implementations"] == ["a", "b"]
-    assert config["streams"]["msg_bytes"] == [1, 2]
-    assert config["streams"]["x"] == 1
-    assert config["udp"]["implementations"] == config["round_trips"]["implementations"] == []
-    assert config["measure"] == {"duration_s": 1, "repetitions": 7}
 
 
 @pytest.mark.slow

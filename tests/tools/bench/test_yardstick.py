@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from copycost.errors import HostError, ParseError, Unavailable
+from copycost.errors import ParseError, Unavailable
 from copycost.hosts.placement import Placement
 from copycost.testbeds.testbed import open_testbed
-from tools.bench import yardstick
 from tools.bench.yardstick import (
     Stream,
     client_output,
@@ -25,12 +24,6 @@ SERVER = ["sh", "-c", "echo ready; exec sleep 600"]
 def run(server: list[str], client: list[str]) -> str:
     with open_testbed("loopback") as testbed:
         return client_output(testbed, server, client, program="sh", ready="ready", duration_s=0.05)
-
-
-def test_a_client_that_does_not_end_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(yardstick, "_SLACK_S", 0.05)
-    with pytest.raises(HostError, match=r"sleep 600 did not end within 0\.1 s"):
-        run(SERVER, ["sleep", "600"])
 
 
 PINNED = Placement((0,), (0,))

@@ -15,7 +15,6 @@ from copycost.analysis.adaptive_sampling import (
     Choice,
     choose_cells,
     cubes_of,
-    describe,
     open_answers,
     time_of,
 )
@@ -258,21 +257,3 @@ def test_what_is_cheapest_is_an_answer_too() -> None:
     assert {cell.msg_bytes for cells in open_answers(cubes_of(rows), 0.95) for cell in cells} == {
         *SIZES
     }
-
-
-def test_what_is_chosen_is_said() -> None:
-    assert describe(Choice([], 0, 0), []) == (
-        "copycost: nothing more to measure: no comparison that more would help is open."
-    )
-    assert describe(Choice([], 0, 2), []).startswith(
-        "copycost: 2 comparisons still open, and no time for more: --minutes"
-    )
-    asked = config()
-    done = measured(asked, Grid.of(asked).cells, gains_from(9000))
-    minutes = [replace(asked, measure=replace(asked.measure, minutes=n)) for n in (1.9, 3)]
-    assert describe(choose_cells(done, minutes[0], 1), done) == (
-        "copycost: 10 repetitions more where comparisons are open; veth, 1 thread, one_copy: 4 KiB."
-    )
-    assert describe(choose_cells(noisy(asked), minutes[1], 1), noisy(asked)) == (
-        "copycost: 20 repetitions more where comparisons are open; further ones of 3 cells."
-    )

@@ -86,17 +86,6 @@ def test_zero_copy_need_not_pay_where_it_is_copied() -> None:
         assert tested["threads_gain_nothing_when_full"] == 0
 
 
-def test_no_violation_where_all_is_as_expected() -> None:
-    run = Run(
-        **SMALL,
-        implementations=("two_copy", "one_copy"),
-        log_ratio=lambda name, size, threads: 0.3 if name == "one_copy" else 0.0,
-        scaling=lambda n_threads: 1.2**n_threads,
-    )
-    question = facts_of(run)["conditions"]["veth"]["questions"]["q6"]
-    assert question["verdict"] == "none_violated"
-
-
 def test_what_is_violated_throughout_comes_before_what_is_violated_here_and_there() -> None:
     """4 of 4 by 10 % before 1 of 12 by 40 %, though the latter is the stronger single case."""
 

@@ -10,7 +10,6 @@ from synthetic import Run, make_cells
 from copycost.analysis.columns import read_table, write_table
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import COMPARED, SUMMARISED, THROUGHPUT, choose_cost_metric
-from copycost.analysis.quality_table import quality_table
 from copycost.analysis.tables import RATIO_COLUMNS, compare, summarise
 from copycost.errors import DataError
 from copycost.stats.settings import StatisticsSettings
@@ -81,27 +80,6 @@ def test_tables_come_back_as_they_were_written(tmp_path: Path) -> None:
     summary.loc[0, "implementation"] = "null"  # a strategy of that name is no gap
     write_table(summary, path)
     pd.testing.assert_frame_equal(read_table(path), summary, check_dtype=False, check_exact=True)
-
-
-@pytest.mark.parametrize(
-    "run",
-    [
-        RUN,
-        Run(implementations=("two_copy",)),  # nothing to compare
-        Run(failed=lambda *_: True),
-        Run(counters=True, repetitions=1),
-    ],
-)
-def test_what_is_made_is_as_it_is_defined(run: Run, tmp_path: Path) -> None:
-    cells = make_cells(run)
-    made = {
-        "summary": summarise(cells, SETTINGS),
-        "ratios": compare(cells, SETTINGS),
-        "quality": quality_table(cells),
-    }
-    for name, table in made.items():
-        write_table(table, tmp_path / f"{name}.csv")
-        assert len(read_table(tmp_path / f"{name}.csv")) == len(table)
 
 
 def test_what_breaks_a_rule_is_neither_written_nor_read(tmp_path: Path) -> None:

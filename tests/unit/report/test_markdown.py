@@ -65,20 +65,6 @@ def test_table_has_its_id_class_and_alignment() -> None:
     assert [spec[0]["t"] for spec in specs] == ["AlignLeft", "AlignRight"]
 
 
-def shares(columns: list[Column], rows: list[list[str]]) -> list[float]:
-    _, _, specs, *_ = table(columns, rows)
-    return [spec[1].get("c", 0.0) for spec in specs]
-
-
-def test_no_column_is_narrower_than_its_longest_word() -> None:
-    reason = "a very long reason " * 12
-    columns = [Column("What"), Column("Number", "right"), Column("Reason")]
-    what, number, text = shares(columns, [["skipped", "252", reason]])
-    assert what * 100 >= len("skipped")
-    assert number * 100 >= len("Number")
-    assert text > what + number
-
-
 def test_a_figure_has_its_file_id_caption_and_text_on_one_line() -> None:
     made = figure_of("veth_udp", "cost_per_byte", "Cost,\nby `size`.\n", 'The "cost"\nby `size`.')
     assert made == (
