@@ -116,12 +116,6 @@ def test_every_loss_is_shown_with_its_reason(made: Made) -> None:
         assert "run as root" in text
 
 
-def test_how_often_cells_were_measured_is_told(made: Made) -> None:
-    text = made.qmd.read_text()
-    if "whole" in str(made.qmd) or "usual" in str(made.qmd):
-        assert "Every cell has three repetitions." in text
-
-
 def test_the_answer_stands_before_everything_else(made: Made) -> None:
     answer, _, rest = made.qmd.read_text().partition("#outline(")
     assert re.findall("^# .*$", answer, re.MULTILINE) == ["# The answer {#sec-answer}"]
@@ -141,16 +135,6 @@ def test_the_answer_fits_the_first_page(made: Made) -> None:
     assert re.match(title, page)
     for said in ("1 The answer", "Table 1.", "On a real network card.", "Figure 1."):
         assert said in page
-
-
-def test_figures_that_repeat_each_other_are_left_out(made: Made) -> None:
-    text = made.qmd.read_text()
-    shown = set(re.findall(r"\{#fig-([a-z-]+) ", text))
-    if "usual" in str(made.qmd) or "whole" in str(made.qmd):
-        assert "veth-speed-and-cost" in shown
-        assert "veth-ranking" not in shown
-    if "usual" in str(made.qmd):
-        assert "veth-counters" not in shown
 
 
 def test_what_the_answers_rest_on_is_in_the_appendix(made: Made) -> None:

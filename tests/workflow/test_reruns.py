@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from workflow.conftest import WholeRun
 from workflow.support import ROOT, Checkout, clean_environment
 
 # Jobs of the micro grid: 2 implementations x 4 sizes x 1 thread count.
@@ -222,12 +221,6 @@ def test_the_configuration_is_saved_as_it_was_resolved(checkout: Checkout) -> No
     checkout.append("config.yaml", "# a comment changes nothing\n")
     checkout.append("workflow/config/defaults.yaml", "# here either\n")
     assert "save_config" not in checkout.planned()
-
-
-def test_cells_are_measured_in_shuffled_order(whole_run: WholeRun) -> None:
-    cells = [record["cell"] for record in whole_run.checkout.records()]
-    assert len(cells) == ALL
-    assert cells != sorted(cells, key=lambda cell: (cell["implementation"], cell["msg_bytes"]))
 
 
 def test_a_study_whose_folders_exist_is_not_measured_unasked(finished: Checkout) -> None:

@@ -11,20 +11,11 @@ from copycost.hosts.placement import Placement
 from copycost.testbeds.testbed import open_testbed
 from tools.bench.yardstick import (
     Stream,
-    client_output,
     iperf_rate,
     median_ns,
     received_rate,
     sockperf_median_ns,
 )
-
-SERVER = ["sh", "-c", "echo ready; exec sleep 600"]
-
-
-def run(server: list[str], client: list[str]) -> str:
-    with open_testbed("loopback") as testbed:
-        return client_output(testbed, server, client, program="sh", ready="ready", duration_s=0.05)
-
 
 PINNED = Placement((0,), (0,))
 STREAM = Stream(4096, 2, 1, 1, PINNED)

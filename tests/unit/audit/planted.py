@@ -245,7 +245,6 @@ def _drop(table: Table, rng: np.random.Generator) -> Table:
 
 
 _LITTLE = ("latency_disagrees", "latency_by_a_factor", "latency_without_threads")
-_RATE = ("throughput_disagrees",)
 _NO_BYTES = ("bytes_received", "messages")
 
 FAULTS: Mapping[str, Fault] = {
