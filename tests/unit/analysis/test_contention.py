@@ -36,7 +36,7 @@ def test_rise_too_small_for_any_step_is_told() -> None:
     grid = {"msg_bytes": (256, 4096, 65536), "n_threads": (1, 2, 4, 8), "repetitions": 5}
     facts = facts_of(Run(**grid, noise=0.04, scaling=lambda n: 1.15 ** math.log2(n)))
     assert facts["conditions"]["veth"]["questions"]["q3"]["verdict"] == "rises"
-    assert "from 1 to 8 threads throughput rose in all." in text_of(facts, "analysis")
+    assert "From 1 to 8 threads, throughput rose in all of" in text_of(facts, "analysis")
 
 
 def test_nothing_seen_is_not_told_as_no_difference() -> None:
@@ -44,7 +44,7 @@ def test_nothing_seen_is_not_told_as_no_difference() -> None:
     facts = facts_of(run)
     assert facts["conditions"]["veth"]["questions"]["q3"]["verdict"] == "unsettled"
     section = text_of(facts, "analysis").partition("q3}")[2].partition("\n## ")[0]
-    assert "throughput is open in all." in section
+    assert "throughput is open in all of" in section
     assert "no difference" not in section
 
 

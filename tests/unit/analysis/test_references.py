@@ -127,7 +127,7 @@ def test_decisions_and_their_explanations_are_of_the_repetitions_own_reference()
 def test_the_control_says_what_the_reference_came_to_against_itself() -> None:
     cells = drifting(np.random.default_rng(3), noise=0.02)
     facts = facts_of(RUN, cells)
-    assert "`two_copy` against itself" in text_of(facts, "decisions")
+    assert "Compared with itself, as every other way is, `two_copy`" in text_of(facts, "decisions")
     found = facts["control"]
     assert (found["implementations"], found["chance"]) == (["two_copy"], pytest.approx(0.05))
     names = ("n", "n_cells", "n_tested", "sign", "n_apart")

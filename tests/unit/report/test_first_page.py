@@ -81,13 +81,14 @@ PAGES = {
         ),
         ("`mine`", "`write_v`", "`write_v`"),
         "Of 6 answers, 6 are settled",
-        "Not measured, nor a zero-copy that would bound what a card gains",
+        "Not measured, and no other result bounds what zero-copy would gain on a card",
     ),
     "nobody receives": Page(
         Run(**GRID, log_ratio=LOSES, noise=0.01, udp=Udp(msg_bytes=(64 * KIB - 29,))),
         ("`two_copy`", "`one_copy`", "`one_copy`"),
         "Of 10 answers, 10 are settled",
-        "Not measured. Bounds: where zero-copy is real and nobody receives (`sink`, 65,507 B), ",
+        "Not measured. Bounds: where zero-copy is real and there is no receiver (`sink`, "
+        "65,507 B), ",
     ),
     "wire": Page(
         Run(
@@ -162,7 +163,7 @@ def test_first_page_answers_five_questions(made: tuple[str, Path]) -> None:
     low, high = (float(cpus) for cpus in rows["1 MiB"][4].split(" to "))
     assert (low, high) == pytest.approx((row["price"]["low"], row["price"]["high"]), rel=0.05)
     # And how clean was it?
-    assert "**How clean it was.** All" in prose
+    assert "**How clean the run was.** All" in prose
     unexplained = re.search(UNEXPLAINED, re.sub(r"`[^`]*`|\{[^}]*\}", "", prose.split("---")[-1]))
     assert unexplained is None, unexplained[0]
 

@@ -40,8 +40,8 @@ def zero_copy_answer(findings: Findings) -> str:
     partly = [slug for slug in copied if slug not in (*after_all, *avoided)]
     if after_all:
         said.append(
-            f"On {_codes(after_all)} the kernel copied after all: the sender makes the copy that "
-            "`one_copy` makes, and pays for pinning pages and for notifications on top."
+            f"On {_codes(after_all)} the kernel copied after all: the sender makes the same copy "
+            "as `one_copy`, and also pays for pinning pages and for notifications."
         )
     if partly:
         part = span(
@@ -72,9 +72,9 @@ def zero_copy_table(findings: Findings) -> str:
     ]
     caption = (
         "`zero_copy`: cells in which it was faster than every way that copies, and slower than "
-        "one. The last three columns are of the cells in which its difference from the first of "
-        "these stands, the slower ones where there are some: throughput is CPUs in use over CPU "
-        "time per byte. Cells that were picked by their throughput have no interval."
+        "one. The last three columns are ratios to the first way that it is compared with, in the "
+        "cells with a settled difference from it, the slower ones if there are any: throughput is "
+        "CPUs in use over CPU time per byte. Cells picked by their throughput have no interval."
     )
     return _table(columns, rows, caption, "tbl-zero-copy", left=2)
 
@@ -119,8 +119,8 @@ def misses_table(findings: Findings) -> str:
     columns = ["Condition", "Misses of the", "With", "Times `two_copy`", "Verdict",
                "Beyond the L1 data cache"]  # fmt: skip
     caption = (
-        "Cache misses per byte, over the cells together. *Beyond the L1 data cache*: how the ratio "
-        "changes where a message and its copy exceed that cache; below 1, the fall comes with "
+        "Cache misses per byte, over the cells together. *Beyond the L1 data cache*: the change of "
+        "the ratio where a message and its copy exceed that cache; below 1, the fall comes with "
         "the size, as it should if the copy displaces the message."
     )
     return _table(columns, rows, caption, "tbl-misses", left=3) if rows else ""
@@ -135,8 +135,8 @@ def threads_answer(findings: Findings) -> str:
     n = {verdict: sum(one.verdict == verdict for one in found) for verdict in _COURSES}
     parts = [f"{_COURSES[verdict]} in {_part(k, len(found))}" for verdict, k in n.items() if k]
     said = [
-        f"Of {plural(len(found), 'combination')} of condition and way, from {fewest} to "
-        f"{plural(most, 'thread')} throughput {join_and(parts)}."
+        f"From {fewest} to {plural(most, 'thread')}, throughput {join_and(parts)} of "
+        f"{plural(len(found), 'combination')} of condition and way."
     ]
     for quantity, words in _GROWING.items():
         grown = {
@@ -154,8 +154,8 @@ def threads_answer(findings: Findings) -> str:
         one.reason(f"{level}_load_misses_per_byte") for one in found for level in ("l1d", "llc")
     ):
         said.append(
-            "Whether threads push each other's bytes out of the caches takes counters of misses, "
-            "which this run does not have."
+            "To tell whether threads evict each other's bytes from the caches takes counters of "
+            "misses, which this run does not have."
         )
     return " ".join(said)
 
@@ -193,9 +193,9 @@ def threads_table(findings: Findings) -> str:
     columns = ["Condition", "Way", "Threads", "Throughput", "Verdict", "CPU time per byte",
                "CPUs in use", "Context switches", "Threads per CPU"]  # fmt: skip
     caption = (
-        "With the most threads, as a multiple of the same with the fewest, over the sizes "
+        "Values with the most threads as multiples of those with the fewest, over the sizes "
         "together. Context switches are per message and of all ways together; *threads per CPU* "
-        "is of the most crowded one."
+        "is that of the most crowded CPU."
     )
     return _table(columns, rows, caption, "tbl-threads", left=2) if rows else ""
 
@@ -216,8 +216,8 @@ def crossover_answer(findings: Findings, way: str) -> str:
     if left := [one for one in found if not _from_where(one)]:
         n, won, lost = (_total(left, name) for name in ("n_cells", "n_better", "n_worse"))
         said.append(
-            f"On {_codes([one.condition for one in left])} this run settles no such size that "
-            f"holds with every number of threads: of {plural(n, 'cell')}, {impl(way)} was faster "
+            f"On {_codes([one.condition for one in left])} this run settles no size for all "
+            f"numbers of threads: of {plural(n, 'cell')}, {impl(way)} was faster "
             f"in {_part(won, n)} and slower in {_part(lost, n)}."
         )
     return " ".join(said)
@@ -238,8 +238,8 @@ def message_cost(findings: Findings) -> str:
     values = [one.estimate or 0.0 for one in found]
     return (
         f"A byte of the smallest messages took {span(min(values), max(values))} times the CPU time "
-        f"of one of the largest on {_codes([one.condition for one in found])}, so that most of "
-        "what a small message takes is not the copying of its bytes."
+        f"of a byte of the largest on {_codes([one.condition for one in found])}, so most of the "
+        "cost of a small message is not the copying of its bytes."
     )
 
 
@@ -255,7 +255,7 @@ def cold_answer(facts: Facts) -> str:
             else ""
         )
         said.append(
-            f"With {plural(row['n_threads'], 'thread')}, {impl(row['implementation'])} gets ahead "
+            f"With {plural(row['n_threads'], 'thread')}, {impl(row['implementation'])} overtakes "
             f"at a {row['verdict']} size on {code(row['slug'])} than on {code(row['hot'])}{times}."
         )
     return " ".join(said)
@@ -284,10 +284,10 @@ def crossover_table(findings: Findings) -> str:
     columns = ["Condition", "Way", "Faster than `two_copy`", "Faster, slower", "Lowest ratio",
                "Highest ratio", "Together", "Cost per byte"]  # fmt: skip
     caption = (
-        "From which size on each way is faster than `two_copy`, over all numbers of threads; cells "
-        "by the verdict of each alone; the lowest and the highest ratio of throughputs, with the "
-        "size and the number of threads; and over the cells together, unless these contradict each "
-        "other, throughput and cost of a byte."
+        "The size from which each way is faster than `two_copy`, over all numbers of threads; the "
+        "number of cells in which it was faster and slower, each judged alone; the lowest and the "
+        "highest ratio of throughputs, with size and number of threads; and the ratios of "
+        "throughput and of cost per byte over all cells, unless these contradict each other."
     )
     return _table(columns, rows, caption, "tbl-crossovers", left=3)
 
@@ -326,7 +326,7 @@ def expectations_answer(facts: Facts, findings: Findings) -> str:
     """Return the expectation that was violated most, or that none was."""
     found = of(findings, "expectation")
     if not found:
-        return "No expectation could be tested: nothing was measured that they are about."
+        return "No expectation could be tested: nothing relevant was measured."
     names = {one.subject for one in found}
     told = plural(len(names), "expectation")
     once = {one.subject for one in found if one.verdict == "once"}
@@ -337,7 +337,7 @@ def expectations_answer(facts: Facts, findings: Findings) -> str:
         if not once:
             return f"Nothing: {none}."
         return (
-            f"Nothing that this run settles: {none}, but comparisons that were made only once "
+            f"Nothing that this run settles: {none}, but comparisons made only once "
             f"contradict {len(once)}."
         )
     slug, worst = max(
@@ -351,8 +351,8 @@ def expectations_answer(facts: Facts, findings: Findings) -> str:
     )
     return (
         f"Of {told}, {n_violated} {'was' if n_violated == 1 else 'were'} violated in some "
-        f"comparison. Furthest off, on {code(slug)}: *{worst['statement']}.* Against it were "
-        f"{worst['n_violated']} of {plural(worst['n_tested'], 'comparison')}."
+        f"comparison. The worst, on {code(slug)}: *{worst['statement']}.* "
+        f"Contradicted by {worst['n_violated']} of {plural(worst['n_tested'], 'comparison')}."
     )
 
 
@@ -368,10 +368,10 @@ def expectations_table(facts: Facts, findings: Findings) -> str:
             [found[0].reference, f"{held}", f"{n - held - against}", f"{against}",
              _strongest(facts, found[0].subject)]
         )  # fmt: skip
-    columns = ["Expected", "With it", "No difference", "Against it", "Strongest case against"]
+    columns = ["Expected", "Confirm", "No difference", "Contradict", "Strongest contradiction"]
     caption = (
-        "How comparisons went, over all conditions, after Holm's correction for all of them "
-        "together. The last column is a ratio with its interval, and where it was found."
+        "Number of comparisons by outcome, over all conditions, after Holm's correction for all "
+        "comparisons together. The last column is a ratio with its interval, and its cell."
     )
     return _table(columns, rows, caption, "tbl-expectations", left=1, last_left=True)
 
@@ -415,10 +415,10 @@ def quality_table(facts: Facts) -> str:
     columns = ["Condition", "Clean cells", "Cells flagged", "Repetitions disturbed",
                "Verdicts changed without", "Two modes"]  # fmt: skip
     caption = (
-        "How clean the measurements were: cells that pass every check, and how many each flags; "
-        "repetitions with a warning that the machine was disturbed; verdicts on throughput that "
-        "would be others without what is flagged; cells whose repetitions fall into two clusters. "
-        "Nothing was left out. `tables/quality.csv` has every cell."
+        "How clean the measurements were: cells that pass every check, and the number that each "
+        "check flags; repetitions with a warning that the machine was disturbed; verdicts on "
+        "throughput that change without the flagged repetitions; cells whose repetitions fall "
+        "into two clusters. Nothing was left out. `tables/quality.csv` has every cell."
     )
     return _table(columns, rows, caption, "tbl-quality", left=3)
 
@@ -427,7 +427,7 @@ _CHECKS = {
     "spread": "spread",
     "halves": "halves apart",
     "drift": "drift",
-    "retransmits": "sent again",
+    "retransmits": "retransmits",
     "multiplexed": "counters shared",
     "few_repetitions": "few repetitions",
     "foreign_load": "other load",

@@ -147,7 +147,7 @@ def rates(condition: Facts) -> Table:
         found = cell["throughput"]
         return [median(found, 1e-9), _interval(found, 1e-9), *shares, again]
 
-    titles = ["Gbit/s", "interval", *bounds, "sent again per GB"]
+    titles = ["Gbit/s", "interval", *bounds, "retransmitted per GB"]
 
     return table_by_cell(condition["cells"], titles, fields)
 
