@@ -490,13 +490,13 @@ FAULTS: Mapping[str, Fault] = {
 """By what was done."""
 
 NOT_FOUND: Mapping[str, Fault] = {
-    "the noise of one column put on another": Fault(
+    "the noise of one column added to another": Fault(
         _column("L1", lambda t, _: (
             _cell_means(t, "L1") * t["throughput_gbps"] / _cell_means(t, "throughput_gbps")
         ).round()), (),
     ),
     "everything made up with real noise": Fault(lambda t, _: honest(seed=9), ()),
-    "throughput 3 % up throughout, without bytes": Fault(
+    "throughput raised by 3 % throughout, without bytes": Fault(
         _without(_scale("throughput_gbps", 1.03), *_NO_BYTES, "latency_us"), ()
     ),
     "labels exchanged throughout": Fault(
@@ -505,12 +505,12 @@ NOT_FOUND: Mapping[str, Fault] = {
     "labels exchanged at the last size": Fault(
         _swap("impl", "two_copy", "zero_copy", lambda t: t["size"] == SIZES[-1]), ()
     ),
-    "the best repetition of ten only": Fault(
+    "only the best of ten repetitions": Fault(
         lambda t, _: t.loc[t.groupby(["impl", "size", "threads"])["throughput_gbps"].idxmax()]
         .drop(columns="rep"), (), 10
     ),
     "a slow implementation left out": Fault(lambda t, _: t[t["impl"] != "zero_copy"], ()),
-    "noise of 3 % put on one measurement": Fault(
+    "noise of 3 % added to one measurement": Fault(
         _column("throughput_gbps", lambda t, rng: (
             _cell_means(t, "throughput_gbps") * _noise(t, rng, 0.03)).round(4)), (),
     ),

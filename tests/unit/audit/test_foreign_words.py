@@ -82,7 +82,7 @@ def test_nothing_is_said_of_the_published_hosts_that_nobody_told(name: str, tmp_
 @pytest.mark.slow
 def test_misses_without_bytes_are_not_said_to_be_uncounted(tmp_path: Path) -> None:
     text = words_of(read_frame(totals_without_bytes(), tmp_path), tmp_path)
-    assert "It has misses in total, but not the bytes that they go with" in text
+    assert "It has total misses, but not their number of bytes" in text
 
 
 def test_the_caches_of_a_mapping_are_not_called_this_hosts(tmp_path: Path) -> None:

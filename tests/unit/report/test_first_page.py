@@ -87,8 +87,7 @@ PAGES = {
         Run(**GRID, log_ratio=LOSES, noise=0.01, udp=Udp(msg_bytes=(64 * KIB - 29,))),
         ("`two_copy`", "`one_copy`", "`one_copy`"),
         "Of 10 answers, 10 are settled",
-        "Not measured. Bounds: where zero-copy is real and there is no receiver (`sink`, "
-        "65,507 B), ",
+        "Not measured. Bounds: where zero-copy is real and there is no receiver, ",
     ),
     "wire": Page(
         Run(

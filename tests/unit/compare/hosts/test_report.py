@@ -104,7 +104,7 @@ def test_the_tables_follow_from_the_records_and_a_wrong_number_does_not(
 def test_the_report_is_written_and_says_that_hosts_are_simulated(fleet: Path) -> None:
     page = (fleet / "report" / "report.html").read_text(encoding="utf-8")
     assert "These hosts are simulated" in page
-    assert "Which network card a host has, its results do not tell" in " ".join(page.split())
+    assert "Results do not say which network card a host has" in " ".join(page.split())
     assert "simulated-014" in page
     check_pdf(fleet / "report" / "report.pdf")
 
@@ -144,7 +144,7 @@ def test_hosts_that_share_a_boot_are_one_and_the_report_says_which(
     assert main(["merge", f"node={run}", "--into", str(fleet), "--formats", "html"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "node and simulated-001 share a boot id, so they are one host" in said
-    assert "What follows is of 2 hosts" in said
+    assert "The results below are from 2 hosts" in said
     gathered = gather(fleet)
     assert gathered.used == ["simulated-001", "simulated-002"]
     assert gathered.left_out == {"node": "one_kernel"}
@@ -161,7 +161,7 @@ def test_a_host_whose_numbers_an_audit_doubts_counts_and_is_named(
     assert "An audit finds something against the numbers of invented, which count" in said
     assert main(["audit", str(fleet)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("invented: counts, though something speaks")
+    assert lines[0].startswith("invented: counts, although an audit finds something")
     assert "nothing speaks against" in lines[1]
 
 
@@ -201,8 +201,8 @@ def test_a_host_that_cannot_be_read_any_more_is_named_and_the_others_are_told(
     said = " ".join(capsys.readouterr().out.split())
     page = " ".join((fleet / "report/report.html").read_text(encoding="utf-8").split())
     for one, why in zip(sets, ("changed after", "schema version 4", "line 1: "), strict=False):
-        assert f"{one.name} cannot be read any more, and enters nothing that follows (" in page
-        assert f"{one.name} cannot be read any more" in said
+        assert f"{one.name} can no longer be read, and enters none of the results below (" in page
+        assert f"{one.name} can no longer be read" in said
         assert why in gathered.unreadable[one.name]
         assert "remove the folder" in gathered.unreadable[one.name]
     assert main(["audit", str(fleet)]) == 0
