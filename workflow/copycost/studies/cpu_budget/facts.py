@@ -159,18 +159,11 @@ def _line(found: LinearRange | None) -> dict[str, Any] | None:
     if found is None:
         return None
     line = found.line
-    names = ("slope", "intercept")
-    terms = {
-        name: {
-            "value": getattr(line, name),
-            "low": getattr(line, f"{name}_low"),
-            "high": getattr(line, f"{name}_high"),
-        }
-        for name in names
-    }
+    intercept = {"low": line.intercept_low, "high": line.intercept_high}
     facts = {
         "n_points": line.n_points,
-        **terms,
+        "slope": {"value": line.slope, "low": line.slope_low, "high": line.slope_high},
+        "intercept": {"value": line.intercept, **intercept},
         "r_squared": line.r_squared,
         "slope_variance": line.slope_variance,
         "intercept_variance": line.intercept_variance,
