@@ -18,7 +18,7 @@ from measured.failures_support import RECEIVER, host_facts, programs_folder
 from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.errors import Unavailable
-from copycost.hosts import local
+from copycost.hosts import local, process_usage
 from copycost.hosts.cgroup_hierarchy import find_hierarchy
 from copycost.hosts.launch import Launch
 from copycost.hosts.process_usage import Usage
@@ -151,7 +151,7 @@ def test_every_datagram_of_our_own_sender_is_accounted_for(tmp_path: Path) -> No
 def _late_look(monkeypatch: pytest.MonkeyPatch) -> None:
     """Has the programs gone when we look at them at the window's end."""
     looks: list[Sequence[int]] = []
-    usage_of = local.usage_of
+    usage_of = process_usage.usage_of
 
     def too_late(pids: Sequence[int]) -> Usage:
         looks.append(pids)
@@ -159,7 +159,7 @@ def _late_look(monkeypatch: pytest.MonkeyPatch) -> None:
             raise ProcessLookupError
         return usage_of(pids)
 
-    monkeypatch.setattr(local, "usage_of", too_late)
+    monkeypatch.setattr(process_usage, "usage_of", too_late)
 
 
 @pytest.mark.needs_root
@@ -189,7 +189,7 @@ def test_a_look_at_other_times_than_the_windows_edges_is_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_early: int, status: str
 ) -> None:
     looks: list[Usage] = []
-    usage_of = local.usage_of
+    usage_of = process_usage.usage_of
 
     def too_early(pids: Sequence[int]) -> Usage:
         looks.append(usage_of(pids))
@@ -198,7 +198,7 @@ def test_a_look_at_other_times_than_the_windows_edges_is_tried_again(
         shift_ns = round(0.4e9 * SETTINGS.duration_s) if is_early else 0
         return replace(looks[-1], at_ns=looks[-1].at_ns - shift_ns)
 
-    monkeypatch.setattr(local, "usage_of", too_early)
+    monkeypatch.setattr(process_usage, "usage_of", too_early)
     record = measured(tmp_path, UNLIMITED)
     assert record["status"] == status, record["reason"]
     said = r"the sender was watched for .* its machine was too busy"
