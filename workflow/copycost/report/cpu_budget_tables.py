@@ -24,7 +24,7 @@ _PARTIES = {
     "sender_hypervisor": "QEMU, sender's guest",
     "receiver_hypervisor": "QEMU, receiver's guest",
 }
-_BASIS = {"line": "the line", "points": "between two points", "least": "the least point"}
+_BASIS = {"line": "fitted line", "points": "between two points", "least": "lowest point"}
 _BOTTLENECKS = {
     "sender": "sender's CPU",
     "receiver": "receiver's CPU",
@@ -33,10 +33,10 @@ _BOTTLENECKS = {
     "io": "QEMU's main loop and I/O threads",
     "vhost": "vhost, in the host's kernel",
     "host": "all CPUs of the host",
-    "vcpu_waiting": "CPUs of the host, for which virtual CPUs waited",
-    "waiting": "a CPU that others had",
-    "limit": "the limit",
-    "unknown": "not seen",
+    "vcpu_waiting": "virtual CPUs waiting for CPUs of the host",
+    "waiting": "waiting for a CPU in use",
+    "limit": "the CPU limit",
+    "unknown": "not identified",
 }
 """By kind of a bottleneck; see `copycost.studies.cpu_budget.bottleneck`."""
 
@@ -48,8 +48,8 @@ def curves(facts: Facts) -> Table:
         Column("Where"),
         Column("Gbit/s per % of a CPU", "right"),
         Column("Linear up to", "right"),
-        Column("Most [Gbit/s]", "right"),
-        *([Column("Of one stream", "right")] if scaling else []),
+        Column("Highest [Gbit/s]", "right"),
+        *([Column("Ratio to one stream", "right")] if scaling else []),
         Column("CPU per stream", "right"),
         Column("Bottleneck"),
     ]
@@ -92,24 +92,24 @@ def checks(facts: Facts) -> Table:
     if facts["congestion_controls"]:
         rows.append(["Congestion control", join_and(facts["congestion_controls"])])
     if facts["separate_processes"]:
-        rows.append(["Processes", "a pair per stream, since iperf3 before 3.16 has one thread"])
+        rows.append(["Processes", "one pair per stream, since iperf3 before 3.16 has one thread"])
     if limiter["n"]:
         off = span(limiter["least_off"], limiter["most_off"], lambda x: significant(x, 2))
-        rows.append(["CPU used per stream, less the limit [points]", off])
+        rows.append(["CPU used per stream minus the limit [points]", off])
         missed = f"{limiter['n_missed']} of {facts['n_measured']}"
-        rows.append([f"Repetitions off the limit by over {facts['miss_points']:g} points", missed])
+        rows.append([f"Repetitions over {facts['miss_points']:g} points off the limit", missed])
     for side in SIDES:
         if clock := clocks[side]:
             where = curve_name(clock, section)
             found = f"{percent(clock['median_ratio'])} ({where})"
-            rows.append([f"perf's clock over the scheduler's at the {side}, where furthest", found])
+            rows.append([f"perf's clock over the scheduler's, {side}, largest deviation", found])
     if rates is not None:
         allowed, largest = percent(rates["allowed"]), percent(rates["largest_off"])
         differ = f"{largest} at most, over {allowed} in {rates['n_differ']} of {rates['n']}"
-        rows.append(["iperf3's bitrate off the kernel's", differ])
+        rows.append(["Deviation of iperf3's bitrate from the kernel's", differ])
     if facts["n_foreign"]:
         foreign = f"{facts['n_foreign']} of {facts['n_measured']}"
-        rows.append(["Repetitions beside other programs", foreign])
+        rows.append(["Repetitions while other programs ran", foreign])
     return [Column("What"), Column("Value")], rows
 
 
@@ -120,7 +120,7 @@ def shares(facts: Facts) -> Table:
         Column("Side"),
         Column("Work"),
         Column("One stream", "right"),
-        Column("More", "right"),
+        Column("Several", "right"),
     ]
     rows = [
         [
@@ -142,7 +142,7 @@ def slopes(facts: Facts) -> Table:
         Column("Where"),
         Column("Whose CPU"),
         Column("Gbit/s per % of a CPU", "right"),
-        Column("Linear over", "right"),
+        Column("Linear range", "right"),
     ]
     rows = [
         [
@@ -165,7 +165,7 @@ def published(facts: Facts) -> Table:
         Column("Streams", "right"),
         Column("Gbit/s per %", "right"),
         Column("here", "right"),
-        Column("Most Gbit/s", "right"),
+        Column("Highest Gbit/s", "right"),
         Column("here", "right"),
     ]
     rows = [
@@ -208,7 +208,7 @@ def plans(facts: Facts) -> Table:
         Column("Sender's CPU", "right"),
         Column("Receiver's CPU", "right"),
         *([Column("QEMU's CPU", "right")] if facts["guests"] else []),
-        Column("From"),
+        Column("Basis"),
     ]
     in_guests = facts["guests"] is not None
     return columns, [_plan(plan, facts["section"], in_guests) for plan in facts["plans"]]

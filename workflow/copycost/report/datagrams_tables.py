@@ -38,7 +38,7 @@ _CAUSES = {
 _CLOCKS = {
     "task_clock": "perf stat's task clock",
     "scheduler": "the scheduler's clock",
-    "mixed": "perf stat's task clock, the scheduler's where that was not counted",
+    "mixed": "perf stat's task clock, or the scheduler's where it was not counted",
 }
 
 
@@ -46,11 +46,11 @@ def curves(facts: Facts) -> Table:
     """Return what was received and lost at most, and what a datagram costs, a row per curve."""
     columns = [
         Column("Where"),
-        Column("Most received [Gbit/s]", "right"),
-        Column("At", "right"),
-        Column("Lost there", "right"),
-        Column("Most lost", "right"),
-        *(Column(f"A datagram costs the {side}", "right") for side in SIDES),
+        Column("Highest received [Gbit/s]", "right"),
+        Column("At size", "right"),
+        Column("Loss there", "right"),
+        Column("Highest loss", "right"),
+        *(Column(f"Cost per datagram, {side}", "right") for side in SIDES),
     ]
     rows = []
     for curve in facts["curves"]:
@@ -73,7 +73,7 @@ def _cost(found: Facts | None) -> str:
     if found is None:
         return "fewer than two sizes"
     if found["kind"] == "no_sum":
-        return f"no such sum, {percent(found['misfit'])} off"
+        return f"no linear fit, {percent(found['misfit'])} off"
     terms = {
         "per_datagram": ns_in_text(found["fixed_ns"]),
         "per_byte": f"{ns_in_text(found['ns_per_byte'])} per byte",
@@ -89,9 +89,9 @@ def causes(facts: Facts) -> Table:
     shown = {cause: title for cause, title in _CAUSES.items() if cause in seen}
     columns = [
         Column("Where"),
-        Column("Lost of sent", "right"),
+        Column("Lost", "right"),
         *(Column(title, "right") for title in shown.values()),
-        Column("Unexplained at most", "right"),
+        Column("Unexplained, at most", "right"),
     ]
     rows = []
     for curve in known:
@@ -115,44 +115,44 @@ def checks(facts: Facts) -> Table:
     window = f"{duration(section['duration_s'])} after {duration(section['warmup_s'])} of warm-up"
     rows = [
         ["Sent by", senders(facts)],
-        ["Window of bitrates and CPU", f"{window}, {plural(section['repetitions'], 'time')}"],
+        ["Window for bitrates and CPU", f"{window}, {plural(section['repetitions'], 'time')}"],
     ]
     if facts["cpu_clock"]:
-        rows.append(["CPU by", _CLOCKS[facts["cpu_clock"]]])
+        rows.append(["CPU time from", _CLOCKS[facts["cpu_clock"]]])
     if facts["separate_processes"]:
-        rows.append(["Processes", "a pair per stream, since iperf3 before 3.16 has one thread"])
+        rows.append(["Processes", "one pair per stream, since iperf3 before 3.16 has one thread"])
     for curve in facts["curves"]:
         if limit := curve["limit"]:
             held = f"{len(limit['sizes'])} of {plural(limit['n_sizes'], 'size')}"
             name = curve_name(curve, section)
             allowed = f"{rate_span(limit)}, which set the bitrate at {held}"
-            rows.append([f"Allowed on {name} (`wire.udp_mbit_per_s`)", allowed])
+            rows.append([f"Limit on {name} (`wire.udp_mbit_per_s`)", allowed])
     for one in facts["other_packets"]:
         packets = f"{one['packets']} ({one['without_packets']} on {code(one['without'])})"
-        title = f"Packets of a datagram of {exact_size(one['msg_bytes'])} on {where(one)}"
+        title = f"Packets per datagram of {exact_size(one['msg_bytes'])} on {where(one)}"
         rows.append([title, packets])
     if account:
         complete = f"{account['n_complete']} of {account['n']}"
-        rows.append(["Repetitions whose causes of loss add up to the datagram", complete])
+        rows.append(["Repetitions whose causes of loss explain every lost datagram", complete])
         if account["excess"]["n"]:
             excess = account["excess"]
             most = f"{excess['n']}, by {plural(excess['largest'], 'datagram')} at most"
-            rows.append(["Repetitions with more causes than losses", most])
+            rows.append(["Repetitions with more losses by cause than in all", most])
         if account["n_not_drained"]:
-            rows.append(["Repetitions not read to the end", str(account["n_not_drained"])])
+            rows.append(["Repetitions with datagrams left unread", str(account["n_not_drained"])])
     if driver:
         less, more = (percent(max(0.0, driver[f"largest_{one}"])) for one in ("less", "more"))
         off = f"{driver['n_differ']} of {driver['n']} ({less} too few, {more} too many at most)"
-        title = f"iperf3's own losses off the kernel's by over {percent(driver['allowed'])} of sent"
+        title = f"iperf3's losses off the kernel's by over {percent(driver['allowed'])} of all sent"
         rows.append([title, off])
-        for name, words in (("n_negative", "a negative loss"), ("n_out_of_order", "disorder")):
+        for name, words in (("n_negative", "a negative loss"), ("n_out_of_order", "reordering")):
             if driver[name]:
                 rows.append([f"Repetitions in which iperf3 reported {words}", str(driver[name])])
     if facts["n_nan"]:
-        rows.append(["Repetitions with `nan` from iperf3, taken for missing", str(facts["n_nan"])])
+        rows.append(["Repetitions with `nan` from iperf3, taken as missing", str(facts["n_nan"])])
     if facts["n_foreign"]:
         foreign = f"{facts['n_foreign']} of {facts['n_measured']}"
-        rows.append(["Repetitions beside other programs", foreign])
+        rows.append(["Repetitions while other programs ran", foreign])
     return [Column("What"), Column("Value")], rows
 
 

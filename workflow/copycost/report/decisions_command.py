@@ -20,8 +20,8 @@ from copycost.wording.words import plural
 HELP = "say which way to send is the fastest and which the cheapest"
 
 DESCRIPTION = """\
-Say from which size on which way is the fastest, and which the cheapest, from what was measured; or
-print the tables of every size, or their rows for one."""
+Say which way to send is the fastest and which the cheapest, and from which size on, from what was
+measured; or print the tables of all sizes, or their rows for one."""
 
 EPILOG = "Exit status: 0 answered, 1 nothing was measured."
 
@@ -35,8 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--all", action="store_true", help="every size, with intervals")
     add("--json", action="store_true", help="every size, for programs")
-    add("--size", type=size_option, metavar="SIZE", help="message size, such as 64KiB; else all")
-    add("--threads", type=int, metavar="N", help="thread count; else those measured, together")
+    add("--size", type=size_option, metavar="SIZE", help="message size, such as 64KiB; or all")
+    add("--threads", type=int, metavar="N", help="thread count; or all, together")
     add("--facts", type=Path, default=FACTS, metavar="FILE", help=f"what was measured ({FACTS})")
 
 
@@ -74,7 +74,7 @@ def read_facts(path: Path) -> Mapping[str, Any]:
         raise DataError(f"{path}: {error}; ./run makes it again from the records") from error
     if "wire" not in facts:
         raise DataError(
-            f"{path}: another version of copycost wrote it; ./run makes it again from the records"
+            f"{path}: written by another version of copycost; ./run makes it again from the records"
         )
     if not decided_conditions(facts):
         raise DataError(f"{path}: no repetition gave a value; the report has the reasons")

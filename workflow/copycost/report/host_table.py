@@ -21,7 +21,7 @@ def host_rows(host: Mapping[str, Any]) -> list[list[str]]:
         ("Processor", _known(host, "cpu.model", escape)),
         ("CPUs", _cpus(cpu)),
         ("Caches", _caches(cpu["caches"])),
-        ("Virtualisation", escape(cpu["virtualisation"] or "none seen")),
+        ("Virtualisation", escape(cpu["virtualisation"] or "none found")),
         ("Frequency governor", _known(host, "cpu.governor", escape)),
         ("Turbo", _known(host, "cpu.turbo", lambda turbo: _TRUE.get(turbo, escape(turbo)))),
         ("Memory", _known(host, "memory.total_bytes", _memory)),

@@ -15,7 +15,7 @@ Table = tuple[list[Column], list[list[str]]]
 _INDENT = "\N{EN DASH} "
 _NAMED = 2  # parts of a change in one cell of a table
 _SOURCES = {
-    "timer": "the kernel's timer (`cpu-clock`), which cannot look while interrupts are off",
+    "timer": "the kernel's timer (`cpu-clock`), which takes no samples while interrupts are off",
     "hardware": "the processor's cycle counter (`cycles`)",
     "mixed": "the cycle counter in some repetitions and the kernel's timer in others",
 }
@@ -79,18 +79,18 @@ def samples(profile: Facts) -> Table:
     """Return how the samples were taken and how complete they are, a row per quantity."""
     sampling, overhead = profile["sampling"], profile["overhead"]
     rows = [
-        ["Taken by", _SOURCES[sampling["source"]]],
-        ["Per second of CPU time", f"{sampling['frequency_hz']:,}"],
-        ["Samples; lost", f"{sampling['n_samples']:,}; {sampling['n_lost']:,}"],
+        ["Sampled by", _SOURCES[sampling["source"]]],
+        ["Samples per second of CPU time", f"{sampling['frequency_hz']:,}"],
+        ["Samples taken; lost", f"{sampling['n_samples']:,}; {sampling['n_lost']:,}"],
     ]
     if sampling["n_truncated"]:
         rows.append(["Repetitions whose last sample was cut off", str(sampling["n_truncated"])])
     for name, title in (("timer_agreement", ""), ("guest_agreement", " in guests")):
         if found := sampling[name]:
             text = f"{percent(found['median'])} ({span(found['least'], found['most'], percent)})"
-            rows.append([f"CPU time of the samples{title}, of what was counted", text])
+            rows.append([f"CPU time of the samples{title}, as a share of that counted", text])
     if overhead is not None:
-        rows.append(["Throughput while sampled, over that without", in_cell(overhead, "ratio")])
+        rows.append(["Throughput with sampling over that without", in_cell(overhead, "ratio")])
     if (most := profile["uncategorised"]) and most["share"]:
         rows.append(["Samples in functions that no list names, at most", _of_side(most)])
     if most := profile["tracing"]:
@@ -147,7 +147,7 @@ def functions(found: Facts) -> Table:
 def way(cells: Sequence[Facts]) -> Table:
     """Return the parts of the way of a message, a column per cell; copies are in bold."""
     columns = [
-        Column("Part of the way"),
+        Column("Part of the path"),
         *(Column(impl(cell["implementation"]), "right") for cell in cells),
     ]
     parts: dict[int, str] = {}

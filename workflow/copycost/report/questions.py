@@ -72,9 +72,9 @@ def zero_copy_table(findings: Findings) -> str:
     ]
     caption = (
         "`zero_copy`: cells in which it was faster than every way that copies, and slower than "
-        "one. The last three columns are ratios to the first way that it is compared with, in the "
-        "cells with a settled difference from it, the slower ones if there are any: throughput is "
-        "CPUs in use over CPU time per byte. Cells picked by their throughput have no interval."
+        "one. The last three columns are ratios to the first way under *Compared with*, over the "
+        "cells with a settled difference from it (the slower ones, if any): throughput is CPUs in "
+        "use over CPU time per byte. Cells picked by their throughput have no interval."
     )
     return _table(columns, rows, caption, "tbl-zero-copy", left=2)
 
@@ -119,7 +119,7 @@ def misses_table(findings: Findings) -> str:
     columns = ["Condition", "Misses of the", "With", "Times `two_copy`", "Verdict",
                "Beyond the L1 data cache"]  # fmt: skip
     caption = (
-        "Cache misses per byte, over the cells together. *Beyond the L1 data cache*: the change of "
+        "Cache misses per byte, over all cells. *Beyond the L1 data cache*: the change of "
         "the ratio where a message and its copy exceed that cache; below 1, the fall comes with "
         "the size, as it should if the copy displaces the message."
     )
@@ -154,8 +154,8 @@ def threads_answer(findings: Findings) -> str:
         one.reason(f"{level}_load_misses_per_byte") for one in found for level in ("l1d", "llc")
     ):
         said.append(
-            "To tell whether threads evict each other's bytes from the caches takes counters of "
-            "misses, which this run does not have."
+            "Whether threads evict each other's bytes from the caches is not known: this run has "
+            "no counts of misses."
         )
     return " ".join(said)
 
@@ -404,13 +404,13 @@ def quality_table(facts: Facts) -> str:
         changed = (
             f"{without['n_changed']} of {without['n_compared']}"
             if without["status"] == "compared"
-            else {"none": "none flagged", "all": "all are flagged"}[without["status"]]
+            else {"none": "none flagged", "all": "all flagged"}[without["status"]]
         )
         rows.append(
             [code(slug), f"{quality['n_clean']} of {quality['n_cells']}",
              ", ".join(flagged) or NONE,
              f"{quality['n_warned']} of {quality['n_measured']}", changed,
-             str(len(quality["modes"])) if quality["modes_told"] else "not told"]
+             str(len(quality["modes"])) if quality["modes_told"] else "not known"]
         )  # fmt: skip
     columns = ["Condition", "Clean cells", "Cells flagged", "Repetitions disturbed",
                "Verdicts changed without", "Two modes"]  # fmt: skip
@@ -425,16 +425,16 @@ def quality_table(facts: Facts) -> str:
 
 _CHECKS = {
     "spread": "spread",
-    "halves": "halves apart",
+    "halves": "halves differ",
     "drift": "drift",
     "retransmits": "retransmits",
-    "multiplexed": "counters shared",
+    "multiplexed": "multiplexed counters",
     "few_repetitions": "few repetitions",
     "foreign_load": "other load",
-    "steal": "time stolen",
-    "throttled": "lowered clock",
+    "steal": "steal time",
+    "throttled": "throttled clock",
     "window_edge_late": "late window",
-    "odd_numbers": "odd numbers",
+    "odd_numbers": "inconsistent numbers",
 }
 
 

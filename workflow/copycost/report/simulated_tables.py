@@ -47,7 +47,7 @@ _WHY = {
     ("source", ("displaced",)): "source (displaced)",
     ("target", ("beyond",)): "target (over {size})",
     ("target", ("displaced",)): "target (displaced)",
-    ("neither", ()): "found, for the most part",
+    ("neither", ()): "mostly hits",
 }
 """By what of a copy that is saved a level misses, and the reasons: see `Copy`."""
 
@@ -59,9 +59,9 @@ def savings(conditions: Sequence[Facts]) -> Table:
         Column("With"),
         Column("Level"),
         Column("Saved per line", "right"),
-        Column("In which functions"),
-        Column("Not held"),
-        Column("Holds under"),
+        Column("Functions"),
+        Column("Not in the cache"),
+        Column("Changes survived"),
     ]
     rows = [
         [f"{code(one['testbed'])}, {one['working_set']}", _with(saving), *_most_saved(saving)]
@@ -77,7 +77,7 @@ def _with(saving: Facts) -> str:
     if not saving["asks_for_none"]:
         return name
     share = saving["copied_share"]
-    return f"{name}, {'copies not told' if share is None else f'{percent(share)} copied'}"
+    return f"{name}, {'copies not reported' if share is None else f'{percent(share)} copied'}"
 
 
 def _most_saved(saving: Facts) -> list[str]:
@@ -116,7 +116,7 @@ def _carried(saving: Facts) -> str:
     more = [one for one in saving["functions"] if one["saved"] < 0]
     found = [_carriers(fewer)] if fewer else []
     found += [f"more in {_carriers(more)}"] if more else []
-    return "; ".join(found) or "none has a tenth of it"
+    return "; ".join(found) or "no function has a tenth of it"
 
 
 def _carriers(functions: Iterable[Facts]) -> str:
@@ -149,10 +149,10 @@ def instructions(facts: Facts) -> Table:
 def changes(facts: Facts) -> Table:
     """Return what becomes of the conclusions with one thing changed, a row per change."""
     columns = [
-        Column("Changed"),
+        Column("Change"),
         Column("Conclusions", "right"),
         Column("Same level falls most", "right"),
-        Column("Each level alike", "right"),
+        Column("Every level as before", "right"),
     ]
     rows = [
         [one["change"], *(str(one[name]) for name in ("n", "n_keeping_level", "n_surviving"))]
@@ -167,12 +167,13 @@ def checks(facts: Facts) -> Table:
     rows = []
     if not walks["reason"]:
         right = f"{walks['n_right']} of {walks['n']}, off by {plural(walks['worst_lines'], 'line')}"
-        rows.append(["Walks through memory with known misses, counted right", f"{right} at most"])
+        title = "Walks through memory with known misses, counted correctly"
+        rows.append([title, f"{right} at most"])
     if beside and beside["n_calls"]:
         agree = f"{beside['n_calls_agree']} of {beside['n_calls']}"
-        rows.append(["Cells whose system calls per message are those measured", agree])
+        rows.append(["Cells whose system calls per message match those measured", agree])
     for one in beside["misses"] if beside else []:
-        title = f"{_NAMES[one['level']]} misses of loads, simulated over counted"
+        title = f"{_NAMES[one['level']]} load misses, simulated over counted"
         cells = plural(one["n"], "cell")
         rows.append([title, f"{span(one['low'], one['high'])} ({cells})"])
     return [Column("Check"), Column("Found")], rows

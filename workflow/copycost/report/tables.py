@@ -61,9 +61,9 @@ def round_trips_table(condition: Mapping[str, Any], repetitions: int) -> str:
         Column("n", "right"),
     ]
     caption = (
-        f"Round trips on {place(condition)} [µs]: median with its interval, 90th, 99th and "
-        "99.9th percentile and the longest, each the median of the repetitions; the number of "
-        "round trips and n of repetitions. Source: `results/tables/round_trips.csv`."
+        f"Round-trip times on {place(condition)} [µs]: median with its interval, 90th, 99th and "
+        "99.9th percentile and maximum, each the median of the repetitions; the number of round "
+        "trips, and n of repetitions. Source: `results/tables/round_trips.csv`."
         f"{note_of(condition.get('labels', {}))}"
     )
     rows = list(_round_trips_rows(condition, repetitions, several=several))
@@ -132,8 +132,8 @@ def placement_table(facts: Facts) -> str:
     if several:
         columns.insert(1, Column("Condition"))
     caption = (
-        "The same cells in several placements: medians, and the ratio to that with both ends on "
-        "different cores, paired by round. Source: `results/tables/cells.csv` and "
+        "The same cells in several placements: medians, and ratios to the placement with both "
+        "ends on different cores, paired by round. Source: `results/tables/cells.csv` and "
         "`round_trips.csv`."
     )
     return pipe_table(
@@ -268,8 +268,8 @@ def inside_and_outside(facts: Facts) -> tuple[list[Column], list[list[str]]]:
     facts
         Of a study whose curves have `guests`, see `copycost.studies.shared_facts.spans`.
     """
-    titles = ("Processes", "Guest", "QEMU", "Overhead", "Waited at most")
-    columns = [Column("Where"), Column("Guest of"), *(Column(title, "right") for title in titles)]
+    titles = ("Processes", "Guest", "QEMU", "Overhead", "Waiting, at most")
+    columns = [Column("Where"), Column("Side"), *(Column(title, "right") for title in titles)]
     rows = []
     for curve in facts["curves"]:
         for one in curve["guests"]["spans"] if curve["guests"] else ():
@@ -339,7 +339,7 @@ def _repetitions(run: Mapping[str, Any]) -> str:
 
 
 def _time(run: Mapping[str, Any]) -> str:
-    return f"{duration(run['measured_s'])}, of {duration(run['wall_s'])} that the repetitions took"
+    return f"{duration(run['measured_s'])}, of {duration(run['wall_s'])} for all repetitions"
 
 
 def _list(values: Iterable[str], otherwise: str) -> str:
@@ -374,9 +374,9 @@ def ranking_table(condition: Mapping[str, Any]) -> str:
     whose = "the sender alone" if ranking["side"] == "sender" else "both sides together"
     threads = plural(ranking["n_threads"], "thread")
     caption = (
-        f"Implementations on {place(condition)} by the {ranking['label']} of a byte "
+        f"Implementations on {place(condition)} by {ranking['label']} per byte "
         f"({whose}, {threads}): median, interval"
-        f"{', multiple of a plain copy' if with_floor else ''}, number n of repetitions. "
+        f"{', multiple of a plain copy' if with_floor else ''}, n repetitions. "
         f"Source: `results/facts.json`.{note_of(condition['labels'])}"
     )
     rows = list(_rows(condition, with_floor))

@@ -19,14 +19,14 @@ _PARTS = {
 _CAUSES = {
     "device_rx_errors": "received damaged or refused by the device",
     "device_rx_dropped": "not taken from the device in time",
-    "device_rx_fifo_errors": "received while the device had no room",
-    "device_tx_errors": "the device could not send",
-    "device_tx_dropped": "dropped before the device",
+    "device_rx_fifo_errors": "that arrived while the device had no room",
+    "device_tx_errors": "that the device could not send",
+    "device_tx_dropped": "dropped before reaching the device",
     "device_tx_fifo_errors": "to be sent while the device had no room",
-    "device_tx_carrier_errors": "to be sent without a link",
+    "device_tx_carrier_errors": "to be sent while there was no link",
     "softnet_dropped": "dropped by a queue of the kernel",
 }
-_UNKNOWN = "not told"
+_UNKNOWN = "not reported"
 _RUNS = {True: "runs", False: "does not run", None: _UNKNOWN}
 _STATES = {True: "on", False: "off", None: _UNKNOWN}
 
@@ -54,7 +54,7 @@ def heading(condition: Facts) -> str:
     other = code(condition["peer"]) if condition["peer"] else "the other machine"
     ends = ("this machine", other) if condition["sends"] == "here" else (other, "this machine")
     how = "" if transport_of(condition["testbed"]) == "stream" else ", UDP"
-    how += ", dropped there" if condition["sender_only"] else ""
+    how += ", dropped on arrival" if condition["sender_only"] else ""
     return f"From {ends[0]} to {ends[1]}{how}"
 
 
@@ -83,7 +83,7 @@ def ends(host: Facts, peer: Facts) -> Table:
     both = ((host, peer["here"]), (peer, peer["there"]))
     rows = [[title, *(form(machine, device) for machine, device in both)] for title, form in _ENDS]
     clock = peer["clock"]
-    apart = f"known to {ns(clock['uncertainty_ns'])}"
+    apart = f"known to within {ns(clock['uncertainty_ns'])}"
     return columns, [*rows, ["Clock, compared with this machine's", "---", apart]]
 
 
@@ -99,7 +99,7 @@ def _speed(device: Facts) -> str:
 def _device(device: Facts) -> str:
     driver = device["driver"]
     if driver is None:
-        kind = f"virtual ({device['kind'] or 'kind not told'})"
+        kind = f"virtual ({device['kind'] or 'kind not reported'})"
     else:
         kind = f"{'virtual, ' if is_virtual(driver) else ''}driver {code(driver)}"
     return f"{code(device['device'])}, {kind}"
@@ -119,17 +119,17 @@ def _served(device: Facts) -> str:
 _ENDS: Sequence[tuple[str, Callable[[Facts, Facts], str]]] = (
     ("Processor", lambda machine, _: _known(machine["cpu"]["model"])),
     ("CPUs", lambda machine, _: _known(machine["cpu"]["cpus_online"])),
-    ("Virtualisation", lambda machine, _: escape(machine["cpu"]["virtualisation"] or "none seen")),
+    ("Virtualisation", lambda machine, _: escape(machine["cpu"]["virtualisation"] or "none found")),
     ("Frequency governor", lambda machine, _: _known(machine["cpu"]["governor"])),
     ("Kernel", lambda machine, _: f"Linux {escape(machine['kernel']['release'])}"),
     ("Network device", lambda _, device: _device(device)),
-    ("Speed of its link", lambda _, device: _speed(device)),
+    ("Link speed", lambda _, device: _speed(device)),
     ("MTU", lambda _, device: f"{_known(device['mtu_bytes'])} bytes"),
     ("Queues", lambda _, device: _queues(device)),
-    ("CPUs that their interrupts may go to", lambda _, device: _served(device)),
+    ("CPUs that may serve their interrupts", lambda _, device: _served(device)),
     ("irqbalance", lambda _, device: _RUNS[device["irqbalance"]]),
     ("Scatter-gather, which zero-copy needs", lambda _, device: _STATES[device["scatter_gather"]]),
-    ("Checksums by the device, likewise", lambda _, device: _STATES[device["tx_checksum"]]),
+    ("Checksum offload, likewise", lambda _, device: _STATES[device["tx_checksum"]]),
 )
 
 
