@@ -251,4 +251,4 @@ def test_two_other_machines_are_told_apart() -> None:
         "wire-lab1": 1e11, "wire-lab2": 1e10, "wire_in-lab1": 1e11, "wire_in-lab2": 1e10,
     }  # fmt: skip
     words = " ".join(text.get_text() for text in draw(facts).figure.findobj(Text))
-    assert "Not drawn for want of room: wire_in-lab2." in " ".join(words.split())
+    assert "Not drawn for lack of room: wire_in-lab2." in " ".join(words.split())

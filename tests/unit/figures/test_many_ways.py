@@ -69,7 +69,7 @@ def test_the_csv_has_every_point_once_however_many_families_show_it() -> None:
 
 
 def test_crowded_panels_of_more_thread_counts_than_fit_name_those_left_out() -> None:
-    assert "Not drawn for want of room: 4, 8 threads." in said(crowded("speed_and_cost", (1, 4, 8)))
+    assert "Not drawn for lack of room: 4, 8 threads." in said(crowded("speed_and_cost", (1, 4, 8)))
 
 
 def test_copied_zero_copy_is_called_that() -> None:
@@ -90,5 +90,5 @@ def test_where_nobody_receives_the_cost_is_the_senders_alone() -> None:
     assert tables.sides == ("sender",)
     drawn = draw("speed_and_cost", tables)
     assert set(drawn.data["quantity"]) == {"throughput", "CPU cycles, sender"}
-    assert "the cost is the sender's, since nobody receives" in said(drawn)
-    assert "The sender alone, since nobody receives." in said(draw("counters", tables))
+    assert "the cost is the sender's, since there is no receiver" in said(drawn)
+    assert "The sender alone, since there is no receiver." in said(draw("counters", tables))

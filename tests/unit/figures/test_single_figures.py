@@ -118,7 +118,7 @@ def test_interval_over_decades_is_cut_and_the_note_says_so(high: float) -> None:
     drawn = wide_interval(high)
     most = drawn.data.query("quantity == 'throughput'")["value"].max()
     assert drawn.figure.axes[0].get_ylim()[1] < 6 * most
-    assert "Carets at the edge: the interval runs beyond the axis." in said(drawn)
+    assert "Carets at the edge: the interval extends beyond the axis." in said(drawn)
     axes = drawn.figure.axes[0]
     marks = [line for line in axes.lines if str(line.get_gid()).startswith("cut-")]
     assert [line.get_gid() for line in marks] == [f"cut-{name}-256" for name in IMPLEMENTATIONS]

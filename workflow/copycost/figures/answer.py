@@ -26,7 +26,7 @@ def draw(facts: Mapping[str, Any], ratios: pd.DataFrame, summary: pd.DataFrame) 
     """
     every = _points(facts, ratios)
     if every.empty:
-        return Drawn(empty_figure(f"Nothing to compare: this takes {BASELINE} and another."), every)
+        return Drawn(empty_figure(f"Nothing to compare: needs {BASELINE} and another."), every)
     n_threads = int(every["n_threads"].min())
     data = every[every["n_threads"] == n_threads].reset_index(drop=True)
     shown = list(data["condition"].unique())[:_CONDITIONS_MOST]
@@ -51,7 +51,7 @@ def draw(facts: Mapping[str, Any], ratios: pd.DataFrame, summary: pd.DataFrame) 
     confidence = facts["method"]["statistics"]["confidence"]
     note = [
         f"{counted(n_threads, 'thread')}; bars: {confidence:.0%} intervals of the repetitions' own "
-        "ratios. A bar that crosses 1: no difference was seen.",
+        "ratios; no difference was seen where a bar crosses 1.",
         f"Band: {BASELINE} against itself, over all sizes." if bands else "",
         "Vertical axes logarithmic.",
         *of_panels,

@@ -169,8 +169,8 @@ SCALE_NOTE = {
 }
 """How a note under the figure names the scale."""
 
-CUT_NOTE = "Carets at the edge: the interval runs beyond the axis."
+CUT_NOTE = "Carets at the edge: the interval extends beyond the axis."
 """What a note says where an interval is longer than its axis."""
 
-EDGE_NOTE = "An interval that ends at the edge goes on beyond it."
+EDGE_NOTE = "Intervals that end at the edge extend beyond it."
 """The same where no mark says so."""

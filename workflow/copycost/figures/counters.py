@@ -38,7 +38,7 @@ def draw(tables: Tables) -> Drawn:
         data = data[data["quantity"] != _QUANTITIES["cache_misses"].name]
     whose = "Sender and receiver together."
     if len(tables.sides) == 1:
-        whose = "The sender alone, since nobody receives."
+        whose = "The sender alone, since there is no receiver."
     user_only = measured["user_mode_only"].fillna(False).astype(bool).any()
     user_mode = "Counted in user mode only." if user_only else ""
     return draw_over_size(tables, data, whose, [_absence(measured, found, tables.sides), user_mode])

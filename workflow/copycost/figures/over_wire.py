@@ -26,9 +26,9 @@ per byte; what the link carries is empty where no device tells its speed. `state
 # told apart with every kind of colour vision (Okabe and Ito)
 _PARTS = {
     "sender_process": ("sending process", "#0072B2"),
-    "sender_rest": ("rest of its machine", "#56B4E9"),
+    "sender_rest": ("rest of the sender's machine", "#56B4E9"),
     "receiver_process": ("receiving process", "#D55E00"),
-    "receiver_rest": ("rest of that machine", "#E69F00"),
+    "receiver_rest": ("rest of the receiver's machine", "#E69F00"),
 }
 _CONDITIONS_MOST = 3
 _WAYS_MOST = 3
@@ -43,7 +43,7 @@ def draw(facts: Mapping[str, Any]) -> Drawn:
     """Draw a column per condition: throughput of the ways, then a row of bars for each of them."""
     data = cost_table(facts)
     if data.empty:
-        return Drawn(empty_figure("No byte's cost to both machines was measured."), data)
+        return Drawn(empty_figure("The cost per byte to both machines was not measured."), data)
     shown = list(dict.fromkeys(data["condition"]))[:_CONDITIONS_MOST]
     kept = data[data["condition"].isin(shown)]
     ways = in_order(list(dict.fromkeys(kept["implementation"])))[:_WAYS_MOST]
@@ -59,7 +59,7 @@ def draw(facts: Mapping[str, Any]) -> Drawn:
         rows[-1][column].set_xlabel("message size")
     rows[0][0].set_ylabel("throughput\n[Gbit/s]")
     for row, way in enumerate(ways, start=1):
-        rows[row][0].set_ylabel(f"{way}\n[% of its ns/B]")
+        rows[row][0].set_ylabel(f"{way}\n[% of total ns/B]")
     linked = bool(kept["link_gbit_per_s"].notna().any())
     styles = way_styles(ways)
     handles: list[Line2D | Patch] = [
@@ -73,9 +73,9 @@ def draw(facts: Mapping[str, Any]) -> Drawn:
     left += [name for name in dict.fromkeys(kept["implementation"]) if name not in ways]
     note = [
         f"Medians, {counted(int(data['n_threads'].min()), 'thread')}.",
-        "Bars: who uses the CPU time that both machines spend on a byte; above them, all of it.",
+        "Bars: shares of the CPU time per byte of both machines; above them, the total.",
         "Dashed: what the link carries at its MTU." if linked else "",
-        f"Not drawn for want of room: {', '.join(left)}." if left else "",
+        f"Not drawn for lack of room: {', '.join(left)}." if left else "",
     ]
     put_note(figure, note_lines(note), _ROW_CM * (1 + len(ways)), above_cm)
     return Drawn(figure, data)

@@ -45,7 +45,7 @@ def with_room(data: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """Return the rows of the first `PANELS_MOST` panels, and a note that names the others."""
     panels = list(dict.fromkeys(data["panel"]))
     shown, left = panels[:PANELS_MOST], panels[PANELS_MOST:]
-    note = f"Not drawn for want of room: {'; '.join(left)}." if left else ""
+    note = f"Not drawn for lack of room: {'; '.join(left)}." if left else ""
     return data[data["panel"].isin(shown)].reset_index(drop=True), note
 
 

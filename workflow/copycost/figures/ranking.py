@@ -144,13 +144,13 @@ def _note(
 ) -> list[str]:
     most = int(shown["n"].max())
     level = f"{facts['method']['statistics']['confidence'] * 100:g}{NBSP}%"
-    whose = "Of the sender alone" if ranking["side"] == "sender" else "Of both sides together"
+    whose = "The sender alone" if ranking["side"] == "sender" else "Both sides together"
     return [
         f"{whose}, {counted(ranking['n_threads'], 'thread')}, cheapest first.",
         f"Points: median of up to {most}{NBSP}repetitions; bars: {level} interval." if most > 1
         else "Points: one repetition each, so there is no interval.",
-        "Dashed line, shaded below: what one plain copy (memcpy) of a byte costs where such a "
-        "message lies." if shown["floor"].notna().any() else "",
-        "Horizontal axes logarithmic, one of its own for each message size.",
+        "Dashed line, shaded below: cost of one plain copy (memcpy) from where such a message "
+        "lies." if shown["floor"].notna().any() else "",
+        "Horizontal axes logarithmic, with a separate scale for each message size.",
         missing,
     ]  # fmt: skip

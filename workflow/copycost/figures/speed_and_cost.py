@@ -9,9 +9,7 @@ _WHY = {
     "cycles_not_counted": "Cycles were not counted on this host.",
     "cycles_user_mode_only": "Cycles were counted in user mode only and are not shown.",
 }
-_SENDER_ALONE = (
-    "Bytes are those sent and not lost, the cost is the sender's, since nobody receives."
-)
+_SENDER_ALONE = "Bytes sent and not lost; the cost is the sender's, since there is no receiver."
 
 
 @styled

@@ -178,4 +178,4 @@ def spread(values: Iterable[int], most: int) -> list[int]:
 def left_out(values: Iterable[int], shown: Sequence[int], noun: str) -> str:
     """Return the sentence that says which values a figure had no room for."""
     missing = [str(value) for value in sorted(set(values)) if value not in shown]
-    return f"Not drawn for want of room: {', '.join(missing)} {noun}." if missing else ""
+    return f"Not drawn for lack of room: {', '.join(missing)} {noun}." if missing else ""

@@ -37,7 +37,7 @@ def draw(tables: Tables) -> Drawn:
     of_panels = draw_panels(sheet, data, "n_threads", tables.implementations, frame_of)
     note = [
         interval_note(data, confidence(tables.summary)),
-        f"{SCALE_NOTE[kind]}, one of its own for each message size.",
+        f"{SCALE_NOTE[kind]}, with a separate scale for each message size.",
         *of_panels,
         left_out(every, sizes, "B"),
     ]

@@ -42,7 +42,7 @@ def draw(facts: Mapping[str, Any]) -> Drawn:
     """
     data = cost_table(facts)
     if data.empty:
-        return Drawn(empty_figure("No byte's cost was measured in guests and without."), data)
+        return Drawn(empty_figure("Not measured: the cost per byte in guests and without."), data)
     shown = list(dict.fromkeys(data["condition"]))[:_PANELS_MOST]
     figure = Figure(layout="constrained")
     panels = figure.subplots(1, len(shown), squeeze=False)[0]
@@ -55,7 +55,7 @@ def draw(facts: Mapping[str, Any]) -> Drawn:
         label = facts["conditions"][condition]["label"]
         without = here["without"].iloc[0]
         axes.set_title(f"{label}\n(1 is {without})")  # three panels leave no room for one line
-    panels[0].set_ylabel("CPU time of a byte\n[times that without guests]")
+    panels[0].set_ylabel("CPU time per byte\n[times that without guests]")
     looks = [look for part, look in _PARTS.items() if part in set(data["part"])]
     handles = [Patch(color=colour, label=title) for title, colour in looks]
     above_cm = put_legend(figure, handles, _HANDLE_CM)

@@ -99,9 +99,9 @@ def draw_bitrate(facts: Mapping[str, Any]) -> Drawn:
         note_on_points(facts, data["gbit_low"], cut=True),
     ]
     if data["saturated"].any():
-        note.append("Hollow: saturated, the senders could not use what they were offered.")
+        note.append("Hollow: saturated; the senders could not use the CPU time offered.")
     if not share_y:
-        note.append("Each column has a scale of its own.")
+        note.append("Each column has its own scale.")
     return Drawn(finish(grid, data, note, 2 * _PANEL_CM), data)
 
 

@@ -96,7 +96,7 @@ def draw_bitrate_and_loss(facts: Mapping[str, Any]) -> Drawn:
         _finish_axes(grid, axes, part, panel, row, int(row.startswith("loss")))
         top = float(part["value"].max())
         axes.set_ylim(0, top * 1.12 if top > 0 else 1)
-    looks = "Filled, solid: sent, and loss. Hollow, dotted: received."
+    looks = "Filled, solid: sent, or loss. Hollow, dotted: received."
     note = [looks, note_on_points(facts, data["low"], cut=True), left]
     return Drawn(finish(grid, data, note, 2 * _PANEL_CM), data.drop(columns="row"))
 
@@ -118,12 +118,12 @@ def draw_cost(facts: Mapping[str, Any]) -> Drawn:
         # a logarithmic axis has no place for 0 and less
         draw_fits(axes, part.assign(fitted=fitted.where(fitted > 0)), "msg_bytes", "fitted")
         title, is_last = f"{panel}, {side}", int(side == "receiver")
-        _finish_axes(grid, axes, part, title, "CPU [ns per datagram]", is_last)
+        _finish_axes(grid, axes, part, title, "CPU time [ns per datagram]", is_last)
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda ns, _: thousands(ns)))
         axes.yaxis.set_minor_formatter(NullFormatter())
-    lines = "Lines: a fixed cost and a cost per byte, fitted."
+    lines = "Lines: fits of a fixed cost plus a cost per byte."
     note = [lines, note_on_points(facts, data["low"]), left]
     return Drawn(finish(grid, data, note, 2 * _PANEL_CM), data.drop(columns="row"))
 

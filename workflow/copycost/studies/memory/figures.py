@@ -29,14 +29,14 @@ def draw(facts: Mapping[str, Any]) -> Drawn:
     memory = facts["memory"]
     data = floor_table(memory["points"] if memory else [])
     if data.empty:
-        return Drawn(empty_figure("What copying memory costs was not measured."), data)
+        return Drawn(empty_figure("The cost of copying memory was not measured."), data)
     figure = Figure(layout="constrained")
     axes = figure.subplots()
     scale = scale_of(data, "log")
     _draw_copies(axes, data, facts)
     value_axis(axes, scale)
-    axes.set_ylabel("cost of a byte [ns/B]")
-    note = f"Median of {int(data['n'].max())}{NBSP}repetitions; dashed: caches of the host."
+    axes.set_ylabel("cost per byte [ns/B]")
+    note = f"Median of {int(data['n'].max())}{NBSP}repetitions; dashed: cache sizes of the host."
     if ((data["low"] < scale.low) | (data["high"] > scale.high)).any():
         note = f"{note} {EDGE_NOTE}"
     put_note(figure, wrap(note, WIDTH_CM - 0.4, NOTE_PT), _PANEL_CM, 0.0)

@@ -46,7 +46,7 @@ def draw(facts: Mapping[str, Any], curves: pd.DataFrame) -> Drawn:
     slugs.sort(key=lambda slug: not is_wire(slug))  # as on the first page
     data = data[data["condition"].isin(slugs)].reset_index(drop=True)
     if data.empty:
-        return Drawn(empty_figure("No round trip was measured."), data)
+        return Drawn(empty_figure("No round trips were measured."), data)
     every = data["msg_bytes"]
     conditions = [slug for slug in slugs if (data["condition"] == slug).any()]
     first = data[data["condition"] == conditions[0]]
@@ -69,13 +69,13 @@ def draw(facts: Mapping[str, Any], curves: pd.DataFrame) -> Drawn:
         if sheet.is_top(panel):
             size, n_threads = (panel.data[key].iloc[0] for key in ("msg_bytes", "n_threads"))
             panel.axes.set_title(f"{size_label(size)}, {counted(n_threads, 'thread')}")
-        sheet.label(panel.place, "percentile", "round trip [µs]")
+        sheet.label(panel.place, "percentile", "round-trip time [µs]")
     most = int(shown["n"].max())
     note = [
         f"On {conditions[0]}.",
-        f"Lines: median of {most}{NBSP}repetitions at each percentile; shaded: their extremes."
+        f"Lines: median of {most}{NBSP}repetitions at each percentile; shaded: their range."
         if most > 1 else "Lines: one repetition.",
-        "Horizontal axis stretched towards the rare;",
+        "Horizontal axis stretched towards high percentiles;",
         f"{SCALE_NOTE[scale.kind].lower()}.",
         context_note(sheet),
         left_out(every, sizes, "B"),

@@ -65,7 +65,7 @@ def draw_misses(facts: Mapping[str, Any]) -> Drawn:
                              ax=axes, gid=gid, **styles[name].as_line())  # fmt: skip
                 tips = [
                     f"{name}, {size_label(row['msg_bytes'])}: {significant(row['total'])} "
-                    f"simulated misses per line, {significant(row['user'])} of the application"
+                    f"simulated misses per line, {significant(row['user'])} by the application"
                     for row in line.to_dict("records")
                 ]
                 add_tips(axes, line["msg_bytes"], line["total"], tips)
@@ -83,7 +83,7 @@ def draw_misses(facts: Mapping[str, Any]) -> Drawn:
     figure.legend(handles=handles, ncols=len(names), loc="upper left", bbox_to_anchor=(0, 1))
     note = (
         "Simulated misses of each level per line of payload, both sides; no intervals, since two "
-        "runs count the same. Dashed: half of the level, the largest message that fits with a copy."
+        "runs count the same. Dashed: half the cache, the largest message that fits with a copy."
     )
     put_note(figure, wrap(note, WIDTH_CM - 0.4, NOTE_PT), len(LEVELS) * _PANEL_CM, _LEGEND_CM)
     return Drawn(figure, data)
