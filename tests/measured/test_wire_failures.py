@@ -204,7 +204,7 @@ def test_way_that_a_firewall_shuts_is_skipped_with_what_lets_it_through(
     assert [kind for kind, one in records.items() if one["status"] == "skipped"] == testbeds
     assert [one["reason"] for one in records.values() if one["status"] == "failed"] == []
     for kind in testbeds:
-        assert "let TCP connections from 198.18.0." in str(records[kind]["remedy"])
+        assert "allow TCP connections from 198.18.0." in str(records[kind]["remedy"])
         assert "results/peers" in str(records[kind]["remedy"])
     (missing,) = (one for one in judge_wire(found, found, LocalHost()) if one.section == "Wire"
                   and one.state == "missing")  # fmt: skip
@@ -219,7 +219,7 @@ def test_an_address_that_is_not_reached_from_there_is_named(tmp_path: Path, peer
     peer.here.run(["ip", "route", "delete", f"{ADDRESSES[1]}/32"])
     record = measured(tmp_path, replace(STREAM, testbed="wire_in"), found)
     assert record["status"] == "skipped"
-    assert "knows no way to 10.9.9.9" in str(record["reason"])
+    assert "knows no route to 10.9.9.9" in str(record["reason"])
     assert "wire.address" in str(record["remedy"])
 
 

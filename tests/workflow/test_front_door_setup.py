@@ -216,7 +216,7 @@ def test_what_apt_says_goes_to_a_log_that_is_named_where_it_fails(tree: Tree) ->
         "run: updating the lists of system packages ... done",
         "run: installing iperf3 ... failed",
         "run: could not install iperf3; apt-get's words are in results/logs/setup.log",
-        "run: set up: what can be had here is there",
+        "run: set up: all that is available here is installed",
     ]
     log = (tree.path / "results/logs/setup.log").read_text(encoding="utf-8")
     assert log.count("many words of apt") == 2

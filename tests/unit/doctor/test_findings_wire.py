@@ -117,4 +117,4 @@ def test_where_no_device_tells_a_speed_no_udp_is_sent() -> None:
             over_wire(kind, LocalHost(), peer, away="receiver"),
         ):
             pass
-        assert "no device at either end tells the link's speed" in refused.value.reason
+        assert "no device at either end reports the link's speed" in refused.value.reason

@@ -132,7 +132,7 @@ def test_what_a_device_does_not_tell_is_said_as_not_told(tmp_path: Path) -> None
     facts = device_facts(made(tmp_path, {"sys/class/net/br0/mtu": "1500\n"}, said), "br0")
     found = {one.name: one for one in _ends({"here": facts, "there": facts}, MACHINES)}
     for name in ("interrupts", "rps", "rings", "coalescing", "frequency governor", "irqbalance"):
-        assert found[name].value == "not told", name
+        assert found[name].value == "not reported", name
         assert found[name].remedy is None
     assert found["zero-copy"].note.startswith("a bridge is no network card")
 

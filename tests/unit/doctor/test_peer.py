@@ -112,8 +112,8 @@ def test_each_way_that_is_shut_has_the_machine_that_shuts_it_and_the_ports() -> 
     found = kept_out(Far(comes_here=False), ports=(41000, 41099))
     assert found["there"] is None
     assert found["here"] == {
-        "reason": f"no TCP connection from {THERE} reaches {HERE} (tried)",
-        "remedy": f"let TCP connections from {THERE} in on this host, to ports 41000 to 41099",
+        "reason": f"a TCP connection from {THERE} to {HERE} was tried and failed",
+        "remedy": f"allow TCP connections from {THERE} on this host, to ports 41000 to 41099",
     }
 
 
@@ -126,7 +126,7 @@ def test_way_there_is_shut_where_our_connection_does_not_arrive(
     monkeypatch.setattr(described.socket, "create_connection", dropped)
     found = kept_out(Far())
     assert found["here"] is None
-    assert found["there"]["remedy"].startswith(f"let TCP connections from {HERE} in on me@lab2, to")
+    assert found["there"]["remedy"].startswith(f"allow TCP connections from {HERE} on me@lab2, to")
 
 
 def test_an_address_that_no_program_there_can_listen_at_is_named() -> None:

@@ -26,7 +26,7 @@ def qemu(monkeypatch: pytest.MonkeyPatch) -> None:
     ("version", "options", "reason"),
     [
         ("QEMU emulator version 6.2.0 (Debian 1:6.2)", HELP, "has version 6.2, and plugins"),
-        ("who knows", HELP, "has no version that it tells"),
+        ("who knows", HELP, "has no version number"),
         ("QEMU emulator version 8.2.2", "-no-reboot\n", "was built without plugins"),
     ],
 )

@@ -52,7 +52,7 @@ def test_old_quarto_is_left_aside_and_said_so(tmp_path: Path) -> None:
     assert "Quarto 1.8.27 is older than 1.9" in found.description
     said = judge_typesetter(found)
     assert (said.state, said.note) == ("limited", found.description)
-    assert said.remedy == "install Quarto 1.9 or newer, or go on without"
+    assert said.remedy == "install Quarto 1.9 or newer, or do without"
 
 
 @pytest.mark.parametrize("script", ["echo broken >&2; exit 3", "echo no version", "exit 0"])

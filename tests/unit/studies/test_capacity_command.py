@@ -94,7 +94,7 @@ def test_what_is_no_bitrate_is_refused(gbps: str, capsys: pytest.CaptureFixture[
     with pytest.raises(SystemExit) as ended:
         main(["plan", "--gbps", gbps])
     assert ended.value.code == 2
-    assert f"{gbps} is no bitrate, must be above 0" in capsys.readouterr().err
+    assert f"{gbps} is no bitrate; it must be above 0" in capsys.readouterr().err
 
 
 def test_cpus_are_bitrate_times_the_cost_of_a_byte(results: Path) -> None:
@@ -142,7 +142,7 @@ def test_options_narrow_it(results: Path, capsys: pytest.CaptureFixture[str]) ->
     narrowed = ["--testbed", "veth", "--implementation", "one_copy", "--size", "64KiB"]
     assert main(["plan", "--gbps", "5", "--results", str(results), *narrowed, "--all"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert "In brackets the interval of the median." in lines
+    assert "In brackets: the interval of the median." in lines
     assert sorted(line.split()[:4] for line in lines if line.startswith("veth")) == [
         ["veth", "one_copy", "64KiB", "1"],
         ["veth", "one_copy", "64KiB", "2"],

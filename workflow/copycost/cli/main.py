@@ -18,35 +18,35 @@ from copycost.errors import CopycostError
 
 HELP = """\
 Usage: ./run [TARGETS] [OPTIONS]      set up, measure, write the report (results/report/)
-       ./run setup [test|bench|slurm] only set up: what a run, the tests, ... need
+       ./run setup [test|bench|slurm] only set up what a run, the tests, ... need
        ./run test [CHECK...]          all checks and tests, or the named ones; --bench: how fast
                                       copycost itself is
-       ./run doctor                   what this host can and cannot measure, and the remedy; with
-                                      --wire USER@OTHER also that machine and the network to it
-                                      (--clean removes what was brought there)
+       ./run doctor                   what this host can and cannot measure, with remedies;
+                                      --wire USER@OTHER: also that machine and the network to it
+                                      (--clean removes what was copied there)
        ./run config [OPTIONS]         the whole configuration, and where each value comes from
        ./run answer [--size 64KiB]    the fastest and the cheapest way to send, as measured here
-       ./run plan --gbps N            how much CPU a bitrate takes here, with every way measured
-       ./run compare A/results B/results   two runs: kernels, releases, before and after
+       ./run plan --gbps N            how much CPU a bitrate takes here, for every way measured
+       ./run compare A/results B/results   compare two runs: kernels, releases, before and after
        ./run audit FILE.csv           judge measurements made elsewhere (docs/audit.md)
-       ./run export [FILE.zip]        this host's results for others, nothing private in them
-       ./run merge FILE.zip...        results of other hosts added, one report over all; then
+       ./run export [FILE.zip]        pack this host's results for others, with nothing private
+       ./run merge FILE.zip...        add results of other hosts, write one report on all; then
                                       `report host=NAME`: the ordinary report on one of them
-       ./run fetch USER@HOST...       measure other hosts over ssh, bring their results, merge them
-       ./run fleet [OPTIONS]          measure what hosts in config.yaml names: nodes of a cluster
+       ./run fetch USER@HOST...       measure other hosts over ssh, fetch and merge their results
+       ./run fleet [OPTIONS]          measure what `hosts` in config.yaml names: nodes of a cluster
 
 Targets: measure, tables, figures, report (the default), compare; the studies profile, cpu_budget,
          datagrams, simulated, and `STUDY report` for the report with its chapter
 Options: -n                           only say what would be measured
          --configfile config/tiny.yaml  a small grid, in seconds; it overrides config.yaml
-         --minutes N                  go on until N minutes of measuring are spent, most where
+         --minutes N                  continue until N minutes of measuring are spent, most where
                                       comparisons are open
-         --retry-failed               measure again the repetitions that failed, then the rest
-         --wire USER@OTHER            measure with another machine, which ssh reaches
-         --cores 2                    more cores for builds and figures; cells are measured one at
-                                      a time whatever is said here
+         --retry-failed               measure failed repetitions again, then the rest
+         --wire USER@OTHER            measure with another machine, reached by ssh
+         --cores 2                    more cores for builds and figures; cells are always measured
+                                      one at a time
          All others are Snakemake's. Paths are relative to the folder of this script.
-Most commands take --help; --version is that of copycost.
+Most commands take --help; --version prints the version of copycost.
 Exit codes: 0 done, 3 done but some repetitions failed (the report names them), 130 interrupted,
             anything else: Snakemake's own, or a check failed.
 """
@@ -56,7 +56,7 @@ _EARLIER = {"retry-failed": ["--retry-failed"], "bench": ["test", "--bench"],
             "wire-clean": ["doctor", "--clean", "--wire"]}  # fmt: skip
 _INSTEAD = {
     "lock": "tools/lock.sh pins newer Python packages",
-    "more": "./run --minutes N goes on from what there is, until N minutes of measuring are spent",
+    "more": "./run --minutes N continues until N minutes of measuring are spent in all",
 }
 _AUDIT_OPTIONS = ("-h", "--help", "--mapping", "--claims", "--output", "--formats")
 
@@ -142,10 +142,10 @@ def _set_up(what: str = "run") -> int:
             environment.make(environment.SLURM)
     else:
         raise RunError(
-            f"setup {what}: there is no such thing to set up; there are run (without a word), "
-            "test, bench, slurm"
+            f"setup {what}: there is no such thing to set up; choose run (the default), "
+            "test, bench or slurm"
         )
-    say("set up: what can be had here is there")
+    say("set up: all that is available here is installed")
     return 0
 
 

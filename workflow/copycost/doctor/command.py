@@ -33,7 +33,7 @@ from copycost.hosts.ssh.client import SshTarget
 from copycost.hosts.ssh.line import clean
 
 _MARKS: dict[State, str] = {"ok": "+", "limited": "~", "missing": "-", "fact": " "}
-_LEGEND = "+ as it should be   ~ works with less   - not here   > what would change it"
+_LEGEND = "+ as it should be   ~ limited   - not available   > remedy"
 _WIDEST = 120
 _NARROWEST = 80
 _WIDEST_VALUE = 26
@@ -85,16 +85,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         action="store_true",
         help="one JSON object: findings, and all facts about the host",
     )
-    add("--wire", metavar="USER@OTHER", help="tell of another machine, and of the network to it")
-    add("--clean", action="store_true", help="remove what was brought to that machine, and no more")
+    add("--wire", metavar="USER@OTHER", help="also report on another machine and the network to it")
+    add("--clean", action="store_true", help="only remove what was copied to that machine")
     options = parser.parse_args(arguments)
     if options.clean and options.wire is None:
-        parser.error("--clean: needs the machine, --wire USER@OTHER")
+        parser.error("--clean: needs a machine: --wire USER@OTHER")
     try:
         if options.clean:
             peer = read_peer(options.wire, _say)
             clean(SshTarget(peer.peer, peer.ssh_options))
-            print(f"copycost: nothing of it is left on {options.wire}")
+            print(f"copycost: removed from {options.wire}")
             return 0
         host, findings = _look(options.wire)
     except CopycostError as error:

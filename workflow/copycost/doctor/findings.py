@@ -36,7 +36,7 @@ _EVENT_WORDS = {
     "supported": "counted",
     "not_supported": "not supported",
     "forbidden": "forbidden",
-    "unknown_event": "unknown here",
+    "unknown_event": "unknown event",
 }
 # Source: kernel document admin-guide/sysctl/kernel.rst; 3 is a patch of Debian, 4 of Ubuntu.
 _PARANOID_WORDS = {
@@ -48,16 +48,16 @@ _PARANOID_WORDS = {
     4: "ordinary users may count nothing",
 }
 # Source: kernel document admin-guide/sysctl/kernel.rst, io_uring_disabled; since Linux 6.6.
-_IO_URING_WORDS = {0: "allowed", 1: "for a group only", 2: "disabled"}
+_IO_URING_WORDS = {0: "allowed", 1: "for one group only", 2: "disabled"}
 
 _BBR_NOTE = (
-    "paces, which can cost other tools a factor of five here; copycost sets its own algorithm per"
-    " socket"
+    "paces sends, which can slow other tools here by a factor of five; copycost sets its own"
+    " algorithm per socket"
 )
 _DRIVES = "drives the studies cpu_budget and datagrams"
 # what a tool is for on this machine, and on another one
 _USES = {
-    "ip": ("makes the veth testbeds", "tells the way to this machine"),
+    "ip": ("makes the veth testbeds", "finds the route to this machine"),
     "ethtool": ("reads and switches offloads", "reads offloads, rings and coalescing"),
     "nft": ("drops at the far end of the testbed sink", "drops what wire_sink sends there"),
     "iperf3": (_DRIVES, _DRIVES),
@@ -121,12 +121,12 @@ def judge_perf(perf: Mapping[str, Any], section: str) -> Finding:
 
 def judge_cost_unit(perf: Mapping[str, Any], section: str) -> Finding:
     """Return the finest unit of cost that a host counts, given the facts of its perf."""
-    unit, note = "CPU time", "no cycles of any kind are counted here"
+    unit, note = "CPU time", "no cycles of any kind can be counted here"
     if perf["events"]["cycles"]["status"] == "supported":
-        unit, note = "cycles", "and reference cycles and CPU time"
+        unit, note = "cycles", "also reference cycles and CPU time"
     elif perf["events"]["ref_cycles"]["status"] == "supported":
         unit = "reference cycles"
-        note = "and CPU time; core cycles, instructions and cache misses are not counted here"
+        note = "also CPU time; core cycles, instructions and cache misses cannot be counted here"
     return Finding(section, "cost per byte in", "fact", unit, note)
 
 
@@ -152,7 +152,7 @@ def _perf(host: Mapping[str, Any]) -> Iterator[Finding]:
             remedy = "if the hypervisor is yours, give the guest counters (qemu: -cpu host,pmu=on)"
         yield Finding(section, name, state, value, note, remedy)
     if perf["nmi_watchdog"] and perf["events"]["cycles"]["status"] == "supported":
-        note = "holds one of the processor's counters, so that events must take turns (multiplexed)"
+        note = "occupies one of the processor's counters, so events must take turns (multiplexed)"
         remedy = "sudo sysctl kernel.nmi_watchdog=0"
         yield Finding(section, "nmi_watchdog", "limited", "on", note, remedy)
     yield judge_cost_unit(perf, section)
@@ -164,20 +164,20 @@ def _zero_copy(host: Mapping[str, Any]) -> Iterator[Finding]:
     inside = [bed["optmem_max"] for bed in beds if bed["optmem_max"] is not None]
     optmem_max = min(inside, default=host["net"]["optmem_max"])
     if optmem_max is None:
-        yield Finding(section, "optmem_max", "fact", "unknown", "it cannot be read here")
+        yield Finding(section, "optmem_max", "fact", "unknown", "cannot be read here")
     elif optmem_max < _USUAL_OPTMEM_MAX_BYTES:
-        note = "sends meet ENOBUFS early and wait for notifications"
+        note = "sends soon fail with ENOBUFS and wait for notifications"
         remedy = f"sudo sysctl net.core.optmem_max={_USUAL_OPTMEM_MAX_BYTES}"
         yield Finding(section, "optmem_max", "limited", format_size(optmem_max), note, remedy)
     else:
-        note = "bounds the notifications a socket may have waiting"
+        note = "limits the pending notifications of a socket"
         yield Finding(section, "optmem_max", "ok", format_size(optmem_max), note)
     memory = host["memory"]
     if memory["memlock_unlimited"] or host["identity"]["euid_is_root"]:
-        yield Finding(section, "memlock", "ok", "no limit", "root is not held to one")
+        yield Finding(section, "memlock", "ok", "no limit", "root has none")
         return
     locked = format_size(memory["memlock_bytes"])
-    note = "bounds the bytes in flight of zero-copy sends, over all threads"
+    note = "limits the bytes of zero-copy sends in flight, over all threads"
     if memory["memlock_bytes"] < _USUAL_MEMLOCK_BYTES:
         yield Finding(section, "memlock", "limited", locked, note, _MEMLOCK_REMEDY)
     else:
@@ -203,7 +203,7 @@ def _processors(host: Mapping[str, Any], files: HostFiles) -> Iterator[Finding]:
         yield say("CPUs", "ok", value, note if per_core is not None and per_core > 1 else "")
     if cpu["core_types"]:
         value = ", ".join(f"{kind} {cpus}" for kind, cpus in cpu["core_types"].items())
-        note = "results depend on which kind runs what"
+        note = "results depend on which kind of core runs what"
         remedy = "name CPUs of one kind under measure.cpus in config.yaml"
         yield say("kinds of core", "limited", value, note, remedy)
 
@@ -213,7 +213,7 @@ def _processors(host: Mapping[str, Any], files: HostFiles) -> Iterator[Finding]:
     elif governor == "performance":
         yield say("frequency governor", "ok", governor)
     else:
-        note = "the clock follows the load, so short measurements vary more"
+        note = "the clock rate follows the load, so short measurements vary more"
         yield say("frequency governor", "limited", governor, note, GOVERNOR_REMEDY)
 
     if cpu["turbo"] is None:
@@ -221,7 +221,7 @@ def _processors(host: Mapping[str, Any], files: HostFiles) -> Iterator[Finding]:
     elif not cpu["turbo"]:
         yield say("turbo", "fact", "off")
     else:
-        note = "the clock depends on temperature and on what else runs"
+        note = "the clock rate depends on temperature and on what else runs"
         remedy = "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"
         if cpu["vendor"] == "GenuineIntel":
             remedy = "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"
@@ -231,7 +231,7 @@ def _processors(host: Mapping[str, Any], files: HostFiles) -> Iterator[Finding]:
     if kind in (None, "none"):
         yield say("virtualisation", "fact", kind or "unknown")
     else:
-        note = "other guests may take time, and counters may be missing"
+        note = "other guests may take CPU time, and counters may be missing"
         yield say("virtualisation", "limited", str(kind), note)
 
     # being no lasting fact, how busy the host is now is in no file of facts
@@ -250,13 +250,13 @@ def _kernel(host: Mapping[str, Any]) -> Iterator[Finding]:
     kernel, identity = host["kernel"], host["identity"]
     yield say("release", "fact", kernel["release"] or "unknown")
     if kernel["irq_time_accounting"]:
-        note = "a task's CPU time leaves out the receive path that runs in its softirqs"
+        note = "a task's CPU time excludes the receive path that runs in softirqs in its context"
         yield say("IRQ time accounting", "limited", "on", note)
     elif kernel["irq_time_accounting"] is None:
         note = host["unknown"].get("kernel.irq_time_accounting", "")
         yield say("IRQ time accounting", "fact", "unknown", note)
     else:
-        note = "a task's CPU time contains the softirqs that run in its context"
+        note = "a task's CPU time includes the softirqs that run in its context"
         yield say("IRQ time accounting", "fact", "off", note)
     if kernel["hz"] is not None:
         yield say("timer ticks", "fact", f"{kernel['hz']} per second")
@@ -270,9 +270,7 @@ def _kernel(host: Mapping[str, Any]) -> Iterator[Finding]:
     flaws = identity["mitigations"]
     if flaws:
         acting = sum(text.startswith("Mitigation") for text in flaws.values())
-        note = (
-            f"against flaws of this processor ({', '.join(flaws)}); each system call pays for them"
-        )
+        note = f"against flaws of this processor ({', '.join(flaws)}); they slow each system call"
         yield say("mitigations", "fact", f"{acting} active", note)
 
 
@@ -283,7 +281,7 @@ def _network(host: Mapping[str, Any]) -> Iterator[Finding]:
     if "cubic" in available:
         yield say("congestion control", "ok", " ".join(available))
     else:
-        note = "cubic is not loaded; reno is taken where it stays away"
+        note = "cubic is not loaded; reno is used where it is missing"
         value = " ".join(available) or "unknown"
         yield say("congestion control", "limited", value, note, "sudo modprobe tcp_cubic")
     if net["congestion_default"]:
@@ -292,7 +290,7 @@ def _network(host: Mapping[str, Any]) -> Iterator[Finding]:
     allowed = net["congestion_allowed"] or []
     if not host["identity"]["euid_is_root"] and "cubic" not in allowed and "cubic" in available:
         choice = " ".join(allowed) or "the default"
-        note = f"ordinary users may choose only {choice} outside of namespaces of their own"
+        note = f"ordinary users may choose only {choice} outside namespaces of their own"
         remedy = f'sudo sysctl net.ipv4.tcp_allowed_congestion_control="{" ".join(allowed)} cubic"'
         yield say("cubic on loopback", "limited", "refused", note, remedy)
 
@@ -317,7 +315,7 @@ def _tool(files: HostFiles, name: str, use: str, path: str | None, version: str 
         return Finding("Tools", name, "missing", "missing", use, install_command(files, name))
     # the number in a line such as ``ip utility, iproute2-6.1.0, libbpf 1.1.2``
     number = re.search(r"\d+(\.\d+)+", version or "")
-    return Finding("Tools", name, "ok", number[0] if number else version or "does not tell", use)
+    return Finding("Tools", name, "ok", number[0] if number else version or "unknown", use)
 
 
 def judge_guests(needs: Sequence[Need]) -> Iterator[Finding]:
@@ -342,7 +340,7 @@ def judge_simulation(needs: Iterable[Need]) -> list[Finding]:
     """Return what is missing for simulated counts, or that nothing is."""
     section = "Simulated counts"
     missing = [_missing(section, need) for need in needs if need.found is None]
-    note = "./run simulated says which level of the caches misses what, where none is counted"
+    note = "./run simulated tells which cache level misses what if none is counted"
     return missing or [Finding(section, "cache model", "ok", "yes", note)]
 
 
@@ -350,6 +348,6 @@ def judge_typesetter(found: Typesetter) -> Finding:
     """Return what will typeset the report, and what is wrong with a Quarto that cannot."""
     if found.quarto is not None:
         return Finding("Report", "typeset by", "ok", found.description)
-    remedy = f"install Quarto {OLDEST_QUARTO} or newer, or go on without" if found.faulty else None
+    remedy = f"install Quarto {OLDEST_QUARTO} or newer, or do without" if found.faulty else None
     state: State = "limited" if found.faulty else "ok"
-    return Finding("Report", "typeset by", state, "the embedded default", found.description, remedy)
+    return Finding("Report", "typeset by", state, "embedded default", found.description, remedy)

@@ -21,20 +21,22 @@ _ENDS = {"here": "This end", "there": "The other end"}
 # what to call them, what happens without them, and ethtool's short names
 _OFFLOADS = {
     "scatter_gather": (
-        "scatter gather", "the kernel copies what a zero-copy send left where it was", "sg"
+        "scatter gather", "the kernel copies the data of zero-copy sends", "sg"
     ),
-    "tx_checksum": ("tx checksum", "the kernel reads every byte to sum it up, and copies it", "tx"),
-    "tso": ("TSO", "the kernel cuts what is sent into segments", "tso"),
-    "gso": ("GSO", "each segment goes through the kernel by itself", "gso"),
-    "gro": ("GRO", "each packet that arrives goes through the kernel by itself", "gro"),
+    "tx_checksum": (
+        "tx checksum", "the kernel reads every byte for the checksum, and copies it", "tx"
+    ),
+    "tso": ("TSO", "the kernel cuts sends into segments", "tso"),
+    "gso": ("GSO", "each segment passes through the kernel by itself", "gso"),
+    "gro": ("GRO", "each received packet passes through the kernel by itself", "gro"),
 }  # fmt: skip
-_NOT_TOLD = "not told"
+_NOT_TOLD = "not reported"
 # measure.duration_s of config.yaml as it comes
 _USUAL_WINDOW_S = 0.2
 # a receiver connects to its sender, iperf3's client to its server, which receives
 _NEEDED_FOR = {
-    "here": "wire needs it, and iperf3 on wire_in",
-    "there": "wire_in needs it, and iperf3 on wire",
+    "here": "needed by wire, and by iperf3 on wire_in",
+    "there": "needed by wire_in, and by iperf3 on wire",
 }
 
 
@@ -67,7 +69,7 @@ def _between(wire: Mapping[str, Any]) -> Iterator[Finding]:
         yield say("kernels", "limited", "one", note, "name another machine")
 
     clock = wire["clock"]
-    known = f"known to {clock['uncertainty_ns'] / 1e3:.0f} us"
+    known = f"known to within {clock['uncertainty_ns'] / 1e3:.0f} us"
     ahead_s = clock["offset_ns"] / 1e9
     side = "behind" if ahead_s < 0 else "ahead"
     each = f"each side has its own; the other end's is {abs(ahead_s):.6f} s {side}"
@@ -93,7 +95,7 @@ def _between(wire: Mapping[str, Any]) -> Iterator[Finding]:
     if missing is not None:
         yield say("UDP limit", "missing", "unknown", missing["reason"], missing["remedy"])
     elif limit is None:
-        yield say("UDP limit", "fact", "none", "UDP senders are as fast as they can")
+        yield say("UDP limit", "fact", "none", "UDP senders send as fast as they can")
     else:
         note = "UDP senders keep to it (wire.udp_mbit_per_s)"
         yield say("UDP limit", "ok", f"{limit / 1e3:g} Gbit/s", note)
@@ -114,7 +116,7 @@ def _ends(wire: Mapping[str, Any], machines: Mapping[str, Mapping[str, Any]]) ->
         yield say("link", "fact", shown, f"MTU {facts['mtu_bytes']} bytes")
         if is_virtual(facts["driver"]):
             kind = facts["kind"] or "virtual device"
-            note = f"a {kind} is no network card: what is sent may be copied after all on its way"
+            note = f"a {kind} is no network card: sends may be copied after all on their way"
             yield say("zero-copy", "limited", facts["device"], note)
         for key, (name, otherwise, switch) in _OFFLOADS.items():
             is_on = facts[key]
@@ -132,7 +134,7 @@ def _served(section: str, facts: Mapping[str, Any]) -> Iterator[Finding]:
     queues = f"{facts['rx_queues'] or 'unknown'} to receive, {facts['tx_queues'] or 'unknown'}"
     yield say("queues", "fact", f"{queues} to send")
     served = ", ".join(f"{name}: {cpus}" for name, cpus in facts["interrupt_cpus"].items())
-    note = "the CPUs that each interrupt may go to"
+    note = "the CPUs that may serve each interrupt"
     yield say("interrupts", "fact", served or _NOT_TOLD, note if served else "")
     for name, does in (("rps_cpus", "receive"), ("xps_cpus", "send")):
         nothing = _NOT_TOLD if facts["rx_queues"] is None else "no CPUs of their own"
@@ -153,11 +155,11 @@ def _of_machine(section: str, facts: Mapping[str, Any]) -> Iterator[Finding]:
     remedy = None if steady else GOVERNOR_REMEDY
     yield say("frequency governor", state, governor or _NOT_TOLD, "", remedy)
     congestion = facts["congestion_control"] or _NOT_TOLD
-    yield say("congestion control", "fact", congestion, "where measure sets none")
+    yield say("congestion control", "fact", congestion, "unless config.yaml sets one")
     if facts["irqbalance"]:
-        note = "interrupts may move to other CPUs while something is measured"
-        yield say("irqbalance", "limited", "runs", note, "sudo systemctl stop irqbalance")
+        note = "interrupts may move to other CPUs during a measurement"
+        yield say("irqbalance", "limited", "running", note, "sudo systemctl stop irqbalance")
     elif facts["irqbalance"] is None:
         yield say("irqbalance", "fact", _NOT_TOLD)
     else:
-        yield say("irqbalance", "ok", "does not run")
+        yield say("irqbalance", "ok", "not running")

@@ -22,10 +22,10 @@ from copycost.hosts.ssh.host import SshHost
 _NAME = "this host"
 _BOOT_ID = "proc/sys/kernel/random/boot_id"
 _NO_SPEED = {
-    "reason": "no device at either end tells the link's speed, which UDP senders are to keep to",
+    "reason": "no device at either end reports the link's speed, which UDP senders must not exceed",
     "remedy": "set wire.udp_mbit_per_s in config.yaml to a number of Mbit/s, or to unlimited",
 }
-_AGAIN = "look whether that machine and the way to it are as they should be"
+_AGAIN = "check that machine and the path to it"
 _CONNECT = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2])), 3)"
 # it says when it listens, and ends by itself when nobody comes
 _LISTEN = """
@@ -125,7 +125,7 @@ def _path(other: SshHost, wire: Peer) -> dict[str, Any]:
     back = route_to(other, ours.source)
     if ours.device == "lo":
         raise Unavailable(
-            f"the way to {other.name} is this host's loopback device: it is no other machine",
+            f"the route to {other.name} is this host's loopback device: it is no other machine",
             "name another machine under wire.peer",
         )
     return {
@@ -171,7 +171,7 @@ def _address_of_ssh(other: Host) -> str:
     words = other.run(["sh", "-c", "echo $SSH_CONNECTION"]).stdout.split()
     if len(words) != 4:
         raise Unavailable(
-            f"{other.name} does not tell at which address ssh reaches it",
+            f"{other.name} does not report the address at which ssh reaches it",
             "set wire.address in config.yaml to an address of it",
         )
     address = words[2]
@@ -189,7 +189,7 @@ def route_to(host: Host, address: str) -> Route:
         done = host.run(["ip", "-json", "route", "get", address])
     except OSError as error:
         raise Unavailable(
-            f"{host.name} has no command ip, which tells the way to {address}",
+            f"{host.name} has no command ip, which finds the route to {address}",
             "install the package iproute2 there",
         ) from error
     try:
@@ -197,7 +197,7 @@ def route_to(host: Host, address: str) -> Route:
     except ParseError as error:
         said = done.stderr.strip() or "nothing"
         raise Unavailable(
-            f"{host.name} knows no way to {address} (ip said: {said})",
+            f"{host.name} knows no route to {address} (ip said: {said})",
             "set wire.address in config.yaml to an address that both machines reach",
         ) from error
 
@@ -260,6 +260,6 @@ def _dropped(host: Host, address: str, source: str, ports: tuple[int, int] | Non
     """Return that a machine takes no connection from the other one's address."""
     to = _ANY_PORTS if ports is None else "ports {} to {}".format(*ports)
     return {
-        "reason": f"no TCP connection from {source} reaches {address} (tried)",
-        "remedy": f"let TCP connections from {source} in on {host.name}, to {to}",
+        "reason": f"a TCP connection from {source} to {address} was tried and failed",
+        "remedy": f"allow TCP connections from {source} on {host.name}, to {to}",
     }

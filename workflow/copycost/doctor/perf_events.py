@@ -72,7 +72,7 @@ def read_perf(files: HostFiles, unknown: Unknowns, host: Host | None = None) -> 
     # the hard-lockup detector, which counts cycles all the time
     number = files.number("proc/sys/kernel/nmi_watchdog")
     watchdog = None if number is None else number != 0
-    unknown.checked("perf.nmi_watchdog", watchdog, "this kernel has no such watchdog")
+    unknown.checked("perf.nmi_watchdog", watchdog, "this kernel has no NMI watchdog")
     host = host or LocalHost()
     perf = find_perf(host)
     path, version = perf.path, perf.version
@@ -165,12 +165,12 @@ def classify_event(name: str, probe: Probe, paranoid: int | None, user_only: boo
             return fact("forbidden", f"{limit}, where this event never happens")
         return fact("supported", None)
     if probe.counts and name == "ref_cycles" and probe.user_only:
-        return fact("forbidden", f"{limit}, and this counter cannot be so limited")
+        return fact("forbidden", f"{limit}, and this counter cannot be limited to that")
     if probe.counts:
         reason = "this processor, or the virtual machine, offers no such counter"
         return fact("not_supported", reason)
     if probe.exit_code == _UNKNOWN_EVENT_CODE:
-        return fact("unknown_event", "perf and the kernel know no such event here")
+        return fact("unknown_event", "perf or the kernel does not know this event")
     if _NO_RIGHT.search(probe.text):
         return fact("forbidden", f"perf was refused (perf_event_paranoid is {paranoid})")
     said = next((line.strip() for line in probe.text.splitlines() if line.strip()), "nothing")

@@ -17,8 +17,8 @@ from copycost.measure.simulated.image import TOOLS
 _OF_GUESTS = ("busybox", "kernel")
 _OLDEST_QEMU = (7, 2)
 _NEWER = (
-    "install QEMU 7.2, as in Debian 12, or a newer one, which is taken by what it declares: none"
-    " from 8.2 (Ubuntu 24.04) on was tried"
+    "install QEMU 7.2, as in Debian 12, or newer; versions from 8.2 (Ubuntu 24.04) on are accepted"
+    " by what they declare, but none was tried"
 )
 
 
@@ -45,7 +45,7 @@ def require_plugins(said: Callable[[str, str], str] | None = None) -> None:
     qemu = find_qemu()
     version = re.search(r"version (\d+)\.(\d+)", said(qemu, "--version"))
     if version is None or tuple(map(int, version.groups())) < _OLDEST_QEMU:
-        found = version[0] if version else "no version that it tells"
+        found = version[0] if version else "no version number"
         raise Unavailable(f"QEMU has {found}, and plugins that count need 7.2 or newer", _NEWER)
     if not re.search(r"^-plugin ", said(qemu, "-help"), re.MULTILINE):
         raise Unavailable("this QEMU was built without plugins", "install the distribution's QEMU")

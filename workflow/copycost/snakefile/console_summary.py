@@ -100,7 +100,7 @@ def print_dry_run(workflow: Any, config: Config) -> None:  # noqa: ANN401
     def answer() -> str:
         nonlocal nothing_to_do
         nothing_to_do = True
-        return "copycost: nothing to be done: all that was asked for is there."
+        return "copycost: nothing to be done: everything asked for is there."
 
     def say() -> None:
         SCREEN.end()
@@ -143,7 +143,7 @@ def _sentence(now: progress.Progress, ahead: _Ahead | None) -> str:
     """Return how many repetitions a run measures, and how long it takes."""
     if now.total == 0:
         return (
-            "copycost: no repetition is to be measured; what was measured is still good. "
+            "copycost: no repetition needs measuring; what was measured is still valid. "
             f"The rest takes about {_whole(now, ahead)}."
         )
     return (
@@ -156,9 +156,7 @@ def _forecast(now: progress.Progress, ahead: _Ahead | None, n_others: int) -> st
     """Return what a run would do, for a dry run: repetitions, other jobs, and how long it takes."""
     others = f"{plural(n_others, 'other job')} (programs, tables, figures, report)"
     if now.total == 0:
-        return (
-            f"copycost: a run would measure nothing, and do {others}: about {_whole(now, ahead)}."
-        )
+        return f"copycost: a run would measure nothing and do {others}: about {_whole(now, ahead)}."
     return (
         f"copycost: a run would measure {plural(now.total, 'repetition')}, which takes "
         f"about {progress.format_duration(now.repetitions_s)}, and do {others}: all in all about "
@@ -189,9 +187,9 @@ def _ahead(config: Config, each_s: float | None) -> _Ahead | None:
     stated = progress.format_duration(time_s)
     if grid.rounds == 1:
         return _Ahead(
-            f"copycost: in {stated} every cell is measured once, which takes about "
-            f"{progress.format_duration(first_s)}, and nothing has an interval: shorten the lists, "
-            f"or give {progress.format_duration(2 * first_s)} or more.",
+            f"copycost: {stated} is enough for one repetition of every cell, which takes about "
+            f"{progress.format_duration(first_s)} and gives no intervals: shorten the lists, "
+            f"or allow {progress.format_duration(2 * first_s)} or more.",
             0.0,
         )
     more_s = max(time_s - first_s, 0.0)
@@ -223,7 +221,7 @@ def _say_why(workflow: Any, measuring: list[Any]) -> None:  # noqa: ANN401
     if again:
         causes = ", ".join(f"{cause} ({n:,})" for cause, n in why.most_common())
         n_again = sum(map(_n_measured, again))
-        terminal.say(f"copycost: {n_again:,} of them were measured before; again since {causes}.")
+        terminal.say(f"copycost: {n_again:,} of them were measured before; again because {causes}.")
 
 
 def _n_measured(job: Any) -> int:  # noqa: ANN401
@@ -235,8 +233,8 @@ def _n_measured(job: Any) -> int:  # noqa: ANN401
 _REASONS = {
     "params have changed since last execution": "their settings or the code that measures changed",
     "updated input files": "their program or this host's description changed",
-    "input files updated by another job": "their program or this host's description is made anew",
-    "set of input files has changed since last execution": "they need other files than before",
+    "input files updated by another job": "their program or this host's description is remade",
+    "set of input files has changed since last execution": "they need different files",
     "incomplete output files": "they were interrupted",
     "forced": "that was asked for",
 }
@@ -337,7 +335,7 @@ def _more_threads_than_cpus(config: Config) -> str | None:
         return None
     return (
         f"copycost: {plural(n_cpus, 'CPU')} for {', '.join(map(str, above))} threads at "
-        "each side: they take turns there, which is part of what is measured."
+        "each side: they share the CPUs, which is part of what is measured."
     )
 
 
@@ -354,7 +352,7 @@ def print_outcome(workflow: Any, config: Config, n_aside: int = 0) -> None:  # n
             terminal.say(f"copycost: {retry.describe(one.path)}: {one.reason}; {REMEDY}.")
     for path, missing in parts.left_out().items():
         for name, reason in missing.items():
-            terminal.say(f"copycost: {path} lacks {name}: {reason}; the next run makes it again.")
+            terminal.say(f"copycost: {path} lacks {name}: {reason}; the next run adds it.")
     if n_aside:
         files = plural(n_aside, "file")
         terminal.say(f"copycost: {files} that could not be used lie in results/aside, with why.")
@@ -409,6 +407,6 @@ def print_remedy() -> None:
         interruption.end()
     print(
         "copycost: stopped before the end; the reason is above, details are in results/logs. "
-        "What was measured stays: the same command again goes on from here.",
+        "What was measured is kept: the same command continues from here.",
         file=sys.stderr,
     )

@@ -24,11 +24,11 @@ from copycost.wording.words import plural
 HELP = "say how much CPU a bitrate takes on this host"
 
 DESCRIPTION = """\
-Say how many CPUs of sender and receiver a bitrate takes on this host, with every way and testbed
-measured: from what a byte cost at full speed, or, where ./run cpu_budget measured the bitrate
-itself, from that."""
+Say how many CPUs of sender and receiver a bitrate takes on this host, for every way and testbed
+measured: from the cost per byte at full speed, or from ./run cpu_budget where that measured the
+bitrate itself."""
 
-EPILOG = "Exit status: 0 answered, 1 beyond what was measured, or nothing was."
+EPILOG = "Exit status: 0 answered, 1 beyond what was measured, or nothing measured."
 
 RESULTS = Path("results")
 WIDTH = 80
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--testbed", help="veth, sink, ..., or a condition such as sink_cold")
     add("--implementation", metavar="WAY", help="two_copy, zero_copy, ..., iperf3")
     add("--size", type=size_option, metavar="BYTES", help="message size, such as 64KiB")
-    add("--threads", "--streams", type=int, metavar="N", help="threads a side, that is, streams")
+    add("--threads", "--streams", type=int, metavar="N", help="threads per side, that is, streams")
     add("--all", action="store_true", help="every size and number of threads, not the cheapest")
     add("--json", action="store_true", help="print the rows as JSON")
     add("--results", type=Path, default=RESULTS, metavar="FOLDER", help=f"default: {RESULTS}")
@@ -54,7 +54,7 @@ def _bitrate(text: str) -> float:
     except ValueError:
         value = math.nan
     if not value > 0.0 or math.isinf(value):
-        raise argparse.ArgumentTypeError(f"{text} is no bitrate, must be above 0")
+        raise argparse.ArgumentTypeError(f"{text} is no bitrate; it must be above 0")
     return value
 
 
@@ -107,7 +107,7 @@ def _measured(results: Path, bits_per_s: float) -> list[Need]:
     found = best_known(cells, needs_of_curves(facts, bits_per_s) if facts else [])
     if not found:
         raise DataError(
-            f"{results}: nothing was measured that tells the CPU of a byte; measure first: "
+            f"{results}: no CPU time per byte was measured; measure first: "
             "./run, or ./run cpu_budget"
         )
     return found
@@ -151,7 +151,7 @@ def table(needs: Sequence[Need], gbps: float) -> list[str]:
         rows.append((*cell, f"{need.cpus:.2g}{interval}", part_text, f"{most:.3g}", need.basis))
     widths = [max(len(row[column]) for row in rows) for column in range(len(_TITLES))]
     inside = " (in a guest: inside)" if in_guests else " together"
-    lines = [f"{gbps:g} Gbit/s takes so many CPUs of sender and receiver{inside}:"]
+    lines = [f"{gbps:g} Gbit/s takes this many CPUs of sender and receiver{inside}:"]
     for row in rows:
         texts = [
             text.ljust(width) if column in (0, 1, 4, 7) else text.rjust(width)
@@ -165,44 +165,42 @@ def notes(needs: Sequence[Need], least: bool) -> Iterator[str]:
     """Yield the sentences below the table; `least`: other sizes and threads were left out."""
     answers = [need for need in needs if not need.is_beyond]
     bases = {need.basis for need in answers}
-    yield "most: the most that was measured there [Gbit/s]."
+    yield "most: the highest bitrate measured there [Gbit/s]."
     if "speed" in bases:
         yield (
-            "speed: a byte is taken to cost what it cost at full speed; at a lower bitrate that is "
-            "an assumption, which nobody measured here; a sender that waits in between may pay "
-            "more per byte."
+            "speed: assumes that a byte costs what it cost at full speed, which was not measured "
+            "at lower bitrates; a sender that waits in between may pay more per byte."
         )
     if bases & {"line", "points", "least"}:
         yield (
-            "line, points, least: from what cpu_budget measured at other bitrates, on a line "
-            "fitted to them, between two of them, or at most as much as at the least of them."
+            "line, points, least: from what cpu_budget measured at other bitrates: on a line "
+            "fitted to them, between two of them, or at most as much as at the lowest."
         )
     if any(not math.isnan(need.low) for need in answers):
-        yield "In brackets the interval of the median."
+        yield "In brackets: the interval of the median."
     if least:
         yield (
-            "Each line is the size and number of threads that take the fewest CPUs of those that "
-            "reach the bitrate; --all shows every one, with its interval; --size and --threads "
-            "choose."
+            "Each line shows the size and number of threads that reach the bitrate with the fewest "
+            "CPUs; --all shows every one, with its interval; --size and --threads select."
         )
     if any(not math.isnan(need.outside) for need in answers):
         yield (
-            "QEMU: what the hypervisor's threads use on the host for the guests, in which the CPUs "
-            "of sides inside are contained."
+            "QEMU: CPUs of the host that the hypervisor's threads use for the guests, including "
+            "those used inside."
         )
     if any(need.outside < need.cpus for need in answers):
         yield (
-            "Where it is less than inside, virtual CPUs waited for those of the host, or a side "
-            "runs in no guest: a guest takes such a wait for CPU time of its own."
+            "Where it is less than inside, virtual CPUs waited for those of the host (a guest "
+            "counts such a wait as CPU time of its own), or a side runs in no guest."
         )
     if any(need.emulated for need in needs):
         places = dict.fromkeys(need.condition for need in needs if need.emulated)
         yield (
             f"Emulated: {', '.join(places)}. An emulator ran these guests, so a machine with "
-            "hardware virtualisation takes other CPUs and reaches other bitrates."
+            "hardware virtualisation uses different amounts of CPU and reaches other bitrates."
         )
     if any(math.isnan(need.sender) for need in answers):
-        yield "On sink nobody receives, so there are the sender's CPUs alone."
+        yield "sink has no receiver, so the CPUs are the sender's alone."
     n_beyond = sum(need.is_beyond for need in needs)
     if n_beyond:
         yield f"Beyond what was measured: {plural(n_beyond, 'line')}."
