@@ -28,30 +28,30 @@ _USE_COLUMNS = (
     Column("receiver_perf_percent", "float64", _CPU,
            "CPU used by the receivers, perf stat's task-clock", _USE),
     Column("sender_waiting_percent", "float64", _CPU,
-           "Time the senders could run but had no CPU", _USE),
+           "Time for which the senders were runnable but had no CPU", _USE),
     Column("receiver_waiting_percent", "float64", _CPU,
-           "Time the receivers could run but had no CPU", _USE),
+           "Time for which the receivers were runnable but had no CPU", _USE),
 )  # fmt: skip
 
 _RATE = "Bitrate"
 _RATE_COLUMNS = (
     Column("sent_bits_per_s", "float64", "bit/s",
-           "Payload sent, by the driver's intervals in the window; not known of our own sender "
+           "Payload sent, by the driver's intervals in the window; not known for our own sender "
            "under cpulimit", _RATE),
     Column("bits_per_s", "float64", "bit/s",
            "Payload received, by the driver's intervals in the window", _RATE),
     Column("kernel_bits_per_s", "float64", "bit/s",
            "Payload received, by the kernel's count of reads", _RATE),
-    Column("retransmits", "float64", "count", "Segments sent again in the window", _RATE),
+    Column("retransmits", "float64", "count", "Segments retransmitted in the window", _RATE),
 )  # fmt: skip
 
 _JUDGED = "What held the sender back"
 _JUDGED_COLUMNS = (
     Column("held_share", "float64", "1",
-           "Share of the limiter's periods in which it held back", _JUDGED, highest=1),
+           "Share of the limiter's periods in which it throttled the sender", _JUDGED, highest=1),
     fact("limiter_missed", "bool", "",
-         "Whether used and offered CPU differ by more than 5 points per connection, by the "
-         "limiter's doing", _JUDGED),
+         "Whether used and offered CPU differ by more than 5 points per connection because of "
+         "the limiter", _JUDGED),
     fact("saturated", "bool", "",
          "Whether the senders left more than 5 points per connection of the offered CPU unused",
          _JUDGED),
@@ -64,7 +64,8 @@ _HOW_COLUMNS = (
            "Whole intervals of the driver within the window", _HOW),
     Column("driver_version", "str", "", "Version of the driver", _HOW, always=True),
     Column("process_pairs", "float64", "count", "Senders, each with a receiver", _HOW, always=True),
-    Column("congestion_control", "str", "", "Of the sender's sockets, as the driver says", _HOW),
+    Column("congestion_control", "str", "",
+           "Congestion control of the sender's sockets, as the driver reports it", _HOW),
 )  # fmt: skip
 
 CPU_BUDGET = Definition(

@@ -24,8 +24,8 @@ _RATE_COLUMNS = (
     Column("sender_cpu_percent", "float64", _CPU, "CPU used by the senders", _RATE),
     Column("receiver_cpu_percent", "float64", _CPU, "CPU used by the receivers", _RATE),
     Column("cpu_clock", "str", "",
-           "Whose account that is: task_clock (perf stat), or scheduler where perf did not count "
-           "both sides", _RATE, allowed=("task_clock", "scheduler")),
+           "Clock of these: task_clock (perf stat), or scheduler if perf did not count both sides",
+           _RATE, allowed=("task_clock", "scheduler")),
     Column("sender_ns", "float64", "ns", "Senders' CPU time per datagram sent", _RATE),
     Column("receiver_ns", "float64", "ns", "Receivers' CPU time per datagram received", _RATE),
 )  # fmt: skip
@@ -35,26 +35,26 @@ _LOSS = "Loss, from the first datagram until the receivers had read all"
 _LOSS_COLUMNS = (
     Column("sent", "float64", "count", "Datagrams sent", _LOSS),
     Column("received", "float64", "count", "Datagrams received", _LOSS),
-    Column("lost", "float64", "count", "The difference", _LOSS, lowest=None),
+    Column("lost", "float64", "count", "sent - received", _LOSS, lowest=None),
     Column("mtu_bytes", "float64", "byte", "MTU of the sender's device", _LOSS),
     Column("packets_each", "float64", "count", "Packets that carry a datagram, by the MTU", _LOSS),
     Column("lost_receive_buffer", "float64", "count",
-           "Lost for want of room in the receive buffer", _LOSS),
-    Column("lost_socket_memory", "float64", "count", "Lost for want of memory for sockets", _LOSS),
+           "Lost because the receive buffer was full", _LOSS),
+    Column("lost_socket_memory", "float64", "count", "Lost for lack of socket memory", _LOSS),
     Column("lost_reassembly", "float64", "count",
-           "Lost for want of room where packets of a datagram are put together; where a datagram "
-           "takes several, what no cause at the socket explains is shared out between this and "
-           "the devices, by packets", _LOSS),
+           "Lost for lack of room to reassemble packets of a datagram; if a datagram takes "
+           "several, losses that no cause at the socket explains are divided between this and the "
+           "devices, by packets", _LOSS),
     Column("lost_device", "float64", "count",
-           "Dropped by a side's network device, as errors too", _LOSS),
+           "Dropped by a side's network device, including errors", _LOSS),
     Column("lost_tap", "float64", "count", "Dropped by a guest's TAP device, whose queue was full",
            _LOSS),
     Column("lost_bridge", "float64", "count", "Dropped by the bridge between guests", _LOSS),
-    Column("lost_other", "float64", "count", "Lost to what else the kernel counts", _LOSS,
+    Column("lost_other", "float64", "count", "Lost to other causes that the kernel counts", _LOSS,
            lowest=None),
-    Column("lost_unaccounted", "float64", "count", "Lost, and counted nowhere", _LOSS,
+    Column("lost_unaccounted", "float64", "count", "Lost, but counted nowhere", _LOSS,
            lowest=None),
-    Column("drained", "boolean", "", "Whether the receivers had read all by then", _LOSS),
+    Column("drained", "boolean", "", "Whether the receivers had read everything by then", _LOSS),
 )  # fmt: skip
 
 _TOTAL = "The whole test"

@@ -24,8 +24,8 @@ class Quantity:
 
 
 QUANTITIES = (
-    Quantity("inclusive_share", "1", "samples with it anywhere in the stack, of the side's"),
-    Quantity("own_share", "1", "samples in which it is what the CPU was doing, of the side's"),
+    Quantity("inclusive_share", "1", "share of the side's samples with it anywhere in the stack"),
+    Quantity("own_share", "1", "share of the side's samples in which the CPU was executing it"),
     Quantity("inclusive_cpu_percent", CPU, "inclusive share times the side's CPU use"),
     Quantity("own_cpu_percent", CPU, "own share times the side's CPU use"),
     Quantity("inclusive_ns_per_kib", "ns/KiB", "inclusive CPU time per KiB received"),
@@ -57,7 +57,7 @@ _ABOUT = {
     "function": fact("function", "str", "",
                      "Function; of the kernel with _[k], inlined with _[i] at its end", _GROUP),
     "category": fact("category", "str", "", "What the function does", _GROUP),
-    "box": fact("box", "str", "", "Where on the way of a message it lies", _GROUP),
+    "box": fact("box", "str", "", "Where on the path of a message it lies", _GROUP),
 }  # fmt: skip
 
 

@@ -10,10 +10,10 @@ from copycost.records.machine_windows import machine_columns
 _TIMES = "Round trips"
 _TIME_COLUMNS = (
     fact("interval_ns", "int64", "ns",
-         "From one request to the next; 0 where each follows the reply before it", _TIMES),
+         "Interval between requests; 0 if each follows the previous reply", _TIMES),
     Column("window_s", "float64", "s",
-           "Length of the window at the sender, which counts them; of what was measured in turns, "
-           "of all its turns", _TIMES),
+           "Length of the window at the sender, which counts round trips; if measured in turns, of "
+           "all turns", _TIMES),
     Column("samples", "float64", "count",
            "Round trips that began in the window; every one is measured", _TIMES),
     Column("round_trips_per_s", "float64", "1/s", "samples / window_s", _TIMES),
@@ -23,10 +23,10 @@ _TIME_COLUMNS = (
     Column("p50_ns", "float64", "ns", "Median of the same", _TIMES),
     Column("p90_ns", "float64", "ns", "90th percentile of the same", _TIMES),
     Column("p99_ns", "float64", "ns",
-           "99th percentile; only where ten samples are slower", _TIMES),
+           "99th percentile; only if ten samples are slower", _TIMES),
     Column("p999_ns", "float64", "ns",
-           "99.9th percentile; only where ten samples are slower", _TIMES),
-    Column("max_ns", "float64", "ns", "The slowest", _TIMES),
+           "99.9th percentile; only if ten samples are slower", _TIMES),
+    Column("max_ns", "float64", "ns", "Maximum of the same", _TIMES),
 )  # fmt: skip
 
 _COSTS = "Cost per round trip"
@@ -38,7 +38,7 @@ _COST_COLUMNS = (
     Column("both_cpu_ns_per_round_trip", "float64", "ns",
            "(sender_cpu_ns + receiver_cpu_ns) / samples", _COSTS),
     Column("context_switches_per_round_trip", "float64", "1",
-           "Context switches of both sides / samples, where both were counted", _COSTS),
+           "Context switches of both sides / samples, if both were counted", _COSTS),
     Column("sender_syscalls_per_round_trip", "float64", "1", "sender_syscalls / samples", _COSTS),
 )  # fmt: skip
 

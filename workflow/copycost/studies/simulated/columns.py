@@ -14,43 +14,43 @@ _CELL_COLUMNS = (
     fact("implementation", "str", "", "How they are sent", _KEY),
     fact("msg_bytes", "int64", "byte", "Size of a message", _KEY),
     fact("working_set", "str", "", "Where the bytes lie: hot or cold", _KEY),
-    fact("variant", "str", "", "What is changed; plain is nothing", _KEY),
+    fact("variant", "str", "", "What is changed; plain: nothing", _KEY),
 )
 _SIDE = Column(
     "side", "str", "",
-    "Whose threads: the sender's, the receiver's, other ones (of the kernel, mostly), or the first"
-    " two together", _KEY, nullable=False, always=True, allowed=(*SIDES, BOTH),
+    "Whose threads: the sender's, the receiver's, others (mostly of the kernel), or the first two"
+    " together", _KEY, nullable=False, always=True, allowed=(*SIDES, BOTH),
 )  # fmt: skip
 
 _WORDS = {
-    "instructions": "Instructions, a repeated one once",
+    "instructions": "Instructions; a repeated one counts once",
     "string_iterations": "Iterations of repeated instructions (rep movs and the like)",
-    "loads": "Loads; QEMU 7.2 tells an AVX one as several of 8 bytes",
-    "stores": "Stores; an AVX one likewise",
+    "loads": "Loads; QEMU 7.2 reports an AVX load as several of 8 bytes",
+    "stores": "Stores; AVX stores likewise",
     "l1d_misses": "Loads and stores that missed the simulated L1 data cache",
     "l2_misses": "Those that missed the simulated L2 cache too",
     "llc_misses": "Those that missed the simulated last-level cache too",
     "l1d_load_misses": "Loads alone that missed the simulated L1 data cache",
     "l2_load_misses": "Loads alone that missed the simulated L2 cache too",
     "llc_load_misses": "Loads alone that missed the simulated last-level cache too",
-    "l1d_write_backs": "Changed lines that had to leave the simulated L1 data cache",
-    "l2_write_backs": "Changed lines that had to leave the simulated L2 cache",
-    "llc_write_backs": "Changed lines that had to leave the simulated last-level cache",
+    "l1d_write_backs": "Modified lines evicted from the simulated L1 data cache",
+    "l2_write_backs": "Modified lines evicted from the simulated L2 cache",
+    "llc_write_backs": "Modified lines evicted from the simulated last-level cache",
 }
 _MODES = {"user": "by the application", "kernel": "by the kernel"}
 _WINDOW = "The window"
 _WINDOW_COLUMNS = (
     Column("simulated_messages", "float64", "count",
-           "simulated_bytes as messages; counts per message are divided by it", _WINDOW),
+           "simulated_bytes in messages; counts per message are divided by it", _WINDOW),
     Column("simulated_bytes", "float64", "byte",
-           "Sent in the window, or received of the receiver; counts per byte are divided by it, and"
-           " those of both are the sum of the sender's and the receiver's",
+           "Bytes sent in the window, or received by the receiver; counts per byte are divided by"
+           " it, and those of both are the sum of the sender's and the receiver's",
            _WINDOW),
     Column("simulated_zc_completed", "float64", "count",
-           "Sends without a copy that were reported as done in the window", _WINDOW),
+           "Zero-copy sends reported as completed in the window", _WINDOW),
     Column("simulated_zc_copied", "float64", "count",
-           "Of these, copied by the kernel after all", _WINDOW),
-    Column("simulated_line_bytes", "float64", "byte", "A line of the simulated caches", _WINDOW),
+           "Those of them that the kernel copied after all", _WINDOW),
+    Column("simulated_line_bytes", "float64", "byte", "Size of a simulated cache line", _WINDOW),
 )  # fmt: skip
 _COUNT_COLUMNS = tuple(
     Column(
@@ -74,7 +74,7 @@ SIMULATED = Definition(
 
 _FUNCTION_COLUMNS = (
     fact("mode", "str", "", "user or kernel", _KEY),
-    fact("function", "str", "", "The kernel's function; the application is one", _KEY),
+    fact("function", "str", "", "The kernel's function; the application counts as one", _KEY),
 )
 _WORK = "What it does"
 FUNCTIONS = Definition(
