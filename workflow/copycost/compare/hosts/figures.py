@@ -87,7 +87,7 @@ def _blocks(point: Mapping[str, Any], *, grouped: bool) -> list[tuple[str, list[
     """Return hosts by ratio, in blocks of those that share the text that goes with it most."""
     found: dict[str, list[str]] = {}
     for one in sorted(point["hosts"], key=lambda one: one["ratio"]):
-        group = (one["group"] or "not told") if grouped and point["grouped_by"] else ""
+        group = (one["group"] or "not reported") if grouped and point["grouped_by"] else ""
         found.setdefault(str(group), []).append(one["name"])
     ratios = {one["name"]: one["ratio"] for one in point["hosts"]}
     return sorted(found.items(), key=lambda block: ratios[block[1][len(block[1]) // 2]])

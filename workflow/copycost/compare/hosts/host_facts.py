@@ -82,7 +82,7 @@ def shown_fact(name: str, value: object) -> str:
     from copycost.wording.filters import exact_size, significant  # not for the workers
 
     if value is None:
-        return "not told"
+        return "not reported"
     if name.endswith("cache") or name == "memory":
         return exact_size(int(float(str(value))))
     if name == "memory floor":

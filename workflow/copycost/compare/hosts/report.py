@@ -180,8 +180,8 @@ def _point(point: Mapping[str, Any]) -> list[str]:
         exact_size(point["msg_bytes"]),
         HOLDS_FOR[point["verdict"]],
         ratio(point["ratio"]),
-        "not told" if point["next_low"] is None else span(point["next_low"], point["next_high"]),
-        "not told" if spread is None else percent(spread),
+        "not known" if point["next_low"] is None else span(point["next_low"], point["next_high"]),
+        "not known" if spread is None else percent(spread),
         "/".join(str(point[name]) for name in ("n_better", "n_open", "n_worse")),
     ]
 

@@ -64,7 +64,7 @@ def verdict_of(q: Facts) -> list[str]:
         *(("none", "none", _CONTRADICT) if q["contradicts"] else _ratio(q["whole"])),
         f"{q['n_better']}/{n_open}/{q['n_worse']}",
         "none" if q["half_width"] is None else percent(q["half_width"]),
-        "not told"
+        "not known"
         if spread is None
         else f"{percent(spread['cell'])} in a cell, {percent(spread['whole'])} over all",
     ]
