@@ -103,7 +103,7 @@ def test_each_kind_has_its_own_time_and_workers_have_the_rest() -> None:
     # with a lot else on this machine it waits for a CPU, which is told too
     assert spun + threads["vcpu"]["waiting_ns"] > 0.6 * window_ns
     assert threads["io"]["cpu_ns"] < 0.1 * window_ns
-    assert 0 < threads["worker"]["cpu_ns"] < spun
+    assert 0 < threads["worker"]["cpu_ns"] < spun + threads["vcpu"]["waiting_ns"]
     assert threads["worker"]["waiting_ns"] is None
     assert threads["vhost"]["cpu_ns"] == 0
     assert found["machine"]["busy_ns"] > 0.5 * spun
