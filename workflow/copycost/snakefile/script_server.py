@@ -187,21 +187,24 @@ def _exit_code(script: Path) -> int:
             sys.excepthook(type(error), error.with_traceback(trace), trace)
         if interrupted:
             return _INTERRUPTED
+        if _room_comes(lacked=lacks_room(error)):
+            return AGAIN
         given = getattr(main.__dict__.get("snakemake"), "input", ())
         for path in _set_aside_unread(map(Path, given)):
             said = f"{path}: {UNREAD}, so it lies in results/aside; run again: it is made again"
             print(f"copycost: {said}", file=sys.stderr)
-        return AGAIN if _room_comes(lacked=lacks_room(error)) else 1
+        return 1
     return 0
 
 
-def _set_aside_unread(paths: Iterable[Path]) -> list[Path]:
-    """Set aside what steps made and no step can read; return these: a run makes them again."""
-    made = [path for path in paths if path.is_relative_to(_RESULTS) and path.suffix in _READERS]
-    unread = [path for path in made if not _can_be_read(path)]
-    for path in unread:
-        set_aside(path, UNREAD)
-    return unread
+def _set_aside_unread(paths: Iterable[Path]) -> Iterator[Path]:
+    """Set aside what steps made and no step can read, and yield it: a run makes it again."""
+    for path in paths:
+        is_made = path.is_relative_to(_RESULTS) and path.suffix in _READERS
+        if is_made and not _can_be_read(path):
+            with suppress(OSError):  # it stays where there is no room to say why
+                set_aside(path, UNREAD)
+                yield path
 
 
 def _can_be_read(path: Path) -> bool:
