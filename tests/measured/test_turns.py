@@ -142,7 +142,6 @@ def test_a_planted_cost_is_found(bench: Bench, tmp_path_factory: pytest.TempPath
     row = derive_row(bench.record())
     cost = "sender_cpu_ns_per_byte"
     assert row[cost] > 1.5 * row[f"reference_{cost}"]
-    assert row["throughput_bits_per_s"] < row["reference_throughput_bits_per_s"]
 
 
 def test_a_worker_that_wakes_late_misses_its_turn_and_no_more(
