@@ -23,6 +23,16 @@ def test_a_card_lies_between_real_zero_copy_and_the_kernels_copy() -> None:
     assert bounds[0]["value"] < 1.0 < bounds[1]["value"]
 
 
+def test_the_interval_of_a_bound_allows_for_what_it_was_picked_from() -> None:
+    run = Run(**SMALL, noise=0.05)
+    (of_both,) = facts_of(run)["network_card"]["bounds"]
+    alone = facts_of(Run(**SMALL | {"n_threads": (of_both["n_threads"],)}, noise=0.05))
+    (of_one,) = alone["network_card"]["bounds"]
+    assert (of_both["n_cells"], of_one["n_cells"]) == (2, 1)
+    widths = [one["high"] / one["low"] for one in (of_both, of_one)]
+    assert widths[0] > widths[1]
+
+
 @pytest.mark.parametrize(
     ("run", "slugs"),
     [

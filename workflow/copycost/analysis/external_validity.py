@@ -3,8 +3,9 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from operator import itemgetter
 from typing import Any
+
+import numpy as np
 
 from copycost.analysis.condition_view import View
 from copycost.analysis.context import why_lost
@@ -15,7 +16,8 @@ from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.ratio_facts import ratio_facts
 from copycost.config.capabilities import capability_of, split_implementation
 from copycost.stats.crossover import Crossover, CrossoverRatio, Outcome, crossover_ratio
-from copycost.stats.ratios import Direction
+from copycost.stats.ratios import Direction, simultaneous_ratio
+from copycost.stats.settings import FloatArray
 
 
 def real_zero_copy_facts(views: Mapping[str, View]) -> Facts:
@@ -178,7 +180,8 @@ def network_card_facts(
         None.
     bounds: Where there is neither, the CPU time of zero-copy per byte as a ratio to the baseline's:
         where it is real and nobody receives (first, if there is any), and where the kernel copies
-        for a receiver. Each is the least, or the most, of `n_cells`, and has slug, implementation,
+        for a receiver. Each is the least, or the most, of `n_cells`, which its
+        interval allows for, and has slug, implementation,
         baseline, msg_bytes, n_threads, sender_only, and the keys of `ratio_facts`.
     """
     over = {one["slug"]: one for one in wire["conditions"]} if wire else {}
@@ -229,24 +232,32 @@ def _bounds(alone: list[_Case], copied: list[_Case]) -> Iterator[Facts]:
     for views, outermost in zip(groups, (min, max), strict=True):
         cells = [cell for view in views for cell in _costs(name, view, largest)]
         if cells:
-            yield outermost(cells, key=itemgetter("value")) | {"n_cells": len(cells)}
+            facts, rounds, confidence = outermost(cells, key=lambda cell: cell[1].mean())
+            picked = simultaneous_ratio(rounds, len(cells), confidence)
+            yield facts | ratio_facts(picked) | {"n_cells": len(cells)}
 
 
-def _costs(name: str, view: View, largest: int) -> Iterator[Facts]:
-    """Yield the ratio of a way's CPU time at the size nearest to `largest`, per thread count."""
+def _costs(name: str, view: View, largest: int) -> Iterator[tuple[Facts, FloatArray, float]]:
+    """Yield the log ratios of a way's CPU time at the size nearest to `largest`, per thread count.
+
+    With each, what it is of, and the confidence of its interval.
+    """
     baseline = next((one for one in (BASELINE, *view.implementations) if view.has(one)), name)
     size = min(view.msg_bytes, key=lambda size: abs(math.log(size / largest)))
     logs = view.cube.pair(view.per_byte("cpu_ns"), name, baseline)
     for n_threads in view.n_threads if name != baseline else ():
         if (size, n_threads) in logs.index:
-            yield {
+            rounds = logs.loc[[(size, n_threads)]].to_numpy(dtype=np.float64).ravel()
+            facts = {
                 "slug": view.name,
                 "implementation": name,
                 "baseline": baseline,
                 "msg_bytes": size,
                 "n_threads": n_threads,
                 "sender_only": view.sender_only,
-            } | ratio_facts(view.pooled(logs.loc[[(size, n_threads)]]))
+            }
+            if (known := rounds[~np.isnan(rounds)]).size:
+                yield facts, known, view.settings.confidence
 
 
 def undisturbed_facts(

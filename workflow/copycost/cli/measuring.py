@@ -69,7 +69,7 @@ def measure(words: Sequence[str]) -> int:
 def _count_unread() -> int:
     """Return how many files no step could read so far, which the next start makes again."""
     notes = Path(ASIDE)
-    return notes.read_text(encoding="utf-8").count(UNREAD) if notes.is_file() else 0
+    return notes.read_bytes().count(UNREAD.encode()) if notes.is_file() else 0
 
 
 def _snakemake(request: Request) -> int:

@@ -20,6 +20,7 @@ UNREAD = "a step could not read it"
 
 _RESULTS = "results"
 _NOTE = re.compile(r"(?P<at>[\d-]{10}T\S+) (?P<file>\S+): (?P<why>.*)")
+_MOST_REASONS = 10
 _README = """\
 What could not be used: damaged, of another release, or of another state of this host. Each file
 lies here as it lay in results; nothing reads it any more.
@@ -60,10 +61,12 @@ def keep_aside(path: Path, why: str) -> None:
 
 
 def aside_facts(notes: Path | None) -> dict[str, Any]:
-    """Return what was set aside: `n` files, and `reasons`, each with how many and the last one."""
-    lines = notes.read_text(encoding="utf-8").splitlines() if notes and notes.exists() else []
-    found = [note for note in map(_NOTE.fullmatch, lines) if note]
+    """Return what was set aside: `n` files, and the commonest `reasons` with the last file each."""
+    text = ""
+    if notes and notes.is_file():
+        text = notes.read_text(encoding="utf-8", errors="replace")
+    found = [note for note in map(_NOTE.fullmatch, text.splitlines()) if note]
     counts = Counter(note["why"] for note in found)
     last = {note["why"]: {"file": note["file"], "at": note["at"]} for note in found}
-    reasons = [{"why": why, "n": n, **last[why]} for why, n in counts.most_common()]
+    reasons = [{"why": why, "n": n, **last[why]} for why, n in counts.most_common(_MOST_REASONS)]
     return {"n": len(found), "reasons": reasons}

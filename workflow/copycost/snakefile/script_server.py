@@ -10,6 +10,8 @@ ends with the run, however that ends: then nobody holds the other end of its lin
 
 import atexit
 import gc
+import io
+import json
 import os
 import select
 import signal
@@ -26,7 +28,6 @@ from types import ModuleType
 from copycost.checkout import SCHEMAS
 from copycost.errors import lacks_room
 from copycost.records.aside import UNREAD, set_aside
-from copycost.records.files import read_json
 from copycost.snakefile.dependencies import imported_names
 
 BEGUN = b"+"
@@ -209,17 +210,22 @@ def _set_aside_unread(paths: Iterable[Path]) -> Iterator[Path]:
 
 def _can_be_read(path: Path) -> bool:
     try:
-        _READERS[path.suffix](path)
-    except (OSError, ValueError):  # of Arrow's errors too
+        content = path.read_bytes()
+    except OSError:  # which says nothing of the content
+        return True
+    try:
+        _READERS[path.suffix](content)
+    except (OSError, ValueError):  # Arrow raises either
         return False
     return True
 
 
-def _read_parquet(path: Path) -> object:
-    return import_module("pyarrow.parquet").read_table(path)  # nobody else here waits for Arrow
+def _read_parquet(content: bytes) -> object:
+    parquet = import_module("pyarrow.parquet")  # nobody else here waits for Arrow
+    return parquet.read_table(io.BytesIO(content))
 
 
-_READERS: Mapping[str, Callable[[Path], object]] = {".json": read_json, ".parquet": _read_parquet}
+_READERS: Mapping[str, Callable[[bytes], object]] = {".json": json.loads, ".parquet": _read_parquet}
 
 
 def _quiet_of_interrupts(unraisable: "sys.UnraisableHookArgs") -> None:
