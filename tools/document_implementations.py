@@ -1,4 +1,4 @@
-"""The page on the implementations, written from the header comments of their sources.
+"""The page on the implementations, generated from the header comments of their sources.
 
 ``PYTHONPATH=workflow python -m tools.document_implementations > docs/implementations.md`` brings
 the committed page up to date; a test compares the two.
@@ -16,15 +16,15 @@ from copycost.wording.filters import join_and
 _HEAD = """\
 # The implementations
 
-A message is a struct of eight fields, each in memory of its own, as applications have them. An
-implementation is a way to hand such messages to a socket: a file in `src/strategies/`, named as
-it is. This page is written from the comments at the head of these files
+A message is a struct of eight fields, each in its own memory, as in real applications. An
+implementation hands such messages to a socket; its source is `src/strategies/NAME.c`. This page is
+generated from the comments at the head of these files
 (`PYTHONPATH=workflow python -m tools.document_implementations > docs/implementations.md`).
 
-`implementations` in `config.yaml` says which are measured; `all` stands for every one that can send
-on the sockets in question, and `config/every_way.yaml` measures all. Those that pass several
-messages per call do so as `NAME_xN`: `sendmmsg_x16` hands over sixteen at once. `iperf3` drives the
-studies `cpu_budget`, `datagrams` and `profile` too.
+`implementations` in `config.yaml` selects which are measured; `all` selects every one that can send
+on the sockets in question, and `config/every_way.yaml` measures all. Those that can pass several
+messages per call do so as `NAME_xN`: `sendmmsg_x16` hands over sixteen at once. The studies
+`cpu_budget`, `datagrams` and `profile` can also use `iperf3`.
 
 | implementation | copies by the sender | system calls per message | Linux from | sockets |
 |---|---|---|---|---|

@@ -20,7 +20,7 @@ int pages_allocate(struct pages *pages, struct stream *stream)
 void pages_free(struct pages *pages)
 {
     if (pages->memory != NULL) {
-        (void)munmap(pages->memory, pages->n_bytes); /* fails only for what was never mapped */
+        (void)munmap(pages->memory, pages->n_bytes); /* fails only if it was never mapped */
     }
     *pages = (struct pages){0};
 }

@@ -7,12 +7,12 @@
 #include "memory.h"
 #include "send_message.h"
 
-/* The largest pipe that a user without rights may have by default (fs.pipe-max-size). */
+/* The largest pipe that an unprivileged user may have by default (fs.pipe-max-size). */
 #define MAX_PIPE_BYTES ((size_t)1 << 20)
 
 int splice_pipe_open(struct splice_pipe *pipe, struct stream *stream)
 {
-    /* One page to each place of a pipe; each field may take one page more than its size says. */
+    /* A pipe buffer holds one page; each field may take one page more than its size says. */
     const size_t n_bytes = stream->msg_bytes + MESSAGE_FIELDS * memory_page_bytes();
     int fds[2];
     pipe->read_fd = NO_FD;
@@ -22,8 +22,8 @@ int splice_pipe_open(struct splice_pipe *pipe, struct stream *stream)
     }
     pipe->read_fd = fds[0];
     pipe->write_fd = fds[1];
-    /* Refused (EPERM) to users whose pipes together hold much, or where fs.pipe-max-size is less:
-     * the pipe is then as it was. */
+    /* Refused (EPERM) to users whose pipes together hold too much, or if fs.pipe-max-size is less:
+     * the pipe then keeps its size. */
     const size_t wanted_bytes = n_bytes < MAX_PIPE_BYTES ? n_bytes : MAX_PIPE_BYTES;
     if (fcntl(pipe->write_fd, F_SETPIPE_SZ, (int)wanted_bytes) < 0 && errno != EPERM) {
         return fail(stream->failure, errno, "%s: fcntl(F_SETPIPE_SZ) to %zu bytes",
@@ -34,7 +34,7 @@ int splice_pipe_open(struct splice_pipe *pipe, struct stream *stream)
 
 void splice_pipe_close(struct splice_pipe *pipe)
 {
-    /* What a pipe still holds after an error is lost with it: nothing to check. */
+    /* After an error, data still in the pipe is lost with it: nothing to check. */
     if (pipe->read_fd != NO_FD) {
         (void)close(pipe->read_fd);
         (void)close(pipe->write_fd);
@@ -43,7 +43,7 @@ void splice_pipe_close(struct splice_pipe *pipe)
     pipe->write_fd = NO_FD;
 }
 
-/* Moves what is in the pipe to the socket; `more` says that the message goes on after it. */
+/* Moves the pipe's contents to the socket; `more` says that more of the message follows. */
 static int empty_pipe(const struct splice_pipe *pipe, struct stream *stream, size_t n_bytes,
                       bool more)
 {
@@ -70,7 +70,7 @@ int splice_pipe_send(const struct splice_pipe *pipe, struct stream *stream, stru
     size_t left_bytes = stream->msg_bytes;
     size_t used = 0;
     while (left_bytes > 0) {
-        /* The pipe is empty, so that not to wait means to take what fits. */
+        /* The pipe is empty, so without waiting vmsplice takes what fits. */
         const ssize_t n =
             vmsplice(pipe->write_fd, iov + used, n_iov - used, pipe->map_flags | SPLICE_F_NONBLOCK);
         count(stream->counters, COUNT_OTHER_CALLS, 1);
@@ -78,7 +78,7 @@ int splice_pipe_send(const struct splice_pipe *pipe, struct stream *stream, stru
         if (n > 0) {
             if (stream->transport == TRANSPORT_DATAGRAM && (size_t)n < left_bytes) {
                 return fail(stream->failure, EMSGSIZE,
-                            "%s: the pipe took %zd of %zu bytes, but a datagram goes whole",
+                            "%s: the pipe took %zd of %zu bytes, but a datagram must go whole",
                             the_strategy.name, n, left_bytes);
             }
             left_bytes -= (size_t)n;

@@ -5,7 +5,7 @@
  * System calls: none
  * Linux: any
  *
- * Path of the bytes: none. What a message then costs is the harness itself: the loop, the counters,
+ * Path of the bytes: none. What a message costs is then the harness itself: the loop, the counters,
  * the sampling of service times.
  */
 #include "strategy.h"

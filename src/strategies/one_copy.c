@@ -5,8 +5,8 @@
  * System calls: 1 sendmsg(2)
  * Linux: any
  *
- * Path of the bytes: the kernel copies each field from where the application has it into socket
- * buffers (the only copy, sendmsg(2) and readv(2) on gathering). When sendmsg returns, the
+ * Path of the bytes: the kernel copies each field from the application's memory into socket buffers
+ * (the only copy: sendmsg(2), and readv(2) for gather output). When sendmsg returns, the
  * application owns its fields again. Works on every Linux.
  */
 #include <sys/socket.h>

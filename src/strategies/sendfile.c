@@ -1,24 +1,24 @@
 /*
- * sendfile: sendfile(2) from a file in memory (memfd_create(2)) that holds the message.
+ * sendfile: sendfile(2) from an in-memory file (memfd_create(2)) that holds the message.
  *
- * Copies: 0, not even by the link, while the message stays the same; 1 to write a new one
- * System calls: 1 sendfile(2); ftruncate(2) and pwritev(2) before it where the message changes
+ * Copies: 0, none by the link either, while the message stays the same; 1 to write a new one
+ * System calls: 1 sendfile(2); ftruncate(2) and pwritev(2) before it if the message changes
  * Linux: 3.17; 6.5 for UDP
  *
- * Path of the bytes: sendfile puts references to the pages of the file's cache into socket buffers:
- * no copy by the CPU before the device, and, as with splice, none on loopback and veth either. The
- * pages belong to the file; whoever writes to it while they are on the way changes what arrives
+ * Path of the bytes: sendfile puts references to the file's pages in the page cache into socket
+ * buffers: no copy by the CPU before the device and, as with splice, none on loopback and veth
+ * either. The pages belong to the file; a write to it while they are in flight changes what arrives
  * (splice/pages.h).
  *
- * This is the way of an application whose contents are a file already: it is written once, before
- * any traffic, with all messages of the ring one after the other, and gathering the fields into it
- * is not measured. An application whose messages change has to write each into the file first:
- * under --fresh and --verify the file is emptied, which lets go of the pages on the way without
- * touching them, the fields are written into new ones (pwritev(2): one copy by the CPU), and then
- * it is sent. That is one copy, as with one_copy, and two system calls more.
+ * This suits an application whose data is already in a file. The file is written once, before any
+ * traffic, with all messages of the ring one after another; gathering the fields into it is not
+ * measured. An application whose messages change has to write each one to the file first: under
+ * --fresh and --verify the file is emptied, which gives up the pages in flight without touching
+ * them, the fields are written to new ones (pwritev(2): one copy by the CPU), and the file is sent.
+ * That is one copy, as with one_copy, and two more system calls.
  *
- * One system call per message. From a memfd to TCP since Linux 3.17; over UDP without a copy since
- * 6.5 for all of a datagram (MSG_SPLICE_PAGES). sendfile(2), memfd_create(2).
+ * From a memfd to TCP since Linux 3.17; over UDP the whole datagram goes without a copy since 6.5
+ * (MSG_SPLICE_PAGES). sendfile(2), memfd_create(2).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ struct sendfile_state {
     size_t stride_bytes; /* from one message to the next */
     uint32_t n_messages;
     uint32_t next;
-    off_t write_offset; /* where write_once goes on */
+    off_t write_offset; /* where write_once continues */
 };
 
 static int sendfile_probe(struct failure *failure)
@@ -49,7 +49,7 @@ static int sendfile_probe(struct failure *failure)
     return close(fd) == 0 ? 0 : fail(failure, errno, "sendfile: close of fd %d", fd);
 }
 
-/* Writes iovecs into the file, as send_rest wants it. */
+/* Writes iovecs to the file; called by send_rest. */
 static ssize_t write_once(struct stream *stream, struct iovec *iov, size_t n_iov)
 {
     struct sendfile_state *state = stream->state;
@@ -74,7 +74,7 @@ static int write_message(struct stream *stream, const struct message *message, o
     return send_rest(stream, message, 0, write_once);
 }
 
-/* Messages of a page and more begin where a page begins, as the fields of the others do. */
+/* Messages of a page or more begin at a page, as fields do elsewhere. */
 static size_t choose_stride(size_t msg_bytes)
 {
     return msg_bytes < memory_page_bytes() ? msg_bytes : memory_whole_pages(msg_bytes);
@@ -94,7 +94,7 @@ static int sendfile_setup(struct stream *stream)
         return fail(stream->failure, errno, "sendfile: memfd_create");
     }
     if (stream->contents_change) {
-        return 0; /* written message by message */
+        return 0; /* each message is written before it is sent */
     }
     state->n_messages = stream->ring.n_slots;
     for (uint32_t i = 0; error == 0 && i < state->n_messages; i++) {
@@ -115,7 +115,7 @@ static int renew_file(struct stream *stream)
     return write_message(stream, message, 0);
 }
 
-/* Where the message whose turn it is begins in the file. */
+/* The file offset of the next message. */
 static off_t next_offset(struct sendfile_state *state)
 {
     const off_t offset = (off_t)(state->next * state->stride_bytes);
@@ -139,13 +139,13 @@ static int sendfile_send_messages(struct stream *stream)
             return (int)n_taken;
         }
         if (n == 0) {
-            return fail(stream->failure, 0, "sendfile: the file ends %zu bytes too soon",
+            return fail(stream->failure, 0, "sendfile: the file is %zu bytes too short",
                         left_bytes);
         }
         left_bytes -= (size_t)n_taken;
         if (n > 0 && left_bytes > 0 && stream->transport == TRANSPORT_DATAGRAM) {
             return fail(stream->failure, EMSGSIZE,
-                        "sendfile: %zd of %zu bytes taken, but a datagram goes whole", n,
+                        "sendfile: took %zd of %zu bytes, but a datagram must go whole", n,
                         stream->msg_bytes);
         }
         count(stream->counters, COUNT_SHORT_WRITES, n > 0 && left_bytes > 0 ? 1 : 0);
@@ -158,7 +158,7 @@ static void sendfile_teardown(struct stream *stream)
     struct sendfile_state *state = stream->state;
     if (state != NULL) {
         if (state->file_fd >= 0) {
-            (void)close(state->file_fd); /* of a file that nobody will read: nothing to check */
+            (void)close(state->file_fd); /* nobody will read the file: nothing to check */
         }
         free(state);
     }
@@ -166,7 +166,7 @@ static void sendfile_teardown(struct stream *stream)
 
 const struct strategy the_strategy = {
     .name = "sendfile",
-    .summary = "sendfile from a file in memory that holds the message",
+    .summary = "sendfile from an in-memory file that holds the message",
     .transports = TRANSPORT_STREAM | TRANSPORT_DATAGRAM,
     .probe = sendfile_probe,
     .setup = sendfile_setup,

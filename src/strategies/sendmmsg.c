@@ -1,17 +1,17 @@
 /*
- * sendmmsg: sendmmsg(2), several messages in one call, each with one iovec per field.
+ * sendmmsg: sendmmsg(2), several messages per call, each with one iovec per field.
  *
  * Copies: 1: sendmmsg(2)
  * System calls: 1 sendmmsg(2) for N messages
  * Linux: 3.0
  *
- * Path of the bytes: as with one_copy: the kernel copies each field into socket buffers (the only
- * copy), and when sendmmsg returns, the application owns its fields again. What the call saves is
- * the way into the kernel and back, once per batch (--batch) instead of once per message; the
- * socket is locked and every packet built as before. With a batch of one it is sendmsg with a
- * longer way. Over TCP, whose stream knows no messages, it works all the same; the call then ends
- * at a message that was taken in part (since kernel commit 3023898b7d4a of 2016; before, the next
- * one would follow in the middle of it). Needs Linux 3.0; sendmmsg(2).
+ * Path of the bytes: as with one_copy, the kernel copies each field into socket buffers (the only
+ * copy), and when sendmmsg returns, the application owns its fields again. The call saves entries
+ * into the kernel: one per batch (--batch) instead of one per message. For each message the socket
+ * is still locked and a packet built. A batch of one is sendmsg by a longer code path. It also
+ * works over TCP, whose byte stream has no message boundaries; a call then ends at a message that
+ * was sent in part (since kernel commit 3023898b7d4a of 2016; before, the next one would follow in
+ * the middle of it). Needs Linux 3.0; sendmmsg(2).
  */
 #include <errno.h>
 #include <stdlib.h>

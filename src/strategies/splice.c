@@ -1,24 +1,23 @@
 /*
  * splice: vmsplice(2) of the fields into a pipe, then splice(2) from the pipe to the socket.
  *
- * Copies: 0, not even by the link, while the message stays the same; 1 to write new pages
- * System calls: vmsplice(2) and splice(2); madvise(2) where the message changes
+ * Copies: 0, none by the link either, while the message stays the same; 1 to write new pages
+ * System calls: vmsplice(2) and splice(2); madvise(2) if the message changes
  * Linux: 2.6.17; 6.5 for UDP
  *
- * Path of the bytes: vmsplice puts references to the pages of the fields into the pipe, splice
- * moves these on into socket buffers: no copy by the CPU before the device. Nor after it on
- * loopback and veth: other than with MSG_ZEROCOPY the kernel does not copy before local delivery,
- * since these pages are taken to stay as they are; the receiver reads the sender's very pages.
+ * Path of the bytes: vmsplice puts references to the pages of the fields into the pipe, and splice
+ * moves them on into socket buffers: no copy by the CPU before the device, and none on loopback and
+ * veth either. Unlike with MSG_ZEROCOPY, the kernel does not copy before local delivery, since it
+ * takes these pages to be immutable; the receiver reads the sender's own pages.
  *
- * That is the price: the fields may not change until the peer has read them, and nothing tells when
- * that was (splice/pages.h). A message that never changes, as all are unless --fresh or --verify,
- * can be sent from where it lies, again and again; this is the case of an application that serves
- * the same contents to many. A message that changes is written to new pages (one copy by the CPU,
- * and a page fault per page), which are given up as soon as they are in the socket.
+ * The price: the fields must not change until the peer has read them, and nothing tells the sender
+ * when that is (splice/pages.h). A message that never changes, as all are without --fresh and
+ * --verify, can be sent from where it lies again and again, as by an application that serves the
+ * same contents to many clients. A message that changes is written to new pages (one copy by the
+ * CPU, and a page fault per page), which are given up as soon as they are in the socket.
  *
- * Two system calls per message, one more where the contents change. vmsplice since Linux 2.6.17;
- * without a copy over UDP since 6.5 for all of a datagram (MSG_SPLICE_PAGES). vmsplice(2),
- * splice(2).
+ * vmsplice since Linux 2.6.17; over UDP the whole datagram goes without a copy since 6.5
+ * (MSG_SPLICE_PAGES). vmsplice(2), splice(2).
  */
 #include <errno.h>
 #include <stdlib.h>

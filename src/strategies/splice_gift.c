@@ -1,21 +1,21 @@
 /*
- * splice_gift: the fields into new pages, vmsplice(2) of these with SPLICE_F_GIFT, then splice(2).
+ * splice_gift: gather the fields into new pages, vmsplice(2) these with SPLICE_F_GIFT, then
+ * splice(2).
  *
  * Copies: 1: memcpy(3) into new pages
  * System calls: vmsplice(2), splice(2) and madvise(2)
  * Linux: 2.6.17; 6.5 for UDP
  *
- * Path of the bytes: the CPU copies the fields into pages that were never used before (the only
- * copy). vmsplice gives them to the kernel for good (SPLICE_F_GIFT: "the application may not modify
- * this memory ever"), splice moves the references on into socket buffers, and the application lets
- * go of the pages at once, so that the next message gets new ones: a page fault each, for which the
- * kernel finds a page and fills it with zeros. That is what an application pays that produces data
- * and wants to give it away without waiting for anyone (splice/pages.h says why it cannot reuse
- * pages). The flag itself lets the kernel move a page into a file's cache; a socket makes no use of
+ * Path of the bytes: the application copies the fields into pages that were never used before (the
+ * only copy). vmsplice gives these to the kernel for good (SPLICE_F_GIFT: "the application may not
+ * modify this memory ever"), splice moves the references on into socket buffers, and the
+ * application gives up the pages at once, so the next message gets new ones. Each costs a page
+ * fault, in which the kernel allocates a page and zeroes it. An application pays this if it
+ * produces data and gives it away without waiting for anyone (splice/pages.h says why it cannot
+ * reuse pages). The flag itself lets the kernel move a page into the page cache; sockets do not use
  * it.
  *
- * Three system calls per message. Linux 2.6.17; over UDP as splice. vmsplice(2), splice(2),
- * madvise(2).
+ * Needs Linux 2.6.17; over UDP as splice. vmsplice(2), splice(2), madvise(2).
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -5,8 +5,8 @@
  * System calls: 1 send(2)
  * Linux: any
  *
- * Path of the bytes: the CPU copies each field into a buffer of the application (first copy), and
- * the kernel copies that buffer into socket buffers (second copy, send(2) and tcp(7)). When send
+ * Path of the bytes: the application copies each field into a buffer of its own (first copy), and
+ * the kernel copies that buffer into socket buffers (second copy: send(2) and tcp(7)). When send
  * returns, the application owns its buffer again and may overwrite it. Works on every Linux.
  */
 #include <errno.h>
@@ -19,9 +19,9 @@
 
 struct two_copy_state {
     /*
-     * msg_bytes, reused for every message. Aligned to a page: the kernel copies from here in pieces
-     * that begin where its own pages begin, and `rep movsb` is fastest where source and destination
-     * are aligned alike.
+     * msg_bytes, reused for every message. Page-aligned: the kernel copies from here in pieces that
+     * begin at its own page boundaries, and `rep movsb` is fastest if source and destination are
+     * aligned alike.
      */
     char *buffer;
 };

@@ -7,14 +7,13 @@
  *
  * Path of the bytes: the kernel copies the fields of all messages of the batch (--batch) into one
  * packet (the only copy); when sendmsg returns, the application owns its fields again. The packet
- * goes through UDP, IP and the firewall once, and is cut into datagrams of one message each at the
- * end: by the device where it can (tx-udp-segmentation; a veth pair hands it over whole), else by
- * the kernel right before the device. So a receiver gets what sendmmsg would have sent it, for the
- * price of fewer packets on the way. With a batch of one there is nothing to cut, and it is
- * one_copy.
+ * passes UDP, IP and the firewall once and is segmented at the end, into datagrams of one message
+ * each: by the device if it can (tx-udp-segmentation; a veth pair hands the packet over whole),
+ * else by the kernel right before the device. The receiver gets what sendmmsg would have sent, but
+ * fewer packets pass through the stack. A batch of one has nothing to segment and is one_copy.
  *
- * A batch must fit one packet (65507 bytes) and hold at most 64 messages (UDP_MAX_SEGMENTS, 128
- * since Linux 6.9); a message must fit the device's MTU, since datagrams cut here are not
+ * A batch must fit into one packet (65507 bytes) and hold at most 64 messages (UDP_MAX_SEGMENTS,
+ * 128 since Linux 6.9); a message must fit the device's MTU, since datagrams segmented here are not
  * fragmented. Needs Linux 4.18; udp(7), kernel document networking/segmentation-offloads.rst.
  */
 #include <errno.h>
@@ -37,7 +36,7 @@ static int udp_gso_probe(struct failure *failure)
                                failure);
 }
 
-/* The sends of a stream: the fields of all messages of a batch, and how long each message is. */
+/* What a send needs: the fields of all messages of a batch, and the size of a message. */
 struct udp_gso_state {
     struct iovec *iov; /* MESSAGE_FIELDS times stream->batch */
     union {
@@ -63,7 +62,7 @@ static int udp_gso_setup(struct stream *stream)
     if (state->iov == NULL) {
         return fail(stream->failure, ENOMEM, "udp_gso: iovecs of %zu messages", stream->batch);
     }
-    /* With each send: as an option of the socket it would cut what others send on it as well. */
+    /* Per send: as a socket option it would segment what others send on the socket too. */
     state->control.align = (struct cmsghdr){
         .cmsg_len = CMSG_LEN(sizeof(segment_bytes)),
         .cmsg_level = IPPROTO_UDP,
@@ -92,10 +91,10 @@ static int udp_gso_send_messages(struct stream *stream)
     do { /* a packet is taken whole or, after a signal, not at all */
         n = count_sent(stream, sendmsg(stream->fd, &header, MSG_NOSIGNAL), "sendmsg");
     } while (n == 0);
-    if ((n == -EINVAL || n == -EMSGSIZE) && stream->batch > 1) { /* as the kernel is old or new */
+    if ((n == -EINVAL || n == -EMSGSIZE) && stream->batch > 1) { /* by older and newer kernels */
         (void)fail(stream->failure, (int)-n,
                    "udp_gso: sendmsg on fd %d: %zu messages of %zu bytes, each of which must fit "
-                   "the device's MTU; raise that, or send smaller messages",
+                   "the device's MTU; raise it, or send smaller messages",
                    stream->fd, stream->batch, stream->msg_bytes);
         return blame_host(stream->failure, (int)n);
     }

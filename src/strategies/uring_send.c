@@ -1,17 +1,17 @@
 /*
- * uring_send: gather the fields into one buffer, then IORING_OP_SEND by io_uring.
+ * uring_send: gather the fields into one buffer, then IORING_OP_SEND through io_uring.
  *
  * Copies: 2: memcpy(3), IORING_OP_SEND
  * System calls: 1 io_uring_enter(2) for N messages
  * Linux: 5.6
  *
- * Path of the bytes: as with two_copy: the CPU copies the fields into a buffer of the application
+ * Path of the bytes: as with two_copy, the application copies the fields into a buffer of its own
  * (first copy), and the kernel copies that buffer into socket buffers (second copy). The buffer
- * belongs to the kernel until the completion is taken, which this strategy waits for before the
- * next batch. What differs is how the kernel is asked: a batch of sends (--batch) is written into a
- * ring that both sides see, and one io_uring_enter(2) submits them all and waits for their
- * completions. Over TCP the sends of a batch are linked, each beginning when the last is done,
- * since otherwise one that has to wait for room would be overtaken.
+ * belongs to the kernel until the completion is reaped, for which the sender waits before the next
+ * batch. Only the submission differs: the sends of a batch (--batch) are queued in a ring shared
+ * with the kernel, and one io_uring_enter(2) submits them all and waits for their completions. Over
+ * TCP they are linked, so that each starts when the previous one is done; otherwise a send that has
+ * to wait for room would be overtaken.
  *
  * The socket is a registered file of the ring. Needs Linux 5.6, and liburing 2.3 to be built;
  * io_uring_enter(2), io_uring_prep_send(3).
@@ -86,7 +86,7 @@ static void uring_send_teardown(struct stream *stream)
 
 const struct strategy the_strategy = {
     .name = "uring_send",
-    .summary = "memcpy of the fields into one buffer, then send by io_uring",
+    .summary = "memcpy of the fields into one buffer, then send through io_uring",
     .transports = TRANSPORT_STREAM | TRANSPORT_DATAGRAM,
     .batching = true,
 #ifdef HAVE_URING
@@ -95,6 +95,6 @@ const struct strategy the_strategy = {
     .send_messages = uring_send_send_messages,
     .teardown = uring_send_teardown,
 #else
-    .probe = uring_not_built, /* so that the others are never called */
+    .probe = uring_not_built, /* so the others are never called */
 #endif
 };

@@ -1,13 +1,13 @@
 /*
- * uring_sendmsg: IORING_OP_SENDMSG by io_uring, with one iovec per field.
+ * uring_sendmsg: IORING_OP_SENDMSG through io_uring, with one iovec per field.
  *
  * Copies: 1: IORING_OP_SENDMSG
  * System calls: 1 io_uring_enter(2) for N messages
  * Linux: 5.3
  *
- * Path of the bytes: as with one_copy: the kernel copies each field from where the application has
- * it into socket buffers (the only copy). The fields belong to the kernel until the completion is
- * taken, which this strategy waits for before the next batch. How a batch (--batch) is submitted
+ * Path of the bytes: as with one_copy, the kernel copies each field from the application's memory
+ * into socket buffers (the only copy). The fields belong to the kernel until the completion is
+ * reaped, for which the sender waits before the next batch. For how a batch (--batch) is submitted
  * and why its sends are linked over TCP, see uring_send.
  *
  * The socket is a registered file of the ring. Needs Linux 5.3, and liburing 2.3 to be built;
@@ -64,7 +64,7 @@ static void uring_sendmsg_teardown(struct stream *stream)
 
 const struct strategy the_strategy = {
     .name = "uring_sendmsg",
-    .summary = "sendmsg with one iovec per field, by io_uring",
+    .summary = "sendmsg with one iovec per field, through io_uring",
     .transports = TRANSPORT_STREAM | TRANSPORT_DATAGRAM,
     .batching = true,
 #ifdef HAVE_URING
@@ -73,6 +73,6 @@ const struct strategy the_strategy = {
     .send_messages = uring_sendmsg_send_messages,
     .teardown = uring_sendmsg_teardown,
 #else
-    .probe = uring_not_built, /* so that the others are never called */
+    .probe = uring_not_built, /* so the others are never called */
 #endif
 };

@@ -1,22 +1,22 @@
 /*
- * uring_zero_copy: IORING_OP_SENDMSG_ZC by io_uring, with one iovec per field.
+ * uring_zero_copy: IORING_OP_SENDMSG_ZC through io_uring, with one iovec per field.
  *
- * Copies: 0 asked for; the link decides
+ * Copies: 0 requested; the link decides
  * System calls: 1 io_uring_enter(2) for N messages
- * Linux: 6.1; 6.2 tells copies
+ * Linux: 6.1; 6.2 to report copies
  *
- * Path of the bytes: as with zero_copy: the kernel pins the pages of the fields and lets socket
- * buffers refer to them; no copy on the way to the device, and one before local delivery on
- * loopback and veth. What differs is how the kernel says so. Each send has two completions in the
- * ring: its result, and, when nothing refers to the pages any more, a notification
- * (IORING_CQE_F_NOTIF), until which the fields belong to the kernel. Both are read from memory
- * that both sides see, where MSG_ZEROCOPY needs a recvmsg(MSG_ERRQUEUE) for each notification, and
- * the kernel a packet on the error queue to carry it. The notification also tells whether the
- * kernel copied after all (IORING_SEND_ZC_REPORT_USAGE, Linux 6.2).
+ * Path of the bytes: as with zero_copy, the kernel pins the pages of the fields, and socket buffers
+ * refer to them: no copy before the device, and one before local delivery on loopback and veth.
+ * Only the completions differ. Each send has two of them in the ring: its result and, when nothing
+ * refers to the pages any more, a notification (IORING_CQE_F_NOTIF), until which the fields belong
+ * to the kernel. Both are read from memory shared with the kernel, whereas MSG_ZEROCOPY needs a
+ * recvmsg(2) with MSG_ERRQUEUE for each notification, and the kernel a packet on the error queue to
+ * carry it. The notification also tells whether the kernel copied after all
+ * (IORING_SEND_ZC_REPORT_USAGE, Linux 6.2).
  *
- * A batch (--batch) is submitted by one io_uring_enter(2), linked over TCP as in uring_send. The
- * socket is a registered file of the ring. The pages are looked up and pinned for each send;
- * uring_registered has that done beforehand.
+ * One io_uring_enter(2) submits a batch (--batch), linked over TCP as in uring_send. The socket is
+ * a registered file of the ring. The pages are looked up and pinned for each send; uring_registered
+ * has that done beforehand.
  *
  * Needs Linux 6.1, and liburing 2.3 to be built; io_uring_enter(2), io_uring_prep_sendmsg_zc(3).
  */
@@ -39,7 +39,7 @@ static int uring_zero_copy_setup(struct stream *stream)
 
 const struct strategy the_strategy = {
     .name = "uring_zero_copy",
-    .summary = "zero-copy sendmsg by io_uring, notifications read from its ring",
+    .summary = "zero-copy sendmsg through io_uring, notifications read from its ring",
     .transports = TRANSPORT_STREAM | TRANSPORT_DATAGRAM,
     .batching = true,
     .zero_copy = true,
@@ -51,6 +51,6 @@ const struct strategy the_strategy = {
     .drain = uring_zc_drain,
     .teardown = uring_zc_teardown,
 #else
-    .probe = uring_not_built, /* so that the others are never called */
+    .probe = uring_not_built, /* so the others are never called */
 #endif
 };

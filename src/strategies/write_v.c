@@ -5,12 +5,12 @@
  * System calls: 1 writev(2)
  * Linux: any
  *
- * Path of the bytes: as with one_copy: the kernel copies each field from where the application has
- * it into socket buffers (the only copy), and when writev returns, the application owns its fields
- * again. What differs is the way there: writev is the call for any file, so that the kernel goes
- * through the file's operations (vfs_writev, sock_write_iter) instead of straight to the socket,
- * and cannot be told flags. On a socket whose peer is gone it raises SIGPIPE, which these programs
- * ignore. Works on every Linux; writev(2).
+ * Path of the bytes: as with one_copy, the kernel copies each field from the application's memory
+ * into socket buffers (the only copy), and when writev returns, the application owns its fields
+ * again. Only the code path differs: writev works on any file, so it takes no flags, and the kernel
+ * goes through the file's operations (vfs_writev, sock_write_iter) instead of straight to the
+ * socket. If the peer is gone, it raises SIGPIPE, which these programs ignore. Works on every
+ * Linux; writev(2).
  */
 #include <sys/uio.h>
 

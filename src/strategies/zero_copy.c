@@ -1,24 +1,24 @@
 /*
  * zero_copy: sendmsg(2) with MSG_ZEROCOPY, one iovec per field.
  *
- * Copies: 0 asked for; the link decides
+ * Copies: 0 requested; the link decides
  * System calls: 1 sendmsg(2), and recvmsg(2) for completions
  * Linux: 4.14; 5.0 for UDP
  *
- * Path of the bytes: the kernel pins the pages of the fields and lets socket buffers refer to them;
- * no copy on the way to the device. Where the way does not end in a device that reads memory itself
- * (loopback, veth), the kernel copies before local delivery after all and says so in the completion
+ * Path of the bytes: the kernel pins the pages of the fields, and socket buffers refer to them: no
+ * copy before the device. If the path does not end in a device that reads memory itself (loopback,
+ * veth), the kernel copies before local delivery after all and says so in the completion
  * (SO_EE_CODE_ZEROCOPY_COPIED). The fields belong to the kernel from sendmsg until their completion
  * is read from the socket's error queue. Needs Linux 4.14 for TCP, 5.0 for UDP. Kernel document
  * networking/msg_zerocopy.rst.
  *
- * Small fields are dear: each is charged to the send buffer as whole pages
- * (__zerocopy_sg_from_iter), so that 8 fields of 32 bytes take 32 KiB of it. With the send buffer
- * that the kernel chooses, three such messages fill it, and sendmsg then sleeps until the peer
- * acknowledges; a send buffer of 4 MiB carries three to four times as many messages of 1 KiB.
+ * Small fields are expensive: each is charged to the send buffer as whole pages
+ * (__zerocopy_sg_from_iter), so 8 fields of 32 bytes take 32 KiB of it. Three such messages fill
+ * the send buffer that the kernel chooses, and sendmsg then sleeps until the peer acknowledges; a
+ * send buffer of 4 MiB carries three to four times as many messages of 1 KiB.
  *
- * Each successful sendmsg gets the next number of a 32-bit counter; a completion names a range of
- * numbers. Messages live in slots (messages/ring.h), which are free again when all their sends have
+ * Each successful sendmsg takes the next number of a 32-bit counter; a completion names a range of
+ * numbers. Messages live in slots (messages/ring.h); a slot is free again when all its sends have
  * completed.
  */
 #include <errno.h>
@@ -33,27 +33,27 @@
 #include "zero_copy/error_queue.h"
 #include "zero_copy/limits.h"
 
-/* Sends in flight, a power of two: more than slots, since a short write makes several sends of one
- * message. */
+/* Sends in flight, a power of two: more than slots, since short writes split a message into several
+ * sends. */
 #define N_SENDS (4 * ZERO_COPY_MAX_SLOTS)
 
 /*
- * After so many sends, a power of two, completions are read even if slots are left, so that the
- * next messages come from slots last used and are still in near caches: with 64 KiB messages over
- * TCP that spared 2 to 8 % of both sides' CPU time on one (busy) host.
+ * Completions are read after this many sends, a power of two, even if slots are left, so that the
+ * next messages come from recently used slots that are still in near caches: with 64 KiB messages
+ * over TCP that saved 2 to 8 % of both sides' CPU time on one (busy) host.
  */
 #define SENDS_BETWEEN_LOOKS 16U
 
-/* When nothing of ours is in flight and memory is short all the same, other sockets of this user
- * hold it: the time between two attempts. */
+/* If memory is short although nothing of ours is in flight, other sockets of this user hold it: the
+ * time between two attempts. */
 #define RETRY_NS NS_PER_MS
 
 struct zero_copy_state {
     uint32_t next_send;        /* number of the next send; wraps as the kernel's does */
     uint32_t n_in_flight;      /* sends not yet completed */
-    uint32_t slot_of[N_SENDS]; /* by send number modulo N_SENDS; NO_SLOT where none is in flight */
-    uint32_t slot;             /* of the message that is being sent */
-    uint64_t deadline_ns;      /* of the time without memory; 0: there was memory */
+    uint32_t slot_of[N_SENDS]; /* by send number modulo N_SENDS; NO_SLOT if not in flight */
+    uint32_t slot;             /* of the message being sent */
+    uint64_t deadline_ns;      /* of waiting for memory; 0: not waiting */
 };
 
 static int zero_copy_probe(struct failure *failure)
@@ -81,13 +81,13 @@ static int zero_copy_setup(struct stream *stream)
 static int complete_range(struct stream *stream, uint32_t first, uint32_t last)
 {
     struct zero_copy_state *state = stream->state;
-    const uint32_t n = last - first + 1; /* right across the wrap as well */
+    const uint32_t n = last - first + 1; /* also correct across the wrap */
     for (uint32_t i = 0; i < n; i++) {
         uint32_t *slot = &state->slot_of[(first + i) % N_SENDS];
         if (state->next_send - (first + i) - 1 >= N_SENDS || *slot == NO_SLOT) {
             return fail(stream->failure, 0,
-                        "zero_copy: completion of sends %u to %u, of which %u is not in flight",
-                        first, last, first + i);
+                        "zero_copy: completion of sends %u to %u, but %u is not in flight", first,
+                        last, first + i);
         }
         slot_release(stream, *slot);
         *slot = NO_SLOT;
@@ -121,7 +121,7 @@ static int harvest(struct stream *stream, uint32_t few)
     return n_read;
 }
 
-/* Woken, and yet no notification: it is the connection that has an error. */
+/* Woken without a notification: the connection has an error. */
 static int fail_for_connection(struct stream *stream)
 {
     const struct zero_copy_state *state = stream->state;
@@ -185,7 +185,7 @@ static int make_room(struct stream *stream)
     return woken < 0 ? woken : 0;
 }
 
-/* Gives the next send number to the message that is being sent, whose slot it holds. */
+/* Gives the next send number to the message being sent and holds its slot. */
 static void note_send(struct stream *stream)
 {
     struct zero_copy_state *state = stream->state;
@@ -230,7 +230,8 @@ static int zero_copy_send_messages(struct stream *stream)
         }
     }
     state->slot = slot_take(stream);
-    /* A loop: what completes first may be but a part of a message, or not the one whose turn it is.
+    /*
+     * A loop: the first completion may free only part of a message, or not the next slot in order.
      */
     while (state->slot == NO_SLOT) {
         const uint32_t half = ring->max_taken / 2;
@@ -242,7 +243,7 @@ static int zero_copy_send_messages(struct stream *stream)
         state->slot = slot_take(stream);
     }
     const int error = send_whole(stream, slot_message(stream, state->slot), send_once);
-    slot_release(stream, state->slot); /* we held it, so that no completion freed it half sent */
+    slot_release(stream, state->slot); /* held so that no completion freed it half sent */
     return error;
 }
 

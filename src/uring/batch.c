@@ -24,7 +24,7 @@ void uring_batch_close(struct uring_batch *batch)
     batch->messages = NULL;
 }
 
-/* Queues every message that is not yet whole and returns how many. */
+/* Queues every message that is not yet sent whole and returns how many. */
 static unsigned int queue_unsent(struct uring_batch *batch, const struct stream *stream)
 {
     struct io_uring_sqe *sqe = NULL;
@@ -33,7 +33,7 @@ static unsigned int queue_unsent(struct uring_batch *batch, const struct stream 
         struct uring_message *message = &batch->messages[i];
         if (message->left_bytes > 0) {
             sqe = uring_next_send(&batch->uring, sqe, stream->transport);
-            /* MSG_WAITALL: the kernel goes on by itself where a send was short. */
+            /* MSG_WAITALL: after a short send the kernel continues by itself. */
             batch->prepare(sqe, message, MSG_NOSIGNAL | MSG_WAITALL);
             io_uring_sqe_set_flags(sqe, IOSQE_FIXED_FILE);
             io_uring_sqe_set_data64(sqe, i);
@@ -73,7 +73,7 @@ int uring_batch_send(struct uring_batch *batch, struct stream *stream)
         int error = uring_submit_and_wait(&batch->uring, n_queued);
         for (unsigned int i = 0; error == 0 && i < n_queued; i++) {
             struct io_uring_cqe *cqe = NULL;
-            error = io_uring_peek_cqe(ring, &cqe); /* there are as many as were waited for */
+            error = io_uring_peek_cqe(ring, &cqe); /* as many have come as were waited for */
             if (error == 0) {
                 error = take_result(batch, stream, cqe);
                 io_uring_cqe_seen(ring, cqe);

@@ -1,4 +1,4 @@
-/* A batch of copying sends by io_uring, for the strategies that differ only in the operation. */
+/* A batch of copying sends through io_uring, for strategies that differ only in the operation. */
 #ifndef COPYCOST_URING_BATCH_H
 #define COPYCOST_URING_BATCH_H
 
@@ -12,19 +12,19 @@ struct uring_batch {
     struct uring uring;
     struct uring_message *messages; /* stream->batch of them */
 
-    /* Writes the operation for what is left of a message; flags are those of send(2). */
+    /* Prepares the send of what is left of a message; flags are those of send(2). */
     void (*prepare)(struct io_uring_sqe *sqe, struct uring_message *message, int flags);
 };
 
 /*
- * Makes the ring and the messages, whose iovecs the caller fills before each send. Returns 0 or
- * -errno; uring_batch_close is right in both cases.
+ * Opens the ring and allocates the messages, whose iovecs the caller fills before each send.
+ * Returns 0 or -errno; call uring_batch_close in both cases.
  */
 int uring_batch_open(struct uring_batch *batch, struct stream *stream);
 
 void uring_batch_close(struct uring_batch *batch);
 
-/* Sends the batch whole: one system call, unless one of the sends was short. 0 or -errno. */
+/* Sends the whole batch: one system call, unless a send was short. Returns 0 or -errno. */
 int uring_batch_send(struct uring_batch *batch, struct stream *stream);
 
 #endif

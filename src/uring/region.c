@@ -11,10 +11,10 @@
 /* The largest buffer that can be registered (io_buffer_validate, io_uring/rsrc.c). */
 #define MAX_BUFFER_BYTES ((size_t)1 << 30)
 
-/* Where malloc lets allocations begin. */
+/* malloc's alignment. */
 #define MALLOC_ALIGNMENT 16
 
-/* How many bytes a field takes: what malloc would give it, or whole pages (messages/message.h). */
+/* How much room a field takes: as from malloc, or whole pages (messages/message.h). */
 static size_t room_for(size_t field_bytes)
 {
     if (field_bytes >= memory_page_bytes()) {
@@ -43,7 +43,7 @@ static void move_message(struct message *message, char *to)
     }
 }
 
-/* Registers the region in as few buffers as may be. Returns 0 or -errno. */
+/* Registers the region in as few buffers as possible. Returns 0 or -errno. */
 static int register_region(const struct uring_region *region, struct uring *uring)
 {
     const uint32_t n_slots = region->ring->n_slots;
@@ -74,7 +74,7 @@ static int register_region(const struct uring_region *region, struct uring *urin
                              n_slots * region->stride_bytes);
 }
 
-/* Moves the messages into memory that lies together. Returns 0 or -errno. */
+/* Moves the messages into contiguous memory. Returns 0 or -errno. */
 static int gather_messages(struct uring_region *region, struct uring *uring)
 {
     struct ring *ring = region->ring;
@@ -104,7 +104,7 @@ int uring_region_open(struct uring_region *region, struct uring *uring, struct r
     }
     const size_t fitting = MAX_BUFFER_BYTES / region->stride_bytes;
     if (fitting == 0) {
-        return fail(uring->failure, EFBIG, "%s: a message of %zu bytes fits no registered buffer",
+        return fail(uring->failure, EFBIG, "%s: a message of %zu bytes is too large to register",
                     uring->user, region->stride_bytes);
     }
     region->slots_per_buffer = fitting < ring->n_slots ? (uint32_t)fitting : ring->n_slots;
@@ -114,8 +114,8 @@ int uring_region_open(struct uring_region *region, struct uring *uring, struct r
 void uring_region_close(struct uring_region *region, struct uring *uring)
 {
     if (uring->is_open) {
-        /* Left to the end of the ring, the kernel would give the locked memory back some time
-         * later, when the next program may already ask for it. Refused where none is registered. */
+        /* If left to the end of the ring, the kernel would return the locked memory some time
+         * later, when the next program may already ask for it. Refused if none is registered. */
         (void)io_uring_unregister_buffers(&uring->ring);
     }
     for (uint32_t i = 0; region->own_memory != NULL && i < region->ring->n_slots; i++) {

@@ -38,8 +38,8 @@ const struct uring_send *uring_sends_take_result(struct uring_sends *sends, uint
 const struct uring_send *uring_sends_take_notification(struct uring_sends *sends, uint32_t number)
 {
     struct uring_send *send = &sends->sends[number % URING_MAX_SENDS];
-    if (sends->next - number - 1 >= URING_MAX_SENDS) { /* right across the wrap as well */
-        return NULL;                                   /* its place is another's by now */
+    if (sends->next - number - 1 >= URING_MAX_SENDS) { /* also correct across the wrap */
+        return NULL;                                   /* another send has its place */
     }
     if (send->phase == SEND_SUBMITTED) {
         send->phase = SEND_NOTIFIED;

@@ -1,8 +1,8 @@
 /*
- * The zero-copy sends of an io_uring that are on their way, by number. Each has a result, and when
- * that says so a notification, until which the kernel may read the memory. A send that is refused
- * is over with its result; yet the kernel may notify of its end as well, before or after that, and
- * such a notification must not be taken for that of another send from the same slot.
+ * The zero-copy sends of an io_uring that are in flight, by number. Each has a result and, if the
+ * result says so, a notification, until which the kernel may read the memory. A send that is
+ * refused is over with its result; yet the kernel may send a notification for it too, before or
+ * after the result, which must not be taken for that of another send from the same slot.
  */
 #ifndef COPYCOST_URING_SENDS_H
 #define COPYCOST_URING_SENDS_H
@@ -12,13 +12,13 @@
 
 #include "zero_copy/limits.h"
 
-/* A power of two; more than slots, since a short write makes several sends of one message. */
+/* A power of two; more than slots, since short writes split a message into several sends. */
 #define URING_MAX_SENDS (4 * ZERO_COPY_MAX_SLOTS)
 
 enum uring_send_phase {
     SEND_OVER,
     SEND_SUBMITTED,
-    SEND_NOTIFIED, /* though its result has not come */
+    SEND_NOTIFIED, /* before its result */
     SEND_PINNED,   /* the notification is due */
 };
 
@@ -26,7 +26,7 @@ struct uring_send {
     uint32_t slot;
     uint16_t place; /* in the batch */
     uint8_t phase;
-    bool took_bytes; /* and so counts as a zero-copy send */
+    bool took_bytes; /* so it counts as a zero-copy send */
 };
 
 struct uring_sends {
@@ -36,20 +36,20 @@ struct uring_sends {
     struct uring_send sends[URING_MAX_SENDS]; /* by number modulo URING_MAX_SENDS */
 };
 
-/* Whether n more sends can be begun now. */
+/* Whether n more sends can begin now. */
 bool uring_sends_have_room(const struct uring_sends *sends, uint32_t n);
 
 /* Begins a send and returns its number. There must be room. */
 uint32_t uring_sends_begin(struct uring_sends *sends, uint32_t slot, uint16_t place);
 
 /*
- * Takes the result of a send that was submitted; `more`: a notification is announced. Returns the
- * send, which now is either SEND_PINNED or SEND_OVER.
+ * Takes the result of a submitted send; `more`: a notification will follow. Returns the send, which
+ * now is either SEND_PINNED or SEND_OVER.
  */
 const struct uring_send *uring_sends_take_result(struct uring_sends *sends, uint32_t number,
                                                  bool more, bool took_bytes);
 
-/* Takes a notification. Returns the send that it frees, or NULL where none waited for it. */
+/* Takes a notification. Returns the send that it frees, or NULL if none waited for it. */
 const struct uring_send *uring_sends_take_notification(struct uring_sends *sends, uint32_t number);
 
 #endif

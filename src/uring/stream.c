@@ -21,7 +21,7 @@ void uring_message_begin(struct uring_message *message, const struct message *fr
 {
     message->left_bytes = msg_bytes;
     memcpy(message->iov, from->field, sizeof(message->iov));
-    /* Registered iovecs may not be empty; only the fields before the last ever are. */
+    /* Registered iovecs must not be empty; only fields before the last one ever are. */
     message->used = iovec_skip(message->iov, MESSAGE_FIELDS, 0);
 }
 

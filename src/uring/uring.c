@@ -19,10 +19,10 @@ int uring_not_built(struct failure *failure)
 
 #ifdef HAVE_URING
 
-/* Entries of the ring that a probe makes. */
+/* Entries of the ring that a probe opens. */
 #define PROBE_ENTRIES 2
 
-/* kernel.io_uring_disabled, or -1 where the kernel has no such setting (before Linux 6.6). */
+/* kernel.io_uring_disabled, or -1 if the kernel has no such setting (before Linux 6.6). */
 static int read_disabled(void)
 {
     FILE *file = fopen("/proc/sys/kernel/io_uring_disabled", "re");
@@ -35,7 +35,7 @@ static int read_disabled(void)
     return is_read ? (int)strtol(line, NULL, 10) : -1;
 }
 
-/* Says why the kernel makes no ring. Returns -errno. */
+/* Says why the kernel refused a ring. Returns -errno. */
 static int explain_refusal(int error, struct failure *failure)
 {
     const int disabled = read_disabled();
@@ -47,7 +47,7 @@ static int explain_refusal(int error, struct failure *failure)
     }
     if (error == EPERM) {
         return fail(failure, error,
-                    "io_uring: refused, most likely by a seccomp filter, as containers have; run "
+                    "io_uring: refused, most likely by a container's seccomp filter; run "
                     "outside the container or without its filter (seccomp=unconfined)");
     }
     if (error == ENOSYS) {
@@ -87,11 +87,11 @@ int uring_probe(int operation, const char *operation_name, struct failure *failu
     return error;
 }
 
-/* Sends with these flags on a socket that is connected to nothing and returns how that failed. */
+/* Sends with these flags on an unconnected socket and returns how that failed. */
 static int try_zc_flags(struct io_uring *ring, int fd, const struct msghdr *header, uint16_t flags)
 {
     bool has_result = false;
-    bool more = true; /* a send that fails may have a notification, before its result or after it */
+    bool more = true; /* a failed send may have a notification, before or after its result */
     int result = 0;
     struct io_uring_sqe *sqe = io_uring_get_sqe(ring);
     io_uring_prep_sendmsg_zc(sqe, fd, header, MSG_NOSIGNAL);
@@ -120,7 +120,7 @@ bool uring_takes_zc_flags(struct io_uring *ring, void *memory, uint16_t flags)
     if (fd < 0) {
         return false;
     }
-    /* Flags that the kernel does not know are refused before it looks at the socket. */
+    /* The kernel refuses unknown flags before it looks at the socket. */
     const bool takes = try_zc_flags(ring, fd, &header, flags) != -EINVAL;
     (void)close(fd); /* was never connected: nothing to check */
     return takes;
@@ -142,14 +142,14 @@ bool uring_sends_registered_iovecs(void)
 
 int uring_open(struct uring *uring, unsigned int n_submissions, unsigned int n_completions)
 {
-    /* The kernel wants more places for completions than for submissions. */
+    /* The kernel requires more entries for completions than for submissions. */
     struct io_uring_params params = {
         .flags = IORING_SETUP_CQSIZE | IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN,
         .cq_entries = n_completions > 2 * n_submissions ? n_completions : 2 * n_submissions,
     };
     /*
-     * Completions are handled when we wait for them and not in between (Linux 6.1); before, at the
-     * next system call or interrupt.
+     * Completions are handled while we wait for them and not in between (Linux 6.1); before that,
+     * at the next system call or interrupt.
      */
     int error = io_uring_queue_init_params(n_submissions, &uring->ring, &params);
     if (error == -EINVAL) {
@@ -168,7 +168,7 @@ int uring_open(struct uring *uring, unsigned int n_submissions, unsigned int n_c
         return fail(uring->failure, -error, "%s: io_uring_register(IORING_REGISTER_FILES) of fd %d",
                     uring->user, uring->fd);
     }
-    /* Saves looking the ring up at each call; a kernel before 5.18 cannot, which is no error. */
+    /* Saves looking up the ring at each call; kernels before 5.18 cannot, which is no error. */
     (void)io_uring_register_ring_fd(&uring->ring);
     return 0;
 }
@@ -188,12 +188,12 @@ int uring_submit_and_wait(struct uring *uring, unsigned int n_wanted)
         .tv_nsec = (long long)(uring->timeout_ns % NS_PER_S),
     };
     struct io_uring_cqe *first = NULL;
-    uint64_t deadline_ns = 0; /* since something came last; 0: not yet looked at the clock */
+    uint64_t deadline_ns = 0; /* from the last completion; 0: clock not yet read */
     while (true) {
         const bool submits = io_uring_sq_ready(&uring->ring) > 0;
         const unsigned int n_before = io_uring_cq_ready(&uring->ring);
         if (!submits && n_before >= n_wanted) {
-            return 0; /* without a call, which liburing would not make either */
+            return 0; /* no call needed; liburing would make none either */
         }
         const int error =
             io_uring_submit_and_wait_timeout(&uring->ring, &first, n_wanted, &timeout, NULL);
@@ -202,8 +202,8 @@ int uring_submit_and_wait(struct uring *uring, unsigned int n_wanted)
         if (n_now >= n_wanted) {
             return 0;
         }
-        /* The kernel tells that time is up only where no completion is there to be taken, and of a
-         * signal as well (io_cqring_wait); where there are some, but too few, the clock must. */
+        /* The kernel reports a timeout, or a signal, only if no completion can be taken
+         * (io_cqring_wait); if there are some, but too few, the clock has to tell. */
         const uint64_t now_ns = clock_now_ns();
         if (deadline_ns == 0 || n_now > n_before) {
             deadline_ns = now_ns + uring->timeout_ns;

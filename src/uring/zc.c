@@ -24,7 +24,7 @@ struct uring_zc {
     struct outgoing *outgoing;  /* stream->batch of them */
     uint16_t send_flags;
     bool registered;
-    bool no_memory; /* since the last submission a send was refused for want of memory */
+    bool no_memory; /* a send since the last submission was refused for lack of memory */
     struct uring_sends sends;
 };
 
@@ -59,7 +59,7 @@ int uring_zc_setup(struct stream *stream, bool registered)
     if (state->outgoing == NULL) {
         return fail(stream->failure, ENOMEM, "%s: %u messages", the_strategy.name, batch);
     }
-    /* Results of a batch, and notifications of each slot; one more where a send was short. */
+    /* Results of a batch, and notifications of each slot, one more after a short send. */
     const int error = uring_open(&state->uring, batch, batch + 2 * stream->ring.max_taken);
     if (error != 0) {
         return error;
@@ -94,7 +94,7 @@ static void take_notification(struct stream *stream, const struct io_uring_cqe *
     }
 }
 
-/* A send was refused, or not tried. Returns 0 where it is to be made again, or -errno. */
+/* A send was refused, or not tried. Returns 0 to try it again, or -errno. */
 static int take_refusal(struct stream *stream, int reason)
 {
     struct uring_zc *state = stream->state;
@@ -133,7 +133,7 @@ static int take_result(struct stream *stream, const struct io_uring_cqe *cqe)
     return 0;
 }
 
-/* Submits what is queued, waits for n completions and takes all that are there. 0 or -errno. */
+/* Submits what is queued, waits for n completions and takes all that have come. 0 or -errno. */
 static int await_completions(struct stream *stream, uint32_t n)
 {
     struct uring_zc *state = stream->state;
@@ -151,7 +151,7 @@ static int await_completions(struct stream *stream, uint32_t n)
     return error;
 }
 
-/* Takes a slot for each message of the batch, waiting for notifications where there is none. */
+/* Takes a slot for each message of the batch, waiting for notifications if none is free. */
 static int take_slots(struct stream *stream)
 {
     const struct uring_zc *state = stream->state;
@@ -170,7 +170,7 @@ static int take_slots(struct stream *stream)
     return 0;
 }
 
-/* Queues every message that is not yet whole; each send holds its slot. */
+/* Queues every message that is not yet sent whole; each send holds its slot. */
 static void queue_unsent(struct stream *stream)
 {
     struct uring_zc *state = stream->state;
@@ -192,7 +192,7 @@ static void queue_unsent(struct stream *stream)
 }
 
 /*
- * After a refusal for want of memory: waits for a notification, which gives some back, or else a
+ * After a refusal for lack of memory: waits for a notification, which returns some, or else a
  * moment for other sockets of this user, which share the limit, until the deadline.
  */
 static int make_room(struct stream *stream, uint64_t deadline_ns)
@@ -241,7 +241,7 @@ static bool is_batch_whole(const struct stream *stream)
 static int send_taken(struct stream *stream)
 {
     const struct uring_zc *state = stream->state;
-    uint64_t deadline_ns = 0; /* of the time without memory; 0: there was memory */
+    uint64_t deadline_ns = 0; /* of waiting for memory; 0: not waiting */
     int error = 0;
     while (error == 0 && !is_batch_whole(stream)) {
         error = send_round(stream);
@@ -263,7 +263,7 @@ int uring_zc_send_messages(struct stream *stream)
         error = send_taken(stream);
     }
     for (size_t i = 0; error == 0 && i < stream->batch; i++) {
-        slot_release(stream, state->outgoing[i].slot); /* we held it until it was whole */
+        slot_release(stream, state->outgoing[i].slot); /* held until it was sent whole */
     }
     return error;
 }

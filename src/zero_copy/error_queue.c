@@ -11,7 +11,7 @@
 #include "clock.h"
 #include "compat.h"
 
-/* The extended error of a message from the queue, or NULL where it has none. */
+/* The extended error of a message from the queue, or NULL if it has none. */
 static const void *find_extended_error(struct msghdr *header)
 {
     const struct cmsghdr *cmsg = CMSG_FIRSTHDR(header);
@@ -58,7 +58,7 @@ int error_queue_read(struct stream *stream, struct completion *completion)
 
 int error_queue_wait(struct stream *stream, uint64_t deadline_ns)
 {
-    struct pollfd poll_fd = {.fd = stream->fd}; /* POLLERR and POLLHUP need no asking */
+    struct pollfd poll_fd = {.fd = stream->fd}; /* POLLERR and POLLHUP are always reported */
     const struct timespec left = clock_left_until(deadline_ns);
     const int n_ready = ppoll(&poll_fd, 1, &left, NULL);
     count(stream->counters, COUNT_POLL_CALLS, 1);

@@ -9,9 +9,9 @@
 #include "memory.h"
 
 /*
- * Large messages: as many as hold twice the largest send buffer that Linux takes by itself
- * (net.ipv4.tcp_wmem, 4 MiB), so that it is the send buffer that limits them. Small ones are
- * limited by option memory: the kernel charges each send with MSG_ZEROCOPY some 800 bytes until its
+ * Large messages: twice as many bytes as the largest send buffer that Linux chooses by itself
+ * (net.ipv4.tcp_wmem, 4 MiB), so that the send buffer is what limits them. Small ones are limited
+ * by option memory: the kernel charges each send with MSG_ZEROCOPY some 800 bytes until its
  * completion is read.
  */
 #define IN_FLIGHT_BYTES ((size_t)8 << 20)
@@ -49,7 +49,7 @@ static rlim_t memlock_bytes(void)
 bool zero_copy_never_fits(const struct stream *stream)
 {
     count(stream->counters, COUNT_OTHER_CALLS, 1);
-    return needed_bytes(stream) > memlock_bytes(); /* RLIM_INFINITY is the largest of all */
+    return needed_bytes(stream) > memlock_bytes(); /* RLIM_INFINITY is the largest value */
 }
 
 static void tell_memlock(char *text, size_t text_bytes)
@@ -84,16 +84,16 @@ int zero_copy_fail_for_limits(struct stream *stream, bool uses_option_memory)
     if (!uses_option_memory) {
         return fail(stream->failure, ENOBUFS,
                     "%s: send on fd %d refused with nothing in flight: it needs %" PRIu64
-                    " bytes of locked memory where RLIMIT_MEMLOCK is %s for all of this user's "
-                    "sockets; raise it (ulimit -l), run as root, or send smaller messages",
+                    " bytes of locked memory (RLIMIT_MEMLOCK is %s for all of this user's "
+                    "sockets); raise it (ulimit -l), run as root, or send smaller messages",
                     the_strategy.name, stream->fd, needed_bytes(stream), memlock);
     }
     tell_optmem_max(optmem_max, sizeof(optmem_max));
     return fail(stream->failure, ENOBUFS,
                 "%s: send on fd %d refused with nothing in flight: it needs %" PRIu64
-                " bytes of locked memory where RLIMIT_MEMLOCK is %s for all of this user's "
-                "sockets, and option memory where net.core.optmem_max is %s; raise them (ulimit "
-                "-l, sysctl -w net.core.optmem_max=131072), run as root, or send smaller messages",
+                " bytes of locked memory (RLIMIT_MEMLOCK is %s for all of this user's sockets) "
+                "and option memory (net.core.optmem_max is %s); raise them (ulimit -l, sysctl -w "
+                "net.core.optmem_max=131072), run as root, or send smaller messages",
                 the_strategy.name, stream->fd, needed_bytes(stream), memlock, optmem_max);
 }
 

@@ -87,7 +87,7 @@ def test_little_option_memory(address_build: Build, optmem_max: int) -> None:
         receiver.process.send_signal(signal.SIGCONT)
         outcomes = sender.finish(), receiver.finish()
     if optmem_max == 100:
-        assert_failed(outcomes[0], "net.core.optmem_max is 100;", "sysctl -w")
+        assert_failed(outcomes[0], "net.core.optmem_max is 100)", "sysctl -w")
     else:
         assert [outcome.code for outcome in outcomes] == [0, 0], outcomes[0].stderr
         assert outcomes[0].result["total"]["enobufs_count"] > 0
