@@ -1,5 +1,5 @@
-/* Connects to a sender, receives in one way until it says goodbye, and tells what arrived in the
- * measured window. */
+/* Connects to a sender, receives until it says goodbye, and reports what arrived in the measured
+ * window. */
 #include "receiver.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ static int prepare(struct worker *worker)
     return options->mode == MODE_STREAM ? the_receiver.setup(inflow) : 0;
 }
 
-/* The sender's goodbye, which must not come before the window's end. */
+/* The sender's goodbye must not come before the window's end. */
 static int take_leave(struct worker *worker, const struct inflow *inflow)
 {
     if (clock_now_ns() < worker->crew->planned_end_ns) {
@@ -70,7 +70,7 @@ static int work(struct worker *worker)
     return error != 0 ? error : take_leave(worker, inflow);
 }
 
-/* The inflow itself stays, for what it has checked. */
+/* The inflow itself stays, for its counts of checked bytes. */
 static void clean_up(struct worker *worker)
 {
     struct inflow *inflow = worker->work;
@@ -79,7 +79,7 @@ static void clean_up(struct worker *worker)
     }
 }
 
-/* Makes all connections, each greeted at once. */
+/* Makes all connections, and greets on each at once. */
 static int make_connections(struct session *session, struct failure *failure)
 {
     const struct options *options = session->options;
@@ -121,14 +121,14 @@ static void report_verify(struct json *json, const struct session *session)
 static int check_receiver(const struct options *options, struct failure *failure)
 {
     if ((the_receiver.transports & options->transport) == 0) {
-        return fail(failure, 0, "--transport: %s receives no %ss", the_receiver.name,
+        return fail(failure, 0, "--transport: %s cannot receive %ss", the_receiver.name,
                     transport_name(options->transport));
     }
     if (options->verify && !the_receiver.verifies) {
         return fail(failure, 0, "--verify: %s does not see the bytes", the_receiver.name);
     }
     if (options->mode == MODE_REQUEST_RESPONSE && !the_receiver.answers) {
-        return fail(failure, 0, "--mode: %s does not answer", the_receiver.name);
+        return fail(failure, 0, "--mode: %s cannot answer requests", the_receiver.name);
     }
     return 0;
 }

@@ -1,4 +1,4 @@
-/* Sends messages by one strategy over N connections and tells what it did in the window. */
+/* Sends messages by one strategy over N connections and reports what it did in the window. */
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -45,8 +45,7 @@ static int await_receiver(struct session *session, struct failure *failure)
     return error;
 }
 
-/* Connects to where nobody receives. The orchestrator is told as if somebody had to be waited for.
- */
+/* Connects to an address without a receiver. The orchestrator is told as if one had to connect. */
 static int connect_to_sink(struct session *session, struct failure *failure)
 {
     for (size_t i = 0; i < session->options->n_threads; i++) {
@@ -65,7 +64,7 @@ static int gather_connections(struct session *session, struct failure *failure)
                                   : await_receiver(session, failure);
 }
 
-/* A count, or null where nobody can tell it. */
+/* A count, or null if it is unknown. */
 static void report_if(struct json *json, const char *key, bool is_known, uint64_t n)
 {
     if (is_known) {
@@ -158,7 +157,7 @@ static void report_sending(struct json *json, const struct session *session)
 static int check_strategy(const struct options *options, struct failure *failure)
 {
     if ((the_strategy.transports & options->transport) == 0) {
-        return fail(failure, 0, "--transport: %s sends no %ss", the_strategy.name,
+        return fail(failure, 0, "--transport: %s cannot send %ss", the_strategy.name,
                     transport_name(options->transport));
     }
     if (options->batch > 1 && !the_strategy.batching) {

@@ -11,7 +11,7 @@
 
 #define MAGIC_BYTES 8
 
-/* How long a note may remain unanswered before it is said again. */
+/* How long a note may remain unanswered before it is repeated. */
 #define PATIENCE_NS (20 * NS_PER_MS)
 
 /* A note on the wire, the index in network byte order. */
@@ -53,7 +53,7 @@ int datagram_answer_goodbye(int fd, const char *token, size_t index, struct fail
     return say(fd, NOTE_GOODBYE, token, index, failure);
 }
 
-/* Reads what has come and tells whether one was the note expected; -errno on errors. */
+/* Reads what has come. Returns whether the expected note was among it, or -errno. */
 static int find_note(int fd, enum note which, const char *token, size_t index,
                      struct failure *failure)
 {
@@ -103,7 +103,7 @@ int datagram_say_goodbye(int fd, const struct options *options, size_t index,
         }
         const int found =
             error != 0 ? error : find_note(fd, NOTE_GOODBYE, options->token, index, failure);
-        /* Refused: its socket is closed, which it does after our goodbye only. */
+        /* Refused: the peer has closed its socket, which it does only after our goodbye. */
         if (found == -ECONNREFUSED || found > 0) {
             return 0;
         }
@@ -114,7 +114,7 @@ int datagram_say_goodbye(int fd, const struct options *options, size_t index,
     return fail(failure, ETIMEDOUT, "datagram: connection %zu: no answer to the goodbye", index);
 }
 
-/* Makes a socket with the address of `fd` that is connected to a receiver's. */
+/* Opens a socket with the address of `fd`, connected to a socket of the receiver. */
 static int connect_back(int fd, const struct options *options, const struct sockaddr *peer,
                         socklen_t peer_bytes, struct failure *failure)
 {
@@ -128,7 +128,7 @@ static int connect_back(int fd, const struct options *options, const struct sock
         return new_fd;
     }
     int error = net_share_address(new_fd, failure);
-    /* Until it is connected it may be given what is meant for `fd`; a hello is then said again. */
+    /* Until connected it may get datagrams meant for `fd`; a hello is then repeated. */
     if (error == 0 && (bind(new_fd, (const struct sockaddr *)&own, own_bytes) != 0 ||
                        connect(new_fd, peer, peer_bytes) != 0)) {
         error = fail(failure, errno, "datagram: bind and connect of fd %d", new_fd);
@@ -140,7 +140,7 @@ static int connect_back(int fd, const struct options *options, const struct sock
     return new_fd;
 }
 
-/* Takes one datagram at the bound socket. Returns how many connections are new (0, 1) or -errno. */
+/* Reads a datagram from the bound socket. Returns how many connections are new (0, 1) or -errno. */
 static int take_hello(int fd, const struct options *options, struct unknown_peers *unknown,
                       int *fds, struct failure *failure)
 {
@@ -156,7 +156,7 @@ static int take_hello(int fd, const struct options *options, struct unknown_peer
     }
     const size_t index = ntohl(wire.index);
     if (n != NOTE_BYTES || !datagram_is_note(&wire, NOTE_HELLO, options->token, index)) {
-        unknown_peers_add(unknown, &peer, "it is no hello of this measurement");
+        unknown_peers_add(unknown, &peer, "it sent no hello of this measurement");
         return 0;
     }
     if (index >= options->n_threads) {
@@ -172,7 +172,7 @@ static int take_hello(int fd, const struct options *options, struct unknown_peer
             return error;
         }
     }
-    /* Again for a hello that was on its way twice. */
+    /* Repeated for a hello that was sent twice. */
     const int error = say(fds[index], NOTE_WELCOME, options->token, index, failure);
     return error != 0 ? error : (int)is_new;
 }

@@ -15,7 +15,7 @@
 #define GREETING_MAGIC "COPYCOST"
 #define GREETING_VERSION 1
 #define MAGIC_BYTES 8
-#define MAX_UNKNOWN_PEERS 64 /* waiting at once, beside the connections we want */
+#define MAX_UNKNOWN_PEERS 64 /* waiting at once, besides the connections we want */
 #define OWN_POLL_FDS 2       /* the control socket and the listening one */
 
 /* On the wire, numbers in network byte order. */
@@ -28,7 +28,7 @@ struct greeting {
 
 _Static_assert(sizeof(struct greeting) == MAGIC_BYTES + 8 + TOKEN_CHARS, "greeting has no padding");
 
-/* A connection that has not yet said everything. */
+/* A connection whose greeting is not yet complete. */
 struct guest {
     int fd;
     struct sockaddr_storage address;
@@ -78,7 +78,7 @@ static void send_away(struct reception *reception, size_t i, const char *reason)
     remove_guest(reception, i);
 }
 
-/* Why a complete greeting is not ours, or NULL when it is. */
+/* Why a complete greeting is not ours, or NULL if it is. */
 static const char *find_fault(const struct reception *reception, const struct greeting *greeting)
 {
     const uint32_t index = ntohl(greeting->index);
@@ -95,7 +95,7 @@ static const char *find_fault(const struct reception *reception, const struct gr
     return NULL;
 }
 
-/* Reads what guest i says; the guest then stays, or is greeted, or is dropped. */
+/* Reads what guest i says; the guest then stays, is accepted, or is dropped. */
 static void listen_to(struct reception *reception, size_t i)
 {
     struct guest *guest = &reception->guests[i];
@@ -122,7 +122,7 @@ static void listen_to(struct reception *reception, size_t i)
     remove_guest(reception, i);
 }
 
-/* Accepts what is waiting; the longest-waiting guest makes room when there are too many. */
+/* Accepts what is waiting; if there are too many, the longest-waiting guest makes room. */
 static int let_in(struct reception *reception, int listen_fd, struct failure *failure)
 {
     struct sockaddr_storage address = {0};
@@ -130,7 +130,7 @@ static int let_in(struct reception *reception, int listen_fd, struct failure *fa
     const int fd =
         accept4(listen_fd, (struct sockaddr *)&address, &n_bytes, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) {
-        /* accept(2): errors of the connection itself are to be treated like EAGAIN. */
+        /* accept(2): errors of the connection itself should be treated like EAGAIN. */
         return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED
                    ? 0
                    : fail(failure, errno, "greeting: accept on fd %d", listen_fd);
@@ -162,7 +162,7 @@ static int receive_all(struct reception *reception, int listen_fd, struct contro
         if (n_ready < 0) {
             return n_ready;
         }
-        /* Backwards, since those behind a guest that leaves move up. */
+        /* Backwards, since guests behind one that leaves move up. */
         for (size_t i = reception->n_guests; n_ready > 0 && i-- > 0;) {
             if (poll_fds[OWN_POLL_FDS + i].revents != 0) {
                 listen_to(reception, i);

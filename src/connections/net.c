@@ -35,10 +35,10 @@ static int parse_endpoint(const char *address, size_t port, struct endpoint *end
         endpoint->address_bytes = sizeof(v6);
         return 0;
     }
-    return fail(failure, EINVAL, "net: '%s' is no numeric address", address);
+    return fail(failure, EINVAL, "net: '%s' is not a numeric address", address);
 }
 
-/* Takes the first congestion control of the list that this kernel lets us use. */
+/* Takes the first congestion control of the list that this kernel allows. */
 static int set_congestion(int fd, const char *names, struct failure *failure)
 {
     const char *name = names;
@@ -103,7 +103,7 @@ int net_set_blocking(int fd, bool blocking, struct failure *failure)
     return 0;
 }
 
-/* Closes a socket that an error has made useless; the error at hand is the one to tell. */
+/* Closes a socket after an error, which is the one to report. */
 static int close_after(int fd, int error)
 {
     (void)close(fd);
@@ -130,7 +130,7 @@ int net_share_address(int fd, struct failure *failure)
 
 static void set_port(struct endpoint *endpoint, size_t port)
 {
-    struct sockaddr_in v4; /* its port is at the same place in sockaddr_in6 */
+    struct sockaddr_in v4; /* sockaddr_in6 has the port at the same offset */
     memcpy(&v4, &endpoint->address, sizeof(v4));
     v4.sin_port = htons((uint16_t)port);
     memcpy(&endpoint->address, &v4, sizeof(v4));
@@ -154,12 +154,12 @@ static int take_port(int fd, const struct options *options, struct endpoint *end
     return fail(failure, errno, "net: bind to %s port %zu", options->bind_address, port);
 }
 
-/* Binds a socket, lets it be found, and reads back where it is bound. */
+/* Binds a socket, makes it listen, and reads back its address. */
 static int bind_and_listen(int fd, const struct options *options, struct endpoint *endpoint,
                            struct failure *failure)
 {
     const bool is_stream = options->transport == TRANSPORT_STREAM;
-    /* A port of a range is taken again while connections of the last measurement still linger. */
+    /* A port of a range can be reused while connections of the last measurement linger. */
     int error = is_stream && options->port != 0 ? net_share_address(fd, failure) : 0;
     if (error == 0) {
         error = take_port(fd, options, endpoint, failure);
@@ -167,7 +167,7 @@ static int bind_and_listen(int fd, const struct options *options, struct endpoin
     if (error == 0 && is_stream && listen(fd, SOMAXCONN) != 0) {
         error = fail(failure, errno, "net: listen on %s", options->bind_address);
     }
-    /* Over UDP only now, so that the port itself was nobody else's. */
+    /* Over UDP only now, so that nobody else has the port. */
     if (error == 0 && !is_stream) {
         error = net_share_address(fd, failure);
     }
@@ -196,7 +196,7 @@ int net_listen(const struct options *options, uint16_t *port, struct failure *fa
         return close_after(fd, error);
     }
     memcpy(&bound, &endpoint.address, sizeof(bound));
-    *port = ntohs(bound.sin_port); /* at the same place in sockaddr_in6 */
+    *port = ntohs(bound.sin_port); /* at the same offset in sockaddr_in6 */
     return fd;
 }
 

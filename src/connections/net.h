@@ -9,20 +9,22 @@
 #include "program/options.h"
 #include "session/control.h"
 
-/* Opens a socket that listens, or over UDP is bound, and tells its port. Returns the descriptor or
- * -errno. */
+/* Opens a socket that listens (over UDP, is bound) and stores its port in *port. Returns the
+ * descriptor or -errno. */
 int net_listen(const struct options *options, uint16_t *port, struct failure *failure);
 
-/* Connects, bounded by the timeout and by the orchestrator's life. Returns the descriptor or
- * -errno. */
+/*
+ * Tries to connect until the timeout or until the orchestrator is gone. Returns the descriptor or
+ * -errno.
+ */
 int net_connect(const struct options *options, struct control *control, struct failure *failure);
 
 /* Opens a socket, over TCP a non-blocking one. Returns the descriptor or -errno. */
 int net_open(int family, const struct options *options, struct failure *failure);
 
 /*
- * Lets a UDP socket have the same address as another that allows it as well: what comes from a peer
- * then goes to the one connected to it.
+ * Lets a UDP socket share its address with another that allows it too: datagrams from a peer then
+ * go to the socket connected to it.
  */
 int net_share_address(int fd, struct failure *failure);
 

@@ -56,7 +56,7 @@ int socket_facts_read(int fd, struct socket_facts *facts, struct failure *failur
     if (error != 0) {
         return error;
     }
-    /* Kernels before 4.14 do not know this option, and then do not have it on. */
+    /* Kernels before 4.14 do not have this option, so it is off. */
     if (getsockopt(fd, SOL_SOCKET, SO_ZEROCOPY, &zero_copy, &zero_copy_bytes) != 0) {
         zero_copy = 0;
     }

@@ -1,4 +1,4 @@
-/* What the kernel made of a socket's options. */
+/* A socket's options as the kernel has set them. */
 #ifndef COPYCOST_SOCKET_FACTS_H
 #define COPYCOST_SOCKET_FACTS_H
 
@@ -9,7 +9,7 @@
 
 #define CONGESTION_NAME_BYTES 16 /* TCP_CA_NAME_MAX of the kernel */
 
-/* The options of a socket as the kernel reports them. */
+/* What the kernel reports. */
 struct socket_facts {
     bool is_stream; /* if not, congestion, mss_bytes and nodelay mean nothing */
     char congestion[CONGESTION_NAME_BYTES];

@@ -1,4 +1,4 @@
-/* Options of sockets, which messages about them call by their names. */
+/* Socket options, with their names for messages. */
 #ifndef COPYCOST_SOCKET_OPTION_H
 #define COPYCOST_SOCKET_OPTION_H
 
@@ -12,7 +12,7 @@ struct socket_option {
     int number;
 };
 
-/* SOCKET_OPTION(SOL_SOCKET, SO_SNDBUF): the option with its name as it stands there. */
+/* SOCKET_OPTION(SOL_SOCKET, SO_SNDBUF): the option, with its name as written. */
 #define SOCKET_OPTION(its_level, its_number)                                                       \
     ((struct socket_option){.name = #its_number, .level = (its_level), .number = (its_number)})
 
@@ -24,8 +24,8 @@ int socket_option_get(int fd, struct socket_option option, void *value, socklen_
                       struct failure *failure);
 
 /*
- * Tells whether an option can be set on a new socket, for probes: 0, or -errno with the Linux that
- * is needed. `type` is SOCK_STREAM or SOCK_DGRAM.
+ * Tells whether an option can be set on a new socket, for probes: returns 0, or -errno with the
+ * Linux version needed. `type` is SOCK_STREAM or SOCK_DGRAM.
  */
 int socket_option_probe(int type, struct socket_option option, int value, const char *needed_linux,
                         struct failure *failure);

@@ -1,6 +1,6 @@
 /*
- * Who else came to a socket: unknown peers, by their addresses. A flood of them is told in as few
- * lines as one of each.
+ * Unknown peers that came to a socket, by address. Even a flood of them is reported in a few lines,
+ * one per address.
  */
 #ifndef COPYCOST_UNKNOWN_PEERS_H
 #define COPYCOST_UNKNOWN_PEERS_H
@@ -23,14 +23,15 @@ struct unknown_peer {
 struct unknown_peers {
     struct unknown_peer named[MAX_UNKNOWN_PEERS_NAMED];
     size_t n_named;
-    size_t n_others; /* of more addresses than are named */
+    size_t n_others; /* from further addresses */
 };
 
 /* Remembers an unknown peer. `reason` is not copied. */
 void unknown_peers_add(struct unknown_peers *unknown, const struct sockaddr_storage *address,
                        const char *reason);
 
-/* "unknown peers: dropped 3 from 192.0.2.1, the last one because it said nothing", a line for each.
+/*
+ * "unknown peers: dropped 3 from 192.0.2.1, the last one because it said nothing", one line each.
  */
 void unknown_peers_tell(const struct unknown_peers *unknown, note_function note);
 

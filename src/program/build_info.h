@@ -1,4 +1,4 @@
-/* What a program is made of: for --version and for its result. */
+/* How a program was built: for --version and for its result. */
 #ifndef COPYCOST_BUILD_INFO_H
 #define COPYCOST_BUILD_INFO_H
 

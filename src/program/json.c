@@ -4,8 +4,8 @@
 #include <inttypes.h>
 
 /*
- * The stream keeps its own error indicator, which json_finish looks at once for all: the results of
- * the single calls are therefore not looked at.
+ * The stream keeps an error indicator, which json_finish checks once for all, so the results of
+ * single calls are not checked.
  */
 static void put_text(struct json *json, const char *text)
 {

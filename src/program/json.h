@@ -1,4 +1,4 @@
-/* Writes one JSON object (RFC 8259) to a stream. Commas and nesting are taken care of. */
+/* Writes one JSON object (RFC 8259) to a stream. Commas and nesting are handled here. */
 #ifndef COPYCOST_JSON_H
 #define COPYCOST_JSON_H
 

@@ -115,7 +115,7 @@ int option_set_mode(const struct option_spec *spec, const char *text, struct opt
     return -EINVAL;
 }
 
-/* A flag without a value: the row's offset says which. */
+/* A flag without a value: the row's offset says which one. */
 int option_set_flag(const struct option_spec *spec, const char *text, struct options *options)
 {
     const bool on = true;

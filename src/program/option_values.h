@@ -1,4 +1,4 @@
-/* How the value of an option is read: what the rows of the table in options.c refer to. */
+/* How option values are read: what the rows of the table in options.c refer to. */
 #ifndef COPYCOST_OPTION_VALUES_H
 #define COPYCOST_OPTION_VALUES_H
 
@@ -18,7 +18,7 @@ struct option_spec {
     size_t max;
 };
 
-/* All return 0, or -EINVAL for a text that is no such value. */
+/* All return 0, or -EINVAL for an invalid text. */
 int option_set_size(const struct option_spec *spec, const char *text, struct options *options);
 int option_set_text(const struct option_spec *spec, const char *text, struct options *options);
 int option_set_cpus(const struct option_spec *spec, const char *text, struct options *options);

@@ -24,10 +24,10 @@
 #define DEFAULT_TIMEOUT_MS 10000
 
 /*
- * How much one recv may take. Smaller buffers cost more calls and wake-ups per byte; larger ones
- * push the message and the socket's pages out of the second-level cache. Measured with 64 KiB
- * messages on four connections and 1 MiB of that cache per core, CPU time of both sides: 32 KiB 237
- * ns/KiB, 64 KiB 232, 128 KiB 227, 256 KiB 347.
+ * The maximum per recv. Smaller buffers cost more calls and wake-ups per byte; larger ones push the
+ * message and the socket's pages out of the second-level cache. Measured with 64 KiB messages on
+ * four connections and 1 MiB of that cache per core, CPU time of both sides: 32 KiB 237 ns/KiB, 64
+ * KiB 232, 128 KiB 227, 256 KiB 347.
  */
 #define DEFAULT_READ_BYTES ((size_t)128 * 1024)
 
@@ -44,7 +44,7 @@ static const struct option_spec SPECS[] = {
      ROLE_BOTH, option_set_mode, 0, 0, 0},
     {"--bind", "ADDR", "numeric address to listen on; required without --sink", ROLE_SENDER,
      option_set_text, FIELD(bind_address), 0, 0},
-    {"--sink", NULL, "send datagrams to --connect and --port, where nobody receives", ROLE_SENDER,
+    {"--sink", NULL, "send datagrams to --connect and --port, without a receiver", ROLE_SENDER,
      option_set_flag, FIELD(sink), 0, 0},
     {"--connect", "ADDR", "numeric address to send to; required with --sink", ROLE_SENDER,
      option_set_text, FIELD(connect_address), 0, 0},
@@ -52,31 +52,30 @@ static const struct option_spec SPECS[] = {
      FIELD(connect_address), 0, 0},
     {"--port", "N", "port to listen on, or to send to; 0..65535, default 0: any free one",
      ROLE_SENDER, option_set_size, FIELD(port), 0, MAX_PORT},
-    {"--last-port", "N", "take the first free one from --port to this; 0..65535, default 0: --port",
+    {"--last-port", "N", "highest port to try, from --port up; 0..65535, default 0: only --port",
      ROLE_SENDER, option_set_size, FIELD(last_port), 0, MAX_PORT},
     {"--port", "N", "port of the sender; 1..65535; required", ROLE_RECEIVER, option_set_size,
      FIELD(port), 1, MAX_PORT},
     {"--ring-bytes", "N",
-     "messages to send in turn, all threads [bytes]; 0..2^40, default 0: the last one used",
+     "messages to cycle through, all threads [bytes]; 0..2^40, default 0: the last used one",
      ROLE_SENDER, option_set_size, FIELD(ring_bytes), 0, MAX_RING_BYTES},
     {"--fresh", NULL, "write every byte of a message right before it is sent", ROLE_SENDER,
      option_set_flag, FIELD(fresh), 0, 0},
     {"--batch", "N", "messages per system call; 1..256, default 1", ROLE_SENDER, option_set_size,
      FIELD(batch), 1, MAX_BATCH},
     {"--interval-ns", "N",
-     "between requests [ns]; 0..10^10, default 0: each as soon as the last is answered",
-     ROLE_SENDER, option_set_size, FIELD(interval_ns), 0, MAX_INTERVAL_NS},
-    {"--rate", "N",
-     "payload of all threads at most [byte/s]; 0..2^40, default 0: as fast as can be", ROLE_SENDER,
-     option_set_size, FIELD(rate_bytes_per_s), 0, MAX_RATE_BYTES_PER_S},
+     "time between requests [ns]; 0..10^10, default 0: each once the last is answered", ROLE_SENDER,
+     option_set_size, FIELD(interval_ns), 0, MAX_INTERVAL_NS},
+    {"--rate", "N", "maximum payload rate, all threads [byte/s]; 0..2^40, default 0: unlimited",
+     ROLE_SENDER, option_set_size, FIELD(rate_bytes_per_s), 0, MAX_RATE_BYTES_PER_S},
     {"--control-fd", "FD", "inherited stream socket of the control protocol; required", ROLE_BOTH,
      option_set_control_fd, 0, 0, MAX_FD},
     {"--perf-fds", "CTL,ACK", "inherited ends of perf stat --control; default: no perf", ROLE_BOTH,
      option_set_perf_fds, 0, 0, MAX_FD},
-    {"--cpus", "LIST", "thread i is pinned to entry i modulo length; default: not pinned",
+    {"--cpus", "LIST", "CPUs: thread i is pinned to entry i modulo length; default: not pinned",
      ROLE_BOTH, option_set_cpus, 0, 0, MAX_CPUS_LISTED - 1},
     {"--congestion", "LIST",
-     "congestion controls, the first that works is taken; default: kernel's", ROLE_BOTH,
+     "congestion controls: the first that works is used; default: the kernel's", ROLE_BOTH,
      option_set_text, FIELD(congestion), 0, 0},
     {"--nodelay", "WHICH", "TCP_NODELAY: kernel, on or off; default kernel", ROLE_BOTH,
      option_set_nodelay, 0, 0, 0},
@@ -87,20 +86,20 @@ static const struct option_spec SPECS[] = {
     {"--rcvlowat-bytes", "N",
      "SO_RCVLOWAT [bytes]; 0..1073741824, 0: the kernel's, default by message size", ROLE_RECEIVER,
      option_set_size, FIELD(receive_lowat_bytes), 0, MAX_BUFFER_BYTES},
-    {"--read-bytes", "N", "how much one recv may take [bytes]; 65536..1073741824, default 131072",
+    {"--read-bytes", "N", "maximum per recv [bytes]; 65536..1073741824, default 131072",
      ROLE_RECEIVER, option_set_size, FIELD(read_bytes), MIN_READ_BYTES, MAX_BUFFER_BYTES},
     {"--io-timeout-ms", "N", "longest wait without progress [ms]; 1..600000, default 10000",
      ROLE_BOTH, option_set_size, FIELD(io_timeout_ms), 1, MAX_TIMEOUT_MS},
-    {"--sample-every", "N", "one message in N is timed; 0 none, ..1000000, default by message size",
+    {"--sample-every", "N", "time one message in N; 0..1000000, 0: none, default by message size",
      ROLE_SENDER, option_set_size, FIELD(sample_every), 0, MAX_SAMPLE_EVERY},
     {"--counted-messages", "N",
-     "send exactly so many within the window; 1..10^9, default 0: as many as can be", ROLE_SENDER,
+     "send exactly this many in the window; 1..10^9, default 0: no limit", ROLE_SENDER,
      option_set_size, FIELD(counted_messages), 0, MAX_COUNTED_MESSAGES},
-    {"--warmup-messages", "N", "and so many before it; 0..10^9, default 0", ROLE_SENDER,
+    {"--warmup-messages", "N", "send this many before the window; 0..10^9, default 0", ROLE_SENDER,
      option_set_size, FIELD(warmup_messages), 0, MAX_COUNTED_MESSAGES},
-    {"--verify", NULL, "fill, or check, every byte of every message; for tests, slow", ROLE_BOTH,
+    {"--verify", NULL, "fill or check every byte of every message; for tests, slow", ROLE_BOTH,
      option_set_flag, FIELD(verify), 0, 0},
-    {"--probe", NULL, "exit 0 if this host can run it, else 77 with the reason", ROLE_BOTH,
+    {"--probe", NULL, "exit with 0 if this host can run it, else with 77 and the reason", ROLE_BOTH,
      option_set_action, 0, ACTION_PROBE, 0},
     {"--version", NULL, "print source digest, compiler and flags", ROLE_BOTH, option_set_action, 0,
      ACTION_VERSION, 0},
@@ -119,7 +118,7 @@ static const struct option_spec *find_spec(enum program_role role, const char *n
     return NULL;
 }
 
-/* The first required option that is missing, or NULL. */
+/* The first missing required option, or NULL. */
 static const char *find_missing(enum program_role role, const struct options *options)
 {
     const bool connects = role == ROLE_RECEIVER || options->sink;
@@ -143,13 +142,13 @@ static const char *find_contradiction(enum program_role role, const struct optio
 {
     const bool datagram = options->transport == TRANSPORT_DATAGRAM;
     if (options->sink && !datagram) {
-        return "--sink needs --transport datagram: nobody is there to connect to";
+        return "--sink needs --transport datagram: there is no receiver to connect to";
     }
     if (role == ROLE_SENDER && !options->sink && options->connect_address != NULL) {
-        return "--connect needs --sink: a sender listens otherwise";
+        return "--connect needs --sink: otherwise a sender listens";
     }
     if (options->sink && options->bind_address != NULL) {
-        return "--bind and --sink exclude each other";
+        return "--bind and --sink are mutually exclusive";
     }
     if (datagram && options->msg_bytes > MAX_DATAGRAM_BYTES) {
         return "--msg-bytes: a datagram holds 65507 bytes at most";
@@ -196,14 +195,14 @@ static int check(enum program_role role, const struct options *options, struct f
 }
 
 /*
- * SO_RCVLOWAT: after how much the kernel wakes a receiver. A wake-up per segment costs both sides:
- * on veth and loopback it is the sender that wakes the receiver. With 64 KiB messages on one
+ * SO_RCVLOWAT: how much must have arrived before the kernel wakes a receiver. A wake-up per segment
+ * costs both sides: on veth and loopback the sender wakes the receiver. With 64 KiB messages on one
  * connection, waking after 16 of them gives 1.2 times the throughput for 20 % less CPU time of both
- * sides. No sender waits for it: as long as less than the mark has come the kernel acknowledges at
- * once (__tcp_ack_snd_check, net/ipv4/tcp_input.c).
+ * sides. No sender waits for it: below the mark the kernel acknowledges at once
+ * (__tcp_ack_snd_check, net/ipv4/tcp_input.c).
  *
  * Messages below 4 KiB do not fill a segment and would be acknowledged late; zero-copy senders,
- * whose send buffer such messages fill soon, would come to a near halt.
+ * whose send buffer such messages soon fill, would come to a near halt.
  */
 static size_t choose_receive_lowat(const struct options *options)
 {

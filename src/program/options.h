@@ -22,7 +22,7 @@ enum action { ACTION_RUN, ACTION_HELP, ACTION_VERSION, ACTION_PROBE };
 
 enum nodelay { NODELAY_KERNEL, NODELAY_ON, NODELAY_OFF };
 
-/* Bits, so that a strategy can name all that it can send over. */
+/* Bits, so a strategy can name all that it can send over. */
 enum transport { TRANSPORT_STREAM = 1, TRANSPORT_DATAGRAM = 2 };
 
 enum mode { MODE_STREAM, MODE_REQUEST_RESPONSE };
@@ -34,17 +34,17 @@ struct options {
     size_t n_threads;
     size_t msg_bytes;
     size_t io_timeout_ms;
-    size_t sndbuf_bytes;        /* 0: the kernel's */
-    size_t rcvbuf_bytes;        /* 0: the kernel's */
-    size_t receive_lowat_bytes; /* LOWAT_BY_SIZE, or 0: the kernel's, which is 1 */
-    size_t read_bytes;          /* how much one recv may take */
+    size_t sndbuf_bytes;        /* 0: the kernel's default */
+    size_t rcvbuf_bytes;        /* 0: the kernel's default */
+    size_t receive_lowat_bytes; /* LOWAT_BY_SIZE, or 0: the kernel's default, which is 1 */
+    size_t read_bytes;          /* maximum per recv */
     size_t ring_bytes;          /* of all threads together; 0: hot */
     size_t batch;               /* messages per system call */
-    size_t interval_ns;         /* between requests; 0: each as soon as the last is answered */
-    size_t rate_bytes_per_s;    /* of all threads together, at most; 0: as fast as can be */
-    size_t sample_every;        /* SAMPLE_BY_SIZE, or one message in how many is timed; 0: none */
+    size_t interval_ns;         /* between requests; 0: each once the last is answered */
+    size_t rate_bytes_per_s;    /* maximum of all threads together; 0: unlimited */
+    size_t sample_every;        /* SAMPLE_BY_SIZE, or one in this many messages is timed; 0: none */
     size_t port;
-    size_t last_port; /* of a range that begins with port; 0: of that one only */
+    size_t last_port; /* of a range from port; 0: only port */
     const char *bind_address;
     const char *connect_address;
     const char *congestion;      /* comma-separated, tried in order */
@@ -57,14 +57,14 @@ struct options {
     enum nodelay nodelay;
     bool verify;
     bool fresh;              /* each message is written before it is sent */
-    bool sink;               /* a sender connects to where nobody receives */
-    size_t counted_messages; /* exactly so many are sent within the window; 0: as many as can be */
-    size_t warmup_messages;  /* before them, likewise */
+    bool sink;               /* a sender connects to an address without a receiver */
+    size_t counted_messages; /* exactly this many are sent in the window; 0: no limit */
+    size_t warmup_messages;  /* likewise before the window */
 };
 
 /*
- * Reads the command line into *options. Returns 0, or -EINVAL with the first thing that is wrong.
- * When the action is not ACTION_RUN, required options may be missing.
+ * Reads the command line into *options. Returns 0, or -EINVAL with the first error. If the action
+ * is not ACTION_RUN, required options may be missing.
  */
 int options_parse(enum program_role role, int argc, char **argv, struct options *options,
                   struct failure *failure);

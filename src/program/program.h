@@ -1,4 +1,4 @@
-/* What sender and receiver do alike: read the options, run a session, report it, and exit. */
+/* Shared by sender and receiver: read the options, run a session, report it, and exit. */
 #ifndef COPYCOST_PROGRAM_H
 #define COPYCOST_PROGRAM_H
 
@@ -11,11 +11,11 @@
 struct program {
     const char *name;
     enum program_role role;
-    const char *part_kind; /* of the one part that it is linked with: "strategy", "receiver" */
+    const char *part_kind; /* kind of the one part it is linked with: "strategy", "receiver" */
     const char *part;
     const char *part_summary;
 
-    /* Whether the part can do what the options ask for: 0, or -errno. */
+    /* Whether the part can do what the options request: 0, or -errno. */
     int (*check)(const struct options *options, struct failure *failure);
 
     /* Whether this host can run the part: 0, or -errno. Optional. */
@@ -27,7 +27,7 @@ struct program {
     /* What the workers do. */
     const struct crew_duty *duty;
 
-    /* Writes what only this program has to tell, in the middle of the result. */
+    /* Writes what only this program reports, in the middle of the result. */
     void (*report)(struct json *json, const struct session *session);
 };
 

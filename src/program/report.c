@@ -1,6 +1,6 @@
 #include "program/report.h"
 
-/* Which counters each program reports, and as what. */
+/* Which counters each program reports, and under which name. */
 struct count_name {
     enum counter which;
     enum program_role role;
@@ -97,7 +97,7 @@ void report_window(struct json *json, const struct options *options, const struc
     json_end_object(json);
 }
 
-/* A counter; of a receiver's calls all: waiting and answering is a part of its way to receive. */
+/* A counter; for a receiver all calls, since it receives by waiting and answering too. */
 static uint64_t sum_counts(const struct counter_values *values, const struct count_name *name)
 {
     uint64_t n = values->value[name->which];
@@ -107,7 +107,7 @@ static uint64_t sum_counts(const struct counter_values *values, const struct cou
     return n;
 }
 
-/* Every datagram is one message, and one that the kernel did not take whole is an error. */
+/* Every datagram is one message; one that the kernel did not take whole is an error. */
 static uint64_t count_datagrams(const struct options *options, uint64_t n_bytes)
 {
     return options->transport == TRANSPORT_DATAGRAM ? n_bytes / options->msg_bytes : 0;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Reads digits as a number from min to max. Returns whether that is what they are. */
+/* Reads digits as a number from min to max. Returns whether they are one. */
 bool size_text_parse(const char *text, size_t min, size_t max, size_t *value);
 
 #endif

@@ -51,7 +51,7 @@ SINK = ("--transport", "datagram", "--sink", "--connect", "127.0.0.1", "--port",
         ([*GOOD, "--sink"], "--connect is required"),
         ([*GOOD, "--transport", "carrier pigeon"], "stream (TCP) or datagram (UDP)"),
         ([*GOOD, "--mode", "monologue"], "stream, or request_response"),
-        ([*GOOD, *SINK], "--bind and --sink exclude each other"),
+        ([*GOOD, *SINK], "--bind and --sink are mutually exclusive"),
         ([*GOOD[2:], "--connect", "127.0.0.1", "--port", "9", "--sink"], "--transport datagram"),
         ([*GOOD, "--transport", "datagram", "--msg-bytes", "65508"], "65507 bytes at most"),
         ([*GOOD, "--mode", "request_response", "--batch", "2"], "needs --batch 1"),
@@ -80,7 +80,7 @@ def test_option_order_has_no_meaning(address_build: Build) -> None:
 
 def test_an_address_that_is_none(address_build: Build) -> None:
     with start_sender(address_build.sender("null"), Setting(address="localhost")) as sender:
-        assert_failed(sender.finish(), "'localhost' is no numeric address")
+        assert_failed(sender.finish(), "'localhost' is not a numeric address")
 
 
 def test_a_cpu_that_is_not_there(address_build: Build) -> None:
