@@ -1,10 +1,10 @@
 /*
- * In a guest of QEMU whose caches are simulated: runs one sender and, where somebody receives, one
- * receiver, as an orchestrator does (session/control.h), and prints what they say.
+ * In a QEMU guest whose caches are simulated: runs one sender and, unless there is none, one
+ * receiver, as an orchestrator does (session/control.h), and prints their output.
  *
- * It first stops the machine, which is the moment to save it; what goes on afterwards is a copy
- * that is told what to run. That comes in files of fw_cfg: opt/copycost/cell, lines of a word and
- * its value (see parse_line), opt/copycost/sender and opt/copycost/receiver, the programs.
+ * It first stops the machine, so that it can be saved; what continues afterwards is a copy that is
+ * told what to run, by files of fw_cfg: opt/copycost/cell, lines of a word and its value (see
+ * parse_line), opt/copycost/sender and opt/copycost/receiver, the programs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,13 +28,13 @@
 
 #define PROGRAM "simulated_cell"
 
-/* The port of QEMU's device pvpanic (docs/specs/pvpanic), and what says that the guest panicked, at
- * which QEMU stops the machine when it is told to (-action panic=pause). */
+/* The port of QEMU's device pvpanic (docs/specs/pvpanic), and the value that reports a panic of the
+ * guest, upon which QEMU stops the machine if told to (-action panic=pause). */
 #define PORT_PVPANIC 0x505
 #define PVPANIC_PANICKED 1
 
-/* How long is waited behind that [us], more than the way there takes; and the instruction that
- * waits, a jump to itself (eb fe). */
+/* How long to wait after that [us], more than it takes to arrive; and the instruction that waits, a
+ * jump to itself (eb fe). */
 #define STOPPED_US 1000
 #define JUMP_BYTES 2
 
@@ -48,7 +48,7 @@
 
 struct side {
     const char *name;
-    char *words[MAX_WORDS]; /* of its command line; none: there is no such side */
+    char *words[MAX_WORDS]; /* of its command line; none: this side does not exist */
     size_t n_words;
     pid_t pid; /* 0: not started */
     int control_fd;
@@ -57,7 +57,7 @@ struct side {
 
 struct cell {
     char *text;
-    const char *namespace; /* where the sender is to run, NULL: where we are */
+    const char *namespace; /* where the sender runs, NULL: in ours */
     uint64_t lead_ns;      /* from the start of traffic to the window */
     uint64_t window_ns;
     struct side sender;
@@ -65,7 +65,7 @@ struct cell {
     char listening[LINE_BYTES]; /* what the sender said of its port */
 };
 
-/* Reads the kernel's symbols, and says where they lie, for who stops us to take. */
+/* Reads the kernel's symbols and prints where they lie, for whoever stops us to fetch. */
 static int read_symbols(char **symbols, struct failure *failure)
 {
     size_t n_bytes = 0;
@@ -92,7 +92,7 @@ static int read_symbols(char **symbols, struct failure *failure)
     return fflush(stdout) == 0 ? 0 : fail(failure, errno, "stdout");
 }
 
-/* Goes on behind the jump that the signal came at. */
+/* Continues after the jump at which the signal came. */
 static void leave_jump(int signal, siginfo_t *info, void *context)
 {
     (void)signal;
@@ -101,12 +101,11 @@ static void leave_jump(int signal, siginfo_t *info, void *context)
 }
 
 /*
- * Returns in the copy, where the machine goes on.
- *
- * QEMU takes a machine that is being stopped for an idle one if its main thread looks at it in
- * between, and lets the clock leap to the next timer. Whether it does is a matter of moments, so it
- * must make no difference: until a timer interrupts it, this program stays at one instruction and
- * changes nothing. The next timer then finds the same machine at the same time, leapt or not.
+ * Returns in the copy, where the machine continues. If QEMU's main thread checks while the machine
+ * is being stopped, it takes it for idle and advances the clock to the next timer. Whether it does
+ * is a matter of timing, so it must make no difference: until a timer interrupts it, this program
+ * stays at one instruction and changes nothing. The next timer then finds the same machine at the
+ * same time either way.
  */
 static int stop_machine(struct failure *failure)
 {
@@ -192,7 +191,7 @@ static int read_cell(struct cell *cell, struct failure *failure)
     return error;
 }
 
-/* Writes a program that we are handed to a file of the side's name. */
+/* Writes a program that was passed to us to a file named after its side. */
 static int fetch_program(const struct side *side, struct failure *failure)
 {
     char name[PATH_BYTES];
@@ -214,7 +213,7 @@ static int fetch_program(const struct side *side, struct failure *failure)
     return error;
 }
 
-/* In the child: standard output and error go to a file each. */
+/* In the child: sends standard output and error to a file each. */
 static int redirect(const char *name, const char *suffix, int to_fd)
 {
     char path[PATH_BYTES];
@@ -223,7 +222,7 @@ static int redirect(const char *name, const char *suffix, int to_fd)
     return fd < 0 || dup2(fd, to_fd) < 0 ? -1 : 0;
 }
 
-/* In the child; returns only where something fails. */
+/* In the child; returns only on failure. */
 static void become(struct side *side, const char *namespace)
 {
     if (namespace != NULL) {
@@ -274,7 +273,7 @@ static int start(struct side *side, const char *namespace, struct failure *failu
     if (error == 0 && side->pid < 0) {
         error = fail(failure, errno, "fork");
     }
-    /* Sender and receiver know each other by it, and nobody else is here. */
+    /* Sender and receiver recognise each other by it; nobody else is here. */
     return error != 0 ? error : say(side, "token 0000000000000000\n", failure);
 }
 
@@ -292,7 +291,7 @@ static int expect(const struct side *side, const char *word, char *line, struct 
                : fail(failure, 0, "the %s said '%s', expected '%s'", side->name, line, word);
 }
 
-/* Both where there are two, the receiver first: once the sender has heard it, traffic begins. */
+/* Both if there are two, the receiver first: traffic begins once the sender has read it. */
 static int say_to_both(const struct cell *cell, const char *line, struct failure *failure)
 {
     const int error = say(&cell->receiver, line, failure);
@@ -368,7 +367,8 @@ static void print_file(const struct side *side, const char *suffix)
     }
 }
 
-/* Waits for a side's end and prints what it left. Returns its exit code, EXIT_FAILED for a signal.
+/*
+ * Waits for a side to end and prints its output. Returns its exit code, EXIT_FAILED for a signal.
  */
 static int finish(const struct side *side)
 {
@@ -413,6 +413,6 @@ int main(void)
     }
     (void)printf("the cell ended\n");
     (void)fflush(stdout);
-    (void)stop_machine(&failure); /* sooner than switching it off */
+    (void)stop_machine(&failure); /* faster than switching it off */
     return EXIT_MEASURED;
 }

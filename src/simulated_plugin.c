@@ -1,12 +1,13 @@
 /*
  * A plugin of QEMU's emulator of x86-64 (TCG) that counts instructions and simulates caches while
- * programs of ours in the guest are in their window (window_mark.h), and writes the counts when it
+ * our programs in the guest are in their window (window_mark.h), and writes the counts when it
  * ends. Options: settings.h.
  *
- * Everything is translated with calls of what counts, once: before the first mark and after the
- * window these return at once. Translating is most of what a cell takes, and to do it twice, the
- * first time without these calls, takes longer. One virtual CPU: the interface says of an access
- * which one made it, not when others see it.
+ * Everything is translated once, with calls to the counting functions: before the first mark and
+ * after the window these return at once. Translation takes most of a cell's time, and translating
+ * twice, the first time without these calls, takes longer.
+ *
+ * One virtual CPU: the interface says which CPU made an access, but not when others see it.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,13 +22,13 @@
 #include "simulated/settings.h"
 #include "simulated/symbols.h"
 
-/* Where the kernel switches threads (arch/x86/entry/entry_64.S). */
+/* Switches threads in the kernel (arch/x86/entry/entry_64.S). */
 #define SWITCH_FUNCTION "__switch_to_asm"
 
 /* The largest access that QEMU reports as one [bytes]. */
 #define MAX_ACCESS_BYTES 16
 
-/* Runs are allocated by the thousand, and never freed: translations refer to them. */
+/* Runs are allocated by the thousand and never freed: translations refer to them. */
 #define RUNS_PER_CHUNK 4096
 
 struct run_chunk {
@@ -36,7 +37,7 @@ struct run_chunk {
     struct run runs[RUNS_PER_CHUNK];
 };
 
-/* The only variables of the plugin: QEMU hands no state to the callback of a translation. */
+/* The plugin's only variables: QEMU passes no state to the translation callback. */
 static struct plugin {
     qemu_plugin_id_t id;
     struct settings settings;
@@ -46,17 +47,17 @@ static struct plugin {
     struct run_chunk *chunks;
     qemu_insn_data_v1 *insn_data; /* one of these two */
     qemu_insn_data_v3 *copy_insn_data;
-    size_t switch_function; /* the one in which threads are switched */
+    size_t switch_function; /* the function that switches threads */
     bool is_on;             /* from the first mark to the end of the window */
 } the;
 
 int qemu_plugin_version = QEMU_API_FIRST;
 
 /*
- * QEMU reads the version before it calls anything here, and refuses ones that are older or newer
- * than what it can; so it is told the newest that can be told from what it has. Versions 3 and 7
- * brought no function: those are told 2 and 6. What differs is chosen by the version that QEMU then
- * says itself (qemu_plugin_install).
+ * QEMU reads this version before it calls anything here, and refuses plugins older or newer than it
+ * supports; so the plugin states the newest version that can be inferred from the functions QEMU
+ * has. Versions 3 and 7 added no function: those get 2 and 6. What differs is chosen by the version
+ * that QEMU then states itself (qemu_plugin_install).
  */
 __attribute__((constructor)) static void choose_version(void)
 {
@@ -76,7 +77,7 @@ __attribute__((constructor)) static void choose_version(void)
     }
 }
 
-/* For what nobody is there to return to. */
+/* For errors in callbacks, which have no caller to return them to. */
 static void die(const struct failure *failure)
 {
     (void)report_failure("simulated", failure);
@@ -123,12 +124,12 @@ static void on_mark(unsigned int vcpu_index, void *userdata)
     struct failure failure = {0};
     (void)vcpu_index;
     if (counting->window_ended) {
-        return; /* what comes after it is nobody's window */
+        return; /* what follows belongs to no window */
     }
-    if (counting->thread == 0) { /* all would be the last mark's side */
+    if (counting->thread == 0) { /* everything would count to the last mark's side */
         (void)fail(&failure, 0,
-                   "symbols: " SWITCH_FUNCTION " of %s switched no thread that could be seen, "
-                   "expected it to load the stack pointer from a place behind %%rsi",
+                   "symbols: " SWITCH_FUNCTION " of %s showed no thread switch, expected it to "
+                   "load the stack pointer from an offset from %%rsi",
                    the.settings.symbols_path);
         die(&failure);
     }
@@ -143,8 +144,8 @@ static void on_mark(unsigned int vcpu_index, void *userdata)
     }
 }
 
-/* To switch threads, the kernel takes the next one's stack pointer from what it keeps of it, whose
- * address is that thread's alone. */
+/* To switch threads, the kernel loads the next one's stack pointer from its record of that thread,
+ * whose address is unique to it. */
 static void on_switch_load(unsigned int vcpu_index, qemu_plugin_meminfo_t info, uint64_t vaddr,
                            void *userdata)
 {
@@ -169,7 +170,7 @@ static void on_forgotten_pages(unsigned int vcpu_index, void *userdata)
     page_table_forget(&the.pages);
 }
 
-/* Asks QEMU where an address lies. Returns whether that is memory. */
+/* Asks QEMU where an address lies. Returns whether it is memory. */
 static bool look_up(qemu_plugin_meminfo_t info, uint64_t address, uint64_t *physical)
 {
     const struct qemu_plugin_hwaddr *found = qemu_plugin_get_hwaddr(info, address);
@@ -190,7 +191,7 @@ static void use(qemu_plugin_meminfo_t info, uint64_t vaddr, const struct run *ru
     }
 }
 
-/* The lines that an access needs: one, or where it lies across the end of one, two. */
+/* The lines that an access needs: one, or two if it crosses a line boundary. */
 static inline void use_lines(qemu_plugin_meminfo_t info, uint64_t vaddr, const struct run *run,
                              bool is_store)
 {
@@ -252,7 +253,7 @@ static struct translated translate_one(struct qemu_plugin_insn *insn)
     return found;
 }
 
-/* Whether an instruction begins another run than the one before it. */
+/* Whether an instruction begins a new run. */
 static bool begins_run(const struct run *run, const struct translated *next)
 {
     return run == NULL || run->function != next->function || run->repeat != REPEAT_NONE ||
@@ -260,7 +261,7 @@ static bool begins_run(const struct run *run, const struct translated *next)
            symbols_is_entry(&the.symbols, next->function, next->address);
 }
 
-/* What is translated after the window is left alone. */
+/* Translations after the window are left unchanged. */
 static void translate(const struct qemu_plugin_tb *tb)
 {
     const size_t n = the.counting.window_ended ? 0 : qemu_plugin_tb_n_insns(tb);
@@ -309,7 +310,7 @@ static void ask_for_translations(int version)
     }
 }
 
-/* Takes the function in the form that the interface has. */
+/* Takes the function in the form that this interface version has. */
 static void choose_insn_data(int version)
 {
     /* ISO C converts no pointer to an object into one to a function; POSIX (dlsym) does. */

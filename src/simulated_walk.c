@@ -1,10 +1,10 @@
 /*
- * A check of the simulation: walks through memory whose misses are known from the caches alone. In
- * the guest it takes the place of a sender (session/control.h); anywhere else it only walks.
+ * A check of the simulation: walks through memory whose misses follow from the caches alone. In the
+ * guest it takes the place of a sender (session/control.h); elsewhere it only walks.
  *
- * Every round touches each line of the buffer once, in the same order. Where the buffer fits into a
- * level, all of its lines are there from the second round on; where it is twice the level or more,
- * each line has left it, as the least recently used one, before its turn comes again.
+ * Every round touches each line of the buffer once, in the same order. If the buffer fits into a
+ * level, all of its lines are there from the second round on; if it is at least twice the level,
+ * each line has been evicted, as the least recently used one, before its turn comes again.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -31,10 +31,10 @@
 #define MAX_FD 1023
 #define NO_FD SIZE_MAX
 
-/* Pages of this size are in one piece of physical memory, so that no level's sets fill unevenly. */
+/* Pages of this size are physically contiguous, so no level's sets fill unevenly. */
 #define HUGE_PAGE_BYTES ((size_t)2 << 20)
 
-/* Of the shuffle: a linear congruential generator, Knuth's MMIX. */
+/* For the shuffle: a linear congruential generator, Knuth's MMIX. */
 #define MULTIPLIER UINT64_C(6364136223846793005)
 #define INCREMENT UINT64_C(1442695040888963407)
 
@@ -46,17 +46,17 @@ static const char *const PATTERN_NAMES[] = {"strided", "random", "copy"};
 struct request {
     enum pattern pattern;
     size_t n_bytes;
-    size_t n_rounds; /* in the window, behind one before it */
+    size_t n_rounds; /* in the window, after one before it */
     size_t control_fd;
 };
 
-/* What lies at the beginning of a line. */
+/* The beginning of a line. */
 struct line {
     struct line *next;
     char rest[LINE_BYTES - sizeof(struct line *)];
 };
 
-/* All lines in a circle: as they lie, or shuffled (Sattolo's algorithm gives one circle). */
+/* Links all lines in a circle: in order, or shuffled (Sattolo's algorithm gives one circle). */
 static void link_lines(struct line *lines, size_t n_lines, bool shuffled)
 {
     uint64_t state = 1;
@@ -72,7 +72,7 @@ static void link_lines(struct line *lines, size_t n_lines, bool shuffled)
     }
 }
 
-/* One load for each line; the compiler keeps the place in a register. */
+/* One load per line; the compiler keeps the position in a register. */
 static void follow(struct line **place, size_t n_lines)
 {
     struct line *at = *place;
@@ -88,7 +88,7 @@ static void walk_once(const struct request *request, struct line **place)
     const size_t half_bytes = request->n_bytes / 2;
     if (request->pattern == COPY) {
         memcpy(bytes, bytes + half_bytes, half_bytes);
-        __asm__ volatile("" : : "r"(bytes) : "memory"); /* or the compiler would leave it out */
+        __asm__ volatile("" : : "r"(bytes) : "memory"); /* or the compiler would drop it */
     } else {
         follow(place, request->n_bytes / LINE_BYTES);
     }
@@ -116,7 +116,7 @@ static int await_line(size_t fd, struct failure *failure)
 static int walk(const struct request *request, struct line *lines, struct failure *failure)
 {
     struct line *place = lines;
-    int error = await_line(request->control_fd, failure); /* the token, which it has no use for */
+    int error = await_line(request->control_fd, failure); /* the token, which is not needed here */
     if (error == 0) {
         error = say(request->control_fd, "listening 0\nready\n", failure);
     }
@@ -173,9 +173,9 @@ static void print_usage(FILE *to)
         "usage: " PROGRAM " OPTIONS\n"
         "  --pattern NAME   strided, random or copy (half of the buffer to the other half);\n"
         "                   default strided\n"
-        "  --bytes N        the buffer [bytes], a multiple of 128; 4096..2^28, default 4096\n"
-        "  --rounds N       through the buffer in the window; 1..1000, default 1\n"
-        "  --control-fd N   where an orchestrator is; default: nobody\n"
+        "  --bytes N        buffer size [bytes], a multiple of 128; 4096..2^28, default 4096\n"
+        "  --rounds N       rounds through the buffer in the window; 1..1000, default 1\n"
+        "  --control-fd N   stream socket of an orchestrator; default: none\n"
         "  --version        print source digest, compiler and flags\n"
         "  --help           print this text\n"
         "exit codes: 0 walked, 1 failed, 2 bad usage\n",

@@ -43,7 +43,7 @@ void cache_free(struct cache *cache)
     cache->entries = NULL;
 }
 
-/* Moves the entries before `position` one back, and puts one before them. */
+/* Moves the entries before `position` back by one, and puts one before them. */
 static void put_first(uint64_t *set, size_t position, uint64_t entry)
 {
     memmove(set + 1, set, position * sizeof(*set));

@@ -1,6 +1,6 @@
 /*
- * One level of a cache: sets of as many lines as it has ways. A line goes into the set of its
- * number modulo the number of sets; the least recently used one of a full set leaves it.
+ * One level of a set-associative cache. A line goes into the set given by its number modulo the
+ * number of sets; a full set evicts its least recently used line.
  */
 #ifndef COPYCOST_SIMULATED_CACHE_H
 #define COPYCOST_SIMULATED_CACHE_H
@@ -11,7 +11,7 @@
 
 #include "failure.h"
 
-/* No line: a way that nothing has been put into. */
+/* No line: an empty way. */
 #define CACHE_EMPTY UINT64_MAX
 
 struct geometry {
@@ -19,16 +19,16 @@ struct geometry {
     uint64_t n_ways;
 };
 
-/* A line's entry: its number (address / size of a line) times two, plus one where it is dirty. */
+/* A line's entry: its number (address / size of a line) times two, plus one if it is dirty. */
 struct cache {
     uint64_t n_sets;
-    uint64_t set_mask; /* n_sets - 1 where that is a power of two, else 0 */
+    uint64_t set_mask; /* n_sets - 1 if n_sets is a power of two, else 0 */
     size_t n_ways;
     uint64_t *entries; /* n_sets * n_ways, each set from the most to the least recently used */
 };
 
-/* Allocates an empty cache. Returns 0, or -EINVAL where no such cache can be (`name` is its own),
- * or -ENOMEM; cache_free is right in all cases. */
+/* Allocates an empty cache. Returns 0, -EINVAL if such a cache cannot exist (`name` is for the
+ * message), or -ENOMEM; call cache_free in all cases. */
 int cache_open(struct cache *cache, const char *name, const struct geometry *geometry,
                uint64_t line_bytes, struct failure *failure);
 
@@ -58,7 +58,7 @@ static inline uint64_t cache_line(uint64_t entry)
 /* For cache_use: the line is not the most recently used one of its set. */
 bool cache_use_older(struct cache *cache, uint64_t *set, uint64_t line, bool makes_dirty);
 
-/* Returns whether a line is there, which makes it the most recently used one. */
+/* Returns whether a line is present, and makes it the most recently used one. */
 static inline bool cache_use(struct cache *cache, uint64_t line, bool makes_dirty)
 {
     uint64_t *set = cache_set(cache, line);
@@ -69,10 +69,10 @@ static inline bool cache_use(struct cache *cache, uint64_t line, bool makes_dirt
     return cache_use_older(cache, set, line, makes_dirty);
 }
 
-/* Returns whether a line is there, which leaves the order as it is, and marks it dirty. */
+/* Returns whether a line is present, and marks it dirty without changing the order. */
 bool cache_mark(struct cache *cache, uint64_t line, bool makes_dirty);
 
-/* Puts in a line that is not there. Returns the entry that had to leave, or CACHE_EMPTY. */
+/* Inserts a line that is not present. Returns the evicted entry, or CACHE_EMPTY. */
 uint64_t cache_insert(struct cache *cache, uint64_t line, bool is_dirty);
 
 #endif

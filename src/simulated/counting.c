@@ -29,7 +29,7 @@ void counting_close(struct counting *counting)
 
 static enum side side_of(const struct counting *counting, uint64_t thread)
 {
-    /* From the end: where a thread's memory was given to another one, its last mark counts. */
+    /* From the end: if a thread's memory was reused for another one, its last mark counts. */
     for (size_t i = counting->n_marked; i > 0; i--) {
         if (counting->marked[i - 1].thread == thread) {
             return counting->marked[i - 1].side;

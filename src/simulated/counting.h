@@ -1,10 +1,10 @@
 /*
- * What runs and what it accesses, counted by side and function. It knows nothing of QEMU: a plugin
- * feeds it, or a recorded trace.
+ * Counts what runs and what it accesses, by side and function. It is independent of QEMU: fed by a
+ * plugin, or by a recorded trace.
  *
- * A side is whose thread runs: the sender's, the receiver's, or any other. What interrupts a thread
- * is its own, as it is for perf. Threads are told apart by a number that is each one's own, here
- * the address of what the kernel keeps of it.
+ * The side is that of the running thread: the sender's, the receiver's, or any other. An interrupt
+ * counts to the thread that it interrupts, as in perf. Threads are identified by a unique number,
+ * here the address of the kernel's record of each.
  */
 #ifndef COPYCOST_SIMULATED_COUNTING_H
 #define COPYCOST_SIMULATED_COUNTING_H
@@ -27,13 +27,13 @@ enum access { ACCESS_LOAD, ACCESS_STORE, N_ACCESSES };
 
 struct counts {
     uint64_t calls;             /* how often the function's first instruction ran */
-    uint64_t instructions;      /* a repeated one once, as a processor counts it */
-    uint64_t string_iterations; /* of repeated ones */
+    uint64_t instructions;      /* a repeated one counts once, as in a processor */
+    uint64_t string_iterations; /* of repeated instructions */
     uint64_t accesses[N_ACCESSES];
     struct line_counts lines[N_ACCESSES];
 };
 
-/* Instructions of one function that run one after the other. */
+/* Instructions of one function that run one after another. */
 struct run {
     size_t function;
     uint64_t address;
@@ -63,18 +63,18 @@ struct counting {
     struct marked_thread marked[MAX_MARKED_THREADS];
 };
 
-/* Returns 0 or -errno; counting_close is right in both cases. */
+/* Returns 0 or -errno; call counting_close in both cases. */
 int counting_open(struct counting *counting, const struct hierarchy_settings *settings,
                   size_t n_functions, struct failure *failure);
 
 void counting_close(struct counting *counting);
 
-/* Another thread runs from now on. */
+/* Another thread runs from here on. */
 void counting_switch(struct counting *counting, uint64_t thread);
 
 /*
- * The running thread has come to a mark. Whatever is counted before the window begins is forgotten
- * then, the caches keep their contents. Returns 0, or -ENOSPC for too many threads.
+ * The running thread has reached a mark. When the window begins, all earlier counts are discarded;
+ * the caches keep their contents. Returns 0, or -ENOSPC for too many threads.
  */
 int counting_mark(struct counting *counting, enum window_mark mark);
 
@@ -84,8 +84,8 @@ static inline struct counts *counting_of(struct counting *counting, size_t funct
 }
 
 /*
- * The instructions of a run are about to be executed. A repeated one is a run of its own that comes
- * again for each iteration; only the first time counts.
+ * The instructions of a run are about to be executed. A repeated instruction is a run of its own
+ * that comes again for each iteration; only the first time counts.
  */
 static inline void counting_run(struct counting *counting, const struct run *run)
 {
@@ -101,7 +101,7 @@ static inline void counting_run(struct counting *counting, const struct run *run
     counts->calls += run->is_entry ? 1 : 0;
 }
 
-/* For counting_access: what an access of a repeated instruction says of its iterations. */
+/* For counting_access: what an access of a repeated instruction says about its iterations. */
 void counting_iterate(struct counting *counting, const struct run *run, bool is_store);
 
 /* A load or store of a run. */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/io.h>
 
-/* x86's ports of the device. */
+/* The device's ports on x86. */
 #define PORT_SELECTOR 0x510
 #define PORT_DATA 0x511
 #define N_PORTS 2

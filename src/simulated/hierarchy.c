@@ -44,8 +44,7 @@ void hierarchy_close(struct hierarchy *hierarchy)
     }
 }
 
-/* Puts a line into a level that misses it, and what had to leave for it, if dirty, into the next
- * one. */
+/* Puts a line into a level that misses it, and the evicted line, if dirty, into the next level. */
 static void put(struct hierarchy *hierarchy, int level, uint64_t line, bool is_dirty,
                 struct line_counts *counts)
 {

@@ -1,10 +1,8 @@
 /*
- * L1d, L2 and the last level of one CPU: write-allocate, write-back, least recently used.
- *
- * A line that is used is put into every level that misses it. No level has to hold what the ones
- * before it hold, and none is emptied by those behind it. A dirty line that has to leave a level is
- * marked dirty in the next one, or put there. Line numbers are physical addresses divided by the
- * size of a line.
+ * L1d, L2 and the last level of one CPU: write-allocate, write-back, least recently used. A line
+ * that is used is put into every level that misses it. The levels are neither inclusive nor
+ * exclusive. A dirty line evicted from a level is marked dirty in the next one, or put there. Line
+ * numbers are physical addresses divided by the size of a line.
  */
 #ifndef COPYCOST_SIMULATED_HIERARCHY_H
 #define COPYCOST_SIMULATED_HIERARCHY_H
@@ -23,8 +21,8 @@ extern const char *const LEVEL_NAMES[N_LEVELS];
 enum prefetcher {
     PREFETCHER_NONE,
     /*
-     * Whatever L1d misses has the line behind it, if that lies in the same page of 4 KiB, put into
-     * L2 and the last level too, as the adjacent-line prefetcher of many CPUs does.
+     * After each miss of L1d, the next line, if in the same page of 4 KiB, is put into L2 and the
+     * last level too, as by the adjacent-line prefetcher of many CPUs.
      */
     PREFETCHER_NEXT_LINE,
 };
@@ -35,27 +33,27 @@ struct hierarchy_settings {
     enum prefetcher prefetcher;
 };
 
-/* What uses of lines have caused. */
+/* What the uses of lines have caused. */
 struct line_counts {
     uint64_t misses[N_LEVELS];
-    uint64_t write_backs[N_LEVELS]; /* dirty lines that left that level */
-    uint64_t prefetches;            /* lines put into L2 for later */
+    uint64_t write_backs[N_LEVELS]; /* dirty lines evicted from that level */
+    uint64_t prefetches;            /* lines prefetched into L2 */
 };
 
 struct hierarchy {
     struct cache levels[N_LEVELS];
     enum prefetcher prefetcher;
     unsigned int line_shift;
-    uint64_t page_mask; /* of a line's number: its place in a page */
+    uint64_t page_mask; /* of a line's number: its position in a page */
 };
 
-/* Allocates empty caches. Returns 0, -EINVAL or -ENOMEM; hierarchy_close is right in all cases. */
+/* Allocates empty caches. Returns 0, -EINVAL or -ENOMEM; call hierarchy_close in all cases. */
 int hierarchy_open(struct hierarchy *hierarchy, const struct hierarchy_settings *settings,
                    struct failure *failure);
 
 void hierarchy_close(struct hierarchy *hierarchy);
 
-/* For hierarchy_use, where L1d does not have the line. */
+/* For hierarchy_use, if L1d misses the line. */
 void hierarchy_miss(struct hierarchy *hierarchy, uint64_t line, bool is_store,
                     struct line_counts *counts);
 

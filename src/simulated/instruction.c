@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Prefixes that may stand before an opcode: operand and address size, segments, and REX. */
+/* Prefixes that may precede an opcode: operand and address size, segments, and REX. */
 static bool is_prefix(uint8_t byte)
 {
     switch (byte) {
@@ -31,7 +31,7 @@ enum repeat instruction_repeat(const uint8_t *bytes, size_t n_bytes)
     if (!repeats || at >= n_bytes) {
         return REPEAT_NONE;
     }
-    switch (bytes[at] & 0xfe) { /* the last bit tells bytes from words */
+    switch (bytes[at] & 0xfe) { /* the lowest bit distinguishes bytes from words */
     case 0xa4:                  /* movs */
     case 0xaa:                  /* stos */
     case 0x6c:                  /* ins */

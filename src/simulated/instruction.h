@@ -1,4 +1,4 @@
-/* What the simulation has to know of an instruction of x86-64 when it is translated. */
+/* What the simulation has to know about an x86-64 instruction when it is translated. */
 #ifndef COPYCOST_SIMULATED_INSTRUCTION_H
 #define COPYCOST_SIMULATED_INSTRUCTION_H
 
@@ -8,8 +8,7 @@
 
 #include "simulated/window_mark.h"
 
-/* Whether an instruction is repeated (prefix F3 or F2), and by which accesses one can tell how
- * often. */
+/* Whether an instruction is repeated (prefix F3 or F2), and which accesses tell how often. */
 enum repeat {
     REPEAT_NONE,
     REPEAT_BY_LOADS,      /* lods, scas, outs: a load each time */
@@ -17,7 +16,7 @@ enum repeat {
     REPEAT_BY_STORES,     /* movs, stos, ins */
 };
 
-/* The longest instruction of x86-64 [bytes]. */
+/* The longest x86-64 instruction [bytes]. */
 #define INSTRUCTION_MAX_BYTES 15
 
 enum repeat instruction_repeat(const uint8_t *bytes, size_t n_bytes);
@@ -25,8 +24,8 @@ enum repeat instruction_repeat(const uint8_t *bytes, size_t n_bytes);
 /* The mark that an instruction is, or NULL. */
 const enum window_mark *instruction_mark(const uint8_t *bytes, size_t n_bytes);
 
-/* Whether it is one that a kernel tells the processor by that pages may lie elsewhere now: a write
- * of a control register, invlpg or invpcid. */
+/* Whether it tells the processor that page mappings may have changed: a write to a control
+ * register, invlpg or invpcid. */
 bool instruction_forgets_pages(const uint8_t *bytes, size_t n_bytes);
 
 /* Whether it is `mov DISPLACEMENT(%rsi),%rsp`. */

@@ -1,7 +1,7 @@
 /*
- * Where pages of the guest lie in its memory. QEMU tells, but takes longer for it than a cache
- * model for the rest, so it is remembered as a processor's TLB does: until the guest executes one
- * of the instructions after which a TLB may not (instruction_forgets_pages).
+ * Where the guest's pages lie in its memory. Asking QEMU takes longer than the rest of the cache
+ * model, so the answers are cached as in a processor's TLB: until the guest executes an instruction
+ * that invalidates a TLB (instruction_forgets_pages).
  */
 #ifndef COPYCOST_SIMULATED_PAGE_TABLE_H
 #define COPYCOST_SIMULATED_PAGE_TABLE_H
@@ -13,8 +13,7 @@
 #define N_REMEMBERED_PAGES 1024
 
 struct remembered_page {
-    uint64_t
-        page; /* the virtual one, valid where it is remembered since `forgotten` last changed */
+    uint64_t page; /* virtual; valid if stored since `forgotten` last changed */
     uint64_t since;
     uint64_t physical; /* its address */
 };
@@ -29,7 +28,7 @@ static inline void page_table_forget(struct page_table *table)
     table->forgotten++;
 }
 
-/* Returns whether the page of an address is remembered, and the address in memory. */
+/* Returns whether the page of an address is cached, and the address in memory. */
 static inline bool page_table_find(const struct page_table *table, uint64_t address,
                                    uint64_t *physical)
 {

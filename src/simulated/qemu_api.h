@@ -1,11 +1,9 @@
 /*
- * What this plugin uses of QEMU's plugin interface, which no package of QEMU has a header of.
- *
+ * What this plugin uses of QEMU's plugin interface; no package of QEMU contains a header for it.
  * Versions of the interface: 1 until QEMU 8.2, 2 from 9.0, 3 from 9.1, 4 from 10.0, 5 from 10.1, 6
- * from 11.0, 7 from 11.1. All functions here are the same in all of them but two: from version 3 on
- * qemu_plugin_insn_data copies the instruction to where it is told, and from 7 on translations are
- * told with a pointer of ours behind them instead of the plugin's number before them.
- *
+ * from 11.0, 7 from 11.1. All functions here are the same in all of them except two: from version 3
+ * on, qemu_plugin_insn_data copies the instruction to a given address, and from 7 on, translation
+ * callbacks get a pointer of ours as the last argument instead of the plugin's number as the first.
  * Source: QEMU's documentation, "QEMU TCG Plugins", and qemu-plugin.h of 7.2 to 11.1 (in
  * include/qemu, from 11.0 on in include/plugins).
  */
@@ -46,7 +44,7 @@ typedef struct {
 } qemu_info_t;
 
 enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
-/* Loads or stores alone cannot be asked for: 7.2 mistakes one for the other. */
+/* Loads or stores alone cannot be requested: 7.2 confuses the two. */
 enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_RW = 3 };
 
 typedef void (*qemu_plugin_vcpu_udata_cb_t)(unsigned int vcpu_index, void *userdata);
@@ -76,14 +74,15 @@ struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info, ui
 bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *haddr);
 uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *haddr);
 
-/* qemu_plugin_register_vcpu_tb_trans_cb, until version 6 and from version 7 on; got by that name.
+/*
+ * qemu_plugin_register_vcpu_tb_trans_cb, up to version 6 and from 7 on; both are looked up by name.
  */
 typedef void (*qemu_tb_trans_cb_v1)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
 typedef void (*qemu_tb_trans_cb_v7)(struct qemu_plugin_tb *tb, void *userdata);
 typedef void qemu_register_tb_trans_v1(qemu_plugin_id_t id, qemu_tb_trans_cb_v1 cb);
 typedef void qemu_register_tb_trans_v7(qemu_plugin_id_t id, qemu_tb_trans_cb_v7 cb, void *userdata);
 
-/* qemu_plugin_insn_data, until version 2 and from version 3 on; both are got by that name. */
+/* qemu_plugin_insn_data, up to version 2 and from 3 on; both are looked up by name. */
 typedef const void *qemu_insn_data_v1(const struct qemu_plugin_insn *insn);
 typedef size_t qemu_insn_data_v3(const struct qemu_plugin_insn *insn, void *dest, size_t n_bytes);
 

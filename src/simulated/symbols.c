@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Returns a whole file with a zero behind it, or NULL. */
+/* Returns a whole file with a terminating zero, or NULL. */
 static char *read_file(const char *path, struct failure *failure)
 {
     struct stat facts = {0};
@@ -22,7 +22,7 @@ static char *read_file(const char *path, struct failure *failure)
     const size_t n_bytes = (size_t)facts.st_size;
     char *text = calloc(n_bytes + 1, 1);
     if (text == NULL || fread(text, 1, n_bytes, file) != n_bytes) {
-        (void)fail(failure, 0, "symbols: %s cannot be read whole", path);
+        (void)fail(failure, 0, "symbols: %s cannot be read completely", path);
         free(text);
         text = NULL;
     }
@@ -53,12 +53,12 @@ static int parse(struct symbols *symbols, size_t n_lines, const char *path, stru
         if (errno != 0 || name == line || *name != ' ' || name + 1 == end || address < last ||
             !is_kernel_address(address)) {
             (void)fail(failure, 0,
-                       "symbols: %s:%zu: got '%.60s', expected ascending lines of an address of "
-                       "the kernel and a name",
+                       "symbols: %s:%zu: got '%.60s', expected ascending lines of a kernel address "
+                       "and a name",
                        path, i + 1, line);
             return -EINVAL;
         }
-        /* The first of several names of one address is the one that counts. */
+        /* If an address has several names, the first one counts. */
         if (i == 0 || address != last) {
             symbols->sorted[symbols->n_symbols++] = (struct symbol){address, name + 1};
         }
@@ -76,12 +76,12 @@ int symbols_open(struct symbols *symbols, const char *path, struct failure *fail
     }
     const size_t n_lines = count_lines(symbols->text);
     if (n_lines == 0) {
-        (void)fail(failure, 0, "symbols: %s holds no line", path);
+        (void)fail(failure, 0, "symbols: %s has no lines", path);
         return -EINVAL;
     }
     symbols->sorted = malloc(n_lines * sizeof(*symbols->sorted));
     if (symbols->sorted == NULL) {
-        return fail(failure, ENOMEM, "symbols: memory for %zu of them", n_lines);
+        return fail(failure, ENOMEM, "symbols: memory for %zu symbols", n_lines);
     }
     return parse(symbols, n_lines, path, failure);
 }

@@ -1,5 +1,5 @@
-/* The functions of the guest's kernel: text lines `ADDRESS NAME`, hexadecimal, ascending, as
- * /proc/kallsyms has them where only text is kept and sorted. */
+/* The functions of the guest's kernel: lines `ADDRESS NAME`, hexadecimal, ascending; that is
+ * /proc/kallsyms, sorted and reduced to text symbols. */
 #ifndef COPYCOST_SIMULATED_SYMBOLS_H
 #define COPYCOST_SIMULATED_SYMBOLS_H
 
@@ -9,8 +9,8 @@
 
 #include "failure.h"
 
-/* Functions that no line of the table names. */
-#define FUNCTION_USER 0    /* all that is not the kernel's */
+/* Functions that are not in the table. */
+#define FUNCTION_USER 0    /* everything outside the kernel */
 #define FUNCTION_UNKNOWN 1 /* the kernel's, before the first symbol */
 #define N_OTHER_FUNCTIONS 2
 
@@ -20,12 +20,12 @@ struct symbol {
 };
 
 struct symbols {
-    char *text; /* the file, newlines replaced by the ends of names */
+    char *text; /* the file, with a zero in place of each newline */
     size_t n_symbols;
     struct symbol *sorted; /* by address */
 };
 
-/* Reads a table. Returns 0 or -errno; symbols_close is right in both cases. */
+/* Reads a table. Returns 0 or -errno; call symbols_close in both cases. */
 int symbols_open(struct symbols *symbols, const char *path, struct failure *failure);
 
 void symbols_close(struct symbols *symbols);
@@ -47,7 +47,7 @@ static inline size_t symbols_n_functions(const struct symbols *symbols)
     return symbols->n_symbols + N_OTHER_FUNCTIONS;
 }
 
-/* The function of a name, FUNCTION_UNKNOWN where there is none. */
+/* The function of a name, FUNCTION_UNKNOWN if there is none. */
 size_t symbols_named(const struct symbols *symbols, const char *name);
 
 const char *symbols_name(const struct symbols *symbols, size_t function);

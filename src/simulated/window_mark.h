@@ -1,9 +1,8 @@
 /*
- * Marks for a simulation of these programs: instructions that do nothing, by which it knows the
- * window and whose a thread is. A processor takes them for what they are, NOPs of 8 bytes.
- *
- * Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, NOP: 0F 1F 84 00
- * and a displacement of 32 bits, which no address is computed from.
+ * Marks for a simulation of these programs: instructions without effect that tell it the window and
+ * the side of a thread. A processor executes them as 8-byte NOPs. Source: Intel 64 and IA-32
+ * Architectures Software Developer's Manual, volume 2, NOP: 0F 1F 84 00 and a displacement of 32
+ * bits, which is not used as an address.
  */
 #ifndef COPYCOST_SIMULATED_WINDOW_MARK_H
 #define COPYCOST_SIMULATED_WINDOW_MARK_H

@@ -96,7 +96,7 @@ def test_pages_are_asked_for_once_until_the_guest_may_have_moved_them(host: Host
         ({"version": 8}, "got QEMU with version 8 of its plugin interface, expected 1 to 7"),
         ({"told": CACHES[1:]}, "l1d: got 0 ways"),
         ({"symbols": SYMBOLS.replace("__switch_to_asm", "other")}, "has no __switch_to_asm"),
-        ({"symbols": ELSEWHERE}, "switched no thread that could be seen, expected it to load"),
+        ({"symbols": ELSEWHERE}, "showed no thread switch, expected it to load"),
     ],
 )
 def test_what_does_not_fit_is_told_in_a_sentence(
