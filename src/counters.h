@@ -1,4 +1,4 @@
-/* What each worker counts. One writer, any number of readers, on cache lines of its own. */
+/* What each worker counts: one writer, any number of readers, on separate cache lines. */
 #ifndef COPYCOST_COUNTERS_H
 #define COPYCOST_COUNTERS_H
 
@@ -18,14 +18,14 @@ enum counter {
     COUNT_POLL_CALLS,     /* those that only wait: poll, or io_uring_enter with nothing to submit */
     COUNT_ERRQUEUE_CALLS, /* recvmsg(MSG_ERRQUEUE), empty ones included */
     COUNT_OTHER_CALLS,    /* every other system call of a worker */
-    COUNT_SHORT_WRITES,   /* sends that took only part of what they were given */
-    COUNT_ENOBUFS,        /* sends refused for want of option memory or locked memory */
+    COUNT_SHORT_WRITES,   /* sends that took only part of their bytes */
+    COUNT_ENOBUFS,        /* sends refused for lack of option memory or locked memory */
     COUNT_EINTR,          /* calls cut short by a signal */
-    COUNT_SLOT_WAITS,     /* messages that had to wait until the kernel let go of another */
+    COUNT_SLOT_WAITS,     /* messages that had to wait until the kernel released another */
     COUNT_MAPPED_BYTES,   /* received bytes that were mapped instead of copied */
     COUNT_ZC_SENT,        /* zero-copy sends that took bytes, each of which will complete */
-    COUNT_ZC_COMPLETED,   /* those reported complete: with MSG_ZEROCOPY the sum of the ranges */
-    COUNT_ZC_COPIED,      /* those of them that the kernel had copied after all */
+    COUNT_ZC_COMPLETED,   /* those reported complete; with MSG_ZEROCOPY the sum of the ranges */
+    COUNT_ZC_COPIED,      /* those that the kernel copied after all */
     COUNT_ZC_NOTIFICATIONS,
     N_COUNTERS,
 };
@@ -41,13 +41,13 @@ struct counter_values {
     uint64_t value[N_COUNTERS];
 };
 
-/* How often a reader looks at counters that change all the time. Two readings are nearly always
- * enough, also beside a strategy that does nothing else; so many take a second or less. */
+/* How often a reader reads counters that keep changing. Two readings are nearly always enough, even
+ * beside a strategy that does nothing else; this many take a second or less. */
 #define MAX_READINGS 10000000
 
 /*
- * Adds to a counter of the calling thread: a plain load, add and store, no locked instruction. Who
- * sees a count sees all that were made before it, which on x86 is so anyway.
+ * Adds to a counter of the calling thread: a plain load, add and store, no locked instruction. A
+ * reader that sees a count sees all earlier ones, which x86 guarantees anyway.
  */
 static inline void count(struct counters *counters, enum counter which, uint64_t n)
 {
@@ -62,13 +62,13 @@ static inline uint64_t counter_value(const struct counters *counters, enum count
 }
 
 /*
- * Reads all counters as they were between two counts of their writer: again and again, until twice
- * the same was read. A count never falls, so what was the same at both readings was so from the end
- * of the first to the beginning of the second, however long the reader was held up in between; and
- * a writer that is held up, wherever it stands, changes nothing. So the writer pays nothing.
+ * Reads all counters as they were between two counts of their writer: repeatedly, until two
+ * readings agree. Counts never fall, so values that agree held from the end of the first reading to
+ * the beginning of the second, however long the reader was delayed in between; a delayed writer,
+ * wherever it stands, changes nothing. So this costs the writer nothing.
  *
- * `values` holds zeros or an earlier reading of the same counters. Returns whether they stood still
- * for so long.
+ * `values` holds zeros or an earlier reading of the same counters. Returns whether two readings
+ * agreed.
  */
 static inline bool counters_read(const struct counters *counters, struct counter_values *values)
 {

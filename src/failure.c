@@ -9,7 +9,7 @@ int fail(struct failure *failure, int error, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    /* A text cut at the buffer's end still names the place; the cut is no error. */
+    /* A text truncated at the buffer's end still names the place; truncation is no error. */
     (void)vsnprintf(failure->text, sizeof(failure->text), format, arguments);
     va_end(arguments);
     failure->error = error;
@@ -26,7 +26,7 @@ int blame_host(struct failure *failure, int error)
 enum exit_code report_failure(const char *program, const struct failure *failure)
 {
     const char *verdict = failure->is_of_host ? ": not available here" : "";
-    /* Nothing can be done about a stderr that cannot be written; the exit code still tells. */
+    /* Nothing can be done if stderr cannot be written; the exit code still tells. */
     if (failure->error == 0) {
         (void)fprintf(stderr, "%s%s: %s\n", program, verdict, failure->text);
     } else {

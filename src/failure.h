@@ -14,21 +14,20 @@ enum exit_code {
     EXIT_NOT_AVAILABLE = 77, /* the code that automake's test driver takes for "skipped" */
 };
 
-/* What failed, where, on what; zero-initialised means that nothing failed. */
+/* What failed, where, on what; zero-initialised: nothing failed. */
 struct failure {
     char text[FAILURE_TEXT_BYTES];
-    int error;       /* positive errno, or 0 when the text says it all */
-    bool is_of_host; /* this host, or this user on it, cannot do what was asked for */
+    int error;       /* positive errno, or 0 if the text says it all */
+    bool is_of_host; /* this host, or this user on it, cannot do what was requested */
 };
 
-/* Describes a failure and returns -error (-EPROTO when error is 0), to be returned by the caller.
- */
+/* Describes a failure and returns -error (-EPROTO if error is 0), for the caller to return. */
 __attribute__((format(printf, 3, 4))) int fail(struct failure *failure, int error,
                                                const char *format, ...);
 
 /*
- * Says that a failure is one of the host, `error` being what fail has just returned: where the
- * program works for others it is not broken, and the exit code is EXIT_NOT_AVAILABLE.
+ * Marks a failure as one of the host; `error` is what fail has just returned. The program is not
+ * broken, since it works elsewhere, so the exit code is EXIT_NOT_AVAILABLE.
  */
 int blame_host(struct failure *failure, int error);
 

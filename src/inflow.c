@@ -12,7 +12,7 @@ int inflow_error(struct inflow *inflow, const char *call)
         count(inflow->counters, COUNT_EINTR, 1);
         return 0;
     }
-    /* EAGAIN: SO_RCVTIMEO or SO_SNDTIMEO ran out, the sender is silent or does not read. */
+    /* EAGAIN: SO_RCVTIMEO or SO_SNDTIMEO expired, the sender is silent or does not read. */
     return fail(inflow->failure, errno == EAGAIN ? ETIMEDOUT : errno, "connection %zu: %s on fd %d",
                 inflow->connection, call, inflow->fd);
 }
@@ -34,7 +34,7 @@ void inflow_check(struct inflow *inflow, const void *memory, size_t n_bytes)
     inflow->checked_bytes += n_bytes;
 }
 
-/* Notes that a datagram arrived and returns whether it is the first with its number. */
+/* Records that a datagram arrived and returns whether it is the first with its number. */
 static bool is_first(struct inflow *inflow, uint64_t number)
 {
     const uint64_t next = inflow->next_number;
@@ -51,7 +51,7 @@ static bool is_first(struct inflow *inflow, uint64_t number)
     return true;
 }
 
-/* Compares a datagram with the pattern of the message whose number it begins with. */
+/* Compares a datagram with the pattern of the message whose number is at its start. */
 static void check_message(struct inflow *inflow, const void *memory, size_t n_bytes)
 {
     uint64_t first_wrong = 0;
@@ -59,7 +59,7 @@ static void check_message(struct inflow *inflow, const void *memory, size_t n_by
     const uint64_t number = pattern_read_number(memory, number_bytes, inflow->next_number);
     const uint64_t offset = number * n_bytes;
     inflow->checked_bytes += n_bytes;
-    /* Out of order it may be: networks do that, and a batch of which one was refused at first. */
+    /* Possibly out of order: networks reorder, as does a batch with a send refused at first. */
     if (!is_first(inflow, number)) {
         note_wrong(inflow, n_bytes, offset); /* sent twice, or overwritten too early */
         return;
@@ -77,7 +77,7 @@ enum arrival inflow_check_datagram(struct inflow *inflow, const void *memory, si
             return ARRIVAL_GOODBYE;
         }
         if (datagram_is_note(memory, NOTE_WELCOME, inflow->token, inflow->connection)) {
-            return ARRIVAL_WELCOME; /* said again, as its hello was */
+            return ARRIVAL_WELCOME; /* repeated, as its hello was */
         }
     }
     if (n_bytes != inflow->msg_bytes) {

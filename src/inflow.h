@@ -1,4 +1,4 @@
-/* One connection, as its receiving thread sees it, and what happens to the bytes that arrive. */
+/* One connection, as its receiving thread sees it, and what happens to arriving bytes. */
 #ifndef COPYCOST_INFLOW_H
 #define COPYCOST_INFLOW_H
 
@@ -10,8 +10,8 @@
 #include "failure.h"
 #include "program/options.h"
 
-/* A datagram may arrive later than this many that were sent after it; what comes later yet cannot
- * be told from one that came twice. */
+/* A datagram may arrive after up to this many that were sent after it; one that comes even later
+ * cannot be told from a duplicate. */
 #define LATEST_DATAGRAM 1024U
 
 struct inflow {
@@ -30,14 +30,14 @@ struct inflow {
     /* Under --verify; for inflow.c. */
     uint64_t checked_bytes;
     uint64_t next_number;          /* of a datagram: one more than the highest so far */
-    bool arrived[LATEST_DATAGRAM]; /* of the datagrams before it, by number modulo as many */
+    bool arrived[LATEST_DATAGRAM]; /* of those before it, by number modulo LATEST_DATAGRAM */
     uint64_t wrong_bytes;
     uint64_t first_wrong_offset;
 };
 
 /*
- * After a call that failed, with errno as it left it: 0 where a signal cut it short and it is to be
- * made again, else -errno, described. `call` is its name.
+ * After a failed call, with errno as it left it: returns 0 if a signal interrupted it and it must
+ * be repeated, else -errno, described. `call` is its name.
  */
 int inflow_error(struct inflow *inflow, const char *call);
 
@@ -60,8 +60,8 @@ static inline void inflow_take(struct inflow *inflow, const void *memory, size_t
 }
 
 /*
- * Takes a datagram of `n_bytes`, of which `memory` holds the first NOTE_BYTES
- * (connections/datagram.h) at least, and all under --verify. Only messages are counted.
+ * Takes a datagram of `n_bytes`. `memory` holds at least its first NOTE_BYTES
+ * (connections/datagram.h), and all of it under --verify. Only messages are counted.
  */
 static inline enum arrival inflow_take_datagram(struct inflow *inflow, const void *memory,
                                                 size_t n_bytes)

@@ -1,16 +1,16 @@
-/* Memory that begins where a page begins. */
+/* Page-aligned memory. */
 #ifndef COPYCOST_MEMORY_H
 #define COPYCOST_MEMORY_H
 
 #include <stddef.h>
 
-/* What a page holds [bytes]. */
+/* The size of a page [bytes]. */
 size_t memory_page_bytes(void);
 
 /* A size rounded up to whole pages [bytes]. */
 size_t memory_whole_pages(size_t n_bytes);
 
-/* At least n bytes, aligned to a page; NULL where there is no memory. To be given to free(). */
+/* At least n bytes, page-aligned; NULL if out of memory. Release it with free(). */
 void *memory_allocate_aligned(size_t n_bytes);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Measures what copying costs by itself: memcpy over working sets from the first-level cache to
- * memory. A send that copies cannot cost less than that.
+ * Measures the cost of copying alone: memcpy over working sets from the first-level cache to
+ * memory. A send that copies cannot cost less.
  */
 #include <errno.h>
 #include <sched.h>
@@ -31,15 +31,15 @@
 #define ANY_CPU SIZE_MAX
 
 /*
- * One memcpy copies no more than this, as a sender copies message by message. Given hundreds of
- * megabytes at once the C library writes past the caches, which is another thing.
+ * One memcpy copies at most this much, as a sender copies message by message. For hundreds of
+ * megabytes at once the C library uses non-temporal stores, which is something else.
  */
 #define PIECE_BYTES ((size_t)64 << 10)
 
-/* A repetition copies for so long at least, and the whole set once. */
+/* A repetition copies for at least this long, and the whole set at least once. */
 #define MIN_DURATION_NS (8 * NS_PER_MS)
 
-/* Reading the CPU time is a system call: between two readings at least so much is copied, which
+/* Reading the CPU time is a system call: at least this much is copied between two readings, which
  * takes a hundred times as long. */
 #define MIN_BYTES_PER_READING ((size_t)8 << 20)
 
@@ -64,12 +64,12 @@ static void copy_once(const struct memory *memory, size_t half_bytes)
         memcpy(memory->to + done, memory->from + done,
                left_bytes < PIECE_BYTES ? left_bytes : PIECE_BYTES);
     }
-    /* The compiler must take the copy for read, or it would leave it out. */
+    /* Makes the compiler assume that the copy is read; otherwise it would drop it. */
     __asm__ volatile("" : : "r"(memory->to) : "memory");
 }
 
-/* One repetition; returns the CPU time per byte copied [ns]: what a send costs is CPU time too, and
- * leaves out how long other programs had the CPU. */
+/* One repetition; returns the CPU time per byte copied [ns]. The cost of a send is CPU time too,
+ * which excludes the time that other programs had the CPU. */
 static double measure(const struct memory *memory, size_t half_bytes)
 {
     uint64_t copied_bytes = 0;
@@ -129,8 +129,7 @@ static int report(const struct request *request, const double *ns_per_byte, stru
     return error != 0 ? fail(failure, -error, "write to stdout") : 0;
 }
 
-/* Each repetition goes through all working sets, so that drift of the machine falls on all alike.
- */
+/* Each repetition goes through all working sets, so that drift affects all alike. */
 static int measure_all(const struct request *request, struct failure *failure)
 {
     const size_t half_bytes = request->max_bytes / 2;
@@ -160,7 +159,7 @@ static int measure_all(const struct request *request, struct failure *failure)
     return error;
 }
 
-/* Before any memory is touched, which Linux gives from the node of the CPU that touches it. */
+/* Before any memory is touched: Linux allocates it on the node of the CPU that touches it first. */
 static int pin(size_t cpu, struct failure *failure)
 {
     cpu_set_t set;

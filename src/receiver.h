@@ -1,7 +1,7 @@
 /*
- * A way to receive. Each file in receivers/ defines `the_receiver`, and each receiver program is
- * linked with exactly one of them; the file's name is the receiver's name, the program's and the
- * configuration's.
+ * An implementation of receiving. Each file in receivers/ defines `the_receiver`, and each receiver
+ * program is linked with exactly one of them; the file's name is also the receiver's name in the
+ * program and in the configuration.
  */
 #ifndef COPYCOST_RECEIVER_H
 #define COPYCOST_RECEIVER_H
@@ -22,7 +22,7 @@ struct receiver {
     const char *summary;     /* one line for --help */
     unsigned int transports; /* TRANSPORT_STREAM | TRANSPORT_DATAGRAM */
     bool verifies;           /* whether it sees the bytes, as --verify needs */
-    bool answers;            /* whether it stands for --mode request_response, which uses recv */
+    bool answers;            /* whether it allows --mode request_response, which uses recv */
 
     /* Main thread, before anything else; optional. Non-zero: this host cannot do it (exit code 77).
      */
@@ -33,8 +33,9 @@ struct receiver {
     int (*setup)(struct inflow *inflow);
 
     /*
-     * The connection's thread; required. Receives until the sender says goodbye: 0 at the end of a
-     * stream, or on the goodbye of datagrams; -ETIMEDOUT when nothing came within the timeout.
+     * The connection's thread; required. Receives until the sender says goodbye. Returns 0 at the
+     * end of a stream, or on the goodbye of datagrams; -ETIMEDOUT if nothing came within the
+     * timeout.
      */
     int (*receive_all)(struct inflow *inflow);
 

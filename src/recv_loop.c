@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
-/* Tells what a datagram was. Returns 1, 0 for a goodbye, or -errno. */
+/* Classifies a datagram. Returns 1, 0 for a goodbye, or -errno. */
 static int take_datagram(struct inflow *inflow, const void *memory, size_t n_bytes)
 {
     switch (inflow_take_datagram(inflow, memory, n_bytes)) {
@@ -24,7 +24,7 @@ int recv_loop(struct inflow *inflow, const struct recv_call *call)
     const bool is_stream = inflow->transport == TRANSPORT_STREAM;
     int more = 1;
     while (more > 0) {
-        /* With MSG_TRUNC it returns how long a datagram was, not how much of it was copied. */
+        /* With MSG_TRUNC it returns the length of the datagram, not how much of it was copied. */
         const ssize_t n = recv(inflow->fd, call->memory, call->n_bytes, call->flags);
         count(inflow->counters, COUNT_DATA_CALLS, 1);
         if (n < 0) {

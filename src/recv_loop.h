@@ -11,7 +11,7 @@
 struct recv_call {
     const char *name; /* for messages */
     void *memory;
-    size_t n_bytes; /* for datagrams as much as any of them, or with MSG_TRUNC as a note */
+    size_t n_bytes; /* for datagrams, the size of the largest, or with MSG_TRUNC of a note */
     int flags;
 };
 

@@ -9,7 +9,7 @@ int send_error(struct stream *stream, const char *call)
         count(stream->counters, COUNT_EINTR, 1);
         return 0;
     }
-    /* EAGAIN: SO_SNDTIMEO ran out, the peer does not read. */
+    /* EAGAIN: SO_SNDTIMEO expired, the peer does not read. */
     return fail(stream->failure, errno == EAGAIN ? ETIMEDOUT : errno, "%s: %s on fd %d",
                 the_strategy.name, call, stream->fd);
 }

@@ -1,5 +1,5 @@
-/* What strategies do alike around the system call that sends: judge what it returned, and send the
- * rest of a message after a short write. */
+/* Shared by strategies around the system call that sends: judge its result, and send the rest of a
+ * message after a short write. */
 #ifndef COPYCOST_SEND_MESSAGE_H
 #define COPYCOST_SEND_MESSAGE_H
 
@@ -10,8 +10,8 @@
 #include "strategy.h"
 
 /*
- * After a call that failed, with errno as it left it: 0 where a signal cut it short and it is to be
- * made again, else -errno, described. `call` is its name.
+ * After a failed call, with errno as it left it: returns 0 if a signal interrupted it and it must
+ * be repeated, else -errno, described. `call` is its name.
  */
 int send_error(struct stream *stream, const char *call);
 
@@ -29,18 +29,18 @@ static inline ssize_t count_sent(struct stream *stream, ssize_t n, const char *c
     return n;
 }
 
-/* Hands iovecs over by one system call and counts. Returns the bytes taken, 0 to try again, or
+/* Sends iovecs with one system call and counts it. Returns the bytes taken, 0 to try again, or
  * -errno. */
 typedef ssize_t send_iovecs(struct stream *stream, struct iovec *iov, size_t n_iov);
 
-/* Sends what is left of a message of which sent_bytes are sent, in as many calls as it takes, and
- * counts short writes. Returns 0 or -errno. */
+/* Sends the rest of a message after sent_bytes, in as many calls as it takes, and counts short
+ * writes. Returns 0 or -errno. */
 int send_rest(struct stream *stream, const struct message *message, size_t sent_bytes,
               send_iovecs *send_once);
 
 /*
- * Sends a message whole: its own iovecs by one call, since that is all it takes as a rule, and what
- * that left over, if anything, as send_rest does. Returns 0 or -errno.
+ * Sends a whole message: its own iovecs by one call, which is normally enough, and the rest, if
+ * any, by send_rest. Returns 0 or -errno.
  */
 static inline int send_whole(struct stream *stream, struct message *message, send_iovecs *send_once)
 {

@@ -10,24 +10,24 @@
 #include "round_trips/requests.h"
 #include "simulated/window_mark.h"
 
-/* With counted messages, how long after an edge of the window its readings are over. */
+/* With counted messages: how long after an edge of the window its readings are done. */
 #define EDGE_NS (2 * NS_PER_MS)
 
-/* At a rate: the shortest sleep, since each costs a wake-up; the longest one without a look at
- * whether to stop; and how far behind a thread makes up for. */
+/* At a rate: the shortest sleep, since each costs a wake-up; the longest sleep without checking for
+ * the stop; and how much delay a thread makes up for. */
 #define PAUSE_NS (50 * NS_PER_US)
 #define NAP_NS (20 * NS_PER_MS)
 #define LONGEST_LAG_NS (10 * NS_PER_MS)
 
 /*
- * One message in how many is timed. Reading the clock twice costs some 50 ns: more than 1 % of a
- * small message, nothing beside a large one. Odd numbers, so that the samples do not fall in step
- * with something that the kernel does every 2^n messages.
+ * One in this many messages is timed. Reading the clock twice costs some 50 ns: more than 1 % of a
+ * small message, nothing beside a large one. The numbers are odd, so that samples do not fall in
+ * step with anything that the kernel does every 2^n messages.
  */
 size_t sending_sample_every(const struct options *options)
 {
     if (options->mode == MODE_REQUEST_RESPONSE) {
-        return 0; /* its round trips are timed, each of them */
+        return 0; /* each round trip is timed */
     }
     if (options->sample_every != SAMPLE_BY_SIZE) {
         return options->sample_every;
@@ -61,8 +61,8 @@ static int prepare(struct worker *worker)
     const uint32_t n_in_flight = the_strategy.slots_in_flight != NULL
                                      ? the_strategy.slots_in_flight(stream)
                                      : (uint32_t)options->batch;
-    /* Here, on the thread that sends: Linux gives memory from the node of the CPU that first
-     * touches it. */
+    /* Here, on the sending thread: Linux allocates memory on the node of the CPU that touches it
+     * first. */
     if (ring_allocate(&stream->ring, options->msg_bytes, options->ring_bytes / options->n_threads,
                       n_in_flight) != 0) {
         return fail(&worker->failure, ENOMEM,
@@ -74,7 +74,7 @@ static int prepare(struct worker *worker)
     return the_strategy.setup(stream);
 }
 
-/* Sends n batches, or fewer when told to stop. The only loop that matters. */
+/* Sends n batches, or fewer if told to stop. The only loop that matters. */
 static int send_batches(struct worker *worker, struct stream *stream, size_t n)
 {
     int error = 0;
@@ -87,7 +87,7 @@ static int send_batches(struct worker *worker, struct stream *stream, size_t n)
     return error;
 }
 
-/* Sends one, and times it. A batch counts as that many equal messages. */
+/* Sends and times one batch, which counts as that many equal messages. */
 static int send_timed(struct worker *worker, struct sending *sending)
 {
     const uint64_t began_ns = clock_now_ns();
@@ -99,7 +99,7 @@ static int send_timed(struct worker *worker, struct sending *sending)
     return error;
 }
 
-/* With samples: every so many calls one is timed. */
+/* With samples: one in this many calls is timed. */
 static int send_sampled(struct worker *worker, struct sending *sending, size_t sample_every)
 {
     int error = 0;
@@ -112,13 +112,13 @@ static int send_sampled(struct worker *worker, struct sending *sending, size_t s
     return error;
 }
 
-/* Without: what the samples cost is the difference. */
+/* Without samples: the difference is their cost. */
 static int send_unsampled(struct worker *worker, struct sending *sending)
 {
     return send_batches(worker, &sending->stream, SIZE_MAX);
 }
 
-/* Sleeps until the next message is due: not too short, which costs, and not too long, see below. */
+/* Sleeps until the next message is due, within the bounds above. */
 static void pause_for(double due_in_ns, uint64_t now_ns)
 {
     const uint64_t wanted_ns = due_in_ns < (double)NAP_NS ? (uint64_t)due_in_ns : NAP_NS;
@@ -126,8 +126,8 @@ static void pause_for(double due_in_ns, uint64_t now_ns)
 }
 
 /*
- * At a rate: what is due is sent at once, and then the thread sleeps for a moment. It makes up for
- * a sleep, and not for a time in which it could not keep up.
+ * At a rate: sends at once what is due, then sleeps for a moment. It makes up for a sleep, but not
+ * for a time in which it could not keep up.
  */
 static int send_paced(struct worker *worker, struct sending *sending, size_t sample_every)
 {
@@ -174,8 +174,9 @@ static void await_window(const struct crew *crew)
 }
 
 /*
- * So many before the window and so many within it, and nothing around its edges, so that what is
- * counted between them belongs to whole messages, to the last of what is done for them.
+ * Sends warmup_messages before the window and counted_messages within it, and nothing around its
+ * edges, so that what is counted between these belongs to whole messages, up to the last work on
+ * them.
  */
 static int send_counted(struct worker *worker, struct stream *stream)
 {
@@ -202,7 +203,7 @@ static int say_goodbye(struct worker *worker)
 {
     const struct options *options = worker->crew->options;
     if (options->sink) {
-        return 0; /* nobody is there */
+        return 0; /* there is no receiver */
     }
     if (options->transport == TRANSPORT_DATAGRAM) {
         return datagram_say_goodbye(worker->fd, options, worker->index, &worker->failure);

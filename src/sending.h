@@ -13,7 +13,7 @@
 /* The work of one sending thread. */
 struct sending {
     struct stream stream;
-    uint64_t ring_messages; /* how many there are, and the memory they take */
+    uint64_t ring_messages; /* how many messages there are, and the memory they take */
     uint64_t ring_bytes;
     struct histogram service_time;
     struct histogram round_trip;
@@ -22,7 +22,7 @@ struct sending {
 /* The duty of a sender's crew; each worker's work is a struct sending. */
 struct crew_duty sending_duty(void);
 
-/* One message in how many is timed; 0: none. */
+/* One in this many messages is timed; 0: none. */
 size_t sending_sample_every(const struct options *options);
 
 #endif

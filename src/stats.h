@@ -1,7 +1,7 @@
 /*
- * A histogram of durations in fixed memory, log-linear as HdrHistogram lays it out: 256 buckets of
- * 1 ns, then 128 buckets per power of two. A bucket is at most 1/128 of its value wide and is
- * represented by its middle, so that a percentile is at most 0.4 % off.
+ * A histogram of durations in fixed memory, log-linear like HdrHistogram: 256 buckets of 1 ns, then
+ * 128 buckets per power of two. A bucket is at most 1/128 of its value wide and is represented by
+ * its middle, so a percentile is at most 0.4 % off.
  */
 #ifndef COPYCOST_STATS_H
 #define COPYCOST_STATS_H

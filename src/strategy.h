@@ -1,12 +1,12 @@
 /*
- * A way to send a message. Each file in strategies/ defines `the_strategy`, and each sender program
- * is linked with exactly one of them; the file's name is the strategy's name, the program's and the
- * configuration's.
+ * An implementation of sending. Each file in strategies/ defines `the_strategy`, and each sender
+ * program is linked with exactly one of them; the file's name is also the strategy's name in the
+ * program and in the configuration.
  *
- * Two parts of the file are read outside of C too. What the report's and the docs' tables say of a
- * strategy is in its header comment: the summary behind its name, `Copies:`, `System calls:`,
- * `Linux:` and `Path of the bytes:`. Which cells it can have is in the fields `transports` to
- * `batch_is_one_datagram` of `the_strategy`, so they are written out, not hidden in a macro.
+ * Two parts of the file are also read outside C. Its header comment describes the strategy in the
+ * tables of the report and the documentation: the summary after its name, `Copies:`, `System
+ * calls:`, `Linux:` and `Path of the bytes:`. The fields `transports` to `batch_is_one_datagram` of
+ * `the_strategy` say which cells it can have, so they are written out, not hidden in a macro.
  */
 #ifndef COPYCOST_STRATEGY_H
 #define COPYCOST_STRATEGY_H
@@ -26,7 +26,7 @@ struct stream {
     int fd;                   /* connected, blocking, with SO_SNDTIMEO */
     enum transport transport; /* a message over TRANSPORT_DATAGRAM is one datagram */
     size_t msg_bytes;
-    size_t batch; /* messages to one call of send_messages; 1 unless --batch says otherwise */
+    size_t batch;        /* messages per call of send_messages; 1 unless --batch says otherwise */
     uint64_t timeout_ns; /* longest wait without progress */
     struct counters *counters;
     struct failure *failure;
@@ -34,23 +34,23 @@ struct stream {
     void *state;      /* the strategy's own, from setup to teardown */
 
     /*
-     * Whether next_message and slot_take write a message before they return it (--fresh, --verify);
-     * otherwise a message once allocated never changes, and neither may anything made of it that
-     * the kernel may still read.
+     * Whether next_message and slot_take write a message before they return it (--fresh, --verify).
+     * Otherwise a message never changes once allocated, and nor may anything made of it that the
+     * kernel may still read.
      */
     bool contents_change;
     void (*write_contents)(struct stream *stream, struct message *message); /* for the core */
     size_t connection;
     uint64_t n_written;
 
-    /* Set by setup where the kernel cannot tell which zero-copy sends it copied: why not. */
+    /* Set by setup if the kernel cannot tell which zero-copy sends it copied: why not. */
     const char *copied_unknown;
 };
 
 /*
  * All functions return 0 or -errno and describe errors by fail(stream->failure, ...). A strategy
- * counts its bytes, calls, short writes and so on in stream->counters; whole messages are counted
- * by the caller.
+ * counts its bytes, calls, short writes and so on in stream->counters; the caller counts whole
+ * messages.
  */
 struct strategy {
     const char *name;
@@ -58,11 +58,12 @@ struct strategy {
     unsigned int transports;    /* TRANSPORT_STREAM | TRANSPORT_DATAGRAM */
     bool batching;              /* whether it takes --batch */
     bool zero_copy;             /* whether the zero-copy counters mean anything */
-    bool batch_is_one_datagram; /* so that all messages of a batch together have to fit into one */
+    bool batch_is_one_datagram; /* so all messages of a batch must fit into one */
 
     /*
-     * How many messages must exist, and may be in flight, at once; optional, stream->batch without.
-     * The stream's thread, before setup, when state, ring and copied_unknown are not there yet.
+     * How many messages must exist, and may be in flight, at once; optional, stream->batch if
+     * absent. Called on the stream's thread before setup, when state, ring and copied_unknown do
+     * not exist yet.
      */
     uint32_t (*slots_in_flight)(const struct stream *stream);
 
@@ -95,8 +96,8 @@ static inline struct message *write_if_changing(struct stream *stream, struct me
 }
 
 /*
- * The next message to send, for strategies that are done with it when their call returns: hot,
- * always the same (with a batch, one of `batch` of them); cold, the next of the ring.
+ * The next message to send, for strategies that are done with it when their call returns: if hot,
+ * always the same (with a batch, one of `batch` of them); if cold, the next of the ring.
  */
 static inline struct message *next_message(struct stream *stream)
 {
@@ -105,9 +106,9 @@ static inline struct message *next_message(struct stream *stream)
 
 /*
  * The same for strategies whose messages the kernel reads later. The slot has one holder, the
- * caller; slot_hold adds one for each send in flight, slot_release takes one away, and the last one
- * frees it. NO_SLOT: wait for a completion, release what it frees, and try again; a wait is counted
- * once, however many attempts it takes.
+ * caller; slot_hold adds one for each send in flight, slot_release removes one, and the last one
+ * frees the slot. NO_SLOT: wait for a completion, release what it frees, and try again; a wait is
+ * counted once, however many attempts it takes.
  */
 static inline uint32_t slot_take(struct stream *stream)
 {

@@ -13,7 +13,7 @@ static void write_fresh(struct stream *stream, struct message *message)
     }
 }
 
-/* The first bytes of a datagram, in whichever fields they lie. */
+/* The first bytes of a datagram, which may span fields. */
 static void write_number(const struct message *message, size_t msg_bytes, uint64_t number)
 {
     size_t place = 0;
@@ -28,7 +28,7 @@ static void write_number(const struct message *message, size_t msg_bytes, uint64
     }
 }
 
-/* --verify: the pattern of this place in the stream. */
+/* --verify: the pattern at this offset of the stream. */
 static void write_pattern(struct stream *stream, struct message *message)
 {
     const uint64_t number = stream->n_written++;

@@ -1,4 +1,4 @@
-/* What messages contain where that is not left as it is: --verify and --fresh. */
+/* The contents of messages under --verify and --fresh. */
 #ifndef COPYCOST_CONTENTS_H
 #define COPYCOST_CONTENTS_H
 

@@ -10,7 +10,7 @@
 /* Any byte but 0; the contents matter only under --verify, which writes its own. */
 #define FILLER 0x5a
 
-/* glibc's malloc puts 8 bytes before each piece, rounds up to 16 and gives no less than 32. */
+/* glibc's malloc puts 8 bytes before each chunk, rounds up to 16 and allocates at least 32. */
 #define HEAP_HEADER_BYTES 8U
 #define HEAP_STEP_BYTES 16U
 #define HEAP_MIN_BYTES 32U
@@ -26,7 +26,7 @@ static bool begins_at_page(size_t field_bytes)
     return field_bytes >= memory_page_bytes();
 }
 
-/* What a field smaller than a page takes of the heap. */
+/* The heap space that a field smaller than a page takes. */
 static size_t heap_bytes_of(size_t field_bytes)
 {
     const size_t steps = (field_bytes + HEAP_HEADER_BYTES + HEAP_STEP_BYTES - 1) / HEAP_STEP_BYTES;
@@ -56,7 +56,7 @@ int message_allocate(struct message *message, size_t msg_bytes)
     return 0;
 }
 
-/* Where a field begins that is laid out behind `offset` bytes of others. */
+/* Where a field begins after `offset` bytes of others. */
 static size_t place_of(size_t offset, size_t field_bytes)
 {
     return begins_at_page(field_bytes) ? memory_whole_pages(offset) : offset;

@@ -5,7 +5,8 @@
 #define WORD_BYTES 8U
 #define BYTE_BITS 8U
 
-/* The finalising steps of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): neighbours look unrelated.
+/*
+ * The finalising steps of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): neighbours look unrelated.
  */
 static uint64_t pattern_word(size_t connection, uint64_t index)
 {
@@ -15,7 +16,7 @@ static uint64_t pattern_word(size_t connection, uint64_t index)
     return word ^ (word >> 31);
 }
 
-/* The part of one word that a range of the stream covers. */
+/* The part of a word that a range of the stream covers. */
 struct piece {
     uint64_t word;
     size_t from_byte;

@@ -6,8 +6,7 @@
 
 #include "memory.h"
 
-/* What the cache holds of a message that is sent: its bytes, and the slot that says where they are.
- */
+/* What the cache holds of a sent message: its bytes, and the slot that says where they are. */
 static size_t slot_memory_bytes(size_t msg_bytes)
 {
     return message_memory_bytes(msg_bytes) + sizeof(struct slot);
@@ -33,8 +32,8 @@ static size_t mapped_bytes(const struct ring *ring)
     return memory_whole_pages(ring->n_slots * ring->span_bytes);
 }
 
-/* All messages in one mapping: millions of allocations, and giving them back one by one, would take
- * longer than the window that they are made for. */
+/* All messages in one mapping: millions of allocations, and freeing them one by one, would take
+ * longer than the window they are made for. */
 static int allocate_to_walk(struct ring *ring, size_t msg_bytes)
 {
     ring->span_bytes = message_span_bytes(msg_bytes);

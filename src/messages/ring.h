@@ -1,12 +1,12 @@
 /*
  * The messages of one sending thread, allocated and touched by that thread before any traffic.
  *
- * Hot: as few messages as must exist at once, and the one whose turn it is is the one last used, so
- * that they stay in the caches. Cold: more memory than the caches hold, in which the thread walks
- * round and round, so that each message has left the caches when its turn comes.
+ * Hot: as few messages as must exist at once, and the next one is the one last used, so they stay
+ * in the caches. Cold: more memory than the caches hold, walked through in a circle, so each
+ * message has left the caches when its turn comes.
  *
- * A message that the kernel still reads after the call that sends it is taken, held by each send in
- * flight, and free again when the last holder has released it.
+ * A message that the kernel still reads after the call that sends it is taken: each send in flight
+ * holds it, and it is free again when the last holder has released it.
  */
 #ifndef COPYCOST_RING_H
 #define COPYCOST_RING_H
@@ -27,29 +27,29 @@ struct slot {
 
 struct ring {
     struct slot *slots;
-    char *memory;         /* of all messages together; NULL: each field was allocated by itself */
-    size_t span_bytes;    /* from a message to the next, where they lie together */
+    char *memory;         /* of all messages together; NULL: each field was allocated separately */
+    size_t span_bytes;    /* from a message to the next, if they lie together */
     uint32_t *free_slots; /* hot: a stack of n_slots - n_taken; NULL: cold, taken in order */
     uint32_t n_slots;
     uint32_t n_taken;
     uint32_t max_taken; /* at once */
-    uint32_t next;      /* whose turn it is, where messages go in order */
+    uint32_t next;      /* the next one, if messages go in order */
     bool waiting;       /* the last attempt to take a slot found none */
 };
 
 /*
  * Allocates the messages. `ring_bytes` is the memory to walk through, 0 for a hot ring;
- * `n_in_flight` is how many messages must exist at once, and the most that may be taken at once.
- * Returns 0 or -ENOMEM; ring_free is right in both cases.
+ * `n_in_flight` is how many messages must exist at once, and how many may be taken at once. Returns
+ * 0 or -ENOMEM; call ring_free in both cases.
  */
 int ring_allocate(struct ring *ring, size_t msg_bytes, size_t ring_bytes, uint32_t n_in_flight);
 
 void ring_free(struct ring *ring);
 
-/* The memory that going round once takes to the caches [bytes]. */
+/* The memory that one round brings into the caches [bytes]. */
 uint64_t ring_memory_bytes(const struct ring *ring, size_t msg_bytes);
 
-/* The message whose turn it is, for a sender that is done with it when its call returns. */
+/* The next message, for a sender that is done with it when its call returns. */
 static inline struct message *ring_next(struct ring *ring)
 {
     struct message *message = &ring->slots[ring->next].message;
@@ -57,8 +57,7 @@ static inline struct message *ring_next(struct ring *ring)
     return message;
 }
 
-/* Takes the slot whose turn it is, with one holder, the caller. NO_SLOT: one must be released
- * first. */
+/* Takes the next slot, with one holder, the caller. NO_SLOT: one must be released first. */
 static inline uint32_t ring_take(struct ring *ring)
 {
     uint32_t slot = ring->next;

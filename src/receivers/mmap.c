@@ -1,20 +1,20 @@
 /*
  * mmap: TCP_ZEROCOPY_RECEIVE, which maps the pages of the socket's queue instead of copying them.
  *
- * Path of the bytes: getsockopt(2) moves pages of the queue into a part of the address space that
- * was mapped from the socket for that; they are the application's to read until the next call,
- * which takes them out again. What cannot be mapped is copied by recv(2) into a buffer, as the call
- * asks for (recv_skip_hint). How much was mapped is counted and reported as such.
+ * Path of the bytes: getsockopt(2) maps pages of the queue into a range of addresses that was
+ * mapped from the socket for this purpose; the application may read them until the next call, which
+ * unmaps them. What cannot be mapped is copied by recv(2) into a buffer, as the call requests
+ * (recv_skip_hint). The mapped bytes are counted and reported as such.
  *
- * Only a whole page can be mapped, so a packet's data must begin where a page begins and fill it: a
- * device has to put headers elsewhere, and the segments should hold whole pages (an MSS of n x
- * 4096: an MTU of n x 4096 plus 20 for IP, 20 for TCP and 12 for its time stamps; 4148 is the
- * smallest). It must also be a page of its own, neither part of a larger one nor of a file or of a
- * process (can_map_frag, net/ipv4/tcp.c). On loopback and veth, where a packet is what the sender
- * made, this leaves the pages into which the kernel copies zero-copy sends after all: they map
- * whole with segments of whole pages, and mostly without. What a copying sender fills are parts of
- * pages of 32 KiB (sk_page_frag), and what splice and sendfile send belongs to a process or a file:
- * nothing of that maps.
+ * Only a whole page can be mapped, so a packet's data must begin at a page and fill it: a device
+ * has to put headers elsewhere, and the segments should hold whole pages (an MSS of n x 4096: an
+ * MTU of n x 4096 plus 20 for IP, 20 for TCP and 12 for its timestamps; 4148 is the smallest). The
+ * page must also be a separate one, neither part of a larger one nor of a file or a process
+ * (can_map_frag, net/ipv4/tcp.c). On loopback and veth, where a packet is as the sender made it,
+ * this leaves the pages into which the kernel copies zero-copy sends after all: all of them can be
+ * mapped with segments of whole pages, and most of them without. A copying sender fills parts of
+ * pages of 32 KiB (sk_page_frag), and splice and sendfile send pages of a process or a file: none
+ * of these can be mapped.
  *
  * Needs Linux 4.18; kernel document tools/testing/selftests/net/tcp_mmap.c.
  */
@@ -33,12 +33,12 @@
 #include "memory.h"
 #include "receiver.h"
 
-/* How much may be mapped at once, and copied at once; for the latter see recv. */
+/* How much may be mapped at once, and copied at once (as in recv). */
 #define MAP_BYTES ((size_t)1 << 20)
 #define BUFFER_BYTES ((size_t)128 * 1024)
 
-/* The members that Linux 4.18 knows. Given those that came later it would move the socket's error
- * into one of them, where recv and poll do not find it any more. */
+/* The members that Linux 4.18 knows. If given the later ones, the kernel would move the socket's
+ * error into one of them, where recv and poll no longer find it. */
 #define REQUEST_BYTES                                                                              \
     ((socklen_t)(offsetof(struct tcp_zerocopy_receive, recv_skip_hint) + sizeof(uint32_t)))
 
@@ -56,7 +56,7 @@ static int mmap_probe(struct failure *failure)
     if (fd < 0) {
         return fail(failure, errno, "mmap: socket");
     }
-    /* Not connected, it cannot work; but only an older kernel does not know what is asked for. */
+    /* Fails on an unconnected socket, but only an older kernel does not know the option. */
     if (getsockopt(fd, IPPROTO_TCP, TCP_ZEROCOPY_RECEIVE, &request, &request_bytes) != 0 &&
         errno == ENOPROTOOPT) {
         error = fail(failure, errno, "mmap: getsockopt(TCP_ZEROCOPY_RECEIVE); it needs Linux 4.18");
@@ -121,7 +121,7 @@ static int copy_some(struct inflow *inflow, size_t n_bytes)
     return n > 0 ? 1 : 0;
 }
 
-/* Waits until something is there. Returns 0 or -errno. */
+/* Waits for bytes. Returns 0 or -errno. */
 static int await_bytes(struct inflow *inflow)
 {
     struct pollfd poll_fd = {.fd = inflow->fd, .events = POLLIN};
@@ -135,7 +135,7 @@ static int await_bytes(struct inflow *inflow)
         return 0;
     }
     if (n_ready == 0) {
-        errno = EAGAIN; /* as a recv that waited so long */
+        errno = EAGAIN; /* as from a recv that waited as long */
     }
     return inflow_error(inflow, "poll");
 }
@@ -157,7 +157,7 @@ static int mmap_receive_all(struct inflow *inflow)
         } else if (request.length > 0) {
             is_woken = false;
         } else if (is_woken) {
-            /* Woken, yet there is nothing: recv tells what error or end it was. */
+            /* Woken without bytes: recv returns the error or the end. */
             more = copy_some(inflow, BUFFER_BYTES);
             is_woken = false;
         } else {
@@ -174,7 +174,7 @@ static void mmap_teardown(struct inflow *inflow)
     struct mmap_state *state = inflow->state;
     if (state != NULL) {
         if (state->mapping != MAP_FAILED) {
-            (void)munmap(state->mapping, MAP_BYTES); /* fails only for what was never mapped */
+            (void)munmap(state->mapping, MAP_BYTES); /* fails only if it was never mapped */
         }
         free(state->buffer);
         free(state);

@@ -2,8 +2,8 @@
  * recv: recv(2) into one buffer.
  *
  * Path of the bytes: the kernel copies them from the socket's queue into the application's buffer
- * (the only copy of this side, recv(2)), which belongs to the application all the time. Works on
- * every Linux, over TCP and UDP.
+ * (the only copy on this side, recv(2)), which always belongs to the application. Works on every
+ * Linux, over TCP and UDP.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 
 static int recv_setup(struct inflow *inflow)
 {
-    /* Aligned to a page: the kernel copies page by page, and `rep movsb` is fastest where source
-     * and destination are aligned alike. */
+    /* Page-aligned: the kernel copies page by page, and `rep movsb` is fastest if source and
+     * destination are aligned alike. */
     inflow->state = memory_allocate_aligned(inflow->read_bytes);
     return inflow->state != NULL
                ? 0

@@ -1,10 +1,10 @@
 /*
- * trunc: recv(2) with MSG_TRUNC: the bytes are thrown away in the kernel.
+ * trunc: recv(2) with MSG_TRUNC: the kernel discards the bytes.
  *
- * Path of the bytes: they end in the socket's queue; of a stream none is copied, of a datagram the
- * first few, by which a goodbye is told from a message. So this is no way to receive, but what
- * receiving costs without the copy: the packets' way up, their queue and the wake-ups. Over TCP
- * since Linux 2.4; tcp(7), recv(2).
+ * Path of the bytes: they end in the socket's queue. Nothing of a stream is copied, and of a
+ * datagram only its first bytes, which tell a goodbye from a message. So this does not receive
+ * anything; it measures what receiving costs without the copy: the packets' path up the stack,
+ * their queue and the wake-ups. Over TCP since Linux 2.4; tcp(7), recv(2).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,13 +14,13 @@
 #include "receiver.h"
 #include "recv_loop.h"
 
-/* How much one recv may throw away: much, since no buffer has to stay in a cache. */
+/* How much one recv may discard: a lot, since no buffer has to stay in a cache. */
 #define CHUNK_BYTES ((size_t)1 << 20)
 
 static int trunc_setup(struct inflow *inflow)
 {
-    /* Of a stream it is never touched, so that it takes no memory; the kernel would accept none
-     * (tcp(7)), the sanitizers do not. */
+    /* Never touched for a stream, so it takes no memory; the kernel would accept NULL (tcp(7)), the
+     * sanitizers do not. */
     inflow->state = malloc(CHUNK_BYTES);
     return inflow->state != NULL
                ? 0
@@ -46,7 +46,7 @@ static void trunc_teardown(struct inflow *inflow)
 
 const struct receiver the_receiver = {
     .name = "trunc",
-    .summary = "recv with MSG_TRUNC, which throws the bytes away in the kernel",
+    .summary = "recv with MSG_TRUNC, which discards the bytes in the kernel",
     .transports = TRANSPORT_STREAM | TRANSPORT_DATAGRAM,
     .setup = trunc_setup,
     .receive_all = trunc_receive_all,

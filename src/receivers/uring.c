@@ -1,12 +1,12 @@
 /*
- * uring: multishot recv by io_uring into provided buffers.
+ * uring: multishot recv through io_uring into provided buffers.
  *
- * Path of the bytes: as with recv: the kernel copies them from the socket's queue into a buffer of
- * the application (the only copy of this side). What differs is who asks: one request stays in
- * force and completes again and again, each time with the next of a few buffers that lie ready in a
- * ring. Such a buffer belongs to the kernel until its completion, then to the application, which
- * puts it back into the ring when it has read it, without a system call. The request ends when no
- * buffer is left, and is then made anew by the call that waits for the next completion.
+ * Path of the bytes: as with recv, the kernel copies them from the socket's queue into a buffer of
+ * the application (the only copy on this side). Only the requests differ: one request stays armed
+ * and completes repeatedly, each time with the next of a few buffers provided in a ring. A buffer
+ * belongs to the kernel until its completion, then to the application, which returns it to the ring
+ * after reading it, without a system call. The request ends when no buffer is left; the call that
+ * waits for the next completion then submits it again.
  *
  * The socket is a registered file of the ring. Needs Linux 6.0, and liburing 2.3 to be built;
  * io_uring_prep_recv_multishot(3), io_uring_register_buf_ring(3).
@@ -20,7 +20,7 @@
 
 #ifdef HAVE_URING
 
-/* Together as much as recv's buffer. The kernel goes through them in turn. */
+/* Together as large as recv's buffer. The kernel uses them in turn. */
 #define N_BUFFERS 4
 #define BUFFER_BYTES ((size_t)32 * 1024)
 #define BUFFER_GROUP 0
@@ -30,12 +30,12 @@ struct uring_state {
     struct io_uring_buf_ring *ready; /* N_BUFFERS places */
     unsigned char *buffers;
     bool is_registered;
-    bool is_armed; /* the request is in force */
+    bool is_armed; /* the request is armed */
 };
 
 static int uring_receiver_probe(struct failure *failure)
 {
-    /* Nothing tells of multishot recv, but it came with the same Linux as this operation. */
+    /* Multishot recv cannot be probed, but the same Linux brought this operation. */
     return uring_probe(IORING_OP_SEND_ZC, "multishot recv (Linux 6.0)", failure);
 }
 
@@ -87,7 +87,7 @@ static int uring_receiver_setup(struct inflow *inflow)
         return fail(inflow->failure, ENOMEM, "uring: %d buffers of %zu bytes", N_BUFFERS,
                     BUFFER_BYTES);
     }
-    /* A completion for each buffer, and those that end the request. */
+    /* One completion per buffer, and those that end the request. */
     const int error = uring_open(&state->uring, 1, 2 * N_BUFFERS);
     return error != 0 ? error : register_buffers(inflow);
 }
@@ -116,7 +116,7 @@ static int take_completion(struct inflow *inflow, const struct io_uring_cqe *cqe
         return 0;
     }
     if (cqe->res == -ENOBUFS) {
-        return 1; /* no buffer was left; they are ready again by now */
+        return 1; /* no buffer was left; all are provided again by now */
     }
     if (cqe->res == -EINTR) {
         count(inflow->counters, COUNT_EINTR, 1);

@@ -6,7 +6,7 @@
 
 #include "memory.h"
 
-/* Receives one message whole. Returns 1, 0 at the end of the stream, or -errno. */
+/* Receives one whole message. Returns 1, 0 at the end of the stream, or -errno. */
 static int take_message(struct inflow *inflow)
 {
     char *message = inflow->state;

@@ -4,8 +4,8 @@
 
 #include "inflow.h"
 
-/* Sends each message back as soon as it has come whole, until the end of the stream. Returns 0 or
- * -errno. */
+/* Sends back each whole message as soon as it has arrived, until the end of the stream. Returns 0
+ * or -errno. */
 int answers_give(struct inflow *inflow);
 
 #endif

@@ -10,22 +10,22 @@
 #include "memory.h"
 #include "messages/pattern.h"
 
-/* Up to so long before a request is due the thread watches the clock: a sleeper is woken late, by
- * some 50 us of timer slack alone (prctl(2), PR_SET_TIMERSLACK). */
+/* For this long before a request is due the thread polls the clock: a sleeper is woken late, by
+ * some 50 us through timer slack alone (prctl(2), PR_SET_TIMERSLACK). */
 #define WATCH_NS (200 * NS_PER_US)
 
-/* The longest sleep without a look at whether to stop. */
+/* The longest sleep without checking for the stop. */
 #define NAP_NS (20 * NS_PER_MS)
 
-/* A percentile is told if so many samples lie above it: fewer, and it is one of them by chance. */
+/* A percentile is reported if this many samples lie above it; with fewer, it is down to chance. */
 #define MIN_SAMPLES_ABOVE 10
 
-/* Points of the curve: a twelfth of a power of ten apart in the share that lies above, as
- * HdrHistogram spaces them; five powers of ten are 60. */
+/* Points of the curve: a twelfth of a decade apart in the share that lies above, as in
+ * HdrHistogram; five decades are 60. */
 #define POINTS_PER_DECADE 12
 #define MAX_POINTS 60
 
-/* Waits for a moment, and returns the phase in which it has come, or that which calls it off. */
+/* Waits for a moment. Returns the phase at that moment, or the one that ended the wait. */
 static enum phase wait_until(uint64_t due_ns, struct worker *worker)
 {
     enum phase phase = crew_phase(worker->crew);
@@ -38,7 +38,7 @@ static enum phase wait_until(uint64_t due_ns, struct worker *worker)
         if (left_ns > WATCH_NS) {
             const uint64_t sleep_ns = left_ns - WATCH_NS < NAP_NS ? left_ns - WATCH_NS : NAP_NS;
             const struct timespec nap = {.tv_nsec = (long)sleep_ns};
-            /* Cut short by a signal it is a shorter nap. */
+            /* A signal only shortens the nap. */
             (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
             count(&worker->counters, COUNT_OTHER_CALLS, 1);
         }
@@ -47,7 +47,7 @@ static enum phase wait_until(uint64_t due_ns, struct worker *worker)
     return phase;
 }
 
-/* Receives one answer whole. */
+/* Receives one whole answer. */
 static int take_answer(struct stream *stream, char *answer)
 {
     size_t got_bytes = 0;
@@ -62,7 +62,7 @@ static int take_answer(struct stream *stream, char *answer)
         } else if (errno == EINTR) {
             count(stream->counters, COUNT_EINTR, 1);
         } else {
-            /* EAGAIN: SO_RCVTIMEO ran out, the receiver is silent. */
+            /* EAGAIN: SO_RCVTIMEO expired, the receiver is silent. */
             return fail(stream->failure, errno == EAGAIN ? ETIMEDOUT : errno,
                         "connection %zu: recv of an answer on fd %d", stream->connection,
                         stream->fd);
@@ -71,7 +71,7 @@ static int take_answer(struct stream *stream, char *answer)
     return 0;
 }
 
-/* Under --verify an answer is what was asked. */
+/* Under --verify an answer must equal its request. */
 static int check_answer(struct stream *stream, const char *answer)
 {
     uint64_t first_wrong = 0;

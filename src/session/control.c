@@ -34,7 +34,7 @@ int control_say(struct control *control, struct failure *failure, const char *fo
     return 0;
 }
 
-/* Takes what has arrived into the line buffer. */
+/* Reads what has arrived into the line buffer. */
 static int control_receive(struct control *control, struct failure *failure)
 {
     const size_t room_bytes = sizeof(control->line) - 1 - control->used_bytes;
@@ -46,7 +46,7 @@ static int control_receive(struct control *control, struct failure *failure)
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
         return 0;
     }
-    if (n < 0 && errno != ECONNRESET) { /* it went without having read what we said */
+    if (n < 0 && errno != ECONNRESET) { /* it closed without reading what we sent */
         return fail(failure, errno, "control: recv on fd %d", control->fd);
     }
     if (n <= 0) {
@@ -121,7 +121,7 @@ bool control_parse_window(const char *line, uint64_t *start_ns, uint64_t *end_ns
            parse_number(&text, '\0', end_ns) && *start_ns < *end_ns;
 }
 
-/* Waits for a line, which should begin with `word`, and takes it; what came with it stays. */
+/* Waits for a line, which should begin with `word`, and takes it; later ones stay. */
 static int take_line(struct control *control, const char *word, uint64_t deadline_ns,
                      char line[CONTROL_LINE_BYTES], struct failure *failure)
 {

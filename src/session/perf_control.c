@@ -14,8 +14,8 @@
 #define ACK "ack"
 
 /*
- * Reads one line. perf 5.x and 6.x send the string's end as well ("ack\n\0"), which may arrive in
- * front of the next answer: zero bytes are skipped.
+ * Reads one line. perf 5.x and 6.x also send the string's terminator ("ack\n\0"), which may arrive
+ * before the next answer: zero bytes are skipped.
  */
 static int read_line(int fd, uint64_t deadline_ns, char *line, size_t line_bytes,
                      struct failure *failure)

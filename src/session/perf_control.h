@@ -7,7 +7,7 @@
 #include "failure.h"
 
 struct perf_control {
-    int control_fd; /* NO_FD: there is no perf, and nothing is done */
+    int control_fd; /* NO_FD: without perf, nothing is done */
     int ack_fd;
 };
 

@@ -9,7 +9,7 @@
 #include "clock.h"
 #include "session/turns.h"
 
-/* prctl(2): the kernel may wake a sleeper this much late to save power; default 50000. */
+/* prctl(2): the kernel may wake a sleeper late by this much to save power; default 50000. */
 #define TIMER_SLACK_NS 1UL
 
 int session_open(struct session *session, const struct options *options, struct failure *failure)
@@ -18,7 +18,7 @@ int session_open(struct session *session, const struct options *options, struct 
         .options = options,
         .control = {.fd = options->control_fd},
     };
-    /* A perf that has died must be an error of write, not the end of this program. */
+    /* If perf has died, write must fail rather than end this program. */
     if (signal(SIGPIPE, SIG_IGN) == SIG_ERR) {
         return fail(failure, errno, "session: signal(SIGPIPE)");
     }
@@ -71,7 +71,7 @@ void session_close(struct session *session)
     }
     for (size_t i = 0; session->fds != NULL && i < session->options->n_threads; i++) {
         if (session->fds[i] != NO_FD) {
-            (void)close(session->fds[i]); /* nothing is left to be lost */
+            (void)close(session->fds[i]); /* no data is left to lose */
         }
     }
     window_free(&session->window);

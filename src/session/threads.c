@@ -11,14 +11,14 @@
 static void note_failure(struct worker *worker)
 {
     struct crew *crew = worker->crew;
-    (void)pthread_mutex_lock(&crew->mutex); /* fails only for a mutex that is none */
+    (void)pthread_mutex_lock(&crew->mutex); /* fails only for an invalid mutex */
     if (worker->error != 0 && crew->first_failed == NULL) {
         crew->first_failed = worker;
     }
     (void)pthread_mutex_unlock(&crew->mutex);
 }
 
-/* Returns whether there is work to do behind the gate. */
+/* Returns whether there is work to do after the gate. */
 static bool wait_at_gate(struct crew *crew)
 {
     (void)pthread_mutex_lock(&crew->mutex);
@@ -39,8 +39,8 @@ static void *worker_main(void *argument)
     const uint64_t one = 1;
     worker->error = crew->duty->prepare(worker);
     note_failure(worker);
-    /* Not a question of the phase: a worker woken so late that all is over must still say goodbye,
-     * or wait for the peer's. */
+    /* Whatever the phase: a worker woken so late that all is over must still say goodbye, or wait
+     * for the peer's. */
     if (wait_at_gate(crew) && worker->error == 0) {
         worker->cpu_start = sched_getcpu();
         worker->error = crew->duty->work(worker);
@@ -48,12 +48,12 @@ static void *worker_main(void *argument)
         note_failure(worker);
     }
     crew->duty->clean_up(worker);
-    /* An eventfd takes 2^64 - 2 of these, and main bounds its wait for them: nothing to check. */
+    /* An eventfd counts to 2^64 - 2, and main bounds its wait: nothing to check. */
     (void)!write(crew->news_fd, &one, sizeof(one));
     return NULL;
 }
 
-/* Creates a thread that never runs anywhere but on its CPU, not even at first. */
+/* Creates a thread that runs on its CPU from the start. */
 static int start_worker(struct worker *worker, const struct options *options,
                         struct failure *failure)
 {
@@ -158,7 +158,7 @@ bool crew_pause(struct crew *crew)
     const enum phase phase = crew_phase(crew);
     const bool pauses = phase == PHASE_PAUSE || phase == PHASE_DRAIN;
     if (pauses) {
-        /* counted, since one that wakes late may find the same phase again, a turn further on */
+        /* counted, since a late one may find the same phase again, one turn later */
         const uint64_t seen = crew->n_phases;
         (void)!write(crew->news_fd, &one, sizeof(one)); /* as at a worker's end */
         while (crew->n_phases == seen) {
@@ -198,8 +198,7 @@ void crew_abort(struct crew *crew)
     crew->aborted = true;
     (void)pthread_mutex_unlock(&crew->mutex);
     for (size_t i = 0; i < crew->n_started; i++) {
-        /* Fails when the peer was quicker (ENOTCONN); the thread then is not waiting for it either.
-         */
+        /* Fails if the peer was faster (ENOTCONN); then the thread is not waiting for it either. */
         (void)shutdown(crew->workers[i].fd, SHUT_RDWR);
     }
     crew_open_gate(crew);
@@ -219,7 +218,7 @@ int crew_join(struct crew *crew, struct failure *failure)
 
 void crew_dismiss(struct crew *crew)
 {
-    struct failure ignored; /* an earlier failure is the one to tell */
+    struct failure ignored; /* an earlier failure is the one to report */
     if (crew->n_started > 0) {
         crew_abort(crew);
         (void)crew_join(crew, &ignored);

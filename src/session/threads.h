@@ -16,23 +16,23 @@
 #include "program/options.h"
 
 enum phase {
-    PHASE_WARM_UP, /* traffic flows, nothing counts */
-    PHASE_WINDOW,  /* what is measured */
+    PHASE_WARM_UP, /* traffic flows, not counted */
+    PHASE_WINDOW,  /* measured */
     PHASE_PAUSE,   /* finish the message, and sleep */
-    PHASE_DRAIN,   /* wait until the kernel holds no message any more, and sleep */
+    PHASE_DRAIN,   /* wait until the kernel holds no message, and sleep */
     PHASE_STOP,    /* finish, and say goodbye */
 };
 
 struct crew;
 
 struct worker {
-    struct counters counters; /* first: it is aligned to lines of its own */
+    struct counters counters; /* first: it is aligned to separate cache lines */
     struct crew *crew;
     void *work; /* the program's own, allocated by prepare, freed by crew_dismiss */
     pthread_t thread;
     size_t index;
     int fd;
-    int cpu_start; /* where work began and ended */
+    int cpu_start; /* at the start and end of work */
     int cpu_end;
     int error; /* 0 or -errno */
     struct failure failure;
@@ -47,7 +47,7 @@ struct crew_duty {
 };
 
 struct crew {
-    alignas(CACHE_LINE_PAIR_BYTES) _Atomic int phase; /* read all the time, written seldom */
+    alignas(CACHE_LINE_PAIR_BYTES) _Atomic int phase; /* read often, written rarely */
     alignas(CACHE_LINE_PAIR_BYTES) struct worker *workers;
     size_t n_workers;
     size_t n_started;
@@ -57,7 +57,7 @@ struct crew {
     int news_fd; /* eventfd; its value is how many workers have finished, or paused */
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    uint64_t n_phases; /* set so far; these five under the mutex */
+    uint64_t n_phases; /* set so far; this and the next four under the mutex */
     size_t n_prepared;
     struct worker *first_failed;
     bool gate_open;
@@ -66,8 +66,8 @@ struct crew {
 };
 
 /*
- * Starts one worker per descriptor, pinned as the options say, and waits until all have prepared.
- * Returns 0, or the first error. After an error the crew must still be dismissed.
+ * Starts one worker per descriptor, pinned as the options say, and waits until all are prepared.
+ * Returns 0, or the first error, after which the crew must still be dismissed.
  */
 int crew_muster(struct crew *crew, const struct options *options, const struct crew_duty *duty,
                 const int *fds, struct failure *failure);
@@ -85,11 +85,11 @@ static inline bool crew_is_sending(const struct crew *crew)
     return crew_phase(crew) < PHASE_PAUSE;
 }
 
-/* Sets the phase, and wakes who sleeps through a pause. */
+/* Sets the phase, and wakes workers that sleep through a pause. */
 void crew_set_phase(struct crew *crew, enum phase phase);
 
-/* Sleeps through a pause, if this is one, of which the main thread hears. Returns whether it is a
- * worker's turn again. */
+/* If this is a pause, tells the main thread and sleeps through it. Returns whether the worker
+ * should continue. */
 bool crew_pause(struct crew *crew);
 
 /* The first error of any worker, copied into *failure; 0 if there is none. */
@@ -98,12 +98,12 @@ int crew_error(struct crew *crew, struct failure *failure);
 /* How many workers finished or paused since the last call. */
 int crew_take_news(struct crew *crew, size_t *n_finished, struct failure *failure);
 
-/* Breaks off whatever the workers are waiting for, by shutting their sockets down. */
+/* Ends whatever the workers are waiting for by shutting down their sockets. */
 void crew_abort(struct crew *crew);
 
 int crew_join(struct crew *crew, struct failure *failure);
 
-/* Aborts and joins what still runs, and frees the workers with their work. */
+/* Aborts and joins the workers still running, and frees them with their work. */
 void crew_dismiss(struct crew *crew);
 
 #endif

@@ -11,10 +11,10 @@
 
 #include "clock.h"
 
-/* How often one looks whether all has arrived: so late a turn's end is told at most. */
+/* How often to check whether all has arrived: the longest delay in reporting a turn's end. */
 #define LOOK_NS (50 * NS_PER_US)
 
-/* A receiver of datagrams that has got nothing for so long waits no more: some were lost. */
+/* A receiver of datagrams stops waiting after this long without any: some were lost. */
 #define SILENCE_NS (5 * NS_PER_MS)
 
 /* Waits until all workers sleep. */
@@ -27,7 +27,7 @@ static int await_pause(struct session *session, struct failure *failure)
         struct pollfd poll_fds[2] = {{0}, {.fd = crew->news_fd, .events = POLLIN}};
         size_t n_news = 0;
         if (clock_now_ns() >= deadline_ns) {
-            return fail(failure, ETIMEDOUT, "turns: %zu of %zu workers pause", n_paused,
+            return fail(failure, ETIMEDOUT, "turns: %zu of %zu workers have paused", n_paused,
                         crew->n_workers);
         }
         const int n_ready = control_wait(&session->control, poll_fds, 2, deadline_ns, failure);
@@ -51,8 +51,8 @@ static int await_acknowledged(struct session *session, struct failure *failure)
         int n_bytes = 0;
         while (ioctl(session->fds[i], SIOCOUTQ, &n_bytes) == 0 && n_bytes > 0) {
             if (clock_now_ns() >= deadline_ns) {
-                return fail(failure, ETIMEDOUT, "turns: %d bytes of connection %zu do not arrive",
-                            n_bytes, i);
+                return fail(failure, ETIMEDOUT,
+                            "turns: %d bytes of connection %zu not acknowledged", n_bytes, i);
             }
             clock_sleep_until(clock_now_ns() + LOOK_NS);
         }
@@ -60,12 +60,12 @@ static int await_acknowledged(struct session *session, struct failure *failure)
     return 0;
 }
 
-/* Sends for so long, and tells when that was, and how much has been sent since the start. */
+/* Sends for this long, and reports when that was and the total sent since the start. */
 static int send_for(struct session *session, uint64_t length_ns, bool counts,
                     struct failure *failure)
 {
     struct crew *crew = &session->crew;
-    struct snapshot *now = &session->window.total; /* until it is taken at the end */
+    struct snapshot *now = &session->window.total; /* free to use until the end */
     const uint64_t start_ns = clock_now_ns();
     crew_set_phase(crew, counts ? PHASE_WINDOW : PHASE_WARM_UP);
     int error = window_sleep_until(start_ns + length_ns, crew, &session->control, failure);
@@ -82,7 +82,7 @@ static int send_for(struct session *session, uint64_t length_ns, bool counts,
                              start_ns, now->at_ns, now->sum.value[COUNT_BYTES]);
 }
 
-/* Waits until the kernel holds nothing of what was sent, and tells the CPU time since the start. */
+/* Waits until the kernel holds nothing that was sent, and reports the CPU time since the start. */
 static int drain(struct session *session, struct failure *failure)
 {
     crew_set_phase(&session->crew, PHASE_DRAIN);
@@ -96,8 +96,8 @@ static int drain(struct session *session, struct failure *failure)
 }
 
 /*
- * Has the kernel acknowledge at once what it would wait 40 ms with, for more to come: that takes an
- * empty receive queue, so calls that sleep until there is more of it (SO_RCVLOWAT) are woken.
+ * Makes the kernel acknowledge at once instead of delaying for 40 ms: that takes an empty receive
+ * queue, so calls that sleep until more has arrived (SO_RCVLOWAT) are woken.
  */
 static int acknowledge(const struct session *session, struct failure *failure)
 {
@@ -119,16 +119,16 @@ static int acknowledge(const struct session *session, struct failure *failure)
 }
 
 /*
- * Waits until so many bytes have come since the start, and tells since when they have. What
- * came last may lie still for want of more (SO_RCVLOWAT), a part of it taken by a call that goes
- * on, and as much in the kernel.
+ * Waits until this many bytes have arrived since the start, and reports since when they have. The
+ * last bytes may wait for more (SO_RCVLOWAT): part of them taken by a call still in progress, and
+ * as many in the kernel.
  */
 static int receive_until(struct session *session, uint64_t n_bytes, struct failure *failure)
 {
     struct crew *crew = &session->crew;
     struct snapshot *now = &session->window.total;
     const bool is_stream = session->options->transport == TRANSPORT_STREAM;
-    /* what is answered is acknowledged by the answer */
+    /* an answer acknowledges its request */
     const bool is_answered = session->options->mode == MODE_REQUEST_RESPONSE;
     const uint64_t patience_ns =
         is_stream ? session->options->io_timeout_ms * NS_PER_MS : SILENCE_NS;
@@ -146,7 +146,7 @@ static int receive_until(struct session *session, uint64_t n_bytes, struct failu
             if (!is_stream) {
                 break;
             }
-            return fail(failure, ETIMEDOUT, "turns: %" PRIu64 " of %" PRIu64 " bytes have come",
+            return fail(failure, ETIMEDOUT, "turns: %" PRIu64 " of %" PRIu64 " bytes have arrived",
                         last_bytes, n_bytes);
         }
         clock_sleep_until(clock_now_ns() + LOOK_NS);
@@ -173,7 +173,7 @@ int turns_take(struct session *session, const char *line, struct failure *failur
     char next[CONTROL_LINE_BYTES];
     bool counts = false;
     crew_set_phase(crew, PHASE_PAUSE);
-    atomic_store(&crew->planned_end_ns, UINT64_MAX); /* nobody may end before we know */
+    atomic_store(&crew->planned_end_ns, UINT64_MAX); /* nobody may end before we know when */
     crew_open_gate(crew);
     bool has_paused = false; /* a receiver sleeps in its calls */
     int error = 0;

@@ -1,6 +1,6 @@
 /*
- * Sending in turns with another sender, as the orchestrator says: one sends while the other sleeps.
- * What is counted between `begin` and `end` is so of turns alone, each of them whole.
+ * Sending in turns with another sender, directed by the orchestrator: one sends while the other
+ * sleeps. What is counted between `begin` and `end` comes from whole turns only.
  */
 #ifndef COPYCOST_TURNS_H
 #define COPYCOST_TURNS_H
@@ -9,7 +9,7 @@
 #include "session/session.h"
 
 /*
- * Does what the orchestrator says until it says `end`, beginning with a line that has been read
+ * Obeys the orchestrator until it says `end`, beginning with a line that has already been read
  * (session/control.h). Returns 0 or the first error.
  */
 int turns_take(struct session *session, const char *line, struct failure *failure);

@@ -10,9 +10,9 @@
 #include "session/perf_control.h"
 #include "simulated/window_mark.h"
 
-/* What a snapshot reads one after the other is of one moment if that took no longer than this, and
- * this for each worker. Otherwise the main thread was held up meanwhile, and it reads again; on a
- * host where it always takes longer, so often. */
+/* The readings of a snapshot count as simultaneous if they took at most SNAPSHOT_NS plus
+ * SNAPSHOT_WORKER_NS per worker. Otherwise the main thread was delayed meanwhile, and it reads
+ * again, up to MAX_SNAPSHOTS times in all. */
 #define SNAPSHOT_NS (100 * NS_PER_US)
 #define SNAPSHOT_WORKER_NS NS_PER_US
 #define MAX_SNAPSHOTS 4
@@ -42,14 +42,14 @@ static uint64_t timeval_ns(struct timeval time)
     return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_usec * NS_PER_US;
 }
 
-/* Reads the counters first, with the time: they change fastest. */
+/* Reads the time and the counters first: they change fastest. */
 static int read_once(struct snapshot *snapshot, const struct crew *crew, struct failure *failure)
 {
     snapshot->at_ns = clock_now_ns();
     snapshot->sum = (struct counter_values){0};
     for (size_t i = 0; i < crew->n_workers; i++) {
         if (!counters_read(&crew->workers[i].counters, &snapshot->per_worker[i])) {
-            return fail(failure, EAGAIN, "window: the counters of worker %zu never stand still", i);
+            return fail(failure, EAGAIN, "window: the counters of worker %zu keep changing", i);
         }
         for (size_t which = 0; which < N_COUNTERS; which++) {
             snapshot->sum.value[which] += snapshot->per_worker[i].value[which];
@@ -110,7 +110,7 @@ int window_sleep_until(uint64_t moment_ns, struct crew *crew, struct control *co
             if (error != 0 || clock_now_ns() < crew->planned_end_ns) {
                 return error != 0 ? error : fail(failure, 0, "window: a worker finished too early");
             }
-            /* We slept past the window's end and the cool-down; the snapshot's time will tell. */
+            /* We slept past the window's end and the cool-down; the snapshot's time shows it. */
             return 0;
         }
     }
@@ -170,7 +170,7 @@ int window_measure(struct window *window, struct crew *crew, struct control *con
     int error = window_sleep_until(window->planned_start_ns, crew, control, failure);
     if (error == 0) {
         error = window_begin(window, crew, failure);
-        crew_set_phase(crew, PHASE_WINDOW); /* samples count, none of them from before */
+        crew_set_phase(crew, PHASE_WINDOW); /* from now on samples count */
     }
     if (error == 0) {
         const uint64_t half_ns =
@@ -184,7 +184,7 @@ int window_measure(struct window *window, struct crew *crew, struct control *con
         error = window_sleep_until(window->planned_end_ns, crew, control, failure);
     }
     if (error == 0) {
-        crew_set_phase(crew, PHASE_WARM_UP); /* traffic goes on, samples no longer count */
+        crew_set_phase(crew, PHASE_WARM_UP); /* traffic continues, samples no longer count */
         error = window_end(window, crew, failure);
     }
     return error;
@@ -194,7 +194,7 @@ int window_close(struct window *window, struct crew *crew, struct control *contr
                  struct failure *failure)
 {
     /* The other side's last reading must still see traffic, however late its main thread is woken;
-     * what is later than this makes no measurement (drivers/programs/verdict.py). */
+     * one later than this invalidates the measurement (drivers/programs/verdict.py). */
     const uint64_t stop_ns =
         window->planned_end_ns + (window->planned_end_ns - window->planned_start_ns) / 2;
     /* A worker bounds each of its waits by the timeout: the last call, the drain, the goodbye. */

@@ -1,7 +1,7 @@
 /*
- * The measured window. At its start and end the main thread snapshots what has been counted and
- * switches perf on and off, so that bytes and performance counters cover the same time; the workers
- * just go on.
+ * The measured window. At its start and end the main thread takes a snapshot of the counters and
+ * switches perf on and off, so bytes and performance counters cover the same time; the workers
+ * continue undisturbed.
  */
 #ifndef COPYCOST_WINDOW_H
 #define COPYCOST_WINDOW_H
@@ -15,8 +15,8 @@
 #include "session/control.h"
 #include "session/threads.h"
 
-/* The readings at one moment: each worker's counters as they were at once, and the others within
- * microseconds of at_ns unless the machine is busy beyond measure. */
+/* The readings at one moment: each worker's counters are consistent, and everything else is read
+ * within microseconds of at_ns unless the machine is extremely busy. */
 struct snapshot {
     uint64_t at_ns;
     uint64_t cpu_ns; /* of the process, all threads */
@@ -33,13 +33,13 @@ struct snapshot {
 struct window {
     uint64_t planned_start_ns;
     uint64_t planned_end_ns;
-    uint64_t perf_enable_ns;  /* so long at most perf counted before the start */
+    uint64_t perf_enable_ns;  /* how long at most perf counted before the start */
     uint64_t perf_disable_ns; /* and after the end */
     struct snapshot start;
     struct snapshot half;
     struct snapshot end;
     struct snapshot total;       /* after the last worker has finished */
-    uint64_t retransmits_before; /* of all connections, until right after each edge */
+    uint64_t retransmits_before; /* of all connections, read right after each edge */
     uint64_t retransmits_after;
     struct socket_facts facts; /* of connection 0, at the end of the window */
 };
@@ -50,7 +50,7 @@ static inline uint64_t window_growth(const struct window *window, enum counter w
     return window->end.sum.value[which] - window->start.sum.value[which];
 }
 
-/* Allocates the snapshots. Returns 0 or -ENOMEM; window_free is right in both cases. */
+/* Allocates the snapshots. Returns 0 or -ENOMEM; call window_free in both cases. */
 int window_allocate(struct window *window, size_t n_workers, struct failure *failure);
 
 void window_free(struct window *window);
@@ -58,11 +58,11 @@ void window_free(struct window *window);
 /* Reads what has been counted so far. Returns 0 or the first error. */
 int window_read(struct snapshot *snapshot, const struct crew *crew, struct failure *failure);
 
-/* The edges: what is counted between them counts. Each returns 0 or the first error. */
+/* The edges of what counts. Each returns 0 or the first error. */
 int window_begin(struct window *window, struct crew *crew, struct failure *failure);
 int window_end(struct window *window, struct crew *crew, struct failure *failure);
 
-/* Sleeps until a moment, but not through a worker's failure or the orchestrator's end. */
+/* Sleeps until a moment, unless a worker fails or the orchestrator is gone. */
 int window_sleep_until(uint64_t moment_ns, struct crew *crew, struct control *control,
                        struct failure *failure);
 
@@ -74,7 +74,7 @@ int window_measure(struct window *window, struct crew *crew, struct control *con
                    struct failure *failure);
 
 /*
- * After the window: lets traffic go on until the `stop` line or for a moment, sets PHASE_STOP,
+ * After the window: lets traffic continue until the `stop` line or for a moment, sets PHASE_STOP,
  * waits until all workers have finished, takes the last snapshot and joins them.
  */
 int window_close(struct window *window, struct crew *crew, struct control *control,
