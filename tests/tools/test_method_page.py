@@ -34,7 +34,7 @@ CLAIMS: dict[str, Callable[[], float]] = {
         "n_held", "n_named", f"{NO_DRIFT} and truth == 'measured: veth, one_copy' and n_sizes == 16"
     ),
     r"drift 94\.4 %": lambda: crossovers("n_held", "n_named", DRIFT),
-    r"2\.3 % of the runs tell a shape": lambda: crossovers(
+    r"2\.3 % of the runs report a shape": lambda: crossovers(
         "n_claimed", "n_runs", f"{NO_DRIFT} and truth == 'lines, 1 to 2 % apart'"
     ),
     r"83\.0 % with two modes": lambda: shares(
