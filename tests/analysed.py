@@ -7,12 +7,12 @@ import pandas as pd
 from jinja2 import Environment
 from synthetic import Run, make_cells, make_config, make_host
 
-from copycost.analysis.findings import read_finding
+from copycost.analysis.finding import read_finding
 from copycost.analysis.json_values import Facts
 from copycost.analysis.tables import compare, summarise
 from copycost.figures.names import FIGURES
 from copycost.records.aside import aside_facts
-from copycost.report.write import make_environment
+from copycost.report.environment import make_environment
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.streams.facts import Inputs, compute_facts
 

@@ -8,7 +8,7 @@ from typing import Any
 from golden.compare import GOLDEN, golden_text
 from jinja2 import Environment
 
-from copycost.report.write import make_environment
+from copycost.report.environment import make_environment
 from copycost.wording.words import one_line
 
 _TEMPLATES = Path(__file__).parents[2] / "report"

@@ -3,7 +3,8 @@ from pathlib import Path
 import pandas as pd
 
 from copycost.analysis.columns import read_table, write_table
-from copycost.analysis.findings import findings_table, read_finding
+from copycost.analysis.finding import read_finding
+from copycost.analysis.findings import findings_table
 from copycost.records.files import read_json, write_json
 from copycost.records.reading import read_all
 from copycost.records.table import read_table as read_cells

@@ -6,7 +6,8 @@ from analysed import facts_of
 from synthetic import Run, Udp
 
 from copycost.analysis.columns import read_table, write_table
-from copycost.analysis.findings import findings_table, of, read_finding
+from copycost.analysis.finding import of, read_finding
+from copycost.analysis.findings import findings_table
 
 RUN = Run(msg_bytes=(1024, 65536), n_threads=(1, 2), repetitions=5, counters=True, udp=Udp())
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from jinja2 import Environment
 
-from copycost.report.write import make_environment
+from copycost.report.environment import make_environment
 
 TEMPLATES = Path(__file__).parents[3] / "report"
 ROOM = TEMPLATES.parent / "workflow" / "copycost" / "report"

@@ -34,9 +34,10 @@ from copycost.config.extent import MOST_REPETITIONS
 from copycost.config.grid import Grid, reference_of, repetitions_in
 from copycost.config.passes import further_jobs
 from copycost.config.testbeds import receives_on
+from copycost.stats import ALIKE
 from copycost.stats.best import Told, find_best
 from copycost.stats.ratios import paired_ratio
-from copycost.stats.settings import ALIKE, FloatArray
+from copycost.stats.settings import FloatArray
 from copycost.wording.numbers import format_size
 from copycost.wording.words import plural
 

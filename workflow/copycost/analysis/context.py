@@ -19,8 +19,7 @@ from copycost.config.alpha_spending import (
 from copycost.config.placements import PLACEMENTS
 from copycost.config.structure import NONE
 from copycost.perf.events import EVENTS
-from copycost.stats import estimates, ratios
-from copycost.stats.settings import ALIKE
+from copycost.stats import ALIKE, estimates, ratios
 
 
 def missing_facts(rows: pd.DataFrame, status: str) -> list[Facts]:

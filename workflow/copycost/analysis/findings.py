@@ -1,59 +1,15 @@
-"""Every statement of an analysis as one record of one type, which texts and tables render.
+"""Every statement of an analysis as a `Finding`, read from its facts: nothing is decided here."""
 
-`findings_of` reads what the analysis found: it decides nothing itself.
-"""
-
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, replace
 from itertools import chain, product
 
 import pandas as pd
 
 from copycost.analysis.columns import FINDINGS
+from copycost.analysis.finding import LISTS, Finding
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """What was found of one thing under one condition; `FINDINGS` describes each field.
-
-    A verdict is one of the words of its question. Sizes [bytes] and thread counts are empty for
-    all. The estimate is the ratio of the subject to the reference, with its interval and `n`
-    repetitions; of several ways, that of the first that is not the reference; a share where the
-    quantity is one; None where nothing is to be told of the cells together. Of expectations, better
-    and worse are comparisons that went with it, and against it.
-    """
-
-    question: str
-    condition: str
-    verdict: str
-    subject: str = ""
-    reference: str = ""
-    quantity: str = THROUGHPUT
-    is_round_trip: bool = False
-    msg_bytes: tuple[int, ...] = ()
-    n_threads: tuple[int, ...] = ()
-    n_cells: int | None = None
-    n_better: int | None = None
-    n_worse: int | None = None
-    below_bytes: int | None = None
-    above_bytes: int | None = None
-    open_bytes: tuple[int, ...] = ()
-    estimate: float | None = None
-    low: float | None = None
-    high: float | None = None
-    n: int | None = None
-    correction: str = "none"
-    reasons: tuple["Finding", ...] = ()
-    """What was measured that explains it."""
-
-    def reason(self, quantity: str) -> "Finding | None":
-        """Return what was measured of a quantity that explains this; None where nothing was."""
-        return next((one for one in self.reasons if one.quantity == quantity), None)
-
-
-_LISTS = ("msg_bytes", "n_threads", "open_bytes")
 
 
 def findings_of(facts: Facts) -> list[Finding]:
@@ -75,19 +31,12 @@ def findings_table(findings: Iterable[Finding]) -> pd.DataFrame:
         whose = len(rows) + 1
         for one in (finding, *finding.reasons):
             row = {name: value for name, value in asdict(one).items() if name != "reasons"}
-            for name in _LISTS:
+            for name in LISTS:
                 row[name] = ",".join(map(str, row[name])) or None
             reason_of = None if one is finding else whose
             rows.append({"id": len(rows) + 1, "reason_of": reason_of} | row)
     numbers = {column.name: "float64" for column in FINDINGS.columns if column.dtype == "float64"}
     return pd.DataFrame(rows, columns=list(FINDINGS.names)).astype(numbers)
-
-
-def read_finding(found: Mapping[str, object]) -> Finding:
-    """Return a finding as `facts.json` has it: of lists and mappings."""
-    known: Facts = {field.name: found[field.name] for field in fields(Finding)}
-    known |= {name: tuple(known[name]) for name in _LISTS}
-    return Finding(**known | {"reasons": tuple(map(read_finding, known["reasons"]))})
 
 
 def _ratio(found: Facts | None) -> Facts:
@@ -307,7 +256,7 @@ def _expectations(condition: Facts) -> Iterator[Finding]:
             continue
         strongest = found["strongest"]
         where: Facts = strongest["where"] if strongest else {}
-        places: Facts = {name: (where[name],) for name in _LISTS if name in where}
+        places: Facts = {name: (where[name],) for name in LISTS if name in where}
         yield Finding(
             question="expectation",
             condition=condition["slug"],
@@ -328,8 +277,3 @@ def _violation(strongest: Facts | None) -> str:
     if strongest is None:
         return "not violated"
     return "once" if strongest["once"] else "violated"
-
-
-def of(findings: Sequence[Finding], question: str) -> list[Finding]:
-    """Return the findings of a question."""
-    return [one for one in findings if one.question == question]

@@ -7,6 +7,7 @@ import pandas as pd
 from copycost.config.capabilities import BASELINE as BASELINE
 from copycost.config.testbeds import receives_on
 from copycost.perf.events import COST_EVENTS
+from copycost.records.columns import THROUGHPUT as THROUGHPUT
 from copycost.records.cpu_attribution import cost_columns
 from copycost.records.machine_windows import cost_names
 from copycost.stats.ratios import Direction
@@ -15,7 +16,6 @@ from copycost.wording.numbers import format_percent
 ROUND_TRIP_TIMES = ("p50_ns", "p99_ns")
 """Columns of the table of round trips that hosts are compared by."""
 
-THROUGHPUT = "throughput_bits_per_s"
 SIDES = ("sender", "receiver", "both")
 COST_QUANTITIES = ("cpu_ns", *COST_EVENTS)
 

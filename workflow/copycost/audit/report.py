@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from copycost.analysis.columns import write_table
-from copycost.analysis.findings import read_finding
+from copycost.analysis.finding import read_finding
 from copycost.analysis.json_values import Facts
 from copycost.audit.dataset_analysis import DatasetAnalysis
 from copycost.audit.templates import TEMPLATES, fill, table_rows

@@ -10,8 +10,8 @@ from copycost.analysis.json_values import Facts
 from copycost.audit.plausibility.finding import Finding, declared
 from copycost.audit.wording import Message, plain_number, quantities, small_percent, tally
 from copycost.checkout import ROOT
+from copycost.report.environment import fill_from, make_environment
 from copycost.report.markdown import code, escape
-from copycost.report.write import fill_from, make_environment
 
 TEMPLATES = ROOT / "report"
 

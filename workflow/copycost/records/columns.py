@@ -10,6 +10,7 @@ from copycost.records.cpu_attribution import cost_columns, status_columns
 from copycost.records.machine_windows import machine_columns
 
 SIDES = ("sender", "receiver")
+THROUGHPUT = "throughput_bits_per_s"
 STATUSES = ("measured", "skipped", "failed")
 COUNTED_STATUSES = ("counted", "multiplexed")
 EVENT_STATUSES = {
@@ -76,7 +77,7 @@ _STREAM = grouped(
            "Bytes received in the window; on sink, sent_bytes less the share lost before the hook"),
     number("sent_bytes", "byte", "Bytes that the sender's kernel accepted in the window"),
     number("messages", "count", "Messages sent in the window"),
-    number("throughput_bits_per_s", "bit/s", "received_bytes x 8 / window_s"),
+    number(THROUGHPUT, "bit/s", "received_bytes x 8 / window_s"),
     number("service_mean_ns", "ns", "Time per message: the sender's window x n_threads / messages"),
     number("service_median_ns", "ns",
            "Median duration of sending a message, over the sampled messages"),
@@ -154,7 +155,7 @@ _CALL_COLUMNS = grouped(
 )  # fmt: skip
 
 PAIRED = (
-    "throughput_bits_per_s",
+    THROUGHPUT,
     "service_mean_ns",
     *(column.name for column in _COST_COLUMNS),
     "sender_syscalls_per_message",

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from copycost.analysis.findings import read_finding
+from copycost.analysis.finding import read_finding
 from copycost.checkout import ROOT
 from copycost.config.check import normalised
 from copycost.config.problems import DEFAULTS

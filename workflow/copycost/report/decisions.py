@@ -6,7 +6,7 @@ from typing import Any
 from copycost.config.testbeds import is_wire
 from copycost.report.markdown import Column, code
 from copycost.report.results_table import NONE, VAGUE, VAGUE_FACTOR
-from copycost.stats.settings import ALIKE
+from copycost.stats import ALIKE
 from copycost.wording.filters import impl, join_and, ratio, significant, size
 from copycost.wording.numbers import NBSP
 from copycost.wording.words import plural

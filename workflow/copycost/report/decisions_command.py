@@ -11,8 +11,8 @@ from copycost.errors import DataError
 from copycost.report import answer
 from copycost.report.decisions import baseline_of, decided_conditions, tally
 from copycost.report.decisions_text import decision_lines, wrapped
+from copycost.report.environment import make_environment
 from copycost.report.host_table import measured_on
-from copycost.report.write import make_environment
 from copycost.wording.filters import exact_size, n_threads, sizes
 from copycost.wording.numbers import size_option
 from copycost.wording.words import plural
@@ -82,7 +82,7 @@ def read_facts(path: Path) -> Mapping[str, Any]:
 
 
 def findings(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return every answer as a record; see `copycost.analysis.findings.Finding`."""
+    """Return every answer as a record; see `copycost.analysis.finding.Finding`."""
     return [one for one in facts["findings"] if one["question"] in ("fastest", "cheapest")]
 
 

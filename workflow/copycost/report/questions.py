@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from copycost.analysis.findings import Finding, of
+from copycost.analysis.finding import Finding, of
 from copycost.report.answer_values import cache, case
 from copycost.report.markdown import Column, code, pipe_table
 from copycost.report.results_table import NONE

@@ -8,8 +8,9 @@ from enum import StrEnum
 
 import numpy as np
 
+from copycost.stats import ALIKE
 from copycost.stats.ratios import Ratio, holm, paired_ratio, simultaneous_ratio
-from copycost.stats.settings import ALIKE, FloatArray
+from copycost.stats.settings import FloatArray
 
 
 class Told(StrEnum):

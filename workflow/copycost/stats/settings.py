@@ -25,7 +25,3 @@ class StatisticsSettings:
     def tail(self) -> float:
         """Return the probability left out on each side."""
         return (1.0 - self.confidence) / 2.0
-
-
-ALIKE = 1.05
-"""Things are alike where no ratio of the best to another can be above this."""
