@@ -8,6 +8,7 @@ import ctypes
 import errno
 import os
 import platform
+import resource
 import socket
 import struct
 import subprocess
@@ -17,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 PORTS = range(50000, 50008)
+FEW_DESCRIPTORS = 20
 
 # linux/prctl.h, linux/seccomp.h, linux/bpf_common.h
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
@@ -64,6 +66,11 @@ def forbid_nftables() -> None:
         (ARGUMENTS[0], socket.AF_NETLINK),
         (ARGUMENTS[2], NETLINK_NETFILTER),
     )
+
+
+def few_descriptors() -> None:
+    """Leave a process so few descriptors that it can begin a repetition, and not do it."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (FEW_DESCRIPTORS, FEW_DESCRIPTORS))
 
 
 def loopback_up() -> None:
@@ -115,6 +122,7 @@ if __name__ == "__main__":
     wrappers: list[Callable[[], None]] = [
         forbid_io_uring,
         forbid_nftables,
+        few_descriptors,
         forbid_perf,
         ports_in_use,
         small_optmem,

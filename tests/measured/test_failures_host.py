@@ -97,6 +97,17 @@ def test_counts_of_user_mode_alone_are_marked(bench: Bench) -> None:
     assert "user_mode_only" in [warning["code"] for warning in record["warnings"]]
 
 
+# --- descriptors
+
+
+def test_what_nobody_foresaw_costs_the_repetition_alone(bench: Bench) -> None:
+    ended = bench.measure(before=wrapper("few_descriptors"))
+    assert ended.code == 1
+    record = bench.record()
+    assert record["status"] == "failed"
+    assert "Too many open files" in record["reason"]
+
+
 # --- namespaces
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from copycost.config.cells import Cell
-from copycost.errors import CopycostError, MeasurementStopped
+from copycost.errors import MeasurementStopped, in_words
 from copycost.hosts.local import LocalHost
 from copycost.hosts.lock import HeldLock
 from copycost.hosts.parent import watched_parents
@@ -75,8 +75,8 @@ class Bench:
         self.testbed = None
         try:
             self.kept.close()
-        except CopycostError as error:
-            _log.warning("%s", error)
+        except Exception as error:
+            _log.warning("%s", in_words(error))
 
 
 @contextmanager

@@ -23,6 +23,8 @@ from copycost.errors import (
     CopycostError,
     MeasurementStopped,
     Unavailable,
+    in_words,
+    lacks_room,
 )
 from copycost.hosts.host import Host
 from copycost.hosts.launch import Launch
@@ -104,9 +106,10 @@ def measure_repetition(task: Task, bench: Bench | None = None) -> Record:
     record = start_record(task.cell, task.settings, task.facts, held)
     try:
         _measure(record, task, bench)
-    except CopycostError as error:
+    except Exception as error:
+        verdict = _verdict_of(error)
         bench.clear()
-        _conclude(record, _verdict_of(error))
+        _conclude(record, verdict)
     record["end_ns"] = held.machine.clock_ns()
     # of all machines that take part
     record["lock_wait_s"] = held.lock.wait_s - bench.waited_s
@@ -116,8 +119,11 @@ def measure_repetition(task: Task, bench: Bench | None = None) -> Record:
     return record
 
 
-def _verdict_of(error: CopycostError) -> Verdict:
-    """Return what an error makes of a repetition; those that call it off go on."""
+def _verdict_of(error: Exception) -> Verdict:
+    """Return what an error makes of a repetition; those that call it off go on.
+
+    One that nobody foresaw, such as a fork that the kernel refuses, costs this repetition alone.
+    """
     match error:
         case MeasurementStopped():
             raise error
@@ -129,8 +135,13 @@ def _verdict_of(error: CopycostError) -> Verdict:
             return Verdict("failed", error.reason, error.remedy)
         case ConfigError():
             return Verdict("failed", str(error), "change measure.cpus in config.yaml")
-        case _:
+        case _ if lacks_room(error):
+            raise error  # the script's starter waits for room
+        case CopycostError():
             return Verdict("failed", str(error), AGAIN)
+        case _:
+            _log.error("unforeseen", exc_info=error)
+            return Verdict("failed", in_words(error), AGAIN)
 
 
 def _conclude(record: Record, verdict: Verdict) -> None:
