@@ -1,6 +1,8 @@
 """Which files decide a program, and what a user hears when one cannot be compiled."""
 
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -103,3 +105,27 @@ def test_a_library_that_cannot_be_linked_into_a_program_stays_out_of_it(
 ) -> None:
     monkeypatch.setattr(toolchain, "LIBRARIES", ("-lnonesuch",))
     assert toolchain.libraries("receiver", RECEIVER, ROOT, static=True) == ["-lnonesuch"]
+
+
+def test_a_linker_that_met_a_full_disk_has_no_fault_of_the_sources(tmp_path: Path) -> None:
+    code = (
+        "from pathlib import Path\n"
+        "from copycost.build.toolchain import compile_program\n"
+        "from copycost.errors import lacks_room\n"
+        "out = Path('program').absolute()\n"
+        "try: compile_program('memory_floor', None, out, root=Path(ROOT))\n"
+        "except Exception as error: print(lacks_room(error), error)"
+    ).replace("ROOT", repr(str(ROOT)))
+    shell = 'mount -t tmpfs -o size=8k full "$PWD" && cd "$PWD" && exec "$@"'
+    own = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c", shell, "sh")
+    if subprocess.run([*own, "true"], cwd=tmp_path, capture_output=True, check=False).returncode:
+        pytest.skip("this user may not mount in a namespace of its own")
+    done = subprocess.run(
+        [*own, sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "workflow")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("True"), done.stdout

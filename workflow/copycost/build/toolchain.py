@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import os
 import re
 import shlex
 import subprocess
@@ -236,7 +237,14 @@ def run_compiler(command: Sequence[str], name: str, root: Path) -> None:
     HostError if there is no such compiler, or it refuses the sources: then with what it says.
     """
     try:
-        done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command,
+            cwd=root,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "LC_ALL": "C"},
+        )
     except FileNotFoundError:
         raise HostError(
             f"compiler: {command[0]} not found, expected gcc or clang; install gcc (./run does)"
