@@ -29,12 +29,12 @@ def shares(start: str, query: str = "True") -> "pd.Series[float]":
 NO_DRIFT = "noise != 'drift (AR 0.6)'"
 DRIFT = "noise == 'drift (AR 0.6)'"
 CLAIMS: dict[str, Callable[[], float]] = {
-    r"99\.2 % of 39,261 brackets": lambda: crossovers("n_held", "n_named", NO_DRIFT),
-    r"the worst truth 92\.0 %": lambda: crossovers(
-        "n_held", "n_named", f"{NO_DRIFT} and truth == 'measured: veth, one_copy' and n_sizes == 16"
+    r"99\.6 % of 36,134 brackets": lambda: crossovers("n_held", "n_named", NO_DRIFT),
+    r"the worst truth 97\.2 %": lambda: crossovers(
+        "n_held", "n_named", f"{NO_DRIFT} and truth == 'bends at L1 and L2' and n_sizes == 10"
     ),
-    r"drift 94\.4 %": lambda: crossovers("n_held", "n_named", DRIFT),
-    r"2\.3 % of the runs report a shape": lambda: crossovers(
+    r"drift 96\.7 %": lambda: crossovers("n_held", "n_named", DRIFT),
+    r"0\.4 % of the runs report a shape": lambda: crossovers(
         "n_claimed", "n_runs", f"{NO_DRIFT} and truth == 'lines, 1 to 2 % apart'"
     ),
     r"83\.0 % with two modes": lambda: shares(

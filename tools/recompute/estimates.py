@@ -113,6 +113,24 @@ def ratio(logs: np.ndarray, confidence: float, picked_from: int = 1) -> Estimate
     return Estimate(value, math.exp(mean - half), math.exp(mean + half), p_value, n)
 
 
+def family(rows: Sequence[np.ndarray], confidence: float) -> list[Estimate]:
+    """Return the ratios of comparisons that are judged together, by Holm's method.
+
+    The surest has an interval that allows for all of them, the next for one fewer, and so on as
+    long as they stand.
+    """
+    found = [ratio(row, confidence) for row in rows]
+    tested = sorted(
+        (i for i in range(len(rows)) if found[i].p_value >= 0), key=lambda i: found[i].p_value
+    )
+    left = len(tested)
+    for i in tested:
+        p_value = found[i].p_value
+        found[i] = replace(ratio(rows[i], confidence, left), p_value=p_value)
+        left -= p_value * left < 1.0 - confidence
+    return found
+
+
 def block(logs: pd.DataFrame) -> pd.DataFrame:
     """Return the rounds and cells without gaps that leave most values, of equally many more rounds.
 

@@ -12,7 +12,7 @@ from tools.recompute.compare import differs, read_table, where, wrong_table
 from tools.recompute.decisions import wrong_decisions
 from tools.recompute.driven import driven
 from tools.recompute.profile import share_tables
-from tools.recompute.raw import Settings, repetitions, settings_of
+from tools.recompute.raw import repetitions, settings_of
 from tools.recompute.run import Run
 from tools.recompute.simulated import counts_of
 
@@ -93,10 +93,11 @@ def _wrong_ratios(results: Path) -> Iterator[str]:
     family = ["condition", "implementation", "baseline", "metric"]
     for pair, rows in told.groupby(family):
         logs = run.pair(*map(str, pair))
-        for row in rows.to_dict("records"):
-            cell = [(row["msg_bytes"], row["n_threads"])]
-            known = logs.reindex(cell).iloc[0].dropna().to_numpy(float)
-            yield from _wrong_ratio(row, known, _compared(row), run.settings)
+        cells = [(row["msg_bytes"], row["n_threads"]) for row in rows.to_dict("records")]
+        known = [values.dropna().to_numpy(float) for _, values in logs.reindex(cells).iterrows()]
+        ratios = estimates.family(known, run.settings.confidence)
+        for row, values, found in zip(rows.to_dict("records"), known, ratios, strict=True):
+            yield from _wrong_ratio(row, values, _compared(row), found)
     for _, rows in told.dropna(subset=["p_value"]).groupby(family):
         corrected = estimates.holm(rows["p_value"].to_numpy())
         for row, value in zip(rows.to_dict("records"), corrected, strict=True):
@@ -108,14 +109,13 @@ def _compared(row: dict[Any, Any]) -> str:
 
 
 def _wrong_ratio(
-    row: dict[Any, Any], logs: np.ndarray, place: str, settings: Settings
+    row: dict[Any, Any], logs: np.ndarray, place: str, found: estimates.Estimate
 ) -> Iterator[str]:
     if row["n_pairs"] != len(logs):
         yield f"{place}: {row['n_pairs']} rounds, the records give {len(logs)}"
         return
     if len(logs) == 0:
         return
-    found = estimates.ratio(logs, settings.confidence)
     yield from differs(f"{place}: ratio", row["ratio"], found.value)
     if len(logs) > 1 and logs.std() > 0:
         yield from differs(f"{place}: low", row["low"], found.low)

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from copycost.stats.crossover import Crossover, Outcome, find_crossover
+from copycost.stats.crossover import Crossover, Outcome, crossover_of_rounds
 from copycost.stats.ratios import t_quantile
 from copycost.stats.settings import FloatArray, StatisticsSettings
 from tools.simulation.noise import NOISES, log_ratio_noise
@@ -65,7 +65,9 @@ def simulate(
     signs = truth.signs
     n_named = n_held = n_claimed = n_wrong = 0
     for rounds in runs:
-        found = find_crossover(dict(zip(truth.sizes, rounds, strict=True)), truth.sizes, settings)
+        found = crossover_of_rounds(
+            dict(zip(truth.sizes, rounds, strict=True)), truth.sizes, settings.confidence
+        )
         if found.outcome is Outcome.UNDECIDED:
             continue
         n_claimed += 1

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from copycost.stats.crossover import crossover_ratio, find_crossover
+from copycost.stats.crossover import crossover_of_rounds, crossover_ratio
 from copycost.stats.ratios import Direction, paired_ratio, simultaneous_ratio
 from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.stats.trend_tests import reversals
@@ -100,7 +100,9 @@ def _comparisons(n_runs: int, settings: StatisticsSettings) -> Iterator[Share]:
                 for _ in range(n_runs):
                     found = crossover_ratio(
                         *(
-                            find_crossover(_rounds(one, noise, n_rounds, rng), one.sizes, settings)
+                            crossover_of_rounds(
+                                _rounds(one, noise, n_rounds, rng), one.sizes, settings.confidence
+                            )
                             for one in (first, second)
                         )
                     )

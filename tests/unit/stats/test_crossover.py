@@ -12,13 +12,11 @@ from copycost.stats.crossover import (
     Crossover,
     CrossoverRatio,
     Outcome,
+    crossover_of_rounds,
     crossover_ratio,
-    find_crossover,
 )
 from copycost.stats.ratios import Direction
-from copycost.stats.settings import StatisticsSettings
 
-SETTINGS = StatisticsSettings()
 SIZES = tuple(256 * 4**step for step in range(6))
 QUIET = np.array([-0.01, 0.0, 0.01])
 
@@ -28,7 +26,7 @@ def crossover_of(means: Sequence[float | None], rounds: np.ndarray = QUIET) -> C
     logs = {
         size: mean + rounds for size, mean in zip(SIZES, means, strict=False) if mean is not None
     }
-    return find_crossover(logs, SIZES[: len(means)], SETTINGS)
+    return crossover_of_rounds(logs, SIZES[: len(means)], 0.95)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +83,7 @@ def test_place_holds_the_truth_where_costs_are_lines_and_steps_over_the_size(n_r
                 + rng.normal(0, 0.02, n_rounds)
                 for size in sizes
             }
-            found = find_crossover(logs, sizes, SETTINGS)
+            found = crossover_of_rounds(logs, sizes, 0.95)
             for change in found.changes:
                 named += 1
                 held += change.below_bytes < place < change.above_bytes

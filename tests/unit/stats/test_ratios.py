@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from copycost.stats.ratios import Direction, holm, paired_ratio, simultaneous_ratio
+from copycost.stats.ratios import Direction, family_ratios, holm, paired_ratio, simultaneous_ratio
 
 LOGS = st.lists(st.floats(-5, 5), min_size=2, max_size=12)
 
@@ -65,6 +65,13 @@ def test_holm_never_lowers_a_p_value(values: list[float]) -> None:
     corrected = holm(np.array(values, dtype=float))
     assert (corrected >= np.array(values) - 1e-12).all()
     assert (corrected <= 1.0).all()
+
+
+@given(st.lists(st.lists(st.floats(-0.2, 0.2), min_size=4, max_size=4), min_size=1, max_size=9))
+def test_intervals_of_a_family_say_what_corrected_p_values_say(rows: list[list[float]]) -> None:
+    family = family_ratios(np.array(rows), 0.95)
+    corrected = holm(np.array([one.p_value for one in family]))
+    assert [one.sign != 0 for one in family] == list(corrected < 0.05)
 
 
 @pytest.mark.parametrize("n_rounds", [3, 7])

@@ -141,15 +141,13 @@ class View:
         return self._verdicts.get((metric, implementation, baseline), self.ratios.iloc[:0])
 
     def standing(self, implementation: str, baseline: str, sign: int) -> list[tuple[int, int]]:
-        """Return the cells whose throughputs stand apart, after Holm's correction for the pair's.
+        """Return the cells whose throughputs are shown to differ.
 
-        A difference that is explained is picked by the data that explain it. Of cells that show one
-        by themselves many are chance, and what is told of these is, too. With `sign` 1 the
-        implementation is faster in these sizes [bytes] and thread counts, with -1 slower.
+        With `sign` 1 the implementation is faster in these sizes [bytes] and thread counts, with -1
+        slower.
         """
         rows = self.verdicts(THROUGHPUT, implementation, baseline)
-        stand = rows["p_holm"] < 1.0 - self.settings.confidence
-        rows = rows[stand & (np.sign(rows["ratio"] - 1.0) == sign)]
+        rows = rows[rows["verdict"] == {1: "faster", -1: "slower"}[sign]]
         return [(int(size), int(n)) for size, n in rows[["msg_bytes", "n_threads"]].to_numpy()]
 
     @cached_property

@@ -106,6 +106,7 @@ def method_facts(cells: pd.DataFrame, config: dict[str, Any]) -> Facts:
         "interval_methods": {
             "median": estimates.METHOD,
             "ratio": ratios.METHOD,
+            "ratio of one cell among others": ratios.FAMILY_METHOD,
             "ratio picked out of many": ratios.PICKED_METHOD,
         },
         # SO_RCVLOWAT of the receivers by message size [bytes], where it is not the kernel's

@@ -11,7 +11,7 @@ from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.ratio_facts import ratio_facts
 from copycost.stats.crossover import Crossover, Outcome, find_crossover
-from copycost.stats.ratios import simultaneous_ratio
+from copycost.stats.ratios import Ratio, family_ratios, simultaneous_ratio
 from copycost.stats.settings import FloatArray
 from copycost.stats.trend_tests import reversals
 
@@ -66,7 +66,6 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
         "n_better": signs.count(1),
         "n_worse": signs.count(-1),
         "n_even": signs.count(0),
-        "n_sure": sum(row["p_holm"] < 1.0 - view.settings.confidence for row in compared),
         "observed_once": 1 in rounds,
         "pooled": ratio_facts(view.pooled(logs)),
         "one_sided": not {1, -1} <= set(signs),
@@ -85,15 +84,16 @@ def crossover_of(
     logs = view.cube.pair(metric, implementation, baseline)
     if metric != THROUGHPUT:
         logs = -logs
-    per_size: dict[int, FloatArray] = {}
-    if len(logs):
-        rows = logs[logs.index.get_level_values("n_threads") == n_threads]
-        for size, values in zip(
-            rows.index.get_level_values("msg_bytes"), rows.to_numpy(np.float64), strict=True
-        ):
-            per_size[int(size)] = values
-    sizes = view.sizes_at(n_threads, implementation, baseline)
-    return find_crossover(per_size, sizes, view.settings)
+    return find_crossover(
+        by_size(logs, view.settings.confidence, n_threads),
+        view.sizes_at(n_threads, implementation, baseline),
+    )
+
+
+def by_size(logs: pd.DataFrame, confidence: float, n_threads: int) -> dict[int, Ratio]:
+    """Return the ratio at each size [bytes] with a thread count, judged among all cells."""
+    ratios = zip(logs.index, family_ratios(logs.to_numpy(np.float64), confidence), strict=True)
+    return {size: found for (size, n), found in ratios if n == n_threads}
 
 
 def _plain_crossover(found: Crossover) -> Facts:

@@ -197,7 +197,7 @@ def _crossovers(condition: Facts) -> Iterator[Finding]:
             n_cells=pair["n_compared"],
             n_better=pair["n_better"],
             n_worse=pair["n_worse"],
-            correction=f"none; {pair['n_sure']} cells stand after Holm's",
+            correction="Holm, over sizes and thread counts",
         )
         extremes = (
             replace(about, quantity=f"{THROUGHPUT} ({name})", msg_bytes=(found["msg_bytes"],),

@@ -7,7 +7,7 @@ import pandas as pd
 
 from copycost.analysis.condition_view import View, pooled_ratio
 from copycost.analysis.json_values import Facts
-from copycost.stats.ratios import Direction, Ratio, paired_ratio
+from copycost.stats.ratios import Direction, Ratio, family_ratios
 from copycost.stats.trend_tests import settled_signs
 
 
@@ -46,22 +46,22 @@ def cell_counts(logs: pd.DataFrame, confidence: float) -> Facts:
 
     Keys
     ----
-    n_cells, n_above, n_below: Cells, and those whose own interval lies above and below 1.
+    n_cells, n_above, n_below: Cells, and those that are shown to lie above and below 1, with Holm's
+        correction for their number.
     contradict: Whether some cells are shown to lie above 1 and others below. A mean over such cells
         says only which of them the grid has most of, so a text may not tell it. Single cells are
-        looked at, with Holm's correction for their number; and, since few rounds show little of a
-        single cell, the smaller sizes together and the larger ones, and the fewer threads together
-        and the more.
+        looked at; and, since few rounds show little of a single cell, the smaller sizes together
+        and the larger ones, and the fewer threads together and the more.
     halves: See `opposed_halves`.
     """
-    cells = [paired_ratio(row, confidence) for row in logs.to_numpy(dtype=np.float64)]
+    cells = family_ratios(logs.to_numpy(dtype=np.float64), confidence)
     signs = [cell.sign for cell in cells]
     halves = opposed_halves(logs, confidence)
     return {
         "n_cells": len(cells),
         "n_above": signs.count(1),
         "n_below": signs.count(-1),
-        "contradict": {1, -1} <= set(settled_signs(cells, confidence)) or bool(halves),
+        "contradict": {1, -1} <= set(signs) or bool(halves),
         "halves": halves,
     }
 

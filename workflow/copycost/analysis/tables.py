@@ -21,7 +21,7 @@ from copycost.config.capabilities import split_implementation
 from copycost.config.conditions import Condition
 from copycost.stats.estimates import median_intervals
 from copycost.stats.modes import two_modes
-from copycost.stats.ratios import holm, paired_ratio
+from copycost.stats.ratios import family_ratios, holm
 from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
 
 
@@ -156,9 +156,9 @@ def compare(
 
     Of the cells table and some metrics, else of throughput and every cost per byte:
     `RATIO_COLUMNS`, one row per condition, size, thread count, pair and metric, also where nothing
-    was measured (n_pairs 0, NaN, "not measured"). `p_holm` is corrected for the number of cells of
-    the same condition, pair and metric; verdicts are of the cell alone. Where nobody receives, the
-    costs are the sender's, under their own names.
+    was measured (n_pairs 0, NaN, "not measured"). Intervals, verdicts and `p_holm` are corrected
+    for the cells of the same condition, pair and metric, see `family_ratios`. Where nobody
+    receives, the costs are the sender's, under their own names.
     """
     rows: list[dict[str, object]] = []
     for key, part in with_condition(cells).groupby(["study", *KEYS], sort=True):
@@ -189,8 +189,8 @@ def _rows(
     logs: pd.DataFrame, metric: str, settings: StatisticsSettings
 ) -> Iterable[dict[str, object]]:
     matrix: FloatArray = logs.to_numpy(dtype=np.float64)
-    for (msg_bytes, n_threads), row in zip(logs.index, matrix, strict=True):
-        found = paired_ratio(row, settings.confidence)
+    ratios = family_ratios(matrix, settings.confidence)
+    for (msg_bytes, n_threads), found in zip(logs.index, ratios, strict=True):
         yield {
             "msg_bytes": msg_bytes,
             "n_threads": n_threads,

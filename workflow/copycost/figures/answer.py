@@ -51,7 +51,8 @@ def draw(facts: Mapping[str, Any], ratios: pd.DataFrame, summary: pd.DataFrame) 
     confidence = facts["method"]["statistics"]["confidence"]
     note = [
         f"{counted(n_threads, 'thread')}; bars: {confidence:.0%} intervals of the repetitions' own "
-        "ratios; no difference was seen where a bar crosses 1.",
+        "ratios, corrected (Holm) for sizes and thread counts; no difference was seen where a bar "
+        "crosses 1.",
         f"Band: {BASELINE} against itself, over all sizes." if bands else "",
         "Vertical axes logarithmic.",
         *of_panels,

@@ -67,15 +67,13 @@ def round_trips_told(trips: Facts) -> dict[str, int]:
         Ratios of medians and 99th percentiles that have an interval; those above and below 1.
     n_once
         Those of one repetition, without an interval.
-    n_compared, n_sure
-        Ratios over all percentiles, and those that stand after Holm's correction.
     n_measured, n_warned
         Repetitions, and those with a warning that the machine was disturbed.
     """
     every = [row for one in trips["conditions"] for row in one["ratios"]]
     told = [row for row in every if row["percentile"] in _PERCENTILES]
     signs = [row["sign"] for row in told if not row["once"]]
-    names = ("n_compared", "n_sure", "n_measured", "n_warned")
+    names = ("n_measured", "n_warned")
     return {
         "n": len(signs),
         "n_longer": signs.count(1),

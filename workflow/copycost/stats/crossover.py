@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
-import numpy as np
-
-from copycost.stats.ratios import Direction, paired_ratio
-from copycost.stats.settings import FloatArray, StatisticsSettings
+from copycost.stats.ratios import Direction, Ratio, family_ratios
+from copycost.stats.settings import FloatArray
 
 
 class Outcome(StrEnum):
@@ -68,9 +66,7 @@ class Crossover:
     changes: tuple[Change, ...]
 
 
-def find_crossover(
-    log_ratios: Mapping[int, FloatArray], sizes: Sequence[int], settings: StatisticsSettings
-) -> Crossover:
+def find_crossover(compared: Mapping[int, Ratio], sizes: Sequence[int]) -> Crossover:
     """Classify a comparison along the sizes and bracket its changes of sign.
 
     Strict on purpose. `always` and `never` need every size of the grid decided, `from` and
@@ -80,13 +76,11 @@ def find_crossover(
     What is left is `undecided`, and the stretches tell what was seen.
 
     How often a bracket holds the true place, and how often a shape is wrong: docs/method.md. Per
-    size of the grid [bytes], `log_ratios` has the rounds' logarithms, shape (n_rounds,).
+    size of the grid [bytes], `compared` has its ratio, as `family_ratios` judges it; or lacks it.
     """
     grid = sorted(sizes)
-    ratios = {
-        size: paired_ratio(log_ratios.get(size, np.empty(0)), settings.confidence) for size in grid
-    }
-    known = tuple(size for size in grid if ratios[size].n_pairs > 0)
+    ratios = {size: one for size, one in compared.items() if one.n_pairs > 0}
+    known = tuple(size for size in grid if size in ratios)
     missing = tuple(size for size in grid if size not in known)
     if not known:
         return Crossover(Outcome.NOT_MEASURED, False, (), missing, (), (), ())
@@ -101,6 +95,17 @@ def find_crossover(
         Change(after.sign > 0, before.sizes[-1], after.sizes[0]) for before, after in turns
     )
     return Crossover(outcome, once, known, missing, stretches, lone, changes)
+
+
+def crossover_of_rounds(
+    log_ratios: Mapping[int, FloatArray], sizes: Sequence[int], confidence: float
+) -> Crossover:
+    """Return `find_crossover` where nothing but these sizes [bytes] was compared.
+
+    `log_ratios` has the rounds' logarithms, shape (n_rounds,), of each of them.
+    """
+    ratios = family_ratios(list(log_ratios.values()), confidence)
+    return find_crossover(dict(zip(log_ratios, ratios, strict=True)), sizes)
 
 
 def _stretches(sizes: Sequence[int], signs: dict[int, int]) -> tuple[Stretch, ...]:

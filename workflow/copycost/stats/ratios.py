@@ -1,5 +1,6 @@
 """Ratios of two things measured in the same rounds, and what may be said of them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
@@ -11,6 +12,8 @@ from copycost.stats.settings import FloatArray
 
 METHOD = "t interval of the rounds' log ratios"
 """What the intervals of ratios are called, wherever a text or a figure names them."""
+FAMILY_METHOD = f"{METHOD}, at the level at which Holm's method tests it"
+"""The same for comparisons that are judged together."""
 
 
 class Direction(StrEnum):
@@ -112,6 +115,25 @@ def holm(p_values: FloatArray, at_least: int = 1) -> FloatArray:
     factors = np.maximum(order.size - done, 1)
     corrected[order] = np.minimum(np.maximum.accumulate(p_values[order] * factors), 1.0)
     return corrected
+
+
+def family_ratios(rows: Sequence[FloatArray] | FloatArray, confidence: float) -> list[Ratio]:
+    """Return `paired_ratio` of each of several comparisons that are judged together.
+
+    Each has the interval that Holm's method tests it by, so that it lies off 1 where, and only
+    where, the p-value of `holm` is below 1 - `confidence`. The chance that any of the directions is
+    wrong is at most that. `p_value` remains that of the comparison alone.
+    """
+    p_values = np.array([paired_ratio(row, confidence).p_value for row in rows])
+    levels = np.full(p_values.shape, 1.0 - confidence)
+    known = np.flatnonzero(np.isfinite(p_values))
+    order = known[np.argsort(p_values[known], kind="stable")]
+    divisors = np.arange(order.size, 0, -1)
+    open_ones = p_values[order] * divisors >= 1.0 - confidence
+    if open_ones.any():  # the first of these ends the procedure
+        divisors = np.maximum(divisors, divisors[open_ones.argmax()])
+    levels[order] /= divisors
+    return [paired_ratio(row, 1.0 - level) for row, level in zip(rows, levels, strict=True)]
 
 
 PICKED_METHOD = "Student's t of the log ratios, Bonferroni's correction for the cells picked from"

@@ -123,4 +123,3 @@ def test_ratio_of_one_round_is_no_comparison() -> None:
     (condition,) = facts["conditions"]
     once = [row for row in condition["ratios"] if row["once"]]
     assert len(once) == 1
-    assert condition["n_compared"] == len(condition["ratios"]) - len(once)

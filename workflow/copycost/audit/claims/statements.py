@@ -38,7 +38,7 @@ from copycost.audit.plausibility import Finding
 from copycost.audit.plausibility.finding import Kind
 from copycost.audit.quantities import words_of
 from copycost.audit.wording import Message, place, value_with_unit
-from copycost.stats.crossover import Crossover, Outcome, find_crossover
+from copycost.stats.crossover import Crossover, Outcome, crossover_of_rounds
 from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.wording.filters import size as told
@@ -286,7 +286,7 @@ def _judge_place(
         if key in cells and other in cells:
             log_ratios = cells.log_ratios(key, other)
             logs[n_bytes] = log_ratios if crossing.more_is_better else -log_ratios
-    found = find_crossover(logs, sizes, settings)
+    found = crossover_of_rounds(logs, sizes, settings.confidence)
     if found.outcome is Outcome.NOT_MEASURED:
         return None
     holds, fails = _holds(crossing, found), _excludes(crossing, found)

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from copycost.analysis.crossovers import by_size
 from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import ROUND_TRIP_TIMES, THROUGHPUT
@@ -32,7 +33,7 @@ from copycost.records.derive import Row, derive_row
 from copycost.records.files import read_json, write_json
 from copycost.records.table import make_table
 from copycost.stats.crossover import find_crossover
-from copycost.stats.settings import FloatArray, StatisticsSettings
+from copycost.stats.settings import StatisticsSettings
 from copycost.studies.round_trips.columns import ROUND_TRIPS
 from copycost.studies.round_trips.derive import derive_round_trips
 
@@ -182,7 +183,8 @@ def crossovers_of(cells: pd.DataFrame) -> pd.DataFrame:
                 logs = sign * cube.pair(metric, implementation, baseline)
                 for n_threads, grid_sizes in common.items():
                     if grid_sizes:
-                        found = find_crossover(_by_size(logs, n_threads), grid_sizes, SETTINGS)
+                        compared = by_size(logs, SETTINGS.confidence, n_threads)
+                        found = find_crossover(compared, grid_sizes)
                         outcome, ends = found.outcome.value, (np.nan, np.nan)
                         if outcome in ("from", "up_to"):
                             ends = (found.changes[0].below_bytes, found.changes[0].above_bytes)
@@ -191,15 +193,6 @@ def crossovers_of(cells: pd.DataFrame) -> pd.DataFrame:
                         )
     table = pd.DataFrame(rows, columns=list(CROSSOVER_COLUMNS))
     return table.astype({"below_bytes": "float64", "above_bytes": "float64"})
-
-
-def _by_size(logs: pd.DataFrame, n_threads: int) -> dict[int, FloatArray]:
-    if logs.empty:
-        return {}
-    rows = logs[logs.index.get_level_values("n_threads") == n_threads]
-    sizes = rows.index.get_level_values("msg_bytes")
-    values = rows.to_numpy(dtype=np.float64)
-    return {int(size): row for size, row in zip(sizes, values, strict=True)}
 
 
 def _renumbered(rows: Sequence[Row]) -> list[Row]:

@@ -19,7 +19,7 @@ from copycost.analysis.wire import COSTS, part_column, priced, with_machines
 from copycost.config.testbeds import is_wire
 from copycost.hosts.side import SIDES
 from copycost.stats.estimates import median_intervals
-from copycost.stats.ratios import Direction, holm, paired_ratio
+from copycost.stats.ratios import Direction, family_ratios
 from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.studies.round_trips.columns import PERCENTILES
 
@@ -91,8 +91,6 @@ def _condition(studied: Studied, rows: pd.DataFrame, settings: StatisticsSetting
         "rows": _rows(studied, measured, settings),
         "ratios": ratios,
         "in_turns": bool("reference" in measured and measured["reference"].notna().any()),
-        "n_compared": sum(not row["once"] for row in ratios),
-        "n_sure": sum(row["sure"] for row in ratios),
     }
 
 
@@ -161,7 +159,7 @@ def _median(column: pd.Series, settings: StatisticsSettings) -> Facts | None:
 
 def _ratios(studied: Studied, measured: pd.DataFrame, settings: StatisticsSettings) -> list[Facts]:
     cube = LogCube(measured)
-    found = []
+    places, rows = [], []
     for name in studied.implementations:
         if name == BASELINE or measured.empty:
             continue
@@ -170,17 +168,18 @@ def _ratios(studied: Studied, measured: pd.DataFrame, settings: StatisticsSettin
             for (size, n_threads), row in zip(
                 logs.index, logs.to_numpy(dtype=np.float64), strict=True
             ):
-                where = {
-                    "implementation": name,
-                    "msg_bytes": int(size),
-                    "n_threads": int(n_threads),
-                    "percentile": percentile,
-                }
-                found.append((where, paired_ratio(row, settings.confidence)))
-    corrected = holm(np.array([one.p_value for _, one in found]))
-    alpha = 1.0 - settings.confidence
+                rows.append(row)
+                places.append(
+                    {
+                        "implementation": name,
+                        "msg_bytes": int(size),
+                        "n_threads": int(n_threads),
+                        "percentile": percentile,
+                    }
+                )
+    ratios = family_ratios(rows, settings.confidence)
     return [
-        where | ratio_facts(one) | {"sure": bool(p_value < alpha)}
-        for (where, one), p_value in zip(found, corrected, strict=True)
+        where | ratio_facts(one)
+        for where, one in zip(places, ratios, strict=True)
         if one.direction is not Direction.NOT_MEASURED
     ]
