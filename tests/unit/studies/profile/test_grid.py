@@ -65,7 +65,10 @@ def test_what_drives_other_studies_of_the_run_is_profiled_as_it_drives_them() ->
 
 
 def test_differences_need_more_than_luck_to_be_sure() -> None:
-    steady, restless, once = changes([[10.0, 10.1, 9.9], [10.0, -9.0, 3.0], [5.0]], 0.95)
+    rows = [
+        [(0.0, after) for after in row] for row in ([10.0, 10.1, 9.9], [10.0, -9.0, 3.0], [5.0])
+    ]
+    steady, restless, once = changes(rows, 0.95)
     assert (steady["direction"], steady["sure"]) == ("grew", True)
     assert (restless["direction"], restless["sure"]) == ("no change seen", False)
     assert (once["direction"], once["low"], once["sure"]) == ("observed once", None, False)

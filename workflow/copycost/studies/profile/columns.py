@@ -1,9 +1,10 @@
 """The tables of the study `profile`: what one row means, columns, units. One definition for all."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import replace
 
 from copycost.hosts.parties import PARTIES
-from copycost.records.column import Column, Definition, fact
+from copycost.records.column import Column, Definition, fact, grouped, number
 from copycost.records.columns import CELLS
 from copycost.studies.profile.grid import CellKey
 
@@ -14,24 +15,22 @@ CPU = "% of a CPU"
 """The unit of CPU use, of which each thread can have one CPU at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """A measured column; its interval is in columns ``NAME_low`` and ``NAME_high``."""
-
-    name: str
-    unit: str
-    about: str
-
+_GROUP = "Shares and costs"
+# shares are quotients of sums of weights, which come out above 1 by a rounding
+_WHOLE = 1 + 1e-9
 
 QUANTITIES = (
-    Quantity("inclusive_share", "1", "share of the side's samples with it anywhere in the stack"),
-    Quantity("own_share", "1", "share of the side's samples in which the CPU was executing it"),
-    Quantity("inclusive_cpu_percent", CPU, "inclusive share times the side's CPU use"),
-    Quantity("own_cpu_percent", CPU, "own share times the side's CPU use"),
-    Quantity("inclusive_ns_per_kib", "ns/KiB", "inclusive CPU time per KiB received"),
-    Quantity("own_ns_per_kib", "ns/KiB", "own CPU time per KiB received"),
-)
-"""What the tables of shares hold, median over the repetitions."""
+    number("inclusive_share", "1", "Share of the side's samples with it anywhere in the stack",
+           highest=_WHOLE),
+    number("own_share", "1", "Share of the side's samples in which the CPU was executing it",
+           highest=_WHOLE),
+    number("inclusive_cpu_percent", CPU, "Inclusive share times the side's CPU use"),
+    number("own_cpu_percent", CPU, "Own share times the side's CPU use"),
+    number("inclusive_ns_per_kib", "ns/KiB", "Inclusive CPU time per KiB received"),
+    number("own_ns_per_kib", "ns/KiB", "Own CPU time per KiB received"),
+)  # fmt: skip
+"""What the tables of shares hold, median over the repetitions; the interval of each is in columns
+``NAME_low`` and ``NAME_high``."""
 
 SHARE_TABLES = {
     "profile_paths": ("call_path", "depth", "function"),
@@ -46,44 +45,35 @@ LEAST_SHARE = 0.001
 """Paths and functions below this inclusive share in every repetition are left out of the tables."""
 
 _BY_NAME = {column.name: column for column in CELLS.columns}
-_GROUP = "Shares and costs"
-# shares are quotients of sums of weights, which come out above 1 by a rounding
-_WHOLE = 1 + 1e-9
-
 _ABOUT = {
-    "call_path": fact("call_path", "str", "", "Functions from the outermost on, joined by ;",
-                      _GROUP),
-    "depth": fact("depth", "int64", "count", "Functions on the path", _GROUP),
+    "call_path": fact("call_path", "str", "", "Functions from the outermost on, joined by ;"),
+    "depth": fact("depth", "int64", "count", "Functions on the path"),
     "function": fact("function", "str", "",
-                     "Function; of the kernel with _[k], inlined with _[i] at its end", _GROUP),
-    "category": fact("category", "str", "", "What the function does", _GROUP),
-    "box": fact("box", "str", "", "Where on the path of a message it lies", _GROUP),
+                     "Function; of the kernel with _[k], inlined with _[i] at its end"),
+    "category": fact("category", "str", "", "What the function does"),
+    "box": fact("box", "str", "", "Where on the path of a message it lies"),
 }  # fmt: skip
 
 
-_QUANTITY_COLUMNS = tuple(
-    Column(f"{one.name}{end}", "float64", one.unit, words, _GROUP,
-           highest=_WHOLE if one.unit == "1" else None)
-    for one in QUANTITIES
-    for end, words in (
-        ("", f"{one.about[:1].upper()}{one.about[1:]}; median of the repetitions"),
-        ("_low", f"Lower end of the interval of {one.name}"),
-        ("_high", "Upper end of the same"),
-    )
-)  # fmt: skip
-_SIDE = Column("side", "str", "", "Whose samples", _GROUP, nullable=False, always=True,
-               allowed=PARTIES)  # fmt: skip
-_N = fact("n", "int64", "count", "Repetitions with samples of the side", _GROUP)
+def _with_interval(one: Column) -> Iterator[Column]:
+    yield replace(one, description=f"{one.description}; median of the repetitions")
+    lower = f"Lower end of the interval of {one.name}"
+    yield replace(one, name=f"{one.name}_low", description=lower)
+    yield replace(one, name=f"{one.name}_high", description="Upper end of the same")
+
 
 SHARES = {
     name: Definition(
         f"table {name}",
         (
             *(_BY_NAME[column] for column in KEY),
-            _SIDE,
-            *(_ABOUT[column] for column in about),
-            _N,
-            *_QUANTITY_COLUMNS,
+            *grouped(
+                _GROUP,
+                fact("side", "str", "", "Whose samples", allowed=PARTIES),
+                *(_ABOUT[column] for column in about),
+                fact("n", "int64", "count", "Repetitions with samples of the side"),
+                *(column for one in QUANTITIES for column in _with_interval(one)),
+            ),
         ),
         key=(*KEY, "side", about[0]),
         sorted_by=(*KEY, "side"),

@@ -19,7 +19,7 @@ from scipy import special
 
 from copycost.config.conditions import Condition
 from copycost.hosts.side import SIDES
-from copycost.stats.ratios import holm, t_quantile
+from copycost.stats.ratios import holm, standard_error, t_quantile
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.cell_facts import accelerator_of
 from copycost.studies.profile.functions import UNCATEGORISED, Stack, plain_name
@@ -42,6 +42,7 @@ _UNNAMED: Kind = (UNCATEGORISED, "")
 
 Rounds = Sequence[tuple[Repetition, Repetition]]
 _Row = Sequence[tuple[float, float]]
+"""Values before and after, by round."""
 _Name = TypeVar("_Name", str, Kind)
 
 
@@ -56,8 +57,8 @@ class Change(TypedDict):
     sure: bool  # it stands after Holm's correction for the number of comparisons
 
 
-def changes(differences: Sequence[Sequence[float]], confidence: float) -> list[Change]:
-    """Return for each row of differences (one per round) what may be said of it.
+def changes(rows: Sequence[_Row], confidence: float) -> list[Change]:
+    """Return for each row of values, before and after by round, what may be said of the change.
 
     Source
     ------
@@ -66,12 +67,13 @@ def changes(differences: Sequence[Sequence[float]], confidence: float) -> list[C
     """
     found: list[Change] = []
     p_values = []
-    for row in differences:
-        n, mean = len(row), float(np.mean(row))
+    for row in rows:
+        differences = np.round([after - before for before, after in row], DECIMALS)
+        n, mean = len(row), float(differences.mean())
         low = high = None
         direction, p_value = "observed once", math.nan
         if n > 1:
-            error = float(np.std(row, ddof=1)) / math.sqrt(n)
+            error = standard_error(differences)
             half = t_quantile((1.0 + confidence) / 2.0, n - 1) * error
             low, high = mean - half, mean + half
             direction = "grew" if low > 0.0 else "shrank" if high < 0.0 else "no change seen"
@@ -80,9 +82,7 @@ def changes(differences: Sequence[Sequence[float]], confidence: float) -> list[C
             else:
                 p_value = float(2.0 * special.stdtr(n - 1, -abs(mean) / error))
         p_values.append(p_value)
-        found.append(
-            {"mean": mean, "low": low, "high": high, "n": n, "direction": direction, "sure": False}
-        )
+        found.append(Change(mean=mean, low=low, high=high, n=n, direction=direction, sure=False))
     for change, p_value in zip(found, holm(np.array(p_values)), strict=True):
         change["sure"] = bool(p_value <= 1.0 - confidence)
     return found
@@ -155,9 +155,7 @@ def _functions(side: str, rounds: Rounds, lists: Lists, confidence: float) -> li
         return found
 
     rows = _rows([(costs(one), costs(other)) for one, other in rounds])
-    found = changes(
-        [[after - before for before, after in row] for row in rows.values()], confidence
-    )
+    found = changes([*rows.values()], confidence)
     return [
         {"side": side, "name": plain_name(name), **_means(row), "change": change}
         for (name, row), change in zip(rows.items(), found, strict=True)
@@ -174,24 +172,26 @@ def account(rounds: Rounds, lists: Lists, confidence: float) -> dict[str, Any]:
     rows = _rows(tables)
     row_of_unnamed = rows.pop(_UNNAMED)
     titles = {one.name: one.title for one in lists.categories.all}
-    found = changes([_differences(row) for row in rows.values()], confidence)
     parts = [
         {
             "title": f"{titles[category]} ({side})" if side else titles[category],
             **_means(row),
             **_decided(row, change),
         }
-        for ((category, side), row), change in zip(rows.items(), found, strict=True)
+        for ((category, side), row), change in zip(
+            rows.items(), changes([*rows.values()], confidence), strict=True
+        )
     ]
     parts.sort(key=lambda part: (-abs(part["change"]["mean"]), part["title"]))
     unnamed: dict[str, Any] = {"title": "", **_means(row_of_unnamed)}
     unnamed["sum"] = round(unnamed["after"] - unnamed["before"], DECIMALS)
     open_parts = [part["change"]["mean"] for part in parts if part["group"] == "open"]
     totals = [(sum(before.values()), sum(after.values())) for before, after in tables]
+    unsampled = _unsampled(rounds)
     return {
         # all CPU time of the sampled runs; its change with an interval
         **_means(totals),
-        "change": changes([_differences(totals)], confidence)[0],
+        "change": changes([totals], confidence)[0],
         # by kind of work, the largest change first; each part's interval is for itself
         "parts": parts,
         "unnamed": unnamed,  # functions that no list names
@@ -199,7 +199,7 @@ def account(rounds: Rounds, lists: Lists, confidence: float) -> dict[str, Any]:
         # the sum of the changes of the parts that are open, and of those functions
         "unexplained": round(sum(open_parts) + unnamed["sum"], DECIMALS),
         # the change of all CPU time in the same rounds without sampling; None without such runs
-        "unsampled": _unsampled(rounds, confidence),
+        "unsampled": changes([unsampled], confidence)[0] if unsampled else None,
     }
 
 
@@ -250,26 +250,21 @@ def _decided(row: _Row, change: Change) -> dict[str, Any]:
     direction = change["direction"]
     if direction == "observed once" and change["mean"]:
         direction = "grew" if change["mean"] > 0.0 else "shrank"
-    group = direction if direction in ("grew", "shrank") else "open"
-    return {"group": group, "change": change}
+    return {"group": direction if direction in ("grew", "shrank") else "open", "change": change}
 
 
-def _unsampled(rounds: Rounds, confidence: float) -> Change | None:
+def _unsampled(rounds: Rounds) -> _Row:
+    """Return the CPU time per KiB of both sides without sampling [ns], where both were run so."""
+
     def per_kib(run: Run) -> float:
-        """Return the CPU time per KiB of both sides of a run [ns]."""
-        both = (run.cpu_ns[side] for side in SIDES if side in run.cpu_ns)
-        return sum(both) / (run.received_bytes / KIB)
+        return sum(run.cpu_ns.get(side, 0.0) for side in SIDES) / (run.received_bytes / KIB)
 
-    pairs = []
-    for both in rounds:
-        costs = [per_kib(one.plain) for one in both if one.plain and one.plain.received_bytes]
-        if len(costs) == len(both):
-            pairs.append((costs[0], costs[1]))
-    return changes([_differences(pairs)], confidence)[0] if pairs else None
-
-
-def _differences(row: _Row) -> list[float]:
-    return [round(after - before, DECIMALS) for before, after in row]
+    plain = [(one.plain, other.plain) for one, other in rounds]
+    return [
+        (per_kib(one), per_kib(other))
+        for one, other in plain
+        if one and one.received_bytes and other and other.received_bytes
+    ]
 
 
 def _means(row: _Row) -> dict[str, float]:

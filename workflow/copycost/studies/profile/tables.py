@@ -1,7 +1,7 @@
 """From records and stacks to tidy tables: shares with intervals over the repetitions."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -47,8 +47,8 @@ class SideShares:
     categories: dict[str, Share] = field(default_factory=dict)
     # by box of the data path; `own` shares add up to 1, `inclusive` ones are the same
     boxes: dict[str, Share] = field(default_factory=dict)
-    # by box, the share of each function that put samples there
-    box_functions: dict[str, dict[str, float]] = field(default_factory=dict)
+    # by box and name of the function that put samples there
+    box_functions: dict[tuple[str, str], Share] = field(default_factory=dict)
     chains: dict[str, Share] = field(default_factory=dict)  # by the published call path; `own` is 0
 
 
@@ -64,41 +64,49 @@ class Lists:
 
 def shares_of(stacks: Mapping[Stack, int], side: str, lists: Lists) -> SideShares:
     """Add up the stacks of one side."""
-    found = SideShares()
-    total = sum(stacks.values())
+    categories = lists.categories
+    boxes = {
+        stack: (box, plain_name(function))
+        for stack in stacks
+        for box, function in [lists.data_path.of_stack(side, stack)]
+    }
+
+    def chains_in(stack: Stack) -> list[str]:
+        return [";".join(chain.functions) for chain in lists.chains if chain.is_in(stack)]
+
+    def paths_to(stack: Stack) -> list[Stack]:
+        return [stack[:depth] for depth in range(1, len(stack) + 1)]
+
+    return SideShares(
+        paths=_add_up(stacks, paths_to, lambda stack: stack),
+        functions=_add_up(stacks, dict.fromkeys, lambda stack: stack[-1]),
+        categories=_add_up(
+            stacks, lambda stack: sorted(categories.within(stack)), categories.of_stack
+        ),
+        boxes=_add_up(stacks, lambda stack: boxes[stack][:1], lambda stack: boxes[stack][0]),
+        box_functions=_add_up(stacks, lambda stack: [boxes[stack]], lambda stack: boxes[stack]),
+        chains=_add_up(stacks, chains_in, None),
+    )
+
+
+def _add_up(
+    stacks: Mapping[Stack, int],
+    through: Callable[[Stack], Iterable[_Key]],
+    own: Callable[[Stack], _Key] | None,
+) -> dict[_Key, Share]:
+    """Return the shares of all that stacks go `through`, and of what the CPU did there: `own`."""
+    found: dict[_Key, Share] = {}
     for stack, weight in stacks.items():
-        for depth in range(1, len(stack) + 1):
-            _add(found.paths, (stack[:depth],), weight)
-        found.paths[stack].own += weight
-        _add(found.functions, dict.fromkeys(stack), weight)
-        found.functions[stack[-1]].own += weight
-        category = lists.categories.of_stack(stack)
-        _add(found.categories, sorted(lists.categories.within(stack)), weight)
-        found.categories[category].own += weight
-        box, function = lists.data_path.of_stack(side, stack)
-        _add(found.boxes, (box,), weight)
-        found.boxes[box].own += weight
-        functions = found.box_functions.setdefault(box, {})
-        name = plain_name(function)
-        functions[name] = functions.get(name, 0.0) + weight
-        chains = [";".join(chain.functions) for chain in lists.chains if chain.is_in(stack)]
-        _add(found.chains, chains, weight)
+        for key in through(stack):
+            found.setdefault(key, Share()).inclusive += weight
+        if own is not None:
+            found[own(stack)].own += weight
     # divided last: a share of all samples is 1, and not a little less
-    for table in (found.paths, found.functions, found.categories, found.boxes, found.chains):
-        for entry in table.values():
-            entry.inclusive /= total
-            entry.own /= total
-    for functions in found.box_functions.values():
-        functions.update({name: weight / total for name, weight in functions.items()})
+    total = sum(stacks.values())
+    for share in found.values():
+        share.inclusive /= total
+        share.own /= total
     return found
-
-
-def _add(table: dict[_Key, Share], keys: Iterable[_Key], weight: int) -> None:
-    for key in keys:
-        entry = table.get(key)
-        if entry is None:
-            entry = table[key] = Share()
-        entry.inclusive += weight
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,14 +181,13 @@ def share_table(
 
     What a repetition has no sample of has the share 0 there.
     """
-    pick, words = _PICKS[name]
     rows: list[tuple[object, ...]] = []
-    values: dict[int, list[tuple[int, FloatArray]]] = {}
-    most: list[float] = []
+    values: list[FloatArray] = []  # by row, of shape (quantity, repetition)
+    most: list[float] = []  # by row, what its party can have used [% of one CPU]
     for key, cell in by_cell(repetitions).items():
         for side in sorted({side for one in cell for side in one.shares}):
             present = [one for one in cell if side in one.shares]
-            tables = [pick(one.shares[side]) for one in present]
+            tables = [getattr(one.shares[side], name.removeprefix("profile_")) for one in present]
             factors = np.array(
                 [(1.0, 100.0 * one.cpus(side), one.ns_per_kib(side)) for one in present]
             )
@@ -190,15 +197,23 @@ def share_table(
                     continue
                 both = np.array([(one.inclusive, one.own) for one in shares])
                 # (repetition, scale, inclusive or own) to one row per quantity
-                scaled = factors[:, :, None] * both[:, None, :]
-                values.setdefault(len(present), []).append((len(rows), scaled.reshape(-1, 6).T))
-                rows.append((*key, side, *words(item, lists), len(present)))
+                values.append((factors[:, :, None] * both[:, None, :]).reshape(-1, 6).T)
+                words = _WORDS[name](item, lists) if name in _WORDS else (item,)
+                rows.append((*key, side, *words, len(present)))
                 most.append(100.0 * key.n_threads if side in SIDES else math.inf)
-    columns = [*KEY, "side", *SHARE_TABLES[name], "n"]
-    table = pd.DataFrame(rows, columns=columns)
-    for column, numbers in _quantities(values, np.array(most), settings).items():
-        table[column] = numbers
     order = [*KEY, "side"]
+    table = pd.DataFrame(rows, columns=[*order, *SHARE_TABLES[name], "n"])
+    columns = [f"{one.name}{end}" for one in QUANTITIES for end in ("", "_low", "_high")]
+    table[columns] = np.nan
+    # rows of equally many repetitions at a time
+    for places in table.groupby("n").indices.values():
+        numbers = np.stack([values[place] for place in places])
+        for index, one in enumerate(QUANTITIES):
+            bound = np.array(most)[places] if one.unit == CPU else math.inf
+            found = intervals(numbers[:, index, :], settings, is_share=one.unit == "1", most=bound)
+            table.loc[places, columns[3 * index : 3 * index + 3]] = np.column_stack(
+                (found.median, found.low, found.high)
+            )
     return table.sort_values(
         [*order, "inclusive_share", *SHARE_TABLES[name][:1]],
         ascending=[True] * len(order) + [False, True],
@@ -206,51 +221,13 @@ def share_table(
     )
 
 
-def _quantities(
-    values: Mapping[int, Sequence[tuple[int, FloatArray]]],
-    most: FloatArray,
-    settings: StatisticsSettings,
-) -> dict[str, FloatArray]:
-    """Return the columns of medians and intervals; rows of equally many repetitions at a time.
-
-    `most` is by row what its party can have used at most [% of one CPU].
-    """
-    columns = {
-        f"{quantity.name}{end}": np.full(most.size, np.nan)
-        for quantity in QUANTITIES
-        for end in ("", "_low", "_high")
-    }
-    for entries in values.values():
-        places = np.array([place for place, _ in entries])
-        numbers = np.stack([number for _, number in entries])  # (row, quantity, repetition)
-        for index, quantity in enumerate(QUANTITIES):
-            bound = most[places] if quantity.unit == CPU else math.inf
-            found = intervals(
-                numbers[:, index, :], settings, is_share=quantity.unit == "1", most=bound
-            )
-            columns[quantity.name][places] = found.median
-            columns[f"{quantity.name}_low"][places] = found.low
-            columns[f"{quantity.name}_high"][places] = found.high
-    return columns
-
-
 _SHORTENED = frozenset({"profile_paths", "profile_functions"})
 
-# a stack, or a name
-_Words = Callable[[Any, Lists], tuple[object, ...]]
-_Pick = Callable[[SideShares], Mapping[Any, Share]]
-
-_PICKS: dict[str, tuple[_Pick, _Words]] = {
-    "profile_paths": (
-        lambda shares: shares.paths,
-        lambda path, _: (";".join(path), len(path), plain_name(path[-1])),
+_WORDS: dict[str, Callable[[Any, Lists], tuple[object, ...]]] = {
+    "profile_paths": lambda path, _: (";".join(path), len(path), plain_name(path[-1])),
+    "profile_functions": lambda frame, lists: (
+        frame,
+        lists.categories.of_frame(frame) or "transparent",
     ),
-    "profile_functions": (
-        lambda shares: shares.functions,
-        lambda frame, lists: (frame, lists.categories.of_frame(frame) or "transparent"),
-    ),
-    "profile_categories": (lambda shares: shares.categories, lambda name, _: (name,)),
-    "profile_boxes": (lambda shares: shares.boxes, lambda name, _: (name,)),
-    "profile_chains": (lambda shares: shares.chains, lambda path, _: (path,)),
 }
-"""By table, the shares that it is of, and the words of its columns for one of them."""
+"""By table, the words of its columns for a stack, or a name; of others these are the name alone."""

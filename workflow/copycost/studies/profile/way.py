@@ -63,9 +63,9 @@ class Place:
         for one in cell:
             for party in self.parties:
                 if party in one.shares:
-                    found = one.shares[party].box_functions.get(self.box.name, {})
-                    for name, share in found.items():
-                        sums[name] = sums.get(name, 0.0) + share * one.cpus(party)
+                    for (box, name), share in one.shares[party].box_functions.items():
+                        if box == self.box.name:
+                            sums[name] = sums.get(name, 0.0) + share.own * one.cpus(party)
         return max(sorted(sums), key=lambda name: sums[name]) if sums else ""
 
 
