@@ -16,18 +16,17 @@ from copycost.measure.drivers.choice import driver_of
 from copycost.measure.repetition import Task
 from copycost.records.record import check_record, write_record
 from copycost.snakefile.results import line_of
-from copycost.studies.profile.facts import load_lists
 from copycost.studies.profile.folded import folded_path, write_folded
 from copycost.studies.profile.repetition import Profiled, profile_repetition
 from copycost.studies.profile.runs import run_of
-from copycost.studies.profile.tables import read_repetitions
+from copycost.studies.profile.tables import load_lists, read_repetitions
 from tools.recompute.profile import repetitions
 
 pytestmark = [pytest.mark.needs_root, pytest.mark.needs_perf]
 
 SETTINGS = Settings(warmup_s=0.1, duration_s=0.4, congestion_control="reno")
 DATA = Path(__file__).parents[2] / "data"
-LISTS = load_lists(DATA / "functions", DATA / "published")
+LISTS = load_lists(DATA)
 PERF = {"version": "6", "paranoid": -1, "user_only": False, "remedy": None}
 
 

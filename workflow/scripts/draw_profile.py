@@ -3,13 +3,12 @@
 from pathlib import Path
 
 from copycost.snakefile.parts import make_part
-from copycost.studies.profile.facts import load_lists
 from copycost.studies.profile.flame import draw_all
-from copycost.studies.profile.tables import read_repetitions
+from copycost.studies.profile.tables import load_lists, read_repetitions
 
 
 def _make() -> None:
-    lists = load_lists(Path("data/functions"), Path("data/published"))
+    lists = load_lists(Path("data"))
     draw_all(
         read_repetitions(map(Path, snakemake.input.records), lists),
         lists,

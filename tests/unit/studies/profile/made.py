@@ -9,13 +9,13 @@ from copycost.config.config import Config
 from copycost.config.profile import Profile
 from copycost.config.sources import usual_tree
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.profile.facts import load_lists, profile_facts
+from copycost.studies.profile.facts import profile_facts
 from copycost.studies.profile.runs import Run
-from copycost.studies.profile.tables import Repetition, shares_of
+from copycost.studies.profile.tables import Repetition, load_lists, shares_of
 
 ROOT = Path(__file__).parents[4]
 DATA = ROOT / "data"
-LISTS = load_lists(DATA / "functions", DATA / "published")
+LISTS = load_lists(DATA)
 SETTINGS = StatisticsSettings(resamples=500)
 
 _IN = "__send;entry_SYSCALL_64_after_hwframe_[k];do_syscall_64_[k];tcp_sendmsg_[k];"
@@ -264,4 +264,4 @@ def config(
 
 def facts_of(cells: Sequence[Cell], **changes: object) -> dict[str, Any]:
     """Return the facts of a made run."""
-    return profile_facts(repetitions_of(cells), section(**changes), LISTS, DATA, SETTINGS)
+    return profile_facts(repetitions_of(cells), section(**changes), LISTS, SETTINGS)

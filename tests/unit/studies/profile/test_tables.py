@@ -7,7 +7,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from unit.studies.profile.made import (
-    DATA,
     LISTS,
     RECEIVER,
     SENDER,
@@ -147,7 +146,7 @@ def test_a_difference_is_that_of_a_repetition_and_the_reference_beside_it() -> N
     beside = repetitions_of([Cell("two_copy", both, wobble=(1.0, 1.5, 0.7))])
     second = [replace(one, reference=its) for one, its in zip(alone, beside, strict=True)]
     wished = section(differences=(("two_copy", "one_copy"),))
-    (facts,) = profile_facts([*first, *second], wished, LISTS, DATA, SETTINGS)["differences"]
+    (facts,) = profile_facts([*first, *second], wished, LISTS, SETTINGS)["differences"]
     expected = sum(one.ns_per_kib(side) for one in beside for side in both) / 3
     assert facts["account"]["before"] == pytest.approx(expected)
     assert facts["account"]["unsampled"]["n"] == 3

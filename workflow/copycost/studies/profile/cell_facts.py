@@ -107,7 +107,7 @@ def _side(
             }
             categories.append({"name": category.name, "title": category.title, "own": own})
     # the share of the samples that go through any of these functions
-    names = lists.acknowledging.get(side, frozenset())
+    names = lists.chain_names.acknowledging.get(side, frozenset())
     through = [
         sum(
             weight

@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,9 @@ from copycost.hosts.parties import is_inside, is_rest
 from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.cell_facts import cell_facts, work_outside
-from copycost.studies.profile.chain_facts import chain_facts, published_chains, read_published
+from copycost.studies.profile.chain_facts import chain_facts
 from copycost.studies.profile.differences import difference_facts, rounds_of
-from copycost.studies.profile.functions import load_categories
 from copycost.studies.profile.grid import pairs_of
-from copycost.studies.profile.paths import load_chain_names, load_data_path
 from copycost.studies.profile.tables import Lists, Repetition, by_cell
 from copycost.studies.profile.way import LEAST_NS_PER_KIB
 
@@ -33,32 +30,17 @@ _LOAD = ("condition", "accelerator", "msg_bytes", "n_threads")
 _NAMING = ("condition", "accelerator", "implementation", "msg_bytes", "n_threads")
 
 
-def load_lists(functions: Path, published: Path) -> Lists:
-    """Return all lists of names: of data/functions, and the chains of data/published."""
-    names = load_chain_names(functions)
-    rows = read_published(published / "function-shares.csv")
-    return Lists(
-        load_categories(functions),
-        load_data_path(functions),
-        published_chains(rows, names),
-        names.acknowledging,
-    )
-
-
 def profile_facts(
     repetitions: Sequence[Repetition],
     profile: Profile,
     lists: Lists,
-    data: Path,
     settings: StatisticsSettings,
 ) -> Facts:
     """Return the facts of the study.
 
-    `repetitions` are all, also those without a measurement; `data` is the folder of that name.
+    `repetitions` are all, also those without a measurement.
     """
     cells = by_cell(repetitions)
-    names = load_chain_names(data / "functions")
-    published = read_published(data / "published" / "function-shares.csv")
     differences = (
         difference_facts(pair, rounds_of(cells, pair), lists, settings)
         for pair in pairs_of(cells, profile.differences)
@@ -86,8 +68,8 @@ def profile_facts(
         "work_outside": work_outside(found),
         "loads": loads[:_MOST_SHOWN],
         "n_loads": len(loads),
-        "published_source": names.source,
-        "chains": chain_facts(cells, published, names, settings),
+        "published_source": lists.chain_names.source,
+        "chains": chain_facts(cells, lists, settings),
         "differences": changed,
         "verdicts": verdicts(changed),
     }

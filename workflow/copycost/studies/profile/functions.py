@@ -51,10 +51,10 @@ class Names:
     """
 
     def __init__(self, meanings: Iterable[tuple[str, str]], where: str) -> None:
-        self._exact: dict[str, str] = {}
+        exact: dict[str, str] = {}
         patterns: dict[str, str] = {}
         for name, meaning in meanings:
-            table = patterns if "*" in name else self._exact
+            table = patterns if "*" in name else exact
             if table.setdefault(name, meaning) != meaning:
                 raise DataError(
                     f"{where}: {name} is both {table[name]} and {meaning}; a name can be one thing"
@@ -62,12 +62,10 @@ class Names:
         # the longest pattern says most, so it is tried first
         ordered = sorted(patterns.items(), key=lambda item: (-len(item[0]), item[0]))
         self._patterns = [(re.compile(translate(name)), meaning) for name, meaning in ordered]
-        self._found: dict[str, str | None] = {}
+        self._found: dict[str, str | None] = {**exact}
 
     def find(self, name: str) -> str | None:
         """Return what a name stands for, None if no list has it."""
-        if name in self._exact:
-            return self._exact[name]
         if name not in self._found:
             self._found[name] = next(
                 (meaning for pattern, meaning in self._patterns if pattern.match(name)), None
@@ -77,12 +75,10 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """One kind of work."""
+    """One kind of work: its identifier, and words for tables."""
 
-    # identifier, words for tables, and one sentence
     name: str
     title: str
-    about: str
 
 
 class Categories:
@@ -91,8 +87,8 @@ class Categories:
     def __init__(self, tree: Mapping[str, Any], where: str) -> None:
         rows = tree["categories"]
         self.all: tuple[Category, ...] = (
-            *(Category(row["name"], row["title"], row["about"]) for row in rows),
-            Category(UNCATEGORISED, "not categorised", "functions that no list names"),
+            *(Category(row["name"], row["title"]) for row in rows),
+            Category(UNCATEGORISED, "not categorised"),
         )
         self._names = {key: Names(_meanings(rows, key), where) for key in KEYS}
         self._transparent = Names(
@@ -115,17 +111,13 @@ class Categories:
 
     def of_stack(self, stack: Stack) -> str:
         """Return what the CPU did in a sample: the category of its innermost function."""
-        for frame in reversed(stack):
-            found = self.of_frame(frame)
-            if found is not None:
-                return found
-        return UNCATEGORISED
+        found = (self.of_frame(frame) for frame in reversed(stack))
+        return next((name for name in found if name is not None), UNCATEGORISED)
 
     def within(self, stack: Stack) -> set[str]:
         """Return all categories that a stack goes through."""
         found = {self.of_frame(frame) for frame in stack}
-        found.add(self.of_stack(stack))
-        return {name for name in found if name is not None}
+        return {name for name in found if name is not None} or {UNCATEGORISED}
 
 
 def _meanings(rows: Sequence[Mapping[str, Any]], key: str) -> list[tuple[str, str]]:

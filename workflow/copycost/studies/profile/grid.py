@@ -5,15 +5,16 @@ nothing heavy is imported here.
 """
 
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple, Self
 
 from copycost.config.capabilities import IPERF3, can_exist
 from copycost.config.cells import Cell
 from copycost.config.conditions import HOT, RECV
 from copycost.config.config import Config
+from copycost.config.cpu_budget import CpuBudget
+from copycost.config.datagrams import Datagrams
 from copycost.config.placements import APART
-from copycost.config.profile import Profile
 from copycost.config.testbeds import away_on, guests_on
 from copycost.hosts.parties import parties_of
 from copycost.hosts.side import SIDES
@@ -48,31 +49,44 @@ def profile_cells(config: Config, explained: Collection[str] = ()) -> tuple[Cell
     the run (`explained`) and the section says so: with all their streams, and with the smallest and
     the largest datagram.
     """
-    profile = config.profile
-    places = set(_grid(profile))
-    wanted = set(explained).intersection(profile.explains)
-    if "cpu_budget" in wanted:
-        budget = config.cpu_budget
-        places.update(
-            (testbed, implementation, budget.msg_bytes, n_threads, HOT, RECV, APART)
-            for testbed in budget.testbeds
-            for implementation in budget.implementations
-            for n_threads in budget.n_threads
+    profile, budget, flood = config.profile, config.cpu_budget, config.datagrams
+    places = {
+        place
+        for place in itertools.product(
+            profile.testbeds,
+            profile.implementations,
+            profile.msg_bytes,
+            profile.n_threads,
+            profile.working_sets,
+            profile.receivers,
+            profile.placements,
         )
-    if "datagrams" in wanted:
-        flood = config.datagrams
+        # iperf3 sends one buffer again and again
+        if place[1] != IPERF3 or place[4] == HOT
+    }
+    driven: dict[str, tuple[CpuBudget | Datagrams, set[int]]] = {
+        "cpu_budget": (budget, {budget.msg_bytes}),
+        "datagrams": (flood, {min(flood.msg_bytes), max(flood.msg_bytes)}),
+    }
+    for study in set(explained).intersection(profile.explains):
+        section, sizes = driven[study]
         places.update(
-            (testbed, implementation, size, n_threads, HOT, RECV, APART)
-            for testbed in flood.testbeds
-            for implementation in flood.implementations
-            for size in (min(flood.msg_bytes), max(flood.msg_bytes))
-            for n_threads in flood.n_threads
-            if can_exist(implementation, testbed, size, RECV)
+            itertools.product(
+                section.testbeds,
+                section.implementations,
+                sizes,
+                section.n_threads,
+                [HOT],
+                [RECV],
+                [APART],
+            )
         )
     return tuple(
         sorted(
             Cell(STUDY, *place, rep)
             for place in places
+            for testbed, implementation, msg_bytes, _, _, receiver, placement in [place]
+            if can_exist(implementation, testbed, msg_bytes, receiver, placement)
             for rep in range(1, profile.repetitions + 1)
         )
     )
@@ -81,28 +95,6 @@ def profile_cells(config: Config, explained: Collection[str] = ()) -> tuple[Cell
 def cell_keys(config: Config, explained: Collection[str] = ()) -> list[CellKey]:
     """Return the cells without their repetitions, as the tables name them."""
     return list(dict.fromkeys(map(CellKey.of, profile_cells(config, explained))))
-
-
-# testbed, implementation, msg_bytes, n_threads, working set, receiver, placement
-_Place = tuple[str, str, int, int, str, str, str]
-
-
-def _grid(profile: Profile) -> Iterator[_Place]:
-    """Yield every combination of the section's lists that can exist."""
-    for place in itertools.product(
-        profile.testbeds,
-        profile.implementations,
-        profile.msg_bytes,
-        profile.n_threads,
-        profile.working_sets,
-        profile.receivers,
-        profile.placements,
-    ):
-        testbed, implementation, msg_bytes, _, working_set, receiver, placement = place
-        if implementation == IPERF3 and working_set != HOT:
-            continue  # it sends one buffer again and again
-        if can_exist(implementation, testbed, msg_bytes, receiver, placement):
-            yield place
 
 
 Pair = tuple[CellKey, CellKey]

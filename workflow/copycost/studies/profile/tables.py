@@ -1,5 +1,6 @@
 """From records and stacks to tidy tables: shares with intervals over the repetitions."""
 
+import csv
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -18,9 +19,15 @@ from copycost.stats.estimates import intervals
 from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.studies.profile.columns import CPU, KEY, LEAST_SHARE, QUANTITIES, SHARE_TABLES
 from copycost.studies.profile.folded import folded_path, read_folded
-from copycost.studies.profile.functions import Categories, Stack, plain_name
+from copycost.studies.profile.functions import Categories, Stack, load_categories, plain_name
 from copycost.studies.profile.grid import CellKey
-from copycost.studies.profile.paths import Chain, DataPath
+from copycost.studies.profile.paths import (
+    Chain,
+    ChainNames,
+    DataPath,
+    load_chain_names,
+    load_data_path,
+)
 from copycost.studies.profile.runs import Run, of_reference, runs_of
 
 _Key = TypeVar("_Key")
@@ -58,8 +65,20 @@ class Lists:
 
     categories: Categories
     data_path: DataPath
-    chains: tuple[Chain, ...] = ()
-    acknowledging: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    chain_names: ChainNames
+    published: tuple[dict[str, str], ...]  # rows of data/published/function-shares.csv
+    chains: tuple[Chain, ...]  # every call chain of those, once
+
+
+def load_lists(data: Path) -> Lists:
+    """Return all lists of names: of data/functions, and the chains of data/published."""
+    functions = data / "functions"
+    names = load_chain_names(functions)
+    with (data / "published" / "function-shares.csv").open(newline="", encoding="utf-8") as file:
+        rows = tuple(csv.DictReader(file))
+    paths = dict.fromkeys(row["call_path"] for row in rows)
+    chains = tuple(names.chain(path) for path in paths)
+    return Lists(load_categories(functions), load_data_path(functions), names, rows, chains)
 
 
 def shares_of(stacks: Mapping[Stack, int], side: str, lists: Lists) -> SideShares:
