@@ -8,26 +8,24 @@ import pandas as pd
 import pytest
 
 from copycost.checkout import ROOT
+from copycost.config.simulated import CacheSizes, Geometry, Simulated
 from copycost.config.sources import usual_tree
+from copycost.config.structure import from_plain
 from copycost.config.variants import PLAIN
 from copycost.errors import Unavailable
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.guest.needs import Need
+from copycost.measure.simulated.cell import Level
 from copycost.studies.simulated import wanted
-from copycost.studies.simulated.cell import assumed_of, caches_of
+from copycost.studies.simulated.cell import in_whole_sets, stated_caches
 from copycost.studies.simulated.savings import BASELINE
 
 
-def section(**given: Any) -> Any:  # noqa: ANN401
-    tree = usual_tree()["simulated"]
-    return tree | given
+def typed(**given: object) -> Simulated:
+    return from_plain(usual_tree()["simulated"] | {"enabled": "auto"} | given, Simulated)
 
 
-def typed() -> Any:  # noqa: ANN401
-    from copycost.config.simulated import Simulated
-    from copycost.config.structure import from_plain
-
-    return from_plain(section(enabled="auto"), Simulated)
+COUNTING = typed().counting()
 
 
 def host(**caches: int | None) -> dict[str, Any]:
@@ -106,45 +104,34 @@ def test_the_default_tries_again_what_it_concludes() -> None:
 def test_the_caches_are_those_of_the_host(tmp_path: Path) -> None:
     told = files(tmp_path, (1, "Data", 12), (1, "Instruction", 8), (2, "Unified", 16),
                  (3, "Unified", 15))  # fmt: skip
-    assert caches_of(section(), host(), told) == {
-        "l1d": {"size_bytes": 49152, "ways": 12},
-        "l2": {"size_bytes": 2 << 20, "ways": 16},
-        "llc": {"size_bytes": 30 << 20, "ways": 15},
-    }
+    stated = {
+        "l1d": Geometry(49152, 12), "l2": Geometry(2 << 20, 16), "llc": Geometry(30 << 20, 15),
+    }  # fmt: skip
+    assert stated_caches(COUNTING, host(), told) == (stated, [])
+    caches = CacheSizes(**stated)
+    nothing = HostFiles(tmp_path / "nothing")
+    assert stated_caches(replace(COUNTING, caches=caches), host(), nothing) == (stated, [])
 
 
 def test_ways_that_nobody_tells_are_usual_ones(tmp_path: Path) -> None:
-    found = caches_of(section(), host(), HostFiles(tmp_path))
-    assert [level["ways"] for level in found.values()] == [8, 16, 16]
+    stated, guessed = stated_caches(COUNTING, host(), HostFiles(tmp_path))
+    assert [level.ways for level in stated.values()] == [8, 16, 16]
+    assert guessed == ["l1d", "l2", "llc"]
 
 
 def test_the_last_of_two_levels_is_the_second(tmp_path: Path) -> None:
     told = files(tmp_path, (1, "Data", 12), (2, "Unified", 20))
-    found = caches_of(section(), host(llc_bytes=2 << 20), told)
-    assert [level["ways"] for level in found.values()] == [12, 20, 20]
+    stated, _ = stated_caches(COUNTING, host(llc_bytes=2 << 20), told)
+    assert [level.ways for level in stated.values()] == [12, 20, 20]
 
 
-def test_what_is_not_the_hosts_is_told(tmp_path: Path) -> None:
-    told = files(tmp_path, (1, "Data", 12), (2, "Unified", 16))
-    odd = host(llc_bytes=(30 << 20) + 64)
-    nothing: dict[str, list[str]] = {"ways": [], "sizes": []}
-    assert assumed_of(section(), host(l2_bytes=2 << 20), told) == nothing
-    hidden = HostFiles(tmp_path / "nothing")
-    assert assumed_of(section(), host(), hidden) == {"ways": ["l1d", "l2", "llc"], "sizes": []}
-    assert assumed_of(section(), odd, told) == {"ways": [], "sizes": ["llc"]}
-    stated = section(caches=caches_of(section(), odd, told))
-    assert assumed_of(stated, odd, hidden) == nothing
-
-
-def test_caches_of_another_size_keep_their_ways(tmp_path: Path) -> None:
-    stated = section(caches={
-        "l1d": {"size_bytes": 32768, "ways": 8}, "l2": {"size_bytes": 1 << 20, "ways": 16},
-        "llc": {"size_bytes": 1024, "ways": 16},
-    })  # fmt: skip
-    half = caches_of(stated, host(), HostFiles(tmp_path), 0.5)
-    assert half["l1d"] == {"size_bytes": 16384, "ways": 8}
-    assert half["llc"] == {"size_bytes": 1024, "ways": 16}
-    assert caches_of(stated, host(), HostFiles(tmp_path), 2)["l2"]["size_bytes"] == 2 << 20
+def test_caches_of_another_size_keep_their_ways_and_have_whole_sets() -> None:
+    stated = {"l1d": Geometry(32768, 8), "l2": Geometry((1 << 20) + 64, 16)}
+    stated["llc"] = Geometry(1024, 16)
+    assert in_whole_sets(stated, 64)["l2"] == Level(1 << 20, 16)
+    half = in_whole_sets(stated, 64, 0.5)
+    assert (half["l1d"], half["llc"]) == (Level(16384, 8), Level(1024, 16))
+    assert in_whole_sets(stated, 64, 2.0)["l2"].size_bytes == 2 << 20
 
 
 @pytest.mark.parametrize(
@@ -158,4 +145,4 @@ def test_sizes_that_cannot_be_the_hosts_have_to_be_stated(
     llc_bytes: int | None, why: str, tmp_path: Path
 ) -> None:
     with pytest.raises(Unavailable, match=why):
-        caches_of(section(), host(llc_bytes=llc_bytes), HostFiles(tmp_path))
+        stated_caches(COUNTING, host(llc_bytes=llc_bytes), HostFiles(tmp_path))

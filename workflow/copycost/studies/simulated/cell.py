@@ -3,13 +3,12 @@
 import itertools
 import re
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from copycost.config.cells import Cell
 from copycost.config.conditions import COLD
-from copycost.config.simulated import Counting
+from copycost.config.simulated import Counting, Geometry
 from copycost.config.variants import VARIANTS
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.facts.files import HostFiles
@@ -79,21 +78,20 @@ def count_cell(
         cell.batch,
         {"GLIBC_TUNABLES": tunables} if tunables else {},
     )
-    section = {
-        "caches": "host" if counting.caches is None else asdict(counting.caches),
-        "line_bytes": counting.line_bytes,
-    }
     try:
-        levels = caches_of(section, host, HostFiles(), variant.cache_factor)
-        l1d, l2, llc = (Level(**levels[level]) for level in LEVELS)
+        stated, guessed = stated_caches(counting, host, HostFiles())
+        levels = in_whole_sets(stated, counting.line_bytes, variant.cache_factor)
         prefetcher = variant.prefetcher or counting.prefetcher
-        caches = Caches(l1d, l2, llc, counting.line_bytes, prefetcher)
+        caches = Caches(**levels, line_bytes=counting.line_bytes, prefetcher=prefetcher)
         snapshot = Snapshot.in_folder(folder)
         found = simulate(asked, snapshot, plugin, caches)
         require_received(found)
         record["sender"], record["receiver"] = sender_of(found), receiver_of(found)
         record["counted"] = found.counted
-        record["assumed"] = assumed_of(section, host, HostFiles())
+        # in what the caches with nothing changed are not those of the host
+        unchanged = in_whole_sets(stated, counting.line_bytes)
+        rounded = [one for one in LEVELS if unchanged[one].size_bytes != stated[one].size_bytes]
+        record["assumed"] = {"ways": guessed, "sizes": rounded}
         guest = snapshot.read_guest()
         version = _VERSION.search(guest.qemu or "")
         record["guest"] = {
@@ -152,58 +150,41 @@ def ring_bytes(cell: Cell, n_messages: int) -> int:
     return (n_messages + 1) * (cell.msg_bytes + more)
 
 
-def caches_of(
-    section: Mapping[str, Any], host: Mapping[str, Any], files: HostFiles, factor: float = 1.0
-) -> dict[str, dict[str, int]]:
-    """Return the caches to simulate.
+def in_whole_sets(
+    stated: Mapping[str, Geometry], line_bytes: int, factor: float = 1.0
+) -> dict[str, Level]:
+    """Return levels of whole sets, one at least: each size times `factor`; the ways stay."""
+    found = {}
+    for name, level in stated.items():
+        set_bytes = level.ways * line_bytes
+        n_sets = max(1, round(level.size_bytes * factor / set_bytes))
+        found[name] = Level(n_sets * set_bytes, level.ways)
+    return found
 
-    `section` is that of the configuration, `host` knows the sizes, and `files` the ways. Every
-    level's size is multiplied by `factor`; the ways stay. Raises `Unavailable` if they shall be the
-    host's, and it does not tell them, or none that can be.
+
+def stated_caches(
+    counting: Counting, host: Mapping[str, Any], files: HostFiles
+) -> tuple[dict[str, Geometry], list[str]]:
+    """Return the caches as the configuration states them, or else as the host does.
+
+    With the levels whose ways the host does not tell, so that usual ones are taken; `host` knows
+    the sizes, and `files` the ways. Raises `Unavailable` if the host does not tell a size, or none
+    that can be.
     """
-    stated, _ = _stated(section, host, files)
-    resized = {}
-    for level, one in stated.items():
-        # whole sets, one at least
-        set_bytes = one["ways"] * section["line_bytes"]
-        n_sets = max(1, round(one["size_bytes"] * factor / set_bytes))
-        resized[level] = {"size_bytes": n_sets * set_bytes, "ways": one["ways"]}
-    return resized
-
-
-def assumed_of(
-    section: Mapping[str, Any], host: Mapping[str, Any], files: HostFiles
-) -> dict[str, list[str]]:
-    """Return in what the caches with nothing changed are not those of the host.
-
-    By `ways` the levels whose ways the host does not tell, so that usual ones are taken; by `sizes`
-    those whose size is no whole number of sets, and rounded to one.
-    """
-    stated, guessed = _stated(section, host, files)
-    caches = caches_of(section, host, files)
-    rounded = [level for level in LEVELS if caches[level] != stated[level]]
-    return {"ways": guessed, "sizes": rounded}
-
-
-def _stated(
-    section: Mapping[str, Any], host: Mapping[str, Any], files: HostFiles
-) -> tuple[dict[str, dict[str, int]], list[str]]:
-    """Return the caches as configuration or host state them, and the levels with guessed ways."""
-    if section["caches"] != "host":
-        return section["caches"], []
+    if counting.caches is not None:
+        return {level: getattr(counting.caches, level) for level in LEVELS}, []
     ways = _ways(files)
-    known = host["cpu"]["caches"]
-    missing = [level for level in LEVELS if known[f"{level}_bytes"] is None]
+    known = {level: host["cpu"]["caches"][f"{level}_bytes"] for level in LEVELS}
+    missing = [level for level in LEVELS if known[level] is None]
     if missing:
         why = f"this host does not tell the size of its {missing[0]} cache"
         raise Unavailable(why, _STATE_THEM)
     for inner, outer in itertools.pairwise(LEVELS):
-        if known[f"{outer}_bytes"] < known[f"{inner}_bytes"]:
+        if known[outer] < known[inner]:
             why = f"this host tells a smaller {outer} cache than its {inner} cache"
             raise Unavailable(why, _STATE_THEM)
     stated = {
-        level: {"size_bytes": known[f"{level}_bytes"], "ways": ways.get(level, _USUAL_WAYS[level])}
-        for level in LEVELS
+        level: Geometry(size, ways.get(level, _USUAL_WAYS[level])) for level, size in known.items()
     }
     return stated, [level for level in LEVELS if level not in ways]
 

@@ -5,7 +5,6 @@ else joins the two. Measured misses are those of loads, so the simulated ones ar
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -14,49 +13,31 @@ from copycost.analysis.json_values import Facts, plain
 from copycost.config.conditions import RECV
 from copycost.config.placements import APART
 from copycost.config.variants import PLAIN, VARIANTS
+from copycost.figures.markers import in_order
 from copycost.studies.shared_facts import losses_of
 from copycost.studies.simulated.columns import CELL_KEY
-from copycost.studies.simulated.counts import BOTH, LEVELS, MODES
+from copycost.studies.simulated.counts import LEVELS, MODES
 from copycost.studies.simulated.savings import (
-    BASELINE,
+    CELL,
     LEAST,
     Place,
-    Values,
+    both_sides,
     carriers,
     change_of,
-    instructions_facts,
+    functions_at,
     level_of,
-    saved_at,
+    misses_of,
     saved_copies,
+    saved_of,
     saving_of,
-    values_by_place,
 )
 
 # metrics of the summary by the level whose misses they count
 _MISSES = {"l1d": "l1d_load_misses_per_byte", "llc": "llc_load_misses_per_byte"}
 
-_CELL = ["testbed", "implementation", "msg_bytes", "working_set"]
 # entered by every system call (arch/x86/entry/common.c)
 _SYSTEM_CALL = "do_syscall_64"
 _CALLS_DIFFER = 0.02
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """A conclusion, tried again with one thing changed.
-
-    A conclusion is which level's misses a way to send lowers most against `two_copy` at a size, and
-    which levels' it raises or leaves as they are.
-    """
-
-    # which cell, with nothing changed
-    place: Place
-    implementation: str
-    msg_bytes: int
-    variant: str  # what was changed
-    # whether the same level still falls most; whether all of the conclusion holds
-    keeps_level: bool
-    survives: bool
 
 
 def compute_facts(
@@ -71,14 +52,14 @@ def compute_facts(
     `machine` is what counted, as of `machine_of` (None where nothing was counted); `walks` is what
     `walk_facts` or `no_walks` says.
     """
-    places = values_by_place(table)
     cells = table.drop_duplicates(list(CELL_KEY))
-    trials = trials_of(places)
-    copied = copied_shares(table)
+    misses, copied = misses_of(table), copied_shares(table)
+    saved = saved_of(misses)
+    trials = trials_of(saved)
     conditions = [
-        _condition(values, functions, machine["caches"], trials, copied)
-        for place, values in places.items()
-        if place.variant == PLAIN and machine
+        _condition(here, saved, functions, machine["caches"], trials, copied)
+        for _, here in _unchanged(misses).groupby(list(Place._fields), sort=False)
+        if machine
     ]
     facts = {
         "section": {"enabled": section["enabled"]},
@@ -96,12 +77,55 @@ def compute_facts(
         "least": LEAST,
         "conditions": conditions,
         "verdict": _verdict(conditions),
-        "instructions": instructions_facts(table),
-        "sensitivity": sensitivity_facts(trials),
+        "instructions": _instructions(table),
+        "sensitivity": _sensitivity(trials),
         "walks": walks,
         "beside": None,
     }
     return dict(plain(facts))
+
+
+def _unchanged(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of cells with nothing changed, by `CELL`."""
+    return cells[cells.index.get_level_values("variant") == PLAIN].droplevel("variant")
+
+
+def _condition(
+    misses: pd.DataFrame,
+    saved: pd.DataFrame,
+    functions: pd.DataFrame,
+    caches: Mapping[str, Any],
+    trials: pd.DataFrame,
+    copied: Mapping[tuple[str, str], float | None],
+) -> Facts:
+    place = Place(*misses.index[0][:2])
+    misses = misses.droplevel(list(Place._fields)).sort_index(level="msg_bytes")
+    names = in_order(misses.index.get_level_values("implementation"))
+    savings = []
+    for name in names:
+        mine = (saved[list(CELL[:3])] == [*place, name]).all(axis=1) & (saved["variant"] == PLAIN)
+        if not mine.any():
+            continue
+        saving = saving_of(saved[mine].set_index("msg_bytes"), name)
+        saving["asks_for_none"] = (place.testbed, name) in copied
+        saving["copied_share"] = copied.get((place.testbed, name))
+        saving["functions"], saving["tried"] = [], None
+        if most := saving["most"]:
+            here = functions_at(functions, place, most["msg_bytes"])
+            saving["functions"] = carriers(here, saving, caches["line_bytes"])
+            most["copies"] = saved_copies(here, place, saving, caches)
+            saving["tried"] = _tried_again(trials, place, saving)
+        savings.append(saving)
+    return {
+        **place._asdict(),
+        "misses": [
+            {"implementation": name, "msg_bytes": size, "level": level, **row[level]}
+            for name in names
+            for size, row in misses.loc[name].iterrows()
+            for level in LEVELS
+        ],
+        "savings": savings,
+    }
 
 
 def _verdict(conditions: Sequence[Facts]) -> Facts:
@@ -139,93 +163,72 @@ def copied_shares(table: pd.DataFrame) -> dict[tuple[str, str], float | None]:
     return found
 
 
-def _condition(
-    values: Values,
-    functions: pd.DataFrame,
-    caches: Mapping[str, Any],
-    trials: Sequence[Trial],
-    copied: Mapping[tuple[str, str], float | None],
-) -> Facts:
-    savings = [
-        saving
-        for name in values.implementations
-        if name != BASELINE and (saving := saving_of(values, name)) is not None
+def _instructions(table: pd.DataFrame) -> list[Facts]:
+    """Return the instructions per message, both sides' threads together, with nothing changed.
+
+    Of a testbed's first working set, since they hardly depend on where bytes lie.
+    """
+    counted = both_sides(table)
+    counted = counted[counted["variant"] == PLAIN]
+    first = counted.groupby("testbed")["working_set"].transform("first")
+    return [
+        {name: row[name] for name in ("testbed", "implementation", "msg_bytes")}
+        | {mode: float(row[f"simulated_instructions_{mode}_per_message"]) for mode in MODES}
+        for row in counted[counted["working_set"] == first].to_dict("records")
     ]
-    line_bytes, place = caches["line_bytes"], values.place
-    for saving in savings:
-        saving["asks_for_none"] = (place.testbed, saving["implementation"]) in copied
-        saving["copied_share"] = copied.get((place.testbed, saving["implementation"]))
-        saving["functions"], saving["tried"] = [], None
-        if most := saving["most"]:
-            size = caches[most["level"]]["size_bytes"]
-            saving["functions"] = carriers(functions, place, saving, line_bytes)
-            most["copies"] = saved_copies(functions, place, saving, line_bytes, size)
-            saving["tried"] = tried_again(trials, place, saving)
-    return {
-        "testbed": place.testbed,
-        "working_set": place.working_set,
-        "misses": [
-            {"implementation": name, "msg_bytes": size, "level": level, **misses[level]}
-            for name in values.implementations
-            for size in values.sizes
-            if (misses := values.misses.get((name, size))) is not None
-            for level in LEVELS
-        ],
-        "savings": savings,
-    }
 
 
-def trials_of(places: Mapping[Place, Values]) -> list[Trial]:
-    """Return every conclusion with every change that its cell was counted with."""
-    found = []
-    for place, unchanged in places.items():
-        for variant in VARIANTS:
-            changed = places.get(place._replace(variant=variant))
-            if place.variant != PLAIN or variant == PLAIN or changed is None:
-                continue
-            for name in unchanged.implementations:
-                sizes = set(changed.common_sizes(BASELINE, name))
-                for size in unchanged.common_sizes(BASELINE, name):
-                    if name != BASELINE and size in sizes:
-                        both = [saved_at(values, name, size) for values in (unchanged, changed)]
-                        keeps = level_of(both[0]) == level_of(both[1])
-                        signs = [[change_of(saved[level]) for level in LEVELS] for saved in both]
-                        survives = keeps and signs[0] == signs[1]
-                        found.append(Trial(place, name, size, variant, keeps, survives))
-    return found
+def trials_of(saved: pd.DataFrame) -> pd.DataFrame:
+    """Return every conclusion, tried again with each change that its cell was counted with.
+
+    A conclusion is which level's misses a way to send lowers most against `two_copy` at a size, and
+    which levels' it raises or leaves as they are. By `CELL` and ``variant``, what was changed:
+    ``keeps_level`` tells whether the same level still falls most, ``survives`` whether all of the
+    conclusion holds.
+    """
+    is_plain = saved["variant"] == PLAIN
+    pairs = saved[~is_plain].merge(saved[is_plain], on=list(CELL), suffixes=("", "_plain"))
+    rows = []
+    for pair in pairs.to_dict("records"):
+        before = {level: pair[f"{level}_plain"] for level in LEVELS}
+        after = {level: pair[level] for level in LEVELS}
+        keeps = level_of(before) == level_of(after)
+        same = all(change_of(before[level]) == change_of(after[level]) for level in LEVELS)
+        cell = [pair[name] for name in (*CELL, "variant")]
+        rows.append((*cell, keeps, keeps and same))
+    return pd.DataFrame(rows, columns=[*CELL, "variant", "keeps_level", "survives"])
 
 
-def sensitivity_facts(trials: Sequence[Trial]) -> Facts:
+def _sensitivity(trials: pd.DataFrame) -> Facts:
     """Return how many conclusions survive which change."""
+    tried = dict(list(trials.groupby("variant")))
     return {
-        # conclusions that were tried [count]
-        "n": len({(one.place, one.implementation, one.msg_bytes) for one in trials}),
+        "n": len(trials.drop_duplicates(list(CELL))),  # conclusions that were tried [count]
         "variants": [
             {
                 "name": name,
-                "change": VARIANTS[name].change,
-                "n": len(tried),
-                "n_keeping_level": sum(one.keeps_level for one in tried),
-                "n_surviving": sum(one.survives for one in tried),
+                "change": variant.change,
+                "n": len(tried[name]),
+                "n_keeping_level": int(tried[name]["keeps_level"].sum()),
+                "n_surviving": int(tried[name]["survives"].sum()),
             }
-            for name in VARIANTS
-            if (tried := [one for one in trials if one.variant == name])
+            for name, variant in VARIANTS.items()
+            if name in tried
         ],
     }
 
 
-def tried_again(trials: Sequence[Trial], place: Place, saving: Facts) -> Facts:
+def _tried_again(trials: pd.DataFrame, place: Place, saving: Facts) -> Facts:
     """Return under how many changes the conclusion of a saving was tried: in its very cell.
 
     `n_holding` are the changes under which the same level still falls most, or where none falls,
     still the same levels rise. The saving has a level that changes; `n` is 0 where the cell was not
     counted again.
     """
-    cell = (place, saving["implementation"], saving["most"]["msg_bytes"])
-    tried = [one for one in trials if (one.place, one.implementation, one.msg_bytes) == cell]
-    falls = saving["verdict"] == "falls"
-    holding = [one.keeps_level if falls else one.survives for one in tried]
-    return {"n": len(tried), "n_holding": sum(holding)}
+    cell = [*place, saving["implementation"], saving["most"]["msg_bytes"]]
+    tried = trials[(trials[list(CELL)] == cell).all(axis=1)]
+    holds = "keeps_level" if saving["verdict"] == "falls" else "survives"
+    return {"n": len(tried), "n_holding": int(tried[holds].sum())}
 
 
 def beside_facts(table: pd.DataFrame, functions: pd.DataFrame, summary: pd.DataFrame) -> Facts:
@@ -236,15 +239,14 @@ def beside_facts(table: pd.DataFrame, functions: pd.DataFrame, summary: pd.DataF
         & (summary["receiver"] == RECV)
         & (summary["placement"] == APART)
         & (summary["n"] > 0)
-    ].drop_duplicates([*_CELL, "metric"])
-    medians = rows.set_index([*_CELL, "metric"])["median"].to_dict()
+    ].drop_duplicates([*CELL, "metric"])
+    medians = rows.set_index([*CELL, "metric"])["median"].to_dict()
 
     def measured(row: Mapping[Hashable, Any], metric: str) -> float | None:
-        return medians.get((*(row[name] for name in _CELL), metric))
+        return medians.get((*(row[name] for name in CELL), metric))
 
-    counted = table[
-        (table["side"] == BOTH) & (table["variant"] == PLAIN) & (table["status"] == "measured")
-    ].to_dict("records")
+    both = both_sides(table)
+    counted = both[both["variant"] == PLAIN].to_dict("records")
     misses = []
     for level, metric in _MISSES.items():
         columns = [f"simulated_{level}_load_misses_{mode}_per_byte" for mode in MODES]

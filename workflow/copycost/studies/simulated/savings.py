@@ -1,15 +1,13 @@
 """What a way to send saves in misses per line against `two_copy`: which level, where, why."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from copycost.analysis.json_values import Facts
 from copycost.config.conditions import COLD
 from copycost.config.variants import PLAIN
-from copycost.figures.markers import in_order
 from copycost.studies.simulated.counts import APPLICATION, BOTH, KERNEL_COPY, LEVELS, MODES
 
 BASELINE = "two_copy"
@@ -19,6 +17,9 @@ LEAST = 0.05
 """Fewer misses per line than this are no difference: the edges of a window, and what lies next to
 messages in memory, come to as much."""
 
+CELL = ("testbed", "working_set", "implementation", "msg_bytes")
+"""What tells the cells with nothing changed from one another."""
+
 _TYPICAL_BYTES = 65536
 # of one miss per line: from here on a source or target was not found in a level
 _MISSED = 0.5
@@ -26,87 +27,48 @@ _COPIES = {"user": APPLICATION, "kernel": KERNEL_COPY}
 
 
 class Place(NamedTuple):
-    """What is the same in cells that are compared: where they run, and what is changed."""
+    """Where cells that are compared run, with nothing changed."""
 
     testbed: str
     working_set: str
-    variant: str
 
 
-Misses = Mapping[str, Mapping[str, float]]
-"""By level and mode, and in `total`, misses per line of payload, of both sides."""
+def both_sides(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of counted cells that are of both sides' threads together."""
+    return table[(table["status"] == "measured") & (table["side"] == BOTH)]
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
-    """The counted cells of one place."""
+def misses_of(table: pd.DataFrame) -> pd.DataFrame:
+    """Return misses per line of payload, of both sides, by variant and `CELL`.
 
-    place: Place
-    implementations: tuple[str, ...]  # in the order of every legend
-    sizes: tuple[int, ...]  # message sizes [bytes], ascending
-    misses: Mapping[tuple[str, int], Misses]  # by implementation and size
-
-    def common_sizes(self, *implementations: str) -> list[int]:
-        """Return the sizes at which all of them were counted."""
-        return [
-            size
-            for size in self.sizes
-            if all((name, size) in self.misses for name in implementations)
-        ]
-
-
-def values_by_place(table: pd.DataFrame) -> dict[Place, Values]:
-    """Return the counted cells of each place, in the order of the table."""
-    counted = table[(table["status"] == "measured") & (table["side"] == BOTH)]
-    found: dict[Place, dict[tuple[str, int], Misses]] = {}
-    for row in counted.to_dict("records"):
-        place = Place(str(row["testbed"]), str(row["working_set"]), str(row["variant"]))
-        key = str(row["implementation"]), int(row["msg_bytes"])
-        misses: dict[str, dict[str, float]] = {}
-        for level in LEVELS:
-            of = {
-                mode: float(row[f"simulated_{level}_misses_{mode}_per_byte"])
-                * float(row["simulated_line_bytes"])
-                for mode in MODES
-            }
-            misses[level] = of | {"total": sum(of.values())}
-        found.setdefault(place, {})[key] = misses
-    return {
-        place: Values(
-            place,
-            in_order(name for name, _ in cells),
-            tuple(sorted({size for _, size in cells})),
-            cells,
-        )
-        for place, cells in found.items()
-    }
-
-
-def instructions_facts(table: pd.DataFrame) -> list[Facts]:
-    """Return the instructions per message, both sides' threads together, with nothing changed.
-
-    Of a testbed's first working set, since they hardly depend on where bytes lie.
+    Columns are pairs of a level and of ``user``, ``kernel`` or ``total``.
     """
-    counted = table[
-        (table["status"] == "measured") & (table["side"] == BOTH) & (table["variant"] == PLAIN)
-    ]
-    first = counted.groupby("testbed")["working_set"].transform("first")
-    counted = counted[counted["working_set"] == first]
-    cell = ("testbed", "implementation", "msg_bytes")
-    return [
-        {name: row[name] for name in cell}
-        | {mode: float(row[f"simulated_instructions_{mode}_per_message"]) for mode in MODES}
-        for row in counted.to_dict("records")
-    ]
+    counted = both_sides(table).set_index(["variant", *CELL])
+    found = {}
+    for level in LEVELS:
+        for mode in MODES:
+            per_byte = counted[f"simulated_{level}_misses_{mode}_per_byte"]
+            found[level, mode] = per_byte * counted["simulated_line_bytes"]
+        found[level, "total"] = found[level, MODES[0]] + found[level, MODES[1]]
+    return pd.DataFrame(found, index=counted.index)
 
 
-def saving_of(values: Values, implementation: str) -> Facts | None:
-    """Return what one way to send saves against `two_copy`; None without a size of both."""
-    sizes = values.common_sizes(BASELINE, implementation)
-    if not sizes:
-        return None
-    points = {size: saved_at(values, implementation, size) for size in sizes}
-    changes = {change_of(value) for saved in points.values() for value in saved.values()}
+def saved_of(misses: pd.DataFrame) -> pd.DataFrame:
+    """Return the misses per line that each way to send saves at each level.
+
+    Columns are ``variant``, those of `CELL`, the levels, and ``LEVEL_before``, what `two_copy`
+    misses there.
+    """
+    total = misses.xs("total", axis=1, level=1).reset_index()
+    is_baseline = total["implementation"] == BASELINE
+    at = ["variant", "testbed", "working_set", "msg_bytes"]
+    found = total[~is_baseline].merge(total[is_baseline], on=at, suffixes=("", "_before"))
+    return found.assign(**{level: found[f"{level}_before"] - found[level] for level in LEVELS})
+
+
+def saving_of(saved: pd.DataFrame, implementation: str) -> Facts:
+    """Return what one way to send saves in a place, by message size and level, see `saved_of`."""
+    changes = {change_of(value) for value in saved[list(LEVELS)].to_numpy().flat}
     verdict = "falls" if "fewer" in changes else "rises" if "more" in changes else "same"
     return {
         "implementation": implementation,
@@ -115,14 +77,8 @@ def saving_of(values: Values, implementation: str) -> Facts | None:
         # the level whose misses fall most (or, where none fall, rise most) and the size where they
         # do, of equal ones the one next to 64 KiB; in misses per line `before` and `saved`. None
         # where nothing changes.
-        "most": _most(values, points, verdict),
+        "most": None if verdict == "same" else _most(saved, 1 if verdict == "falls" else -1),
     }
-
-
-def saved_at(values: Values, implementation: str, msg_bytes: int) -> dict[str, float]:
-    """Return what is saved at a size, in misses per line, by level."""
-    before, after = (values.misses[name, msg_bytes] for name in (BASELINE, implementation))
-    return {level: before[level]["total"] - after[level]["total"] for level in LEVELS}
 
 
 def change_of(saved: float) -> str:
@@ -136,46 +92,35 @@ def level_of(saved: Mapping[str, float]) -> str | None:
     What misses a level has missed those before it: how deep a fall goes is another question.
     """
     falls = [level for level in LEVELS if change_of(saved[level]) == "fewer"]
-    if not falls:
-        return None
-    largest = max(saved[level] for level in falls)
-    return next(level for level in falls if saved[level] > largest - LEAST)
+    largest = max((saved[level] for level in falls), default=0.0)
+    return next((level for level in falls if saved[level] > largest - LEAST), None)
 
 
-def _most(values: Values, points: Mapping[int, Mapping[str, float]], verdict: str) -> Facts | None:
-    if verdict == "same":
-        return None
-    sign = 1 if verdict == "falls" else -1
-    changes = {
-        size: {level: sign * value for level, value in saved.items()}
-        for size, saved in points.items()
-    }
-    changing = {size: change for size, change in changes.items() if level_of(change) is not None}
-    most = {size: max(change.values()) for size, change in changing.items()}
-    largest = [size for size, change in most.items() if change > max(most.values()) - LEAST]
+def _most(saved: pd.DataFrame, sign: int) -> Facts:
+    changes = sign * saved[list(LEVELS)]
+    most = changes.max(axis=1)
+    largest = most[most > most.max() - LEAST].index
     # next to 64 KiB a byte's cost is more than a share of the call's
     size = min(largest, key=lambda size: (abs(size - _TYPICAL_BYTES), size))
-    level = level_of(changing[size])
-    assert level is not None
+    level = level_of(changes.loc[size].to_dict())
     return {
         "level": level,
         "msg_bytes": size,
-        "before": values.misses[BASELINE, size][level]["total"],
-        "saved": points[size][level],
+        "before": saved.loc[size, f"{level}_before"],
+        "saved": saved.loc[size, level],
     }
 
 
-def carriers(functions: pd.DataFrame, place: Place, saving: Facts, line_bytes: int) -> list[Facts]:
+def carriers(functions: pd.DataFrame, saving: Facts, line_bytes: int) -> list[Facts]:
     """Return the functions that carry a tenth of what is saved or more, the largest part first.
 
-    Both sides' threads, at the size and the level that change most; `saved` misses per line of
-    payload, fewer than nothing where a function misses more.
+    Of those of the place, see `functions_at`; `saved` misses per line of payload at the level that
+    changes most, fewer than nothing where a function misses more.
     """
     most = saving["most"]
-    here = functions_at(functions, place, most["msg_bytes"])
     key = ["mode", "function"]
     before, after = (
-        here[here["implementation"] == name]
+        functions[functions["implementation"] == name]
         .groupby(key)[f"simulated_{most['level']}_misses_per_byte"]
         .sum()
         for name in (BASELINE, saving["implementation"])
@@ -186,62 +131,54 @@ def carriers(functions: pd.DataFrame, place: Place, saving: Facts, line_bytes: i
     return [dict(zip(key, at, strict=True)) | {"saved": carrying[at]} for at in order]
 
 
-def copy_of(
-    source: float, target: float, msg_bytes: int, cache_bytes: int, *, from_memory: bool
-) -> Facts:
-    """Return what a level misses of a copy, and why it is not in the level.
-
-    A copy loads its source and stores its target, so misses of loads are those of the one, and
-    misses of stores those of the other. `source` and `target` are misses per line of either;
-    `from_memory` says that the source is in no cache.
-    """
-    missed = [name for name, n in (("source", source), ("target", target)) if n >= _MISSED]
-    cold = from_memory and "source" in missed
-    reasons = ["from_memory"] if cold else []
-    if "target" in missed or (missed and not cold):
-        # source and target would fit into the level together, or do not
-        reasons.append("displaced" if 2 * msg_bytes <= cache_bytes else "beyond")
-    return {
-        "source": source,
-        "target": target,
-        "misses": "both" if len(missed) > 1 else missed[0] if missed else "neither",
-        "reasons": reasons,
-        "size_bytes": cache_bytes,  # of the level
-    }
-
-
 def saved_copies(
-    functions: pd.DataFrame, place: Place, saving: Facts, line_bytes: int, cache_bytes: int
+    functions: pd.DataFrame, place: Place, saving: Facts, caches: Mapping[str, Any]
 ) -> dict[str, Facts | None]:
-    """Return what the level that changes most misses of the copies that are saved there.
+    """Return what the level that changes most misses of the copies that are saved in a place.
 
-    By whose copies they are, ``user`` or ``kernel``, as `copy_of` has them: what they miss more
-    with `two_copy`, both sides' threads together; None where that is not a tenth of what is saved.
-    The kernel's source is what the application has just written, in no case a cold message.
+    By whose copies they are, ``user`` or ``kernel``: what they miss more with `two_copy`, and why
+    it is not in the level; None where that is not a tenth of what is saved. A copy loads its source
+    and stores its target, so misses of loads are those of the one, and misses of stores those of
+    the other, per line of either. The kernel's source is what the application has just written, in
+    no case a cold message.
     """
     most = saving["most"]
-    level, size = most["level"], most["msg_bytes"]
-    here = functions_at(functions, place, size)
+    level, line_bytes = most["level"], caches["line_bytes"]
+    cache_bytes = caches[level]["size_bytes"]
     columns = [f"simulated_{level}_{kind}_per_byte" for kind in ("misses", "load_misses")]
     found: dict[str, Facts | None] = {}
     for mode, category in _COPIES.items():
-        rows = here[(here["mode"] == mode) & (here["category"] == category)]
+        rows = functions[(functions["mode"] == mode) & (functions["category"] == category)]
         before, after = (
             rows[rows["implementation"] == name][columns].sum() * line_bytes
             for name in (BASELINE, saving["implementation"])
         )
-        saved, loads = (float(before[name] - after[name]) for name in columns)
+        saved, source = (float(before[name] - after[name]) for name in columns)
+        target = saved - source
         found[mode] = None
-        if saved >= LEAST_SHARE * abs(most["saved"]):
-            cold = mode == "user" and place.working_set == COLD
-            found[mode] = copy_of(loads, saved - loads, size, cache_bytes, from_memory=cold)
+        if saved < LEAST_SHARE * abs(most["saved"]):
+            continue
+        missed = [name for name, n in (("source", source), ("target", target)) if n >= _MISSED]
+        cold = mode == "user" and place.working_set == COLD and "source" in missed
+        reasons = ["from_memory"] if cold else []
+        if "target" in missed or (missed and not cold):
+            # source and target would fit into the level together, or do not
+            reasons.append("displaced" if 2 * most["msg_bytes"] <= cache_bytes else "beyond")
+        found[mode] = {
+            "source": source,
+            "target": target,
+            "misses": "both" if len(missed) > 1 else missed[0] if missed else "neither",
+            "reasons": reasons,
+            "size_bytes": cache_bytes,  # of the level
+        }
     return found
 
 
 def functions_at(functions: pd.DataFrame, place: Place, msg_bytes: int) -> pd.DataFrame:
-    """Return the rows of both sides' functions in one place at one size."""
+    """Return the rows of both sides' functions in one place at one size, with nothing changed."""
     return functions[
-        (functions[["testbed", "working_set", "variant"]] == list(place)).all(axis=1)
+        (functions[["testbed", "working_set"]] == list(place)).all(axis=1)
+        & (functions["variant"] == PLAIN)
         & (functions["msg_bytes"] == msg_bytes)
         & (functions["side"] != "other")
     ]
