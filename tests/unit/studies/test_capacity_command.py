@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from budgets import Study, Truth, facts_of
 from synthetic import Run, Udp, make_cells
@@ -20,17 +21,27 @@ from copycost.studies.capacity import least_of, needs_of_cells, read_summary
 from copycost.studies.capacity_command import WIDTH
 
 
-def write_budget(results: Path, study: Study) -> dict:
-    facts = facts_of(study)
+def write_budget(results: Path, study: Study) -> None:
     (results / "cpu_budget").mkdir()
-    (results / "cpu_budget" / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
-    return facts
+    text = json.dumps(facts_of(study))
+    (results / "cpu_budget" / "facts.json").write_text(text, encoding="utf-8")
+
+
+def write_summary(results: Path, cells: pd.DataFrame) -> Path:
+    (results / "tables").mkdir()
+    path = results / "tables" / "summary.csv"
+    write_table(summarise(cells, StatisticsSettings()), path)
+    return path
+
+
+def plan(results: Path, gbps: object, *options: str) -> int:
+    return main(["plan", "--gbps", str(gbps), "--results", str(results), *options])
 
 
 @pytest.fixture
-def budget(tmp_path: Path) -> str:
+def budget(tmp_path: Path) -> Path:
     write_budget(tmp_path, Study((Truth(), Truth(testbed="veth", gbps_per_percent=0.2))))
-    return str(tmp_path)
+    return tmp_path
 
 
 PAIR = Truth(testbed="vm_pair", gbps_per_percent=0.05, accelerator="tcg")
@@ -42,9 +53,7 @@ RUN = Run(
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
-    (tmp_path / "tables").mkdir()
-    summary = summarise(make_cells(RUN), StatisticsSettings())
-    write_table(summary, tmp_path / "tables" / "summary.csv")
+    write_summary(tmp_path, make_cells(RUN))
     return tmp_path
 
 
@@ -54,13 +63,13 @@ def rows_of(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
 
 
 def test_curves_of_cpu_budget_tell_the_cpus_of_every_testbed(
-    budget: str, capsys: pytest.CaptureFixture[str]
+    budget: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["plan", "--gbps", "10", "--results", budget]) == 0
+    assert plan(budget, 10) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[:2] for line in lines[2:4]] == [["loopback", "iperf3"], ["veth", "iperf3"]]
     assert lines[3].endswith("line")
-    assert main(["plan", "--gbps", "10", "--testbed", "veth", "--results", budget, "--json"]) == 0
+    assert plan(budget, 10, "--testbed", "veth", "--json") == 0
     (row,) = rows_of(capsys)
     # 0.2 Gbit/s per %, and 0.7 % at the receiver for one at the sender
     assert row["cpus"] == pytest.approx(0.85, rel=0.02)
@@ -69,24 +78,32 @@ def test_curves_of_cpu_budget_tell_the_cpus_of_every_testbed(
 
 
 def test_beyond_what_was_measured_it_says_so(
-    budget: str, capsys: pytest.CaptureFixture[str]
+    budget: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["plan", "--gbps", "100", "--testbed", "veth", "--results", budget]) == 1
+    assert plan(budget, 100, "--testbed", "veth") == 1
     assert re.search(r"beyond measured +19\.9", capsys.readouterr().out)
-
-
-def test_an_unknown_testbed_is_an_error_with_the_known_ones(
-    budget: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["plan", "--gbps", "1", "--testbed", "moon", "--results", budget]) == 1
+    assert plan(budget, 1, "--testbed", "moon") == 1
     assert "what was: loopback, veth; iperf3;" in capsys.readouterr().err
 
 
-def test_nothing_measured_yet_is_an_error_with_the_remedy(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("other", "", "measure first: ./run, or ./run cpu_budget"),
+        ("cpu_budget/facts.json", "{", "make it again: ./run cpu_budget"),
+        ("tables/summary.csv", "condition\nveth\n", "summary.csv: it is damaged"),
+        ("tables/summary.csv", "n,msg_bytes\nmany,1\n", "summary.csv: it is damaged"),
+        ("tables/summary.csv", "n\n\xff\n", "summary.csv: it is damaged"),
+    ],
+)
+def test_what_is_missing_or_damaged_is_an_error_with_the_remedy(
+    name: str, text: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["plan", "--gbps", "1", "--results", str(tmp_path)]) == 1
-    assert "measure first: ./run, or ./run cpu_budget" in capsys.readouterr().err
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="latin-1")
+    assert plan(tmp_path, 1) == 1
+    assert told in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("gbps", ["0", "-1", "inf", "fast"])
@@ -115,16 +132,6 @@ def test_cpus_are_bitrate_times_the_cost_of_a_byte(results: Path) -> None:
         assert need.low < need.cpus < need.high
 
 
-@pytest.mark.parametrize("text", ["condition\nveth\n", "n,msg_bytes\nmany,1\n", "n\n\xff\n"])
-def test_a_damaged_summary_is_named(
-    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "tables").mkdir()
-    (tmp_path / "tables" / "summary.csv").write_text(text, encoding="latin-1")
-    assert main(["plan", "--gbps", "1", "--results", str(tmp_path)]) == 1
-    assert "summary.csv: it is damaged" in capsys.readouterr().err
-
-
 def test_only_what_reaches_the_bitrate_is_an_answer(results: Path) -> None:
     needs = needs_of_cells(read_summary(results / "tables" / "summary.csv"), 60e9)
     veth = [need for need in needs if need.condition == "veth"]
@@ -140,27 +147,19 @@ def test_only_what_reaches_the_bitrate_is_an_answer(results: Path) -> None:
 
 def test_options_narrow_it(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     narrowed = ["--testbed", "veth", "--implementation", "one_copy", "--size", "64KiB"]
-    assert main(["plan", "--gbps", "5", "--results", str(results), *narrowed, "--all"]) == 0
+    assert plan(results, 5, *narrowed, "--all") == 0
     lines = capsys.readouterr().out.splitlines()
     assert "In brackets: the interval of the median." in lines
     assert sorted(line.split()[:4] for line in lines if line.startswith("veth")) == [
         ["veth", "one_copy", "64KiB", "1"],
         ["veth", "one_copy", "64KiB", "2"],
     ]
-    narrowed += ["--threads", "2"]
-    assert main(["plan", "--gbps", "5", "--results", str(results), *narrowed]) == 0
+    assert plan(results, 5, *narrowed, "--threads", "2") == 0
     assert "64KiB       2" in capsys.readouterr().out
-    assert main(["plan", "--gbps", "5", "--results", str(results), "--threads", "9"]) == 1
+    assert plan(results, 5, "--threads", "9") == 1
     assert "threads: 1, 2; add it to config.yaml" in capsys.readouterr().err
-
-
-def test_beyond_every_cell_is_told_and_fails(
-    results: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["plan", "--gbps", "5000", "--results", str(results)]) == 1
-    said = capsys.readouterr().out
-    assert said.count("beyond measured") == 4
-    assert "assumption" not in said
+    assert plan(results, 5000) == 1
+    assert capsys.readouterr().out.count("beyond measured") == 4
 
 
 def test_what_was_measured_at_the_bitrate_replaces_what_is_read_off_full_speed(
@@ -172,7 +171,7 @@ def test_what_was_measured_at_the_bitrate_replaces_what_is_read_off_full_speed(
     )
     write_budget(results, study)
     narrowed = ["--testbed", "veth", "--size", "64KiB", "--all", "--implementation", "one_copy"]
-    assert main(["plan", "--gbps", "5", "--results", str(results), *narrowed]) == 0
+    assert plan(results, 5, *narrowed) == 0
     said = capsys.readouterr().out
     cells = [line.split() for line in said.splitlines() if line.startswith("veth")]
     assert sorted((*cell[:4], cell[-1]) for cell in cells) == [
@@ -181,19 +180,19 @@ def test_what_was_measured_at_the_bitrate_replaces_what_is_read_off_full_speed(
     ]
 
 
+# one guest for either side, and one for both
 @pytest.mark.parametrize(
-    ("changes", "outside"),
-    # 2.5 % outside for one inside, of a guest for either side and of one for both
-    [({}, 0.85), ({"testbed": "vm_loopback", "shared": True, "accelerator": "kvm"}, 0.85)],
+    "changes", [{}, {"testbed": "vm_loopback", "shared": True, "accelerator": "kvm"}]
 )
 def test_guests_have_their_cpu_inside_and_outside(
-    changes: dict[str, Any], outside: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    changes: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_budget(tmp_path, Study((replace(PAIR, noise=0.002, **changes),)))
-    assert main(["plan", "--gbps", "1", "--results", str(tmp_path), "--json"]) == 0
+    assert plan(tmp_path, 1, "--json") == 0
     (row,) = rows_of(capsys)
     assert row["cpus"] == pytest.approx(0.34, rel=0.02)
-    assert row["outside"] == pytest.approx(outside, rel=0.02)
+    # 2.5 % outside for one inside
+    assert row["outside"] == pytest.approx(0.85, rel=0.02)
     assert row["emulated"] == (not changes)
 
 
@@ -210,27 +209,16 @@ def test_cells_in_guests_have_the_hypervisors_cpus_too(
     for column in SUMMARISED_OF_GUESTS:
         if column not in cells:
             cells[column] = math.nan
-    (tmp_path / "tables").mkdir()
-    summary = summarise(cells, StatisticsSettings())
-    write_table(summary, tmp_path / "tables" / "summary.csv")
+    summary = write_summary(tmp_path, cells)
     cells.to_csv(tmp_path / "tables" / "cells.csv", index=False)
-    for need in needs_of_cells(read_summary(tmp_path / "tables" / "summary.csv"), 8e9):
+    for need in needs_of_cells(read_summary(summary), 8e9):
         if need.condition == "veth":
             assert need.outside == pytest.approx(2 * need.cpus, rel=0.02)
         else:
             assert math.isnan(need.outside)
-    assert main(["plan", "--gbps", "5", "--results", str(tmp_path)]) == 0
+    assert plan(tmp_path, 5) == 0
     said = capsys.readouterr().out
     assert max(map(len, said.splitlines())) <= WIDTH
     assert "QEMU" in said.splitlines()[1]
     assert ("Emulated: veth." in said) == (accelerator == "tcg")
     assert "Where it is less than inside" not in said
-
-
-def test_a_damaged_file_is_an_error_with_the_remedy(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "cpu_budget").mkdir()
-    (tmp_path / "cpu_budget" / "facts.json").write_text("{")
-    assert main(["plan", "--gbps", "1", "--results", str(tmp_path)]) == 1
-    assert "make it again: ./run cpu_budget" in capsys.readouterr().err

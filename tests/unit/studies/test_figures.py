@@ -31,46 +31,40 @@ class Chapter:
     draw: Callable[[str, Mapping[str, Any]], Drawn]
     facts_of: Callable[[Any], Mapping[str, Any]]
     sentence: str
-    studies: Mapping[str, object]
+    several: object
+    four: object
+    nothing: object
 
 
 BUDGETS = Chapter(
     lambda _, facts: budget_figures.draw_bitrate(facts),
     budgets.facts_of,
     "No CPU limit was measured",
-    {
-        "several": budgets.Study(
-            (Budget(), Budget(n_threads=2, ceiling=20.0), Budget(testbed="veth"))
-        ),
-        "once": budgets.Study(repetitions=1),
-        "nothing": budgets.Study((), lost=[("veth", *NO_IPERF3)]),
-        "four": budgets.Study(
-            [
-                Budget(implementation=implementation, limiter=limiter)
-                for implementation in ("iperf3", "two_copy")
-                for limiter in ("cgroup", "cpulimit")
-            ]
-        ),
-    },
+    budgets.Study((Budget(), Budget(n_threads=2, ceiling=20.0), Budget(testbed="veth"))),
+    budgets.Study(
+        [
+            Budget(implementation=implementation, limiter=limiter)
+            for implementation in ("iperf3", "two_copy")
+            for limiter in ("cgroup", "cpulimit")
+        ],
+        repetitions=1,
+    ),
+    budgets.Study((), lost=[("veth", *NO_IPERF3)]),
 )
 DATAGRAMS = Chapter(
     datagram_figures.draw,
     datagram_tables.facts_of,
     "No datagrams were measured",
-    {
-        "several": datagram_tables.Study(
-            (Datagrams(), Datagrams(n_threads=2), Datagrams(testbed="loopback"))
-        ),
-        "once": datagram_tables.Study(repetitions=1),
-        "nothing": datagram_tables.Study((), lost=[NO_IPERF3]),
-        "four": datagram_tables.Study(
-            [
-                Datagrams(testbed=testbed, implementation=implementation)
-                for testbed in ("veth_udp", "loopback")
-                for implementation in ("iperf3", "one_copy")
-            ]
-        ),
-    },
+    datagram_tables.Study((Datagrams(), Datagrams(n_threads=2), Datagrams(testbed="loopback"))),
+    datagram_tables.Study(
+        [
+            Datagrams(testbed=testbed, implementation=implementation)
+            for testbed in ("veth_udp", "loopback")
+            for implementation in ("iperf3", "one_copy")
+        ],
+        repetitions=1,
+    ),
+    datagram_tables.Study((), lost=[NO_IPERF3]),
 )
 each_figure = pytest.mark.parametrize(
     ("chapter", "name"),
@@ -82,20 +76,18 @@ each_figure = pytest.mark.parametrize(
 
 
 @each_figure
-@pytest.mark.parametrize("study", ["several", "once"])
-def test_a_figure_and_its_table_are_written(
-    chapter: Chapter, name: str, study: str, tmp_path: Path
-) -> None:
-    drawn = chapter.draw(name, chapter.facts_of(chapter.studies[study]))
-    svg = tmp_path / "f.svg"
-    save(drawn, svg)
-    assert ET.parse(svg).getroot().tag.endswith("svg")
+def test_a_figure_and_its_table_are_written(chapter: Chapter, name: str, tmp_path: Path) -> None:
+    drawn = chapter.draw(name, chapter.facts_of(chapter.several))
+    save(drawn, tmp_path / "f.svg")
+    assert ET.parse(tmp_path / "f.svg").getroot().tag.endswith("svg")
     assert set(drawn.data["state"]) == {"measured"}
 
 
 @each_figure
-def test_the_words_of_four_panels_do_not_meet(chapter: Chapter, name: str) -> None:
-    figure = chapter.draw(name, chapter.facts_of(chapter.studies["four"])).figure
+def test_the_words_of_four_panels_of_one_repetition_do_not_meet(
+    chapter: Chapter, name: str
+) -> None:
+    figure = chapter.draw(name, chapter.facts_of(chapter.four)).figure
     figure.draw_without_rendering()
     for words in (
         [axes.title for axes in figure.axes],
@@ -109,13 +101,13 @@ def test_the_words_of_four_panels_do_not_meet(chapter: Chapter, name: str) -> No
 
 @each_figure
 def test_nothing_measured_is_a_sentence(chapter: Chapter, name: str) -> None:
-    drawn = chapter.draw(name, chapter.facts_of(chapter.studies["nothing"]))
+    drawn = chapter.draw(name, chapter.facts_of(chapter.nothing))
     assert drawn.data.empty
     assert "state" in drawn.data.columns
     assert chapter.sentence in drawn.figure.texts[0].get_text()
 
 
 def test_saturated_points_are_marked_in_the_table() -> None:
-    data = BUDGETS.draw("bitrate", BUDGETS.facts_of(BUDGETS.studies["several"])).data
+    data = BUDGETS.draw("bitrate", BUDGETS.facts_of(BUDGETS.several)).data
     marked = data[data["saturated"]]
     assert set(marked["n_threads"]) == {2}

@@ -241,27 +241,29 @@ def needs_of_curves(facts: Mapping[str, Any], bits_per_s: float) -> list[Need]:
     for testbed in dict.fromkeys(str(curve["testbed"]) for curve in facts["curves"]):
         for plan in plan_for(facts, bits_per_s, testbed):
             sides = [need for need in (plan.sender, plan.receiver) if need is not None]
-            nothing = [] if sides else [math.nan]
-            lows = [math.nan if need.low is None else need.low for need in sides]
-            highs = [math.nan if need.high is None else need.high for need in sides]
-            outside = [need.percent for need in plan.outside.values()] or [math.nan]
             need = Need(
                 testbed,
                 testbed,
                 plan.implementation,
                 int(facts["section"]["msg_bytes"]),
                 plan.n_threads,
-                cpus=sum([need.percent for need in sides] + nothing) / 100.0,
-                low=sum(lows + nothing) / 100.0,
-                high=sum(highs + nothing) / 100.0,
+                cpus=_cpus(need.percent for need in sides),
+                low=_cpus(need.low for need in sides),
+                high=_cpus(need.high for need in sides),
                 sender=plan.sender.percent / 100.0 if plan.sender else math.nan,
-                outside=sum(outside) / 100.0,
+                outside=_cpus(need.percent for need in plan.outside.values()),
                 most_bits_per_s=plan.highest_bits_per_s,
                 basis=plan.basis,
                 emulated=plan.emulated,
             )
             found.append(need)
     return found
+
+
+def _cpus(percents: Iterable[float | None]) -> float:
+    """Return the sum of some CPU use in CPUs; NaN without any, or where one is not known."""
+    values = [math.nan if one is None else one for one in percents]
+    return sum(values) / 100.0 if values else math.nan
 
 
 def best_known(cells: Sequence[Need], curves: Sequence[Need]) -> list[Need]:

@@ -9,12 +9,36 @@ import pandas as pd
 
 from copycost.config.cells import Cell
 from copycost.measure.drivers.rates import version_of
-from copycost.records.column import Definition
-from copycost.records.cpu_attribution import use_of
+from copycost.records.column import Column, Definition, grouped, number, text
+from copycost.records.columns import OUTCOME
+from copycost.records.cpu_attribution import cost_columns, status_columns, use_columns, use_of
 from copycost.records.derive import Row
 from copycost.records.reading import read_all
 from copycost.records.record import Record, cell_of
 from copycost.records.table import make_table
+
+FLAGS = text("flags", "Codes of the record's warnings, joined by ;", always=True)
+DRIVER_VERSION = text("driver_version", "Version of the driver", always=True)
+PROCESS_PAIRS = number("process_pairs", "count", "Senders, each with a receiver", always=True)
+
+
+def define(
+    what: str,
+    key: tuple[Column, ...],
+    *groups: tuple[Column, ...],
+    how: tuple[Column, ...] = (FLAGS, DRIVER_VERSION, PROCESS_PAIRS),
+) -> Definition:
+    """Return the definition of the table of a study: what is its own, amid what all have."""
+    columns = (
+        *grouped("Key", *key),
+        *OUTCOME,
+        *(column for group in groups for column in group),
+        *status_columns(),
+        *use_columns(),
+        *cost_columns(),
+        *grouped("How it was measured", *how),
+    )
+    return Definition(what, columns, key=tuple(column.name for column in key), sorted_by=())
 
 
 def table_of(

@@ -1,6 +1,6 @@
 """What the facts of several studies tell alike: what became of repetitions, what guests cost."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,32 @@ def guests_of(rows: pd.DataFrame) -> dict[str, Any] | None:
         # one guest for both sides, which counts as the sender's
         "shared": bool((measured["receiver_guest_status"] == "same_guest").any()),
     }
+
+
+def with_interval(found: object, name: str) -> dict[str, float]:
+    """Return one of several estimates that an object has, with the ends of its interval."""
+    return {
+        "value": getattr(found, name),
+        "low": getattr(found, f"{name}_low"),
+        "high": getattr(found, f"{name}_high"),
+    }
+
+
+def panel_of(curve: Mapping[str, Any], *more: str) -> str:
+    """Return the title of a curve's panel: its testbed, and what else tells it from others."""
+    emulated = ["emulated"] if curve["emulated"] else []
+    return ", ".join([str(curve["testbed"]), *emulated, *(str(curve[key]) for key in more)])
+
+
+def differing(curves: Sequence[Mapping[str, Any]], *keys: str) -> list[str]:
+    """Return those keys by which curves differ."""
+    return [key for key in keys if len({curve[key] for curve in curves}) > 1]
+
+
+def scaled_ends(found: Estimate, scale: float) -> Iterator[float | None]:
+    """Yield a median and the ends of its interval in another unit."""
+    for end in (found["median"], found["low"], found["high"]):
+        yield None if end is None else end * scale
 
 
 def guests_among(curves: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:

@@ -9,78 +9,77 @@ from skipped_records import save
 
 from copycost.config.cells import Cell
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.capacity import plan_for
-from copycost.studies.cpu_budget.points import linear_range, points_of
+from copycost.studies.capacity import Plan, plan_for
+from copycost.studies.cpu_budget.points import LinearRange, linear_range, points_of
 from copycost.studies.cpu_budget.table import collect
 
 SETTINGS = StatisticsSettings(0.95, 500, 1)
 
 
+LIMITS = (10, 25, 40, 60, 80, 100)
+
+
+def range_of(truth: Truth) -> LinearRange | None:
+    return linear_range(points_of(table_of(Study((truth,))), SETTINGS), "sender", 0.95)
+
+
 def test_a_straight_curve_is_linear_throughout() -> None:
-    found = linear_range(points_of(table_of(Study()), SETTINGS), "sender", 0.95)
-    assert found is not None
-    assert found.limits == (10, 25, 40, 60, 80, 100)
-    assert found.beyond == ()
+    found = range_of(Truth())
+    assert found
+    assert (found.limits, found.beyond) == (LIMITS, ())
     assert found.line.slope_low < 0.28e9 < found.line.slope_high
 
 
 def test_a_bend_ends_the_range_and_the_rest_is_named() -> None:
-    table = table_of(Study((Truth(bend=0.0006, noise=0.002),)))
-    found = linear_range(points_of(table, SETTINGS), "sender", 0.95)
-    assert found is not None
+    found = range_of(Truth(bend=0.0006, noise=0.002))
+    assert found
     assert found.limits[0] == 10
     assert found.beyond
-    assert found.limits + found.beyond == (10, 25, 40, 60, 80, 100)
+    assert found.limits + found.beyond == LIMITS
 
 
-def test_saturated_points_are_left_out() -> None:
-    table = table_of(Study((Truth(ceiling=14.0),)))
-    points = points_of(table, SETTINGS)
-    assert [point.limit_percent for point in points if point.saturated] == [60, 80, 100]
-    found = linear_range(points, "sender", 0.95)
-    assert found is not None
-    assert found.limits == (10, 25, 40)
-    assert found.beyond == ()
-
-
-def test_two_points_are_no_line() -> None:
-    table = table_of(Study((Truth(ceiling=8.0),)))
-    assert linear_range(points_of(table, SETTINGS), "sender", 0.95) is None
+def test_saturated_points_are_left_out_and_two_points_are_no_line() -> None:
+    found = range_of(Truth(ceiling=14.0))
+    assert found
+    assert (found.limits, found.beyond) == (LIMITS[:3], ())
+    assert range_of(Truth(ceiling=8.0)) is None
 
 
 def test_a_plan_on_the_line_holds_the_truth() -> None:
-    (plan,) = plan_for(facts_of(Study()), 14e9, "loopback")
+    plan = _plan(Study(), 14e9)
     assert plan.basis == "line"
-    assert plan.sender is not None
-    assert plan.sender.low is not None
-    assert plan.sender.high is not None
-    assert plan.sender.low < 50.0 < plan.sender.high
-    assert plan.receiver is not None
+    assert plan.sender
+    assert plan.receiver
+    low, high = plan.sender.low, plan.sender.high
+    assert low is not None
+    assert high is not None
+    assert low < 50.0 < high
     assert plan.receiver.percent == pytest.approx(35.0, rel=0.02)
 
 
 def test_a_plan_beyond_the_highest_has_no_answer() -> None:
-    (plan,) = plan_for(facts_of(Study()), 29e9, "loopback")
-    assert plan.basis == "beyond"
-    assert plan.sender is None
+    plan = _plan(Study(), 29e9)
+    assert (plan.basis, plan.sender) == ("beyond", None)
     assert plan.highest_bits_per_s == pytest.approx(28e9, rel=0.05)
 
 
-def test_a_plan_below_the_least_is_an_upper_bound() -> None:
-    (plan,) = plan_for(facts_of(Study()), 1e9, "loopback")
-    assert plan.basis == "least"
-    assert plan.sender is not None
-    assert plan.sender.percent == pytest.approx(10.0, abs=0.5)
-    assert plan.sender.low is None
+def test_a_plan_off_the_line_is_bounded_by_measured_points() -> None:
+    least = _plan(Study(), 1e9)
+    assert least.sender
+    assert (least.basis, least.sender.low) == ("least", None)
+    assert least.sender.percent == pytest.approx(10.0, abs=0.5)
+    bent = Study((Truth(bend=0.0006, noise=0.002),))
+    curve = facts_of(bent)["curves"][0]
+    rates = {one["limit_percent"]: one["bits_per_s"]["median"] for one in curve["points"]}
+    between = _plan(bent, (rates[80] + rates[100]) / 2)
+    assert between.sender
+    assert between.basis == "points"
+    assert 80 < between.sender.percent < 100
 
 
-def test_a_plan_off_the_line_lies_between_its_neighbours() -> None:
-    facts = facts_of(Study((Truth(bend=0.0006, noise=0.002),)))
-    points = {p["limit_percent"]: p["bits_per_s"]["median"] for p in facts["curves"][0]["points"]}
-    (plan,) = plan_for(facts, (points[80] + points[100]) / 2, "loopback")
-    assert plan.basis == "points"
-    assert plan.sender is not None
-    assert 80 < plan.sender.percent < 100
+def _plan(study: Study, bits_per_s: float) -> Plan:
+    (plan,) = plan_for(facts_of(study), bits_per_s, "loopback")
+    return plan
 
 
 def test_a_plan_takes_no_more_than_a_stream_can_use() -> None:

@@ -4,17 +4,8 @@ from dataclasses import replace
 
 from unit.studies.profile.made import config
 
-from copycost.config.cells import RAW_ROOT
 from copycost.studies.profile.differences import changes
 from copycost.studies.profile.grid import cell_keys, profile_cells
-
-
-def test_the_grid_is_the_product_of_the_lists() -> None:
-    grid = config(n_threads=(1, 2), repetitions=2)
-    cells = profile_cells(grid)
-    assert len(cells) == 2 * 2 * 2
-    assert len(cell_keys(grid)) == 2 * 2
-    assert all(cell.path.startswith(f"{RAW_ROOT}/profile/testbed=veth/") for cell in cells)
 
 
 def test_cells_that_cannot_exist_are_left_out() -> None:

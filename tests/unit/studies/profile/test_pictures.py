@@ -1,9 +1,9 @@
 """Flame graphs: well-formed, to scale, and drawn from the numbers next to them."""
 
-import csv
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from unit.studies.profile.made import (
     IN_ONE_GUEST,
@@ -18,11 +18,7 @@ from unit.studies.profile.made import (
     repetitions_of,
 )
 
-from copycost.studies.profile.flame import (
-    WIDTH,
-    draw_all,
-    flame_graph,
-)
+from copycost.studies.profile.flame import WIDTH, draw_all, flame_graph
 from copycost.studies.profile.functions import Stack
 from copycost.studies.profile.grid import cell_keys, figure_names
 
@@ -68,53 +64,33 @@ def test_a_lock_has_the_colour_of_its_caller() -> None:
     assert colours[0] == colours[1]
 
 
-@pytest.fixture(scope="module")
-def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder with the pictures of two measured cells and one that is not."""
+def test_every_picture_of_the_grid_is_drawn_with_its_numbers(tmp_path: Path) -> None:
     cells = [
         Cell("two_copy", {"sender": SENDER, "receiver": RECEIVER}),
         Cell("zero_copy", {"sender": ZERO_COPY, "receiver": RECEIVER}),
         Cell("one_copy", {}, status="skipped", reason="no right to sample", remedy="run as root"),
     ]
-    folder = tmp_path_factory.mktemp("figures")
-    draw_all(repetitions_of(cells), LISTS, folder)
-    return folder
-
-
-def rows_of(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def test_every_picture_of_the_grid_is_drawn_with_its_numbers(drawn: Path) -> None:
+    draw_all(repetitions_of(cells), LISTS, tmp_path)
     names = figure_names(cell_keys(GRID))
-    assert {path.stem for path in drawn.iterdir()} == set(names)
+    assert {path.stem for path in tmp_path.iterdir()} == set(names)
     for name in names:
-        ET.parse(drawn / f"{name}.svg")
-        states = [row["state"] for row in rows_of(drawn / f"{name}.csv")]
-        assert ("measured" in states) == ("one_copy" not in name)
+        ET.parse(tmp_path / f"{name}.svg")
+        states = pd.read_csv(tmp_path / f"{name}.csv")["state"]
+        assert ("measured" in set(states)) == ("one_copy" not in name)
 
 
-@pytest.fixture(scope="module")
-def guests(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder with the pictures of a cell between two guests, and of one within one."""
+def test_every_party_of_guests_has_a_flame_graph(tmp_path: Path) -> None:
     loopback = {"sender": 0.5, "receiver": 0.3, "guest": 0.1, "qemu": 0.95}
     cells = [
         Cell("two_copy", PAIR, testbed="vm_pair", accelerator="tcg", cpu_s=PAIR_CPU_S,
              gigabytes=0.3),
         Cell("zero_copy", IN_ONE_GUEST, testbed="vm_loopback", accelerator="tcg", cpu_s=loopback),
     ]  # fmt: skip
-    folder = tmp_path_factory.mktemp("figures")
-    draw_all(repetitions_of(cells), LISTS, folder)
-    return folder
-
-
-def test_every_party_of_guests_has_a_flame_graph(guests: Path) -> None:
-    names = {path.stem for path in guests.glob("flame_*.svg")}
-    assert names == {
+    draw_all(repetitions_of(cells), LISTS, tmp_path)
+    assert {path.stem for path in tmp_path.glob("flame_*.svg")} == {
         *(f"flame_vm_pair_two_copy_65536_1_{party}" for party in PAIR),
         *(f"flame_vm_loopback_zero_copy_65536_1_{party}" for party in IN_ONE_GUEST),
     }
-    svg = (guests / "flame_vm_pair_two_copy_65536_1_sender_qemu.svg").read_text()
+    svg = (tmp_path / "flame_vm_pair_two_copy_65536_1_sender_qemu.svg").read_text()
     assert "vm_pair, emulated: sender's QEMU" in svg
     assert set(frames(svg)) >= {"virtual CPUs", "main loop and I/O", "tun_get_user"}

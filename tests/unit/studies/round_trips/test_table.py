@@ -10,9 +10,9 @@ from sample_records import beside, sample_record, with_round_trips
 
 from copycost.records.record import Record, cell_of, read_record
 from copycost.records.table import read_table
-from copycost.studies.round_trips.columns import PAIRED, ROUND_TRIPS
+from copycost.studies.round_trips.columns import CURVES, PAIRED, ROUND_TRIPS
 from copycost.studies.round_trips.derive import derive_round_trips
-from copycost.studies.round_trips.table import collect_round_trips, read_curves
+from copycost.studies.round_trips.table import collect_round_trips
 
 SECOND_NS = 1_000_000_000
 CAPTURED = Path(__file__).parents[3] / "data" / "records" / "measured_round_trip_one_copy.json"
@@ -42,7 +42,7 @@ def test_both_tables_come_back_as_they_were_written(tmp_path: Path) -> None:
     assert row["both_cpu_ns_per_round_trip"] == 2 * 950_000_000 / 20_000
     assert row["context_switches_per_round_trip"] == 2_000 / 20_000
     assert np.isnan(table.iloc[1]["p50_ns"])
-    curves = read_curves(tmp_path / "curves.csv")
+    curves = read_table(tmp_path / "curves.csv", CURVES)
     assert curves["quantile"].tolist() == [0.0, 0.5, 0.99, 1.0]
     assert curves["ns"].tolist() == [20_000, 30_000, 55_000, 400_000]
     assert set(curves["implementation"]) == {"one_copy"}
@@ -69,7 +69,12 @@ def test_each_of_two_in_turns_has_the_times_and_the_costs_of_its_own(tmp_path: P
     assert row["reference_sender_syscalls_per_round_trip"] == 20_000 / 5_000
     told = [name for name in PAIRED if not np.isnan(row[f"reference_{name}"])]
     assert set(PAIRED) - set(told) == {"p999_ns"}
-    assert read_curves(tmp_path / "curves.csv")["ns"].tolist() == [20_000, 30_000, 55_000, 400_000]
+    assert read_table(tmp_path / "curves.csv", CURVES)["ns"].tolist() == [
+        20_000,
+        30_000,
+        55_000,
+        400_000,
+    ]
 
 
 def test_round_trips_that_were_really_made_pass_every_check(tmp_path: Path) -> None:
@@ -77,7 +82,7 @@ def test_round_trips_that_were_really_made_pass_every_check(tmp_path: Path) -> N
     collect([save(tmp_path, record)], tmp_path)
     row = read_table(tmp_path / "round_trips.csv", ROUND_TRIPS).iloc[0]
     assert row["samples"] == record["driver"]["sender"]["round_trip"]["samples"] > 0
-    curve = read_curves(tmp_path / "curves.csv")
+    curve = read_table(tmp_path / "curves.csv", CURVES)
     assert curve["quantile"].is_monotonic_increasing
     assert curve["ns"].is_monotonic_increasing
     assert curve["ns"].iloc[0] <= row["p50_ns"] <= row["p90_ns"] <= row["max_ns"]
@@ -101,7 +106,7 @@ def test_machines_that_are_two_have_what_a_round_trip_takes_of_each(tmp_path: Pa
 def test_no_round_trips_at_all_are_tables_without_rows(tmp_path: Path) -> None:
     collect([], tmp_path)
     assert read_table(tmp_path / "round_trips.csv", ROUND_TRIPS).empty
-    assert read_curves(tmp_path / "curves.csv").empty
+    assert read_table(tmp_path / "curves.csv", CURVES).empty
 
 
 def test_a_sender_that_tells_no_round_trips_costs_that_repetition(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from golden.sentences import branches, chapter, sentences
 from simulated_tables import ASSUMED, CACHES, Truth, beside, facts_of, walks
 
 from copycost.config.simulated import FIGURES
-from copycost.studies.simulated.walks import no_walks
+from copycost.studies.simulated.walks import walk_facts
 
 TEXTS = GOLDEN / "simulated"
 NO_QEMU = ("skipped", "the command qemu-system-x86_64 was not found", "install qemu-system-x86")
@@ -32,7 +32,7 @@ MACROS: dict[str, dict[str, tuple[object, ...]]] = {
     "trust": {
         "right": (walks(21),),
         "wrong": (walks(4000),),
-        "none": (no_walks("the guest did not end within 60 s"),),
+        "none": (walk_facts([], "the guest did not end within 60 s"),),
     },
     "not_counted": {
         "no_qemu": (facts_of(NOTHING),),

@@ -12,15 +12,7 @@ from copycost.records.files import write_json
 pytestmark = pytest.mark.slow
 
 
-def test_facts_are_plain_json(tmp_path: Path) -> None:
-    facts = facts_of(Run(msg_bytes=(1024, 65536), n_threads=(1,)))
-    write_json(facts, tmp_path / "facts.json")
-    text = (tmp_path / "facts.json").read_text(encoding="utf-8")
-    assert json.loads(text) == facts
-    assert "NaN" not in text
-
-
-def test_run_counts_add_up() -> None:
+def test_facts_are_plain_json_and_counts_add_up(tmp_path: Path) -> None:
     run = Run(
         msg_bytes=(1024,),
         n_threads=(1,),
@@ -29,6 +21,10 @@ def test_run_counts_add_up() -> None:
         failed=lambda name, size, threads, rep: rep == 1,
     )
     facts = facts_of(run)
+    write_json(facts, tmp_path / "facts.json")
+    text = (tmp_path / "facts.json").read_text(encoding="utf-8")
+    assert json.loads(text) == facts
+    assert "NaN" not in text
     counts = facts["run"]
     assert counts["n_repetitions"] == 18
     assert (counts["n_measured"], counts["n_failed"], counts["n_skipped"]) == (6, 3, 9)

@@ -12,10 +12,11 @@ from synthetic import Run, Udp
 from copycost.analysis.columns import read_table
 from copycost.figures import answer, ranking
 from copycost.figures.tables import Drawn
+from copycost.records import table as records
 from copycost.records.files import read_json
 from copycost.studies.memory import figures as memory_floor
 from copycost.studies.round_trips import figures as round_trips
-from copycost.studies.round_trips.table import read_curves
+from copycost.studies.round_trips.columns import CURVES
 from copycost.studies.streams.overviews import draw_overviews, draw_rankings
 from copycost.wording.numbers import NBSP
 
@@ -77,7 +78,7 @@ def test_memory_floor_marks_the_caches(facts: dict) -> None:
 def test_round_trips_are_medians_over_repetitions_at_each_percentile(
     facts: dict, results: Path
 ) -> None:
-    curves = read_curves(results / "round_trip_curves.csv")
+    curves = records.read_table(results / "round_trip_curves.csv", CURVES)
     drawn = round_trips.draw(facts, curves)
     point = drawn.data.query("implementation == 'one_copy' and msg_bytes == 4096").iloc[3]
     same = curves.query("implementation == 'one_copy' and msg_bytes == 4096")
@@ -93,7 +94,7 @@ def test_round_trips_are_medians_over_repetitions_at_each_percentile(
 
 
 def test_percentile_that_not_every_repetition_reaches_is_left_out(results: Path) -> None:
-    curves = read_curves(results / "round_trip_curves.csv")
+    curves = records.read_table(results / "round_trip_curves.csv", CURVES)
     most = curves["quantile"].max()
     lost = (curves["quantile"] == most) & (curves["rep"] == 2)
     table = round_trips.curve_table(curves[~lost])

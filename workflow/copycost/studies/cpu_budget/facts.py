@@ -24,7 +24,14 @@ from copycost.studies.cpu_budget.points import (
     series_of,
 )
 from copycost.studies.cpu_budget.table import MISS_POINTS
-from copycost.studies.shared_facts import guests_among, guests_of, is_emulated, outcome_facts, spans
+from copycost.studies.shared_facts import (
+    guests_among,
+    guests_of,
+    is_emulated,
+    outcome_facts,
+    spans,
+    with_interval,
+)
 
 PLANNED_BITS_PER_S = (1e9, 2.5e9, 5e9, 10e9, 25e9, 40e9, 100e9)
 """Bitrates that the report's table of plans is made for: those that links are sold with."""
@@ -61,8 +68,6 @@ def compute_facts(
         for key, rows in series_of(table)
     ]
     measured = table[table["status"] == "measured"]
-    judged = [curve["limiter_off"] for curve in curves if curve["limiter_off"]["n"]]
-    off = [one[end] for one in judged for end in ("least_off", "most_off")]
     facts: dict[str, Any] = {
         "section": {name: section[name] for name in _TOLD},
         **outcome_facts(table, statistics, SERIES),
@@ -77,12 +82,7 @@ def compute_facts(
         "clocks": _clocks(measured),
         "rates": _rates(measured),
         "curves": curves,
-        "limiter": {
-            "n": sum(curve["limiter_off"]["n"] for curve in curves),
-            "n_missed": sum(curve["limiter_off"]["n_missed"] for curve in curves),
-            "least_off": min(off, default=None),
-            "most_off": max(off, default=None),
-        },
+        "limiter": _limiter(measured),
         "guests": guests_among(curves),
         "scaling": scaling_of(curves, profile, int(section["msg_bytes"])),
         "published": with_published(curves, published),
@@ -149,8 +149,6 @@ def _curve(
         "lines": {party: _line(found) for party, found in ranges.items()},
         "maximum": top and {"limit_percent": top.limit_percent, "bits_per_s": top.bits_per_s},
         "bottleneck": judge_bottleneck(points, n_threads, n_cpus, apart),
-        "saturated": [point.limit_percent for point in points if point.saturated],
-        "limiter_off": _limiter(rows, n_threads),
     }
 
 
@@ -159,12 +157,11 @@ def _line(found: LinearRange | None) -> dict[str, Any] | None:
     if found is None:
         return None
     line = found.line
-    intercept = {"low": line.intercept_low, "high": line.intercept_high}
     facts = {
         "n_points": line.n_points,
-        "slope": {"value": line.slope, "low": line.slope_low, "high": line.slope_high},
-        "intercept": {"value": line.intercept, **intercept},
-        "r_squared": line.r_squared,
+        "slope": with_interval(line, "slope"),
+        "intercept": with_interval(line, "intercept"),
+        # for intervals of what is read off the line, see `copycost.studies.capacity`
         "slope_variance": line.slope_variance,
         "intercept_variance": line.intercept_variance,
         "covariance": line.covariance,
@@ -178,15 +175,14 @@ def _line(found: LinearRange | None) -> dict[str, Any] | None:
     return dict(plain(facts))
 
 
-def _limiter(rows: pd.DataFrame, n_threads: int) -> dict[str, Any]:
-    """Return how far the limiter was off where it was what decided, per stream [points]."""
-    measured = rows[(rows["status"] == "measured") & (rows["limit_percent"] != WHOLE_CPU)]
-    limited = measured[~measured["saturated"].astype(bool)]
-    used = limited["sender_cpu_percent"].astype(float) / n_threads
-    off = used - limited["limit_percent"].astype(float)
+def _limiter(measured: pd.DataFrame) -> dict[str, Any]:
+    """Return how far limiters were off where they were what decided, per stream [points]."""
+    limited = measured[measured["limit_percent"] != WHOLE_CPU]
+    decided = limited[~limited["saturated"].astype(bool)].astype({"sender_cpu_percent": float})
+    off = decided["sender_cpu_percent"] / decided["n_threads"] - decided["limit_percent"]
     return {
         "n": len(off),
-        "n_missed": int(measured["limiter_missed"].astype(bool).sum()),
+        "n_missed": int(limited["limiter_missed"].astype(bool).sum()),
         "least_off": None if off.empty else float(off.min()),
         "most_off": None if off.empty else float(off.max()),
     }

@@ -22,6 +22,7 @@ from copycost.figures.tables import Drawn
 from copycost.figures.text import empty_figure
 from copycost.figures.tips import add_tips
 from copycost.records.columns import SIDES
+from copycost.studies.shared_facts import differing, panel_of, scaled_ends
 from copycost.wording.filters import significant
 
 _PANEL_CM = 5.6
@@ -38,18 +39,12 @@ def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
     CPU is in % of one CPU, bitrates in Gbit/s, both with intervals; `fitted_gbit_per_s` is on the
     line, within its range, and NaN elsewhere.
     """
-    several = {
-        key: len({curve[key] for curve in facts["curves"]}) > 1
-        for key in ("implementation", "limiter")
-    }
+    more = differing(facts["curves"], "implementation", "limiter")
     rows = []
     for curve in facts["curves"]:
-        more = [str(curve[key]) for key, many in several.items() if many]
-        emulated = ["emulated"] if curve["emulated"] else []
-        panel = ", ".join([str(curve["testbed"]), *emulated, *more])
+        panel = panel_of(curve, *more)
         for side, point in itertools.product(SIDES, curve["points"]):
-            line, cpu, rate = curve["lines"][side], point[side], point["bits_per_s"]
-            ends = (None if rate[end] is None else rate[end] / 1e9 for end in _ENDS)
+            line, cpu = curve["lines"][side], point[side]
             fitted = None
             if line is not None and point["limit_percent"] in line["limits"]:
                 bits_per_s = line["intercept"]["value"] + line["slope"]["value"] * cpu["median"]
@@ -57,14 +52,14 @@ def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
             rows.append(
                 (
                     *(panel, curve["n_threads"], point["limit_percent"], side),
-                    *(point["offered_percent"], *(cpu[end] for end in _ENDS), *ends),
-                    *(fitted, point["saturated"], "measured"),
+                    *(point["offered_percent"], *scaled_ends(cpu, 1.0)),
+                    *(*scaled_ends(point["bits_per_s"], 1e-9), fitted, point["saturated"]),
+                    "measured",
                 )
             )
     return pd.DataFrame(rows, columns=list(_COLUMNS))
 
 
-_ENDS = ("median", "low", "high")
 _COLUMNS = (
     "panel", "n_threads", "limit_percent", "side", "offered_percent", "cpu_percent", "cpu_low",
     "cpu_high", "gbit_per_s", "gbit_low", "gbit_high", "fitted_gbit_per_s", "saturated", "state",

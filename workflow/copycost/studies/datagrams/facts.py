@@ -25,6 +25,7 @@ from copycost.studies.shared_facts import (
     party_estimates,
     party_values,
     spans,
+    with_interval,
 )
 
 SERIES = ("testbed", "implementation", "n_threads")
@@ -146,12 +147,8 @@ def _cost(
     if found is None:
         return None
     facts = {
-        "fixed_ns": {"value": found.fixed, "low": found.fixed_low, "high": found.fixed_high},
-        "ns_per_byte": {
-            "value": found.per_byte,
-            "low": found.per_byte_low,
-            "high": found.per_byte_high,
-        },
+        "fixed_ns": with_interval(found, "fixed"),
+        "ns_per_byte": with_interval(found, "per_byte"),
         "misfit": found.misfit,
         "kind": _kind(found),
     }

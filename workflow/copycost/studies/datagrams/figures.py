@@ -1,5 +1,6 @@
 """Figures of the datagrams: bitrate and loss against size, and what one costs."""
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,17 +24,16 @@ from copycost.figures.style import styled
 from copycost.figures.tables import Drawn
 from copycost.figures.text import empty_figure
 from copycost.figures.tips import add_tips, value_tip
+from copycost.studies.shared_facts import differing, panel_of, scaled_ends
 from copycost.wording.filters import exact_size, thousands
 
 _PANEL_CM = 5.2
 # from one labelled size to the next: labels of closer ones would overlap
 _LEAST_STEP = 1.4
 _NOTHING = "No datagrams were measured."
-
-
-def draw(name: str, facts: Mapping[str, Any]) -> Drawn:
-    """Draw the figure of that name."""
-    return {"bitrate_and_loss": draw_bitrate_and_loss, "cost": draw_cost}[name](facts)
+_COST = "CPU time [ns per datagram]"
+_COST_LOOKS = "Lines: fits of a fixed cost plus a cost per byte."
+_RATE_LOOKS = "Filled, solid: sent, or loss. Hollow, dotted: received."
 
 
 def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
@@ -42,28 +42,19 @@ def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
     `sent` and `received` are in Gbit/s, `loss` in %, the cost of `sender` and `receiver` in ns per
     datagram; `fitted` is NaN where neither term of a cost is seen.
     """
-    several = len({curve["implementation"] for curve in facts["curves"]}) > 1
+    more = differing(facts["curves"], "implementation")
     rows = []
     for curve in facts["curves"]:
-        parts = [str(curve["testbed"])]
-        parts += ["emulated"] if curve["emulated"] else []
-        parts += [str(curve["implementation"])] if several else []
-        panel = ", ".join(parts)
-        for point in curve["points"]:
-            for quantity, column, scale in _QUANTITIES:
-                found = point[column]
-                if found is None:
-                    continue
-                cost = curve["costs"].get(quantity)
-                size = point["msg_bytes"]
-                fitted = None
-                if cost is not None and cost["kind"] != "neither":
-                    fitted = cost["fixed_ns"]["value"] + cost["ns_per_byte"]["value"] * size
-                ends = (
-                    None if found[end] is None else found[end] * scale
-                    for end in ("median", "low", "high")
-                )
-                rows.append((panel, curve["n_threads"], size, quantity, *ends, fitted, "measured"))
+        panel = panel_of(curve, *more)
+        for point, (quantity, column, scale) in itertools.product(curve["points"], _QUANTITIES):
+            if point[column] is None:
+                continue
+            cost, size = curve["costs"].get(quantity), point["msg_bytes"]
+            fitted = None
+            if cost is not None and cost["kind"] != "neither":
+                fitted = cost["fixed_ns"]["value"] + cost["ns_per_byte"]["value"] * size
+            ends = scaled_ends(point[column], scale)
+            rows.append((panel, curve["n_threads"], size, quantity, *ends, fitted, "measured"))
     return pd.DataFrame(rows, columns=list(_COLUMNS))
 
 
@@ -80,51 +71,42 @@ _COLUMNS = (
 
 
 @styled
-def draw_bitrate_and_loss(facts: Mapping[str, Any]) -> Drawn:
-    """Draw what is sent and received, and below it the share that is lost, against size."""
+def draw(name: str, facts: Mapping[str, Any]) -> Drawn:
+    """Draw ``bitrate_and_loss``, or the ``cost`` of a datagram, against its size.
+
+    The first has what is sent and received, and below it the share that is lost; the second CPU
+    time per datagram for both sides, with the two-term fit.
+    """
+    is_cost = name == "cost"
     data = points_table(facts)
-    data = data[data["quantity"].isin(["sent", "received", "loss"])].reset_index(drop=True)
+    data = data[data["quantity"].isin(["sender", "receiver"]) == is_cost].reset_index(drop=True)
     if data.empty:
         return Drawn(empty_figure(_NOTHING), data)
-    data["row"] = np.where(data["quantity"] == "loss", "loss [%]", "bitrate [Gbit/s]")
+    rates = np.where(data["quantity"] == "loss", "loss [%]", "bitrate [Gbit/s]")
+    data["row"] = data["quantity"] if is_cost else rates
     shown, left = with_room(data)
     grid = grid_of(shown, "row", _PANEL_CM, share_y=False)
     for (row, panel), axes in grid.axes_dict.items():
         part = data[(data["panel"] == panel) & (data["row"] == row)]
-        for quantity, some in part.groupby("quantity"):
-            _lines(axes, some, hollow=quantity == "received")
-        _finish_axes(grid, axes, part, panel, row, int(row.startswith("loss")))
-        top = float(part["value"].max())
-        axes.set_ylim(0, top * 1.12 if top > 0 else 1)
-    looks = "Filled, solid: sent, or loss. Hollow, dotted: received."
-    note = [looks, note_on_points(facts, data["low"], cut=True), left]
-    return Drawn(finish(grid, data, note, 2 * _PANEL_CM), data.drop(columns="row"))
-
-
-@styled
-def draw_cost(facts: Mapping[str, Any]) -> Drawn:
-    """Draw CPU time per datagram against size, for both sides, with the two-term fit."""
-    data = points_table(facts)
-    data = data[data["quantity"].isin(["sender", "receiver"])].reset_index(drop=True)
-    if data.empty:
-        return Drawn(empty_figure(_NOTHING), data)
-    data["row"] = data["quantity"]
-    shown, left = with_room(data)
-    grid = grid_of(shown, "row", _PANEL_CM, share_y=False)
-    for (side, panel), axes in grid.axes_dict.items():
-        part = data[(data["panel"] == panel) & (data["row"] == side)]
-        _lines(axes, part, hollow=False, joined=False)
-        fitted = part["fitted"].astype(float)
-        # a logarithmic axis has no place for 0 and less
-        draw_fits(axes, part.assign(fitted=fitted.where(fitted > 0)), "msg_bytes", "fitted")
-        title, is_last = f"{panel}, {side}", int(side == "receiver")
-        _finish_axes(grid, axes, part, title, "CPU time [ns per datagram]", is_last)
-        axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda ns, _: thousands(ns)))
-        axes.yaxis.set_minor_formatter(NullFormatter())
-    lines = "Lines: fits of a fixed cost plus a cost per byte."
-    note = [lines, note_on_points(facts, data["low"]), left]
+        if is_cost:
+            _lines(axes, part, hollow=False, joined=False)
+            fitted = part["fitted"].astype(float)
+            # a logarithmic axis has no place for 0 and less
+            draw_fits(axes, part.assign(fitted=fitted.where(fitted > 0)), "msg_bytes", "fitted")
+            axes.set_yscale("log")
+            axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axes.yaxis.set_major_formatter(FuncFormatter(lambda ns, _: thousands(ns)))
+            axes.yaxis.set_minor_formatter(NullFormatter())
+        else:
+            for quantity, some in part.groupby("quantity"):
+                _lines(axes, some, hollow=quantity == "received")
+            top = float(part["value"].max())
+            axes.set_ylim(0, top * 1.12 if top > 0 else 1)
+        _size_axis(axes, part["msg_bytes"])
+        title, y_label = (f"{panel}, {row}", _COST) if is_cost else (panel, row)
+        name_panel(grid, axes, title, "datagram size" if row == grid.row_names[-1] else "", y_label)
+    looks = _COST_LOOKS if is_cost else _RATE_LOOKS
+    note = [looks, note_on_points(facts, data["low"], cut=not is_cost), left]
     return Drawn(finish(grid, data, note, 2 * _PANEL_CM), data.drop(columns="row"))
 
 
@@ -145,16 +127,11 @@ def _lines(axes: Axes, data: pd.DataFrame, *, hollow: bool, joined: bool = True)
         )  # fmt: skip
 
 
-def _finish_axes(
-    grid: sns.FacetGrid, axes: Axes, data: pd.DataFrame, title: str, y_label: str, row: int
-) -> None:
-    """Label the axes of one panel, the horizontal one only in the lowest row."""
-    sizes = sorted(data["msg_bytes"].unique())
+def _size_axis(axes: Axes, sizes: pd.Series) -> None:
     axes.set_xscale("log", base=2)
     axes.xaxis.set_minor_locator(NullLocator())
     shown: list[int] = []
-    for size in sizes:
+    for size in sorted(sizes.unique()):
         if not shown or size >= _LEAST_STEP * shown[-1]:
             shown.append(int(size))
     axes.set_xticks(shown, [exact_size(size) for size in shown], rotation=45, ha="right")
-    name_panel(grid, axes, title, "" if row == 0 else "datagram size", y_label)

@@ -24,24 +24,18 @@ _NOTES = 2
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What became of all datagrams up to the moment at which the receivers had read all."""
+    """What became of all datagrams up to the moment at which the receivers had read all [count]."""
 
-    # taken by the kernel from senders, and read by receivers [count]
-    sent: int
-    received: int
-    # lost by cause [count]: no room in the receiver's buffer, no memory for sockets, no room where
-    # the receiver's kernel puts the packets of a datagram together, dropped by a side's network
-    # device (between two machines as an error, too), by the TAP device of a guest (whose queue was
-    # full), by the bridge between these, and whatever else the kernel counts
-    receive_buffer: int
-    socket_memory: int
-    reassembly: int
-    device: int
-    tap: int
-    bridge: int
-    other: int
-    # the receivers had read all that had arrived; otherwise the rest counts as unaccounted
-    drained: bool
+    sent: int  # taken by the kernel from senders
+    received: int  # read by receivers
+    receive_buffer: int  # lost: no room in the receiver's buffer
+    socket_memory: int  # no memory for sockets
+    reassembly: int  # no room where the receiver's kernel puts packets of a datagram together
+    device: int  # dropped by a side's network device; between two machines as an error, too
+    tap: int  # dropped by the TAP device of a guest, whose queue was full
+    bridge: int  # dropped by the bridge between these
+    other: int  # whatever else the kernel counts
+    drained: bool  # receivers had read all that had arrived; otherwise the rest is unaccounted
 
     @property
     def lost(self) -> int:
@@ -51,9 +45,8 @@ class Account:
     @property
     def unaccounted(self) -> int:
         """Lost, and not by any cause that the kernel counted; 0 if the account is complete."""
-        at_sockets = self.receive_buffer + self.socket_memory
-        on_the_way = self.reassembly + self.device + self.tap + self.bridge
-        return self.lost - at_sockets - on_the_way - self.other
+        explained: int = sum(getattr(self, cause) for cause in CAUSES)
+        return self.lost - explained
 
 
 def account_of(

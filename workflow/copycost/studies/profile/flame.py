@@ -5,7 +5,6 @@ what lies on a frame was called by it, order along the row is by name.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
@@ -61,37 +60,21 @@ CATEGORY_COLOURS = {
 _NO_CATEGORY = "#f0f0f0"
 
 
-@dataclass(slots=True)
-class Node:
-    """A call path: its innermost frame, the weight of what goes through it, what it calls."""
+def lay_out(stacks: Mapping[Stack, float]) -> Iterator[tuple[Stack, float, float]]:
+    """Yield every call path with its left end and its weight, callers first, then by name.
 
-    name: str
-    caller: "Node | None" = None
-    depth: int = 0  # 0 for the outermost
-    weight: float = 0.0
-    children: dict[str, "Node"] = field(default_factory=dict)
-
-
-def build_tree(root: str, stacks: Mapping[Stack, float]) -> Node:
-    """Return the tree of a profile."""
-    top = Node(root, weight=sum(stacks.values()))
+    The first path is the empty one, whose weight is that of all stacks.
+    """
+    weights: dict[Stack, float] = {}
     for stack, weight in stacks.items():
-        node = top
-        for name in stack:
-            node = node.children.setdefault(name, Node(name, node, node.depth + 1))
-            node.weight += weight
-    return top
-
-
-def lay_out(node: Node, least: float, left: float = 0.0) -> Iterator[tuple[Node, float]]:
-    """Yield the nodes that weigh enough, each with its left end; children go by name."""
-    if node.weight < least or node.weight == 0.0:
-        return
-    yield node, left
-    for name in sorted(node.children):
-        child = node.children[name]
-        yield from lay_out(child, least, left)
-        left += child.weight
+        for depth in range(len(stack) + 1):
+            weights[stack[:depth]] = weights.get(stack[:depth], 0.0) + weight
+    begins: dict[Stack, float] = {(): 0.0}  # by path, where the next one that it calls begins
+    for path in sorted(weights):
+        left = begins[path[:-1]]
+        begins[path[:-1]] = left + weights[path]
+        begins[path] = left
+        yield path, left, weights[path]
 
 
 def flame_graph(
@@ -101,23 +84,20 @@ def flame_graph(
 
     `root` names the lowest frame, the side; weights are in any unit.
     """
-    top = build_tree(root, stacks)
-    frames = list(lay_out(top, _LEAST * top.weight))
+    frames = list(lay_out(stacks))
+    total = frames[0][2]
+    frames = [frame for frame in frames if frame[2] >= _LEAST * total]
 
-    def category(node: Node) -> str | None:
-        caller: Node | None = node
-        while caller is not None and caller is not top:
-            # a lock or the like works for its caller
-            if found := categories.of_frame(caller.name):
-                return found
-            caller = caller.caller
-        return None
+    def category(path: Stack) -> str | None:
+        # a lock or the like works for its caller
+        found = (categories.of_frame(frame) for frame in reversed(path))
+        return next((name for name in found if name is not None), None)
 
-    shown = {category(node) for node, _ in frames[1:]}
+    shown = {category(path) for path, _, _ in frames[1:]}
     key = [(hue, name.replace("_", " ")) for name, hue in CATEGORY_COLOURS.items() if name in shown]
     key += [(_NO_CATEGORY, "of no category")] if None in shown else []
     key_parts, head = _key(key)
-    height = head + (1 + max(node.depth for node, _ in frames)) * _ROW + _FOOT
+    height = head + (1 + max(len(path) for path, _, _ in frames)) * _ROW + _FOOT
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:g} {height:g}"'
         f' width="{WIDTH:g}" height="{height:g}" data-width="{WIDTH:g}" data-letter="{_LETTER:g}">',
@@ -131,13 +111,13 @@ def flame_graph(
         f' font-family="{_FACE}" fill="#0072B2" text-anchor="end" role="button" tabindex="0"'
         ' style="display:none;cursor:pointer">search (/)</text>',
     ]
-    scale = WIDTH / top.weight
-    for node, left in frames:
-        x, width = left * scale, node.weight * scale
-        y = height - _FOOT - (node.depth + 1) * _ROW
-        name = plain_name(node.name)
-        tip = f"{name}: {100 * node.weight / top.weight:.2f} %"
-        of = category(node)
+    scale = WIDTH / total
+    for path, left, weight in frames:
+        x, width = left * scale, weight * scale
+        y = height - _FOOT - (len(path) + 1) * _ROW
+        name = plain_name(path[-1]) if path else root
+        tip = f"{name}: {100 * weight / total:.2f} %"
+        of = category(path)
         hue = _NO_CATEGORY if of is None else CATEGORY_COLOURS.get(of, "#f7f7f7")
         parts.append(
             f'<g class="f" data-name={quoteattr(name)}><title>{escape(tip)}</title>'

@@ -2,44 +2,39 @@
 
 from dataclasses import replace
 
-from copycost.records.column import KEY, Column, Definition, fact
+from copycost.records.column import KEY, Definition, fact, grouped, number
 from copycost.records.columns import CELLS, SIDES
 from copycost.records.cpu_attribution import cost_columns, status_columns, use_columns
 from copycost.records.machine_windows import machine_columns
 
-_TIMES = "Round trips"
-_TIME_COLUMNS = (
+_TIME_COLUMNS = grouped(
+    "Round trips",
     fact("interval_ns", "int64", "ns",
-         "Interval between requests; 0 if each follows the previous reply", _TIMES),
-    Column("window_s", "float64", "s",
+         "Interval between requests; 0 if each follows the previous reply"),
+    number("window_s", "s",
            "Length of the window at the sender, which counts round trips; if measured in turns, of "
-           "all turns", _TIMES),
-    Column("samples", "float64", "count",
-           "Round trips that began in the window; every one is measured", _TIMES),
-    Column("round_trips_per_s", "float64", "1/s", "samples / window_s", _TIMES),
-    Column("mean_ns", "float64", "ns",
+           "all turns"),
+    number("samples", "count", "Round trips that began in the window; every one is measured"),
+    number("round_trips_per_s", "1/s", "samples / window_s"),
+    number("mean_ns", "ns",
            "Mean time from a request (with an interval: from when it was due) to the end of its "
-           "reply", _TIMES),
-    Column("p50_ns", "float64", "ns", "Median of the same", _TIMES),
-    Column("p90_ns", "float64", "ns", "90th percentile of the same", _TIMES),
-    Column("p99_ns", "float64", "ns",
-           "99th percentile; only if ten samples are slower", _TIMES),
-    Column("p999_ns", "float64", "ns",
-           "99.9th percentile; only if ten samples are slower", _TIMES),
-    Column("max_ns", "float64", "ns", "Maximum of the same", _TIMES),
+           "reply"),
+    number("p50_ns", "ns", "Median of the same"),
+    number("p90_ns", "ns", "90th percentile of the same"),
+    number("p99_ns", "ns", "99th percentile; only if ten samples are slower"),
+    number("p999_ns", "ns", "99.9th percentile; only if ten samples are slower"),
+    number("max_ns", "ns", "Maximum of the same"),
 )  # fmt: skip
 
-_COSTS = "Cost per round trip"
-_COST_COLUMNS = (
+_COST_COLUMNS = grouped(
+    "Cost per round trip",
     *(
-        Column(f"{side}_cpu_ns_per_round_trip", "float64", "ns", f"{side}_cpu_ns / samples", _COSTS)
-        for side in SIDES
+        number(f"{side}_cpu_ns_per_round_trip", "ns", f"{side}_cpu_ns / samples") for side in SIDES
     ),
-    Column("both_cpu_ns_per_round_trip", "float64", "ns",
-           "(sender_cpu_ns + receiver_cpu_ns) / samples", _COSTS),
-    Column("context_switches_per_round_trip", "float64", "1",
-           "Context switches of both sides / samples, if both were counted", _COSTS),
-    Column("sender_syscalls_per_round_trip", "float64", "1", "sender_syscalls / samples", _COSTS),
+    number("both_cpu_ns_per_round_trip", "ns", "(sender_cpu_ns + receiver_cpu_ns) / samples"),
+    number("context_switches_per_round_trip", "1",
+           "Context switches of both sides / samples, if both were counted"),
+    number("sender_syscalls_per_round_trip", "1", "sender_syscalls / samples"),
 )  # fmt: skip
 
 PERCENTILES = ("p50_ns", "p90_ns", "p99_ns", "p999_ns")
@@ -48,13 +43,11 @@ PERCENTILES = ("p50_ns", "p90_ns", "p99_ns", "p999_ns")
 PAIRED = ("round_trips_per_s", "mean_ns", *PERCENTILES, *(column.name for column in _COST_COLUMNS))
 """Columns that have a ``reference_`` one, as `copycost.records.columns.PAIRED`."""
 
-
 _BY_NAME = {column.name: column for column in (*CELLS.columns, *_TIME_COLUMNS, *_COST_COLUMNS)}
-_REFERENCE = _BY_NAME["reference"]
 _REFERENCE_COLUMNS = (
-    _REFERENCE,
+    _BY_NAME["reference"],
     *(
-        replace(_BY_NAME[name], name=f"reference_{name}", group=_REFERENCE.group,
+        replace(_BY_NAME[name], name=f"reference_{name}", group=_BY_NAME["reference"].group,
                 description=f"The reference's {name}")
         for name in PAIRED
     ),
@@ -90,15 +83,16 @@ ROUND_TRIPS = Definition(
     ),
 )
 
-_CURVE = "Distribution"
 CURVES = Definition(
     "table of round-trip percentiles",
     (
         *(_BY_NAME[name] for name in KEY),
-        Column("quantile", "float64", "1",
-               "Share of the round trips that took no longer than ns", _CURVE,
-               nullable=False, always=True, highest=1),
-        Column("ns", "float64", "ns", "Time of a round trip", _CURVE, nullable=False, always=True),
+        *grouped(
+            "Distribution",
+            number("quantile", "1", "Share of the round trips that took no longer than ns",
+                   nullable=False, always=True, highest=1),
+            number("ns", "ns", "Time of a round trip", nullable=False, always=True),
+        ),
     ),
     key=(*KEY, "quantile"),
 )  # fmt: skip

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from copycost.records.reading import read_all
-from copycost.records.table import make_table, read_table, write_table
+from copycost.records.table import make_table, write_table
 from copycost.studies.round_trips.columns import CURVES, ROUND_TRIPS
 from copycost.studies.round_trips.derive import curve_of, derive_round_trips
 
@@ -26,8 +26,3 @@ def collect_round_trips(
     write_table(table, table_csv, None, ROUND_TRIPS)
     write_table(curves, curves_csv, None, CURVES)
     return table, curves
-
-
-def read_curves(path: Path) -> pd.DataFrame:
-    """Read the table of percentiles and check it; see `copycost.records.table.read_table`."""
-    return read_table(path, CURVES)

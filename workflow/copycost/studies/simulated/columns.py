@@ -3,23 +3,21 @@
 What a model of the caches says begins with `simulated_`; nothing joins it with what was measured.
 """
 
-from copycost.records.column import Column, Definition, fact
+from copycost.records.column import Definition, fact, grouped, number
 from copycost.records.columns import OUTCOME
 from copycost.studies.simulated.counts import BOTH, MODES, QUANTITIES, SIDES
 
-_KEY = "Key"
 CELL_KEY = ("testbed", "implementation", "msg_bytes", "working_set", "variant")
-_CELL_COLUMNS = (
-    fact("testbed", "str", "", "Where the messages travel, within the guest", _KEY),
-    fact("implementation", "str", "", "How they are sent", _KEY),
-    fact("msg_bytes", "int64", "byte", "Size of a message", _KEY),
-    fact("working_set", "str", "", "Where the bytes lie: hot or cold", _KEY),
-    fact("variant", "str", "", "What is changed; plain: nothing", _KEY),
-)
-_SIDE = Column(
-    "side", "str", "",
-    "Whose threads: the sender's, the receiver's, others (mostly of the kernel), or the first two"
-    " together", _KEY, nullable=False, always=True, allowed=(*SIDES, BOTH),
+_KEY_COLUMNS = grouped(
+    "Key",
+    fact("testbed", "str", "", "Where the messages travel, within the guest"),
+    fact("implementation", "str", "", "How they are sent"),
+    fact("msg_bytes", "int64", "byte", "Size of a message"),
+    fact("working_set", "str", "", "Where the bytes lie: hot or cold"),
+    fact("variant", "str", "", "What is changed; plain: nothing"),
+    fact("side", "str", "",
+         "Whose threads: the sender's, the receiver's, others (mostly of the kernel), or the first"
+         " two together", allowed=(*SIDES, BOTH)),
 )  # fmt: skip
 
 _WORDS = {
@@ -38,27 +36,24 @@ _WORDS = {
     "llc_write_backs": "Modified lines evicted from the simulated last-level cache",
 }
 _MODES = {"user": "by the application", "kernel": "by the kernel"}
-_WINDOW = "The window"
-_WINDOW_COLUMNS = (
-    Column("simulated_messages", "float64", "count",
-           "simulated_bytes in messages; counts per message are divided by it", _WINDOW),
-    Column("simulated_bytes", "float64", "byte",
+_WINDOW_COLUMNS = grouped(
+    "The window",
+    number("simulated_messages", "count",
+           "simulated_bytes in messages; counts per message are divided by it"),
+    number("simulated_bytes", "byte",
            "Bytes sent in the window, or received by the receiver; counts per byte are divided by"
-           " it, and those of both are the sum of the sender's and the receiver's",
-           _WINDOW),
-    Column("simulated_zc_completed", "float64", "count",
-           "Zero-copy sends reported as completed in the window", _WINDOW),
-    Column("simulated_zc_copied", "float64", "count",
-           "Those of them that the kernel copied after all", _WINDOW),
-    Column("simulated_line_bytes", "float64", "byte", "Size of a simulated cache line", _WINDOW),
+           " it, and those of both are the sum of the sender's and the receiver's"),
+    number("simulated_zc_completed", "count",
+           "Zero-copy sends reported as completed in the window"),
+    number("simulated_zc_copied", "count", "Those of them that the kernel copied after all"),
+    number("simulated_line_bytes", "byte", "Size of a simulated cache line"),
 )  # fmt: skip
 _COUNT_COLUMNS = tuple(
-    Column(
+    number(
         f"simulated_{quantity}_{mode}_per_{per}",
-        "float64",
         f"1/{per}",
         f"{_WORDS[quantity]}, {_MODES[mode]}",
-        f"Simulated counts per {per}",
+        group=f"Simulated counts per {per}",
     )
     for per in ("byte", "message")
     for quantity in QUANTITIES
@@ -67,25 +62,25 @@ _COUNT_COLUMNS = tuple(
 
 SIMULATED = Definition(
     "table of simulated counts",
-    (*_CELL_COLUMNS, _SIDE, *OUTCOME, *_WINDOW_COLUMNS, *_COUNT_COLUMNS),
+    (*_KEY_COLUMNS, *OUTCOME, *_WINDOW_COLUMNS, *_COUNT_COLUMNS),
     key=(*CELL_KEY, "side"),
     sorted_by=(),
 )
-
-_FUNCTION_COLUMNS = (
-    fact("mode", "str", "", "user or kernel", _KEY),
-    fact("function", "str", "", "The kernel's function; the application counts as one", _KEY),
-)
-_WORK = "What it does"
 FUNCTIONS = Definition(
     "table of simulated counts by function",
     (
-        *_CELL_COLUMNS,
-        _SIDE,
-        *_FUNCTION_COLUMNS,
-        fact("category", "str", "", "What the function does (data/functions)", _WORK),
-        fact("simulated_calls_per_message", "float64", "1/message",
-             "How often its first instruction ran", _WORK),
+        *_KEY_COLUMNS,
+        *grouped(
+            "Key",
+            fact("mode", "str", "", "user or kernel"),
+            fact("function", "str", "", "The kernel's function; the application counts as one"),
+        ),
+        *grouped(
+            "What it does",
+            fact("category", "str", "", "What the function does (data/functions)"),
+            fact("simulated_calls_per_message", "float64", "1/message",
+                 "How often its first instruction ran"),
+        ),
         *(
             fact(f"simulated_{quantity}_per_byte", "float64", "1/byte", _WORDS[quantity],
                  "Simulated counts per byte, of one function")

@@ -50,7 +50,7 @@ def compute_facts(
     """Return the facts.
 
     `machine` is what counted, as of `machine_of` (None where nothing was counted); `walks` is what
-    `walk_facts` or `no_walks` says.
+    `walk_facts` says.
     """
     cells = table.drop_duplicates(list(CELL_KEY))
     misses, copied = misses_of(table), copied_shares(table)

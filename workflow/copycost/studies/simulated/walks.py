@@ -80,7 +80,7 @@ def walk_all(program: Path, plugin: Path, folder: Path) -> Facts:
     """Return the facts about all walks, or why there are none: there is no guest, or one fails."""
     made = read_made(folder)
     if made["status"] != "measured":
-        return no_walks(made["reason"] or made["status"])
+        return walk_facts([], made["reason"] or made["status"])
     caches = Caches(CACHES["l1d"], CACHES["l2"], CACHES["llc"], LINE_BYTES)
     snapshot = Snapshot.in_folder(folder)
     found = []
@@ -89,12 +89,12 @@ def walk_all(program: Path, plugin: Path, folder: Path) -> Facts:
             cell = WalkingCell("sink", program, None, walk.n_bytes, 1, 0, words=walk.words)
             found.append((walk, simulate(cell, snapshot, plugin, caches).counted))
     except HostError as failure:
-        return no_walks(str(failure))
+        return walk_facts([], str(failure))
     return walk_facts(found)
 
 
-def walk_facts(found: Sequence[tuple[Walk, Mapping[str, Any]]]) -> Facts:
-    """Return how the counts of walks compare with what is known."""
+def walk_facts(found: Sequence[tuple[Walk, Mapping[str, Any]]], reason: str | None = None) -> Facts:
+    """Return how the counts of walks compare with what is known; `reason`: why there are none."""
     off = []  # by how many lines the counts of the application are, in the worst level
     for walk, counted in found:
         user = totals_of(functions_of(counted))["sender", "user"]
@@ -109,10 +109,5 @@ def walk_facts(found: Sequence[tuple[Walk, Mapping[str, Any]]]) -> Facts:
         "n": len(off),
         "n_right": sum(lines <= _OWN_LINES for lines in off),
         "worst_lines": max(off, default=0),  # the largest difference [count]
-        "reason": None,
+        "reason": reason,
     }
-
-
-def no_walks(reason: str) -> Facts:
-    """Return the facts about walks that could not be counted, with the reason why."""
-    return walk_facts([]) | {"reason": reason}

@@ -9,9 +9,10 @@ import pandas as pd
 from copycost.analysis.columns import read_table
 from copycost.figures import answer, over_wire, ranking, virtual_machines
 from copycost.figures.output import save
+from copycost.records import table as records
 from copycost.studies.memory import figures as memory_floor
 from copycost.studies.round_trips import figures as round_trips
-from copycost.studies.round_trips.table import read_curves
+from copycost.studies.round_trips.columns import CURVES
 
 
 def draw_rankings(facts: Mapping[str, Any], figures: Sequence[Path]) -> None:
@@ -37,7 +38,9 @@ def draw_overviews(
         "memory_floor": lambda: memory_floor.draw(facts),
         "virtual_machines": lambda: virtual_machines.draw(facts),
         "over_wire": lambda: over_wire.draw(facts),
-        "round_trips": lambda: round_trips.draw(facts, pd.concat(map(read_curves, curves))),
+        "round_trips": lambda: round_trips.draw(
+            facts, pd.concat(records.read_table(path, CURVES) for path in curves)
+        ),
     }
     for svg in figures:
         save(draw[svg.stem](), svg)
