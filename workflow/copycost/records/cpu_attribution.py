@@ -15,33 +15,33 @@ from copycost.records.column import Column, fact, grouped, number, text
 
 PARTIES: Mapping[str, str] = MappingProxyType(
     {
-        "guest": "the {side}'s guest as a whole, by its own kernel",
+        "guest": "the {side}'s guest as a whole, as its own kernel counts it",
         "vcpu": "the threads that run the virtual CPUs of the {side}'s guest",
         "io": "the hypervisor's main loop and I/O threads for the {side}'s guest",
-        "vhost": "vhost, in the kernel, for the {side}'s guest",
+        "vhost": "the kernel's vhost threads for the {side}'s guest",
         "worker": "the hypervisor's other threads for the {side}'s guest",
-        "hypervisor": "the hypervisor for the {side}'s guest, all four kinds of threads",
-        "overhead": "virtualisation: {side}_hypervisor less the smaller of {side}_guest and"
+        "hypervisor": "the hypervisor for the {side}'s guest: vcpu, io, vhost and worker together",
+        "overhead": "virtualisation: {side}_hypervisor minus the smaller of {side}_guest and"
         " {side}_vcpu",
     }
 )
-"""What a side has besides its process, and what its CPU time is that of."""
+"""The parties that work for a side besides its process, in words that follow "CPU time of"."""
 
 GUEST_STATUSES: Mapping[str, str] = MappingProxyType(
     {
-        "counted": "the guest and its hypervisor were counted",
-        "off_window": "the guest, whose virtual CPUs had to wait, read what it used at other times "
-        "than the window's edges, so that only its hypervisor was counted",
-        "same_guest": "the receiver runs in the sender's guest, which is counted there",
-        "no_guest": "the side runs in no guest",
+        "counted": "CPU time of the guest and of its hypervisor was counted",
+        "off_window": "only the hypervisor's CPU time was counted; the guest's virtual CPUs had to "
+        "wait, so that it read its own counters too far from the edges of the window",
+        "same_guest": "the receiver runs in the sender's guest; see the sender's columns",
+        "no_guest": "the side does not run in a guest",
         "not_measured": "the repetition was skipped or failed",
     }
 )
 WATCHED = ("counted", "off_window")
-"""The statuses with which there is what the hypervisor used."""
+"""The statuses of a side whose hypervisor's CPU time was counted."""
 
 UNITS: Mapping[str, str] = MappingProxyType({"byte": "received byte", "round_trip": "round trip"})
-"""Units of work that costs are given for, by what names of columns have of them."""
+"""Units of work that costs are given per, by how the names of their columns end."""
 
 ACCELERATORS = ("kvm", "tcg")
 EMULATED = "tcg"
@@ -52,50 +52,50 @@ _KINDS = ("vcpu", "io", "vhost", "worker")
 _GROUP = "Guests, their hypervisors, and the whole machine"
 _CPU = "% of one CPU"
 _NS_PER_S = 1e9
-# of the further columns of a side: what they tell
+# the other columns of a side
 _MORE = {
     "guest_softirq": "CPU time of the {side}'s guest in interrupts and softirqs",
-    "guest_steal": "CPU time that the {side}'s guest says was taken away from it",
-    "vcpu_waiting": "Time for which the {side}'s vcpu could run but had no CPU",
-    "io_waiting": "Time for which the {side}'s io could run but had no CPU",
+    "guest_steal": "Steal time that the {side}'s guest reports",
+    "vcpu_waiting": "Time for which the {side}'s vcpu threads were runnable but had no CPU",
+    "io_waiting": "Time for which the {side}'s io threads were runnable but had no CPU",
     "hypervisor_kernel": "CPU time of {side}_hypervisor in kernel mode",
 }
 _MACHINE = {
-    "host": "the whole machine, whoever used it",
+    "host": "the whole machine, all processes",
     "host_softirq": "the whole machine in interrupts and softirqs",
 }
 
 
 def overhead(hypervisor: float, guest: float, vcpu: float) -> float:
-    """Return the virtualisation overhead, in the unit of all three; NaN without the guest's word.
+    """Return the virtualisation overhead, in the unit of its arguments; NaN if `guest` is.
 
     It is what the hypervisor's threads use (virtual CPUs, main loop and I/O, vhost, workers) beyond
-    what the guest used: the time for which its own kernel says that its CPUs were busy (neither
-    idle nor stolen), or, where that is longer, for which they ran. A virtual CPU that waits, for a
-    CPU or for the hypervisor's lock, is busy to a guest that nobody tells of it (no steal time, as
-    under emulation), and uses nothing. A guest may have used less than its CPUs ran for while they
-    waited, so the overhead is the least that it can have been; never below 0.
+    what the guest used: the time for which its CPUs were busy by its own kernel's count (neither
+    idle nor stolen), or the time for which they ran, if that is shorter. A virtual CPU that waits
+    for a CPU or for the hypervisor's lock uses no CPU time, but counts as busy in a guest that
+    learns of no steal time, as under emulation. A guest may have used less than its CPUs ran for,
+    so the overhead is a lower bound; it is never below 0.
     """
     return math.nan if math.isnan(guest) else hypervisor - min(guest, vcpu)
 
 
 def status_columns() -> tuple[Column, ...]:
-    """Return the columns that say what kind of guests there are, and whether they were counted."""
+    """Return the columns that say what runs the guests and whether they were counted."""
     return grouped(
         _GROUP,
         text("accelerator",
-             "What runs the guests' instructions, the processor (kvm) or an emulator (tcg)",
+             "What executes the guests' instructions: the processor (kvm) or an emulator (tcg)",
              allowed=ACCELERATORS),
         *(
             fact(f"{side}_guest_status", "str", "",
-                 f"Whether there are values of the {side}'s guest", allowed=tuple(GUEST_STATUSES))
+                 f"Whether the {side}'s guest was counted", allowed=tuple(GUEST_STATUSES))
             for side in SIDES
         ),
     )  # fmt: skip
 
 
 def use_columns() -> tuple[Column, ...]:
-    """Return the columns of what each party used in the window, per cent of one CPU."""
+    """Return the columns of each party's CPU use in the window [% of one CPU]."""
     parties = {f"{party}_cpu": f"CPU time of {words}" for party, words in PARTIES.items()}
     columns = []
     for side in SIDES:
@@ -103,7 +103,7 @@ def use_columns() -> tuple[Column, ...]:
             number(f"{side}_{name}_percent", _CPU, words.format(side=side))
             for name, words in (parties | _MORE).items()
         ]
-        threads = f"Threads that run the virtual CPUs of the {side}'s guest"
+        threads = f"Number of threads that run the virtual CPUs of the {side}'s guest"
         columns.append(number(f"{side}_vcpu_threads", "count", threads))
     columns += [
         number(f"{name}_cpu_percent", _CPU, f"CPU time of {words}")
@@ -114,7 +114,7 @@ def use_columns() -> tuple[Column, ...]:
 
 @cache
 def cost_columns(unit: str = "byte") -> tuple[Column, ...]:
-    """Return the columns of what a unit of work, a received byte say, costs each party."""
+    """Return the columns of each party's CPU time per unit of work, such as a received byte."""
     named = {
         f"{side}_{party}": words.format(side=side)
         for side in SIDES

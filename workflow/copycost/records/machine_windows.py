@@ -1,8 +1,8 @@
-"""What a byte takes of two whole machines, where each side is on one, and what was lost there.
+"""The CPU cost of two whole machines, one for each side, and the packets that were lost there.
 
-On a network card the work of receiving need not run in the context of either side's process, so
-that their CPU time alone does not tell what a byte costs. One definition of the columns, and of how
-their values follow from what the observer `kernel` found.
+With a network card, the work of receiving need not run in the context of either process, so their
+CPU time alone is not the cost of a byte. One definition of the columns, and of how their values
+follow from what the observer `kernel` found.
 """
 
 from collections.abc import Mapping
@@ -17,29 +17,29 @@ from copycost.records.cpu_attribution import cost
 
 DROPS: Mapping[str, str] = MappingProxyType(
     {
-        "device_rx_errors": "Packets that the {side}'s device received damaged, or refused",
-        "device_rx_dropped": "Packets that were not taken from the {side}'s device in time",
-        "device_rx_fifo_errors": "Packets for which the {side}'s device had no room as it received",
+        "device_rx_errors": "Packets that the {side}'s device received damaged, or rejected",
+        "device_rx_dropped": "Packets dropped because the {side}'s kernel did not take them from"
+        " its device in time",
+        "device_rx_fifo_errors": "Received packets for which the {side}'s device had no room",
         "device_tx_errors": "Packets that the {side}'s device could not send",
-        "device_tx_dropped": "Packets that were dropped before the {side}'s device sent them",
-        "device_tx_fifo_errors": "Packets for which the {side}'s device had no room as it sent",
-        "device_tx_carrier_errors": "Packets that the {side}'s device was to send without a link",
-        "softnet_dropped": "Packets that the queues of the {side}'s kernel dropped",
+        "device_tx_dropped": "Packets dropped before the {side}'s device sent them",
+        "device_tx_fifo_errors": "Outgoing packets for which the {side}'s device had no room",
+        "device_tx_carrier_errors": "Packets not sent because the {side}'s device had no link",
+        "softnet_dropped": "Packets dropped from the backlog queues of the {side}'s kernel",
     }
 )
-"""What may become of a packet at either end, by the column behind the side's name."""
+"""How a packet may be lost at either end, by the name of its column without the side."""
 
 _GROUP = "Two machines: each as a whole, its network device, and their clocks"
 _COSTS = {
-    "machine": "the whole machine that the {side} runs on, neither idle nor stolen, whoever used"
-    " it",
-    "machine_softirq": "the same machine in interrupts and softirqs, by clock ticks",
+    "machine": "the whole machine that the {side} runs on, all processes, no idle or stolen time",
+    "machine_softirq": "the same machine in interrupts and softirqs, counted in clock ticks",
 }
-_WHERE = "on testbeds over the network to another machine"
+_WHERE = "only on testbeds that reach another machine over the network"
 
 
 def machine_columns(unit: str = "byte") -> tuple[Column, ...]:
-    """Return the columns; without values where both sides run on one machine, or in guests."""
+    """Return the columns, which are empty if both sides run on one machine, or in guests."""
     costs = [
         cost(f"{side}_{name}", f"CPU time of {words.format(side=side)}", unit)
         for side in SIDES
@@ -47,11 +47,11 @@ def machine_columns(unit: str = "byte") -> tuple[Column, ...]:
     ]
     drops = [
         number(f"{side}_{name}", "count",
-               f"{words.format(side=side)} in the window, whoever's they were", lowest=None)
+               f"{words.format(side=side)}, all traffic in the window", lowest=None)
         for side in SIDES
         for name, words in DROPS.items()
     ]  # fmt: skip
-    known = "How exactly the offset between both machines' clocks is known"
+    known = "Uncertainty of the offset between the two machines' clocks"
     clock = number("clock_uncertainty_ns", "ns", known)
     return tuple(
         replace(column, group=_GROUP, description=f"{column.description}; {_WHERE}")
@@ -69,7 +69,8 @@ def machines_of(
 ) -> dict[str, Any]:
     """Return the values of `machine_columns` of a repetition that was measured.
 
-    There are `per_s` units of work in a second, received bytes say; without it there is no cost.
+    `per_s` is the number of units of work per second, such as received bytes; without it there is
+    no cost.
     """
     if not is_wire(record["cell"]["testbed"]):
         return {}
