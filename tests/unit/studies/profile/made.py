@@ -39,6 +39,8 @@ RECEIVER = {
 }
 """Stacks of a receiver; percent."""
 
+BOTH = {"sender": SENDER, "receiver": RECEIVER}
+
 ZERO_COPY = {
     f"{_IN}tcp_sendmsg_locked_[k];skb_zerocopy_iter_stream_[k];gup_fast_fallback_[k]": 15,
     f"{_IN}{_DOWN}{_UP}skb_copy_ubufs_[k];__pi_memcpy_[k]": 45,
@@ -238,15 +240,10 @@ _USUAL = Config.from_dict(_bare_tree())
 def section(**changes: object) -> Profile:
     """Return a section of the configuration: two ways to send over veth, and with changes."""
     usual: dict[str, Any] = {
-        "enabled": True,
-        "implementations": ("two_copy", "zero_copy"),
-        "testbeds": ("veth",),
-        "msg_bytes": (65536,),
-        "n_threads": (1,),
-        "working_sets": ("hot",),
-        "differences": (("two_copy", "zero_copy"),),
-        "repetitions": 3,
-    }
+        "enabled": True, "implementations": ("two_copy", "zero_copy"), "testbeds": ("veth",),
+        "msg_bytes": (65536,), "n_threads": (1,), "working_sets": ("hot",),
+        "differences": (("two_copy", "zero_copy"),), "repetitions": 3,
+    }  # fmt: skip
     return replace(_USUAL.profile, **{**usual, **changes})
 
 

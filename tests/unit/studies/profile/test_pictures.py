@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from unit.studies.profile.made import (
+    BOTH,
     IN_ONE_GUEST,
     LISTS,
     PAIR,
@@ -66,7 +67,7 @@ def test_a_lock_has_the_colour_of_its_caller() -> None:
 
 def test_every_picture_of_the_grid_is_drawn_with_its_numbers(tmp_path: Path) -> None:
     cells = [
-        Cell("two_copy", {"sender": SENDER, "receiver": RECEIVER}),
+        Cell("two_copy", BOTH),
         Cell("zero_copy", {"sender": ZERO_COPY, "receiver": RECEIVER}),
         Cell("one_copy", {}, status="skipped", reason="no right to sample", remedy="run as root"),
     ]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from unit.studies.profile.made import (
+    BOTH,
     LISTS,
     RECEIVER,
     SENDER,
@@ -28,7 +29,7 @@ from copycost.studies.profile.folded import read_folded, write_folded
 from copycost.studies.profile.tables import share_table
 
 CELLS = [
-    Cell("two_copy", {"sender": SENDER, "receiver": RECEIVER}, wobble=(1.0, 1.0, 1.0)),
+    Cell("two_copy", BOTH, wobble=(1.0, 1.0, 1.0)),
     Cell("zero_copy", {"sender": ZERO_COPY, "receiver": RECEIVER}, repetitions=1),
     Cell("one_copy", {}, status="failed", reason="died", remedy="again"),
 ]
@@ -79,7 +80,7 @@ def test_a_window_without_a_byte_has_shares_and_no_cost() -> None:
 
 
 def test_work_on_acknowledgements_is_what_goes_through_it() -> None:
-    (cell,) = facts_of([Cell("two_copy", {"sender": SENDER, "receiver": RECEIVER})])["cells"]
+    (cell,) = facts_of([Cell("two_copy", BOTH)])["cells"]
     found = {side: it["acknowledging"]["median"] for side, it in cell["sides"].items()}
     # tcp_ack, and __tcp_transmit_skb with what it calls
     assert found == pytest.approx({"sender": 0.10, "receiver": 0.10}, abs=0.001)
@@ -121,33 +122,26 @@ def test_one_repetition_gives_no_interval_and_shares_stay_shares(
 SAMPLED = {"sender": Stacks(Counter(dict.fromkeys(SENDER, 10)), 100)}
 
 
-def test_broken_files_are_named(tmp_path: Path) -> None:
-    folded = tmp_path / "rep=1.folded.gz"
-    write_folded(SAMPLED, folded)
-    folded.write_bytes(folded.read_bytes()[:-20])
-    with pytest.raises(ParseError, match=r"rep=1\.folded\.gz"):
-        read_folded(folded)
-
-
-def test_the_same_stacks_give_the_same_file(tmp_path: Path) -> None:
-    first, second = tmp_path / "a", tmp_path / "b"
+def test_stacks_come_back_the_same_from_the_same_file_and_broken_ones_are_named(
+    tmp_path: Path,
+) -> None:
+    first, second = tmp_path / "a", tmp_path / "rep=1.folded.gz"
     for path in (first, second):
         write_folded(SAMPLED, path)
     assert first.read_bytes() == second.read_bytes()
     assert {";".join(stack) for stack in read_folded(first)["sender"]} == set(SENDER)
+    second.write_bytes(second.read_bytes()[:-20])
+    with pytest.raises(ParseError, match=r"rep=1\.folded\.gz"):
+        read_folded(second)
 
 
 def test_a_difference_is_that_of_a_repetition_and_the_reference_beside_it() -> None:
-    both = {"sender": SENDER, "receiver": RECEIVER}
-    first, alone = (
-        repetitions_of([Cell("two_copy", both)]),
-        repetitions_of([Cell("one_copy", both)]),
-    )
-    beside = repetitions_of([Cell("two_copy", both, wobble=(1.0, 1.5, 0.7))])
+    first, alone = (repetitions_of([Cell(name, BOTH)]) for name in ("two_copy", "one_copy"))
+    beside = repetitions_of([Cell("two_copy", BOTH, wobble=(1.0, 1.5, 0.7))])
     second = [replace(one, reference=its) for one, its in zip(alone, beside, strict=True)]
     wished = section(differences=(("two_copy", "one_copy"),))
     (facts,) = profile_facts([*first, *second], wished, LISTS, SETTINGS)["differences"]
-    expected = sum(one.ns_per_kib(side) for one in beside for side in both) / 3
+    expected = sum(one.ns_per_kib(side) for one in beside for side in BOTH) / 3
     assert facts["account"]["before"] == pytest.approx(expected)
     assert facts["account"]["unsampled"]["n"] == 3
     cells = {first[0].key: first, alone[0].key: [replace(one, reference=one) for one in alone]}

@@ -121,21 +121,15 @@ def test_what_the_kernels_copy_saves_has_its_own_reasons() -> None:
 
 
 def test_a_conclusion_is_tried_in_its_very_cell_or_not_tried() -> None:
-    def tried(truth: Truth) -> dict[str, Any]:
-        return {
-            condition["testbed"]: condition["savings"][0]["tried"]
-            for condition in facts_of(truth)["conditions"]
-        }
+    def tried(**changes: Any) -> dict[str, tuple[int, int]]:  # noqa: ANN401
+        conditions = facts_of(Truth(working_sets=("hot",), **changes))["conditions"]
+        found = {one["testbed"]: one["savings"][0]["tried"] for one in conditions}
+        return {testbed: (one["n"], one["n_holding"]) for testbed, one in found.items()}
 
-    both = {"n": 2, "n_holding": 2}
-    assert tried(Truth(working_sets=("hot",))) == {"loopback": both, "sink": both}
+    assert tried() == {"loopback": (2, 2), "sink": (2, 2)}
     # on loopback, most is then saved at 1 MiB, and only 48 KiB was counted again
-    moved = Truth(working_sets=("hot",), second=1.0)
-    assert tried(moved) == {"loopback": {"n": 0, "n_holding": 0}, "sink": both}
-    fails = {"half_caches": 0.0}
-    assert tried(Truth(testbeds=("sink",), working_sets=("hot",), changed=fails)) == {
-        "sink": {"n": 2, "n_holding": 1}
-    }
+    assert tried(second=1.0) == {"loopback": (0, 0), "sink": (2, 2)}
+    assert tried(testbeds=("sink",), changed={"half_caches": 0.0}) == {"sink": (2, 1)}
 
 
 def test_where_nothing_falls_the_largest_rise_is_told() -> None:

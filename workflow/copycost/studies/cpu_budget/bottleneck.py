@@ -48,12 +48,6 @@ def judge_bottleneck(
         guests = bool(top.vcpu_threads)
         host = (top.parties["host"]["median"] if guests else sum(used.values())) / n_cpus
     sender, receiver = (percent / n_threads for percent in used.values())
-    kind = _kind(top, sender, receiver, host, n_threads)
-    # CPU used per stream [% of one CPU]
-    return {"kind": kind, "sender_percent": sender, "receiver_percent": receiver}
-
-
-def _kind(top: Point, sender: float, receiver: float, host: float, n_threads: int) -> Bottleneck:
     # the most of any guest [% of the time]: of a virtual CPU and of I/O on a CPU or waiting for one
     vcpu = vcpu_waiting = io = vhost = 0.0
     for side, n in top.vcpu_threads.items():
@@ -66,27 +60,20 @@ def _kind(top: Point, sender: float, receiver: float, host: float, n_threads: in
         io = max(io, use["io"] + use["io_waiting"])
         vhost = max(vhost, use["vhost"])
     # a guest whose virtual CPUs wait takes that for its processes' use
-    if vcpu_waiting < _WAITING_PERCENT:
-        if min(sender, receiver) >= _FULL_PERCENT:
-            return "both"
-        if receiver >= _FULL_PERCENT:
-            return "receiver"
-        if sender >= _FULL_PERCENT:
-            return "sender"
-        if vcpu >= _FULL_PERCENT:
-            return "vcpu"
-    if io >= _FULL_PERCENT:
-        return "io"
-    if vhost >= _FULL_PERCENT:
-        return "vhost"
-    if host >= 100.0 * _HOST_SHARE:
-        return "host"
-    if vcpu_waiting >= _WAITING_PERCENT:
-        return "vcpu_waiting"
-    waiting = (top.sender_waiting, top.receiver_waiting)
-    known = [value for value in waiting if value is not None]
-    if len(known) == len(waiting) and max(known) / n_threads >= _WAITING_PERCENT:
-        return "waiting"
-    if not top.saturated and top.limit_percent < _FULL_PERCENT:
-        return "limit"
-    return "unknown"
+    waits_for_host = vcpu_waiting >= _WAITING_PERCENT
+    waiting = [one for one in (top.sender_waiting, top.receiver_waiting) if one is not None]
+    causes: tuple[tuple[Bottleneck, bool], ...] = (
+        ("both", not waits_for_host and min(sender, receiver) >= _FULL_PERCENT),
+        ("receiver", not waits_for_host and receiver >= _FULL_PERCENT),
+        ("sender", not waits_for_host and sender >= _FULL_PERCENT),
+        ("vcpu", not waits_for_host and vcpu >= _FULL_PERCENT),
+        ("io", io >= _FULL_PERCENT),
+        ("vhost", vhost >= _FULL_PERCENT),
+        ("host", host >= 100.0 * _HOST_SHARE),
+        ("vcpu_waiting", waits_for_host),
+        ("waiting", len(waiting) == len(used) and max(waiting) / n_threads >= _WAITING_PERCENT),
+        ("limit", not top.saturated and top.limit_percent < _FULL_PERCENT),
+    )
+    kind: Bottleneck = next((cause for cause, applies in causes if applies), "unknown")
+    # CPU used per stream [% of one CPU]
+    return {"kind": kind, "sender_percent": sender, "receiver_percent": receiver}

@@ -29,27 +29,29 @@ def collect(paths: Iterable[Path]) -> pd.DataFrame:
 
 def row_of(record: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
     """Return one record's row; what was not measured has no value."""
-    row = begin_row(record, cell, CPU_BUDGET)
-    offered = float(cell.limit_percent * cell.n_threads)
-    row.update(offered_percent=offered, limiter_missed=False, saturated=False)
+    row = begin_row(record, cell)
+    n = cell.n_threads
+    row |= {"offered_percent": float(cell.limit_percent * n), "limiter_missed": False}
+    row["saturated"] = False
     if record["status"] != "measured":
         return row
     limiter = record["observed"]["cpu_limit"]
-    row["limiter_kind"] = limiter["kind"]
-    row.update(rates_of(record))
-    row.update(costs_of(row, row["bits_per_s"] / 8))
-    row["congestion_control"] = congestion_control_of(record["driver"])
     throttled = limiter["throttled"]
-    if row["limit_percent"] == WHOLE_CPU:
+    row |= rates_of(record)
+    row |= costs_of(row, row["bits_per_s"] / 8)
+    row["limiter_kind"] = limiter["kind"]
+    row["congestion_control"] = congestion_control_of(record["driver"])
+    row["held_share"] = math.nan
+    if cell.limit_percent == WHOLE_CPU:
         row["held_share"] = 0.0  # measured without a limit
     elif throttled is not None and throttled["periods"]:
         row["held_share"] = throttled["throttled_periods"] / throttled["periods"]
     row["limiter_missed"], row["saturated"] = judge_limit(
-        row["sender_cpu_percent"] / row["n_threads"],
-        float(row["limit_percent"]),
+        row["sender_cpu_percent"] / n,
+        float(cell.limit_percent),
         row["held_share"],
-        row["receiver_cpu_percent"] / row["n_threads"],
-        row["sender_waiting_percent"] / row["n_threads"],
+        row["receiver_cpu_percent"] / n,
+        row["sender_waiting_percent"] / n,
         held=limiter["held"],
     )
     return CPU_BUDGET.checked(row)

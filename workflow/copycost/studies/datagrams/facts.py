@@ -159,13 +159,14 @@ def _kind(found: TwoTerms) -> str:
     """Return which of the two terms are seen; an interval that holds 0 shows none."""
     if found.misfit > _MISFIT:
         return "no_sum"
-    # not so where there is no interval: NaN
-    no_fixed, no_per_byte = found.fixed_low <= 0, found.per_byte_low <= 0
-    if no_fixed and no_per_byte:
-        return "neither"
-    if no_per_byte:
-        return "per_datagram"
-    return "per_byte" if no_fixed else "both"
+    # no term is hidden where there is no interval: NaN
+    hidden = found.fixed_low <= 0, found.per_byte_low <= 0
+    return {
+        (True, True): "neither",
+        (False, True): "per_datagram",
+        (True, False): "per_byte",
+        (False, False): "both",
+    }[hidden]
 
 
 def _account(measured: pd.DataFrame) -> dict[str, Any] | None:

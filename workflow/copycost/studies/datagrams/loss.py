@@ -58,28 +58,20 @@ def account_of(
     messages: int | None = None,
     n_connections: int = 0,
 ) -> Account:
-    """Return the account from a record's counters.
+    """Return the account from a record's counters, by moment, side and name.
 
-    Where one namespace holds both sides, as on loopback, its counters are those of both; the few
-    datagrams that a server answers with are sent and received like the others.
+    `until` is the moment: ``stopped``, when the receivers had read all, or ``end``. Where one
+    namespace holds both sides, as on loopback, its counters are those of both; the few datagrams
+    that a server answers with are sent and received like the others.
 
-    Parameters
-    ----------
-    datagrams : mapping
-        The record's entry of this name: counters by moment, side and name.
-    until : str
-        The moment: ``stopped``, when the receivers had read all, or ``end``.
-    packets_each : int
-        Packets that carry a datagram. What loses them on the way to the socket counts packets;
-        where a datagram is lost with each of several, these causes have what no other explains,
-        each by its packets, and no more than these.
-    far
-        Whether each side has a device of its own, with a network between: what the one drops, the
-        other does not see.
-    messages, n_connections
-        Of programs of ours, how many datagrams they sent besides the welcome and the goodbye of
-        each connection; on a long way these are said again before they can be answered. One that
-        is left unread in a socket that is closed is no loss, and nobody counts it.
+    A datagram takes `packets_each` packets. What loses them on the way to the socket counts
+    packets; where a datagram is lost with each of several, these causes have what no other
+    explains, each by its packets, and no more than these. `far`: each side has a device of its own,
+    with a network between, so what the one drops, the other does not see.
+
+    Programs of ours sent `messages` datagrams besides the welcome and the goodbye of each of
+    `n_connections`; on a long way these are said again before they can be answered. One that is
+    left unread in a socket that is closed is no loss, and nobody counts it.
     """
     begin, end = datagrams["begin"], datagrams[until]
     change = {

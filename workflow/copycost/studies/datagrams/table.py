@@ -29,17 +29,16 @@ def collect(paths: Iterable[Path]) -> pd.DataFrame:
 
 def row_of(record: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
     """Return one record's row; what was not measured has no value."""
-    row = begin_row(record, cell, DATAGRAMS)
+    row = begin_row(record, cell)
     if record["status"] != "measured":
         return row
     rates = rates_of(record)
-    row.update({key: rates[key] for key in rates.keys() & set(DATAGRAMS.names)})
+    row |= rates | _cpu_use(rates)
+    row |= costs_of(row, row["bits_per_s"] / 8)
     row["rate_limit_bits_per_s"] = limit_of(record["driver"])
-    row.update(_cpu_use(rates))
-    row.update(costs_of(row, row["bits_per_s"] / 8))
-    row["sent_per_s"] = row["sent_bits_per_s"] / 8 / row["msg_bytes"]
-    row["received_per_s"] = row["bits_per_s"] / 8 / row["msg_bytes"]
-    for side, per_s in (("sender", row["sent_per_s"]), ("receiver", row["received_per_s"])):
+    for side, done, bits in (("sender", "sent", "sent_bits_per_s"),
+                             ("receiver", "received", "bits_per_s")):  # fmt: skip
+        row[f"{done}_per_s"] = per_s = row[bits] / 8 / cell.msg_bytes
         cpu_s = row[f"{side}_cpu_percent"] / 100
         row[f"{side}_ns"] = cpu_s * 1e9 / per_s if per_s > 0 else math.nan
     row["mtu_bytes"] = record["testbed"]["mtu_bytes"]
@@ -56,9 +55,9 @@ def row_of(record: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
         )
         for until in ("stopped", "end")
     )
-    row.update({name: getattr(stopped, name) for name in ("sent", "received", "lost", "drained")})
-    row.update({f"lost_{cause}": getattr(stopped, cause) for cause in (*CAUSES, "unaccounted")})
-    row.update(kernel_sent=end.sent, kernel_lost=end.lost)
+    row |= {name: getattr(stopped, name) for name in ("sent", "received", "lost", "drained")}
+    row |= {f"lost_{cause}": getattr(stopped, cause) for cause in (*CAUSES, "unaccounted")}
+    row |= {"kernel_sent": end.sent, "kernel_lost": end.lost}
     # What iperf3 itself says of the whole test; our programs have no such account.
     totals = [udp_totals(pair["client"]) for pair in record["driver"].get("pairs", [])]
     for name in ("sent", "lost", "out_of_order"):

@@ -41,10 +41,7 @@ def rows_of(record: SimulatedRecord, categories: Categories) -> tuple[list[Row],
     outcome = {name: record[name] for name in ("status", "reason", "remedy")}
     counted, sender, receiver = record["counted"], record["sender"], record["receiver"]
     if counted is None or sender is None:
-        empty = {
-            column.name: None if column.dtype == "str" else math.nan for column in SIMULATED.columns
-        }
-        return [empty | key | outcome | {"side": BOTH}], []
+        return [key | outcome | {"side": BOTH}], []
     functions = functions_of(counted)
     totals = totals_of(functions)
     # What a side's counts are divided by: what was received, of the others what was sent. Where
