@@ -43,32 +43,19 @@ SECTION = {"implementations": list(IMPLEMENTATIONS), "enabled": True, "window_by
 
 @dataclass(frozen=True)
 class Truth:
-    """What is missed per line of payload.
-
-    Attributes
-    ----------
-    user
-        By the application's copy, of a level that does not hold it and its source.
-    kernel
-        By each copy of the kernel, likewise.
-    real_zero_copy
-        Whether zero-copy spares the kernel's copy.
-    second
-        By how much more the kernel misses L1d with what spares the application's copy.
-    changed
-        By variant, what to multiply all that with.
-    """
+    """What is missed per line of payload."""
 
     testbeds: Sequence[str] = ("loopback", "sink")
     working_sets: Sequence[str] = ("hot", "cold")
     sizes: Sequence[int] = SIZES
     implementations: Sequence[str] = IMPLEMENTATIONS
     variants: Sequence[str] = ("plain", "half_caches", "no_zeroing")
-    user: float = 2.0
-    kernel: float = 2.0
+    user: float = 2.0  # by the application's copy, of a level that does not hold it and its source
+    kernel: float = 2.0  # by each copy of the kernel, likewise
     deferred: float = 0.0
-    real_zero_copy: bool = True
-    second: float = 0.0
+    real_zero_copy: bool = True  # zero-copy spares the kernel's copy
+    second: float = 0.0  # more L1d misses of the kernel with what spares the application's copy
+    # by variant, what to multiply all that with
     changed: Mapping[str, float] = field(default_factory=lambda: {"half_caches": 1.0})
     lost: Sequence[tuple[str, str, str]] = ()  # status, reason, remedy
 
@@ -166,32 +153,20 @@ def _functions(
             found[level] = (round(lines * loads * factor), round(lines * stores * factor))
         return found
 
-    user = _row(
-        "user",
-        False,
-        200 * n_messages,
-        levels(truth.user if copies else 0.0, 2 * size, 1.0 if cold and copies else 0.0),
-    )
-    first_reads = 1.0 if cold and not copies else 0.0
+    misses = levels(truth.user if copies else 0.0, 2 * size, 1.0 if cold and copies else 0.0)
     sender = [
-        user,
+        _row("user", False, 200 * n_messages, misses),
         _row("do_syscall_64", True, n_messages, {}),
         _row("__x64_sys_sendmsg", True, n_messages, levels(0, 0)),
     ]
     if not real:
-        sender.append(
-            _row(
-                "rep_movs_alternative",
-                True,
-                n_messages,
-                levels(truth.kernel, 4 * size, first_reads),
-            )
-        )
+        misses = levels(truth.kernel, 4 * size, 1.0 if cold and not copies else 0.0)
+        sender.append(_row("rep_movs_alternative", True, n_messages, misses))
     if implementation == "zero_copy" and not real:
         sender.append(_row("skb_copy_ubufs", True, n_messages, levels(truth.deferred, 4 * size)))
     if not copies and truth.second:
-        sender.append(_row("tcp_sendmsg_locked", True, n_messages,
-                           {"l1d": (round(lines * truth.second), 0)}))  # fmt: skip
+        misses = {"l1d": (round(lines * truth.second), 0)}
+        sender.append(_row("tcp_sendmsg_locked", True, n_messages, misses))
     sender.append(_row("clear_page_rep", True, n_messages, levels(1.1, 4 * size)))
     receiver = [] if testbed == "sink" else [
         _row("user", False, 10, levels(0, 0)),

@@ -173,17 +173,6 @@ class Cell:
     remedy: str | None = None
 
 
-def _run(cell: Cell, rep: int, faster: float) -> Run:
-    scale = cell.wobble[rep - 1]
-    return Run(
-        1.0,
-        round(cell.gigabytes * 1e9 * faster),
-        {side: cell.cpu_s[side] * 1e9 * scale for side in cell.stacks},
-        cell.copied_share,
-        cell.accelerator,
-    )
-
-
 def _repetition(cell: Cell, rep: int) -> Repetition:
     names = ("testbed", "implementation", "msg_bytes", "n_threads", "working_set")
     key = {name: getattr(cell, name) for name in names}
@@ -217,8 +206,12 @@ def _repetition(cell: Cell, rep: int) -> Repetition:
         }
     }
     shares_by_side = {side: shares_of(one, side, LISTS) for side, one in stacks.items()}
-    runs = _run(cell, rep, 1.0), _run(cell, rep, cell.overhead[rep - 1])
-    return Repetition(record, *runs, stacks, shares_by_side)
+    cpu_ns = {side: cell.cpu_s[side] * 1e9 * cell.wobble[rep - 1] for side in cell.stacks}
+    sampled_run, plain = (
+        Run(1.0, round(cell.gigabytes * 1e9 * faster), cpu_ns, cell.copied_share, cell.accelerator)
+        for faster in (1.0, cell.overhead[rep - 1])
+    )
+    return Repetition(record, sampled_run, plain, stacks, shares_by_side)
 
 
 def repetitions_of(cells: Sequence[Cell]) -> list[Repetition]:

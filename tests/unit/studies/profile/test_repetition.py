@@ -1,7 +1,6 @@
 """What is no profile is refused."""
 
 from collections import Counter
-from typing import Any
 
 import pytest
 
@@ -22,34 +21,30 @@ def test_a_profile_whose_call_stacks_perf_discarded_is_refused() -> None:
     assert "-fno-omit-frame-pointer" in refused.value.verdict.remedy
 
 
-def sampled(source: str, samples: int, cpu_s: float) -> tuple[dict[str, Any], Run]:
-    """Return what was sampled at 1000 Hz of a sender with so much CPU time."""
+@pytest.mark.parametrize(
+    ("source", "samples", "cpu_s", "remedy"),
+    [
+        ("timer", 520, 1.0, None),
+        ("timer", 300, 1.0, "fewer threads"),
+        ("hardware", 120, 1.0, None),
+        ("hardware", 80, 1.0, "set profile.event to cpu_clock"),
+        # the side slept through the window
+        ("timer", 0, 0.001, None),
+    ],
+)
+def test_a_profile_of_a_part_of_the_window_is_refused(
+    source: str, samples: int, cpu_s: float, remedy: str | None
+) -> None:
     sampling = {
         "event": "cpu-clock" if source == "timer" else "cycles",
         "source": source,
         "frequency_hz": 1000,
         "sides": {"sender": {"samples": samples, "weight": samples}},
     }
-    return sampling, Run(1.0, 1, {"sender": cpu_s * 1e9}, None, None)
-
-
-@pytest.mark.parametrize(
-    ("source", "samples", "cpu_s"),
-    [("timer", 520, 1.0), ("hardware", 120, 1.0), ("timer", 0, 0.001)],
-)
-def test_a_profile_of_most_of_the_window_or_of_a_sleeping_side_is_taken(
-    source: str, samples: int, cpu_s: float
-) -> None:
-    require_samples(*sampled(source, samples, cpu_s))
-
-
-@pytest.mark.parametrize(
-    ("source", "samples", "remedy"),
-    [("timer", 300, "fewer threads"), ("hardware", 80, "set profile.event to cpu_clock")],
-)
-def test_a_profile_of_a_part_of_the_window_is_refused(
-    source: str, samples: int, remedy: str
-) -> None:
+    run = Run(1.0, 1, {"sender": cpu_s * 1e9}, None, None)
+    if remedy is None:
+        require_samples(sampling, run)
+        return
     with pytest.raises(NoMeasurement, match="should have given 1000") as refused:
-        require_samples(*sampled(source, samples, 1.0))
+        require_samples(sampling, run)
     assert remedy in refused.value.verdict.remedy
