@@ -7,7 +7,7 @@ import pytest
 from copycost.errors import HostError, TookTooLong, Unavailable
 from copycost.measure.simulated.cell import Simulated
 from copycost.studies.simulated.cell import receiver_of, require_received, sender_of
-from copycost.studies.simulated.guest import remedy_of
+from copycost.studies.simulated.guest import outcome_of
 
 SENDER: dict[str, Any] = {
     "in_window": {"messages": 64, "bytes": 64 << 16, "send_calls": 64, "elapsed_ns": 7},
@@ -43,8 +43,9 @@ def test_a_window_in_which_the_receiver_read_nothing_gives_no_count_per_byte() -
 
 
 def test_only_what_took_too_long_is_to_be_run_again_as_it_is() -> None:
+    slow = outcome_of(TookTooLong("the guest took too long"))
+    assert slow["remedy"] == "run again with ./run --retry-failed"
     refused = "QEMU ended with exit status 1; it said last: simulated: l1d: got 1000 bytes"
-    assert (
-        remedy_of(TookTooLong("the guest took too long")) == "run again with ./run --retry-failed"
-    )
-    assert remedy_of(HostError(refused)).startswith("mend what is named")
+    assert outcome_of(HostError(refused))["remedy"].startswith("mend what is named")
+    missing = outcome_of(Unavailable("no kernel", "install one"))
+    assert (missing["status"], missing["remedy"]) == ("skipped", "install one")

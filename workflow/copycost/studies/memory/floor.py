@@ -12,14 +12,14 @@ from typing import Any
 from copycost.checkout import current_commit
 from copycost.config.conditions import COLD
 from copycost.config.placements import APART
-from copycost.errors import AttemptFailed, CannotStart, ConfigError
+from copycost.errors import AttemptFailed, CannotStart, ConfigError, Unavailable
 from copycost.hosts.launch import Launch
 from copycost.hosts.memory import require_memory
 from copycost.hosts.placement import place
 from copycost.measure.bench import HeldHost, locked_host
 from copycost.measure.drivers.programs.side import EXIT_UNAVAILABLE
 from copycost.measure.drivers.programs.working_set import ring_bytes
-from copycost.measure.drivers.protocol import AGAIN, Verdict
+from copycost.measure.drivers.protocol import AGAIN
 from copycost.observers.disturbance import lock_warning
 from copycost.records.record import host_digest
 from copycost.studies.memory.record import SCHEMA_VERSION, MemoryRecord
@@ -47,15 +47,20 @@ def measure_memory(
     """
     with locked_host("memory floor", lock_path) as held:
         record = _start_record(host, held)
-        outcome = _measure(record, program, sender_cpus, held)
+        try:
+            record["floor"] = _measure(record["settings"], program, sender_cpus, held)
+            record["status"] = "measured"
+        except (AttemptFailed, Unavailable) as error:
+            record["reason"], record["remedy"] = error.reason, error.remedy
+            record["status"] = "skipped" if isinstance(error, Unavailable) else "failed"
+        except ConfigError as error:
+            record["reason"], record["remedy"] = str(error), "change measure.cpus in config.yaml"
+        except CannotStart as error:
+            record["reason"], record["remedy"] = str(error), AGAIN
         record["end_ns"] = held.machine.clock_ns()
     record["wall_s"] = (record["end_ns"] - record["start_ns"]) / 1e9
-    if isinstance(outcome, Verdict):
-        record["status"], record["reason"] = outcome.status, outcome.reason
-        record["remedy"] = outcome.remedy
-        _log.warning("%s: %s; %s", outcome.status, outcome.reason, outcome.remedy)
-    else:
-        record["status"], record["floor"] = "measured", outcome
+    if record["status"] != "measured":
+        _log.warning("%s: %s; %s", record["status"], record["reason"], record["remedy"])
     return record
 
 
@@ -84,59 +89,46 @@ def _start_record(host: Mapping[str, Any], held: HeldHost) -> MemoryRecord:
 
 
 def _measure(
-    record: MemoryRecord, program: Path, sender_cpus: Sequence[int] | None, held: HeldHost
-) -> dict[str, Any] | Verdict:
-    settings = record["settings"]
-    try:
-        settings["cpu"] = place(held.machine, APART, sender_cpus, None).sender_cpus[0]
-        remedy = "stop what holds the memory, then " + AGAIN
-        require_memory(held.machine.files, settings["max_bytes"], "the two buffers", remedy)
-        path = held.machine.path_of(program)
-        words = (
-            *(path, "--max-bytes", str(settings["max_bytes"])),
-            *("--repetitions", str(settings["repetitions"])),
-            *("--cpu", str(settings["cpu"])),
-        )
-        return _run(Launch(words, path), held)
-    except AttemptFailed as error:
-        return Verdict("failed", error.reason, error.remedy)
-    except ConfigError as error:
-        return Verdict("failed", str(error), "change measure.cpus in config.yaml")
-    except CannotStart as error:
-        return Verdict("failed", str(error), AGAIN)
-
-
-def _run(launch: Launch, held: HeldHost) -> dict[str, Any] | Verdict:
-    """Run the program to its end, or until nobody waits for it any more."""
+    settings: dict[str, int], program: Path, sender_cpus: Sequence[int] | None, held: HeldHost
+) -> dict[str, Any]:
+    """Run the program to its end, or until nobody waits for it any more; return what it printed."""
+    settings["cpu"] = place(held.machine, APART, sender_cpus, None).sender_cpus[0]
+    remedy = "stop what holds the memory, then " + AGAIN
+    require_memory(held.machine.files, settings["max_bytes"], "the two buffers", remedy)
+    path = held.machine.path_of(program)
+    words = (
+        *(path, "--max-bytes", str(settings["max_bytes"])),
+        *("--repetitions", str(settings["repetitions"])),
+        *("--cpu", str(settings["cpu"])),
+    )
     held.waiting.during = "measurement of memory"
-    program = held.machine.start(launch)
+    running = held.machine.start(Launch(words, path))
     try:
-        in_time = held.waiting.for_ends([program], time.monotonic() + _LIMIT_S)
-        program.end()
+        in_time = held.waiting.for_ends([running], time.monotonic() + _LIMIT_S)
+        running.end()
         if not in_time:
-            return Verdict("failed", f"memory_floor did not end within {_LIMIT_S:g} s", AGAIN)
-        return _judge(program.exit_code or 0, program.output(), program.errors())
+            raise AttemptFailed(f"memory_floor did not end within {_LIMIT_S:g} s", AGAIN)
+        return _printed(running.exit_code or 0, running.output(), running.errors())
     finally:
-        program.end()
-        program.close()
+        running.end()
+        running.close()
 
 
-def _judge(code: int, output: str, errors: str) -> dict[str, Any] | Verdict:
-    """Return what the program printed, or why that is no measurement."""
+def _printed(code: int, output: str, errors: str) -> dict[str, Any]:
+    """Return what the program printed; it may say why that is no measurement."""
     if code < 0:
         reason = f"memory_floor was killed by {signal.Signals(-code).name}"
-        remedy = f"look for the out-of-memory killer in dmesg, then {AGAIN}"
-        return Verdict("failed", reason, remedy)
+        raise AttemptFailed(reason, f"look for the out-of-memory killer in dmesg, then {AGAIN}")
     said = (errors.strip().splitlines() or ["memory_floor said nothing"])[-1]
     if code == EXIT_UNAVAILABLE:
-        return Verdict("skipped", said, "set measure.memory_floor to false in config.yaml")
+        raise Unavailable(said, "set measure.memory_floor to false in config.yaml")
     if code != 0:
-        return Verdict("failed", f"{said} (exit status {code})", AGAIN)
+        raise AttemptFailed(f"{said} (exit status {code})", AGAIN)
     try:
         floor = json.loads(output)
     except ValueError:
         floor = None
     if not isinstance(floor, dict):
         found = f"memory_floor printed no JSON object but {output[:80]!r}"
-        return Verdict("failed", found, "build the program again: delete results/bin")
+        raise AttemptFailed(found, "build the program again: delete results/bin")
     return floor

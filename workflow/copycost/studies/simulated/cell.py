@@ -4,7 +4,7 @@ import itertools
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from copycost.config.cells import Cell
 from copycost.config.conditions import COLD
@@ -15,7 +15,7 @@ from copycost.hosts.facts.files import HostFiles
 from copycost.measure.simulated.cell import Caches, Level, Simulated, SimulatedCell, simulate
 from copycost.measure.simulated.snapshot import Snapshot
 from copycost.studies.simulated.counts import LEVELS
-from copycost.studies.simulated.guest import read_made, remedy_of
+from copycost.studies.simulated.guest import outcome_of, read_made
 from copycost.studies.simulated.reading import SCHEMA_VERSION, SimulatedRecord
 
 # Sent before the window, so that buffers of sockets have grown to what they use, and the kernel's
@@ -102,10 +102,8 @@ def count_cell(
             "cpu": guest.cpu,
             "tunables": tunables,
         }
-    except Unavailable as missing:
-        record |= {"status": "skipped", "reason": missing.reason, "remedy": missing.remedy}
     except HostError as failure:
-        record |= {"status": "failed", "reason": str(failure), "remedy": remedy_of(failure)}
+        record |= cast("SimulatedRecord", outcome_of(failure))
     return record
 
 

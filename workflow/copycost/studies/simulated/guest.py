@@ -24,11 +24,16 @@ def read_made(folder: Path) -> dict[str, Any]:
     return made
 
 
-def remedy_of(failure: HostError) -> str:
-    """Return what helps where a guest failed: it does the same each time, but for how long."""
+def outcome_of(failure: HostError) -> dict[str, str]:
+    """Return status, reason and remedy; a guest does the same each time, but for how long."""
+    if isinstance(failure, Unavailable):
+        return {"status": "skipped", "reason": failure.reason, "remedy": failure.remedy}
+    remedy = (
+        "mend what is named (./run doctor tries QEMU and the plugin), then ./run --retry-failed"
+    )
     if isinstance(failure, TookTooLong):
-        return "run again with ./run --retry-failed"
-    return "mend what is named (./run doctor tries QEMU and the plugin), then ./run --retry-failed"
+        remedy = "run again with ./run --retry-failed"
+    return {"status": "failed", "reason": str(failure), "remedy": remedy}
 
 
 def make_guest(
@@ -63,8 +68,6 @@ def make_guest(
         save_guest(machine, found, image, initrd, Snapshot.in_folder(folder))
         image.unlink()
         initrd.unlink()
-    except Unavailable as missing:
-        outcome = {"status": "skipped", "reason": missing.reason, "remedy": missing.remedy}
     except HostError as failure:
-        outcome = {"status": "failed", "reason": str(failure), "remedy": remedy_of(failure)}
+        outcome = {**outcome_of(failure)}
     (folder / _MADE).write_text(json.dumps(outcome, indent=1) + "\n", encoding="utf-8")
