@@ -1,25 +1,56 @@
-"""Places and verdicts keep what they promise, on simulated runs of known truth."""
+"""What is said of a run keeps what it promises, on simulated runs of known truth."""
 
+import csv
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
 import pytest
 
+from copycost.compare.runs.verdicts import MEASURED_SPREAD, judge
+from copycost.config.alpha_spending import FEWEST_ROUNDS
+from copycost.stats.ratios import Direction, paired_ratio
 from copycost.stats.settings import StatisticsSettings
-from tools.simulation.crossovers import ROUNDS, simulate
-from tools.simulation.groups import OPPOSITE, comparisons, dependence, extremes
-from tools.simulation.noise import DRIFT, NOISES
-from tools.simulation.pairs import pairs
+from tools.run_spreads import measured_sides, spreads
+from tools.simulate import main
+from tools.simulation import (
+    across_hosts,
+    audit,
+    between_runs,
+    claims,
+    crossovers,
+    decisions,
+    groups,
+    shares,
+    stopping,
+)
+from tools.simulation.honest_tables import honest_table
+from tools.simulation.noise import DRIFT, INDEPENDENT
 from tools.simulation.truths import STREAM_SIZES, truth, truths, with_added_sizes
 
+DOCS = Path(__file__).parents[2] / "docs"
 SETTINGS = StatisticsSettings()
-BENT = ("lines", "bends at L1 and L2", "steps at pages", "steps at segments")
 
 
-@pytest.mark.parametrize("name", BENT)
-@pytest.mark.parametrize("noise", [name for name in NOISES if name != DRIFT])
+def test_a_simulation_is_printed_as_csv(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["stopping", "--runs", "1", "--seed", "7"]) == 0
+    rows = csv.DictReader(capsys.readouterr().out.splitlines())
+    assert [(row["noise"], int(row["time"])) for row in rows] == [
+        (name, time) for name in stopping.NOISES for time in stopping.TIMES
+    ]
+
+
+@pytest.mark.parametrize(
+    "name", ["lines", "bends at L1 and L2", "steps at pages", "steps at segments"]
+)
+@pytest.mark.parametrize("noise", INDEPENDENT)
 def test_brackets_hold_the_truth_whatever_the_cost_curve(name: str, noise: str) -> None:
+    plain = truth(name, STREAM_SIZES)
     found = [
-        simulate(one, noise, 0.05, n_rounds, 50, SETTINGS)
-        for one in (truth(name, STREAM_SIZES), with_added_sizes(truth(name, STREAM_SIZES)))
-        for n_rounds in ROUNDS
+        crossovers.simulate(one, noise, 0.05, n_rounds, 50, SETTINGS)
+        for one in (plain, with_added_sizes(plain))
+        for n_rounds in crossovers.ROUNDS
     ]
     n_named = sum(row.n_named for row in found)
     assert n_named > 100
@@ -28,34 +59,173 @@ def test_brackets_hold_the_truth_whatever_the_cost_curve(name: str, noise: str) 
 
 def test_wrong_shapes_are_hardly_ever_told() -> None:
     for one in truths():
-        found = [simulate(one, "normal", 0.05, n, 20, SETTINGS) for n in ROUNDS]
+        found = [
+            crossovers.simulate(one, "normal", 0.05, n, 20, SETTINGS) for n in crossovers.ROUNDS
+        ]
         assert sum(row.n_wrong for row in found) / sum(row.n_runs for row in found) <= 0.05
 
 
 def test_dependence_is_told_where_it_is_and_hardly_elsewhere() -> None:
-    found = [row for row in dependence(10, SETTINGS) if row.noise != DRIFT]
-    elsewhere = [row for row in found if row.what != OPPOSITE]
+    found = [row for row in shares.dependence(10, SETTINGS) if row.noise != DRIFT]
+    elsewhere = [row for row in found if not row.is_so]
     assert sum(row.n_yes for row in elsewhere) / sum(row.n_runs for row in elsewhere) <= 0.01
-    many = [row for row in found if row.what == OPPOSITE and row.n_rounds >= 7]
+    many = [row for row in found if row.is_so and row.n_rounds >= 7]
     assert sum(row.n_yes for row in many) / sum(row.n_runs for row in many) >= 0.9
 
 
 def test_two_crossovers_at_one_place_are_hardly_ever_told_apart() -> None:
-    shares = {(row.what, row.noise, row.n_rounds): row.n_yes for row in comparisons(12, SETTINGS)}
-    assert max(n for (what, _, _), n in shares.items() if what.startswith("the same")) <= 1
-    assert shares["cold at a smaller size: told so", "normal", 10] >= 4
+    told = {(row.what, row.noise, row.n_rounds): row.n_yes
+            for row in shares.comparisons(12, SETTINGS)}  # fmt: skip
+    assert max(n for (what, _, _), n in told.items() if what.startswith("the same")) <= 1
+    assert told["cold at a smaller size: told so", "normal", 10] >= 4
 
 
 def test_starts_within_a_repetition_make_up_for_two_modes_of_the_starts() -> None:
     held = {(row.what[0], row.noise, row.n_rounds): row.n_yes / row.n_runs
-            for row in pairs(20, SETTINGS)}  # fmt: skip
+            for row in shares.pairs(20, SETTINGS)}  # fmt: skip
     assert held["1", "two modes of one side", 3] < 0.93 < held["4", "two modes of one side", 3]
     assert min(held.values()) > 0.9
 
 
 def test_intervals_of_extremes_hold_the_truth_if_they_allow_for_the_choice() -> None:
-    found = {(row.what, row.noise, row.n_rounds): row for row in extremes(60, SETTINGS)}
+    found = {(row.what, row.noise, row.n_rounds): row for row in shares.extremes(60, SETTINGS)}
     allowing = found["all cells alike: interval that allows for the choice", "normal", 5]
     plain = found["all cells alike: interval of one cell", "normal", 5]
     assert allowing.n_yes / allowing.n_runs >= 0.95
     assert plain.n_yes < allowing.n_yes
+
+
+@pytest.mark.parametrize("effects", ["normal", "heavy tails (t3)", "two groups"])
+def test_intervals_over_hosts_hold_the_truth_about_as_often_as_they_say(effects: str) -> None:
+    told = across_hosts.simulate(effects, "normal", n_hosts=10, n_rounds=7, n_runs=300, seed=1)
+    assert 0.90 <= told.mean <= 0.99
+    assert 0.88 <= told.following <= 0.99
+    assert told.found > 0.9
+
+
+def test_a_spread_of_hosts_that_is_taken_too_small_would_show() -> None:
+    told = across_hosts.simulate("normal", "normal", n_hosts=40, n_rounds=7, n_runs=300, seed=1)
+    assert 0.90 <= told.spread <= 0.99
+    assert told.width == pytest.approx(1.03, abs=0.05), "not wider than need be"
+
+
+def test_facts_that_have_nothing_to_do_with_it_are_seldom_said_to() -> None:
+    (told,) = across_hosts.chance_associations(200, 1, [12])
+    assert told.share <= 0.09
+
+
+@pytest.mark.slow
+def test_no_honest_table_raises_more_than_a_question() -> None:
+    # among them such with a dozen large messages in a window
+    for seed in (*range(6), 41, 50, 72, 98):
+        assert audit.false_alarms(audit.findings_of(honest_table(seed))) == []
+
+
+def test_equal_runs_are_rarely_told_apart_and_large_differences_are() -> None:
+    alone, single, *_ = between_runs.KINDS
+    told = between_runs.simulate(single, "normal", 20, seed=1)
+    assert max(told.cells, told.groups, told.whole, told.gate) <= 0.2
+    assert told.mixed == 1.0
+    told = between_runs.simulate(alone, "normal", 20, seed=1)
+    assert told.cells > 0.5, "rounds alone take any two runs for different"
+
+
+def test_a_true_difference_of_all_cells_is_seen_by_many_runs() -> None:
+    effects = np.full(len(between_runs.CELLS), math.log(0.8))
+    rng, many = np.random.default_rng(1), between_runs.KINDS[-1]
+    whole = judge(between_runs.make_runs(rng, "normal", many, effects), MEASURED_SPREAD).whole
+    assert whole.sign == -1
+    assert whole.found.ratio == pytest.approx(0.8, rel=0.1)
+
+
+def test_the_allowance_is_that_of_the_runs_that_were_measured() -> None:
+    table = pd.read_csv(DOCS / "between_runs.csv")
+    assert len(measured_sides(table, "throughput")) - 1 == MEASURED_SPREAD.freedom
+    found = spreads(table)
+    assert [one.quantity for one in found] == ["throughput", "cpu_time", "round_trip"]
+    cell, whole = max(one.beyond_rounds for one in found), max(one.whole for one in found)
+    assert cell - 0.0005 <= MEASURED_SPREAD.cell <= cell + 0.005
+    assert whole - 0.0005 <= MEASURED_SPREAD.whole <= whole + 0.005
+
+
+@pytest.mark.parametrize("case", claims.cases(), ids=lambda case: f"{case.kind}, {case.truth}")
+def test_hardly_a_verdict_on_a_claim_is_wrong(case: claims.Case) -> None:
+    # 60 runs at 5 % have 10 or more wrong ones in 1 of 2000 cases.
+    assert claims.simulate(case, "heavy tails", 3, 60).wrong < 10 / 60
+
+
+def test_claims_far_inside_or_outside_are_decided() -> None:
+    said = {"compare": {"metric": "throughput", "implementation": "one_copy", "with": "two_copy",
+                        "is": "more"}}  # fmt: skip
+    for effect in (0.3, -0.3):
+        case = claims.Case("more", "the opposite", said, effect < 0, [effect] * 8)
+        assert claims.simulate(case, "normal", 5, 60).wrong > 0.95
+
+
+@pytest.mark.parametrize("n_rounds", decisions.ROUNDS)
+@pytest.mark.parametrize("name", ["two alike", "two alike and far ahead", "lines and bends"])
+def test_hardly_a_row_of_a_decision_table_is_wrong(name: str, n_rounds: int) -> None:
+    found = decided(name, n_rounds, 40)
+    # Of 280 rows, 5 % are 14; more than 25 would come in one of 200 such tests.
+    assert found.wrong <= 0.09
+    assert found.lost <= 0.09
+    # Of 40 tables, 5 % are 2.
+    assert found.wrong_settled <= 0.175
+
+
+def decided(name: str, n_rounds: int, n_runs: int) -> decisions.Found:
+    (one,) = (one for one in decisions.TRUTHS if one.name == name)
+    return decisions.simulate(one, "normal", n_rounds, n_runs, seed=1)
+
+
+def test_the_best_way_is_named() -> None:
+    assert decided("lines and bends", 7, 40).right > 0.99
+    assert decided("one ahead by 10 %", 7, 40).right > 0.6
+
+
+def test_thread_counts_that_contradict_each_other_have_rows_of_their_own() -> None:
+    assert decided("places change with the threads, 20 %", 7, 10).right > 0.99
+
+
+@pytest.mark.parametrize("noise", INDEPENDENT)
+@pytest.mark.parametrize("n_rounds", groups.ROUNDS)
+@pytest.mark.parametrize(
+    "name", ["flat", "flat, one size", "+60 %, then flat", "sizes part", "+15 % per doubling"]
+)
+def test_hardly_a_statement_on_a_group_is_wrong_and_a_rise_is_told(
+    name: str, noise: str, n_rounds: int
+) -> None:
+    (one,) = (one for one in groups.TRUTHS if one.name == name)
+    found = groups.simulate(one, noise, n_rounds, 60, seed=1)
+    # Of 60 runs, 5 % are 3; more than 6 would come in one of 30 such tests.
+    assert found.wrong <= 0.1
+    assert found.right >= 0.8 or name != "+15 % per doubling"
+
+
+@pytest.mark.slow
+def test_looking_again_sees_too_much_with_plain_intervals_and_not_as_a_run_does() -> None:
+    found = stopping.simulate("normal", 16, 25, 1)
+    # 400 comparisons of equals give a share to about 1 %
+    assert found.again > 0.09
+    assert found.here < 0.07
+    assert found.other < 0.07
+    assert found.best < 0.1  # of 50 answers
+    assert found.found > found.found_once - 0.03
+
+
+def test_verdicts_are_those_of_the_intervals_of_ratios() -> None:
+    rng = np.random.default_rng(1)
+    signs = {Direction.ABOVE: 1, Direction.BELOW: -1}
+    for shift in np.linspace(-1, 1, 50):
+        values = rng.normal(shift, 0.5, size=4)
+        direction = paired_ratio(values, 0.95).direction
+        assert stopping.verdict(values, 0.95) == signs.get(direction, 0)
+
+
+def test_published_runs_that_look_again_keep_their_promise() -> None:
+    table = pd.read_csv(DOCS / "simulation_stopping.csv")
+    rows = table[table["time"] > FEWEST_ROUNDS]
+    assert len(rows)
+    assert (rows["here"] <= 1.0 - stopping.CONFIDENCE + 0.01).all()  # a standard error is 0.4 %
+    assert (rows["best"] <= 1.0 - stopping.CONFIDENCE + 0.02).all()  # and 1.1 %
+    assert (rows["again"] > rows["here"]).all()

@@ -3,18 +3,16 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 
-from copycost.stats.crossover import Crossover, Outcome, crossover_of_rounds
+from copycost.stats.crossover import Outcome, find_crossover
 from copycost.stats.ratios import t_quantile
 from copycost.stats.settings import FloatArray, StatisticsSettings
 from tools.simulation.noise import NOISES, log_ratio_noise
 from tools.simulation.truths import Truth, truths
-
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 LEVELS = (0.02, 0.08)
 """Median of the cells' standard deviations, of the logarithm of each side's throughput."""
@@ -47,12 +45,7 @@ class Counts:
 
 
 def simulate(
-    truth: Truth,
-    noise: str,
-    level: float,
-    n_rounds: int,
-    n_runs: int,
-    settings: StatisticsSettings,
+    truth: Truth, noise: str, level: float, n_rounds: int, n_runs: int, settings: StatisticsSettings
 ) -> Counts:
     """Simulate comparisons of one truth; drift that hits both sides cancels, as for real."""
     rng = np.random.default_rng(
@@ -65,54 +58,35 @@ def simulate(
     signs = truth.signs
     n_named = n_held = n_claimed = n_wrong = 0
     for rounds in runs:
-        found = crossover_of_rounds(
-            dict(zip(truth.sizes, rounds, strict=True)), truth.sizes, settings.confidence
-        )
+        found = find_crossover(dict(zip(truth.sizes, rounds, strict=True)), truth.sizes, settings)
         if found.outcome is Outcome.UNDECIDED:
             continue
         n_claimed += 1
-        n_wrong += is_wrong(found, signs)
+        n_wrong += any(
+            stretch.sign not in (0, signs[size])
+            for stretch in found.stretches
+            for size in stretch.sizes
+        )
         for change in found.changes:
             n_named += 1
             before, after = signs[change.below_bytes], signs[change.above_bytes]
             n_held += (before, after) == ((-1, 1) if change.gains else (1, -1))
     held = ratios_held(runs, expected, settings)
-    return Counts(
-        truth.name,
-        len(truth.sizes),
-        noise,
-        level,
-        n_rounds,
-        n_runs,
-        held.size,
-        int(held.sum()),
-        n_named,
-        n_held,
-        n_claimed,
-        n_wrong,
-    )
+    about = (truth.name, len(truth.sizes), noise, level, n_rounds, n_runs)
+    return Counts(*about, held.size, int(held.sum()), n_named, n_held, n_claimed, n_wrong)
 
 
-def is_wrong(found: Crossover, signs: dict[int, int]) -> bool:
-    """Tell whether the truth has another sign at a size than a shape says."""
-    return any(
-        stretch.sign != 0 and stretch.sign != signs[size]
-        for stretch in found.stretches
-        for size in stretch.sizes
-    )
-
-
-def ratios_held(runs: FloatArray, expected: FloatArray, settings: StatisticsSettings) -> BoolArray:
+def ratios_held(
+    runs: FloatArray, expected: FloatArray, settings: StatisticsSettings
+) -> npt.NDArray[np.bool_]:
     """Return which intervals, as `paired_ratio` makes them, hold their true ratio."""
     n_rounds = runs.shape[2]
     half = t_quantile(1.0 - settings.tail, n_rounds - 1) * runs.std(axis=2, ddof=1)
     return np.asarray(np.abs(runs.mean(axis=2) - expected) <= half / math.sqrt(n_rounds))
 
 
-def simulate_all(n_runs: int, settings: StatisticsSettings) -> Iterator[Counts]:
+def simulate_all(n_runs: int, seed: int) -> Iterator[Counts]:
     """Yield the result of every truth, noise, level and number of rounds."""
-    for truth in truths():
-        for noise in NOISES:
-            for level in LEVELS:
-                for n_rounds in ROUNDS:
-                    yield simulate(truth, noise, level, n_rounds, n_runs, settings)
+    settings = StatisticsSettings(seed=seed)
+    for kind in product(truths(), NOISES, LEVELS, ROUNDS):
+        yield simulate(*kind, n_runs, settings)

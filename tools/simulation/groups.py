@@ -1,182 +1,148 @@
-"""Statements about many cells: dependence on the threads, two crossovers, extremes."""
+"""How often statements about groups of cells are wrong, and how often a true one is made.
 
+Runs whose truth is known, analysed by the functions that analyse real runs.
+"""
+
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import combinations, product
 
 import numpy as np
 
-from copycost.stats.crossover import crossover_of_rounds, crossover_ratio
-from copycost.stats.ratios import Direction, paired_ratio, simultaneous_ratio
-from copycost.stats.settings import FloatArray, StatisticsSettings
-from copycost.stats.trend_tests import reversals
-from tools.simulation.crossovers import LEVELS, ROUNDS, SPREAD_OF_SPREADS
-from tools.simulation.noise import NOISES, log_ratio_noise
-from tools.simulation.truths import DATAGRAM_SIZES, MEASURED, Truth, truth, with_added_sizes
+from copycost.stats.ratios import Ratio, paired_ratio
+from copycost.stats.settings import FloatArray
+from copycost.stats.trend_tests import Course, Path, paths, settled_signs
+from tools.simulation.noise import INDEPENDENT, NOISES
 
 THREADS = (1, 2, 4, 8)
-OPPOSITE = "10 % faster with 1 and 2 threads, slower with 4 and 8"
+ROUNDS = (3, 5, 7, 10)
+SPREAD = 0.05
+"""Standard deviation of each logarithm from round to round."""
+CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """How often something is said, or holds: in `n_yes` of `n_runs`.
+class Truth:
+    """What throughput really does with the threads.
 
-    `what` is the truth and what is counted; `is_so`, whether what is said is true.
+    Its logarithm has a row per size and a column per thread count; `course` is what would be right
+    to say of all implementations, None where nothing is.
     """
 
-    what: str
+    name: str
+    logs: FloatArray
+    course: str | None
+
+
+def _at_all_sizes(n_sizes: int, *logs: float) -> FloatArray:
+    return np.tile(np.array(logs), (n_sizes, 1))
+
+
+def _parting(n_sizes: int) -> FloatArray:
+    """Rises at half of the sizes as it falls at the others; at the one between nothing happens."""
+    slopes = np.linspace(-0.2, 0.2, n_sizes)
+    return slopes[:, None] * np.arange(len(THREADS))[None, :]
+
+
+_STEP = math.log(1.15)
+TRUTHS = (
+    Truth("flat", _at_all_sizes(7, 0, 0, 0, 0), None),
+    Truth("flat, one size", _at_all_sizes(1, 0, 0, 0, 0), None),
+    Truth("+15 % per doubling", _at_all_sizes(7, 0, _STEP, 2 * _STEP, 3 * _STEP), "rises"),
+    Truth("+60 %, then flat", _at_all_sizes(7, 0, 0.47, 0.47, 0.47), "rises"),
+    Truth("up and down", _at_all_sizes(7, 0, 0.3, 0.3, 0.0), "turns"),
+    Truth("sizes part", _parting(7), "by_size"),
+)
+"""The shapes that are simulated, for three implementations alike."""
+N_IMPLEMENTATIONS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The result of one truth, noise and number of rounds; shares are of the runs, 0 to 1.
+
+    `wrong`: with a statement about some implementation that is not so, a change where there is none
+    or the opposite, or sizes that part where they do not. `right`: the right course is stated of
+    every implementation; NaN where there is none.
+    """
+
+    truth: str
     noise: str
     n_rounds: int
-    n_runs: int
-    n_yes: int
-    is_so: bool = False
+    wrong: float
+    right: float
 
 
-def _measured_cells(column: str) -> FloatArray:
-    """Return what a real run over veth had of one_copy: shape (n_sizes, n_threads)."""
-    rows = MEASURED[(MEASURED["condition"] == "veth") & (MEASURED["implementation"] == "one_copy")]
-    return rows.pivot(index="msg_bytes", columns="n_threads", values=column).to_numpy(np.float64)
+def simulate(truth: Truth, noise: str, n_rounds: int, n_runs: int, seed: int) -> Told:
+    """Simulate runs of one truth; what hits all cells of a round alike cancels, as for real."""
+    rng = np.random.default_rng([seed, n_rounds, *map(ord, truth.name + noise)])
+    wrong = right = 0
+    for _ in range(n_runs):
+        shape = (N_IMPLEMENTATIONS, *truth.logs.shape, n_rounds)
+        logs = truth.logs[None, :, :, None] + SPREAD * NOISES[noise](rng, shape)
+        courses = _courses(logs, truth)
+        wrong += "wrong" in courses
+        right += set(courses) == {truth.course}
+    share = right / n_runs if truth.course else math.nan
+    return Told(truth.name, noise, n_rounds, wrong / n_runs, share)
 
 
-def _measured_log_ratios() -> FloatArray:
-    rows = MEASURED[(MEASURED["condition"] == "veth") & (MEASURED["implementation"] == "two_copy")]
-    baseline = rows.pivot(index="msg_bytes", columns="n_threads", values="ns_per_message")
-    return np.log(baseline.to_numpy(np.float64) / _measured_cells("ns_per_message"))
+def _courses(logs: FloatArray, truth: Truth) -> list[str]:
+    """Return what is said of each implementation, or ``wrong``; as question 3 says it."""
+    names = [str(which) for which in range(len(logs))]
+    found = paths(
+        {name: _pairs(values) for name, values in zip(names, logs, strict=True)}, CONFIDENCE
+    )
+    wholes = logs[:, :, -1] - logs[:, :, 0]
+    halves = [[part.mean(axis=0) for part in _halves(one)] for one in wholes]
+    signs = [_settled([list(one) for one in wholes]), _settled(halves)]
+    return [
+        _course(found[name], signs[0][which], signs[1][which], truth)
+        for which, name in enumerate(names)
+    ]
 
 
-def _dependence(n_runs: int, settings: StatisticsSettings) -> Iterator[Share]:
-    """Yield how often it is said to depend on the threads which is faster, where it does not."""
-    measured, spreads = _measured_log_ratios(), _measured_cells("spread")
-    without: dict[str, FloatArray] = {
-        "as measured with one thread": np.repeat(measured[:, :1], len(THREADS), axis=1),
-        "no difference in any cell": np.zeros_like(measured),
-        "better by more with more threads": 0.05 * np.ones_like(measured) * np.arange(1, 5),
+def _halves(values: FloatArray) -> list[FloatArray]:
+    middle = len(values) // 2
+    return [values[:middle], values[middle:]] if middle else []
+
+
+def _settled(rows: list[list[FloatArray]]) -> list[list[int]]:
+    """Return the signs of each implementation's ratios, all of which are tested together."""
+    ratios = [paired_ratio(row, CONFIDENCE) for one in rows for row in one]
+    signs = iter(settled_signs(ratios, CONFIDENCE))
+    return [[next(signs) for _ in one] for one in rows]
+
+
+def _pairs(values: FloatArray) -> dict[tuple[int, int], Ratio]:
+    means = values.mean(axis=0)
+    return {
+        (THREADS[i], THREADS[j]): paired_ratio(means[j] - means[i], CONFIDENCE)
+        for i, j in combinations(range(len(THREADS)), 2)
     }
-    opposite = np.where(np.arange(len(THREADS)) < 2, 1.0, -1.0) * np.full_like(measured, 0.1)
-    quiet = np.full_like(spreads, 0.03)
-    for noise in NOISES:
-        for n_rounds in ROUNDS:
-            for name, expected in without.items():
-                yield _reversed(name, expected, spreads, noise, n_rounds, n_runs, settings)
-            found = _reversed(OPPOSITE, opposite, quiet, noise, n_rounds, n_runs, settings)
-            yield replace(found, is_so=True)
 
 
-def _reversed(
-    what: str,
-    expected: FloatArray,
-    spreads: FloatArray,
-    noise: str,
-    n_rounds: int,
-    n_runs: int,
-    settings: StatisticsSettings,
-) -> Share:
-    rng = _rng(settings, noise, n_rounds, what)
-    # The spread is that of the ratio, the noise that of both its sides.
-    scale = spreads[:, :, None] / np.sqrt(2.0)
-    n_yes = 0
-    for _ in range(n_runs):
-        rounds = expected[:, :, None] + scale * log_ratio_noise(
-            noise, rng, (*scale.shape[:2], n_rounds)
-        )
-        cells = {size: list(found) for size, found in enumerate(rounds)}
-        n_yes += bool(reversals(cells, settings.confidence))
-    return Share(what, noise, n_rounds, n_runs, n_yes)
+def _course(path: Path, sizes: list[int], halves: list[int], truth: Truth) -> str:
+    whole = truth.logs[:, -1] - truth.logs[:, 0]
+    true_halves = [float(part.mean()) for part in _halves(whole)]
+    for signs, true in ((sizes, whole), (halves, true_halves)):
+        if {1, -1} <= set(signs):
+            right = _signs(np.array(true))
+            return "by_size" if np.all((np.array(signs) == 0) | (signs == right)) else "wrong"
+    means = truth.logs.mean(axis=0)
+    for change in path.told:
+        true_change = means[THREADS.index(change.end)] - means[THREADS.index(change.start)]
+        if change.sign != _signs(true_change):
+            return "wrong"
+    return path.course.value if path.course is not Course.UNSETTLED else "unsettled"
 
 
-def _comparisons(n_runs: int, settings: StatisticsSettings) -> Iterator[Share]:
-    """Yield how often one crossover is said to be at a smaller size, rightly and wrongly."""
-    hot = with_added_sizes(truth("measured: sink, zero_copy", DATAGRAM_SIZES))
-    cold = with_added_sizes(truth("measured: sink cold, zero_copy", DATAGRAM_SIZES))
-    for noise in NOISES:
-        for n_rounds in ROUNDS:
-            for what, first, second, counted in (
-                ("the same place: told apart", hot, hot, (Direction.BELOW, Direction.ABOVE)),
-                ("cold at a smaller size: told so", cold, hot, (Direction.BELOW,)),
-                ("cold at a smaller size: told the other way", cold, hot, (Direction.ABOVE,)),
-            ):
-                rng = _rng(settings, noise, n_rounds, what)
-                n_yes = 0
-                for _ in range(n_runs):
-                    found = crossover_ratio(
-                        *(
-                            crossover_of_rounds(
-                                _rounds(one, noise, n_rounds, rng), one.sizes, settings.confidence
-                            )
-                            for one in (first, second)
-                        )
-                    )
-                    n_yes += found is not None and found.direction in counted
-                yield Share(what, noise, n_rounds, n_runs, n_yes)
+def _signs(values: FloatArray) -> FloatArray:
+    return np.sign(np.round(values, 9))
 
 
-def _rounds(
-    found: Truth, noise: str, n_rounds: int, rng: np.random.Generator
-) -> dict[int, FloatArray]:
-    n_sizes = len(found.sizes)
-    spreads = LEVELS[0] * np.exp(rng.normal(0.0, SPREAD_OF_SPREADS, size=(n_sizes, 1)))
-    values = np.array(found.log_ratios)[:, None] + spreads * log_ratio_noise(
-        noise, rng, (n_sizes, n_rounds)
-    )
-    return dict(zip(found.sizes, values, strict=True))
-
-
-def _extremes(n_runs: int, settings: StatisticsSettings) -> Iterator[Share]:
-    """Yield how often the intervals of the best and the worst of many cells hold the truth."""
-    measured, spreads = _measured_log_ratios().ravel(), _measured_cells("spread").ravel()
-    for name, expected in (
-        ("as measured", measured),
-        ("all cells alike", np.zeros_like(measured)),
-    ):
-        for noise in NOISES:
-            for n_rounds in ROUNDS:
-                n_plain, n_picked = _extremes_held(
-                    expected, spreads, noise, n_rounds, n_runs, settings
-                )
-                about = (noise, n_rounds, 2 * n_runs)
-                yield Share(f"{name}: interval of one cell", *about, n_plain)
-                yield Share(f"{name}: interval that allows for the choice", *about, n_picked)
-
-
-def _extremes_held(
-    expected: FloatArray,
-    spreads: FloatArray,
-    noise: str,
-    n_rounds: int,
-    n_runs: int,
-    settings: StatisticsSettings,
-) -> tuple[int, int]:
-    """Return how many intervals hold the truth that do not allow for the choice, and that do."""
-    rng = _rng(settings, noise, n_rounds, "extremes")
-    n_plain = n_picked = 0
-    for _ in range(n_runs):
-        scatter = log_ratio_noise(noise, rng, (expected.size, n_rounds)) / np.sqrt(2.0)
-        runs = expected[:, None] + spreads[:, None] * scatter
-        for cell in (int(runs.mean(axis=1).argmax()), int(runs.mean(axis=1).argmin())):
-            true = float(np.exp(expected[cell]))
-            plain = paired_ratio(runs[cell], settings.confidence)
-            picked = simultaneous_ratio(runs[cell], expected.size, settings.confidence)
-            n_plain += plain.low <= true <= plain.high
-            n_picked += picked.low <= true <= picked.high
-    return n_plain, n_picked
-
-
-def _rng(settings: StatisticsSettings, noise: str, n_rounds: int, what: str) -> np.random.Generator:
-    return np.random.default_rng(
-        [settings.seed, list(NOISES).index(noise), n_rounds, *what.encode()]
-    )
-
-
-def dependence(n_runs: int, settings: StatisticsSettings) -> list[Share]:
-    """Return how often it is said to depend on the threads which of two is faster."""
-    return list(_dependence(n_runs, settings))
-
-
-def comparisons(n_runs: int, settings: StatisticsSettings) -> list[Share]:
-    """Return how often one of two crossovers is said to be at a smaller size."""
-    return list(_comparisons(n_runs, settings))
-
-
-def extremes(n_runs: int, settings: StatisticsSettings) -> list[Share]:
-    """Return how often intervals of the best and the worst of many cells hold the truth."""
-    return list(_extremes(n_runs, settings))
+def simulate_all(n_runs: int, seed: int) -> Iterator[Told]:
+    """Yield the result of every truth, noise and number of rounds."""
+    for kind in product(TRUTHS, INDEPENDENT, ROUNDS):
+        yield simulate(*kind, n_runs, seed)

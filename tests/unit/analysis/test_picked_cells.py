@@ -16,8 +16,8 @@ from copycost.analysis.tables import compare
 from copycost.analysis.unexpected import unexpected_facts
 from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.studies.streams.facts import Inputs, views_of
-from tools.simulate_unexpected import N_ROUNDS, default_run, n_named
 from tools.simulation.noise import NOISES
+from tools.simulation.unexpected import N_ROUNDS, default_run, n_named
 
 pytestmark = pytest.mark.slow
 

@@ -1,7 +1,7 @@
 """Faults as a sceptic would plant them, on noisy tables, with the findings that should show them.
 
-The tables are those of `tools.honest_tables`: noise with heavy tails, kinks in the curves, digits
-as authors print them.
+The tables are those of `tools.simulation.honest_tables`: noise with heavy tails, kinks in the
+curves, digits as authors print them.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from tools.honest_tables import World, table_of
+from tools.simulation.honest_tables import World, table_of
 
 SIZES = (1024, 4096, 16384, 65536, 262144, 1048576)
 MEASURED = ("throughput_gbps", "latency_us", "cycles", "instructions", "L1", "LLC",

@@ -10,7 +10,7 @@ from copycost.audit.claims.parse import parse_claim
 from copycost.audit.claims.verdicts import JudgedClaim, judge_claim
 from copycost.audit.claims.vocabulary import Unclear
 from copycost.audit.dataset import Dataset
-from tools.simulate_claims import N_CELLS, N_THREADS, SIZES, dataset_of
+from tools.simulation.claims import N_CELLS, N_THREADS, SIZES, dataset_of
 
 SPREAD = np.array([-1.0, 0.0, 1.0])
 """Three rounds: a t interval of a mean is 2.48 times as wide on either side."""

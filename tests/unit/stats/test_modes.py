@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from copycost.stats.modes import SHARE_HELD, gap_p_values, two_modes
-from tools.simulate_modes import (
+from tools.simulation.modes import (
     CALIBRATED,
     CLUSTERS,
     N_CELLS,

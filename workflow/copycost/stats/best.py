@@ -1,6 +1,6 @@
 """Which of several things measured in the same rounds is the best, as far as the rounds tell.
 
-`tools.simulate_decisions` measures how often the answer is wrong.
+`tools.simulate decisions` measures how often the answer is wrong.
 """
 
 from dataclasses import dataclass

@@ -18,8 +18,8 @@ LEAST_APART = math.log(1.1)
 _LEVELS = (1e-2, 1e-3, 1e-4)
 # By repetitions, what the gap exceeds as often as that without two clusters: the largest over
 # normal and t3 noise, and noise of which one in five dips, by 3, 10 or 30 times its spread on
-# average. More than 20 repetitions need no more. `tools.simulate_modes` makes it; docs/method.md
-# states what it holds.
+# average. More than 20 repetitions need no more. `tools.simulate critical_gaps --seed 2`
+# makes it; docs/method.md states what it holds.
 _CRITICAL = {
     5: (17.8, 60.1, 145.5),
     6: (5.3, 11.1, 25.5),

@@ -2,7 +2,7 @@
 
 A group's statement ("rose with the threads") needs a test of its own: a collection of verdicts of
 its parts would say "no difference" wherever a part is too noisy to show what the whole shows.
-`tools.simulate_groups` measures how often the statements made here are wrong, and how often a true
+`tools.simulate groups` measures how often the statements made here are wrong, and how often a true
 one is made.
 """
 

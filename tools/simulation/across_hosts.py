@@ -2,14 +2,11 @@
 
 The truths are not those that the intervals assume: effects of hosts may have heavy tails, fall into
 two groups or lean to one side, and hosts are measured with noises of their own, of different size,
-in few rounds::
-
-    PYTHONPATH=workflow python -m tools.simulate_across_hosts > docs/simulation_across_hosts.csv
+in few rounds.
 """
 
 import math
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +15,6 @@ from copycost.compare.hosts.associations import Fact, associations
 from copycost.stats.random_effects import across_hosts, outlying
 from copycost.stats.settings import FloatArray
 from tools.simulation.noise import NOISES
-from tools.simulation.output import parser, print_rows
 
 CONFIDENCE = 0.95
 SPREAD = 0.15
@@ -31,21 +27,12 @@ _LEAN = 0.6
 Effects = Callable[[np.random.Generator, int], FloatArray]
 
 
-def _two_groups(rng: np.random.Generator, n: int) -> FloatArray:
-    """Draw hosts of which a third is of another kind."""
-    group = rng.random(n) < 1 / 3
-    return np.where(group, 2.0, 0.0) + 0.3 * rng.normal(size=n)
-
-
-def _leaning(rng: np.random.Generator, n: int) -> FloatArray:
-    return np.asarray(np.exp(_LEAN * rng.normal(size=n)))
-
-
 EFFECTS: Mapping[str, Effects] = {
     "normal": lambda rng, n: rng.normal(size=n),
     "heavy tails (t3)": lambda rng, n: rng.standard_t(3, size=n),
-    "two groups": _two_groups,
-    "leaning to one side": _leaning,
+    # a third is of another kind
+    "two groups": lambda rng, n: 2.0 * (rng.random(n) < 1 / 3) + 0.3 * rng.normal(size=n),
+    "leaning to one side": lambda rng, n: np.exp(_LEAN * rng.normal(size=n)),
     "none: all hosts alike": lambda rng, n: np.zeros(n),
 }
 _MOMENTS = 400_000
@@ -134,42 +121,33 @@ def measured(
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """The share of fleets (0 to 1) in which a fact is wrongly said to go with the effect."""
+    """The share of fleets (0 to 1) in which any of ten facts is wrongly said to go along."""
 
     n_hosts: int
     share: float
 
 
-def chance_associations(n_hosts: int, n_runs: int, seed: int) -> float:
-    """Return how often any of ten facts is said to go with an effect that none of them does."""
-    rng = np.random.default_rng([seed, n_hosts])
-    wrong = 0
-    for _ in range(n_runs):
-        facts = [Fact(f"n{k}", tuple(rng.lognormal(size=n_hosts))) for k in range(5)]
-        facts += [
-            Fact(f"c{k}", tuple(rng.choice(list("abc"), n_hosts, p=(0.5, 0.3, 0.2))))
-            for k in range(5)
-        ]
-        effects = rng.standard_t(3, size=n_hosts)
-        wrong += bool(associations(effects, facts))
-    return wrong / n_runs
+def chance_associations(
+    n_runs: int, seed: int, numbers: Sequence[int] = (10, 40)
+) -> Iterator[Chance]:
+    """Yield how often facts are said to go with an effect that none of them does."""
+    for n_hosts in numbers:
+        rng = np.random.default_rng([seed, n_hosts])
+        wrong = 0
+        for _ in range(n_runs):
+            facts = [Fact(f"n{k}", tuple(rng.lognormal(size=n_hosts))) for k in range(5)]
+            facts += [
+                Fact(f"c{k}", tuple(rng.choice(list("abc"), n_hosts, p=(0.5, 0.3, 0.2))))
+                for k in range(5)
+            ]
+            wrong += bool(associations(rng.standard_t(3, size=n_hosts), facts))
+        yield Chance(n_hosts, wrong / n_runs)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the results, a row of CSV each."""
-    options = parser(__doc__, 2000)
-    options.add_argument("--facts", action="store_true", help="print chance associations instead")
-    given = options.parse_args(arguments)
-    runs, seed = given.runs, given.seed
-    if given.facts:
-        print_rows(Chance(n, chance_associations(n, runs, seed)) for n in (10, 40))
-        return 0
+def simulate_all(n_runs: int, seed: int) -> Iterator[Told]:
+    """Yield the result of every kind of fleet."""
     kinds = [(name, "normal", n, 7) for name in EFFECTS for n in (4, 10, 40, 200)]
     kinds += [(name, "normal", 10, 2) for name in EFFECTS]
     kinds += [("normal", noise, 10, 7) for noise in NOISES if noise != "normal"]
-    print_rows(simulate(*kind, runs, seed) for kind in kinds)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    for kind in kinds:
+        yield simulate(*kind, n_runs, seed)

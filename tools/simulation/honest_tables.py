@@ -22,37 +22,19 @@ _NAMES = ("two_copy", "one_copy", "zero_copy", "sendfile", "splice", "io_uring")
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What an honest table is drawn from.
-
-    Attributes
-    ----------
-    sizes, threads, names, repetitions
-        The grid: bytes, counts, implementations.
-    noise, level
-        One of `NOISES`, and its relative width.
-    roughness
-        How far a cell is, for good, from the smooth costs [relative].
-    limit
-        What the link carries [bit/s]; None for no limit.
-    digits
-        Significant digits that are printed; None for all.
-    duration_s
-        What a repetition takes.
-    alike
-        Whether the second implementation is the first under another name.
-    """
+    """What an honest table is drawn from: its grid, its noise, and how it is printed."""
 
     sizes: tuple[int, ...]
     threads: tuple[int, ...]
     names: tuple[str, ...]
     repetitions: int
-    noise: str
-    level: float
-    roughness: float
-    limit: float | None
-    digits: int | None
-    duration_s: float
-    alike: bool
+    noise: str  # one of `NOISES`
+    level: float  # its width [relative]
+    roughness: float  # how far a cell is, for good, from the smooth costs [relative]
+    limit: float | None  # what the link carries [bit/s]
+    digits: int | None  # significant digits that are printed; None for all
+    duration_s: float  # of a repetition
+    alike: bool  # the second implementation is the first under another name
 
 
 def draw_world(rng: np.random.Generator) -> World:
@@ -80,12 +62,8 @@ def draw_world(rng: np.random.Generator) -> World:
 def honest_table(seed: int) -> pd.DataFrame:
     """Return a table as an honest author prints it, each column counted apart.
 
-    Columns
-    -------
-    impl, size [B], threads, rep
-        One row per repetition; `rep` only where there are several.
-    throughput_gbps, latency_us, cycles, ...
-        As docs/audit.md names them; some are left out.
+    With a row per repetition (`rep` only where there are several) and the columns that
+    docs/audit.md names, of which some are left out.
     """
     rng = np.random.default_rng(seed)
     world = draw_world(rng)
@@ -212,22 +190,18 @@ def _noise_of(
 
 _UNITS = {
     "throughput": ("throughput_gbps", 1e-9), "latency_p99": ("p99_us", 1e6),
-    "duration": ("duration_s", 1.0), "bytes": ("bytes_received", 1.0),
-    "messages": ("messages", 1.0), "cycles": ("cycles", 1.0),
-    "instructions": ("instructions", 1.0), "l1d_misses": ("L1", 1.0), "llc_misses": ("LLC", 1.0),
-    "cache_misses": ("cache_misses", 1.0), "context_switches": ("context_switches", 1.0),
-    "cpu_time": ("cpu_time_s", 1.0),
+    **{name: (printed, 1.0) for name, printed in {
+        "duration": "duration_s", "bytes": "bytes_received", "messages": "messages",
+        "cycles": "cycles", "instructions": "instructions", "l1d_misses": "L1",
+        "llc_misses": "LLC", "cache_misses": "cache_misses",
+        "context_switches": "context_switches", "cpu_time": "cpu_time_s"}.items()},
 }  # fmt: skip
 
 
 def printed_table(cells: Dataset, seed: int) -> pd.DataFrame:
-    """Return a part of a real table as its author may print it.
+    """Return a part of a real table of cells of copycost as its author may print it.
 
-    Parameters
-    ----------
-    cells
-        A table of cells of copycost, as the audit reads it; the mean service time is left out,
-        since it follows from the throughput by definition.
+    The mean service time is left out, since it follows from the throughput by definition.
     """
     rng = np.random.default_rng(seed)
     table = cells.table[cells.table[DATASET] == rng.choice(cells.datasets)]

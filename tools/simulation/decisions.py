@@ -1,13 +1,11 @@
 """How often a decision table names a way that is not the best, and how often it names the best one.
 
-Runs whose truth is known, decided by the functions that decide real runs::
-
-    PYTHONPATH=workflow python -m tools.simulate_decisions > docs/simulation_decisions.csv
+Runs whose truth is known, decided by the functions that decide real runs.
 """
 
+import itertools
 import math
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +15,6 @@ from copycost.stats.best import Best, Told, find_best
 from copycost.stats.ratios import holm
 from copycost.stats.settings import FloatArray
 from tools.simulation.noise import INDEPENDENT, NOISES
-from tools.simulation.output import print_grid
 from tools.simulation.truths import CURVES, MEASURED, STREAM_SIZES
 
 ROUNDS = (3, 5, 7, 10)
@@ -133,15 +130,9 @@ def simulate(truth: Truth, noise: str, n_rounds: int, n_runs: int, seed: int) ->
         )
         rows += table
     one_is_best = [row for row in rows if len(row.true) == 1]
-    return Found(
-        truth.name,
-        noise,
-        n_rounds,
-        wrong=_share([row.wrong for row in rows]),
-        wrong_settled=n_settled_wrong / n_runs,
-        lost=_share([row.lost for row in rows]),
-        right=_share([row.named and not row.wrong for row in one_is_best]),
-    )
+    wrong, lost = (_share([getattr(row, what) for row in rows]) for what in ("wrong", "lost"))
+    right = _share([row.named and not row.wrong for row in one_is_best])
+    return Found(truth.name, noise, n_rounds, wrong, n_settled_wrong / n_runs, lost, right)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,10 +171,7 @@ def _share(values: Sequence[bool]) -> float:
     return sum(values) / len(values) if values else math.nan
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the results, a row of CSV each."""
-    return print_grid(__doc__, arguments, simulate, (TRUTHS, INDEPENDENT, ROUNDS))
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def simulate_all(n_runs: int, seed: int) -> Iterator[Found]:
+    """Yield the result of every truth, noise and number of rounds."""
+    for kind in itertools.product(TRUTHS, INDEPENDENT, ROUNDS):
+        yield simulate(*kind, n_runs, seed)

@@ -1,14 +1,11 @@
 """How often noise is taken for two clusters of repetitions, and two clusters are found.
 
-    PYTHONPATH=workflow python -m tools.simulate_modes > docs/simulation_modes.csv
-
-simulates runs of known truth, analysed by the code that analyses real runs. With `--critical` it
-makes the table of `copycost.stats.modes` anew, from a million cells of each kind of noise.
+And the table of `copycost.stats.modes`, which is made from a million cells of each kind of noise.
 """
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -16,27 +13,12 @@ import numpy.typing as npt
 from copycost.stats.modes import LEAST_APART, gap_p_values, widest_gaps
 from copycost.stats.ratios import t_quantile
 from copycost.stats.settings import FloatArray
-from tools.simulation.output import parser, print_rows
+from tools.simulation.noise import Noise
 
 CONFIDENCE = 0.95
 N_CELLS = 84
 ROUNDS = (2, 3, 4, 5, 7, 9, 12)
 TABLED = (5, 6, 7, 8, 9, 10, 11, 12, 15, 20)
-LEVELS = (1e-2, 1e-3, 1e-4)
-BoolArray = npt.NDArray[np.bool_]
-
-Noise = Callable[[np.random.Generator, tuple[int, ...]], FloatArray]
-"""Draws values of spread 1."""
-
-
-def normal(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-    """Draw normal noise."""
-    return rng.normal(size=shape)
-
-
-def heavy(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-    """Draw noise with heavy tails: Student's t with three degrees of freedom."""
-    return rng.standard_t(3, shape)
 
 
 def dips(depth: float, share: float = 0.2) -> Noise:
@@ -59,8 +41,8 @@ def two_clusters(apart: float) -> Noise:
 
 
 CALIBRATED: dict[str, Noise] = {
-    "normal": normal,
-    "Student's t, 3 degrees": heavy,
+    "normal": lambda rng, shape: rng.normal(size=shape),
+    "Student's t, 3 degrees": lambda rng, shape: rng.standard_t(3, shape),
     "one in five dips, by 3 spreads": dips(3.0),
     "one in five dips, by 10 spreads": dips(10.0),
     "one in five dips, by 30 spreads": dips(30.0),
@@ -79,7 +61,7 @@ CLUSTERS = (10.0, 20.0, 50.0, 100.0)
 """Distances of two clusters, in their standard deviations."""
 
 
-def _stand(cells: FloatArray) -> BoolArray:
+def _stand(cells: FloatArray) -> npt.NDArray[np.bool_]:
     """Return which cells, shape (n_cells, n), have two clusters if each is the likeliest.
 
     What Holm's correction asks of the likeliest of `N_CELLS`; without one such, none is said to.
@@ -113,14 +95,24 @@ def ratio_coverage(apart: float, n: int, n_runs: int, seed: int = 1) -> float:
     return float(np.mean(np.abs(logs.mean(axis=1) - apart / 2) <= half))
 
 
-def critical(n: int, n_cells: int = 1_000_000) -> tuple[float, ...]:
-    """Return what the gap exceeds as often as `LEVELS` under the least favourable noise."""
-    found = []
-    for noise in CALIBRATED.values():
-        rng = np.random.default_rng([2, n])
-        statistic = widest_gaps(noise(rng, (n_cells, n))).statistic
-        found.append(np.quantile(statistic, 1.0 - np.array(LEVELS)))
-    return tuple(float(value) for value in np.max(found, axis=0))
+@dataclass(frozen=True, slots=True)
+class Critical:
+    """What the gap of `n` repetitions exceeds in 1 %, 0.1 % and 0.01 % of cells."""
+
+    n: int
+    percent: float
+    permille: float
+    tenth_of_permille: float
+
+
+def critical_gaps(n_cells: int, seed: int) -> Iterator[Critical]:
+    """Yield what the gap exceeds so often under the least favourable noise."""
+    for n in TABLED:
+        found = []
+        for noise in CALIBRATED.values():
+            cells = noise(np.random.default_rng([seed, n]), (n_cells, n))
+            found.append(np.quantile(widest_gaps(cells).statistic, (0.99, 0.999, 0.9999)))
+        yield Critical(n, *np.max(found, axis=0).tolist())
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,29 +133,9 @@ class Row:
 
 def simulate_all(n_runs: int, seed: int) -> Iterator[Row]:
     """Yield all shares, for each of `ROUNDS`."""
-    for name, noise in (CALIBRATED | OTHER).items():
-        for n in ROUNDS:
-            yield Row("false alarm", name, n, false_alarms(noise, n, n_runs, 0.1, seed))
-    for apart in CLUSTERS:
-        for n in ROUNDS:
-            yield Row("found", f"{apart:g}", n, power(apart, n, n_runs, 0.02, seed))
-    for apart in (0.0, *CLUSTERS):
-        for n in ROUNDS:
-            yield Row("ratio held", f"{apart:g}", n, ratio_coverage(apart, n, 50 * n_runs, seed))
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the shares as CSV, or the critical values."""
-    options = parser(__doc__, 1000)
-    options.add_argument("--critical", action="store_true", help="print the critical values")
-    given = options.parse_args(arguments)
-    if given.critical:
-        for n in TABLED:
-            print(f"    {n}: ({', '.join(f'{value:.1f}' for value in critical(n))}),", flush=True)
-    else:
-        print_rows(simulate_all(given.runs, given.seed))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    for (name, noise), n in product((CALIBRATED | OTHER).items(), ROUNDS):
+        yield Row("false alarm", name, n, false_alarms(noise, n, n_runs, 0.1, seed))
+    for apart, n in product(CLUSTERS, ROUNDS):
+        yield Row("found", f"{apart:g}", n, power(apart, n, n_runs, 0.02, seed))
+    for apart, n in product((0.0, *CLUSTERS), ROUNDS):
+        yield Row("ratio held", f"{apart:g}", n, ratio_coverage(apart, n, 50 * n_runs, seed))

@@ -4,12 +4,10 @@ Simulates comparisons that get rounds as the passes of a run with a stated time 
 code that chooses them there, and looks at the verdicts at the end: of equals, which should have
 none, and of pairs that differ. Beside it the same time spent on equally many rounds of all, looked
 at once; and the same passes with plain 95 % intervals, as somebody would who looks again and again.
-
-    PYTHONPATH=workflow python -m tools.simulate_stopping > docs/simulation_stopping.csv
 """
 
+import itertools
 import math
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -26,7 +24,6 @@ from copycost.config.cells import Cell
 from copycost.stats.best import Told, find_best
 from copycost.stats.ratios import t_quantile
 from copycost.stats.settings import FloatArray
-from tools.simulation.output import parser, print_rows
 
 CONFIDENCE = 0.95
 TIMES = (2, 3, 5, 8, 16, 40)
@@ -41,15 +38,14 @@ DIFFERENCES = (0.0, 0.0, 0.0, 0.0, 0.03, 0.1, 0.4)
 SIGNS = (1.0, -1.0, 1.0, -1.0)
 """Of the differences, by size: where they are below, the reference and its equals are the best."""
 
+TRUTH = np.outer(SIGNS, DIFFERENCES).ravel()
+"""True logarithms of a run's comparisons, size by size."""
+
 Noise = Callable[[np.random.Generator, FloatArray, tuple[int, ...]], FloatArray]
 
 
 def _normal(rng: np.random.Generator, spread: FloatArray, shape: tuple[int, ...]) -> FloatArray:
     return rng.normal(0.0, 1.0, shape) * spread
-
-
-def _t3(rng: np.random.Generator, spread: FloatArray, shape: tuple[int, ...]) -> FloatArray:
-    return rng.standard_t(3, shape) * spread
 
 
 def _dips(rng: np.random.Generator, spread: FloatArray, shape: tuple[int, ...]) -> FloatArray:
@@ -64,7 +60,7 @@ def _modes(rng: np.random.Generator, spread: FloatArray, shape: tuple[int, ...])
 
 NOISES: Mapping[str, Noise] = {
     "normal": _normal,
-    "Student's t, 3 degrees": _t3,
+    "Student's t, 3 degrees": lambda rng, spread, shape: rng.standard_t(3, shape) * spread,
     "dips": _dips,
     "two modes": _modes,
 }
@@ -72,26 +68,14 @@ NOISES: Mapping[str, Noise] = {
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Shares of verdicts in simulated runs.
+    """Shares of verdicts in simulated runs whose time holds so many rounds of every cell.
 
-    Attributes
-    ----------
-    noise
-        What a repetition's noise is like.
-    time
-        What the time holds: rounds of every cell [count].
-    n_equals
-        Comparisons of equals with the reference [count].
-    once, again, here
-        Verdicts on equals: after equally many rounds of all, looked at once; after passes that end
-        with plain intervals; as a run does.
-    other
-        Verdicts of a run on another quantity that is equal in all pairs, and whose noise goes with
-        that of the throughput.
-    best
-        One of several that are equally good, told to be the best.
-    found_once, found
-        Verdicts on pairs that differ, the right way round: as `once` and as `here`.
+    On `n_equals` comparisons of equals with the reference: after equally many rounds of all, looked
+    at `once`; after passes that end with plain intervals (`again`); as a run does (`here`). `other`
+    are verdicts of a run on another quantity that is equal in all pairs, and whose noise goes with
+    that of the throughput; `best`, that one of several that are equally good is the best.
+    `found_once` and `found` are verdicts on pairs that differ, the right way round, as `once` and
+    as `here`.
     """
 
     noise: str
@@ -110,13 +94,12 @@ class _Run:
     """Comparisons of one run; rounds are drawn beforehand and shown as they are asked for."""
 
     def __init__(self, rng: np.random.Generator, noise: Noise, n_rounds: int) -> None:
-        self.truth = np.outer(SIGNS, DIFFERENCES).ravel()
-        shape = (len(self.truth), n_rounds)
+        shape = (len(TRUTH), n_rounds)
         low, high = np.log(SPREADS)
-        spread = np.exp(rng.uniform(low, high, (len(self.truth), 1)))
+        spread = np.exp(rng.uniform(low, high, (len(TRUTH), 1)))
         # of both ways that a repetition measures in turns
         difference = noise(rng, spread, shape) - noise(rng, spread, shape)
-        self.logs = self.truth[:, None] + difference
+        self.logs = TRUTH[:, None] + difference
         # half of its variance is that of the throughput
         self.other = difference + noise(rng, spread, shape) - noise(rng, spread, shape)
         self.cells = [
@@ -151,10 +134,8 @@ class _Run:
         for number in range(1, PASSES + 1):
             logs = {cell: self.logs[i, : n_seen[i]] for i, cell in enumerate(self.cells)}
             if settled is None:
-                more = [
-                    *self._open_answers(n_seen),
-                    *([c] for c in most_decisive(logs, CONFIDENCE)),
-                ]
+                more = self._open_answers(n_seen)
+                more += [[cell] for cell in most_decisive(logs, CONFIDENCE)]
             else:
                 more = [[cell] for cell, values in logs.items() if not settled(values)]
             jobs = [dict.fromkeys(cells, 1) for cells in more]
@@ -165,11 +146,7 @@ class _Run:
         return n_seen
 
 
-def _plainly(values: FloatArray) -> bool:
-    return _verdict(values, CONFIDENCE) != 0
-
-
-def _verdict(values: FloatArray, confidence: float) -> int:
+def verdict(values: FloatArray, confidence: float) -> int:
     """Return on which side of 1 the interval of `paired_ratio` lies, in a tenth of its time."""
     n = values.size
     logs = values.tolist()
@@ -188,20 +165,23 @@ def simulate(name: str, time: int, n_runs: int, seed: int) -> Outcome:
     for _ in range(n_runs):
         # the one comparison that is open may get all the time that the others leave
         run = _Run(rng, NOISES[name], time * len(DIFFERENCES) * len(SIGNS))
-        here, again = run.rounds(time, None), run.rounds(time, _plainly)
-        pairs = range(len(run.cells))
-        verdicts["once"].append([_verdict(run.logs[i, :time], CONFIDENCE) for i in pairs])
-        verdicts["again"].append([_verdict(run.logs[i, : again[i]], CONFIDENCE) for i in pairs])
-        verdicts["here"].append([_verdict(run.logs[i, : here[i]], stricter) for i in pairs])
-        verdicts["other"].append([_verdict(run.other[i, : here[i]], stricter) for i in pairs])
+        here = run.rounds(time, None)
+        again = run.rounds(time, lambda values: verdict(values, CONFIDENCE) != 0)
+        for what, logs, n_seen, confidence in (
+            ("once", run.logs, [time] * len(TRUTH), CONFIDENCE),
+            ("again", run.logs, again, CONFIDENCE),
+            ("here", run.logs, here, stricter),
+            ("other", run.other, here, stricter),
+        ):
+            seen = zip(logs, n_seen, strict=True)
+            verdicts[what].append([verdict(values[:n], confidence) for values, n in seen])
         best += [
             find_best(logs, stricter).told == Told.BEST
             for sign, logs in zip(SIGNS, run.answers(here), strict=True)
             if sign < 0.0
         ]
     found = {what: np.array(rows) for what, rows in verdicts.items()}
-    truth = np.outer(SIGNS, DIFFERENCES).ravel()
-    equal = truth == 0.0
+    equal, right = TRUTH == 0.0, np.sign(TRUTH)
     wrong = {what: float((rows[:, equal] != 0).mean()) for what, rows in found.items()}
     return Outcome(
         noise=name,
@@ -212,24 +192,12 @@ def simulate(name: str, time: int, n_runs: int, seed: int) -> Outcome:
         here=wrong["here"],
         other=float((found["other"] != 0).mean()),
         best=float(np.mean(best)),
-        found_once=float((found["once"] == np.sign(truth))[:, ~equal].mean()),
-        found=float((found["here"] == np.sign(truth))[:, ~equal].mean()),
+        found_once=float((found["once"] == right)[:, ~equal].mean()),
+        found=float((found["here"] == right)[:, ~equal].mean()),
     )
 
 
 def simulate_all(n_runs: int, seed: int) -> Iterator[Outcome]:
     """Yield the outcome of each kind of noise and each time."""
-    for name in NOISES:
-        for time in TIMES:
-            yield simulate(name, time, n_runs, seed)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the results, a row of CSV each."""
-    given = parser(__doc__, 200).parse_args(arguments)
-    print_rows(simulate_all(given.runs, given.seed))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    for name, time in itertools.product(NOISES, TIMES):
+        yield simulate(name, time, n_runs, seed)

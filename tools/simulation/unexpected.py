@@ -1,10 +1,6 @@
-"""How often question 6 names a violation in runs without any effect.
+"""How often question 6 names a violation in runs without any effect."""
 
-PYTHONPATH=workflow python -m tools.simulate_unexpected > docs/simulation_unexpected.csv
-"""
-
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,14 +13,12 @@ from copycost.analysis.unexpected import unexpected_facts
 from copycost.config.conditions import COLD, HOT, Condition
 from copycost.stats.settings import StatisticsSettings
 from tools.simulation.noise import NOISES
-from tools.simulation.output import parser, print_rows
+from tools.simulation.truths import DATAGRAM_SIZES, STREAM_SIZES
 
 SPREAD = 0.05
 """Standard deviation of each logarithm from round to round."""
 N_ROUNDS = 8
 WAYS = ("two_copy", "one_copy", "zero_copy")
-SINK_SIZES = (2048, 16384, 49152, 65507)
-STREAM_SIZES = (256, 1024, 4096, 16384, 65536, 262144, 1048576)
 ONE_SIDE = "two modes of two_copy alone"
 """A comparison's shape shows in full where its other side is quiet."""
 KINDS = ("normal", "heavy tails (t3)", "two modes of one side", ONE_SIDE)
@@ -34,24 +28,14 @@ _COST = CostMetric("cpu_ns", "CPU time", "ns", "cycles_not_counted")
 
 def default_run(rng: np.random.Generator, noise: str) -> dict[str, View]:
     """Return the conditions of a default run in which all ways, sizes and threads are equal."""
-    settings = StatisticsSettings(seed=1)
-    veth = _view("veth", HOT, STREAM_SIZES, (1, 2, 4, 8), 1.0, rng, noise, settings)
-    sink = _view("sink", HOT, SINK_SIZES, (1,), 0.0, rng, noise, settings)
-    cold = _view("sink", COLD, SINK_SIZES, (1,), 0.0, rng, noise, settings)
+    veth = _view("veth", HOT, rng, noise)
+    sink, cold = (_view("sink", working_set, rng, noise) for working_set in (HOT, COLD))
     return {view.name: view for view in (veth, sink, replace(cold, hot=sink))}
 
 
-def _view(
-    testbed: str,
-    working_set: str,
-    sizes: tuple[int, ...],
-    threads: tuple[int, ...],
-    copied: float,
-    rng: np.random.Generator,
-    noise: str,
-    settings: StatisticsSettings,
-) -> View:
-    condition = Condition(testbed, working_set, "recv")
+def _view(testbed: str, working_set: str, rng: np.random.Generator, noise: str) -> View:
+    condition, is_sink = Condition(testbed, working_set, "recv"), testbed == "sink"
+    sizes, threads = (DATAGRAM_SIZES, (1,)) if is_sink else (STREAM_SIZES, (1, 2, 4, 8))
     axes = [WAYS, sizes, threads, range(1, N_ROUNDS + 1)]
     names = ["implementation", "msg_bytes", "n_threads", "rep"]
     rows = pd.MultiIndex.from_product(axes, names=names).to_frame(index=False)
@@ -60,7 +44,7 @@ def _view(
         condition=condition.slug,
         status="measured",
         zc_completed=1000.0,
-        zc_copied=1000.0 * copied,
+        zc_copied=0.0 if is_sink else 1000.0,
         sender_cpus="0",
         receiver_cpus="1",
         user_mode_only=True,
@@ -68,7 +52,8 @@ def _view(
     rows[THROUGHPUT] = 1e10 * np.exp(work + wait)
     for side, share in (("sender", 0.6), ("receiver", 0.4), ("both", 1.0)):
         rows[f"{side}_cpu_ns_per_byte"] = share * np.exp(-work)
-    studied = Studied(condition.slug, condition, testbed == "sink", WAYS, sizes, threads)
+    studied = Studied(condition.slug, condition, is_sink, WAYS, sizes, threads)
+    settings = StatisticsSettings(seed=1)
     return View(studied, rows, rows[:0], rows[:0], settings, _COST, {"l2_bytes": 2 << 20})
 
 
@@ -95,15 +80,7 @@ class Named:
     share: float
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the results, a row of CSV each."""
-    given = parser(__doc__, 200).parse_args(arguments)
-    print_rows(
-        Named(noise, given.runs, n_named(noise, given.runs, given.seed) / given.runs)
-        for noise in KINDS
-    )
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def simulate_all(n_runs: int, seed: int) -> Iterator[Named]:
+    """Yield the share of each kind of noise."""
+    for noise in KINDS:
+        yield Named(noise, n_runs, n_named(noise, n_runs, seed) / n_runs)

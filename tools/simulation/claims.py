@@ -1,7 +1,5 @@
 """Simulates verdicts on claims: how often is a true one contradicted, a false one supported.
 
-    PYTHONPATH=workflow python -m tools.simulate_claims > docs/simulation_claims.csv
-
 Tables of measurements are made of cells whose true values are known, and judged by the code that
 judges claims. Truths are as close to the edge of what is claimed as they can be, where errors are
 most frequent: a claim is barely true in every cell that it needs, or false in one cell alone and
@@ -9,8 +7,7 @@ barely so. Measured values scatter normally, or with heavy tails.
 """
 
 import itertools
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +22,8 @@ from copycost.audit.dataset import Dataset
 from copycost.audit.mapping import FileMapping
 from copycost.audit.quantities import DATASET, IMPLEMENTATION, REP, SIZE, THREADS
 from copycost.stats.settings import FloatArray
-from tools.simulation.output import parser, print_rows
+from tools.simulation.noise import NOISES as ALL_NOISES
+from tools.simulation.noise import Noise
 
 SIZES = (1 << 10, 4 << 10, 16 << 10, 64 << 10)
 N_THREADS = (1, 4)
@@ -37,33 +35,15 @@ FAR = 0.5
 _THAN = 1e9
 _DURATION_S = 5.0
 
-Draw = Callable[[np.random.Generator, tuple[int, ...]], FloatArray]
-
-
-NOISES: Mapping[str, Draw] = {
-    "normal": lambda rng, shape: rng.normal(size=shape),
-    "heavy tails": lambda rng, shape: rng.standard_t(3, size=shape) / np.sqrt(3.0),
-}
+NOISES = {"normal": ALL_NOISES["normal"], "heavy tails": ALL_NOISES["heavy tails (t3)"]}
 
 
 @dataclass(frozen=True)
 class Case:
-    """A claim and a truth.
+    """A claim, as in a file of claims, of a kind, and whether it `holds`, and how (`truth`).
 
-    Attributes
-    ----------
-    kind
-        The kind of claim, for the reader.
-    truth
-        Whether it is true, and how.
-    said
-        The claim, as in a file of claims.
-    holds
-        Whether it is true.
-    effects
-        True logarithms of one_copy's values over two_copy's, in the order of sizes, then threads.
-    rival
-        The same of one_copy's over zero_copy's; None for far above.
+    `effects` are the true logarithms of one_copy's values over two_copy's, in the order of sizes,
+    then threads; `rival` is the same of one_copy's over zero_copy's, None for far above.
     """
 
     kind: str
@@ -74,38 +54,24 @@ class Case:
     rival: Sequence[float] | None = None
 
 
-_COMPARE = {"metric": "throughput", "implementation": "one_copy", "with": "two_copy"}
-_GROW = {"metric": "throughput", "from": {"implementation": "two_copy"},
-         "to": {"implementation": "one_copy"}, "is": "grows"}  # fmt: skip
-_RANK = {"rank": {"metric": "throughput", "implementation": "one_copy", "is": "best"}}
-_CROSSOVER = {"crossover": {"metric": "throughput", "implementation": "one_copy",
-                            "with": "two_copy", "from": "16KiB"}}  # fmt: skip
+_ONE = {"metric": "throughput", "implementation": "one_copy"}
+_COMPARE = _ONE | {"with": "two_copy"}
 
 
-def _crossover(truth: str, size: str, holds: bool) -> Case:
-    """Return a claim off the grid, where ways really change places at 7 KiB."""
-    effects = [0.1 * float(np.log(size / (7 << 10))) for size in SIZES]
-    said = {"crossover": _CROSSOVER["crossover"] | {"from": size}}
-    return Case("crossover off the grid", truth, said, holds, _along_sizes(effects))
+def _crossover(kind: str, truth: str, effects: Sequence[float], size: str, holds: bool) -> Case:
+    """Return a claim that one_copy is faster from a size on."""
+    said = {"crossover": _COMPARE | {"from": size}}
+    return Case(kind, truth, said, holds, [each for each in effects for _ in N_THREADS])
 
 
 def _all_but_one(edge: float, inside: float) -> tuple[float, ...]:
     return (edge, *[inside] * (N_CELLS - 1))
 
 
-def _along_sizes(effects: Sequence[float]) -> tuple[float, ...]:
-    return tuple(effect for effect in effects for _ in N_THREADS)
-
-
 def _edges(kind: str, said: Mapping[str, Any], edge: float, inside: float) -> Iterator[Case]:
     """Yield a claim that is barely true in all of its cells, and barely false in one.
 
-    Parameters
-    ----------
-    edge
-        Where the claimed range ends, as a logarithm.
-    inside
-        Far inside of it.
+    The claimed range ends at the edge, a logarithm; `inside` is far inside of it.
     """
     yield Case(kind, "barely true in all", said, True, [edge] * N_CELLS)
     yield Case(kind, "barely false in one", said, False, _all_but_one(edge, inside))
@@ -128,16 +94,28 @@ def _quantified(
 
 def cases() -> list[Case]:
     """Return every kind of claim, barely true and barely false."""
-    more = {"compare": {**_COMPARE, "is": "more"}}
-    percent = {"compare": {**_COMPARE, "is": "more", "percent": 30, "tolerance": 10}}
-    at_least = {"change": {**_GROW, "at_least": 1.2}}
-    same = {"compare": {**_COMPARE, "is": "same", "percent": 20}}
-    per_byte = {"compare": {**_COMPARE, "metric": "cycles_per_byte", "is": "less"}}
+    more = {"compare": _COMPARE | {"is": "more"}}
+    percent = {"compare": _COMPARE | {"is": "more", "percent": 30, "tolerance": 10}}
+    at_least = {"change": {"metric": "throughput", "is": "grows", "at_least": 1.2,
+                           "from": {"implementation": "two_copy"},
+                           "to": {"implementation": "one_copy"}}}  # fmt: skip
+    same = {"compare": _COMPARE | {"is": "same", "percent": 20}}
+    per_byte = {"compare": _COMPARE | {"metric": "cycles_per_byte", "is": "less"}}
     above = {"value": {"metric": "throughput", "is": "above", "than": _THAN,
                        "implementations": "one_copy"}}  # fmt: skip
-    two = {"compare": [more["compare"], {**_COMPARE, "is": "less", "metric": "latency"}]}
+    two = {"compare": [more["compare"], _COMPARE | {"is": "less", "metric": "latency"}]}
+    rank = {"rank": _ONE | {"is": "best"}}
     tie = [0.0] * N_CELLS
     far = [FAR] * N_CELLS
+    at_16_kib = ((True, "true, a tie on one side", (-FAR, -FAR, 0.0, FAR)),
+                 (True, "true, ties beyond it", (-FAR, -FAR, 0.0, 0.0)),
+                 (False, "barely false, one size on", (-FAR, -FAR, 0.0, FAR)),
+                 (False, "barely false, one size before", (-FAR, 0.0, FAR, FAR)))  # fmt: skip
+    # ways really change places at 7 KiB
+    at_7_kib = [0.1 * float(np.log(size / (7 << 10))) for size in SIZES]
+    off_the_grid = ((True, "true", "7KiB"), (False, "false, in the bracket, below", "5KiB"),
+                    (False, "false, in the bracket, above", "15KiB"),
+                    (False, "false, below the bracket", "3KiB"))  # fmt: skip
     return [
         *_quantified("more", more, 0.0, FAR, -FAR),
         *_quantified("same", same, np.log(1.2), 0.0, FAR),
@@ -147,36 +125,21 @@ def cases() -> list[Case]:
         *_edges("per byte", per_byte, 0.0, FAR),
         Case("two statements", "barely true in all", two, True, tie),
         Case("two statements", "barely false in one", two, False, _all_but_one(0.0, FAR)),
-        Case("rank", "ties with two rivals", _RANK, True, tie, tie),
-        Case("rank", "ties with one rival", _RANK, True, tie, far),
-        Case("rank", "barely false in one", _RANK, False, _all_but_one(0.0, FAR), far),
-        Case("crossover", "true, a tie on one side", _CROSSOVER, True,
-             _along_sizes((-FAR, -FAR, 0.0, FAR))),
-        Case("crossover", "true, ties beyond it", _CROSSOVER, True,
-             _along_sizes((-FAR, -FAR, 0.0, 0.0))),
-        Case("crossover", "barely false, one size on", _CROSSOVER, False,
-             _along_sizes((-FAR, -FAR, 0.0, FAR))),
-        Case("crossover", "barely false, one size before", _CROSSOVER, False,
-             _along_sizes((-FAR, 0.0, FAR, FAR))),
-        _crossover("true", "7KiB", True),
-        _crossover("false, in the bracket, below", "5KiB", False),
-        _crossover("false, in the bracket, above", "15KiB", False),
-        _crossover("false, below the bracket", "3KiB", False),
+        Case("rank", "ties with two rivals", rank, True, tie, tie),
+        Case("rank", "ties with one rival", rank, True, tie, far),
+        Case("rank", "barely false in one", rank, False, _all_but_one(0.0, FAR), far),
+        *(_crossover("crossover", truth, effects, "16KiB", holds)
+          for holds, truth, effects in at_16_kib),
+        *(_crossover("crossover off the grid", truth, at_7_kib, size, holds)
+          for holds, truth, size in off_the_grid),
     ]  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Share:
-    """How often verdicts were wrong, of one case with one noise and number of rounds.
+    """Shares of the runs of one case, with one noise and number of rounds (0 to 1).
 
-    Attributes
-    ----------
-    claim, truth
-        The kind of claim; whether it is true, and how.
-    wrong
-        Share of runs in which a true claim was contradicted, or a false one supported.
-    undecided
-        Share of runs without a verdict.
+    In `wrong` ones a true claim was contradicted, or a false one supported.
     """
 
     claim: str
@@ -191,10 +154,7 @@ class Share:
 def dataset_of(values: Mapping[str, FloatArray]) -> Dataset:
     """Return tables of cells as an audit reads them, each a dataset of one file.
 
-    Parameters
-    ----------
-    values
-        Per implementation the throughputs [bit/s], shape (n_tables, n_sizes, n_threads, n_rounds).
+    The values are throughputs [bit/s] of shape (n_tables, n_sizes, n_threads, n_rounds).
     """
     first, *_ = values.values()
     tables = map(name_of, range(len(first)))
@@ -221,7 +181,7 @@ def name_of(table: int) -> str:
 
 
 def draw_tables(
-    case: Case, draw: Draw, n_rounds: int, n_tables: int, rng: np.random.Generator
+    case: Case, draw: Noise, n_rounds: int, n_tables: int, rng: np.random.Generator
 ) -> Dataset:
     """Return tables in which a case is true, with noise."""
     shape = (len(SIZES), len(N_THREADS), 1)
@@ -248,15 +208,7 @@ def simulate(case: Case, noise: str, n_rounds: int, n_runs: int, seed: int = 1) 
                  found.count(Verdict.UNDECIDED) / n_runs)  # fmt: skip
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the results, a row of CSV each."""
-    given = parser(__doc__, 200).parse_args(arguments)
-    print_rows(
-        simulate(case, noise, n_rounds, given.runs, given.seed)
-        for case, noise, n_rounds in itertools.product(cases(), NOISES, ROUNDS)
-    )
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def simulate_all(n_runs: int, seed: int) -> Iterator[Share]:
+    """Yield how often verdicts are wrong, of every case with every noise and number of rounds."""
+    for kind in itertools.product(cases(), NOISES, ROUNDS):
+        yield simulate(*kind, n_runs, seed)

@@ -1,0 +1,171 @@
+"""How often ``./run compare`` is wrong about two sides that are alike, and what it finds.
+
+Runs whose truth is known, judged by the function that judges real ones.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from copycost.compare.runs.samples import Cell, Rounds, RunRounds, Sides
+from copycost.compare.runs.verdicts import MEASURED_SPREAD, Gate, Judgement, RunSpread, judge
+from copycost.stats.settings import FloatArray
+from tools.simulation.noise import DRIFT, NOISES
+
+CELLS: tuple[Cell, ...] = tuple(
+    ("streams", "veth", implementation, 256 * 4**step, n_threads)
+    for implementation in ("two_copy", "zero_copy")
+    for step in range(7)
+    for n_threads in (1, 4)
+)
+ROUND_SPREAD = 0.06
+"""Standard deviation of a round, in the middle; cells differ in it by a factor of about 1.6."""
+_CELLS_DIFFER = 0.47
+NO_SPREAD = RunSpread(0.0, 0.0, math.inf)
+GATE = Gate("slower", 5.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How runs are made and compared; the name is that of the page.
+
+    Each side has so many runs, each of `n_rounds`; `allowed` is the spread that single runs are
+    judged with. Runs differ by `scale` times what was measured, those of B by `b_scale` more. With
+    `in_turn` rounds of both sides alternate, so that what moves the host moves both.
+    """
+
+    name: str
+    n_a: int
+    n_b: int
+    n_rounds: int = 7
+    allowed: RunSpread = MEASURED_SPREAD
+    scale: float = 1.0
+    in_turn: bool = False
+    b_scale: float = 1.0
+
+
+KINDS = (
+    Kind("one run each, by their rounds alone", 1, 1, allowed=NO_SPREAD),
+    Kind("one run each", 1, 1),
+    Kind("one run each, 3 rounds", 1, 1, n_rounds=3),
+    Kind("one run each, runs differ twice as much", 1, 1, scale=2.0),
+    Kind("one run each, in turn", 1, 1, in_turn=True),
+    Kind("2 and 2 runs", 2, 2),
+    Kind("3 and 1 runs", 3, 1),
+    Kind("3 and 3 runs", 3, 3),
+    Kind("3 and 3 runs, runs differ twice as much", 3, 3, scale=2.0),
+    Kind("3 and 3 runs, those of B twice as much", 3, 3, b_scale=2.0),
+    Kind("5 and 5 runs", 5, 5),
+)
+
+
+def make_runs(rng: np.random.Generator, noise: str, kind: Kind, effects: FloatArray) -> Sides:
+    """Return both sides of one comparison with these true log ratios of B over A, a cell each.
+
+    Each run moves all cells by the same (normally), and each cell by its own (by the noise); the
+    spreads of cells differ, in what moves them from round to round and from run to run.
+    """
+    n = len(CELLS)
+    rounds = ROUND_SPREAD * np.exp(_CELLS_DIFFER * rng.normal(size=n))
+    own = math.sqrt(max(MEASURED_SPREAD.cell**2 - MEASURED_SPREAD.whole**2, 0.0))
+    # so that the mean of the cells' variances is what was measured
+    own_spreads = own * np.exp(_CELLS_DIFFER * rng.normal(size=n) - _CELLS_DIFFER**2)
+    drift = 0.05 * NOISES[DRIFT](rng, (kind.n_rounds,))
+    sides: list[tuple[RunRounds, ...]] = []
+    for side, n_runs in enumerate((kind.n_a, kind.n_b)):
+        scale = kind.scale * (kind.b_scale if side else 1.0)
+        runs = []
+        for number in range(n_runs):
+            common = 0.0 if kind.in_turn else scale * MEASURED_SPREAD.whole * rng.normal()
+            cells = scale * own_spreads * NOISES[noise](rng, (n, 1))[:, 0]
+            logs = side * effects[:, None] + rounds[:, None] * NOISES[noise](
+                rng, (n, kind.n_rounds)
+            )
+            logs += drift[None, :] if kind.in_turn else common + cells[:, None]
+            runs.append(_run(logs, side, number, kind))
+        sides.append(tuple(runs))
+    return Sides(*sides)
+
+
+def _run(logs: FloatArray, side: int, number: int, kind: Kind) -> RunRounds:
+    n_cells, n_rounds = logs.shape
+    reps = tuple(range(1, n_rounds + 1))
+    found: RunRounds = {}
+    for place, cell in enumerate(CELLS):
+        if kind.in_turn:
+            starts = np.arange(n_rounds) * 2.0 * n_cells + side * n_cells + place
+        else:
+            starts = (
+                (2 * number + side) * n_rounds * n_cells + np.arange(n_rounds) * n_cells + place
+            )
+        found[cell] = Rounds(reps, logs[place], starts.astype(np.float64), ("boot",) * n_rounds)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Shares of the comparisons of one kind and noise, 0 to 1.
+
+    Of equals, any of the `cells` is said to differ, of the `groups` (a condition, implementation or
+    size), or the `whole`; `gate`: of sides that are 5 % apart in every cell ``--fail-if slower:5%``
+    fails. Where B is 10 % slower throughout, the whole is told so (`found_whole`), and so are
+    `found_cells` of the cells. `mixed`: half of the cells are 30 % slower and half 30 % faster, and
+    are said to contradict.
+    """
+
+    kind: str
+    noise: str
+    cells: float
+    groups: float
+    whole: float
+    gate: float
+    found_whole: float
+    found_cells: float
+    mixed: float
+
+
+def simulate(kind: Kind, noise: str, n_runs: int, seed: int) -> Told:
+    """Judge comparisons of one kind."""
+    rng = np.random.default_rng([seed, *map(ord, kind.name + noise)])
+    alike = np.ones(len(CELLS))
+    truths = {
+        "equal": 0.0 * alike,
+        "at the bound": math.log(GATE.bound) * alike,
+        "slower": math.log(0.9) * alike,
+        "mixed": math.log(0.7) * np.where(np.arange(alike.size) < alike.size // 2, 1.0, -1.0),
+    }
+    judged: dict[str, list[Judgement]] = {name: [] for name in truths}
+    for _ in range(n_runs):
+        for name, effects in truths.items():
+            judged[name].append(judge(make_runs(rng, noise, kind, effects), kind.allowed))
+    equal, slower = judged["equal"], judged["slower"]
+    return Told(
+        kind.name,
+        noise,
+        _share(any(one.sign for one in found.cells.values()) for found in equal),
+        _share(
+            any(one.sign for one in (*found.ways.values(), *found.sizes.values()))
+            for found in equal
+        ),
+        _share(found.whole.sign != 0 for found in equal),
+        _share(
+            GATE.fails_whole(found) or any(GATE.failing_cells(found))
+            for found in judged["at the bound"]
+        ),
+        _share(found.whole.sign < 0 and not found.contradicts for found in slower),
+        _share(one.sign < 0 for found in slower for one in found.cells.values()),
+        _share(found.contradicts for found in judged["mixed"]),
+    )
+
+
+def _share(of: Iterable[bool]) -> float:
+    return float(np.mean(list(of)))
+
+
+def simulate_all(n_runs: int, seed: int) -> Iterator[Told]:
+    """Yield the shares of each kind of comparison and noise."""
+    for kind in product(KINDS, NOISES):
+        yield simulate(*kind, n_runs, seed)
