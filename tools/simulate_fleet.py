@@ -11,7 +11,6 @@ Every host is called ``simulated-NUMBER``.
 
 import argparse
 import copy
-import json
 import math
 import random
 import sys
@@ -77,15 +76,12 @@ def make_fleet(
         truth = truth_of(number, ways, seed, spread)
         host = _host(real.host, truth)
         rng = random.Random(f"{seed} {number} rounds")
-        records = list(_records(rounds, truth, rng, number, host_digest(host)))
-        name = f"simulated-{number:03}"
-        yield merge(
-            replace(
-                real, name=name, naming="given", host=host, memory=None, records=records,
-                n_elsewhere=0,
-            ),
-            fleet,
-        )  # fmt: skip
+        factors = {name: math.exp(truth.speed + effect) for name, effect in truth.effects.items()}
+        about = {"host_digest": host_digest(host), "boot_id": f"{number:064x}"}
+        records = [record for _, record in varied_rounds(rounds, rng, factors, about)]
+        made = replace(real, name=f"simulated-{number:03}", naming="given", host=host,
+                       memory=None, records=records, n_elsewhere=0)  # fmt: skip
+        yield merge(made, fleet)
 
 
 def rounds_of(real: Parcel, n_records: int) -> dict[Cell, list[Record]]:
@@ -117,27 +113,29 @@ def _host(real: Mapping[str, Any], truth: Truth) -> dict[str, Any]:
     return host
 
 
-def _records(
+def varied_rounds(
     rounds: Mapping[Cell, Sequence[Record]],
-    truth: Truth,
     rng: random.Random,
-    number: int,
-    digest: str,
-) -> Iterator[Record]:
+    factors: Mapping[str, float] | None = None,
+    about: Mapping[str, Any] | None = None,
+) -> Iterator[tuple[Cell, Record]]:
+    """Yield as many repetitions of each cell, one after the other, drawn from the given ones.
+
+    They pass the record schema and every check of the tables. Each moved as much more as the factor
+    of its way says, and a little; what else is to be said is the same in all.
+    """
     start_ns = 10**9
     for cell, real in rounds.items():
-        factor = math.e ** (truth.speed + truth.effects[cell.implementation])
+        factor = 1.0 if factors is None else factors[cell.implementation]
         for rep in range(1, len(real) + 1):
-            record: Record = json.loads(json.dumps(rng.choice(real)))
-            record["cell"]["rep"] = rep
-            length_ns = record["end_ns"] - record["start_ns"]
-            record |= {
-                "host_digest": digest, "boot_id": f"{number:064x}",
-                "start_ns": start_ns, "end_ns": start_ns + length_ns,
-            }  # fmt: skip
-            start_ns += length_ns + _GAP_NS
+            record: Record = copy.deepcopy(rng.choice(real))
+            here = replace(cell, rep=rep)
+            end_ns = start_ns + record["end_ns"] - record["start_ns"]
+            record |= {"cell": here.key, "start_ns": start_ns, "end_ns": end_ns}
+            record |= about or {}  # type: ignore[typeddict-item]
+            start_ns = end_ns + _GAP_NS
             _scale(record["driver"] or {}, factor * (1 + rng.uniform(-0.004, 0.004)), cell)
-            yield record
+            yield here, record
 
 
 def _scale(driver: dict[str, Any], factor: float, cell: Cell) -> None:

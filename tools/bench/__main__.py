@@ -3,56 +3,35 @@
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from copycost.errors import CopycostError
 from copycost.hosts.facts.identity import host_identity
 from tools.bench.arguments import PARTS, parse
-from tools.bench.bench import Bench, open_bench
-from tools.bench.round_trips import round_trip_rows
+from tools.bench.contests import harness_rows, iperf_rows, open_bench, round_trip_rows
 from tools.bench.rows import Row, table_of, write_rows
-from tools.bench.streaming import harness_rows, iperf_rows
-from tools.bench.workflow_runs import PROJECT, workflow_rows
+from tools.bench.workflow_runs import workflow_rows
+
+_CONTESTS = {"streams": (iperf_rows, harness_rows), "round_trips": (round_trip_rows,)}
 
 
-@contextmanager
-def _bench(options: argparse.Namespace) -> Iterator[Bench]:
+def _rows(part: str, options: argparse.Namespace) -> Iterator[Row]:
+    if part == "workflow":
+        yield from workflow_rows(quick=options.quick)
+        return
     with (
         tempfile.TemporaryDirectory(prefix="copycost-bench-") as folder,
         open_bench(
             Path(folder),
-            PROJECT,
             rounds=options.rounds,
             most_rounds=max(options.rounds, options.most_rounds),
             duration_s=options.seconds,
             seed=options.seed,
         ) as bench,
     ):
-        yield bench
-
-
-def _streams(options: argparse.Namespace) -> Iterator[Row]:
-    with _bench(options) as bench:
-        yield from iperf_rows(bench)
-        yield from harness_rows(bench)
-
-
-def _round_trips(options: argparse.Namespace) -> Iterator[Row]:
-    with _bench(options) as bench:
-        yield from round_trip_rows(bench)
-
-
-def _workflow(options: argparse.Namespace) -> Iterator[Row]:
-    return workflow_rows(quick=options.quick)
-
-
-_PARTS: dict[str, Callable[[argparse.Namespace], Iterator[Row]]] = {
-    "workflow": _workflow,
-    "streams": _streams,
-    "round_trips": _round_trips,
-}
+        for rows in _CONTESTS[part]:
+            yield from rows(bench)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -65,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     complete = True
     for part in (part for part in PARTS if part in options.only):
         try:
-            for row in _PARTS[part](options):
+            for row in _rows(part, options):
                 print(f"bench: measured {row.name}", file=sys.stderr, flush=True)
                 rows.append(row)
         except CopycostError as error:

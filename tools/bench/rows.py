@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
-from copycost.errors import DataError
 from copycost.stats.estimates import median_intervals
 from copycost.stats.settings import StatisticsSettings
 
@@ -81,28 +81,12 @@ def row_of_rounds(
     limit: Limit | None = None,
     note: str = "",
 ) -> Row:
-    """Return the row of a value that was measured in rounds: their median and its interval.
-
-    Raises
-    ------
-    DataError
-        If there is no round.
-    """
-    if not rounds:
-        raise DataError(f"bench: {group}, {name}: no round was measured, expected at least one")
+    """Return the row of a value that was measured in rounds: their median and its interval."""
     found = median_intervals(np.array([rounds], dtype=np.float64), _STATISTICS)
-    several = len(rounds) > 1
-    return Row(
-        group=group,
-        name=name,
-        value=float(found.median[0]),
-        unit=unit,
-        n=len(rounds),
-        low=float(found.low[0]) if several else None,
-        high=float(found.high[0]) if several else None,
-        limit=limit,
-        note=note,
-    )
+    row = Row(group, name, float(found.median[0]), unit, len(rounds), limit=limit, note=note)
+    if len(rounds) < 2:
+        return row
+    return replace(row, low=float(found.low[0]), high=float(found.high[0]))
 
 
 def format_value(value: float | None) -> str:
@@ -119,18 +103,13 @@ _HEADINGS = ("", "value", "95 % interval", "n", "limit", "verdict", "")
 
 def table_of(rows: Iterable[Row]) -> str:
     """Return the rows as a table of plain text, a heading line per group."""
-    lines: list[tuple[str, ...] | str] = []
-    group = None
-    for row in rows:
-        if row.group != group:
-            group = row.group
-            lines.append(group)
-        lines.append(_cells(row))
-    cells = [line for line in lines if isinstance(line, tuple)]
-    widths = [max(len(line[i]) for line in [_HEADINGS, *cells]) for i in range(len(_HEADINGS))]
-    return "\n".join(
-        line if isinstance(line, str) else _aligned(line, widths) for line in [_HEADINGS, *lines]
-    )
+    groups = [(name, [*map(_cells, of)]) for name, of in groupby(rows, lambda row: row.group)]
+    cells = [_HEADINGS, *(line for _, lines in groups for line in lines)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    told = [_aligned(_HEADINGS, widths)]
+    for name, lines in groups:
+        told += [name, *(_aligned(line, widths) for line in lines)]
+    return "\n".join(told)
 
 
 def _cells(row: Row) -> tuple[str, ...]:

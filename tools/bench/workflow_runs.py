@@ -11,16 +11,12 @@ from typing import Any
 
 import yaml
 
+from copycost.checkout import ROOT
 from copycost.errors import HostError
 from copycost.records.record import RECORD, Record
-from tools.bench.analysis_run import analysis_rows
-from tools.bench.audit_run import audit_rows
-from tools.bench.fleet_run import fleet_rows
 from tools.bench.rows import Limit, Row, row_of_rounds
-from tools.bench.table_run import table_rows
-from tools.bench.timing import Timed, timed
+from tools.bench.steps import Timed, analysis_rows, audit_rows, fleet_rows, table_rows, timed
 
-PROJECT = Path(__file__).parents[2]
 _LEFT_BEHIND = (".git", ".venv*", "results", ".snakemake", "tests", "__pycache__", ".*_cache")
 
 _OVERHEAD_LIMIT_S = Limit("at_most", 0.2)
@@ -29,9 +25,8 @@ _DRY_RUN_LIMIT_S = Limit("at_most", 8)
 _IDLE_ROUNDS = 3
 
 # The window is short, since what is asked for is everything around it.
-_WARMUP_S = 0.02
-_DURATION_S = 0.1
-_SHORT: dict[str, Any] = {"measure": {"warmup_s": _WARMUP_S, "duration_s": _DURATION_S}}
+_WINDOW = {"warmup_s": 0.02, "duration_s": 0.1}
+_SHORT: dict[str, Any] = {"measure": _WINDOW}
 # Studies with records of their own take another time per repetition.
 _GRID_ALONE: dict[str, Any] = {
     study: {"enabled": False} for study in ("profile", "cpu_budget", "datagrams", "simulated")
@@ -48,7 +43,6 @@ _TEN_THOUSAND = _NOTHING_ELSE | {
     },
     "measure": {"repetitions": 50},
 }
-_N_DRY = 10_000
 
 
 def workflow_rows(*, quick: bool) -> Iterator[Row]:
@@ -64,14 +58,9 @@ def workflow_rows(*, quick: bool) -> Iterator[Row]:
         yield from part_rows(run, records)
         large = write_config(project, "large", _TEN_THOUSAND)
         dry = run_snakemake(project, ["--configfile", large, "-n"])
-        yield Row(
-            "workflow",
-            f"dry run of {_N_DRY} repetitions",
-            dry.wall_s,
-            "s",
-            limit=_DRY_RUN_LIMIT_S,
-            note=f"{dry.cpu_s:.1f} s of CPU time, {dry.peak_bytes / 1e6:.0f} MB of memory",
-        )
+        note = f"{dry.cpu_s:.1f} s of CPU time, {dry.peak_bytes / 1e6:.0f} MB of memory"
+        yield Row("workflow", "dry run of 10000 repetitions", dry.wall_s, "s",
+                  limit=_DRY_RUN_LIMIT_S, note=note)  # fmt: skip
         copies = project.with_name("copies")
         yield from table_rows(copies, records)
         yield from analysis_rows(project, copies)
@@ -80,14 +69,9 @@ def workflow_rows(*, quick: bool) -> Iterator[Row]:
             config = write_config(project, "all", _SHORT)
             run_snakemake(project, ["--configfile", config])
         idle = [run_snakemake(project, ["--configfile", config]) for _ in range(_IDLE_ROUNDS)]
-        yield row_of_rounds(
-            "workflow",
-            "a run with nothing to do",
-            [one.wall_s for one in idle],
-            "s",
-            _IDLE_LIMIT_S,
-            note=f"{min(one.cpu_s for one in idle):.1f} s of CPU time",
-        )
+        walls_s, least_s = [one.wall_s for one in idle], min(one.cpu_s for one in idle)
+        yield row_of_rounds("workflow", "a run with nothing to do", walls_s, "s", _IDLE_LIMIT_S,
+                            note=f"{least_s:.1f} s of CPU time")  # fmt: skip
         if not quick:
             yield from fleet_rows(project)
 
@@ -103,19 +87,11 @@ def short_config(project: Path, *, quick: bool) -> dict[str, Any]:
 
 def overhead_row(run: Timed, records: Sequence[Record]) -> Row:
     """Return the wall time of a run less warm-up, window and waiting for others, per repetition."""
-    n_windows = sum(record["status"] == "measured" for record in records)
-    waited_s = sum(record["lock_wait_s"] for record in records)
-    overhead_s = run.wall_s - n_windows * (_WARMUP_S + _DURATION_S) - waited_s
-    n = len(records)
-    return Row(
-        "workflow",
-        "overhead per repetition",
-        overhead_s / n,
-        "s",
-        n=n,
-        limit=_OVERHEAD_LIMIT_S,
-        note=f"of a run from compiler to report: {run.wall_s:.0f} s, {run.cpu_s:.0f} s of CPU time",
-    )
+    spent_s = sum(_window_s(record) + record["lock_wait_s"] for record in records)
+    overhead_s = (run.wall_s - spent_s) / len(records)
+    note = f"of a run from compiler to report: {run.wall_s:.0f} s, {run.cpu_s:.0f} s of CPU time"
+    return Row("workflow", "overhead per repetition", overhead_s, "s", n=len(records),
+               limit=_OVERHEAD_LIMIT_S, note=note)  # fmt: skip
 
 
 def part_rows(run: Timed, records: Sequence[Record]) -> Iterator[Row]:
@@ -140,7 +116,7 @@ def part_rows(run: Timed, records: Sequence[Record]) -> Iterator[Row]:
 
 
 def _window_s(record: Record) -> float:
-    return _WARMUP_S + _DURATION_S if record["status"] == "measured" else 0.0
+    return sum(_WINDOW.values()) if record["status"] == "measured" else 0.0
 
 
 @contextmanager
@@ -148,7 +124,7 @@ def project_copy() -> Iterator[Path]:
     """Copy the project, without results and history, into a folder that ends with the block."""
     with tempfile.TemporaryDirectory(prefix="copycost-bench-") as folder:
         project = Path(folder) / "project"
-        shutil.copytree(PROJECT, project, ignore=shutil.ignore_patterns(*_LEFT_BEHIND))
+        shutil.copytree(ROOT, project, ignore=shutil.ignore_patterns(*_LEFT_BEHIND))
         yield project
 
 
@@ -160,13 +136,7 @@ def write_config(project: Path, name: str, values: Mapping[str, Any]) -> str:
 
 
 def read_records(project: Path) -> list[Record]:
-    """Return all raw records of a project.
-
-    Raises
-    ------
-    HostError
-        If there is none.
-    """
+    """Return all raw records of a project."""
     paths = (project / "results/raw").rglob("*.json")
     records = [record for path in paths for record in RECORD.read_all(path)]
     if not records:
@@ -175,12 +145,6 @@ def read_records(project: Path) -> list[Record]:
 
 
 def run_snakemake(project: Path, arguments: Sequence[str]) -> Timed:
-    """Run Snakemake in a project as ``./run`` does, and measure it from outside.
-
-    Raises
-    ------
-    HostError
-        If it fails; the message holds the end of its output.
-    """
+    """Run Snakemake in a project as ``./run`` does, and measure it from outside."""
     launch = [sys.executable, "-SP", "workflow/copycost/cli/launch.py", "snakemake"]
     return timed(project, [*launch, "--cores", "1", *arguments])

@@ -15,12 +15,26 @@ from copycost.errors import HostError, ParseError
 from copycost.hosts.host import Program
 from copycost.hosts.launch import Launch
 from copycost.hosts.placement import Placement
-from copycost.hosts.side import SideName
 from copycost.testbeds.testbed import Testbed
 
 _SLACK_S = 15.0
 _READY_TIMEOUT_S = 10.0
 _POLL_S = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """What to send, for our programs and for others alike.
+
+    Of the CPUs of a placement our threads are pinned to each in turn; iperf3 and sockperf, which
+    are pinned as a whole, take the first. iperf3 takes whole seconds.
+    """
+
+    msg_bytes: int
+    n_threads: int
+    warmup_s: int
+    duration_s: int
+    placement: Placement
 
 
 def client_output(
@@ -30,25 +44,20 @@ def client_output(
     *,
     program: str,
     ready: str,
-    duration_s: float,
+    stream: Stream,
 ) -> str:
     """Run a server at the receiver's end, and once it is ready a client at the sender's.
 
-    Of `program` both are, in a package of that name; `ready` is part of the line by which the
-    server says that it is ready; the client is meant to take so long [s].
-
-    Raises
-    ------
-    HostError
-        If the program is missing, its server does not start, or its client does not end.
+    Both are of a program, in a package of that name; `ready` is part of the line by which the
+    server says that it is ready. Raises HostError where it is missing or does not do its work.
     """
-    here = testbed.hosts["receiver"]
+    here, timeout_s = testbed.hosts["receiver"], stream.warmup_s + stream.duration_s + _SLACK_S
     if here.find_tool(program) is None:
         raise HostError(f"{program} was not found; install the package {program}")
     process = here.start(Launch(tuple(server), program, dies_with_us=True))
     try:
         _wait_until_ready(process, program, ready)
-        return testbed.hosts["sender"].run(client, timeout_s=duration_s + _SLACK_S).stdout
+        return testbed.hosts["sender"].run(client, timeout_s=timeout_s).stdout
     finally:
         process.end()
         process.close()
@@ -67,63 +76,24 @@ def _wait_until_ready(server: Program, program: str, ready: str) -> None:
 _IPERF_PORT = 5201  # in a network namespace of our own, so nobody else has it
 
 
-@dataclass(frozen=True, slots=True)
-class Stream:
-    """What to send, for our programs and for others alike.
-
-    Of the CPUs of a placement our threads are pinned to each in turn; iperf3 and sockperf, which
-    are pinned as a whole, take the first. iperf3 takes whole seconds.
-    """
-
-    msg_bytes: int
-    n_threads: int
-    warmup_s: int
-    duration_s: int
-    placement: Placement
-
-
 def iperf_rate(testbed: Testbed, stream: Stream) -> float:
-    """Run iperf3 once and return what it received [bit/s].
-
-    Raises
-    ------
-    HostError
-        If iperf3 is missing or fails.
-    ParseError
-        If its output is not what iperf3 writes.
-    """
-    address = testbed.addresses[1]
-    server = ["iperf3", "-s", "-1", "-B", address, "-p", str(_IPERF_PORT), "--forceflush"]
+    """Run iperf3 once and return what it received [bit/s]."""
+    address, port = testbed.addresses[1], str(_IPERF_PORT)
+    server = ["iperf3", "-s", "-1", "-B", address, "-p", port, "--forceflush"]
+    client = ["iperf3", "-J", "-c", address, "-p", port, "-C", "cubic"]
+    client += ["-l", str(stream.msg_bytes), "-P", str(stream.n_threads)]
+    client += ["-O", str(stream.warmup_s), "-t", str(stream.duration_s)]
+    if (placement := stream.placement).pinned:
+        server += ["-A", str(placement.cpus("receiver")[0])]
+        client += ["-A", str(placement.cpus("sender")[0])]
     output = client_output(
-        testbed,
-        [*server, *_affinity(stream.placement, "receiver")],
-        [*iperf_command(address, stream), *_affinity(stream.placement, "sender")],
-        program="iperf3",
-        ready="listening",
-        duration_s=stream.warmup_s + stream.duration_s,
+        testbed, server, client, program="iperf3", ready="listening", stream=stream
     )
     return received_rate(output)
 
 
-def iperf_command(address: str, stream: Stream) -> list[str]:
-    """Return the command of the sending side, without its affinity."""
-    return [
-        *["iperf3", "-J", "-c", address, "-p", str(_IPERF_PORT)],
-        *["-l", str(stream.msg_bytes), "-P", str(stream.n_threads)],
-        *["-O", str(stream.warmup_s), "-t", str(stream.duration_s), "-C", "cubic"],
-    ]
-
-
 def received_rate(output: str) -> float:
-    """Return the received rate [bit/s] from what ``iperf3 -J`` printed.
-
-    Raises
-    ------
-    HostError
-        If iperf3 reports an error.
-    ParseError
-        If the output has no such rate.
-    """
+    """Return the received rate [bit/s] from what ``iperf3 -J`` printed, which may be an error."""
     try:
         result = json.loads(output)
         if "error" in result:
@@ -136,64 +106,30 @@ def received_rate(output: str) -> float:
         ) from error
 
 
-def _affinity(placement: Placement, side: SideName) -> list[str]:
-    return ["-A", str(placement.cpus(side)[0])] if placement.pinned else []
-
-
 _SOCKPERF_PORT = 11111  # in a network namespace of our own, so nobody else has it
 _MEDIAN = re.compile(r"percentile 50\.0+ =\s*([0-9.]+)")
 
 
 def sockperf_median_ns(testbed: Testbed, stream: Stream) -> float:
-    """Run a ping-pong over one connection and return the median round trip [ns].
-
-    Raises
-    ------
-    HostError
-        If sockperf is missing or fails.
-    ParseError
-        If its output is not what sockperf writes.
-    """
-    address = testbed.addresses[1]
+    """Run a ping-pong over one connection and return the median round trip [ns]."""
+    at = ["--tcp", "-i", testbed.addresses[1], "-p", str(_SOCKPERF_PORT)]
+    server = ["sockperf", "server", *at]
+    client = ["sockperf", "ping-pong", *at, "--full-rtt"]
+    client += ["-m", str(stream.msg_bytes), "-t", str(stream.duration_s)]
+    if (placement := stream.placement).pinned:
+        server = ["taskset", "-c", str(placement.cpus("receiver")[0]), *server]
+        client = ["taskset", "-c", str(placement.cpus("sender")[0]), *client]
     output = client_output(
-        testbed,
-        [*_on(stream.placement, "receiver"), "sockperf", "server", *_at(address)],
-        sockperf_command(address, stream),
-        program="sockperf",
-        ready="to block on socket",
-        duration_s=stream.warmup_s + stream.duration_s,
+        testbed, server, client, program="sockperf", ready="to block on socket", stream=stream
     )
     return median_ns(output)
 
 
-def sockperf_command(address: str, stream: Stream) -> list[str]:
-    """Return the command of the side that asks."""
-    return [
-        *[*_on(stream.placement, "sender"), "sockperf", "ping-pong", *_at(address)],
-        *["-m", str(stream.msg_bytes), "-t", str(stream.duration_s), "--full-rtt"],
-    ]
-
-
 def median_ns(output: str) -> float:
-    """Return the median round trip [ns] from what ``sockperf ping-pong --full-rtt`` printed.
-
-    Raises
-    ------
-    ParseError
-        If the output has none.
-    """
+    """Return the median round trip [ns] from what ``sockperf ping-pong --full-rtt`` printed."""
     found = _MEDIAN.search(output)
     if found is None:
         raise ParseError(
             f"sockperf: found {output[-80:]!r}, expected a line with 'percentile 50.000 ='"
         )
     return float(found.group(1)) * 1e3  # it prints microseconds
-
-
-def _at(address: str) -> list[str]:
-    return ["--tcp", "-i", address, "-p", str(_SOCKPERF_PORT)]
-
-
-def _on(placement: Placement, side: SideName) -> list[str]:
-    """Return what starts a program on the first CPU of its side, nothing where it is not pinned."""
-    return ["taskset", "-c", str(placement.cpus(side)[0])] if placement.pinned else []

@@ -20,11 +20,12 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
+from copycost.checkout import ROOT
 from copycost.records.reading import REPETITIONS, UNUSABLE
-from tools.bench.workflow_runs import PROJECT, project_copy
+from tools.bench.workflow_runs import project_copy
 from tools.soak.troubles import DISK_BYTES, FILLED, TROUBLES, Victim, descendants
 
-_CONFIGS = [PROJECT / "config/tiny.yaml", Path(__file__).with_name("grid.yaml")]
+_CONFIGS = [ROOT / "config/tiny.yaml", Path(__file__).with_name("grid.yaml")]
 _LONGEST_S = 3600.0
 # Results and what Snakemake notes lie on a file system of their own, which only the run sees; and
 # there is a lock of its own, so that what is stopped holds up nobody else.
@@ -150,7 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the first; the next has one more")
     parser.add_argument("--configfile", type=Path, nargs="+", default=_CONFIGS, help="in turn")
     parser.add_argument("--troubles", nargs="*", choices=TROUBLES, default=[*TROUBLES])
-    parser.add_argument("--out", type=Path, default=PROJECT / "results/soak", help="a new folder")
+    parser.add_argument("--out", type=Path, default=ROOT / "results/soak", help="a new folder")
     options = parser.parse_args(arguments)
     out, rows = options.out.resolve(), []
     for number in range(options.runs):

@@ -1,0 +1,202 @@
+"""The benchmark: its rows and their limits, our programs, other ones, and the workflow's parts."""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+from sample_records import sample_record
+
+from copycost.errors import HostError, ParseError, Unavailable
+from copycost.hosts.placement import Placement
+from copycost.measure.bench import locked_host
+from copycost.testbeds.testbed import open_testbed
+from tools.bench.contests import (
+    BARE,
+    Bench,
+    build_programs,
+    message_ns,
+    received_rate,
+    sampling_rows,
+)
+from tools.bench.rows import Limit, Row, row_of_rounds, table_of, write_rows
+from tools.bench.steps import Timed, table_rows
+from tools.bench.workflow_runs import overhead_row, project_copy, write_config
+from tools.bench.yardstick import Stream, iperf_rate, median_ns, sockperf_median_ns
+from tools.bench.yardstick import received_rate as rate_of_iperf
+
+AT_LEAST_ONE = Limit("at_least", 1.0)
+AT_MOST_HALF = Limit("at_most", 0.5)
+ANY = tuple(os.sched_getaffinity(0))
+STREAM = Stream(4096, 1, 0, 1, Placement(ANY, ANY, pinned=False))
+PINNED = Placement((0,), (0,))
+
+
+def row(value: float | None, limit: Limit | None = None, **rest: float) -> Row:
+    return Row("group", "name", value, "s", limit=limit, **rest)
+
+
+@pytest.mark.parametrize(
+    ("found", "verdict"),
+    [
+        (row(1.0, AT_LEAST_ONE), "ok"),
+        (row(0.9, AT_LEAST_ONE), "under"),
+        (row(0.4, AT_MOST_HALF), "ok"),
+        (row(0.6, AT_MOST_HALF), "over"),
+        (row(1.2, AT_LEAST_ONE, low=1.1, high=1.3), "ok"),
+        (row(1.2, AT_LEAST_ONE, low=0.9, high=1.3), "unsure"),
+        (row(0.9, AT_LEAST_ONE, low=0.8, high=1.1), "unsure"),
+        (row(7.0), ""),
+        (row(None, AT_LEAST_ONE), "not measured"),
+    ],
+)
+def test_verdict_compares_with_the_limit_and_is_unsure_where_the_interval_holds_it(
+    found: Row, verdict: str
+) -> None:
+    assert found.verdict == verdict
+
+
+def test_rounds_become_their_median_and_its_interval() -> None:
+    few, many = (row_of_rounds("group", "name", [3.0, 1.0, 2.0] * n, "s") for n in (1, 10))
+    assert (few.value, few.n, many.value, many.n) == (2.0, 3, 2.0, 30)
+    assert few.low < many.low < 2.0 < many.high < few.high  # type: ignore[operator]
+
+
+def test_every_row_is_told_with_its_verdict(tmp_path: Path) -> None:
+    rows, path = [row(0.9, AT_LEAST_ONE), row(None)], tmp_path / "results/bench.json"
+    told = table_of(rows).splitlines()
+    assert told[1:] == [
+        "group",
+        "  name  0.900 s                 1  >= 1.00  under",
+        "  name  - s                     1           not measured",
+    ]
+    write_rows(rows, {"kernel": "6.1"}, path)
+    written = json.loads(path.read_text())
+    assert next(iter(written)) == "schema_version"
+    assert written["host"] == {"kernel": "6.1"}
+    assert [found["verdict"] for found in written["rows"]] == ["under", "not measured"]
+    limits = [{"bound": "at_least", "value": 1.0}, None]
+    assert [found["limit"] for found in written["rows"]] == limits
+
+
+def test_cost_of_samples_is_what_they_add_to_the_bare_loop() -> None:
+    times = {
+        "null": [12.0, 13.0],
+        "null" + BARE: [10.0, 10.0],
+        "two_copy": [1010.0, 1000.0],
+        "two_copy" + BARE: [1000.0, 1000.0],
+    }
+    alone, in_throughput = sampling_rows("4 KiB", times)
+    assert (alone.value, in_throughput.value) == pytest.approx((0.25, 0.5))
+    assert alone.limit is not None
+    assert in_throughput.limit is None
+
+
+@pytest.fixture(scope="module")
+def programs() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as folder:
+        build_programs(["null"], Path(folder))
+        yield Path(folder)
+
+
+@pytest.fixture
+def bench(programs: Path, tmp_path: Path) -> Iterator[Bench]:
+    """With a lock of the test's own: other tests measure meanwhile."""
+    with locked_host("test", tmp_path / "lock") as held, open_testbed("loopback") as testbed:
+        yield Bench(testbed, programs, held, 1, 1, {}, STREAM, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sender", ["null", "null" + BARE])
+def test_real_pair_gives_a_rate_and_a_time_per_message(bench: Bench, sender: str) -> None:
+    measured = bench.run_pair(sender, STREAM)
+    assert received_rate(measured) == 0  # it sends nothing
+    assert message_ns(measured) > 0
+    samples = measured.entry["sender"]["service_time"]["samples"]
+    assert (samples == 0) == sender.endswith(BARE)
+
+
+def test_program_that_fails_is_named(bench: Bench) -> None:
+    broken = bench.folder / "sender_broken"
+    broken.write_text("#!/bin/sh\necho 'sender: broken: no luck' >&2\nexit 1\n")
+    broken.chmod(0o755)
+    with pytest.raises(HostError, match="broken failed"):
+        bench.run_pair("broken", STREAM)
+
+
+def test_received_rate_of_iperf_is_the_one_of_the_receiver() -> None:
+    end = {"sum_sent": {"bits_per_second": 9.0}, "sum_received": {"bits_per_second": 7.5}}
+    assert rate_of_iperf(json.dumps({"end": end})) == 7.5
+    for output in ("", "iperf3: not JSON", "{}", '{"end": {}}', '{"end": null}'):
+        with pytest.raises(ParseError, match="sum_received"):
+            rate_of_iperf(output)
+
+
+# written by sockperf 3.7, shortened
+OUTPUT = """\
+sockperf: Summary: Round trip is 41.691 usec
+sockperf: ---> percentile 75.000 =   15.262
+sockperf: ---> percentile 50.000 =   14.581
+sockperf: ---> percentile 25.000 =   14.311
+"""
+
+
+def test_median_of_sockperf_is_in_nanoseconds() -> None:
+    assert median_ns(OUTPUT) == pytest.approx(14_581)
+    for output in ("", "sockperf: ERROR: refused", "percentile 50.000 = -nan"):
+        with pytest.raises(ParseError, match="percentile 50"):
+            median_ns(output)
+
+
+@pytest.mark.slow
+@pytest.mark.needs_root
+@pytest.mark.parametrize("placement", [PINNED, replace(PINNED, pinned=False)])
+@pytest.mark.parametrize(
+    ("program", "run", "stream"),
+    [
+        ("iperf3", iperf_rate, Stream(4096, 2, 1, 1, PINNED)),
+        # it leaves out its first 0.4 s, and on a busy host there may be nothing in the rest of one
+        ("sockperf", sockperf_median_ns, Stream(4096, 1, 0, 3, PINNED)),
+    ],
+)
+def test_real_programs_run_on_the_testbed(
+    program: str, run: object, stream: Stream, placement: Placement
+) -> None:
+    if shutil.which(program) is None:
+        pytest.skip(f"no {program} on this host")
+    try:
+        with open_testbed("veth") as testbed:
+            assert run(testbed, replace(stream, placement=placement)) > 0  # type: ignore[operator]
+    except Unavailable as error:
+        pytest.skip(str(error))
+
+
+def test_overhead_leaves_out_windows_and_waiting_for_others() -> None:
+    records = [sample_record("two_copy", lock_wait_s=0.0, wall_s=0.5),
+               sample_record("two_copy", lock_wait_s=1.0, wall_s=0.3)]  # fmt: skip
+    found = overhead_row(Timed(begin_s=0.0, wall_s=5.24, cpu_s=3.0, peak_bytes=0), records)
+    assert found.value == pytest.approx((5.24 - 2 * 0.12 - 1.0) / 2)
+    assert found.n == 2
+
+
+def test_copy_of_the_project_has_its_code_and_no_results() -> None:
+    with project_copy() as project:
+        assert (project / "Snakefile").exists()
+        assert (project / "workflow/copycost/stats/ratios.py").exists()
+        assert not (project / ".venv").exists()
+        assert not (project / "results").exists()
+        path = write_config(project, "x", {"measure": {"repetitions": 2}})
+        assert yaml.safe_load((project / path).read_text()) == {"measure": {"repetitions": 2}}
+    assert not project.exists()
+
+
+@pytest.mark.slow
+def test_tables_of_copies_are_made_and_timed(tmp_path: Path) -> None:
+    time_row, memory_row = table_rows(tmp_path, [sample_record("two_copy")], 50)
+    assert (time_row.unit, memory_row.unit) == ("s", "MB")
+    assert len((tmp_path / "cells.csv").read_text().splitlines()) == 51
