@@ -43,7 +43,23 @@ SECTION = {"implementations": list(IMPLEMENTATIONS), "enabled": True, "window_by
 
 @dataclass(frozen=True)
 class Truth:
+<<<<<<< HEAD
     """What is missed per line of payload."""
+=======
+    """What is missed per line of payload.
+
+    Attributes
+    ----------
+    user
+        By the application's copy, of a level that does not hold it and its source.
+    kernel
+        By each copy of the kernel, likewise.
+    second
+        By how much more the kernel misses L1d with what spares the application's copy.
+    changed
+        By variant, what to multiply all that with.
+    """
+>>>>>>> 72415254 (tests: share what the C programs' tests did one by one)
 
     testbeds: Sequence[str] = ("loopback", "sink")
     working_sets: Sequence[str] = ("hot", "cold")
@@ -53,9 +69,13 @@ class Truth:
     user: float = 2.0  # by the application's copy, of a level that does not hold it and its source
     kernel: float = 2.0  # by each copy of the kernel, likewise
     deferred: float = 0.0
+<<<<<<< HEAD
     real_zero_copy: bool = True  # zero-copy spares the kernel's copy
     second: float = 0.0  # more L1d misses of the kernel with what spares the application's copy
     # by variant, what to multiply all that with
+=======
+    second: float = 0.0
+>>>>>>> 72415254 (tests: share what the C programs' tests did one by one)
     changed: Mapping[str, float] = field(default_factory=lambda: {"half_caches": 1.0})
     lost: Sequence[tuple[str, str, str]] = ()  # status, reason, remedy
 
@@ -97,7 +117,7 @@ def record_of(
         "sender": {
             "messages": n_messages,
             "bytes": n_messages * size,
-            "zero_copy": _zero_copy(truth, testbed, implementation, n_messages),
+            "zero_copy": _zero_copy(testbed, implementation, n_messages),
         },
         "receiver": None if testbed == "sink" else {"bytes": _received(n_messages * size)},
         "counted": {
@@ -125,12 +145,10 @@ def _received(sent: int) -> int:
     return sent * 5 // 4
 
 
-def _zero_copy(
-    truth: Truth, testbed: str, implementation: str, n_messages: int
-) -> dict[str, Any] | None:
+def _zero_copy(testbed: str, implementation: str, n_messages: int) -> dict[str, Any] | None:
     if implementation != "zero_copy":
         return None
-    copied = 0 if testbed == "sink" and truth.real_zero_copy else n_messages
+    copied = 0 if testbed == "sink" else n_messages
     return {"sent": n_messages, "completed": n_messages, "copied": copied, "copied_unknown": None}
 
 
@@ -141,7 +159,7 @@ def _functions(
     n_messages = max(2, (4 << 20) // size)
     lines = n_messages * size // LINE
     copies = implementation == "two_copy"
-    real = implementation == "zero_copy" and testbed == "sink" and truth.real_zero_copy
+    real = implementation == "zero_copy" and testbed == "sink"
 
     def levels(per_line: float, n_bytes: int, first_reads: float = 0.0) -> Misses:
         """Return loads and stores that miss: half and half, or what comes from memory."""

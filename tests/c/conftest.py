@@ -60,6 +60,15 @@ class Build:
                 self.link(objects, output, libraries(program, part, ROOT))
         return output
 
+    def usable(self, program: Program, part: str) -> Path:
+        """Return a program, or skip where this host cannot use it, with what it says."""
+        made = self.program(program, part)
+        probe = subprocess.run([made, "--probe"], capture_output=True, text=True, check=False)
+        if probe.returncode == 77:
+            pytest.skip(probe.stderr.strip())
+        assert probe.returncode == 0, probe.stderr
+        return made
+
     def objects(self, units: Sequence[Path]) -> list[Path]:
         """Return what C files of src are compiled to."""
         with self._lock():

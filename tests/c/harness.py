@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import socket
 import struct
 import subprocess
@@ -232,6 +233,48 @@ def _run_once(
     with ready_pair(sender_program, receiver_program, setting, **how) as (sender, receiver):
         begin_window(setting, sender, receiver)
         return sender.finish(), receiver.finish()
+
+
+def results(
+    sender_program: Path, receiver_program: Path, setting: Setting, **how: Unpack[How]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Run one measurement without failures and return the results of sender and receiver."""
+    sender, receiver = run_pair(sender_program, receiver_program, setting, **how)
+    assert (sender.code, receiver.code) == (0, 0), sender.stderr + receiver.stderr
+    return sender.result, receiver.result
+
+
+def over_udp(setting: Setting) -> Setting:
+    """Return the same setting over UDP."""
+    over = ("--transport", "datagram")
+    return replace(
+        setting,
+        sender_options=(*over, *setting.sender_options),
+        receiver_options=(*over, *setting.receiver_options),
+    )
+
+
+@contextlib.contextmanager
+def sinking(program: Path, setting: Setting, **how: Unpack[How]) -> Iterator[Program]:
+    """Start a sender that nobody receives from, in its window."""
+    with start_sender(program, setting, **how) as sender:
+        assert listening_port(sender) == 0
+        assert sender.read_line() == "ready"
+        begin_window(setting, sender)
+        yield sender
+
+
+@contextlib.contextmanager
+def as_perf(answers: bytes) -> Iterator[tuple[list[str], tuple[int, int], int]]:
+    """Answer like perf; yield a program's options, its two ends, and what its commands come to."""
+    control_read, control_write = os.pipe()
+    ack_read, ack_write = os.pipe()
+    # perf would answer command by command; a pipe holds all answers
+    os.write(ack_write, answers)
+    options = ["--perf-fds", f"{control_write},{ack_read}"]
+    yield options, (control_write, ack_read), control_read
+    for fd in (control_read, control_write, ack_read, ack_write):
+        os.close(fd)
 
 
 def greeting(token: str = TOKEN, index: int = 0, magic: bytes = b"COPYCOST") -> bytes:

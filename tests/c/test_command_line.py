@@ -14,6 +14,7 @@ from c.harness import (
     connect,
     greeting,
     listening_port,
+    results,
     run_pair,
     start_sender,
 )
@@ -37,26 +38,24 @@ SINK = ("--transport", "datagram", "--sink", "--connect", "127.0.0.1", "--port",
         (["--threads"], "--threads needs a value"),
         ([*GOOD, "--threads", "0"], "--threads: got '0', must be"),
         ([*GOOD, "--threads", "1025"], "1..1024"),
-        ([*GOOD, "--threads", "-1"], "got '-1'"),
         ([*GOOD, "--msg-bytes", "4k"], "got '4k'"),
         ([*GOOD, "--msg-bytes", "99999999999999999999"], "1..1073741824"),
         ([*GOOD, "--cpus", "0,,1"], "--cpus: got '0,,1'"),
-        ([*GOOD, "--cpus", "0,"], "--cpus: got '0,'"),
         ([*GOOD, "--nodelay", "maybe"], "kernel, on or off"),
         ([*GOOD, "--perf-fds", "3"], "--perf-fds: got '3'"),
         ([*GOOD, "--port", "65536"], "0..65535"),
         ([*GOOD, "--connect", "127.0.0.1"], "--connect needs --sink"),
         ([*GOOD, "--rcvlowat-bytes", "1"], "unknown option --rcvlowat-bytes"),
-        ([*GOOD, "--read-bytes", "65536"], "unknown option --read-bytes"),
         ([*GOOD, "--sink"], "--connect is required"),
         ([*GOOD, "--transport", "carrier pigeon"], "stream (TCP) or datagram (UDP)"),
-        ([*GOOD, "--mode", "monologue"], "stream, or request_response"),
         ([*GOOD, *SINK], "--bind and --sink are mutually exclusive"),
         ([*GOOD[2:], "--connect", "127.0.0.1", "--port", "9", "--sink"], "--transport datagram"),
         ([*GOOD, "--transport", "datagram", "--msg-bytes", "65508"], "65507 bytes at most"),
         ([*GOOD, "--mode", "request_response", "--batch", "2"], "needs --batch 1"),
         ([*GOOD, "--interval-ns", "1000"], "needs --mode request_response"),
         ([*GOOD, "--rate", "9", "--counted-messages", "1"], "--rate needs --mode stream, without"),
+        ([*GOOD, "--warmup-messages", "4"], "--warmup-messages needs --counted-messages"),
+        ([*GOOD, "--counted-messages", "3", "--mode", "request_response"], "needs --mode stream"),
         ([*GOOD, "--batch", "0"], "1..256"),
         ([*GOOD, "--batch", "2"], "two_copy sends one message per call"),
         (GOOD[2:], "--bind is required"),
@@ -101,9 +100,8 @@ def test_a_congestion_control_that_is_not_there(address_build: Build) -> None:
 def test_the_first_congestion_control_that_works_is_taken(address_build: Build) -> None:
     options = ["--congestion", "nonesuch,reno"]
     setting = Setting(sender_options=options, receiver_options=options)
-    sender, receiver = run_pair(address_build.sender("two_copy"), address_build.receiver, setting)
-    assert sender.result["effective"]["congestion_control"] == "reno"
-    assert receiver.result["effective"]["congestion_control"] == "reno"
+    for result in results(address_build.sender("two_copy"), address_build.receiver, setting):
+        assert result["effective"]["congestion_control"] == "reno"
 
 
 def test_help_and_version(address_build: Build, strategy: str) -> None:

@@ -14,22 +14,20 @@ from c.harness import (
     assert_failed,
     begin_window,
     listening_port,
+    over_udp,
+    results,
     run_pair,
+    sinking,
     start_receiver,
     start_sender,
     window_line,
 )
 from c.test_limits import limit_locked_memory
 
-DATAGRAM = ("--transport", "datagram")
-
 
 def datagrams(**options: object) -> Setting:
     """Return a setting over UDP."""
-    sender = (*DATAGRAM, *options.pop("sender_options", ()))
-    receiver = (*DATAGRAM, *options.pop("receiver_options", ()))
-    how = {"msg_bytes": 1000, **options}
-    return Setting(sender_options=sender, receiver_options=receiver, **how)
+    return over_udp(Setting(**{"msg_bytes": 1000, **options}))
 
 
 def assert_right(sender: Outcome, receiver: Outcome, setting: Setting) -> None:
@@ -51,8 +49,7 @@ def test_threads_over_datagrams_do_not_race(thread_build: Build, strategy: str) 
 
 
 def test_what_only_tcp_has_is_null(plain_build: Build) -> None:
-    sender, receiver = run_pair(plain_build.sender("two_copy"), plain_build.receiver, datagrams())
-    for result in (sender.result, receiver.result):
+    for result in results(plain_build.sender("two_copy"), plain_build.receiver, datagrams()):
         assert result["tcp"] is None
         for key in ("congestion_control", "tcp_nodelay", "mss_bytes"):
             assert result["effective"][key] is None
@@ -98,10 +95,7 @@ def test_a_sink_needs_no_receiver(
     address_build: Build, strategy: str, deaf: socket.socket, n_threads: int
 ) -> None:
     setting = sink(deaf, n_threads=n_threads, msg_bytes=20000)
-    with start_sender(address_build.sender(strategy), setting) as sender:
-        assert listening_port(sender) == 0
-        assert sender.read_line() == "ready"
-        sender.say(window_line(setting))
+    with sinking(address_build.sender(strategy), setting) as sender:
         outcome = sender.finish()
     assert outcome.code == 0, outcome.stderr
     total = outcome.result["total"]
@@ -114,20 +108,14 @@ def test_too_little_locked_memory_names_limit_and_remedy(
 ) -> None:
     setting = sink(deaf, msg_bytes=65507, duration_s=30)
     program = address_build.sender("zero_copy")
-    with start_sender(program, setting, preexec_fn=limit_locked_memory) as sender:
-        assert listening_port(sender) == 0
-        assert sender.read_line() == "ready"
-        sender.say(window_line(setting))
+    with sinking(program, setting, preexec_fn=limit_locked_memory) as sender:
         assert_failed(sender.finish(), "RLIMIT_MEMLOCK is 65536", "ulimit -l", "No buffer space")
 
 
 def test_a_sink_that_refuses_fails_the_sender(address_build: Build, deaf: socket.socket) -> None:
     setting = sink(deaf, duration_s=30)
     deaf.close()
-    with start_sender(address_build.sender("one_copy"), setting) as sender:
-        assert listening_port(sender) == 0
-        assert sender.read_line() == "ready"
-        sender.say(window_line(setting))
+    with sinking(address_build.sender("one_copy"), setting) as sender:
         assert_failed(sender.finish(), "one_copy: sendmsg", "refused")
 
 

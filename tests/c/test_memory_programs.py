@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from c.conftest import Build
-from c.harness import LIMIT_S
+from c.harness import LIMIT_S, start
 
 from copycost.build.toolchain import Program
 
@@ -99,43 +99,26 @@ def test_no_room_for_the_result(address_build: Build) -> None:
 
 @pytest.mark.parametrize("pattern", ["strided", "random", "copy"])
 def test_every_line_is_touched_once_a_round(address_build: Build, pattern: str) -> None:
-    done = run(
-        address_build,
-        "--pattern",
-        pattern,
-        "--bytes",
-        "65536",
-        "--rounds",
-        "3",
-        name="simulated_walk",
-    )
+    options = ("--pattern", pattern, "--bytes", "65536", "--rounds", "3")
+    done = run(address_build, *options, name="simulated_walk")
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert (result["pattern"], result["lines"]) == (pattern, 3 * 1024)
 
 
 def test_it_takes_the_place_of_a_sender(address_build: Build) -> None:
-    ours, its = socket.socketpair()
-    with ours, its:
-        words = [address_build.program("simulated_walk", None), "--control-fd", str(its.fileno())]
-        with subprocess.Popen(words, pass_fds=[its.fileno()], stdout=subprocess.PIPE) as walker:
-            its.close()
-            ours.settimeout(LIMIT_S)
-            said = ours.makefile("r")
-            ours.sendall(b"token 0123456789abcdef\n")
-            assert [said.readline(), said.readline()] == ["listening 0\n", "ready\n"]
-            ours.sendall(b"window 1 2\n")
-            assert said.readline() == "measured\n"
-            output, _ = walker.communicate(timeout=LIMIT_S)
-        assert walker.returncode == 0
-        assert json.loads(output)["lines"] == 64
+    with start([address_build.program("simulated_walk", None)]) as walker:
+        assert [walker.read_line(), walker.read_line()] == ["listening 0", "ready"]
+        walker.say("window 1 2")
+        assert walker.read_line() == "measured"
+        outcome = walker.finish()
+    assert outcome.code == 0
+    assert outcome.result["lines"] == 64
 
 
 def test_an_orchestrator_that_goes_ends_it(address_build: Build) -> None:
-    ours, its = socket.socketpair()
-    words = [address_build.program("simulated_walk", None), "--control-fd", str(its.fileno())]
-    with ours, its:
-        ours.shutdown(socket.SHUT_WR)
-        done = subprocess.run(words, pass_fds=[its.fileno()], capture_output=True, timeout=LIMIT_S)
-    assert done.returncode == 1
-    assert done.stderr == b"simulated_walk: the control line: Broken pipe\n"
+    with start([address_build.program("simulated_walk", None)], first_line="") as walker:
+        walker.control.shutdown(socket.SHUT_WR)
+        outcome = walker.finish()
+    assert outcome.code == 1
+    assert outcome.stderr == "simulated_walk: the control line: Broken pipe\n"

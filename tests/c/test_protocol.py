@@ -12,14 +12,16 @@ from c.harness import (
     LIMIT_S,
     SOON_S,
     Setting,
+    as_perf,
     assert_failed,
     begin_window,
     connect,
     greeting,
     listening_port,
+    ready_pair,
     receiving,
     reset,
-    run_pair,
+    results,
     sending,
     start_receiver,
     start_sender,
@@ -43,9 +45,7 @@ def test_strangers_are_dropped_and_the_right_receiver_is_served(address_build: B
         reset(connect(port, b"CO"))
         with start_receiver(address_build.receiver, Setting(), port) as receiver:
             assert sender.read_line() == receiver.read_line() == "ready"
-            line = window_line(Setting())
-            sender.say(line)
-            receiver.say(line)
+            begin_window(Setting(), sender, receiver)
             outcomes = sender.finish(), receiver.finish()
     for stranger in strangers:
         stranger.close()
@@ -222,20 +222,14 @@ def test_nonsense_after_the_window(address_build: Build) -> None:
 
 
 def test_both_sides_say_when_they_have_measured_and_stop_when_told(address_build: Build) -> None:
-    setting = Setting()
-    with start_sender(address_build.sender("two_copy"), setting) as sender:
-        port = listening_port(sender)
-        with start_receiver(address_build.receiver, setting, port) as receiver:
-            for one in (sender, receiver):
-                assert one.read_line() == "ready"
-            line = window_line(setting)
-            for one in (sender, receiver):
-                one.say(line)
-            for one in (sender, receiver):
-                assert one.read_line() == "measured"
-            for one in (sender, receiver):
-                one.say("stop")
-            outcomes = sender.finish(), receiver.finish()
+    programs = address_build.sender("two_copy"), address_build.receiver
+    with ready_pair(*programs, Setting()) as both:
+        begin_window(Setting(), *both)
+        for one in both:
+            assert one.read_line() == "measured"
+        for one in both:
+            one.say("stop")
+        outcomes = [one.finish() for one in both]
     assert [one.code for one in outcomes] == [0, 0]
     assert outcomes[0].result["total"]["bytes"] == outcomes[1].result["total"]["bytes"]
 
@@ -244,38 +238,18 @@ def test_both_sides_say_when_they_have_measured_and_stop_when_told(address_build
 def test_perf_is_switched_on_and_off_with_acknowledgement(
     address_build: Build, answer: bytes
 ) -> None:
-    control_read, control_write = os.pipe()
-    ack_read, ack_write = os.pipe()
-    # perf would answer command by command; a pipe holds both answers.
-    os.write(ack_write, answer * 2)
-    setting = Setting(sender_options=["--perf-fds", f"{control_write},{ack_read}"])
-    sender, receiver = run_pair(
-        address_build.sender("two_copy"),
-        address_build.receiver,
-        setting,
-        pass_fds=(control_write, ack_read),
-    )
-    said = os.read(control_read, 100)
-    for fd in (control_read, control_write, ack_read, ack_write):
-        os.close(fd)
-    assert (sender.code, receiver.code) == (0, 0), sender.stderr
-    assert said == b"enable\ndisable\n"
-    assert sender.result["window"]["perf_enable_ns"] > 0
-    assert sender.result["window"]["perf_disable_ns"] > 0
-    assert receiver.result["window"]["perf_enable_ns"] is None
+    programs = address_build.sender("two_copy"), address_build.receiver
+    with as_perf(answer * 2) as (options, fds, commands):
+        sent, received = results(*programs, Setting(sender_options=options), pass_fds=fds)
+        assert os.read(commands, 100) == b"enable\ndisable\n"
+    assert sent["window"]["perf_enable_ns"] > 0
+    assert sent["window"]["perf_disable_ns"] > 0
+    assert received["window"]["perf_enable_ns"] is None
 
 
 @pytest.mark.parametrize(("answer", "words"), [(b"", "timed out"), (b"no\n", "answered 'no'")])
 def test_perf_that_does_not_acknowledge(address_build: Build, answer: bytes, words: str) -> None:
-    control_read, control_write = os.pipe()
-    ack_read, ack_write = os.pipe()
-    os.write(ack_write, answer)
-    setting = Setting(
-        io_timeout_ms=300, sender_options=["--perf-fds", f"{control_write},{ack_read}"]
-    )
-    fds = (control_write, ack_read)
-    with sending(address_build.sender("null"), setting, pass_fds=fds) as (sender, _):
-        outcome = sender.finish()
-    for fd in (control_read, control_write, ack_read, ack_write):
-        os.close(fd)
-    assert_failed(outcome, "perf: ", words)
+    with as_perf(answer) as (options, fds, _):
+        setting = replace(QUICK, sender_options=options)
+        with sending(address_build.sender("null"), setting, pass_fds=fds) as (sender, _):
+            assert_failed(sender.finish(), "perf: ", words)

@@ -1,6 +1,5 @@
 """The ways to receive: every byte is counted, seen where it can be seen, and silence ends."""
 
-import subprocess
 import time
 from pathlib import Path
 
@@ -10,9 +9,10 @@ from c.harness import (
     SOON_S,
     Setting,
     assert_failed,
+    over_udp,
     receiving,
     reset,
-    run_pair,
+    results,
     start_receiver,
 )
 
@@ -31,70 +31,53 @@ SENDERS = {"mmap": ["two_copy", "zero_copy", "splice"]}
 PAIRS = [(name, strategy) for name in RECEIVERS for strategy in SENDERS.get(name, ["two_copy"])]
 
 
-def receiver_of(build: Build, name: str) -> Path:
-    """Return a receiver, or skip where this host cannot use it, with what it says."""
-    program = build.program("receiver", name)
-    probe = subprocess.run([program, "--probe"], capture_output=True, text=True, check=False)
-    if probe.returncode == 77:
-        pytest.skip(probe.stderr.strip())
-    assert probe.returncode == 0, probe.stderr
-    return program
-
-
 @pytest.mark.parametrize("msg_bytes", SIZES)
 @pytest.mark.parametrize(("name", "strategy"), PAIRS)
 def test_every_byte_arrives(address_build: Build, name: str, msg_bytes: int, strategy: str) -> None:
     setting = Setting(
         msg_bytes=msg_bytes, n_threads=2, warmup_s=0.005, duration_s=0.03, verify=name in SEEING
     )
-    program = receiver_of(address_build, name)
-    sender, receiver = run_pair(address_build.sender(strategy), program, setting)
-    assert (sender.code, receiver.code) == (0, 0), sender.stderr + receiver.stderr
-    received = receiver.result["total"]
-    assert receiver.result["receiver"] == name
-    assert received["bytes"] == sender.result["total"]["bytes"] > 0
-    assert 0 <= received["mapped_bytes"] <= received["bytes"]
+    program = address_build.usable("receiver", name)
+    sent, received = results(address_build.sender(strategy), program, setting)
+    total = received["total"]
+    assert received["receiver"] == name
+    assert total["bytes"] == sent["total"]["bytes"] > 0
+    assert 0 <= total["mapped_bytes"] <= total["bytes"]
     if setting.verify:
-        assert receiver.result["verify"]["checked_bytes"] == received["bytes"]
+        assert received["verify"]["checked_bytes"] == total["bytes"]
 
 
 @pytest.mark.parametrize("name", RECEIVERS)
 def test_threads_do_not_race(thread_build: Build, name: str) -> None:
     setting = Setting(n_threads=4, duration_s=0.05, verify=name in SEEING)
-    program = receiver_of(thread_build, name)
-    sender, receiver = run_pair(thread_build.sender("one_copy"), program, setting)
-    assert (sender.code, receiver.code) == (0, 0), sender.stderr + receiver.stderr
+    results(thread_build.sender("one_copy"), thread_build.usable("receiver", name), setting)
 
 
 def test_pages_into_which_the_kernel_copied_a_zero_copy_send_are_mapped(
     address_build: Build,
 ) -> None:
     """What a copying sender fills are parts of larger pages; see the header of mmap.c."""
-    program = receiver_of(address_build, "mmap")
+    program = address_build.usable("receiver", "mmap")
     setting = Setting(duration_s=0.05)
     for strategy, maps in (("zero_copy", True), ("one_copy", False)):
-        sender, receiver = run_pair(address_build.sender(strategy), program, setting)
-        assert (sender.code, receiver.code) == (0, 0), sender.stderr + receiver.stderr
+        _, received = results(address_build.sender(strategy), program, setting)
         whole_pages = Path("/proc/sys/net/core/high_order_alloc_disable").read_text() == "1\n"
-        assert (receiver.result["total"]["mapped_bytes"] > 0) == (maps or whole_pages)
+        assert (received["total"]["mapped_bytes"] > 0) == (maps or whole_pages)
 
 
 def test_datagrams_are_discarded_and_counted(address_build: Build) -> None:
-    over = ("--transport", "datagram")
-    setting = Setting(msg_bytes=9000, sender_options=over, receiver_options=over)
-    program = receiver_of(address_build, "trunc")
-    sender, receiver = run_pair(address_build.sender("one_copy"), program, setting)
-    assert (sender.code, receiver.code) == (0, 0), sender.stderr + receiver.stderr
-    received = receiver.result["total"]
-    assert 0 < received["datagrams"] <= sender.result["total"]["datagrams"]
-    assert received["bytes"] == received["datagrams"] * setting.msg_bytes
+    setting = over_udp(Setting(msg_bytes=9000))
+    program = address_build.usable("receiver", "trunc")
+    sent, received = results(address_build.sender("one_copy"), program, setting)
+    total = received["total"]
+    assert 0 < total["datagrams"] <= sent["total"]["datagrams"]
+    assert total["bytes"] == total["datagrams"] * setting.msg_bytes
 
 
 @pytest.mark.parametrize("name", RECEIVERS)
 def test_a_silent_sender_ends_in_a_timeout(address_build: Build, name: str) -> None:
     setting = Setting(io_timeout_ms=300, duration_s=30)
-    program = receiver_of(address_build, name)
-    with receiving(program, setting) as (receiver, _):
+    with receiving(address_build.usable("receiver", name), setting) as (receiver, _):
         assert_failed(receiver.finish(), "fd ", "timed out")
 
 
@@ -110,7 +93,8 @@ def test_a_silent_sender_ends_in_a_timeout(address_build: Build, name: str) -> N
 def test_an_end_before_its_time_is_told_at_once(
     address_build: Build, name: str, end: str, words: str
 ) -> None:
-    with receiving(receiver_of(address_build, name), Setting(duration_s=30)) as (receiver, peer):
+    program, setting = address_build.usable("receiver", name), Setting(duration_s=30)
+    with receiving(program, setting) as (receiver, peer):
         peer.sendall(bytes(100_000))
         time.sleep(0.1)  # all of it has been read, and the receiver waits for more
         began = time.monotonic()

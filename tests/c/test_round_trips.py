@@ -13,7 +13,7 @@ from c.harness import (
     begin_window,
     ready_pair,
     receiving,
-    run_pair,
+    results,
     sending,
 )
 
@@ -29,9 +29,7 @@ def asking(*, interval_ns: int = 0, **options: object) -> Setting:
 
 def measured(build: Build, setting: Setting, strategy: str = "two_copy") -> dict[str, Any]:
     """Return a sender's result after a run without failures."""
-    sender, receiver = run_pair(build.sender(strategy), build.receiver, setting)
-    assert (sender.code, receiver.code) == (0, 0), sender.stderr + receiver.stderr
-    sent, received = sender.result, receiver.result
+    sent, received = results(build.sender(strategy), build.receiver, setting)
     assert received["total"]["bytes"] == sent["total"]["bytes"]
     return sent
 
@@ -48,11 +46,11 @@ def test_every_answer_is_what_was_asked(
 
 def test_an_answer_takes_two_calls_of_the_receiver(plain_build: Build) -> None:
     setting = asking()
-    sender, receiver = run_pair(plain_build.sender("two_copy"), plain_build.receiver, setting)
-    messages = sender.result["total"]["messages"]
+    sent, received = results(plain_build.sender("two_copy"), plain_build.receiver, setting)
+    messages = sent["total"]["messages"]
     # A message and its answer are received and sent in one call each; one more sees the end.
-    assert receiver.result["total"]["recv_calls"] == 2 * messages + 1
-    calls = sender.result["total"]
+    assert received["total"]["recv_calls"] == 2 * messages + 1
+    calls = sent["total"]
     assert (calls["send_calls"], calls["other_calls"]) == (messages, messages + 1)
 
 
@@ -113,8 +111,8 @@ def test_a_standstill_counts_for_every_request_that_was_due(
 
 
 def test_other_modes_have_no_round_trips(plain_build: Build) -> None:
-    sender, _ = run_pair(plain_build.sender("two_copy"), plain_build.receiver, Setting())
-    assert sender.result["round_trip"] is None
+    sent, _ = results(plain_build.sender("two_copy"), plain_build.receiver, Setting())
+    assert sent["round_trip"] is None
 
 
 def test_service_times_are_not_sampled_beside_round_trips(plain_build: Build) -> None:

@@ -1,6 +1,5 @@
 """What is read at an edge of the window belongs together, wherever the main thread is held up."""
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +8,9 @@ from c.conftest import Build
 from c.harness import (
     How,
     Setting,
+    as_perf,
     ready_pair,
-    run_pair,
+    results,
     window_line,
 )
 from c.test_parts import RunCTest
@@ -31,9 +31,8 @@ def result_of(
 ) -> dict[str, Any]:
     """Return what a sender says whose main thread is held up where a line of it is changed."""
     program = sender_variant(build, "two_copy", folder, {"session/window.c": change})
-    sender, _ = run_pair(program, build.receiver, setting, **(how or {}))
-    assert sender.code == 0, sender.stderr
-    return sender.result
+    sent, _ = results(program, build.receiver, setting, **(how or {}))
+    return sent
 
 
 def window_s(result: dict[str, Any]) -> float:
@@ -65,14 +64,9 @@ def test_cpu_time_and_clock_are_of_one_moment(
 
 
 def test_what_perf_counted_outside_the_window_is_told(plain_build: Build, tmp_path: Path) -> None:
-    control_read, control_write = os.pipe()
-    ack_read, ack_write = os.pipe()
-    os.write(ack_write, b"ack\n" * 2)
-    setting = Setting(sender_options=["--perf-fds", f"{control_write},{ack_read}"])
-    how: How = {"pass_fds": (control_write, ack_read)}
-    result = result_of(plain_build, tmp_path, (START, HOLD_UP + START), setting, how)
-    for fd in (control_read, control_write, ack_read, ack_write):
-        os.close(fd)
+    with as_perf(b"ack\n" * 2) as (options, fds, _):
+        setting, how = Setting(sender_options=options), How(pass_fds=fds)
+        result = result_of(plain_build, tmp_path, (START, HOLD_UP + START), setting, how)
     assert result["window"]["perf_enable_ns"] >= HELD_UP_MS * 1e6
 
 

@@ -4,16 +4,13 @@ from contextlib import suppress
 
 import pytest
 from c.conftest import Build
-from c.harness import Program, Setting, ready_pair
+from c.harness import Program, Setting, over_udp, ready_pair
 
 TURN_NS = 10_000_000
-DATAGRAM = ("--transport", "datagram")
 ANSWERED = ("--mode", "request_response", "--nodelay", "on")
 SETTINGS = {
     "stream": Setting(n_threads=2, msg_bytes=40_000),
-    "datagram": Setting(
-        n_threads=2, msg_bytes=1000, sender_options=DATAGRAM, receiver_options=DATAGRAM
-    ),
+    "datagram": over_udp(Setting(n_threads=2, msg_bytes=1000)),
     "answered": Setting(
         n_threads=2, msg_bytes=5000, sender_options=ANSWERED, receiver_options=ANSWERED
     ),

@@ -6,18 +6,22 @@ import subprocess
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, Unpack
 
 import pytest
 from c.conftest import ROOT, Build
 from c.harness import (
     SOON_S,
+    How,
     Outcome,
     Setting,
     assert_failed,
     begin_window,
     inside_network_of,
+    over_udp,
     ready_pair,
     reset,
+    results,
     run_pair,
     sending,
     start_sender,
@@ -44,26 +48,17 @@ DATAGRAM_SIZES = (1, 32, 1000, 65507)
 
 
 def sender_of(build: Build, way: str) -> Path:
-    """Return a sender, or skip where this host cannot use it, with what it says."""
-    program = build.sender(way)
-    probe = subprocess.run([program, "--probe"], capture_output=True, text=True, check=False)
-    if probe.returncode == 77:
-        pytest.skip(probe.stderr.strip())
-    assert probe.returncode == 0, probe.stderr
-    return program
+    """Return a sender, or skip where this host cannot use it."""
+    return build.usable("sender", way)
 
 
-def datagrams(setting: Setting) -> Setting:
-    """Return the same setting over UDP."""
-    over = ("--transport", "datagram")
-    return Setting(
-        msg_bytes=setting.msg_bytes,
-        n_threads=setting.n_threads,
-        duration_s=setting.duration_s,
-        verify=setting.verify,
-        sender_options=(*over, *setting.sender_options),
-        receiver_options=over,
-    )
+def counts_of_pair(
+    sender_program: Path, receiver_program: Path, setting: Setting, **how: Unpack[How]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Run a pair whose counts agree, and return the totals of sender and receiver."""
+    sender, receiver = run_pair(sender_program, receiver_program, setting, **how)
+    assert_counts_agree(sender, receiver, setting)
+    return sender.result["total"], receiver.result["total"]
 
 
 def assert_counts_agree(sender: Outcome, receiver: Outcome, setting: Setting) -> None:
@@ -111,9 +106,9 @@ def test_every_byte_arrives(address_build: Build, way: str, msg_bytes: int, n_th
     setting = Setting(
         msg_bytes=msg_bytes, n_threads=n_threads, warmup_s=0.005, duration_s=0.03, verify=True
     )
-    sender, receiver = run_pair(sender_of(address_build, way), address_build.receiver, setting)
-    assert_counts_agree(sender, receiver, setting)
-    assert receiver.result["total"]["bytes"] == sender.result["total"]["bytes"]
+    programs = sender_of(address_build, way), address_build.receiver
+    sent, received = counts_of_pair(*programs, setting)
+    assert received["bytes"] == sent["bytes"]
 
 
 @pytest.mark.parametrize("msg_bytes", [1, 1 << 20])
@@ -126,10 +121,9 @@ def test_every_byte_of_a_batch_arrives(address_build: Build, way: str, msg_bytes
         verify=True,
         sender_options=["--batch", "5"],
     )
-    sender, receiver = run_pair(sender_of(address_build, way), address_build.receiver, setting)
-    assert_counts_agree(sender, receiver, setting)
-    assert receiver.result["total"]["bytes"] == sender.result["total"]["bytes"]
-    total = sender.result["total"]
+    programs = sender_of(address_build, way), address_build.receiver
+    total, received = counts_of_pair(*programs, setting)
+    assert received["bytes"] == total["bytes"]
     # Whatever a call had to be repeated for: there are fewer of them than messages.
     assert total["messages"] % 5 == 0
     assert total["send_calls"] < total["messages"]
@@ -137,28 +131,26 @@ def test_every_byte_of_a_batch_arrives(address_build: Build, way: str, msg_bytes
 
 def test_null_sends_nothing_and_counts_messages(address_build: Build) -> None:
     setting = Setting(n_threads=2)
-    sender, receiver = run_pair(address_build.sender("null"), address_build.receiver, setting)
-    assert (sender.code, receiver.code) == (0, 0), sender.stderr + receiver.stderr
-    assert sender.result["in_window"]["messages"] > 0
-    assert sender.result["total"]["bytes"] == receiver.result["total"]["bytes"] == 0
-    assert sender.result["in_window"]["send_calls"] == 0
+    sent, received = results(address_build.sender("null"), address_build.receiver, setting)
+    assert sent["in_window"]["messages"] > 0
+    assert sent["total"]["bytes"] == received["total"]["bytes"] == 0
+    assert sent["in_window"]["send_calls"] == 0
 
 
 def test_works_over_ipv6(address_build: Build) -> None:
     if not Path("/proc/net/if_inet6").exists():
         pytest.skip("no IPv6 in this kernel")
-    setting = Setting(address="::1", verify=True)
-    sender, receiver = run_pair(address_build.sender("one_copy"), address_build.receiver, setting)
-    assert_counts_agree(sender, receiver, setting)
+    programs = address_build.sender("one_copy"), address_build.receiver
+    counts_of_pair(*programs, Setting(address="::1", verify=True))
 
 
 @pytest.mark.parametrize("msg_bytes", DATAGRAM_SIZES)
 @pytest.mark.parametrize("way", OVER_UDP)
 def test_every_datagram_is_right(address_build: Build, way: str, msg_bytes: int) -> None:
-    setting = datagrams(Setting(msg_bytes=msg_bytes, n_threads=2, duration_s=0.03, verify=True))
-    sender, receiver = run_pair(sender_of(address_build, way), address_build.receiver, setting)
-    assert_counts_agree(sender, receiver, setting)
-    assert receiver.result["total"]["datagrams"] <= sender.result["total"]["messages"]
+    setting = over_udp(Setting(msg_bytes=msg_bytes, n_threads=2, duration_s=0.03, verify=True))
+    programs = sender_of(address_build, way), address_build.receiver
+    sent, received = counts_of_pair(*programs, setting)
+    assert received["datagrams"] <= sent["messages"]
 
 
 @pytest.mark.parametrize("msg_bytes", [1, 9357])
@@ -167,12 +159,11 @@ def test_a_batch_of_datagrams_is_as_many_datagrams(
     address_build: Build, way: str, msg_bytes: int
 ) -> None:
     options = ["--batch", "7"]  # 7 x 9357 bytes fit one packet
-    setting = datagrams(
+    setting = over_udp(
         Setting(msg_bytes=msg_bytes, duration_s=0.03, verify=True, sender_options=options)
     )
-    sender, receiver = run_pair(sender_of(address_build, way), address_build.receiver, setting)
-    assert_counts_agree(sender, receiver, setting)
-    total = sender.result["total"]
+    programs = sender_of(address_build, way), address_build.receiver
+    total, _ = counts_of_pair(*programs, setting)
     assert total["datagrams"] == total["messages"]
     assert total["send_calls"] < total["messages"] / 2
 
@@ -180,8 +171,7 @@ def test_a_batch_of_datagrams_is_as_many_datagrams(
 @pytest.mark.parametrize("way", OVER_TCP)
 def test_threads_do_not_race(thread_build: Build, way: str) -> None:
     setting = Setting(msg_bytes=9000, n_threads=4, duration_s=0.05, verify=True)
-    sender, receiver = run_pair(sender_of(thread_build, way), thread_build.receiver, setting)
-    assert_counts_agree(sender, receiver, setting)
+    counts_of_pair(sender_of(thread_build, way), thread_build.receiver, setting)
 
 
 @pytest.mark.parametrize("way", OVER_TCP)
@@ -299,7 +289,7 @@ def test_segments_must_fit_the_mtu_and_a_lone_message_need_not(
     address_build: Build, batch: int
 ) -> None:
     options = ["--batch", str(batch)]
-    setting = datagrams(
+    setting = over_udp(
         Setting(msg_bytes=5000, duration_s=0.03, verify=True, sender_options=options)
     )
     program = sender_of(address_build, "udp_gso")
@@ -332,13 +322,9 @@ def assert_calls_are_counted(sender_program: Path, receiver_program: Path, file:
     if probe.returncode != 0:
         pytest.skip(f"no raw_syscalls:sys_enter here: {probe.stderr.strip().splitlines()[-1]}")
     setting = Setting(msg_bytes=4096, n_threads=2, duration_s=0.3)
-    sender, receiver = run_pair(
-        sender_program, receiver_program, setting, wrapper=perf_wrapper(file)
-    )
-    assert (sender.code, receiver.code) == (0, 0), sender.stderr
-    total = sender.result["total"]
+    sent, _ = results(sender_program, receiver_program, setting, wrapper=perf_wrapper(file))
     keys = ("send_calls", "poll_calls", "errqueue_calls", "other_calls")
-    own = sum(total[key] for key in keys)
+    own = sum(sent["total"][key] for key in keys)
     # Start, connections, memory, threads, the main thread's waits and snapshots.
     constant = count_system_calls(file) - own
     assert 50 < constant < 1500 < own
