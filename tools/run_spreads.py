@@ -6,7 +6,6 @@
 Of several results folders it makes a table of their rounds, and of such a table the spreads.
 """
 
-import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy import special
 
 from copycost.compare.runs.folders import read_results
 from copycost.compare.runs.samples import (
@@ -27,7 +25,6 @@ from copycost.compare.runs.samples import (
     sides_of,
 )
 from copycost.compare.runs.verdicts import spread_of_runs
-from copycost.stats.settings import FloatArray
 
 
 def collect(folders: Sequence[Path]) -> pd.DataFrame:
@@ -67,8 +64,7 @@ class Spread:
     `rounds` is from round to round within a run, of the middle cell; `middle` and `largest` of a
     run's mean from run to run, of the middle cell and of the one with the largest. `beyond_rounds`
     and `whole` are what is left of the middle cell's, and of the mean of all cells, without the
-    part that follows from the scatter within runs. `freedom` tells how alike the cells are in it:
-    few degrees of freedom are cells that differ much.
+    part that follows from the scatter within runs.
     """
 
     quantity: str
@@ -79,7 +75,6 @@ class Spread:
     largest: float
     beyond_rounds: float
     whole: float
-    freedom: float
 
 
 def spreads(table: pd.DataFrame) -> list[Spread]:
@@ -92,32 +87,11 @@ def spreads(table: pd.DataFrame) -> list[Spread]:
         cells = np.array([[run[cell].logs.mean() for cell in runs[0]] for run in runs])
         totals = cells.std(axis=0, ddof=1)
         rounds = np.median([of.logs.std(ddof=1) for run in runs for of in run.values()])
-        # how far the cells' variances scatter beyond what so few runs of one spread let expect
-        freedom = prior_freedom(np.square(totals), len(runs) - 1)
         told.append(Spread(
             quantity, len(runs[0]), len(runs), float(rounds), float(np.median(totals)),
-            float(totals.max()), found.cell, found.whole, freedom,
+            float(totals.max()), found.cell, found.whole,
         ))  # fmt: skip
     return told
-
-
-def prior_freedom(variances: FloatArray, freedom: int) -> float:
-    """Return the degrees of freedom of the distribution that cells' variances come from.
-
-    Infinite where they scatter no more than those of equal cells do.
-
-    Source
-    ------
-    G. K. Smyth, Linear models and empirical Bayes methods for assessing differential expression
-    in microarray experiments, Statistical Applications in Genetics and Molecular Biology 3 (2004),
-    section 6.2.
-    """
-    logs = np.log(variances[variances > 0.0])
-    excess = float(logs.var(ddof=1)) - float(special.polygamma(1, freedom / 2.0))
-    if excess <= 0.0:
-        return math.inf
-    candidates = np.geomspace(0.2, 1000.0, 20_000)
-    return float(candidates[np.argmin(np.abs(special.polygamma(1, candidates / 2.0) - excess))])
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -1,8 +1,7 @@
 """Tables, and what the records give for them: a line for each number that differs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,12 +17,16 @@ def read_table(results: Path, name: str) -> pd.DataFrame | None:
 
 
 def wrong_table(
-    told: pd.DataFrame | None, found: pd.DataFrame, name: str, key: Sequence[str]
+    told: pd.DataFrame | None,
+    found: pd.DataFrame,
+    name: str,
+    key: Sequence[str],
+    within: tuple[float, float] = (EXACT, 1e-300),
 ) -> Iterator[str]:
     """Yield where a table, a row per `key`, differs from what was found, in columns of both.
 
     Columns of `found` that end with ``_scatter`` tell by how much the ones before it may differ;
-    all others are to agree to `EXACT`.
+    all others are to agree to a share or to a value.
     """
     if found.empty and told is None:
         return
@@ -39,21 +42,16 @@ def wrong_table(
         one, other = said[column], made[column]
         if pd.api.types.is_numeric_dtype(one) and not pd.api.types.is_string_dtype(other):
             one, other = one.astype(float), other.astype(float)
-            within = other.abs() * EXACT + 1e-300 + made.get(f"{column}_scatter", 0.0)
-            wrong = ((one - other).abs() > within) | (one.isna() != other.isna())
+            most = other.abs() * within[0] + within[1] + made.get(f"{column}_scatter", 0.0)
+            wrong = ((one - other).abs() > most) | (one.isna() != other.isna())
         else:
             one, other = (
                 each.astype(object).where(each.notna(), "").map(str) for each in (one, other)
             )
             wrong = one != other
         for at in one.index[wrong]:
-            place = f"{name}: {where(dict(zip(key, at, strict=True)), key)}: {column}"
-            yield f"{place} is {one[at]}, recomputed {other[at]}"
-
-
-def where(row: Mapping[Any, Any], key: Sequence[str]) -> str:
-    """Return a row's key in words."""
-    return ", ".join(f"{name} {row[name]}" for name in key)
+            place = ", ".join(f"{name} {value}" for name, value in zip(key, at, strict=True))
+            yield f"{name}: {place}: {column} is {one[at]}, recomputed {other[at]}"
 
 
 def differs(

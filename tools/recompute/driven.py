@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from tools.recompute.raw import OTHER_TIME, records_of
+from tools.recompute.raw import cpus_of_guests, records_of
 
 SIDES = ("sender", "receiver")
 # By more points of one CPU than that, per stream, a limiter misses.
@@ -145,22 +145,15 @@ def _in_window(report: Mapping[str, Any], began_ns: int, window: Mapping[str, in
     return float(n_bytes * 8 / sum(one["end"] - one["start"] for one in inside))
 
 
-def _of_guests(found: Mapping[str, Any] | None) -> dict[str, Any]:
+def _of_guests(found: dict[str, Any] | None) -> dict[str, Any]:
     """Return what guests and their hypervisors used [% of one CPU]."""
     if found is None:
         return {}
-    machine = found["machine"]
-    row: dict[str, Any] = {"host_cpu_percent": 100.0 * machine["busy_ns"] / machine["window_ns"]}
+    row: dict[str, Any] = {
+        f"{party}_cpu_percent": 100.0 * cpus for party, cpus in cpus_of_guests(found).items()
+    }
     for guest in found["guests"]:
-        side, inside, window_ns = guest["sides"][0], guest["inside"], guest["window_ns"]
-        used = {kind: 100.0 * of["cpu_ns"] / window_ns for kind, of in guest["threads"].items()}
-        outside = sum(used.values())
-        busy = 100.0 * inside["busy_ns"] / inside["window_ns"]
-        if abs(inside["window_ns"] / window_ns - 1.0) > OTHER_TIME:
-            busy = math.nan
-        own = math.nan if math.isnan(busy) else min(busy, used["vcpu"])
-        used |= {"guest": busy, "hypervisor": outside, "overhead": outside - own}
-        row |= {f"{side}_{party}_cpu_percent": value for party, value in used.items()}
+        side, window_ns = guest["sides"][0], guest["window_ns"]
         for kind in ("vcpu", "io"):
             waited = 100.0 * guest["threads"][kind]["waiting_ns"] / window_ns
             row[f"{side}_{kind}_waiting_percent"] = waited

@@ -10,6 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from tools.recompute import estimates
+from tools.recompute.compare import read_table, wrong_table
 from tools.recompute.estimates import Estimate
 from tools.recompute.raw import all_repetitions
 from tools.recompute.run import pair_of, relative_of
@@ -19,7 +20,7 @@ _FEWEST = 3
 _FEW = 5
 """Hosts up to which the spread's interval is that of a normal distribution."""
 
-_TOLERANCE = 1e-6
+_WITHIN = (1e-6, 1e-9)
 _COLUMNS = {
     "throughput_bits_per_s": ("streams", "throughput_bits_per_s"),
     "both_cpu_ns_per_byte": ("streams", "both_cpu_ns_per_byte"),
@@ -37,23 +38,24 @@ def is_fleet(folder: Path) -> bool:
 
 def wrong_fleet_tables(fleet: Path) -> Iterator[str]:
     """Yield a line per number of ratios.csv and across.csv that the records do not give."""
-    told = pd.read_csv(fleet / "tables" / "ratios.csv")
+    told, across = read_table(fleet, "ratios"), read_table(fleet, "across")
+    assert told is not None
     found: dict[tuple[Any, ...], list[Estimate]] = {}
-    for host, rows in told.groupby("host", sort=False):
+    rows: list[dict[Any, Any]] = []
+    for host, its in told.groupby("host", sort=False):
         values = _values(fleet / f"host={host}")
-        for row in rows.to_dict("records"):
+        for row in its.to_dict("records"):
             key = tuple(row[name] for name in _CELL)
             one = _ratio(values, *key)
             if one.n:
                 found.setdefault(key, []).append(one)
             ends = {"ratio": one.value, "low": one.low, "high": one.high, "p_value": one.p_value}
-            yield from _wrong(f"ratios.csv: {host}, {key}", row, ends | {"n_pairs": one.n})
-    across = pd.read_csv(fleet / "tables" / "across.csv")
-    told_cells = {tuple(row[name] for name in _CELL): row for row in across.to_dict("records")}
-    if told_cells.keys() != found.keys():
-        yield f"across.csv: {len(told_cells)} cells, the records have {len(found)}"
-    for key, row in told_cells.items():
-        yield from _wrong(f"across.csv: {key}", row, _across(found.get(key, []), str(key[3])))
+            rows.append(row | ends | {"n_pairs": one.n})
+    cells = [dict(zip(_CELL, key, strict=True)) | _across(ones, str(key[3]))
+             for key, ones in found.items()]  # fmt: skip
+    made = pd.DataFrame(rows)
+    yield from wrong_table(told, made, "ratios.csv", ["host", *_CELL], _WITHIN)
+    yield from wrong_table(across, pd.DataFrame(cells), "across.csv", _CELL, _WITHIN)
 
 
 def _values(folder: Path) -> dict[str, dict[str, pd.DataFrame]]:
@@ -131,10 +133,3 @@ def _interval_of_variance(values: np.ndarray) -> tuple[float, float]:
     error = correction * math.sqrt(max(kurtosis - (n - 3) / n, 0.0) / (n - 1))
     centre = correction * squares / (n - 1)
     return centre * math.exp(-z * error), centre * math.exp(z * error)
-
-
-def _wrong(where: str, row: dict[Any, Any], expected: dict[str, float]) -> Iterator[str]:
-    for name, value in expected.items():
-        said = float(row[name])
-        if not np.isclose(said, value, rtol=_TOLERANCE, atol=1e-9, equal_nan=True):
-            yield f"{where}: {name} is {said:g}, the records give {value:g}"

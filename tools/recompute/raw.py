@@ -21,7 +21,7 @@ _COMPARED = ("_per_byte", "_per_message", "throughput_bits_per_s", "service_mean
 # Counts that perf began or ended so late are of another time than the window.
 _OFF_WINDOW = 0.05
 # What a guest says of a time that is longer or shorter by more is not of the window.
-OTHER_TIME = 0.25
+_OTHER_TIME = 0.25
 # Of the errors that intervals make, looking in between takes this share: docs/method.md.
 _OF_LOOKS = 0.2
 
@@ -127,7 +127,10 @@ def _measured(record: dict[str, Any]) -> dict[str, Any]:
         row["reference"] = beside["implementation"]
         row |= {f"reference_{name}": of for name, of in its.items() if name.endswith(_COMPARED)}
     window_ns, received = row["window_s"] * 1e9, row["received_bytes"]
-    row |= _of_guests(record["observed"].get("hypervisor"), window_ns / received)
+    if guests := record["observed"].get("hypervisor"):
+        row["accelerator"] = guests["guests"][0]["accelerator"]
+        for party, cpus in cpus_of_guests(guests).items():
+            row[f"{party}_cpu_ns_per_byte"] = cpus * window_ns / received
     row |= _of_machines(record, window_ns / received)
     row["mss_bytes"] = sender["effective"].get("mss_bytes")
     row["tcp_retransmits"] = None if sender["tcp"] is None else sender["tcp"]["retransmits"]
@@ -224,28 +227,20 @@ def _datagrams_of(driver: dict[str, Any]) -> dict[str, int]:
     return {"datagrams_sent": sent, "datagrams_lost": sent - came}
 
 
-def _of_guests(found: dict[str, Any] | None, ns_per_byte: float) -> dict[str, Any]:
-    """Return what a byte costs each guest, its hypervisor and the machine.
-
-    What was used in another time is scaled to the time that a byte took.
-    """
-    if found is None:
-        return {}
-    row: dict[str, Any] = {"accelerator": found["guests"][0]["accelerator"]}
-    machine = found["machine"]
-    row["host_cpu_ns_per_byte"] = machine["busy_ns"] / machine["window_ns"] * ns_per_byte
+def cpus_of_guests(found: dict[str, Any]) -> dict[str, float]:
+    """Return how many CPUs each guest, its hypervisor and the machine used, each in its window."""
+    cpus: dict[str, float] = {"host": found["machine"]["busy_ns"] / found["machine"]["window_ns"]}
     for guest in found["guests"]:
         looked_ns = guest["inside"]["window_ns"]
         inside = guest["inside"]["busy_ns"] / looked_ns
-        if abs(looked_ns / guest["window_ns"] - 1.0) > OTHER_TIME:
+        if abs(looked_ns / guest["window_ns"] - 1.0) > _OTHER_TIME:
             inside = math.nan
         used = {kind: of["cpu_ns"] / guest["window_ns"] for kind, of in guest["threads"].items()}
         outside = sum(used.values())
         own = math.nan if math.isnan(inside) else min(inside, used["vcpu"])
         used |= {"guest": inside, "hypervisor": outside, "overhead": outside - own}
-        side = guest["sides"][0]
-        row |= {f"{side}_{name}_cpu_ns_per_byte": of * ns_per_byte for name, of in used.items()}
-    return row
+        cpus |= {f"{guest['sides'][0]}_{party}": n for party, n in used.items()}
+    return cpus
 
 
 def _of_machines(record: dict[str, Any], ns_per_byte: float) -> dict[str, Any]:

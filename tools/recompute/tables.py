@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from tools.recompute import estimates
-from tools.recompute.compare import differs, read_table, where, wrong_table
+from tools.recompute.compare import read_table, wrong_table
 from tools.recompute.decisions import wrong_decisions
 from tools.recompute.driven import driven
 from tools.recompute.profile import share_tables
@@ -16,111 +16,95 @@ from tools.recompute.raw import repetitions, settings_of
 from tools.recompute.run import Run
 from tools.recompute.simulated import counts_of
 
+Row = dict[Any, Any]
+
 _CELL = [
     *("testbed", "working_set", "receiver", "placement"),
     *("implementation", "msg_bytes", "n_threads"),
 ]
 _CURVE = ["testbed", "implementation", "n_threads"]
 _SIMULATED = ["testbed", "implementation", "msg_bytes", "working_set", "variant", "side"]
-_BETTER = {"faster": 1, "cheaper": -1, "fewer": -1}
-_WORSE = {"slower": -1, "more expensive": 1, "more": 1}
+_PAIR = ["condition", "implementation", "baseline", "metric"]
+_SIGNS = {"faster": 1, "cheaper": -1, "fewer": -1, "slower": -1, "more expensive": 1, "more": 1}
+"""On which side of 1 the interval lies that a verdict is of."""
 # p-values are told by the package's own distribution functions, which are exact to less
 _P_VALUE = 1e-6
 
 
 def wrong_tables(results: Path) -> Iterator[str]:
     """Yield a line for each number of a table or an answer that the records do not give."""
-    yield from _wrong_repetitions(results)
-    yield from _wrong_summary(results)
-    yield from _wrong_ratios(results)
-    yield from _wrong_shares(results)
-    yield from wrong_decisions(results)
-
-
-def _wrong_repetitions(results: Path) -> Iterator[str]:
-    """Yield where tables with a row per repetition, or per simulated count, differ."""
-    found = {
+    simulated, functions = counts_of(results)
+    made = {
         "cells": (repetitions(results, "streams"), [*_CELL, "rep"]),
         "round_trips": (repetitions(results, "round_trips"), [*_CELL, "rep"]),
         "cpu_budget": (driven(results, "cpu_budget"), [*_CURVE, "limiter", "limit_percent", "rep"]),
         "datagrams": (driven(results, "datagrams"), [*_CURVE, "msg_bytes", "rep"]),
-    }
-    simulated, functions = counts_of(results)
-    found |= {
         "simulated": (simulated, _SIMULATED),
         "simulated_functions": (functions, [*_SIMULATED, "mode", "function"]),
+        "summary": (_summary(results), [*_CELL, "metric"]),
+        "ratios": (_ratios(results), [*_CELL, "baseline", "metric"]),
+        **share_tables(results),
     }
-    for name, (rows, key) in found.items():
+    for name, (rows, key) in made.items():
         yield from wrong_table(read_table(results, name), rows, f"{name}.csv", key)
+    yield from wrong_decisions(results)
 
 
-def _wrong_shares(results: Path) -> Iterator[str]:
-    """Yield where the shares of functions, of call paths or of kinds of work differ."""
-    for name, (rows, key) in share_tables(results).items():
-        yield from wrong_table(read_table(results, name), rows, f"{name}.csv", key)
-
-
-def _wrong_summary(results: Path) -> Iterator[str]:
-    """Yield where medians, their intervals or their counts differ."""
+def _summary(results: Path) -> pd.DataFrame:
+    """Return the medians that are told, with what the records give in place of them."""
     told, cells = read_table(results, "summary"), repetitions(results, "streams")
     if told is None or cells.empty:
-        return
+        return pd.DataFrame() if told is None else told
     settings = settings_of(results)
     by_cell = dict(tuple(cells[cells["status"] == "measured"].groupby(_CELL)))
+    rows = []
     for row in told.to_dict("records"):
         values = by_cell.get(tuple(row[name] for name in _CELL), pd.DataFrame())
         known = values.get(row["metric"], pd.Series(dtype=float)).dropna().to_numpy(float)
-        place = f"summary.csv: {where(row, _CELL)}, {row['metric']}"
-        if row["n"] != len(known):
-            yield f"{place}: n is {row['n']}, {len(known)} records have it"
-            continue
+        found: Row = {"n": len(known)}
         if len(known):
-            yield from differs(f"{place}: median", row["median"], np.median(known))
+            found["median"] = float(np.median(known))
         if len(known) > 1 and known.min() > 0 and not row["metric"].endswith("_share"):
-            found = estimates.median(known, settings.confidence)
-            for end, value, scatter in zip(
-                ("low", "high"), (found.low, found.high), found.scatter, strict=True
-            ):
-                within = settings.resampling * scatter
-                yield from differs(f"{place}: {end}", row[end], value, within)
+            one = estimates.median(known, settings.confidence)
+            found |= {"low": one.low, "high": one.high}
+            found |= _scatters(one, settings)
+        rows.append(row | found)
+    return pd.DataFrame(rows)
 
 
-def _wrong_ratios(results: Path) -> Iterator[str]:
-    """Yield where comparisons differ: ratio, interval, p-values, verdict."""
+def _scatters(one: estimates.Estimate, settings: Settings) -> Row:
+    ends = zip(("low", "high"), one.scatter, strict=True)
+    return {f"{end}_scatter": settings.resampling * scatter for end, scatter in ends}
+
+
+def _ratios(results: Path) -> pd.DataFrame:
+    """Return the comparisons that are told, with what the records give in place of them."""
     told, run = read_table(results, "ratios"), Run(results)
     if told is None or run.streams.empty:
-        return
-    family = ["condition", "implementation", "baseline", "metric"]
-    for pair, rows in told.groupby(family):
+        return pd.DataFrame() if told is None else told
+    rows = []
+    for pair, group in told.groupby(_PAIR):
         logs = run.pair(*map(str, pair))
-        cells = [(row["msg_bytes"], row["n_threads"]) for row in rows.to_dict("records")]
+        corrected = estimates.holm(group["p_value"].to_numpy())
+        told_rows = group.to_dict("records")
+        cells = [(row["msg_bytes"], row["n_threads"]) for row in told_rows]
         known = [values.dropna().to_numpy(float) for _, values in logs.reindex(cells).iterrows()]
-        ratios = estimates.family(known, run.settings.confidence)
-        for row, values, found in zip(rows.to_dict("records"), known, ratios, strict=True):
-            yield from _wrong_ratio(row, values, _compared(row), found)
-    for _, rows in told.dropna(subset=["p_value"]).groupby(family):
-        corrected = estimates.holm(rows["p_value"].to_numpy())
-        for row, value in zip(rows.to_dict("records"), corrected, strict=True):
-            yield from differs(f"{_compared(row)}: p_holm", row["p_holm"], value, _P_VALUE * value)
+        family = estimates.family(known, run.settings.confidence)
+        for row, rounds, ratio, p_holm in zip(told_rows, known, family, corrected, strict=True):
+            found = _ratio(row, rounds, ratio)
+            rows.append(row | found | {"p_holm": p_holm, "p_holm_scatter": _P_VALUE * p_holm})
+    return pd.DataFrame(rows)
 
 
-def _compared(row: dict[Any, Any]) -> str:
-    return f"ratios.csv: {where(row, _CELL)} over {row['baseline']}, {row['metric']}"
-
-
-def _wrong_ratio(
-    row: dict[Any, Any], logs: np.ndarray, place: str, found: estimates.Estimate
-) -> Iterator[str]:
-    if row["n_pairs"] != len(logs):
-        yield f"{place}: {row['n_pairs']} rounds, the records give {len(logs)}"
-        return
+def _ratio(row: Row, logs: np.ndarray, found: estimates.Estimate) -> Row:
+    """Return a comparison's ratio, interval, p-value and verdict, from the logarithms by round."""
     if len(logs) == 0:
-        return
-    yield from differs(f"{place}: ratio", row["ratio"], found.value)
+        return {"n_pairs": 0}
+    made: Row = {"n_pairs": len(logs), "ratio": found.value}
     if len(logs) > 1 and logs.std() > 0:
-        yield from differs(f"{place}: low", row["low"], found.low)
-        yield from differs(f"{place}: high", row["high"], found.high)
         within = _P_VALUE * found.p_value
-        yield from differs(f"{place}: p-value", row["p_value"], found.p_value, within)
-        if found.sign != (_BETTER | _WORSE).get(row["verdict"], 0):
-            yield f"{place}: {row['verdict']}, the interval is {found.low:.4g} to {found.high:.4g}"
+        made |= {"low": found.low, "high": found.high, "p_value": found.p_value}
+        made |= {"p_value_scatter": within}
+        if found.sign != _SIGNS.get(row["verdict"], 0):
+            made["verdict"] = f"of an interval from {found.low:.4g} to {found.high:.4g}"
+    return made
