@@ -59,25 +59,16 @@ def _keys(run: Run, rep: int) -> Iterator[dict]:
                     or implementation in run.strange
                 ):
                     strategy, batch = split_implementation(implementation)
+                    ring_bytes = {"hot": 0, "cold": 4 * LLC_BYTES}.get(working_set)
                     yield {
-                        "study": "streams",
-                        "testbed": testbed,
-                        "implementation": implementation,
-                        "msg_bytes": size,
-                        "n_threads": threads,
-                        "working_set": working_set,
-                        "receiver": receiver,
-                        "placement": placement,
-                        "rep": rep,
-                        "condition": condition.slug,
-                        "strategy": strategy,
-                        "batch": batch,
+                        "study": "streams", "testbed": testbed, "implementation": implementation,
+                        "msg_bytes": size, "n_threads": threads, "working_set": working_set,
+                        "receiver": receiver, "placement": placement, "rep": rep,
+                        "condition": condition.slug, "strategy": strategy, "batch": batch,
                         "transport": condition.transport,
-                        "ring_bytes": {"hot": 0, "cold": 4 * LLC_BYTES}.get(working_set)
-                        if working_set in ("hot", "cold")
-                        else int(working_set),
+                        "ring_bytes": int(working_set) if ring_bytes is None else ring_bytes,
                         "fresh": False,
-                    }
+                    }  # fmt: skip
 
 
 def _row(run: Run, rng: np.random.Generator, key: dict, drift: float, clock: int) -> dict:
@@ -89,54 +80,41 @@ def _row(run: Run, rng: np.random.Generator, key: dict, drift: float, clock: int
     elif run.failed(key["implementation"], key["msg_bytes"], key["n_threads"], key["rep"]):
         status, reason = "failed", "sender: connect: Connection reset by peer"
     stamps = {
-        "status": status,
-        "reason": reason,
+        "status": status, "reason": reason,
         "remedy": "run as root" if status == "skipped" else None,
         "started_at": pd.Timestamp(clock, unit="ns", tz="UTC").isoformat(),
-        "boot_id": "0" * 32,
-        "start_ns": clock,
-        "end_ns": clock + 1_300_000_000,
-        "lock_wait_s": 0.0,
-        "wall_s": 1.3,
-        "host_digest": "d" * 64,
-        "commit": "c" * 40,
+        "boot_id": "0" * 32, "start_ns": clock, "end_ns": clock + 1_300_000_000,
+        "lock_wait_s": 0.0, "wall_s": 1.3, "host_digest": "d" * 64, "commit": "c" * 40,
         "sender_build": f"sender {key['implementation']}, source 0123456789abcdef",
         "receiver_build": "receiver, source 0123456789abcdef",
         **{
             f"{side}_guest_status": "no_guest" if status == "measured" else "not_measured"
             for side in ("sender", "receiver")
         },
-    }
+    }  # fmt: skip
     values = _values(run, rng, key, drift)
     if key["transport"] == "datagram":
         values |= _over_udp(run, key, values)
     if not receives_on(key["testbed"]):
         values |= _without_receiver(values)
     if status != "measured":
-        values = {
-            name: "" if isinstance(value, str) else (value if name in _KEPT else np.nan)
-            for name, value in values.items()
-        }
-        for name in values:
-            if name.endswith("_status"):
-                values[name] = "not_run"
+        for name, value in values.items():
+            nothing = "" if isinstance(value, str) else np.nan
+            values[name] = "not_run" if name.endswith("_status") else nothing
+        values["user_mode_only"] = run.user_mode_only
     return values | stamps
-
-
-_KEPT = ("user_mode_only",)
 
 
 def _over_udp(run: Run, key: dict, values: dict) -> dict:
     """Return what is different over UDP."""
     assert run.udp is not None
     sent = round(values["messages"])
+    lost = round(sent * run.udp.lost_share)
     zero = key["strategy"] in ZERO_COPY
     return {
         "datagrams_sent": sent,
-        "datagrams_lost": round(sent * run.udp.lost_share),
-        "datagrams_received": np.nan
-        if not receives_on(key["testbed"])
-        else sent - round(sent * run.udp.lost_share),
+        "datagrams_lost": lost,
+        "datagrams_received": sent - lost if receives_on(key["testbed"]) else np.nan,
         "tcp_retransmits": np.nan,
         "congestion_control": "",
         "mss_bytes": np.nan,
@@ -149,17 +127,9 @@ def _over_udp(run: Run, key: dict, values: dict) -> dict:
 
 def _without_receiver(values: dict) -> dict:
     """Return what nobody counts where nobody receives."""
-    gone = {
-        name: np.nan
-        for name in values
-        if name.startswith(("receiver_", "both_")) and not name.endswith("_status")
-    }
-    statuses = {
-        name: "no_receiver"
-        for name in values
-        if name.startswith("receiver_") and name.endswith("_status")
-    }
-    return gone | statuses | {"receiver_cpus": ""}
+    names = [name for name in values if name.startswith(("receiver_", "both_"))]
+    gone = {name: "no_receiver" if name.endswith("_status") else np.nan for name in names}
+    return gone | {"receiver_cpus": ""}
 
 
 def _values(run: Run, rng: np.random.Generator, key: dict, drift: float) -> dict:
@@ -213,19 +183,15 @@ def _values(run: Run, rng: np.random.Generator, key: dict, drift: float) -> dict
         else noisy(0.002 * threads * size / 4096),
         "zc_sent": sent,
         "zc_completed": sent,
-        "zc_copied": sent * share if zero else np.nan,
-        "zc_notifications": sent * (0.4 if key["strategy"] == "zero_copy" else 1.0)
-        if zero
-        else np.nan,
+        "zc_copied": sent * share,
+        "zc_notifications": sent * (0.4 if key["strategy"] == "zero_copy" else 1.0),
         "zc_copied_share": share,
         "short_writes": 0.0,
         "enobufs_count": 0.0,
         "errqueue_calls": messages * 0.4 if key["strategy"] == "zero_copy" else 0.0,
         "slot_waits": 0.0,
         "mapped_share": 0.9 if key["receiver"] == "mmap" else np.nan,
-        "datagrams_sent": np.nan,
-        "datagrams_received": np.nan,
-        "datagrams_lost": np.nan,
+        **dict.fromkeys(("datagrams_sent", "datagrams_received", "datagrams_lost"), np.nan),
         "tcp_retransmits": 0.0,
         "softnet_dropped": 0.0,
         "congestion_control": "cubic",

@@ -2,92 +2,55 @@
 
 from synthetic.run import EVENTS, LLC_BYTES, PMU_EVENTS, Run
 
+_AXES = ("implementations", "testbeds", "msg_bytes", "n_threads", "working_sets")
+
 
 def make_config(run: Run) -> dict:
     """Return the configuration of `run` in the words of config.yaml."""
+    nothing = {"implementations": [], "testbeds": ["sink"], "msg_bytes": [65507],
+               "n_threads": [1], "working_sets": ["hot"]}  # fmt: skip
+    udp = {name: list(getattr(run.udp, name)) for name in _AXES} if run.udp else nothing
     return {
-        "streams": {
-            "implementations": list(run.implementations),
-            "testbeds": list(run.testbeds),
-            "msg_bytes": list(run.msg_bytes),
-            "n_threads": list(run.n_threads),
-            "working_sets": list(run.working_sets),
-            "receivers": list(run.receivers),
-            "placements": list(run.placements),
-        },
-        "udp": {
-            "implementations": list(run.udp.implementations) if run.udp else [],
-            "testbeds": list(run.udp.testbeds) if run.udp else ["sink"],
-            "msg_bytes": list(run.udp.msg_bytes) if run.udp else [65507],
-            "n_threads": list(run.udp.n_threads) if run.udp else [1],
-            "working_sets": list(run.udp.working_sets) if run.udp else ["hot"],
-            "receivers": ["recv"],
-            "placements": ["apart"],
-        },
+        "streams": {name: list(getattr(run, name)) for name in (*_AXES, "receivers", "placements")},
+        "udp": {**udp, "receivers": ["recv"], "placements": ["apart"]},
         "measure": {
-            "repetitions": run.repetitions,
-            "warmup_s": 0.2,
-            "duration_s": 1.0,
-            "congestion_control": "cubic",
-            "tcp_nodelay": "kernel",
-            "send_buffer_bytes": "kernel",
-            "receive_buffer_bytes": "kernel",
-            "cpus": {"sender": "auto", "receiver": "auto"},
-            "fresh": False,
-            "interval_us": 0,
-            "memory_floor": True,
-            "order_seed": 1,
+            "repetitions": run.repetitions, "warmup_s": 0.2, "duration_s": 1.0,
+            "congestion_control": "cubic", "tcp_nodelay": "kernel", "send_buffer_bytes": "kernel",
+            "receive_buffer_bytes": "kernel", "cpus": {"sender": "auto", "receiver": "auto"},
+            "fresh": False, "interval_us": 0, "memory_floor": True, "order_seed": 1,
         },
         "statistics": {"confidence": 0.95, "resamples": 5000, "seed": 1},
         "report": {"title": "What each copy costs", "formats": ["html", "pdf"]},
-    }
+    }  # fmt: skip
 
 
 def make_host(run: Run) -> dict:
     """Return host facts of `run`, in the form of results/host.json."""
+    caches = {"l1d_bytes": 32768, "l2_bytes": 1048576, "llc_bytes": LLC_BYTES}
     pmu = {"status": "supported", "reason": None}
     no_pmu = {"status": "not_supported", "reason": "perf says <not supported>"}
     return {
         "schema_version": 1,
         "identity": {"kernel_release": "6.18.0", "cpu_model": "Model CPU", "n_cpus": run.cpus},
         "cpu": {
-            "model": "Model CPU",
-            "vendor": "Model",
-            "cpus_online": run.cpus,
-            "cores": run.cpus,
-            "threads_per_core": 1,
-            "numa_nodes": 1,
-            "caches": {"l1d_bytes": 32768, "l2_bytes": 1048576, "llc_bytes": LLC_BYTES}
-            if run.known_caches
-            else dict.fromkeys(("l1d_bytes", "l2_bytes", "llc_bytes")),
-            "governor": None,
-            "turbo": None,
-            "virtualisation": None if run.counters else "kvm",
+            "model": "Model CPU", "vendor": "Model", "cpus_online": run.cpus, "cores": run.cpus,
+            "threads_per_core": 1, "numa_nodes": 1,
+            "caches": caches if run.known_caches else dict.fromkeys(caches),
+            "governor": None, "turbo": None, "virtualisation": None if run.counters else "kvm",
         },
         "kernel": {
-            "release": "6.18.0",
-            "version": "#1 SMP",
-            "hz": 250,
-            "irq_time_accounting": False,
-            "virt_cpu_accounting_gen": False,
-            "preempt": "voluntary",
+            "release": "6.18.0", "version": "#1 SMP", "hz": 250, "irq_time_accounting": False,
+            "virt_cpu_accounting_gen": False, "preempt": "voluntary",
         },
         "memory": {"total_bytes": 8 << 30, "memlock_bytes": None},
         "net": {
-            "optmem_max": 131072,
-            "tcp_rmem": [4096, 131072, 33554432],
-            "tcp_wmem": [4096, 16384, 4194304],
-            "congestion_default": "bbr",
+            "optmem_max": 131072, "tcp_rmem": [4096, 131072, 33554432],
+            "tcp_wmem": [4096, 16384, 4194304], "congestion_default": "bbr",
             "congestion_available": ["reno", "bbr", "cubic"],
         },
         "perf": {
-            "path": "/usr/bin/perf",
-            "version": "6.1.0",
-            "paranoid": -1,
-            "status": "available",
-            "reason": None,
-            "remedy": None,
-            "user_only": run.user_mode_only,
+            "path": "/usr/bin/perf", "version": "6.1.0", "paranoid": -1, "status": "available",
+            "reason": None, "remedy": None, "user_only": run.user_mode_only,
             "events": {
                 event: {
                     "perf_name": event,
@@ -107,4 +70,4 @@ def make_host(run: Run) -> dict:
         },
         "tools": {"gcc": {"path": "/usr/bin/gcc", "version": "12.2.0"}},
         "unknown": {"cpu.governor": "no cpufreq driver"},
-    }
+    }  # fmt: skip

@@ -47,13 +47,6 @@ def test_every_folder_of_the_sources_is_in_the_layout() -> None:
     assert folders <= set(first_column("The folders"))
 
 
-def test_every_room_of_the_package_is_named() -> None:
-    package = ROOT / "workflow/copycost"
-    rooms = {path.parent.name for path in package.glob("*/__init__.py")}
-    rooms |= {"checkout.py", "errors.py"}
-    assert sorted(first_column("The rooms of the package")) == sorted(rooms)
-
-
 def anchors(page: Path) -> set[str]:
     """Return what a link may name behind # on a page."""
     titles = re.findall(r"^#+ (.*)", page.read_text(), re.MULTILINE)

@@ -70,6 +70,12 @@ def test_a_room_imports_only_from_below(room: str) -> None:
     assert found == set()
 
 
+def test_nothing_in_the_package_imports_tools() -> None:
+    for path in (*PACKAGE.rglob("*.py"), *(ROOT / "workflow/scripts").glob("*.py")):
+        names = imported(path.read_text(encoding="utf-8"))
+        assert "tools" not in {name.split(".")[0] for name in names}, path
+
+
 def test_a_driver_does_not_know_who_watches() -> None:
     assert "observers" not in dict(imported_rooms("measure/drivers"))
 
