@@ -2,8 +2,9 @@
 #include "stats.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
+
+#include "check.h"
 
 #define N_SAMPLES 100000
 #define MAX_RELATIVE_ERROR 0.004 /* half of 1/128, as stats.h has it */
@@ -31,13 +32,8 @@ int main(void)
     struct histogram *all = calloc(1, sizeof(*all));
     uint64_t state = 88172645463325252U;
     double worst = 0.0;
-    if (odd == NULL || all == NULL) {
-        return EXIT_FAILURE;
-    }
-    if (histogram_quantile_ns(all, 0.5) != 0 || histogram_mean_ns(all) != 0.0) {
-        printf("an empty histogram has a median or a mean\n");
-        return EXIT_FAILURE;
-    }
+    CHECK(odd != NULL && all != NULL);
+    CHECK(histogram_quantile_ns(all, 0.5) == 0 && histogram_mean_ns(all) == 0.0);
     for (size_t i = 0; i < N_SAMPLES; i++) {
         /* Log-uniform from 1 ns to 10^10 ns. */
         const double share = (double)(next_random(&state) >> 11) / 9007199254740992.0;
@@ -53,18 +49,12 @@ int main(void)
         const double error = fabs((double)found - (double)exact) / (double)exact;
         worst = error > worst ? error : worst;
     }
-    if (worst > MAX_RELATIVE_ERROR || all->n_samples != N_SAMPLES ||
-        all->max_ns != samples[N_SAMPLES - 1]) {
-        printf("worst relative error %f\n", worst);
-        return EXIT_FAILURE;
-    }
+    printf("worst relative error %f\n", worst);
+    CHECK(worst <= MAX_RELATIVE_ERROR);
+    CHECK(all->n_samples == N_SAMPLES && all->max_ns == samples[N_SAMPLES - 1]);
     /* Beyond the last bucket: the maximum stays exact, nothing is written past the end. */
     histogram_record(all, UINT64_MAX >> 1);
-    if (all->max_ns != UINT64_MAX >> 1) {
-        printf("the maximum is not exact\n");
-        return EXIT_FAILURE;
-    }
-    printf("worst relative error %f\n", worst);
+    CHECK(all->max_ns == UINT64_MAX >> 1);
     free(odd);
     free(all);
     return EXIT_SUCCESS;

@@ -18,8 +18,9 @@ from c.harness import (
 
 from copycost.build.toolchain import receivers
 
+ALL = receivers(ROOT)
 # All but the receiver of every other test; those that can compare the bytes with the pattern.
-RECEIVERS = [name for name in receivers(ROOT) if name != "recv"]
+RECEIVERS = [name for name in ALL if name != "recv"]
 SEEING = [
     name
     for name in RECEIVERS
@@ -74,11 +75,11 @@ def test_datagrams_are_discarded_and_counted(address_build: Build) -> None:
     assert total["bytes"] == total["datagrams"] * setting.msg_bytes
 
 
-@pytest.mark.parametrize("name", RECEIVERS)
+@pytest.mark.parametrize("name", ALL)
 def test_a_silent_sender_ends_in_a_timeout(address_build: Build, name: str) -> None:
     setting = Setting(io_timeout_ms=300, duration_s=30)
     with receiving(address_build.usable("receiver", name), setting) as (receiver, _):
-        assert_failed(receiver.finish(), "fd ", "timed out")
+        assert_failed(receiver.finish(), "timed out")
 
 
 @pytest.mark.parametrize(
@@ -89,7 +90,7 @@ def test_a_silent_sender_ends_in_a_timeout(address_build: Build, name: str) -> N
         ("orchestrator", "orchestrator is gone"),
     ],
 )
-@pytest.mark.parametrize("name", RECEIVERS)
+@pytest.mark.parametrize("name", ALL)
 def test_an_end_before_its_time_is_told_at_once(
     address_build: Build, name: str, end: str, words: str
 ) -> None:
