@@ -7,7 +7,6 @@ at once; and the same passes with plain 95 % intervals, as somebody would who lo
 """
 
 import itertools
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,7 +21,7 @@ from copycost.config.alpha_spending import (
 )
 from copycost.config.cells import Cell
 from copycost.stats.best import Told, find_best
-from copycost.stats.ratios import t_quantile
+from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import FloatArray
 
 CONFIDENCE = 0.95
@@ -146,16 +145,6 @@ class _Run:
         return n_seen
 
 
-def verdict(values: FloatArray, confidence: float) -> int:
-    """Return on which side of 1 the interval of `paired_ratio` lies, in a tenth of its time."""
-    n = values.size
-    logs = values.tolist()
-    mean = sum(logs) / n
-    error = math.sqrt(sum((log - mean) ** 2 for log in logs) / (n - 1) / n)
-    half = t_quantile((1.0 + confidence) / 2.0, n - 1) * error
-    return int(mean > half) - int(mean < -half)
-
-
 def simulate(name: str, time: int, n_runs: int, seed: int) -> Outcome:
     """Simulate runs with one kind of noise and one time."""
     rng = np.random.default_rng([seed, time, list(NOISES).index(name)])
@@ -166,7 +155,7 @@ def simulate(name: str, time: int, n_runs: int, seed: int) -> Outcome:
         # the one comparison that is open may get all the time that the others leave
         run = _Run(rng, NOISES[name], time * len(DIFFERENCES) * len(SIGNS))
         here = run.rounds(time, None)
-        again = run.rounds(time, lambda values: verdict(values, CONFIDENCE) != 0)
+        again = run.rounds(time, lambda values: paired_ratio(values, CONFIDENCE).sign != 0)
         for what, logs, n_seen, confidence in (
             ("once", run.logs, [time] * len(TRUTH), CONFIDENCE),
             ("again", run.logs, again, CONFIDENCE),
@@ -174,7 +163,7 @@ def simulate(name: str, time: int, n_runs: int, seed: int) -> Outcome:
             ("other", run.other, here, stricter),
         ):
             seen = zip(logs, n_seen, strict=True)
-            verdicts[what].append([verdict(values[:n], confidence) for values, n in seen])
+            verdicts[what].append([paired_ratio(values[:n], confidence).sign for values, n in seen])
         best += [
             find_best(logs, stricter).told == Told.BEST
             for sign, logs in zip(SIGNS, run.answers(here), strict=True)
