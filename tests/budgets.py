@@ -22,15 +22,11 @@ class Truth:
     testbed: str = "loopback"
     n_threads: int = 1
     gbps_per_percent: float = 0.28
-    # bitrate [Gbit/s] at which the curve ends, whatever CPU is offered: always, and in the first
-    # repetition
+    # bitrate [Gbit/s] at which the curve ends, whatever CPU is offered
     ceiling: float = 1e9
-    first_ceiling: float = 1e9
     receiver_per_sender: float = 0.7
     implementation: str = "iperf3"
     limiter: str = "cgroup"
-    # what the limiter gives too much or too little, per stream [points]
-    limiter_off: float = 0.0
     waiting: float = 0.5
     noise: float = 0.01
     flags: str = ""
@@ -86,13 +82,12 @@ def table_of(study: Study) -> pd.DataFrame:
 
 def _row(truth: Truth, limit: int, rep: int, rng: np.random.Generator) -> dict[str, Any]:
     n = truth.n_threads
-    wanted = n * (limit + truth.limiter_off)
+    wanted = n * limit
     rate = truth.gbps_per_percent * wanted + truth.bend * wanted**2
-    ceiling = min(truth.ceiling, truth.first_ceiling) if rep == 1 else truth.ceiling
-    held = rate <= ceiling
-    sender = wanted if held else wanted * ceiling / rate
+    held = rate <= truth.ceiling
+    sender = wanted if held else wanted * truth.ceiling / rate
     sender += n * rng.normal(0, 0.1)
-    rate = min(rate, ceiling) * (1 + rng.normal(0, truth.noise)) * 1e9
+    rate = min(rate, truth.ceiling) * (1 + rng.normal(0, truth.noise)) * 1e9
     receiver = truth.receiver_per_sender * sender
     held_share = 0.0 if limit == 100 or not held else 1.0
     if truth.limiter == "cpulimit":

@@ -25,17 +25,11 @@ class Truth:
     ns_per_byte: float = 0.1
     # cost at the third size, in units of what the two terms say
     bump: float = 1.0
-    receiver_fixed_ns: float = 1200.0
     loss: float = 0.2
-    in_socket_memory: float = 0.0
     unaccounted: int = 0
-    # the kernel names no cause at all
-    causeless: bool = False
     # payload that the senders are allowed, as a share of what they send at each size
     limit_share: Sequence[float] = ()
     drained: bool = True
-    # what iperf3 leaves out of its losses, as a share of what was sent
-    driver_misses: float = 0.0
     driver_knows: bool = True
     negative: bool = False
     out_of_order: int = 0
@@ -87,16 +81,14 @@ def _row(truth: Truth, size: int, rep: int, rng: np.random.Generator) -> dict[st
     bump = truth.bump if size == SIZES[2] else 1.0
     sender_ns, receiver_ns = (
         bump * (fixed + truth.ns_per_byte * size) * (1 + rng.normal(0, truth.noise))
-        for fixed in (truth.fixed_ns, truth.receiver_fixed_ns)
+        for fixed in (truth.fixed_ns, 1200.0)
     )
     sent_per_s = 0.95 * n * 1e9 / sender_ns
     received_per_s = sent_per_s * (1 - truth.loss)
     sent = round(1.2 * sent_per_s)
     lost = round(sent * truth.loss)
-    unaccounted = lost if truth.causeless else truth.unaccounted
-    memory = round(lost * truth.in_socket_memory)
     tap, bridge = round(lost * truth.in_tap), round(lost * truth.in_bridge)
-    driver_lost = -3 if truth.negative else lost - round(sent * truth.driver_misses)
+    driver_lost = -3 if truth.negative else lost
     row = {
         "testbed": truth.testbed, "implementation": truth.implementation,
         "msg_bytes": size, "n_threads": n, "rep": rep,
@@ -107,12 +99,12 @@ def _row(truth: Truth, size: int, rep: int, rng: np.random.Generator) -> dict[st
         "cpu_clock": truth.cpu_clock,
         "sender_ns": sender_ns, "receiver_ns": receiver_ns,
         "sent": sent, "received": sent - lost, "lost": lost,
-        "lost_receive_buffer": lost - memory - unaccounted - tap - bridge,
-        "lost_socket_memory": memory, "lost_tap": tap, "lost_bridge": bridge,
+        "lost_receive_buffer": lost - truth.unaccounted - tap - bridge,
+        "lost_socket_memory": 0, "lost_tap": tap, "lost_bridge": bridge,
         "packets_each": truth.most_packets if size == SIZES[-1] else 1,
         "mtu_bytes": 1500 if truth.most_packets > 1 else 65535,
-        "lost_device": 0, "lost_other": 0, "lost_reassembly": 0, "lost_unaccounted": unaccounted,
-        "drained": truth.drained,
+        "lost_device": 0, "lost_other": 0, "lost_reassembly": 0,
+        "lost_unaccounted": truth.unaccounted, "drained": truth.drained,
         "driver_sent": sent if truth.driver_knows else nan,
         "driver_lost": driver_lost if truth.driver_knows else nan,
         "driver_out_of_order": truth.out_of_order, "kernel_sent": sent, "kernel_lost": lost,

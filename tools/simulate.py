@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--cells", type=Path, help="audit: a real cells.csv to cut tables out of")
     given = parser.parse_args(arguments)
     simulate, usual = SIMULATIONS[given.what]
-    if given.cells:
+    if given.what == "audit":
         simulate = partial(audit.simulate_all, cells=given.cells)
     writer = None
     for row in simulate(given.runs or usual, given.seed):

@@ -92,7 +92,6 @@ class Run:
     changes: Mapping[str, object] = field(default_factory=dict)
     """Columns of measured rows that have another value (or a function of the row) than usual."""
     misses: Callable[[str, int], float] = default_misses
-    known_caches: bool = True
     working_sets: Sequence[str] = ("hot",)
     receivers: Sequence[str] = ("recv",)
     placements: Sequence[str] = ("apart",)

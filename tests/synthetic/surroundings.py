@@ -26,7 +26,6 @@ def make_config(run: Run) -> dict:
 
 def make_host(run: Run) -> dict:
     """Return host facts of `run`, in the form of results/host.json."""
-    caches = {"l1d_bytes": 32768, "l2_bytes": 1048576, "llc_bytes": LLC_BYTES}
     pmu = {"status": "supported", "reason": None}
     no_pmu = {"status": "not_supported", "reason": "perf says <not supported>"}
     return {
@@ -35,7 +34,7 @@ def make_host(run: Run) -> dict:
         "cpu": {
             "model": "Model CPU", "vendor": "Model", "cpus_online": run.cpus, "cores": run.cpus,
             "threads_per_core": 1, "numa_nodes": 1,
-            "caches": caches if run.known_caches else dict.fromkeys(caches),
+            "caches": {"l1d_bytes": 32768, "l2_bytes": 1048576, "llc_bytes": LLC_BYTES},
             "governor": None, "turbo": None, "virtualisation": None if run.counters else "kvm",
         },
         "kernel": {
