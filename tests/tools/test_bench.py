@@ -25,7 +25,7 @@ from tools.bench.contests import (
     sampling_rows,
 )
 from tools.bench.rows import Limit, Row, row_of_rounds, table_of, write_rows
-from tools.bench.steps import Timed, table_rows
+from tools.bench.step_rows import Timed, table_rows
 from tools.bench.workflow_runs import overhead_row, project_copy, write_config
 from tools.bench.yardstick import Stream, iperf_rate, median_ns, sockperf_median_ns
 from tools.bench.yardstick import received_rate as rate_of_iperf

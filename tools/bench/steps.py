@@ -1,176 +1,37 @@
-"""Steps of the workflow over many records, each in a process of its own, with its time and memory.
+"""Steps of the workflow over many records: ``python -m tools.bench.steps STEP FOLDER``.
 
-``python -m tools.bench.steps STEP FOLDER`` is such a process.
+Each imports what it needs and no more, since the time and the memory of all of it are told.
 """
 
 import json
-import os
-import random
-import shutil
-import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice, product
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
-import yaml
-
-from copycost.analysis.columns import write_table
-from copycost.analysis.quality_table import quality_table
-from copycost.analysis.tables import compare, summarise
-from copycost.checkout import ROOT
-from copycost.compare.hosts import report
-from copycost.compare.hosts.gathering import Fleet, gather
-from copycost.compare.hosts.host_facts import told_by
-from copycost.compare.hosts.host_results import read_sets
-from copycost.compare.hosts.host_tables import all_tables
-from copycost.compare.hosts.import_archive import read_parcel
-from copycost.config.cells import Cell
-from copycost.errors import HostError
-from copycost.records.files import write_json
-from copycost.records.record import Record
-from copycost.records.table import collect_tables, read_table
-from copycost.report.context import Sources
-from copycost.report.write import write_report
-from copycost.stats.settings import StatisticsSettings
-from copycost.studies.streams.facts import Inputs, compute_facts
-from tools.bench.rows import Limit, Row
-from tools.simulate_fleet import make_fleet, varied_rounds
-
-_N_RECORDS, _REPETITIONS = 10_000, 10
-_N_HOSTS, _N_RECORDS_OF_HOST = 200, 400
-# a published run, of which the project keeps a copy
-_DATASET = "data/published/i5-10500.csv"
-_N_LINES_SHOWN = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Timed:
-    """A command that has ended.
+def make_tables(folder: Path) -> None:
+    """Make the tables of all records below a folder."""
+    from copycost.records.table import collect_tables
 
-    It began at a time (CLOCK_MONOTONIC); the CPU time is that of all its processes, far less than
-    the wall time where the host was busy; the memory is that of the largest process.
-
-    Source: getrusage(2), as wait4(2) gives it for one child and whatever that has waited for.
-    """
-
-    begin_s: float
-    wall_s: float
-    cpu_s: float
-    peak_bytes: int
-
-    def rows(self, name: str, most_s: float | None, most_mb: float | None = None) -> Iterator[Row]:
-        """Yield the time and, where it has a limit, the memory, each with its limit."""
-        limit = None if most_s is None else Limit("at_most", most_s)
-        cpu = f"{self.cpu_s:.1f} s of CPU time"
-        yield Row("workflow", name, self.wall_s, "s", limit=limit, note=cpu)
-        if most_mb is not None:
-            megabytes, limit = self.peak_bytes / 1e6, Limit("at_most", most_mb)
-            what = "of the largest process"
-            yield Row("workflow", f"{name}, memory", megabytes, "MB", limit=limit, note=what)
-
-
-def timed(folder: Path, command: Sequence[str]) -> Timed:
-    """Run a command in a folder, with this package on its path.
-
-    Raises
-    ------
-    HostError
-        If it fails; the message holds the end of its output.
-    """
-    path = os.pathsep.join([str(ROOT / "workflow"), str(ROOT)])
-    with tempfile.TemporaryFile("w+") as output:
-        start = time.monotonic()
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            env={**os.environ, "PYTHONPATH": path},
-        )
-        _, status, usage = os.wait4(process.pid, 0)
-        wall_s = time.monotonic() - start
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode != 0:
-            output.seek(0)
-            said = "".join(output.readlines()[-_N_LINES_SHOWN:])
-            raise HostError(f"bench: {' '.join(command)} ended with {process.returncode}:\n{said}")
-    cpu_s = usage.ru_utime + usage.ru_stime
-    return Timed(start, wall_s, cpu_s, usage.ru_maxrss * 1024)  # Linux counts in KiB
-
-
-def _timed_step(step: str, folder: Path) -> Timed:
-    return timed(folder, [sys.executable, "-m", "tools.bench.steps", step, str(folder)])
-
-
-def table_rows(folder: Path, records: Sequence[Record], n: int = _N_RECORDS) -> Iterator[Row]:
-    """Yield time and memory of the tables of many records, copies of a measured one."""
-    like = [_measured_one(records)] * _REPETITIONS
-    cells = islice(_cells(), n // _REPETITIONS)
-    for cell, record in varied_rounds(dict.fromkeys(cells, like), random.Random(1)):
-        path = folder / cell.path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(record, indent=1), encoding="utf-8")
-    yield from _timed_step("tables", folder).rows(f"tables from {n} records", 15, 500)
-
-
-def _cells() -> Iterator[Cell]:
-    """Yield the cells of a grid: sizes in steps of 64 B, three ways, 1 to 8 threads."""
-    ways = ("one_copy", "two_copy", "zero_copy")
-    for size, way, n_threads in product(range(64, 1 << 20, 64), ways, (1, 2, 4, 8)):
-        yield Cell("streams", "veth", way, size, n_threads)
-
-
-def _measured_one(records: Sequence[Record]) -> Record:
-    """Return the first record of a stream that was measured, on both sides."""
-    for record in records:
-        if record["study"] == "streams" and (record["driver"] or {}).get("receiver"):
-            return record
-    why = next((record["reason"] for record in records if record["reason"]), "there are none")
-    raise HostError(f"bench: no stream was measured, so none can be copied ({why})")
-
-
-def _make_tables(folder: Path) -> None:
     records = sorted(folder.glob("results/raw/**/*.json"))
     collect_tables(records, folder / "cells.csv", folder / "cells.parquet")
 
 
-def analysis_rows(project: Path, folder: Path) -> Iterator[Row]:
-    """Yield time and memory of everything between the cells table and the report's text.
-
-    Host and configuration are those of a project with results; `folder` holds ``cells.parquet``.
-    """
-    cells = read_table(folder / "cells.parquet")
-    saved = yaml.safe_load((project / "results/config.yaml").read_text(encoding="utf-8"))
-    (folder / "config.yaml").write_text(yaml.safe_dump(_config_of(cells, saved)), encoding="utf-8")
-    shutil.copy(project / "results/host.json", folder)
-    name = f"analysis, facts and text from {len(cells)} records"
-    yield from _timed_step("analysis", folder).rows(name, 30, 1000)
-
-
-def _config_of(cells: pd.DataFrame, config: dict[str, Any]) -> dict[str, Any]:
-    """Return a configuration whose grid is that of the cells, all else as in `config`."""
-    names = ("implementation", "testbed", "working_set", "receiver", "placement")
-    columns = {f"{name}s": name for name in names} | {"msg_bytes": "msg_bytes"}
-    columns |= {"n_threads": "n_threads"}
-    grid = {name: sorted(cells[column].unique().tolist()) for name, column in columns.items()}
-    nothing: dict[str, list[str]] = {"implementations": []}
-    return config | {
-        "streams": config["streams"] | grid,
-        "udp": config["udp"] | nothing,
-        "round_trips": config["round_trips"] | nothing,
-        "measure": config["measure"] | {"repetitions": int(cells["rep"].max())},
-    }
-
-
-def _analyse(folder: Path) -> None:
+def analyse(folder: Path) -> None:
     """Make summary, comparisons, facts and text of the cells table in a folder."""
+    import yaml
+
+    from copycost.analysis.columns import write_table
+    from copycost.analysis.quality_table import quality_table
+    from copycost.analysis.tables import compare, summarise
+    from copycost.checkout import ROOT
+    from copycost.records.files import write_json
+    from copycost.records.table import read_table
+    from copycost.report.context import Sources
+    from copycost.report.write import write_report
+    from copycost.stats.settings import StatisticsSettings
+    from copycost.studies.streams.facts import Inputs, compute_facts
+
     cells = read_table(folder / "cells.parquet")
     config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
     settings = StatisticsSettings(**config["statistics"])
@@ -190,29 +51,14 @@ def _analyse(folder: Path) -> None:
     write_report(sources, ROOT / "report", "Many cells", folder / "report.qmd")
 
 
-def audit_rows(project: Path, output: Path) -> Iterator[Row]:
-    """Yield the time of auditing a published run and its claims, from CSV to HTML."""
-    n_rows = len((project / _DATASET).read_text(encoding="utf-8").splitlines()) - 1
-    command = [sys.executable, "-m", "copycost", "audit", _DATASET]
-    run = timed(project, [*command, "--formats", "html", "--output", str(output)])
-    yield from run.rows(f"audit of {n_rows} rows to HTML", 5)
-
-
-def fleet_rows(project: Path) -> Iterator[Row]:
-    """Yield time and memory of the audited tables and the report of a fleet, made of a run."""
-    with tempfile.TemporaryDirectory(prefix="copycost-fleet-") as name:
-        fleet = Path(name)
-        for _ in make_fleet(read_parcel(project), fleet, _N_HOSTS, _N_RECORDS_OF_HOST):
-            pass
-        sets = read_sets(fleet)
-        n_records = sum(one.n_records for one in sets)
-        what = f"of {n_records} records of {len(sets)} simulated hosts"
-        yield from _timed_step("fleet_tables", fleet).rows(f"tables {what}", 60, 2000)
-        yield from _timed_step("fleet_report", fleet).rows(f"report {what}", None, 2000)
-
-
-def _make_fleet_tables(folder: Path) -> None:
+def make_fleet_tables(folder: Path) -> None:
     """Make the tables of a fleet and audit its hosts."""
+    from copycost.compare.hosts import report
+    from copycost.compare.hosts.gathering import Fleet
+    from copycost.compare.hosts.host_facts import told_by
+    from copycost.compare.hosts.host_results import read_sets
+    from copycost.compare.hosts.host_tables import all_tables
+
     sets = read_sets(folder)
     names = [one.name for one in sets]
     tables = dict(zip(names, all_tables(sets), strict=True))
@@ -220,17 +66,20 @@ def _make_fleet_tables(folder: Path) -> None:
     report.write_tables(Fleet(sets, names, {}, tables, told, {}), folder)
 
 
-def _report_fleet(folder: Path) -> None:
+def report_fleet(folder: Path) -> None:
+    """Write the report over a fleet with tables."""
+    from copycost.compare.hosts import report
+    from copycost.compare.hosts.gathering import gather
+
     report.write_report(report.write_tables(gather(folder), folder), folder, ["html"])
 
 
 STEPS: Mapping[str, Callable[[Path], None]] = {
-    "tables": _make_tables,
-    "analysis": _analyse,
-    "fleet_tables": _make_fleet_tables,
-    "fleet_report": _report_fleet,
+    "tables": make_tables,
+    "analysis": analyse,
+    "fleet_tables": make_fleet_tables,
+    "fleet_report": report_fleet,
 }
-
 
 if __name__ == "__main__":
     STEPS[sys.argv[1]](Path(sys.argv[2]))

@@ -15,7 +15,7 @@ from copycost.checkout import ROOT
 from copycost.errors import HostError
 from copycost.records.record import RECORD, Record
 from tools.bench.rows import Limit, Row, row_of_rounds
-from tools.bench.steps import Timed, analysis_rows, audit_rows, fleet_rows, table_rows, timed
+from tools.bench.step_rows import Timed, analysis_rows, audit_rows, fleet_rows, table_rows, timed
 
 _LEFT_BEHIND = (".git", ".venv*", "results", ".snakemake", "tests", "__pycache__", ".*_cache")
 
