@@ -12,7 +12,7 @@ from tools.recompute.compare import read_table, wrong_table
 from tools.recompute.decisions import wrong_decisions
 from tools.recompute.driven import driven
 from tools.recompute.profile import share_tables
-from tools.recompute.raw import repetitions, settings_of
+from tools.recompute.raw import Settings, repetitions, settings_of
 from tools.recompute.run import Run
 from tools.recompute.simulated import counts_of
 

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from copycost.stats.crossover import Outcome, find_crossover
+from copycost.stats.crossover import Outcome, crossover_of_rounds
 from copycost.stats.ratios import t_quantile
 from copycost.stats.settings import FloatArray, StatisticsSettings
 from tools.simulation.noise import NOISES, log_ratio_noise
@@ -58,7 +58,8 @@ def simulate(
     signs = truth.signs
     n_named = n_held = n_claimed = n_wrong = 0
     for rounds in runs:
-        found = find_crossover(dict(zip(truth.sizes, rounds, strict=True)), truth.sizes, settings)
+        logs = dict(zip(truth.sizes, rounds, strict=True))
+        found = crossover_of_rounds(logs, truth.sizes, settings.confidence)
         if found.outcome is Outcome.UNDECIDED:
             continue
         n_claimed += 1

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from copycost.stats.crossover import crossover_ratio, find_crossover
+from copycost.stats.crossover import crossover_of_rounds, crossover_ratio
 from copycost.stats.ratios import Direction, paired_ratio, simultaneous_ratio
 from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.stats.trend_tests import reversals
@@ -110,7 +110,9 @@ def comparisons(n_runs: int, settings: StatisticsSettings) -> Iterator[Share]:
         n_yes = 0
         for _ in range(n_runs):
             one, other = (
-                find_crossover(_rounds(each, noise, n_rounds, rng), each.sizes, settings)
+                crossover_of_rounds(
+                    _rounds(each, noise, n_rounds, rng), each.sizes, settings.confidence
+                )
                 for each in (first, second)
             )
             found = crossover_ratio(one, other)
