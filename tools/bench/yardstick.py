@@ -67,7 +67,7 @@ def _wait_until_ready(server: Program, program: str, ready: str) -> None:
     """Wait for a line of the server's; one that ends has said why."""
     deadline_s = time.monotonic() + _READY_TIMEOUT_S
     while ready not in (said := server.output() + server.errors()):
-        if server.poll() is not None or time.monotonic() > deadline_s:
+        if server.exit_code is not None or time.monotonic() > deadline_s:
             lines = " ".join(said.split()) or "it said nothing"
             raise HostError(f"{program}: the server did not start: {lines}")
         time.sleep(_POLL_S)

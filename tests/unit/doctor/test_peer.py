@@ -17,6 +17,7 @@ from copycost.errors import HostError, Unavailable
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.local import LocalHost
 from copycost.hosts.remote.connection import ConnectionLost
+from copycost.hosts.stream import stream
 from copycost.hosts.uname import about_us
 
 HERE, THERE = "127.0.0.1", "127.0.0.2"
@@ -83,9 +84,9 @@ def test_whatever_goes_wrong_is_of_that_machine_alone(
 class Far(LocalHost):
     """This machine, with an address of its own, behind a firewall as it is told."""
 
-    def __init__(self, *, comes_here: bool = True, listens: str = "listening\n") -> None:
+    def __init__(self, *, comes_here: bool = True) -> None:
         super().__init__("me@lab2")
-        self._comes_here, self._listens = comes_here, listens
+        self._comes_here = comes_here
         self.tools = {"python3"}
 
     def find_tool(self, name: str) -> str | None:
@@ -94,14 +95,17 @@ class Far(LocalHost):
     def run(self, *_: object, **__: object) -> SimpleNamespace:  # type: ignore[override]
         return SimpleNamespace(returncode=0 if self._comes_here else 1)
 
-    @contextmanager
-    def stream(self, words: Sequence[str]) -> Iterator[IO[bytes]]:
-        with socket.create_server((words[-2], int(words[-1]))):
-            yield io.BytesIO(self._listens.encode())
+
+@contextmanager
+def listening(_: object, words: Sequence[str]) -> Iterator[IO[bytes]]:
+    with socket.create_server((words[-2], int(words[-1]))):
+        yield io.BytesIO(b"listening\n")
 
 
 def kept_out(far: Far, theirs: str = THERE, ports: tuple[int, int] | None = None) -> dict[str, Any]:
-    return dict(described.what_keeps_out((LocalHost(), far), (HERE, theirs), ports))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(described, "stream", listening)
+        return dict(described.what_keeps_out((LocalHost(), far), (HERE, theirs), ports))
 
 
 def test_both_ways_are_tried() -> None:
@@ -150,7 +154,7 @@ def test_another_python_than_python3_is_found_and_none_is_a_sentence() -> None:
 def test_what_listens_there_says_so_and_ends_once_somebody_came() -> None:
     (port,) = LocalHost().free_ports(HERE, 1)
     words = ["python3", "-c", described._LISTEN, HERE, str(port)]
-    with LocalHost().stream(words) as said:
+    with stream(LocalHost(), words) as said:
         assert said.readline() == b"listening\n"
         assert described._reaches((HERE, 0), (HERE, port))
         assert said.read() == b""

@@ -107,7 +107,12 @@ def test_an_agent_that_is_killed_is_noticed_and_leaves_nothing(tmp_path: Path) -
         agent.kill()
         assert select.select([program.ended_fd], [], [], LONG_S)[0]
         assert host.connection_lost
-        for ask in (program.poll, program.output, host.resync, lambda: host.start(SLEEP)):
+        for ask in (
+            lambda: program.exit_code,
+            program.output,
+            host.resync,
+            lambda: host.start(SLEEP),
+        ):
             with pytest.raises(ConnectionLost, match=r"^the connection to it .*; see that it runs"):
                 ask()
         program.signal(signal.SIGTERM)

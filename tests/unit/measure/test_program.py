@@ -40,7 +40,7 @@ def test_what_is_measured_is_the_wrapper_s_child_where_there_is_one() -> None:
     wrapped = HOST.start(Launch(("sh", "-c", "sleep 60 & echo $!; wait"), "/bin/sleep"))
     plain = shell("exec sleep 60")
     while not wrapped.output():
-        assert wrapped.poll() is None
+        assert wrapped.exit_code is None
     assert Side("sender", HOST, [wrapped, plain]).pids == (int(wrapped.output()), plain.pid)
     for program in (wrapped, plain):
         program.end()

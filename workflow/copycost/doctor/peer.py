@@ -18,6 +18,7 @@ from copycost.hosts.local import LocalHost
 from copycost.hosts.parsing import parser_of
 from copycost.hosts.ssh.client import SshTarget
 from copycost.hosts.ssh.host import SshHost
+from copycost.hosts.stream import stream
 
 _NAME = "this host"
 _BOOT_ID = "proc/sys/kernel/random/boot_id"
@@ -243,7 +244,7 @@ def _tried_there(
             "reason": f"no program on {there.name} can listen at {theirs} ({error.strerror})",
             "remedy": "set wire.address in config.yaml to an address of one of its own devices",
         }
-    with there.stream([python, "-c", _LISTEN, theirs, str(port)]) as said:
+    with stream(there, [python, "-c", _LISTEN, theirs, str(port)]) as said:
         came = bool(said.readline()) and _reaches((ours, 0), (theirs, port))
     return None if came else _dropped(there, theirs, ours, ports)
 

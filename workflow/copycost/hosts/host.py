@@ -25,7 +25,8 @@ Errors
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import IO, Literal, Protocol
+from subprocess import CompletedProcess
+from typing import Literal, Protocol
 
 from copycost.hosts.cgroups import CpuGroup
 from copycost.hosts.clock import ClockReading
@@ -61,7 +62,7 @@ class Program(Protocol):
 
     @property
     def exit_code(self) -> int | None:
-        """Its exit code, negative for a signal; None as long as `end` or `wait` has seen none."""
+        """Its exit code, negative for a signal; None as long as it runs."""
 
     @property
     def killed(self) -> bool:
@@ -110,9 +111,6 @@ class Program(Protocol):
 
     def signal(self, number: int) -> None:
         """Send it a signal; one that has ended gets none."""
-
-    def poll(self) -> int | None:
-        """Return its exit code if it has ended."""
 
     def wait(self, timeout_s: float) -> int | None:
         """Wait for its end, and return its exit code; None if it still runs."""
@@ -190,16 +188,12 @@ class Host(Protocol):
     def start(self, launch: Launch) -> Program:
         """Start a program there; CannotStart if it cannot be executed."""
 
-    def run(self, words: Sequence[str], text: str = "", *, timeout_s: float = 10.0) -> "Completed":
+    def run(
+        self, words: Sequence[str], text: str = "", *, timeout_s: float = 10.0
+    ) -> CompletedProcess[str]:
         """Run a short command to its end, with `text` as its standard input.
 
         HostError if it did not end in time, OSError if it cannot be executed.
-        """
-
-    def stream(self, words: Sequence[str]) -> AbstractContextManager[IO[bytes]]:
-        """Return a block with what a command prints while it runs.
-
-        HostError at the end of a block without an error, if the command's end is no success.
         """
 
     def reader(self, paths: Iterable[str]) -> Reader:
@@ -237,19 +231,3 @@ class Host(Protocol):
         Without a path, the lock is the one that all runs on that host share. `parent_fds` become
         readable when nobody waits for us any more, see `copycost.hosts.parent`.
         """
-
-
-class Completed(Protocol):
-    """A short command that has ended."""
-
-    @property
-    def returncode(self) -> int:
-        """Its exit code, negative for a signal."""
-
-    @property
-    def stdout(self) -> str:
-        """What it printed."""
-
-    @property
-    def stderr(self) -> str:
-        """What it printed as errors."""

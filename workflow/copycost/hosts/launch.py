@@ -35,6 +35,7 @@ class Launch:
     # names of memory files that it may write, besides its stdout and stderr
     files: tuple[str, ...] = ()
     pipes: tuple[str, ...] = ()  # names of pipes; the ends that no word names are ours
+    output: str | None = None  # the pipe that its stdout goes to, else a memory file
     cpus: frozenset[int] | None = None  # CPUs that it may run on; None leaves that to the program
     # whether it gets a signal when its starter ends; else it has to notice by its control line
     dies_with_us: bool = False

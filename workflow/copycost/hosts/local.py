@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
-from typing import IO
 
 from copycost.errors import AttemptFailed, HostError
 from copycost.hosts.cgroup_hierarchy import find_hierarchy
@@ -160,30 +159,6 @@ class LocalHost:
             raise HostError(
                 f"{' '.join(words)} did not end within {timeout_s:g} s; look for an overloaded host"
             ) from error
-
-    @contextmanager
-    def stream(self, words: Sequence[str]) -> Iterator[IO[bytes]]:
-        """Return a block with what a command prints while it runs."""
-        with subprocess.Popen(
-            words,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, "LC_ALL": "C"},
-        ) as process:
-            assert process.stdout is not None
-            assert process.stderr is not None
-            try:
-                yield process.stdout
-            except BaseException:
-                process.kill()
-                raise
-            said = process.stderr.read().decode(errors="replace").strip().splitlines()
-        if process.returncode != 0:
-            raise HostError(
-                f"{' '.join(words[:2])} ended with exit status {process.returncode}:"
-                f" {said[-1].strip() if said else 'it said nothing'}"
-            )
 
     def reader(self, paths: Iterable[str]) -> LocalReader:
         """Open files, by their paths below the root."""

@@ -19,6 +19,7 @@ from copycost.hosts.window_edges import DoneHere
 
 # how often who waits for an answer looks whether the program has ended
 _LOOK_S = 0.02
+_READ_BYTES = 1 << 16  # of a pipe: all that it holds
 # linux/prctl.h
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -55,8 +56,12 @@ class LocalProgram:
         if theirs is not None:
             names[CONTROL] = theirs.fileno()
         words, used = _with_descriptors(launch.words, names)
+        stdout = self._memory["stdout"]
+        if launch.output is not None:
+            stdout = self._pipes[launch.output][1]
+            used.append(stdout)
         try:
-            self._process = self._popen(words, [*used, *inherited])
+            self._process = self._popen(words, stdout, [*used, *inherited])
         except OSError as error:
             self._close_all()
             raise CannotStart(error.filename or words[0], error.strerror or str(error)) from error
@@ -66,7 +71,9 @@ class LocalProgram:
         self.ended_fd = os.pidfd_open(self._process.pid)
         self._ours = {name: self._keep_ours(ends, used) for name, ends in self._pipes.items()}
 
-    def _popen(self, words: Sequence[str], fds: Sequence[int]) -> subprocess.Popen[bytes]:
+    def _popen(
+        self, words: Sequence[str], stdout: int, fds: Sequence[int]
+    ) -> subprocess.Popen[bytes]:
         launch = self.launch
         prepare = None
         if launch.cpus is not None or launch.dies_with_us:
@@ -80,7 +87,7 @@ class LocalProgram:
         return subprocess.Popen(
             words,
             stdin=subprocess.DEVNULL,
-            stdout=self._memory["stdout"],
+            stdout=stdout,
             stderr=self._memory["stderr"],
             pass_fds=fds,
             process_group=0,
@@ -109,8 +116,16 @@ class LocalProgram:
 
     @property
     def exit_code(self) -> int | None:
-        """Its exit code, None as long as nobody has seen it end."""
-        return self._process.returncode
+        """Its exit code, negative for a signal; None as long as it runs.
+
+        Its process is waited for only by `end`: until then its group's number is nobody else's.
+        """
+        if self._process.returncode is not None:
+            return self._process.returncode
+        found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG)
+        if found is None:
+            return None
+        return found.si_status if found.si_code == os.CLD_EXITED else -found.si_status
 
     def read_line(self) -> str | None:
         """Return the next line that has come in on the control line, or None if none has."""
@@ -160,7 +175,7 @@ class LocalProgram:
         """Return what comes in on a pipe whose read end is ours, None if nothing does in time."""
         fd = self._ours[name][0]
         ready, _, _ = select.select([fd], [], [], timeout_s)
-        return os.read(fd, 4096) if ready else None
+        return os.read(fd, _READ_BYTES) if ready else None
 
     def ask(self, asked: str, answers: str, data: bytes, timeout_s: float) -> bytes | None:
         """Write to one pipe and return what comes in on another."""
@@ -170,7 +185,7 @@ class LocalProgram:
             answer = self.read_pipe(answers, _LOOK_S)
             if answer is not None:
                 return answer
-            if self.poll() is not None:
+            if self.exit_code is not None:
                 return None
         return None
 
@@ -194,18 +209,13 @@ class LocalProgram:
 
     def signal(self, number: int) -> None:
         """Send it a signal; one that has ended gets none."""
-        if self.poll() is None:
-            self._process.send_signal(number)
-
-    def poll(self) -> int | None:
-        """Return its exit code if it has ended."""
-        return self._process.poll()
+        if self._process.returncode is None:
+            os.kill(self.pid, number)
 
     def wait(self, timeout_s: float) -> int | None:
         """Wait for its end, and return its exit code; None if it still runs."""
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout_s)
-        return self._process.returncode
+        select.select([self.ended_fd], [], [], timeout_s)
+        return self.exit_code
 
     def end(self, grace_s: float = 0.0) -> None:
         """Make it end: ask by closing its control line, then kill its process group.
@@ -218,12 +228,18 @@ class LocalProgram:
         self.hang_up()
         ended, _, _ = select.select([self.ended_fd], [], [], grace_s)
         self.killed = not ended
-        with suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        self.kill()
         self._process.wait()
 
+    def kill(self) -> None:
+        """Kill all of its process group at once."""
+        if self._process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
+
     def close(self) -> None:
-        """Give back the descriptors."""
+        """Give back the descriptors, and its process if it has ended."""
+        self._process.poll()
         os.close(self.ended_fd)
         for ends in self._ours.values():
             for fd in ends:

@@ -153,7 +153,7 @@ class _Signals:
         return None  # it does not tell
 
     def alive(self) -> bool:
-        return all(helper.poll() is None for helper in self._helpers)
+        return all(helper.exit_code is None for helper in self._helpers)
 
     def release(self) -> None:
         """Stop limiting; a process that was just stopped goes on."""

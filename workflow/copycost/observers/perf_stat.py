@@ -128,7 +128,7 @@ class PerfStat(WindowObserver):
         if failure is not None:
             return no_perf(facts, "failed", failure)
         program = self._watched.get(side) or self._attached[side].perf
-        if program.poll() is None:  # attached: one around a program has ended with it
+        if program.exit_code is None:  # attached: one around a program has ended with it
             program.signal(_INTERRUPT)
             program.wait(_END_TIMEOUT_S)
         try:

@@ -11,6 +11,7 @@ from copycost.hosts.host import Host, Program
 from copycost.hosts.local import LocalHost
 from copycost.hosts.parties import PARTIES, REFERENCES, hypervisor_of, rest_of_guest
 from copycost.hosts.side import Side
+from copycost.hosts.stream import stream
 from copycost.hosts.window_edges import AtEdges
 from copycost.observers.hypervisor import kernel_threads_of
 from copycost.observers.protocol import WindowObserver
@@ -71,7 +72,7 @@ class _Recording:
             # inlined functions would be looked up in debug data, of which the kernel has none
             *("--no-inline", "--show-lost-events"),
         ]
-        with self.target.host.stream(command) as lines:
+        with stream(self.target.host, command) as lines:
             return read_samples(lines, "perf script", self.target.of_thread)
 
     def parties(self, sampled: Sampled) -> dict[str, Stacks]:

@@ -1,7 +1,7 @@
 """Run the tools that build a testbed, and say clearly what one of them refuses."""
 
 from copycost.errors import HostError, Unavailable
-from copycost.hosts.host import Completed, Host
+from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 
 _PACKAGES = {"ip": "iproute2", "nft": "nftables"}
@@ -21,7 +21,6 @@ def run_tool(
     refuses; HostError if it was killed, did not end, or cannot be run.
     """
     try:
-        done: Completed
         if isinstance(host, LocalHost):
             done = host.run(command, text, pass_fds=pass_fds)
         else:

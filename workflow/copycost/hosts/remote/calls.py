@@ -1,19 +1,16 @@
 """What is asked of an agent: each method here has the agent call the one of that name there."""
 
 import inspect
-import io
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from functools import wraps
 from pathlib import Path
-from threading import Condition
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from copycost.hosts.cgroups import CpuGroup
 from copycost.hosts.facts.files import HostFiles
-from copycost.hosts.host import Reading
+from copycost.hosts.host import Reader, Reading
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.connection import Connection
 from copycost.hosts.remote.messages import Message, Target, request
@@ -65,20 +62,11 @@ def _fields_by(method: Callable[..., object]) -> Callable[..., dict[str, Any]]:
 
 
 class PlannedThere(Generic[T]):
-    """Two requests that an agent does by itself at the edges of a window; see `AtEdges`.
+    """Two requests that an agent does by itself at the edges of a window; see `AtEdges`."""
 
-    What it answers is turned into what came of it by `found`.
-    """
-
-    def __init__(
-        self,
-        connection: Connection,
-        requests: Sequence[Message],
-        found: Callable[[Any], T] = lambda answer: answer,
-    ) -> None:
+    def __init__(self, connection: Connection, requests: Sequence[Message]) -> None:
         self._connection = connection
         self._requests = requests
-        self._found = found
         self._plan = connection.new_number()
 
     def plan(self, start_ns: int, end_ns: int) -> None:
@@ -92,30 +80,21 @@ class PlannedThere(Generic[T]):
     def edges(self) -> Sequence[T]:
         """Return what came of it; raise the first error that the agent ran into."""
         answers = self._connection.ask("planned", plan=self._plan)
-        return [self._found(messages.result_of(answer)) for answer in answers]
+        return [messages.result_of(answer) for answer in answers]
 
 
 class RemoteReader(PlannedThere[Reading]):
     """Files that an agent reads; see `copycost.hosts.host.Reader`."""
 
     def __init__(self, connection: Connection, paths: Sequence[str]) -> None:
-        self._of = connection.new_number()
-        super().__init__(connection, [request("read", self._of)] * 2, _reading_of)
-        connection.ask("open_reader", number=self._of, paths=paths)
+        self._of, _ = connection.hold("reader", paths=paths)
+        super().__init__(connection, [request("read", self._of)] * 2)
 
-    def read(self) -> Reading:
-        """Read them now."""
-        return _reading_of(self._connection.ask("read", self._of))
+    read = asked(Reader.read)
 
     def close(self) -> None:
         """Close the files."""
-        self._connection.say("forget_plan", plan=self._plan)
         self._connection.say("give_back", number=self._of)
-
-
-def _reading_of(answer: Reading) -> Reading:
-    at_ns, texts = answer
-    return at_ns, texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +131,7 @@ class RemoteFiles(HostFiles):
     texts = asked(HostFiles.texts)
     lines = asked(HostFiles.lines)
     gzipped_text = asked(HostFiles.gzipped_text)
-    _glob = asked(HostFiles.glob)
+    glob = asked(HostFiles.glob)
 
     def text(self, path: str) -> str | None:
         """Return the stripped content of a file, or None where it cannot be read."""
@@ -161,49 +140,3 @@ class RemoteFiles(HostFiles):
         if not self._steady:
             self._steady.update(self.texts(_STEADY))
         return self._steady.get(path)
-
-    def glob(self, pattern: str) -> list[Path]:
-        """Return the matching paths, sorted, relative to the root."""
-        return [Path(path) for path in self._glob(pattern)]
-
-
-class RemoteOutput(io.RawIOBase):
-    """What a command prints, as it comes in; its end is that of the connection too."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.is_over = False
-        self.error: Message | None = None
-        self._lost = False
-        self._held: deque[bytes] = deque()
-        self._changed = Condition()
-
-    def hear(self, message: Message) -> None:
-        """Take news of it, in the connection's thread."""
-        with self._changed:
-            match message["event"]:
-                case "output":
-                    self._held.append(message["data"])
-                case "over":
-                    self.is_over = True
-                    self.error = message["error"]
-                case _:
-                    self._lost = True
-            self._changed.notify_all()
-
-    def readable(self) -> bool:
-        """Say that it can be read."""
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """Fill a buffer with what is next, once there is something; 0 at the end."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._held or self.is_over or self._lost)
-            if not self._held:
-                return 0
-            data = self._held.popleft()
-            taken, rest = data[: len(buffer)], data[len(buffer) :]
-            if rest:
-                self._held.appendleft(rest)
-            buffer[: len(taken)] = taken
-            return len(taken)

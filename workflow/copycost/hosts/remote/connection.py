@@ -138,6 +138,16 @@ class Connection:
         self._last_thing += 1
         return self._last_thing
 
+    def hold(self, what: str, **fields: object) -> tuple[int, Any]:
+        """Have the agent keep what a method of its host gives; return its number, and its facts."""
+        number = self.new_number()
+        return number, self.ask("hold", number=number, what=what, fields=fields)
+
+    def give_back(self, number: int) -> None:
+        """Have it given back; once the connection is lost the agent does that by itself."""
+        if self._lost is None:
+            self.ask("give_back", number=number)
+
     def listen(self, number: int, listener: Callable[[Message], None]) -> None:
         """Have news of a program or a stream told to somebody, in the reading thread."""
         with self._changed:

@@ -2,7 +2,6 @@
 
 import errno
 import hashlib
-import io
 import re
 import select
 import time
@@ -10,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import IO, Self
+from typing import Self
 
 from copycost.errors import AttemptFailed, HostError, MeasurementStopped, Unavailable
 from copycost.hosts.cgroups import CpuGroup
@@ -24,7 +23,6 @@ from copycost.hosts.remote.calls import (
     PlannedThere,
     RemoteFiles,
     RemoteGroup,
-    RemoteOutput,
     RemoteReader,
     asked,
     told,
@@ -202,27 +200,6 @@ class RemoteHost:
     signal = told(Host.signal)
     prioritise = told(Host.prioritise)
 
-    @contextmanager
-    def stream(self, words: Sequence[str]) -> Iterator[IO[bytes]]:
-        """Return a block with what a command prints while it runs."""
-        number = self._connection.new_number()
-        output = RemoteOutput()
-        self._connection.listen(number, output.hear)
-        try:
-            self._connection.ask("open_stream", number=number, words=words)
-            try:
-                yield io.BufferedReader(output)
-            except BaseException:
-                self._connection.say("stop_stream", number=number)
-                raise
-            output.readall()
-        finally:
-            self._connection.forget(number)
-        if output.error is not None:
-            raise messages.error_of(output.error)
-        if not output.is_over:
-            raise self._connection.loss()
-
     # -- what is read at moments ------------------------------------------------------------------
 
     def reader(self, paths: Iterable[str]) -> RemoteReader:
@@ -241,16 +218,14 @@ class RemoteHost:
     @contextmanager
     def cpu_group(self, limit_percent: float | None) -> Iterator[CpuGroup]:
         """Make a control group there that may use so much of a CPU; remove it after the block."""
-        ask, number = self._connection.ask, self._connection.new_number()
         try:
-            made = ask("open_group", number=number, limit_percent=limit_percent)
+            number, made = self._connection.hold("cpu_group", limit_percent=limit_percent)
         except Unavailable as missing:  # whose cure is needed there, and not here
             raise Unavailable(f"{self.name}: {missing.reason}", missing.remedy) from missing
         try:
-            yield RemoteGroup(made["version"], Path(made["path"]), self._connection, number)
+            yield RemoteGroup(made.version, made.path, self._connection, number)
         finally:
-            if not self.connection_lost:  # else the agent does it by itself
-                ask("give_back", number=number)
+            self._connection.give_back(number)
 
     @contextmanager
     def lock(
@@ -265,7 +240,8 @@ class RemoteHost:
         told so, and once that has been done `when_it_takes_long` is called.
         """
         lock = self._connection.new_number()
-        question = self._connection.begin(request("open_lock", number=lock, path=path))
+        hold = request("hold", number=lock, what="lock", fields={"path": path})
+        question = self._connection.begin(hold)
         said, patient_until_s = False, time.monotonic() + _SILENT_WAIT_S
         while not self._connection.has_answer(question, _LOOK_S):
             if select.select(parent_fds, [], [], 0)[0]:
@@ -274,14 +250,15 @@ class RemoteHost:
                 said = True
                 say(f"another measurement runs on {self.name}: waiting")
                 when_it_takes_long()
-        _, wait_s = self._connection.answer(question)
+        _, found = self._connection.answer(question)
+        held = HeldLock(-1, found.wait_s)  # its descriptor is there
         if said:
-            say(f"the other measurement on {self.name} is over after {wait_s:.1f} s: going on")
+            say(f"the other measurement on {self.name} is over after {held.wait_s:.1f} s: going on")
         try:
-            yield HeldLock(-1, wait_s)
+            yield held
         finally:
             with suppress(HostError):
-                self._connection.ask("give_back", number=lock)
+                self._connection.give_back(lock)
 
 
 def _glibc_version(name: str | None) -> tuple[int, int]:

@@ -18,7 +18,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from subprocess import CompletedProcess
 from typing import Any
 
@@ -30,21 +30,19 @@ from copycost.errors import (
     MeasurementStopped,
     Unavailable,
 )
-from copycost.hosts.cgroups import Throttling
+from copycost.hosts.cgroups import CpuGroup, Throttling
 from copycost.hosts.launch import Launch
+from copycost.hosts.lock import HeldLock
 from copycost.hosts.process_usage import Usage
 from copycost.hosts.uname import About
 
 Message = dict[str, Any]
 
-PROTOCOL = 3
+PROTOCOL = 4
 """Number of what is said here; both ends must know the same."""
 
 LONGEST_LINE_BYTES = 1 << 28
 """A longer line is none of ours; programs are a thousandth of that."""
-
-CHUNK_BYTES = 1 << 16
-"""What a command prints travels in pieces of at most so many bytes."""
 
 OPEN, END, PING = "open", "end", "ping"
 """Requests to the agent itself: to open a session and end one with all that it started, after which
@@ -52,7 +50,7 @@ the stream may serve another; and to say what time it is there."""
 
 # an object of JSON with this key is a value of the type that it names
 _TYPE = "@type"
-_RECORDS = {kind.__name__: kind for kind in (About, Launch, Throttling, Usage)}
+_RECORDS = {kind.__name__: kind for kind in (About, CpuGroup, HeldLock, Launch, Throttling, Usage)}
 # errors that have a meaning to us keep their kind, and are made again of these or of their words
 _ERRORS: dict[type[Exception], tuple[str, ...]] = {
     CannotStart: ("path", "why"),
@@ -110,10 +108,10 @@ def _as_json(value: object) -> object:
             return {_TYPE: "set", "of": sorted(value)}
         case CompletedProcess():
             return {_TYPE: "CompletedProcess", **vars(value)}
-        case About() | Launch() | Throttling() | Usage():
-            return {_TYPE: type(value).__name__, **asdict(value)}
         case PurePath():
-            return str(value)
+            return {_TYPE: "Path", "path": str(value)}
+        case About() | CpuGroup() | HeldLock() | Launch() | Throttling() | Usage():
+            return {_TYPE: type(value).__name__, **asdict(value)}
         case Iterable():
             return [*value]
     raise TypeError(f"{value!r} cannot travel")
@@ -129,6 +127,8 @@ def _of_json(found: dict[str, Any]) -> object:
             return base64.b64decode(fields["base64"])
         case "set":
             return frozenset(fields["of"])
+        case "Path":
+            return Path(fields["path"])
         case "CompletedProcess":
             return CompletedProcess(**fields)
         case name:

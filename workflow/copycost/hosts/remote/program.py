@@ -65,8 +65,8 @@ class RemoteProgram:
 
     @property
     def exit_code(self) -> int | None:
-        """Its exit code, None as long as nothing was heard of its end."""
-        return self.poll()
+        """Its exit code, negative for a signal; None as long as nothing was heard of its end."""
+        return self.wait(0.0)
 
     def read_line(self) -> str | None:
         """Return the next line that has come in on the control line, or None if none has."""
@@ -84,6 +84,8 @@ class RemoteProgram:
     ask = asked(Program.ask)
     child_pid = asked(Program.child_pid)
     signal = told(Program.signal)
+    _output = asked(Program.output)
+    _errors = asked(Program.errors)
     _file = asked(Program.file)
     _hang_up = told(Program.hang_up)
 
@@ -97,24 +99,16 @@ class RemoteProgram:
 
     def output(self) -> str:
         """Return its stdout so far."""
-        return self._text("stdout")
+        return self._output() if self._left is None else str(self._left["output"])
 
     def errors(self) -> str:
         """Return its stderr so far."""
-        return self._text("stderr")
-
-    def _text(self, name: str) -> str:
-        if self._left is not None:
-            text: str = self._left["texts"][name]
-        else:
-            text = self._connection.ask("texts", self._of)[name]
-        return text
+        return self._errors() if self._left is None else str(self._left["errors"])
 
     def file(self, name: str) -> str:
         """Return what a memory file of the launch holds so far."""
         if self._left is not None and name in self._left["files"]:
-            text: str = self._left["files"][name]
-            return text
+            return str(self._left["files"][name])
         return self._file(name)
 
     def file_path(self, name: str) -> str:
@@ -128,10 +122,6 @@ class RemoteProgram:
         fields = {"asked": asked, "answers": answers, "timeout_s": timeout_s}
         requests = [request("ask", self._of, **fields, data=one) for one in data]
         return PlannedThere(self._connection, requests)
-
-    def poll(self) -> int | None:
-        """Return its exit code if it has ended."""
-        return self.wait(0.0)
 
     def wait(self, timeout_s: float) -> int | None:
         """Wait for its end, and return its exit code; None if it still runs."""
@@ -151,7 +141,7 @@ class RemoteProgram:
         self._is_ended = True
         self.hang_up()
         with suppress(HostError):  # what is lost is ended there
-            left = self._connection.ask("finish", self._of, takes_s=grace_s, grace_s=grace_s)
+            left = self._connection.ask("finish", takes_s=grace_s, number=self._of, grace_s=grace_s)
             self.killed = self.killed or left["killed"]
             with self._changed:
                 self._left = left
@@ -160,7 +150,7 @@ class RemoteProgram:
 
     def close(self) -> None:
         """Give back the descriptors."""
-        self._connection.say("forget_program", number=self._of)
+        self._connection.say("give_back", number=self._of)
         self._close()
 
     def _close(self) -> None:

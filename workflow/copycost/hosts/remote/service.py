@@ -4,27 +4,31 @@ It runs in the agent's main thread, apart from `kill`.
 """
 
 import hashlib
+import heapq
 import os
 import select
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, suppress
-from dataclasses import replace
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
+from dataclasses import is_dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from copycost.errors import CopycostError, HostError
 from copycost.hosts.launch import Launch
 from copycost.hosts.local import LocalHost
 from copycost.hosts.process_usage import Usage, usage_or_none
+from copycost.hosts.program import LocalProgram
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.messages import Line, Message, Target
-from copycost.hosts.remote.served_plans import ServedPlans
-from copycost.hosts.remote.served_program import ServedProgram
 
 _CONSTANTS = ("SC_PAGE_SIZE", "SC_CLK_TCK", "SC_NPROCESSORS_ONLN")
 # which kernel it is, and which boot of it
 _KERNEL = (("release", "osrelease"), ("version", "version"), ("boot_id", "random/boot_id"))
-_T = TypeVar("_T")
+# of a memory file, goes with the news of its program's end; what is larger is sent when asked for
+_LARGEST_NEWS_BYTES = 1 << 16
+# poll(2) counts whole milliseconds: the last one before a planned moment is slept through
+_POLL_GRAIN_NS = 1_000_000
 
 
 def introduction(host: LocalHost) -> Message:
@@ -52,10 +56,12 @@ class Service:
         self._bell = bell
         # what can be asked, by what requests call it; numbers are given by who asks
         self._things: dict[Target, Any] = {messages.HOST: host, messages.FILES: host.files}
-        # the blocks that we are in, of files that are open, groups, locks, commands that print
-        self._blocks: dict[int, ExitStack] = {}
-        self._outputs: dict[int, int] = {}  # numbers of commands by descriptors of what they print
-        self._plans = ServedPlans(host, self.do)
+        self._blocks: dict[int, ExitStack] = {}  # of those that are to be given back
+        self._programs: dict[int, LocalProgram] = {}
+        # programs of which lines may come in, and those whose end has not been told
+        self._talking: set[int] = set()
+        self._running: set[int] = set()
+        self._plans = Plans(host.clock_ns, self.do)
 
     def do(self, message: Message) -> Any:  # noqa: ANN401 - JSON
         """Do what a request asks, and return the answer, or raise what it ran into.
@@ -63,11 +69,7 @@ class Service:
         What is more than a call has a method here: ``start``, say, is ``_do_start``.
         """
         op, fields = message["op"], message["with"]
-        for part in (self, self._plans):
-            serve = getattr(part, f"_do_{op}", None)
-            if serve is not None:
-                return serve(**fields)
-        serve = getattr(self._things[message["of"]], op, None)
+        serve = getattr(self, f"_do_{op}", None) or getattr(self._things[message["of"]], op, None)
         if serve is None:
             raise HostError(f"the agent knows no request {op!r}; send it anew")
         return serve(**fields)
@@ -75,47 +77,69 @@ class Service:
     def wait_for_news(self) -> None:
         """Wait for a request; tell meanwhile what programs say, and do what was planned."""
         while True:
-            talking = {one.control_fd: at for at, one in self._programs().items() if one.talks}
-            running = {one.ended_fd: at for at, one in self._programs().items() if one.runs}
+            talking = {self._programs[at].control_fd: at for at in self._talking}
+            talking.pop(-1, None)  # one that was hung up
+            running = {self._programs[at].ended_fd: at for at in self._running}
             poll = select.poll()
-            for fd in (self._bell, *talking, *running, *self._outputs):
+            for fd in (self._bell, *talking, *running):
                 poll.register(fd, select.POLLIN | select.POLLRDHUP)
             events = dict(poll.poll(self._plans.left_ms()))
             for fd in events.keys() & talking:  # before the news that a program has ended
                 hung_up = events[fd] & (select.POLLHUP | select.POLLRDHUP)
                 if not self._tell_lines(talking[fd]) and hung_up:
-                    self._things[talking[fd]].talks = False
+                    self._talking.discard(talking[fd])
             for fd in events.keys() & running:
                 self._tell_end(running[fd])
-            for fd in events.keys() & self._outputs:
-                self._tell_output(fd)
             self._plans.do_what_is_due()
             if self._bell in events:
                 return
 
     def close(self) -> None:
         """End all that was started and give everything back."""
-        for program in self._programs().values():
+        for program in self._programs.values():
             program.hang_up()
-        for program in self._programs().values():
-            program.program.end()
-            program.close()
-        for number in self._outputs.values():
-            _abandon(self._blocks.pop(number))
-        for block in reversed(self._blocks.values()):
+        for number in reversed([*self._blocks]):
             with suppress(CopycostError):  # nobody is there to hear of it
-                block.close()
+                self._do_give_back(number)
 
     def kill(self) -> None:
         """Kill all programs, while the main thread is busy with something else."""
-        for program in self._programs().values():
+        for program in list(self._programs.values()):
             program.kill()
 
-    # -- programs ---------------------------------------------------------------------------------
+    # -- what is held until it is given back ------------------------------------------------------
 
-    def _programs(self) -> dict[Target, ServedProgram]:
-        things = list(self._things.items())
-        return {at: one for at, one in things if isinstance(one, ServedProgram)}
+    def _do_hold(self, number: int, what: str, fields: dict[str, Any]) -> object:
+        """Keep what a method of the host returns, or its block gives; return what is told of it."""
+        if what == "lock":
+            # whoever asked for it says nothing before it has it, unless to call it off
+            fields = {**fields, "parent_fds": [self._bell]}
+        found = getattr(self._host, what)(**fields)
+        block = ExitStack()
+        if isinstance(found, AbstractContextManager):
+            found = block.enter_context(found)
+        else:
+            block.callback(found.close)
+        self._things[number], self._blocks[number] = found, block
+        return found if is_dataclass(found) else None
+
+    def _do_give_back(self, number: int) -> None:
+        del self._things[number]
+        self._programs.pop(number, None)
+        self._talking.discard(number)
+        self._running.discard(number)
+        self._blocks.pop(number).close()
+
+    def _do_plan(self, plan: int, requests: Sequence[tuple[int, Message]]) -> None:
+        self._plans.take(plan, requests)
+
+    def _do_planned(self, plan: int) -> list[Message]:
+        return self._plans.answers(plan)
+
+    def _do_usage_or_none(self, pids: Sequence[int]) -> Usage | None:
+        return usage_or_none(pids)
+
+    # -- programs ---------------------------------------------------------------------------------
 
     def _do_has(self, digest: str, name: str) -> str | None:
         path = self._path_of(digest, name)
@@ -143,84 +167,98 @@ class Service:
 
     def _do_start(self, number: int, launch: Launch) -> Message:
         # should we be killed, nobody else would end it
-        program = ServedProgram(self._host.start(replace(launch, dies_with_us=True)))
-        self._things[number] = program
-        return {"pid": program.pid, "paths": program.paths()}
+        program = self._host.start(replace(launch, dies_with_us=True))
+        self._things[number] = self._programs[number] = program
+        self._blocks[number] = block = ExitStack()
+        block.callback(program.close)
+        block.callback(program.end)
+        self._running.add(number)
+        if launch.control:
+            self._talking.add(number)
+        return {"pid": program.pid, "paths": _paths(program, launch.files)}
 
-    def _do_forget_program(self, number: int) -> None:
-        """Forget a program; one that still runs goes on, and is ended with the session."""
-        if self._things[number].program.exit_code is not None:
-            self._things.pop(number).close()
-
-    def _tell_lines(self, number: Target) -> bool:
+    def _tell_lines(self, number: int) -> bool:
         """Tell what a program has said; return whether there was a whole line."""
-        lines = self._things[number].lines()
+        lines = list(iter(self._programs[number].read_line, None))
         if lines:
             self._line.send({"event": "lines", "of": number, "lines": lines})
         return bool(lines)
 
-    def _tell_end(self, number: Target) -> None:
+    def _tell_end(self, number: int) -> None:
         """Tell that a program has ended, with what it left."""
-        program: ServedProgram = self._things[number]
-        while program.talks and self._tell_lines(number):
+        while number in self._talking and self._tell_lines(number):
             pass
-        program.talks = program.runs = False
-        self._line.send({"event": "ended", "of": number, **program.left()})
+        self._line.send({"event": "ended", "of": number, **self._left_by(number)})
 
-    # -- what is held until it is given back ------------------------------------------------------
+    def _do_finish(self, number: int, grace_s: float) -> Message:
+        """Make a program end, and return what it left."""
+        self._programs[number].end(grace_s)
+        return {**self._left_by(number), "killed": self._programs[number].killed}
 
-    def _hold(self, number: int, block: AbstractContextManager[_T]) -> _T:
-        stack = ExitStack()
-        thing = stack.enter_context(block)
-        self._things[number], self._blocks[number] = thing, stack
-        return thing
-
-    def _do_give_back(self, number: int) -> None:
-        del self._things[number]
-        self._blocks.pop(number).close()
-
-    def _do_open_reader(self, number: int, paths: Sequence[str]) -> None:
-        self._hold(number, closing(self._host.reader(paths)))
-
-    def _do_open_group(self, number: int, limit_percent: float | None) -> Message:
-        group = self._hold(number, self._host.cpu_group(limit_percent))
-        return {"version": group.version, "path": group.path}
-
-    def _do_open_lock(self, number: int, path: str | None) -> float:
-        # whoever asked for it says nothing before it has it, unless to call it off
-        lock = self._host.lock(None if path is None else Path(path), [self._bell])
-        return self._hold(number, lock).wait_s
-
-    def _do_open_stream(self, number: int, words: Sequence[str]) -> None:
-        output = self._hold(number, self._host.stream(words))
-        self._outputs[output.fileno()] = number
-
-    def _do_stop_stream(self, number: int) -> None:
-        if number in self._outputs.values():
-            del self._outputs[self._things.pop(number).fileno()]
-            _abandon(self._blocks.pop(number))
-
-    def _tell_output(self, fd: int) -> None:
-        """Tell what a command has printed, or that it is over."""
-        number = self._outputs[fd]
-        data = os.read(fd, messages.CHUNK_BYTES)
-        if data:
-            self._line.send({"event": "output", "of": number, "data": data})
-            return
-        del self._outputs[fd]
-        over: Message = {"event": "over", "of": number, "error": None}
-        try:
-            self._do_give_back(number)
-        except HostError as error:
-            over["error"] = messages.error_as_message(error)
-        self._line.send(over)
-
-    def _do_usage_or_none(self, pids: Sequence[int]) -> Usage | None:
-        return usage_or_none(pids)
+    def _left_by(self, number: int) -> Message:
+        """Return a program's exit code, what it has printed, and its small memory files."""
+        self._talking.discard(number)
+        self._running.discard(number)
+        program = self._programs[number]
+        small = [
+            name
+            for name, path in _paths(program, program.launch.files).items()
+            if Path(path).stat().st_size <= _LARGEST_NEWS_BYTES
+        ]
+        return {
+            "code": program.exit_code,
+            "output": program.output(),
+            "errors": program.errors(),
+            "files": {name: program.file(name) for name in small},
+        }
 
 
-def _abandon(block: ExitStack) -> None:
-    """Leave a block as an error would: its command is killed."""
-    error = HostError("nobody reads on")
-    with suppress(HostError):
-        block.__exit__(HostError, error, None)
+def _paths(program: LocalProgram, names: Iterable[str]) -> dict[str, str]:
+    return {name: program.file_path(name) for name in names}
+
+
+class Plans:
+    """Requests that are done by themselves at their times of a clock [ns]; `do` does one.
+
+    Each plan has two, for the edges of a window.
+    """
+
+    def __init__(self, clock_ns: Callable[[], int], do: Callable[[Message], Any]) -> None:
+        self._clock_ns = clock_ns
+        self._do = do
+        # a heap: when [ns], where in the order of those of one moment, the plan, and the request
+        self._due: list[tuple[int, int, int, Message]] = []
+        self._answers: dict[int, list[Message]] = {}
+
+    def take(self, plan: int, requests: Sequence[tuple[int, Message]]) -> None:
+        """Take requests in place of the plan's earlier ones."""
+        self._due = [one for one in self._due if one[2] != plan]
+        self._answers[plan] = []
+        # what was planned first begins first and ends last
+        for (at_ns, request), order in zip(requests, (plan, -plan), strict=True):
+            self._due.append((at_ns, order, plan, request))
+        heapq.heapify(self._due)
+
+    def answers(self, plan: int) -> list[Message]:
+        """Return the answers to a plan's requests, when the last of them is done."""
+        while any(one[2] == plan for one in self._due):
+            self._do_next()
+        return self._answers[plan]
+
+    def left_ms(self) -> int | None:
+        """Return how long nothing is due [ms]; None for ever."""
+        if not self._due:
+            return None
+        left_ns = self._due[0][0] - self._clock_ns() - _POLL_GRAIN_NS
+        return max(0, left_ns) // _POLL_GRAIN_NS
+
+    def do_what_is_due(self) -> None:
+        """Do what is planned for now."""
+        while self._due and self._due[0][0] <= self._clock_ns() + _POLL_GRAIN_NS:
+            self._do_next()
+
+    def _do_next(self) -> None:
+        """Do what is planned next, at its time."""
+        at_ns, _, plan, request = heapq.heappop(self._due)
+        time.sleep(max(0, at_ns - self._clock_ns()) / 1e9)
+        self._answers[plan].append(messages.answer_of(lambda: self._do(request)))

@@ -283,7 +283,7 @@ class Iperf3Traffic:
         code = process.program.wait(_TIMEOUT_S)
         # the client's end is often only the echo of its server's
         for other in self._servers:
-            if other is not process and (other.program.poll() or 0) < 0:
+            if other is not process and (other.program.exit_code or 0) < 0:
                 process, code = other, other.program.exit_code
         said = process.last_words()
         if code == 0 and not said:
