@@ -27,8 +27,7 @@ from copycost.build.toolchain import compile_program
 from copycost.errors import HostError
 from copycost.measure.simulated.cell import Caches, Level, Simulated, SimulatedCell, simulate
 from copycost.measure.simulated.image import simulated_image
-from copycost.measure.simulated.machine import SimulatedMachine
-from copycost.measure.simulated.snapshot import Snapshot, save_guest
+from copycost.measure.simulated.snapshot import SimulatedMachine, Snapshot, save_guest
 from copycost.observers.kernel_counters import snmp_count
 
 pytestmark = [pytest.mark.needs_guests, pytest.mark.slow]

@@ -73,7 +73,7 @@ def add_sshd(image: GuestImage, folder: Path) -> None:
 def await_listening(sshd: Program) -> None:
     deadline_s = time.monotonic() + 30.0
     while "Server listening" not in sshd.errors():
-        assert sshd.poll() is None, sshd.errors()
+        assert sshd.exit_code is None, sshd.errors()
         assert time.monotonic() < deadline_s, sshd.errors()
         time.sleep(0.05)
 

@@ -42,7 +42,7 @@ say(event="STOP")
     with emulator(tmp_path, rest) as qemu:
         qemu.save(tmp_path / "state")
         qemu.await_stop()
-        assert qemu.console == ["xen-save-devices-state /state"]
+        assert qemu.console.lines() == ["xen-save-devices-state /state"]
 
 
 def test_a_refusal_is_told(tmp_path: Path) -> None:

@@ -10,8 +10,7 @@ from copycost.errors import HostError
 from copycost.hosts.guest.modules import Modules
 from copycost.measure.simulated.cell import SimulatedCell, loaded_part
 from copycost.measure.simulated.image import drivers_of
-from copycost.measure.simulated.machine import SimulatedMachine, copy_words
-from copycost.measure.simulated.snapshot import symbol_table
+from copycost.measure.simulated.snapshot import SimulatedMachine, copy_words, symbol_table
 
 PROGRAM = Path("results/bin/sender_two_copy")
 

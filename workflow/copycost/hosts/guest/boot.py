@@ -1,17 +1,18 @@
-"""A guest that runs: its process, its console, and its end.
+"""QEMU while it runs: its process, the console of its guest, and its end.
 
 It lives no longer than the thread that started it (prctl(2), PR_SET_PDEATHSIG).
 """
 
 import os
+import re
 import select
 import signal
 import subprocess
 import time
+from collections import deque
 from collections.abc import Sequence
 
 from copycost.errors import CannotStart, HostError, MeasurementStopped
-from copycost.hosts.guest.console import Console
 from copycost.hosts.guest.qemu import GuestMachine
 from copycost.hosts.program import die_with_us
 
@@ -20,49 +21,111 @@ UP = "copycost: the guest is up"
 
 _DEADLOCKED = "System is deadlocked on memory"  # mm/oom_kill.c
 _NO_ROOM = "Initramfs unpacking failed"  # init/initramfs.c
+_SHOWN = 8
+_TIME = re.compile(r"^\[ *\d+\.\d+\] ")
 
 
-def start_qemu(words: Sequence[str], fds: Sequence[int]) -> tuple["subprocess.Popen[bytes]", int]:
-    """Start QEMU; return it, and where what it and its guest say comes in."""
-    read, write = os.pipe()
-    try:
-        process = subprocess.Popen(
-            words,
-            stdin=subprocess.DEVNULL,
-            stdout=write,
-            stderr=write,
-            pass_fds=fds,
-            process_group=0,
-            preexec_fn=die_with_us,
-            env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
-        )
-    except OSError as error:
-        os.close(read)
-        raise CannotStart(words[0], error.strerror or str(error)) from error
-    finally:
-        os.close(write)
-    return process, read
+class Console:
+    """The last lines of a guest's console; its descriptor is closed by `close`."""
+
+    def __init__(self, fd: int, most_lines: int, most_line_bytes: int) -> None:
+        self.fd = fd
+        os.set_blocking(fd, False)
+        self._lines: deque[str] = deque(maxlen=most_lines)
+        self._most_line_bytes = most_line_bytes
+        self._rest = b""
+
+    def pump(self) -> bool:
+        """Take in what has come; return False once nothing can come any more."""
+        while True:
+            try:
+                data = os.read(self.fd, 1 << 16)
+            except BlockingIOError:
+                return True
+            if not data:
+                return False
+            *lines, rest = (self._rest + data).split(b"\n")
+            self._rest = rest[: self._most_line_bytes]
+            self._lines += [line.decode(errors="replace").strip("\r\x00") for line in lines]
+
+    def lines(self) -> list[str]:
+        """Return the last lines, the unfinished one too."""
+        rest = self._rest.decode(errors="replace").strip()
+        return [*(line for line in self._lines if line.strip()), *([rest] if rest else [])]
+
+    def says(self, words: str) -> bool:
+        """Return whether one of the lines has these words."""
+        return any(words in line for line in self.lines())
+
+    def first(self, words: str) -> str | None:
+        """Return the first line that has these words, without the kernel's time; None for none."""
+        found = next((line for line in self.lines() if words in line), None)
+        return None if found is None else _TIME.sub("", found)
+
+    def end(self) -> str:
+        """Return the last lines as the end of a message."""
+        return " | ".join(self.lines()[-_SHOWN:]) or "nothing"
+
+    def close(self) -> None:
+        """Close the descriptor."""
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
 
 
-class RunningGuest:
-    """A guest's process; descriptors that it inherits stay the caller's."""
+class Qemu:
+    """A QEMU that runs, and its console; descriptors that it inherits stay the caller's."""
 
-    def __init__(self, machine: GuestMachine, qemu: str) -> None:
-        self._began_s = time.monotonic()
-        self.boot_s: float | None = None
-        self._process, said_fd = start_qemu(machine.words(qemu), machine.inherited)
-        self.console = Console(said_fd)
+    def __init__(
+        self, words: Sequence[str], fds: Sequence[int], most_lines: int, most_line_bytes: int
+    ) -> None:
+        said_fd, write_fd = os.pipe()
+        try:
+            self._process = subprocess.Popen(
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=write_fd,
+                stderr=write_fd,
+                pass_fds=fds,
+                process_group=0,
+                preexec_fn=die_with_us,
+                env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
+            )
+        except OSError as error:
+            os.close(said_fd)
+            raise CannotStart(words[0], error.strerror or str(error)) from error
+        finally:
+            os.close(write_fd)
+        self.console = Console(said_fd, most_lines, most_line_bytes)
         self.ended_fd = os.pidfd_open(self._process.pid)
 
     @property
     def pid(self) -> int:
-        """QEMU's process id."""
+        """Its process id."""
         return self._process.pid
 
     @property
     def exit_code(self) -> int | None:
-        """QEMU's exit code, negative for a signal; None as long as it runs."""
+        """Its exit code, negative for a signal; None as long as it runs."""
         return self._process.poll()
+
+    def close(self) -> None:
+        """End it at once, and give back the descriptors."""
+        self._process.kill()
+        self._process.wait()
+        self.console.close()
+        if self.ended_fd >= 0:
+            os.close(self.ended_fd)
+            self.ended_fd = -1
+
+
+class RunningGuest(Qemu):
+    """A guest's QEMU."""
+
+    def __init__(self, machine: GuestMachine, qemu: str) -> None:
+        self._began_s = time.monotonic()
+        self.boot_s: float | None = None
+        super().__init__(machine.words(qemu), machine.inherited, 400, 1000)
 
     def await_up(self, timeout_s: float, stop_fds: Sequence[int] = ()) -> float:
         """Wait until the first process has set everything up; return how long that took [s].
@@ -122,12 +185,3 @@ class RunningGuest:
         else:
             how = f"ended with QEMU's exit status {code}"
         return f"the guest {how}; the last lines of its console: {self.console.end()}"
-
-    def close(self) -> None:
-        """End it at once, and give back the descriptors."""
-        self._process.kill()
-        self._process.wait()
-        self.console.close()
-        if self.ended_fd >= 0:
-            os.close(self.ended_fd)
-            self.ended_fd = -1

@@ -4,11 +4,9 @@ Source: QEMU's documentation, "QEMU QMP Reference Manual", 7.2.
 """
 
 import json
-import os
 import select
 import shlex
 import socket
-import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -16,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from copycost.errors import CannotStart, HostError, TookTooLong
-from copycost.hosts.guest.boot import start_qemu
-from copycost.hosts.guest.console import Console
+from copycost.hosts.guest.boot import Qemu
 
 Message = dict[str, Any]
 
@@ -25,23 +22,16 @@ Message = dict[str, Any]
 _MOST_LINES, _MOST_LINE_BYTES = 1 << 14, 1 << 20
 
 
-class Emulator:
-    """A QEMU that runs: its console and its machine protocol; every wait ends at one deadline."""
+class Emulator(Qemu):
+    """A QEMU with its machine protocol; every wait ends at one deadline."""
 
     def __init__(
-        self, process: "subprocess.Popen[bytes]", console_fd: int, line: socket.socket, end_s: float
+        self, words: Sequence[str], fds: Sequence[int], line: socket.socket, timeout_s: float
     ) -> None:
-        self._process = process
-        self._console = Console(console_fd, _MOST_LINES, _MOST_LINE_BYTES)
+        super().__init__(words, fds, _MOST_LINES, _MOST_LINE_BYTES)
         self._line = line
-        self._deadline_s = end_s
+        self._deadline_s = time.monotonic() + timeout_s
         self._received = b""
-        self._ended_fd = os.pidfd_open(process.pid)
-
-    @property
-    def console(self) -> list[str]:
-        """What guest and QEMU have said, line by line."""
-        return self._console.lines()
 
     def greet(self) -> None:
         """Begin the conversation."""
@@ -63,7 +53,7 @@ class Emulator:
         HostError if it has switched it off instead, as after a failure, or takes too long.
         """
         self._await(lambda message: message.get("event") == "STOP")
-        self._console.pump()
+        self.console.pump()
 
     def save(self, state: Path) -> None:
         """Save the state of processor and devices; the memory is a file already.
@@ -89,16 +79,13 @@ class Emulator:
 
         Of a kernel that panicked, the line that says so, which many others follow.
         """
-        panics = [line for line in self.console if "Kernel panic" in line]
-        return panics[0] if panics else self._console.end()
+        panics = [line for line in self.console.lines() if "Kernel panic" in line]
+        return panics[0] if panics else self.console.end()
 
     def close(self) -> None:
         """End QEMU, and give back the descriptors."""
-        self._process.kill()
-        self._process.wait()
+        super().close()
         self._line.close()
-        self._console.close()
-        os.close(self._ended_fd)
 
     def _await(self, wanted: Callable[[Message], bool]) -> Message:
         """Return the next message that is wanted; the others are events that nobody waits for."""
@@ -118,9 +105,9 @@ class Emulator:
                 "the simulated guest took too long; the last lines of its console:"
                 f" {self.last_words()}"
             )
-        watched = [self._line.fileno(), self._console.fd, self._ended_fd]
+        watched = [self._line.fileno(), self.console.fd, self.ended_fd]
         ready, _, _ = select.select(watched, [], [], left_s)
-        self._console.pump()
+        self.console.pump()
         if self._line.fileno() not in ready:
             return
         try:
@@ -129,7 +116,7 @@ class Emulator:
             data = b""
         if not data:
             code = self._process.wait()
-            self._console.pump()
+            self.console.pump()
             raise HostError(
                 f"QEMU ended with exit status {code}; it said last: {self.last_words()}"
             )
@@ -150,11 +137,10 @@ def running(
     with theirs:
         try:
             fd = theirs.fileno()
-            process, said_fd = start_qemu([qemu, *words(fd)], [fd])
+            emulator = Emulator([qemu, *words(fd)], [fd], ours, timeout_s)
         except CannotStart:
             ours.close()
             raise
-    emulator = Emulator(process, said_fd, ours, time.monotonic() + timeout_s)
     try:
         emulator.greet()
         yield emulator

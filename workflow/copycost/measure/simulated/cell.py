@@ -15,8 +15,7 @@ from copycost.config.testbeds import receives_on, transport_of
 from copycost.errors import HostError
 from copycost.hosts.guest.qemu import find_qemu
 from copycost.hosts.guest.qmp import running
-from copycost.measure.simulated.machine import copy_words, escaped
-from copycost.measure.simulated.snapshot import Snapshot
+from copycost.measure.simulated.snapshot import Snapshot, copy_words, escaped
 from copycost.testbeds.veth_pair import ADDRESSES
 
 TIMEOUT_S = 120.0
@@ -168,7 +167,7 @@ def simulate(
             emulator.load(snapshot.state)
             emulator.tell("cont")
             emulator.await_stop()
-            return _gathered(emulator.console, result, receives_on(cell.testbed))
+            return _gathered(emulator.console.lines(), result, receives_on(cell.testbed))
 
 
 def loaded_part(program: bytes) -> bytes:

@@ -32,22 +32,10 @@ def drivers_of(modules: Modules) -> list[str]:
 
 
 def simulated_image(kernel: Kernel, orchestrator: Path, programs: Iterable[Path]) -> GuestImage:
-    """Return the file system of a simulated guest.
+    """Return the file system of a guest in which simulated_cell, the orchestrator, runs.
 
-    Parameters
-    ----------
-    kernel
-        The kernel that boots it.
-    orchestrator
-        simulated_cell, which runs in it.
-    programs
-        Senders and receivers, whose libraries must be there; they themselves are handed over with
-        each cell.
-
-    Raises
-    ------
-    Unavailable
-        If a tool, a library or a driver is missing here.
+    It has the libraries of senders and receivers, which are handed over with each cell. Unavailable
+    if a tool, a library or a driver is missing here.
     """
     image = GuestImage(kernel, drivers_of(kernel.modules), INIT)
     image.add_tools(TOOLS)

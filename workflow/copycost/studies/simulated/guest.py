@@ -12,8 +12,7 @@ from copycost.errors import HostError, TookTooLong, Unavailable
 from copycost.hosts.guest.kernel import find_kernel, find_other_kernel
 from copycost.hosts.guest.qemu import find_qemu
 from copycost.measure.simulated.image import DRIVERS, simulated_image
-from copycost.measure.simulated.machine import SimulatedMachine
-from copycost.measure.simulated.snapshot import Snapshot, save_guest
+from copycost.measure.simulated.snapshot import SimulatedMachine, Snapshot, save_guest
 
 _MADE = "made.json"
 
