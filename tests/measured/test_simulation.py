@@ -28,7 +28,7 @@ from copycost.errors import HostError
 from copycost.measure.simulated.cell import Caches, Level, Simulated, SimulatedCell, simulate
 from copycost.measure.simulated.image import simulated_image
 from copycost.measure.simulated.snapshot import SimulatedMachine, Snapshot, save_guest
-from copycost.observers.kernel_counters import snmp_count
+from copycost.observers.kernel_counters import snmp_counts
 
 pytestmark = [pytest.mark.needs_guests, pytest.mark.slow]
 ROOT = Path(__file__).parents[2]
@@ -163,7 +163,7 @@ def run_inside(namespace: int, programs: Path, setting: Setting) -> tuple[Outcom
 def segments_sent(namespace: int) -> int:
     """Return how many segments with data were sent, as the kernel counts them."""
     text = Path(f"/proc/{namespace}/net/netstat").read_text(encoding="utf-8")
-    return snmp_count(text, "TcpExt", "TCPOrigDataSent")
+    return snmp_counts(text, "TcpExt")["TcpExt.TCPOrigDataSent"]
 
 
 @pytest.mark.needs_root

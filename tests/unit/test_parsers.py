@@ -27,10 +27,9 @@ from copycost.hosts.process_usage import io_counts
 from copycost.hosts.threads import on_cpu_and_waiting_ns, ticks_of
 from copycost.measure.drivers.iperf3.driver import listening_ports
 from copycost.measure.drivers.iperf3.output import intervals_of, parse_json, udp_totals
-from copycost.observers.kernel_counters import device_counts, snapshot_of, snmp_count
+from copycost.observers.kernel_counters import device_counts, snapshot_of, snmp_counts
 from copycost.observers.loss_counters import (
     parse_devices,
-    parse_snmp,
     parse_switch,
     waiting_bytes,
 )
@@ -72,8 +71,7 @@ def iperf3(text: str) -> None:
 
 PARSERS: list[tuple[str, Callable[[str], object]]] = [
     ("proc/stat", lambda text: cpu_times(text, 1, 100, 2)),
-    ("proc/net/snmp", lambda text: snmp_count(text, "Udp", "InErrors")),
-    ("proc/net/snmp", parse_snmp),
+    ("proc/net/snmp", lambda text: snmp_counts(text, "Udp", "Ip")),
     ("proc/net/dev", lambda text: device_counts(text, "eth8")),
     ("proc/net/dev", parse_devices),
     ("proc/net/dev", parse_switch),

@@ -6,21 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from copycost.errors import HostError
+from copycost.hosts.remote.agent_line import AgentLine
 from copycost.hosts.remote.daemon import Daemon
 from copycost.hosts.remote.daemon_client import Words, ask_daemon
 
 
-class Faulty(Daemon):
+class Faulty(Daemon[str, AgentLine]):
     idle_s = 5.0
 
     def answer(self, asked: Words) -> tuple[Words, list[int]]:
         return asked["what nobody says"], []
-
-    def take_back(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
 
 
 def test_a_fault_of_a_daemons_own_is_told_to_its_client_before_it_ends() -> None:

@@ -16,7 +16,7 @@ from copycost.observers.kernel_counters import (
     KernelCounters,
     KernelSnapshot,
     device_counts,
-    snmp_count,
+    snmp_counts,
 )
 from copycost.testbeds.testbed import open_testbed
 
@@ -93,10 +93,11 @@ def test_datagrams_that_never_reached_the_sink_are_a_warning() -> None:
 def test_counters_of_the_kernel_are_found_by_name() -> None:
     text = (
         "Tcp: InSegs RetransSegs OutRsts\nTcp: 5 7 9\n"
-        "Udp: InDatagrams InErrors RcvbufErrors\nUdp: 1 2 3\nUdpLite: InErrors\nUdpLite: 4\n"
+        "Udp: InDatagrams InErrors\nUdp: 1 2\nUdpLite: InErrors\nUdpLite: 4\n"
     )
-    assert snmp_count(text, "Tcp", "RetransSegs") == 7
-    assert snmp_count(text, "Udp", "InErrors") == 2
+    tcp = {"Tcp.InSegs": 5, "Tcp.RetransSegs": 7, "Tcp.OutRsts": 9}
+    assert snmp_counts(text, "Tcp") == tcp
+    assert snmp_counts(text, "Tcp", "Udp") == tcp | {"Udp.InDatagrams": 1, "Udp.InErrors": 2}
 
 
 def test_the_counters_of_this_host_can_be_read_and_only_grow() -> None:

@@ -166,11 +166,12 @@ def snapshot_of(texts: Mapping[str, str], snmp: Sequence[str], cpu: CpuTimes) ->
     """Return a snapshot from the texts of a machine's files, and those of its networks."""
     throttle = [int(text) for path, text in texts.items() if path not in (_SOFTNET, _STAT)]
     softnet = [line.split() for line in texts[_SOFTNET].splitlines()]
+    networks = [snmp_counts(text, "Tcp", "Udp") for text in snmp]
     return KernelSnapshot(
         **asdict(cpu),
-        tcp_retransmitted_segments=sum(snmp_count(text, "Tcp", "RetransSegs") for text in snmp),
-        udp_in_errors=sum(snmp_count(text, "Udp", "InErrors") for text in snmp),
-        udp_receive_buffer_errors=sum(snmp_count(text, "Udp", "RcvbufErrors") for text in snmp),
+        tcp_retransmitted_segments=sum(one["Tcp.RetransSegs"] for one in networks),
+        udp_in_errors=sum(one["Udp.InErrors"] for one in networks),
+        udp_receive_buffer_errors=sum(one["Udp.RcvbufErrors"] for one in networks),
         softnet_dropped=sum(int(row[1], 16) for row in softnet),
         softnet_squeezed=sum(int(row[2], 16) for row in softnet),
         throttle_count=sum(throttle),
@@ -178,11 +179,15 @@ def snapshot_of(texts: Mapping[str, str], snmp: Sequence[str], cpu: CpuTimes) ->
 
 
 @parser_of(_SNMP)
-def snmp_count(snmp: str, protocol: str, name: str) -> int:
-    """Return a counter from the text of /proc/net/snmp: a line of names, a line of values."""
-    rows = [line.split() for line in snmp.splitlines() if line.startswith(f"{protocol}:")]
-    names, values = rows
-    return int(values[names.index(name)])
+def snmp_counts(snmp: str, *protocols: str) -> dict[str, int]:
+    """Return `Udp.NAME` and the like from the text of /proc/net/snmp: names and values in turns."""
+    rows = [line.split() for line in snmp.splitlines()]
+    return {
+        f"{protocol}.{name}": int(value)
+        for names, values in zip(rows[::2], rows[1::2], strict=True)
+        if (protocol := names[0].removesuffix(":")) in protocols
+        for name, value in zip(names[1:], values[1:], strict=True)
+    }
 
 
 @parser_of(_DEVICES)

@@ -12,14 +12,13 @@ the receive buffer full, `MemErrors` what found no memory for sockets (udp(7), u
 import signal
 import time
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any, Literal
 
 from copycost.hosts.guest.network import BRIDGE
 from copycost.hosts.host import Reader
 from copycost.hosts.parsing import parser_of
 from copycost.hosts.side import Side, SideName
-from copycost.observers.kernel_counters import devices_in
+from copycost.observers.kernel_counters import devices_in, snmp_counts
 from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Testbed
 
@@ -29,6 +28,7 @@ Counters = dict[str, dict[str, int]]
 
 _LOOPBACK = "lo"
 _SNMP, _DEVICES, _SOCKETS = "proc/net/snmp", "proc/net/dev", "proc/net/udp"
+_PROTOCOLS = ("Udp", "Ip")
 # how long a receiver may take to read what lies in its buffer
 _DRAIN_TIMEOUT_S = 1.0
 _POLL_S = 0.002
@@ -121,7 +121,7 @@ class LossCounters(WindowObserver):
             if place == "switch":
                 found[place] = parse_switch(text[_DEVICES])
                 continue
-            found[place] = parse_snmp(text[_SNMP])
+            found[place] = snmp_counts(text[_SNMP], *_PROTOCOLS)
             # the devices of a side that is at the switch are the switch's
             if self._testbed.hosts[place] is not self._testbed.switch:
                 device = self._testbed.devices.get(place)
@@ -139,9 +139,9 @@ class LossCounters(WindowObserver):
         before: list[int] | None = None
         while time.monotonic() < deadline_s:
             # another machine's programs are stopped by the time that it answers
-            sent = parse_snmp(sender.read()[1][_SNMP])["Udp.OutDatagrams"]
+            sent = snmp_counts(sender.read()[1][_SNMP], "Udp")["Udp.OutDatagrams"]
             _, texts = receiver.read()
-            counters = parse_snmp(texts[_SNMP])
+            counters = snmp_counts(texts[_SNMP], *_PROTOCOLS)
             waiting = waiting_bytes(texts[_SOCKETS], ports)
             now = [waiting, sent, *(counters[name] for name in _ARRIVED)]
             # twice, and nothing came in between: a datagram may be on its way to the socket
@@ -150,18 +150,6 @@ class LossCounters(WindowObserver):
             before = now
             time.sleep(self._poll_s)
         return False
-
-
-@parser_of(_SNMP)
-def parse_snmp(text: str) -> dict[str, int]:
-    """Return `Udp.NAME` and `Ip.NAME` from the text of /proc/net/snmp."""
-    found: dict[str, int] = {}
-    rows = [line.split() for line in text.splitlines()]
-    for names, values in pairwise(rows):
-        if names[0] == values[0] and names[0] in ("Udp:", "Ip:") and not names[1].isdigit():
-            for name, value in zip(names[1:], values[1:], strict=True):
-                found[f"{names[0][:-1]}.{name}"] = int(value)
-    return found
 
 
 def parse_devices(text: str, device: str | None = None) -> dict[str, int]:

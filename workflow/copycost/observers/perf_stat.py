@@ -4,8 +4,6 @@ A failure of perf costs the counts and never the measurement.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import Any
 
 from copycost.errors import CannotStart, HostError, ParseError
@@ -16,11 +14,10 @@ from copycost.hosts.window_edges import AtEdges
 from copycost.observers.protocol import WindowObserver
 from copycost.perf.command import (
     COUNTS,
-    on_within_window,
+    AttachedPerf,
     plan_perf,
     stat_around,
     stat_attached,
-    was_switched,
 )
 from copycost.perf.counters import PerfSide, PerfStatus, join_counts, no_perf
 from copycost.perf.output import parse_perf
@@ -28,15 +25,6 @@ from copycost.perf.output import parse_perf
 _ACK_TIMEOUT_S = 2.0
 _END_TIMEOUT_S = 2.0
 _INTERRUPT = 2
-
-
-@dataclass(frozen=True, slots=True)
-class _Attached:
-    """A perf that counts processes which know nothing of it."""
-
-    host: Host
-    perf: Program
-    switch: AtEdges[bytes | None]
 
 
 class PerfStat(WindowObserver):
@@ -66,7 +54,7 @@ class PerfStat(WindowObserver):
     def _forget(self) -> None:
         self._around: set[SideName] = set()
         self._watched: dict[SideName, Program] = {}
-        self._attached: dict[SideName, _Attached] = {}
+        self._attached: dict[SideName, AttachedPerf] = {}
         self._failures: dict[SideName, str] = {}
         self._sides: list[SideName] = []
 
@@ -92,11 +80,11 @@ class PerfStat(WindowObserver):
                 (self._watched[side.name],) = side.programs
             elif plan is not None and self._given_up is None:
                 try:
-                    perf = side.host.start(stat_attached(plan, side.pids))
+                    launch = stat_attached(plan, side.pids)
+                    perf = AttachedPerf.start(side.host, launch, _ACK_TIMEOUT_S)
                     # it is to answer at the edges, whatever else wants the CPU
-                    side.host.prioritise([perf.pid])
-                    switch = on_within_window(perf, _ACK_TIMEOUT_S)
-                    self._attached[side.name] = _Attached(side.host, perf, switch)
+                    side.host.prioritise([perf.program.pid])
+                    self._attached[side.name] = perf
                 except CannotStart as error:
                     self._failures[side.name] = f"{error.path}: {error.why}"
                 except HostError as error:
@@ -109,8 +97,8 @@ class PerfStat(WindowObserver):
     def traffic_ends(self, sides: Sequence[Side]) -> None:
         """Ask whether it was switched."""
         for side, one in self._attached.items():
-            if not was_switched(one.switch.edges()):
-                said = one.perf.errors().strip()[-200:]
+            if not one.was_switched():
+                said = one.program.errors().strip()[-200:]
                 self._failures[side] = f"perf did not answer; it said: {said}"
 
     def found(self) -> dict[str, PerfSide | None]:
@@ -127,7 +115,7 @@ class PerfStat(WindowObserver):
         failure = self._given_up or self._failures.get(side)
         if failure is not None:
             return no_perf(facts, "failed", failure)
-        program = self._watched.get(side) or self._attached[side].perf
+        program = self._watched.get(side) or self._attached[side].program
         if program.exit_code is None:  # attached: one around a program has ended with it
             program.signal(_INTERRUPT)
             program.wait(_END_TIMEOUT_S)
@@ -142,8 +130,6 @@ class PerfStat(WindowObserver):
 
     def close(self) -> None:
         """End what we started."""
-        with ExitStack() as stack:
-            for one in self._attached.values():
-                stack.callback(one.perf.close)
-                one.perf.end()
+        for one in self._attached.values():
+            one.close()
         self._forget()

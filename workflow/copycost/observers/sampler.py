@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from copycost.errors import CannotStart, HostError, ParseError
-from copycost.hosts.host import Host, Program
+from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 from copycost.hosts.parties import PARTIES, REFERENCES, hypervisor_of, rest_of_guest
 from copycost.hosts.side import Side
@@ -19,10 +19,8 @@ from copycost.observers.sampled_parties import besides, of_hypervisor
 from copycost.observers.sampling_access import SamplingPlan, alike, is_privileged
 from copycost.perf.command import (
     DATA,
-    on_within_window,
+    AttachedPerf,
     record_attached,
-    switched_off,
-    was_switched,
 )
 from copycost.perf.script import OfThread, read_samples
 from copycost.perf.stacks import Sampled, Stacks
@@ -61,13 +59,12 @@ class _Recording:
     """A perf that samples the parties of one machine."""
 
     target: _Target
-    perf: Program
-    switch: AtEdges[bytes | None]
+    perf: AttachedPerf
 
     def read(self) -> Sampled:
         """Return its samples once it has ended; HostError or ParseError where there are none."""
         command = [
-            *(self.target.plan.path, "script", "--input", self.perf.file_path(DATA)),
+            *(self.target.plan.path, "script", "--input", self.perf.program.file_path(DATA)),
             *("--fields", _FIELDS),
             # inlined functions would be looked up in debug data, of which the kernel has none
             *("--no-inline", "--show-lost-events"),
@@ -81,16 +78,16 @@ class _Recording:
         found = {party: sampled.of(its_pids) for party, its_pids in pids.items()}
         if self.target.rest is not None:
             known = {pid for its_pids in pids.values() for pid in its_pids}
-            found[self.target.rest] = besides(sampled, {*known, self.perf.pid})
+            found[self.target.rest] = besides(sampled, {*known, self.perf.program.pid})
         return found
 
     def failure_at_end(self) -> str | None:
         """Wait until perf has written its file; return why there is none."""
-        code = self.perf.wait(_END_TIMEOUT_S)
+        code = self.perf.program.wait(_END_TIMEOUT_S)
         if code is None:
             return f"perf record did not end within {_END_TIMEOUT_S:g} s"
         if code not in (0, -signal.SIGINT, 128 + signal.SIGINT):
-            said = _last_line(self.perf.errors())
+            said = _last_line(self.perf.program.errors())
             return f"perf record ended with exit status {code}: {said}"
         return None
 
@@ -148,7 +145,7 @@ class Sampler(WindowObserver):
             self.failure = str(error)
         for one in self._recordings:
             # it is off already; that it answers says that it has attached and listens
-            self._require(one, "'disable'", switched_off(one.perf, _READY_TIMEOUT_S))
+            self._require(one, "'disable'", one.perf.listens(_READY_TIMEOUT_S))
 
     def _targets(self, sides: Sequence[Side]) -> list[_Target]:
         """Return what is to be sampled, machine by machine."""
@@ -175,19 +172,19 @@ class Sampler(WindowObserver):
     def at_edges(self) -> Iterable[tuple[Host, AtEdges[bytes | None]]]:
         """Return what switches the sampling on and off."""
         listening = self._recordings if self.failure is None else ()
-        return [(one.target.host, one.switch) for one in listening]
+        return [(one.target.host, one.perf.switch) for one in listening]
 
     def traffic_ends(self, sides: Sequence[Side]) -> None:
         """Have perf write what it has; it is not waited for."""
         for one in self._recordings:
             if self.failure is None:
-                self._require(one, "to sample the window", was_switched(one.switch.edges()))
-            one.perf.signal(signal.SIGINT)
+                self._require(one, "to sample the window", one.perf.was_switched())
+            one.perf.program.signal(signal.SIGINT)
 
     def _require(self, one: _Recording, command: str, done: bool) -> None:
         if not done and self.failure is None:
-            one.perf.end()
-            said = _last_line(one.perf.errors())
+            one.perf.program.end()
+            said = _last_line(one.perf.program.errors())
             self.failure = f"perf record did not take the command {command}: {said}"
 
     def found(self) -> dict[str, Any]:
@@ -231,7 +228,6 @@ class Sampler(WindowObserver):
     def close(self) -> None:
         """End perf, in whatever state it is; its file goes with it."""
         for one in self._recordings:
-            one.perf.end()
             one.perf.close()
         self._recordings.clear()
 
@@ -241,12 +237,9 @@ def _start(target: _Target) -> _Recording:
     host, plan = target.host, target.plan
     pids = [pid for its_pids in target.pids.values() for pid in its_pids]
     buffer = _BUFFER if is_privileged(host.files) else None
-    perf = host.start(
-        record_attached(
-            plan.path, plan.event, plan.frequency_hz, None if target.rest else pids, buffer
-        )
-    )
-    return _Recording(target, perf, on_within_window(perf, _READY_TIMEOUT_S))
+    attached = None if target.rest else pids
+    launch = record_attached(plan.path, plan.event, plan.frequency_hz, attached, buffer)
+    return _Recording(target, AttachedPerf.start(host, launch, _READY_TIMEOUT_S))
 
 
 def _last_line(said: str) -> str:

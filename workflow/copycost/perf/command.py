@@ -5,9 +5,9 @@ Source: perf-stat(1) and perf-record(1), options --control, --delay, --json, --l
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
-from copycost.hosts.host import Program
+from copycost.hosts.host import Host, Program
 from copycost.hosts.launch import Launch, file_word, pipe_word
 from copycost.hosts.window_edges import AtEdges
 
@@ -19,6 +19,8 @@ DATA = "perf_data"
 
 CONTROL, ACK = "perf_control", "perf_ack"
 """The pipes of a launch: commands to perf, and its acknowledgements."""
+
+_ON, _OFF = b"enable\n", b"disable\n"
 
 # switched off at first, and obeying a pipe
 _SWITCHED = (
@@ -101,22 +103,33 @@ def record_attached(
     return Launch(words, path, files=(DATA,), pipes=(CONTROL, ACK))
 
 
-_ON, _OFF = b"enable\n", b"disable\n"
+@dataclass(frozen=True, slots=True)
+class AttachedPerf:
+    """A perf of ours beside programs that know nothing of it, switched off at first."""
 
+    host: Host
+    program: Program
+    switch: AtEdges[bytes | None]  # on at the first edge of a window and off at the second
 
-def switched_off(perf: Program, timeout_s: float) -> bool:
-    """Switch a perf of ours off; return whether it acknowledged in time."""
-    return _acknowledged(perf.ask(CONTROL, ACK, _OFF, timeout_s))
+    @classmethod
+    def start(cls, host: Host, launch: Launch, timeout_s: float) -> Self:
+        """Start it; it may take so long to answer at an edge."""
+        program = host.start(launch)
+        return cls(host, program, program.ask_at_edges(CONTROL, ACK, (_ON, _OFF), timeout_s))
 
+    def listens(self, timeout_s: float) -> bool:
+        """Return whether it has attached in time: told to be off, as it is, it acknowledges."""
+        return _acknowledged(self.program.ask(CONTROL, ACK, _OFF, timeout_s))
 
-def on_within_window(perf: Program, timeout_s: float) -> AtEdges[bytes | None]:
-    """Return what switches a perf of ours on at the first edge and off at the second."""
-    return perf.ask_at_edges(CONTROL, ACK, (_ON, _OFF), timeout_s)
+    def was_switched(self) -> bool:
+        """Return whether it acknowledged both in time."""
+        answers = self.switch.edges()
+        return len(answers) == 2 and all(map(_acknowledged, answers))
 
-
-def was_switched(answers: Sequence[bytes | None]) -> bool:
-    """Whether it acknowledged both in time."""
-    return len(answers) == 2 and all(map(_acknowledged, answers))
+    def close(self) -> None:
+        """End it, in whatever state it is."""
+        self.program.end()
+        self.program.close()
 
 
 def _acknowledged(answer: bytes | None) -> bool:

@@ -10,7 +10,6 @@ import pytest
 from copycost.observers.loss_counters import (
     LossCounters,
     parse_devices,
-    parse_snmp,
     parse_switch,
     waiting_bytes,
 )
@@ -18,16 +17,6 @@ from copycost.studies.datagrams.loss import Account, account_of
 from copycost.studies.datagrams.table import _cpu_use
 from copycost.testbeds.testbed import Testbed
 
-SNMP = """\
-Ip: Forwarding DefaultTTL InReceives InDiscards OutDiscards
-Ip: 2 64 56729 0 0
-Icmp: InMsgs InErrors
-Icmp: 4 0
-Udp: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors InCsumErrors MemErrors
-Udp: 16168 0 40554 1 40554 0 0 0
-UdpLite: InDatagrams NoPorts
-UdpLite: 7 7
-"""
 DEV = """\
 Inter-|   Receive                                                |  Transmit
  face |bytes packets errs drop fifo frame compressed multicast|bytes packets errs drop fifo
@@ -50,14 +39,6 @@ bridge: 0 0 0 1 0 0 0 0 0 0 0 2 0 0 0 0
   tapa: 0 0 0 4 0 0 0 0 0 0 0 10 0 0 0 0
   tapb: 0 0 0 0 0 0 0 0 0 0 0 20 0 0 0 0
 """
-
-
-def test_the_kernels_counters_are_read_by_name() -> None:
-    found = parse_snmp(SNMP)
-    assert found["Udp.InDatagrams"] == 16168
-    assert found["Udp.RcvbufErrors"] == 40554
-    assert found["Ip.InDiscards"] == 0
-    assert not any(name.startswith(("Icmp", "UdpLite")) for name in found)
 
 
 @pytest.mark.parametrize(

@@ -41,21 +41,17 @@ _PORT, _DEVICE = "agent", "eth0"
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A guest and the line to its agent."""
+class GuestLine(AgentLine):
+    """The line to a guest's agent, and the guest."""
 
-    running: RunningGuest
-    line: AgentLine
-
-    def answers(self, stop_fds: Sequence[int], timeout_s: float = _ANSWER_TIMEOUT_S) -> bool:
-        """Return whether its agent does."""
-        return self.line.answers(stop_fds, timeout_s)
+    def __init__(self, line: socket.socket, running: RunningGuest) -> None:
+        super().__init__(line)
+        self.running = running
 
     def close(self) -> None:
         """End the guest."""
         self.running.close()
-        self.line.close()
+        super().close()
 
 
 @dataclass(slots=True)
@@ -67,7 +63,7 @@ class _Network:
     namespaces: tuple[int, ...] = ()
 
 
-class GuestDaemon(Daemon):
+class GuestDaemon(Daemon[str, GuestLine]):
     """Owns guests and lends them."""
 
     idle_s = 600.0
@@ -75,8 +71,6 @@ class GuestDaemon(Daemon):
     def __init__(self, listening: socket.socket, parent_fds: Sequence[int]) -> None:
         super().__init__(listening, parent_fds)
         self._host = LocalHost("the guests' network")
-        self._guests: dict[str, Kept] = {}
-        self._lent: set[str] = set()
         self._ended: dict[str, str] = {}
         self._spec: GuestSpec | None = None
         self._network: _Network | None = None
@@ -86,7 +80,7 @@ class GuestDaemon(Daemon):
         match asked["op"]:
             case "lend":
                 answer, fds = self._lend(asked)
-                self._lent.update(asked["guests"])
+                self.lent.update(asked["guests"])
                 return answer, fds
             case "discard":
                 self._discard(asked["guest"])
@@ -94,43 +88,32 @@ class GuestDaemon(Daemon):
             case _:
                 return {"why": self._why(asked["guest"])}, []
 
-    def take_back(self) -> None:
-        """Have agents end what a repetition left there."""
-        for name in self._lent & self._guests.keys():
-            self._guests[name].line.end_session()
-        self._lent.clear()
-
     def watched(self) -> dict[int, Callable[[], None]]:
         """Take in what guests say on their consoles."""
         return {
             kept.running.console.fd: partial(self._listen_to, name)
-            for name, kept in self._guests.items()
+            for name, kept in self.lines.items()
         }
 
     def _listen_to(self, name: str) -> None:
-        if not self._guests[name].running.console.pump():
+        if not self.lines[name].running.console.pump():
             self._note_end(name)
-
-    def close(self) -> None:
-        """End all guests."""
-        for kept in self._guests.values():
-            kept.close()
 
     def _note_end(self, name: str) -> None:
         """Remember how a guest ended, and give back what it had."""
-        running = self._guests[name].running
+        running = self.lines[name].running
         self._ended[name] = running.why_ended()
         _log_console(name, running, self._ended[name])
         self._discard(name)
 
     def _discard(self, name: str) -> None:
-        kept = self._guests.pop(name, None)
+        kept = self.lines.pop(name, None)
         if kept is not None:
             kept.close()
 
     def _why(self, name: str) -> str | None:
         """Return why a guest has ended, None if it runs; one that has just ended has a moment."""
-        kept = self._guests.get(name)
+        kept = self.lines.get(name)
         if kept is not None and kept.running.await_end(0.2) is not None:
             self._note_end(name)
         return self._ended.get(name)
@@ -140,18 +123,17 @@ class GuestDaemon(Daemon):
         spec = GuestSpec.from_plain(asked["spec"])
         if spec != self._spec:
             self.close()
-            self._guests.clear()
             self._spec = spec
         network = self._made_network()
         if asked["network"] and network.lacking is not None:
             raise network.lacking
         names: list[str] = asked["guests"]
         for name in names:
-            kept_before = self._guests.get(name)
-            if kept_before is not None and not kept_before.answers(self.parent_fds):
-                _log_console(name, kept_before.running, "its agent does not answer: it is ended")
+            before = self.lines.get(name)
+            if before is not None and not before.answers(self.parent_fds, _ANSWER_TIMEOUT_S):
+                _log_console(name, before.running, "its agent does not answer: it is ended")
                 self._discard(name)
-        new = [name for name in names if name not in self._guests]
+        new = [name for name in names if name not in self.lines]
         for name in new:
             self._ended.pop(name, None)
         with ExitStack() as unless_up:
@@ -167,17 +149,17 @@ class GuestDaemon(Daemon):
                     raise
                 _log.info("guest %s is up after %.1f s", name, kept.running.boot_s)
             unless_up.pop_all()
-            self._guests |= started
-        lent = [(name, self._guests[name]) for name in names]
+            self.lines |= started
+        lent = [(name, self.lines[name]) for name in names]
         guests = [
             {"name": name, "pid": kept.running.pid, "boot_s": kept.running.boot_s}
             for name, kept in lent
         ]
-        lines = [kept.line.line.fileno() for _, kept in lent]
+        lines = [kept.line.fileno() for _, kept in lent]
         answer = {"guests": guests, "isolation": network.isolation}
         return answer, [*lines, *network.namespaces]
 
-    def _require_answer(self, name: str, kept: Kept) -> None:
+    def _require_answer(self, name: str, kept: GuestLine) -> None:
         if not kept.answers(self.parent_fds, _BOOT_TIMEOUT_S):
             raise HostError(
                 f"the agent in guest {name} does not answer; the last lines of its console:"
@@ -200,7 +182,7 @@ class GuestDaemon(Daemon):
             )
         return self._network
 
-    def _start(self, name: str, spec: GuestSpec) -> Kept:
+    def _start(self, name: str, spec: GuestSpec) -> GuestLine:
         """Start a guest."""
         ours, theirs = socket.socketpair()
         with ExitStack() as inherited:
@@ -224,7 +206,7 @@ class GuestDaemon(Daemon):
                 {_PORT: theirs.fileno()},
                 link,
             )
-            return Kept(RunningGuest(machine, spec.qemu), AgentLine(ours))
+            return GuestLine(ours, RunningGuest(machine, spec.qemu))
 
 
 def _log_console(name: str, running: RunningGuest, what: str) -> None:

@@ -19,16 +19,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 from copycost.errors import HostError, MeasurementStopped
+from copycost.hosts.remote.agent_line import AgentLine
 from copycost.hosts.remote.daemon_client import MOST_BYTES, Words
 from copycost.hosts.remote.messages import error_as_message
 
 _log = logging.getLogger(__name__)
+Key = TypeVar("Key")
+Kept = TypeVar("Kept", bound=AgentLine)
 
 
-class Daemon(ABC):
-    """Serves clients that come to a socket; what it keeps is a subclass's.
+class Daemon(ABC, Generic[Key, Kept]):
+    """Serves clients that come to a socket, and lends them lines to agents; how is a subclass's.
 
     `parent_fds` become readable when the run is over.
     """
@@ -41,25 +45,31 @@ class Daemon(ABC):
     def __init__(self, listening: socket.socket, parent_fds: Sequence[int]) -> None:
         self._listening = listening
         self.parent_fds = parent_fds
+        self.lines: dict[Key, Kept] = {}
+        self.lent: set[Key] = set()
 
     @abstractmethod
     def answer(self, asked: Words) -> tuple[Words, list[int]]:
         """Return words and descriptors for a client, which is told of HostError and OSError."""
 
-    @abstractmethod
-    def take_back(self) -> None:
-        """Take back what a client has borrowed, which is gone now."""
+    def _take_back(self) -> None:
+        """Have agents end what a client left there, which is gone now."""
+        for key in self.lent & self.lines.keys():
+            self.lines[key].end_session()
+        self.lent.clear()
 
     def watched(self) -> Mapping[int, Callable[[], None]]:
         """Return descriptors, and what is to be called when there is something to read."""
         return {}
 
-    def beat(self) -> None:  # noqa: B027 - those without `beat_s` need none
+    def beat(self) -> None:
         """Do what is to be done every `beat_s`."""
 
-    @abstractmethod
     def close(self) -> None:
         """End all that is kept."""
+        for line in self.lines.values():
+            line.close()
+        self.lines.clear()
 
     def serve(self) -> None:
         """Serve until the run is over or nobody comes any more."""
@@ -97,7 +107,7 @@ class Daemon(ABC):
                 client.send(json.dumps(failed).encode())
             raise
         finally:
-            self.take_back()
+            self._take_back()
 
     def _wait(self, fd: int, timeout_s: float | None) -> bool:
         """Wait for a descriptor, and return whether it is ready; see to the rest meanwhile.
@@ -138,7 +148,7 @@ def _poll(fds: list[int], until_s: float) -> set[int]:
     return {fd for fd, _ in poll.poll(None if left_s == float("inf") else left_s * 1e3)}
 
 
-def keep(kind: type[Daemon], arguments: list[str]) -> None:
+def keep(kind: type[Daemon[Any, Any]], arguments: list[str]) -> None:
     """Keep things for the clients that come to a listening socket, in a process of its own.
 
     The arguments are descriptors that it inherits: of the socket, and of the processes (pidfds)

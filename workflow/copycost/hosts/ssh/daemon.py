@@ -20,7 +20,7 @@ _ANSWER_TIMEOUT_S = 4.0
 _log = logging.getLogger(__name__)
 
 
-class SshDaemon(Daemon):
+class SshDaemon(Daemon[SshTarget, SshLine]):
     """Owns lines to agents and lends them."""
 
     idle_s = 30.0
@@ -28,45 +28,32 @@ class SshDaemon(Daemon):
 
     def __init__(self, listening: socket.socket, parent_fds: Sequence[int]) -> None:
         super().__init__(listening, parent_fds)
-        self._lines: dict[SshTarget, SshLine] = {}
-        self._lent: set[SshTarget] = set()
         self._gone_since_s: dict[SshTarget, float] = {}
 
     def answer(self, asked: Words) -> tuple[Words, list[int]]:
         """Lend the line to a machine; or say why there is none, and for how long."""
         target = SshTarget(asked["peer"], tuple(asked["ssh_options"]))
-        line = self._lines.get(target)
+        line = self.lines.get(target)
         if line is not None and not line.answers(self.parent_fds, _ANSWER_TIMEOUT_S):
             _log.warning("the agent on %s does not answer: another one is started", target.name)
-            self._lines.pop(target).close()
-        if target not in self._lines:
+            self.lines.pop(target).close()
+        if target not in self.lines:
             try:
-                self._lines[target] = SshLine(target, self.parent_fds)
+                self.lines[target] = SshLine(target, self.parent_fds)
             except Unreachable as gone:
                 since_s = self._gone_since_s.setdefault(target, time.monotonic())
                 return {"gone": [gone.reason, gone.remedy], "s": time.monotonic() - since_s}, []
         self._gone_since_s.pop(target, None)
-        self._lent.add(target)
-        return {}, [self._lines[target].line.fileno()]
-
-    def take_back(self) -> None:
-        """Have agents end what a repetition left there."""
-        for target in self._lent & self._lines.keys():
-            self._lines[target].end_session()
-        self._lent.clear()
+        self.lent.add(target)
+        return {}, [self.lines[target].line.fileno()]
 
     def beat(self) -> None:
         """Keep the lines alive that nobody has; close those whose ssh has ended."""
-        for target, line in list(self._lines.items()):
+        for target, line in list(self.lines.items()):
             if line.is_over():
-                self._lines.pop(target).close()
-            elif target not in self._lent:
+                self.lines.pop(target).close()
+            elif target not in self.lent:
                 line.keep_alive()
-
-    def close(self) -> None:
-        """End all agents."""
-        for line in self._lines.values():
-            line.close()
 
 
 if __name__ == "__main__":
