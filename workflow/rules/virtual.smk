@@ -1,6 +1,6 @@
 # Guests: the kernel and the first file system that they boot, and what they then are. Made where a
 # cell is in one; every cell that is depends on the content of results/guest.json.
-from copycost.hosts.guest.identity import guest_identity
+from copycost.hosts.guest.build_image import guest_identity
 
 VIRTUAL = CONFIG.as_dict()["virtual"]
 

@@ -11,7 +11,7 @@ from copycost.config.virtual import Virtual
 from copycost.doctor import collect
 from copycost.hosts.guest.accelerator import KvmProbe
 from copycost.hosts.guest.daemon_client import FRESH, MORE_MEMORY, GuestFailed
-from copycost.hosts.guest.spec import GuestSpec
+from copycost.hosts.guest.qemu import GuestSpec
 from copycost.measure.repetition import Task, measure_repetition
 
 MADE = {"unavailable": None, "kernel": {"release": "6.1", "source": "a test"}, "tools": {}}

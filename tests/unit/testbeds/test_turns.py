@@ -12,7 +12,7 @@ from unit.hosts.places import remote_host
 from unit.hosts.test_lock import HOLDER, hold
 
 from copycost.hosts.local import LocalHost
-from copycost.testbeds.turns import is_before, turn_there_too
+from copycost.testbeds.over_wire import is_before, turn_there_too
 
 # the other run: it holds its machine's lock, and waits for ours
 CROSSING = HOLDER.replace(

@@ -4,15 +4,18 @@ import logging
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from copycost.checkout import current_commit
 from copycost.config.cells import Cell
 from copycost.errors import MeasurementStopped, in_words
 from copycost.hosts.local import LocalHost
 from copycost.hosts.lock import HeldLock
 from copycost.hosts.parent import watched_parents
 from copycost.hosts.waiting import Waiting
+from copycost.records.record import host_digest
 from copycost.testbeds.testbed import Testbed, open_testbed
 
 # the receiver that maps what comes instead of copying it
@@ -28,6 +31,19 @@ class HeldHost:
     machine: LocalHost
     lock: HeldLock
     waiting: Waiting
+
+    def stamps(self, facts: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a record says of when and where it was begun; see `NO_STAMPS`."""
+        return {
+            "host_digest": host_digest(facts),
+            "commit": current_commit(),
+            "boot_id": self.machine.files.text("proc/sys/kernel/random/boot_id") or "",
+            "started_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "start_ns": self.machine.clock_ns(),
+            "end_ns": 0,
+            "lock_wait_s": self.lock.wait_s,
+            "wall_s": 0.0,
+        }
 
 
 @contextmanager

@@ -8,12 +8,10 @@ import logging
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from copycost.checkout import current_commit
 from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.config.testbeds import away_on
@@ -30,7 +28,7 @@ from copycost.hosts.host import Host
 from copycost.hosts.launch import Launch
 from copycost.hosts.placement import place_sides
 from copycost.hosts.side import SIDES, SideName
-from copycost.measure.bench import Bench, HeldHost, bench_for
+from copycost.measure.bench import Bench, bench_for
 from copycost.measure.drivers.protocol import (
     AGAIN,
     Driver,
@@ -103,7 +101,24 @@ def measure_repetition(task: Task, bench: Bench | None = None) -> Record:
         with bench_for(task.cell, task.lock_path) as bench:
             return measure_repetition(task, bench)
     held = bench.held
-    record = start_record(task.cell, task.settings, task.facts, held)
+    record: Record = {
+        "schema_version": SCHEMA_VERSION,
+        "study": task.cell.study,
+        "cell": task.cell.key,
+        "status": "failed",
+        "reason": None,
+        "remedy": None,
+        # the CPUs that are used, and the ring that the driver makes, are not known yet
+        "settings": task.settings.as_params()
+        | {"sender_cpus": None, "receiver_cpus": None, "ring_bytes": None},
+        **held.stamps(task.facts),  # type: ignore[typeddict-item]
+        "testbed": None,
+        "driver": None,
+        "window": None,
+        "observed": {},
+        "undisturbed": None,
+        "warnings": [],
+    }
     try:
         _measure(record, task, bench)
     except Exception as error:
@@ -288,35 +303,4 @@ def _machine_facts(host: Host, facts: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **{name: getattr(host.machine, name) for name in told},
         "facts_digest": host_digest(facts),
-    }
-
-
-def start_record(
-    cell: Cell, settings: Settings, facts: Mapping[str, Any], held: HeldHost
-) -> Record:
-    """Return the record of a repetition that has just begun."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "study": cell.study,
-        "cell": cell.key,
-        "status": "failed",
-        "reason": None,
-        "remedy": None,
-        # the CPUs that are used, and the ring that the driver makes, are not known yet
-        "settings": settings.as_params()
-        | {"sender_cpus": None, "receiver_cpus": None, "ring_bytes": None},
-        "host_digest": host_digest(facts),
-        "commit": current_commit(),
-        "boot_id": held.machine.files.text("proc/sys/kernel/random/boot_id") or "",
-        "started_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        "start_ns": held.machine.clock_ns(),
-        "end_ns": 0,
-        "lock_wait_s": 0.0,
-        "wall_s": 0.0,
-        "testbed": None,
-        "driver": None,
-        "window": None,
-        "observed": {},
-        "undisturbed": None,
-        "warnings": [],
     }

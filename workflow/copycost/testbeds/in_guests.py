@@ -13,7 +13,7 @@ from copycost.errors import HostError, Unavailable
 from copycost.hosts.guest.daemon_client import Lease, borrowed
 from copycost.hosts.guest.host import GuestHost, hosts_in
 from copycost.hosts.guest.network import ADDRESSES, BRIDGE
-from copycost.hosts.guest.spec import GuestSpec
+from copycost.hosts.guest.qemu import GuestSpec
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespace import NamespaceHost
 from copycost.hosts.namespaces import Namespace, join_namespaces

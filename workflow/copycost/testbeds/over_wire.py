@@ -5,9 +5,10 @@ Nothing is configured there or here: the machines are taken with the network as 
 over its real device: there is no receiver, and the sender alone is measured.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from copycost.config.testbeds import away_on, receives_on, transport_of
@@ -21,12 +22,12 @@ from copycost.hosts.ssh.host import kept_host
 from copycost.testbeds.far_hook import far_hook
 from copycost.testbeds.links import End
 from copycost.testbeds.testbed import Testbed
-from copycost.testbeds.turns import is_before, turn_there_too
 
 _MADE = "./run makes results/peers/PEER.json where config.yaml names a peer under wire"
 _DESCRIBE_ANEW = (
     "delete its file in results/peers and run again: then it is described and measured anew"
 )
+_BOOT_ID = "proc/sys/kernel/random/boot_id"
 _TRY_AGAIN = "then delete its file in results/peers, and run again"
 
 
@@ -122,3 +123,37 @@ def _require_as_described(other: RemoteHost, known: Mapping[str, Any], ends: Ite
                 " wire was described",
                 _DESCRIBE_ANEW,
             ) from error
+
+
+def is_before(here: LocalHost, there: RemoteHost, addresses: tuple[str, str]) -> bool:
+    """Return whether our machine's lock is the first to be taken of the two.
+
+    Both machines say the same of it: the numbers of their boots decide, and between containers of
+    one machine their addresses, ours and the other's.
+    """
+    ours, theirs = here.files.text(_BOOT_ID), there.introduction["kernel"]["boot_id"]
+    return (ours or "", addresses[0]) < (theirs or "", addresses[1])
+
+
+@contextmanager
+def turn_there_too(
+    here: LocalHost,
+    there: RemoteHost,
+    parent_fds: Sequence[int],
+    *,
+    keeps_ours: bool,
+    path: Path | None = None,
+) -> Iterator[None]:
+    """Have the lock of another machine besides ours for the time of the block.
+
+    Two machines that measure with each other hold their own and wait for the other's. The one whose
+    own is not the first to be taken (`keeps_ours`, see `is_before`) gives it back meanwhile, and
+    takes it again afterwards. MeasurementStopped if the workflow ends while we wait.
+    """
+    ours = here.turn
+    give_way = (lambda: None) if ours is None or keeps_ours else ours.give_back
+    with there.lock(path, parent_fds, give_way) as theirs:
+        if ours is not None:
+            ours.take(parent_fds)
+            ours.wait_s += theirs.wait_s
+        yield

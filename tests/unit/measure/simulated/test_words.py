@@ -10,24 +10,9 @@ from copycost.errors import HostError
 from copycost.hosts.guest.modules import Modules
 from copycost.measure.simulated.cell import SimulatedCell, loaded_part
 from copycost.measure.simulated.image import drivers_of
-from copycost.measure.simulated.snapshot import SimulatedMachine, copy_words, symbol_table
+from copycost.measure.simulated.snapshot import SimulatedMachine, symbol_table
 
 PROGRAM = Path("results/bin/sender_two_copy")
-
-
-def test_the_memory_of_a_copy_is_its_own() -> None:
-    machine = SimulatedMachine(kernel_arguments=("init_on_alloc=0",))
-    shared = " ".join(machine.words(5, Path("m,1"), is_copy=False))
-    private = " ".join(machine.words(5, Path("m,1"), is_copy=True))
-    assert "share=on,size=536870912,mem-path=m,,1" in shared
-    assert shared.replace("share=on", "share=off") == private
-    assert "nokaslr" in machine.all_kernel_arguments
-    assert machine.boot_words(Path("k"), Path("i"))[-1].endswith(" init_on_alloc=0")
-    words = copy_words({"cell": Path("/tmp/a,b")})
-    assert words[-2:] == ["-fw_cfg", "name=opt/copycost/cell,file=/tmp/a,,b"]
-    # the last word on a feature of the processor counts
-    other = SimulatedMachine(cpu_features=("+erms", "-avx2"))
-    assert other.cpu == "max,-rdrand,-rdseed,-la57,+erms,-avx2"
 
 
 def test_whether_pages_are_zeroed_is_said_once_and_by_the_variant_last() -> None:

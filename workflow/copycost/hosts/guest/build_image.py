@@ -4,6 +4,7 @@ Where something is missing, that is the answer, with the remedy: the cells are t
 """
 
 import shutil
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,16 +15,17 @@ from copycost.hosts.facts.tools import describe_tool
 from copycost.hosts.guest.accelerator import PROBE_LIMIT_S, KvmProbe, probe_kvm
 from copycost.hosts.guest.image import agent_image
 from copycost.hosts.guest.kernel import find_kernel, forget_unpacked
+from copycost.hosts.guest.libraries import symbols_of
 from copycost.hosts.guest.network import has_vhost
 from copycost.hosts.guest.qemu import (
     CPUS,
     KERNEL_ARGUMENTS,
     PROGRAM,
     GuestMachine,
+    GuestSpec,
     NetworkDevice,
     find_qemu,
 )
-from copycost.hosts.guest.spec import GuestSpec
 
 DRIVERS: Mapping[NetworkDevice, str] = {"virtio": "virtio_net", "e1000": "e1000"}
 # of the host's own, beside what is always there
@@ -105,4 +107,18 @@ def settle(virtual: Virtual, made: Mapping[str, Any], kernel: Path, initrd: Path
         "kvm": None
         if probe is None
         else {"usable": probe.usable, "reason": probe.reason, "limit_s": PROBE_LIMIT_S},
+    }
+
+
+def guest_identity() -> dict[str, object]:
+    """Return versions of what guests are made with and of; where one changes, they are made anew.
+
+    None for what is not there.
+    """
+    release = Path("/proc/sys/kernel/osrelease").read_text().strip()
+    return {
+        "python": sys.version,
+        "host_kernel": release,
+        "c_library_symbols": str(symbols_of(Path(sys.executable))),
+        **{f"{name}_version": describe_tool(name).version for name in (PROGRAM, "busybox", *TOOLS)},
     }

@@ -25,8 +25,7 @@ from copycost.hosts.guest.network import (
     open_vhost,
     require_taps,
 )
-from copycost.hosts.guest.qemu import GuestMachine, Link
-from copycost.hosts.guest.spec import GuestSpec
+from copycost.hosts.guest.qemu import GuestMachine, GuestSpec, Link
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import Isolation, enter_new_namespace
 from copycost.hosts.remote.agent_line import AgentLine

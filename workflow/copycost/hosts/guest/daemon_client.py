@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from copycost.errors import AttemptFailed, HostError, Unavailable
-from copycost.hosts.guest.spec import GuestSpec
+from copycost.hosts.guest.qemu import GuestSpec
 from copycost.hosts.namespaces import Isolation
 from copycost.hosts.remote.daemon_client import Words, ask_daemon, connected
 

@@ -4,10 +4,10 @@ Source: qemu-system-x86_64(1), QEMU 7.2; `/dev/kvm` and vhost-net of the kernel.
 """
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, Self
 
 from copycost.errors import Unavailable
 from copycost.hosts.local import LocalHost
@@ -110,6 +110,41 @@ class GuestMachine:
             if not link.offloads:
                 device += "".join(f",{feature}=off" for feature in _OFFLOAD_FEATURES)
         return ["-netdev", f"tap,id=net,fd={link.tap_fd}{vhost}", "-device", f"{device},romfile="]
+
+
+@dataclass(frozen=True, slots=True)
+class GuestSpec:
+    """What guests are made of: the same for all guests of a run."""
+
+    qemu: str  # path of QEMU
+    # what is booted
+    kernel: Path
+    initrd: Path
+    accelerator: Accelerator  # who runs its instructions
+    vcpus: int  # virtual processors [count]
+    memory_bytes: int  # its memory [bytes]
+    network_device: NetworkDevice  # what its network device is
+    vhost: bool  # whether the host's kernel moves its packets by itself (vhost-net)
+    offloads: bool  # whether segmentation and checksums are left to the other end
+
+    def as_plain(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self) | {"kernel": str(self.kernel), "initrd": str(self.initrd)}
+
+    def for_record(self) -> dict[str, Any]:
+        """Return what a record says: all but where things lie."""
+        used = self.as_plain()
+        return {name: used[name] for name in used if name not in ("qemu", "kernel", "initrd")}
+
+    def absolute(self) -> Self:
+        """Return the same with paths that hold in any folder."""
+        return replace(self, kernel=self.kernel.absolute(), initrd=self.initrd.absolute())
+
+    @classmethod
+    def from_plain(cls, values: Mapping[str, Any]) -> Self:
+        """Return what `as_plain` gave."""
+        paths = {name: Path(values[name]) for name in ("kernel", "initrd")}
+        return cls(**{**values, **paths})
 
 
 def find_qemu() -> str:

@@ -5,11 +5,9 @@ import logging
 import signal
 import time
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from copycost.checkout import current_commit
 from copycost.config.conditions import COLD
 from copycost.config.placements import APART
 from copycost.errors import AttemptFailed, CannotStart, ConfigError, Unavailable
@@ -21,7 +19,6 @@ from copycost.measure.drivers.programs.side import EXIT_UNAVAILABLE
 from copycost.measure.drivers.programs.working_set import ring_bytes
 from copycost.measure.drivers.protocol import AGAIN
 from copycost.observers.disturbance import lock_warning
-from copycost.records.record import host_digest
 from copycost.studies.memory.record import SCHEMA_VERSION, MemoryRecord
 
 # values for each working set, so that there is an interval around their median
@@ -75,14 +72,7 @@ def _start_record(host: Mapping[str, Any], held: HeldHost) -> MemoryRecord:
             "max_bytes": max(_LEAST_MAX_BYTES, ring_bytes(COLD, host)),
             "repetitions": _REPETITIONS,
         },
-        "host_digest": host_digest(host),
-        "commit": current_commit(),
-        "boot_id": held.machine.files.text("proc/sys/kernel/random/boot_id") or "",
-        "started_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        "start_ns": held.machine.clock_ns(),
-        "end_ns": 0,
-        "lock_wait_s": held.lock.wait_s,
-        "wall_s": 0.0,
+        **held.stamps(host),  # type: ignore[typeddict-item]
         "floor": None,
         "warnings": lock_warning(held.lock.wait_s),
     }
