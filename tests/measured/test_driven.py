@@ -1,19 +1,20 @@
 """Studies that iperf3 or our own sender drives, for real: one repetition each, or a failure."""
 
 import math
-import os
 import re
 import shutil
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from measured.failures_support import RECEIVER, host_facts, programs_folder
+from measured import repetitions
+from measured.failures_support import host_facts
+from measured.repetitions import Found, attempted, needs_iperf3
 
 from copycost.config.cells import Cell
 from copycost.config.settings import Settings
@@ -24,12 +25,8 @@ from copycost.hosts.launch import Launch
 from copycost.hosts.process_usage import Usage
 from copycost.hosts.program import LocalProgram
 from copycost.hosts.side import Side
-from copycost.measure.drivers.choice import driver_of
 from copycost.measure.drivers.iperf3.tool import Iperf3Tool
-from copycost.measure.drivers.protocol import Driver
-from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.protocol import WindowObserver
-from copycost.records.record import Record, check_record
 from copycost.snakefile.results import line_of
 from copycost.studies.cpu_budget.repetition import measure_budget
 from copycost.studies.cpu_budget.table import row_of as budget_row
@@ -40,29 +37,21 @@ SETTINGS = Settings(warmup_s=0.1, duration_s=0.5, congestion_control="reno")
 BUDGET = Cell("cpu_budget", "loopback", "iperf3", 131072, 1, limiter="cgroup", limit_percent=30)
 UNLIMITED = replace(BUDGET, limiter="cpulimit", limit_percent=100)
 DATAGRAMS = Cell("datagrams", "veth_udp", "iperf3", 1000, 1)
-HOST = host_facts(None)
+MEASURE = {"cpu_budget": measure_budget, "datagrams": measure_datagrams}
 
 # What a sender that may use 30 % stays below on a busy host too, though one without a limit may use
 # all of a CPU: the kernel keeps a quota in every period; cpulimit waits for a CPU like everybody.
 BOUND_PERCENT = {"cgroup": 45, "cpulimit": 80}
 
-needs_iperf3 = pytest.mark.skipif(not shutil.which("iperf3"), reason="iperf3 is not installed")
+
+def attempt(folder: Path, cell: Cell, settings: Settings = SETTINGS) -> Found:
+    return attempted(folder, cell, measure=MEASURE[cell.study], settings=settings)
 
 
-def driver(cell: Cell) -> Driver:
-    if cell.implementation == "iperf3":
-        return driver_of("iperf3", None, None)
-    folder = programs_folder() / "bin"
-    return driver_of(cell.implementation, folder / "sender_two_copy", folder / RECEIVER)
-
-
-def measured(tmp_path: Path, cell: Cell, settings: Settings = SETTINGS) -> Record:
-    """Return the record of a repetition of either study, if it can be measured here."""
-    measure: Callable[..., Record] = (
-        measure_budget if cell.study == "cpu_budget" else measure_datagrams
-    )
-    record = measure(Task(cell, settings, HOST, driver(cell), lock_path=tmp_path / "lock"))
-    return check_record(record, "record")
+def measured(folder: Path, cell: Cell, settings: Settings = SETTINGS) -> Found:
+    record = attempt(folder, cell, settings)
+    assert record["status"] == "measured", record["reason"]
+    return record
 
 
 @needs_iperf3
@@ -73,7 +62,6 @@ def test_a_limited_sender_uses_no_more_than_it_was_offered(tmp_path: Path) -> No
     except Unavailable as error:
         pytest.skip(str(error))
     record = measured(tmp_path, BUDGET)
-    assert record["status"] == "measured", record["reason"]
     assert record["observed"]["cpu_limit"]["throttled"]["periods"] > 0
     row = budget_row(record, BUDGET)
     assert 0 < row["sender_cpu_percent"] < BOUND_PERCENT["cgroup"]
@@ -88,7 +76,6 @@ def test_a_limited_sender_uses_no_more_than_it_was_offered(tmp_path: Path) -> No
 def test_every_datagram_is_accounted_for(tmp_path: Path, testbed: str) -> None:
     cell = replace(DATAGRAMS, testbed=testbed)
     record = measured(tmp_path, cell)
-    assert record["status"] == "measured", record["reason"]
     row = datagram_row(record, cell)
     assert row["drained"]
     if testbed == "veth_udp":  # nobody else is there
@@ -102,7 +89,7 @@ def test_every_datagram_is_accounted_for(tmp_path: Path, testbed: str) -> None:
 @pytest.mark.parametrize("kind", ["cgroup", "cpulimit"])
 def test_our_own_sender_is_limited_as_iperf3_is(tmp_path: Path, kind: str) -> None:
     cell = replace(BUDGET, implementation="two_copy", limiter=kind)
-    record = measured(tmp_path, cell)
+    record = attempt(tmp_path, cell)
     if record["status"] == "skipped":
         pytest.skip(str(record["reason"]))
     assert record["status"] == "measured", record["reason"]
@@ -124,7 +111,7 @@ def test_our_own_sender_is_limited_as_iperf3_is(tmp_path: Path, kind: str) -> No
 def test_perf_counts_a_sender_that_is_stopped_now_and_then(tmp_path: Path) -> None:
     cell = replace(BUDGET, implementation="two_copy", limiter="cpulimit", testbed="veth")
     facts = host_facts(shutil.which("perf"))
-    record = measure_budget(Task(cell, SETTINGS, facts, driver(cell), lock_path=tmp_path / "lock"))
+    record = attempted(tmp_path, cell, measure=measure_budget, settings=SETTINGS, facts=facts)
     if record["status"] == "skipped":
         pytest.skip(str(record["reason"]))
     assert record["status"] == "measured", record["reason"]
@@ -137,8 +124,6 @@ def test_perf_counts_a_sender_that_is_stopped_now_and_then(tmp_path: Path) -> No
 def test_every_datagram_of_our_own_sender_is_accounted_for(tmp_path: Path) -> None:
     cell = replace(DATAGRAMS, implementation="two_copy", n_threads=2)
     record = measured(tmp_path, cell)
-    assert record["status"] == "measured", record["reason"]
-    assert record["driver"] is not None
     row = datagram_row(record, cell)
     # each stream says goodbye once, and on a busy host again: nobody may be there to read that
     said_again = row["sent"] - record["driver"]["sender"]["total"]["datagrams"] - 2
@@ -167,7 +152,6 @@ def _late_look(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_program_that_is_gone_when_we_look_has_told_its_cpu_time_itself(tmp_path: Path) -> None:
     cell = replace(DATAGRAMS, implementation="two_copy")
     record = measured(tmp_path, cell)
-    assert record["status"] == "measured", record["reason"]
     assert record["observed"]["usage"] == {"sender": None, "receiver": None}
     row = datagram_row(record, cell)
     assert 0 < row["sender_cpu_percent"] <= 100
@@ -177,7 +161,7 @@ def test_a_program_that_is_gone_when_we_look_has_told_its_cpu_time_itself(tmp_pa
 @needs_iperf3
 @pytest.mark.usefixtures("_late_look")
 def test_an_iperf3_that_is_gone_when_we_look_is_a_failed_record(tmp_path: Path) -> None:
-    record = measured(tmp_path, UNLIMITED)
+    record = attempt(tmp_path, UNLIMITED)
     assert record["status"] == "failed"
     assert record["reason"] == "the sender's processes had ended before the end of the window"
     assert record["driver"] is None
@@ -199,7 +183,7 @@ def test_a_look_at_other_times_than_the_windows_edges_is_tried_again(
         return replace(looks[-1], at_ns=looks[-1].at_ns - shift_ns)
 
     monkeypatch.setattr(process_usage, "usage_of", too_early)
-    record = measured(tmp_path, UNLIMITED)
+    record = attempt(tmp_path, UNLIMITED)
     assert record["status"] == status, record["reason"]
     said = r"the sender was watched for .* its machine was too busy"
     assert status == "measured" or re.match(said, str(record["reason"]))
@@ -209,19 +193,9 @@ def test_no_iperf3_is_a_skipped_record_with_a_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(local, "search_path", lambda: str(tmp_path))
-    record = measured(tmp_path, replace(DATAGRAMS, testbed="loopback_udp"))
+    record = attempt(tmp_path, replace(DATAGRAMS, testbed="loopback_udp"))
     assert (record["status"], record["reason"]) == ("skipped", "iperf3 was not found")
     assert record["remedy"] == "install the package iperf3"
-
-
-def test_an_old_iperf3_is_a_skipped_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    old = tmp_path / "iperf3"
-    old.write_text("#!/bin/sh\necho 'iperf 3.1.3'\n")
-    old.chmod(0o755)
-    monkeypatch.setattr(local, "search_path", lambda: f"{tmp_path}:{os.defpath}")
-    record = measured(tmp_path, replace(DATAGRAMS, testbed="loopback_udp"))
-    assert record["status"] == "skipped"
-    assert "too old" in str(record["reason"])
 
 
 @pytest.mark.parametrize("implementation", ["iperf3", "two_copy"])
@@ -232,7 +206,7 @@ def test_no_right_to_make_control_groups_is_a_skipped_record(
         raise Unavailable("no control group may be made", "run as root")
 
     monkeypatch.setattr(local, "find_hierarchy", refuse)
-    record = measured(tmp_path, replace(BUDGET, implementation=implementation))
+    record = attempt(tmp_path, replace(BUDGET, implementation=implementation))
     assert record["status"] == "skipped"
     assert (record["reason"], record["remedy"]) == ("no control group may be made", "run as root")
 
@@ -241,7 +215,6 @@ def test_no_right_to_make_control_groups_is_a_skipped_record(
 def test_a_congestion_control_that_we_may_not_have_gives_way_to_reno(tmp_path: Path) -> None:
     wanted = replace(SETTINGS, congestion_control="nosuch")
     record = measured(tmp_path, UNLIMITED, wanted)
-    assert record["status"] == "measured", record["reason"]
     assert budget_row(record, UNLIMITED)["congestion_control"] == "reno"
 
 
@@ -260,8 +233,6 @@ def test_a_client_begins_before_the_next_is_started(
     monkeypatch.setattr(local, "LocalProgram", Noting)
     monkeypatch.setattr(Iperf3Tool, "pairs", lambda _, n_streams: (n_streams, 1))
     record = measured(tmp_path, replace(UNLIMITED, n_threads=3))
-    assert record["status"] == "measured", record["reason"]
-    assert record["driver"] is not None
     began_ns = [pair["began_ns"] for pair in record["driver"]["pairs"]]
     assert len(starts_ns) == len(began_ns) == 3
     # noted late, it would shift the intervals that are taken for those of the window
@@ -293,8 +264,7 @@ def test_a_crash_in_the_window_is_a_failed_record_that_names_it(
 ) -> None:
     saboteur = Saboteur(side)
     cell = replace(DATAGRAMS, testbed="loopback", msg_bytes=131072)
-    task = Task(cell, SETTINGS, HOST, driver(cell), [saboteur], lock_path=tmp_path / "lock")
-    record = check_record(measure_repetition(task), "record")
+    record = attempted(tmp_path, cell, saboteur, settings=SETTINGS)
     assert record["status"] == "failed"
     assert f"the iperf3 {role} ended during the window (by SIGSEGV)" in str(record["reason"])
     assert record["remedy"]
@@ -323,8 +293,6 @@ def test_no_process_shows_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         "copycost.measure.drivers.programs.driver.secrets.token_hex", lambda n: token
     )
     cell, snoop = Cell("streams", "loopback", "two_copy", 65536, 1), Snoop()
-    task = Task(cell, SETTINGS, HOST, driver(cell), [snoop], lock_path=tmp_path / "lock")
-    record = measure_repetition(task)
-    assert record["status"] == "measured", record["reason"]
+    repetitions.measured(tmp_path, cell, snoop)
     assert any(b"--msg-bytes" in line for line in snoop.command_lines)
     assert not any(token.encode() in line for line in snoop.command_lines)

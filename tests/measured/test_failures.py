@@ -29,7 +29,7 @@ def testbed() -> str:
 @contextmanager
 def reached(bench: Bench, moment: str, testbed: str) -> Iterator[Running]:
     """Start a measurement and wait until it is in the middle of a phase."""
-    options = ["--testbed", testbed, *MOMENTS[moment]]
+    options = ["--testbed", testbed, "--msg-bytes", "16KiB", *MOMENTS[moment]]
     if moment == "handshake":  # lasts as long as the receiver does not connect
         options += ["--bin", str(bench.folder / "silent")]
     with bench.started(*options) as running:
@@ -40,12 +40,21 @@ def reached(bench: Bench, moment: str, testbed: str) -> Iterator[Running]:
         yield running
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
-@pytest.mark.parametrize("side", ["sender", "receiver"])
+@pytest.mark.parametrize(
+    ("side", "moment", "where"),
+    [
+        *(("sender", moment, "") for moment in MOMENTS),
+        *(("receiver", moment, "") for moment in MOMENTS),
+        ("sender", "warm-up", "sink"),
+        ("sender", "window", "sink"),
+    ],
+)
 def test_a_killed_side_is_a_failed_record(
-    bench: Bench, testbed: str, side: str, moment: str
+    bench: Bench, testbed: str, side: str, moment: str, where: str
 ) -> None:
-    with reached(bench, moment, testbed) as running:
+    if where and not may_have(where):
+        pytest.skip("this user cannot have the testbed sink")
+    with reached(bench, moment, where or testbed) as running:
         program = {"sender": "sender_two_copy", "receiver": RECEIVER}[side]
         os.kill(running.child(program), signal.SIGKILL)
         ended = running.end()
@@ -135,14 +144,22 @@ def test_a_side_that_hangs_is_ended_and_named(bench: Bench, testbed: str) -> Non
     assert "the sender did not say 'measured' within 2.5 s" in bench.record()["reason"]
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
-def test_a_killed_measurement_leaves_nothing(bench: Bench, testbed: str, moment: str) -> None:
-    with reached(bench, moment, testbed) as running:
+@pytest.mark.parametrize(
+    ("moment", "where"), [*((moment, "") for moment in MOMENTS), ("window", "sink")]
+)
+def test_a_killed_measurement_leaves_nothing(
+    bench: Bench, testbed: str, moment: str, where: str
+) -> None:
+    if where and not may_have(where):
+        pytest.skip("this user cannot have the testbed sink")
+    with reached(bench, moment, where or testbed) as running:
         os.kill(running.process.pid, signal.SIGKILL)
         running.end()
         running.assert_nothing_left()
     assert list(bench.records.iterdir()) == []
-    assert bench.measure().code == 0  # nor does the lock stay
+    assert (
+        bench.measure("--testbed", where or testbed, "--msg-bytes", "16KiB").code == 0
+    )  # nor does the lock stay
 
 
 @pytest.mark.parametrize("moment", MOMENTS)

@@ -3,9 +3,9 @@
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -35,9 +35,95 @@ def limited(name: str, *before: str) -> tuple[str, ...]:
 
 @pytest.fixture(scope="module")
 def _user_namespaces() -> None:
-    need_tools("unshare")
+    need_tools("unshare", "setpriv", "prlimit", "mount")
     if subprocess.run([*OWN_NETWORK, "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("this user may not make user namespaces")
+
+
+@dataclass(frozen=True)
+class Lack:
+    """What a host lacks, by words before the command; and what the record says of it."""
+
+    reason: str  # a pattern
+    remedy: str
+    status: str = "failed"
+    before: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    implementation: str = "two_copy"
+
+
+NO_RIGHTS = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
+RAISE = r"raise the limit: sudo sysctl user.max_{}_namespaces=1000"
+SOON = ("--io-timeout", "0.5")
+LACKS = {
+    "network namespaces": Lack(
+        "this host allows no network namespace", RAISE.format("net"), "skipped",
+        limited("max_net_namespaces"), ("--testbed", "veth"),
+    ),
+    "user namespaces": Lack(
+        "this host allows no user namespace", RAISE.format("user"), "skipped",
+        limited("max_user_namespaces", *NO_RIGHTS), ("--testbed", "veth"),
+    ),
+    "a free port": Lack(
+        ".*Address already in use", "ip_local_port_range",
+        before=(*OWN_NETWORK, *wrapper("ports_in_use")),
+    ),
+    "a peer that connects": Lack(
+        ".*0 of 1 connections have greeted", "",
+        options=("--bin", "silent", "--io-timeout", "0.3"),
+    ),
+    "a program": Lack(".*sender_nonesuch: cannot be started: No such file", "",
+                      implementation="nonesuch"),
+    "a CPU": Lack(r".*measure\.cpus\.sender: got CPU 99999", "",
+                  options=("--sender-cpus", "99999")),
+    "lockable memory": Lack(
+        "sender: .*No buffer space", "ulimit -l", before=("prlimit", "--memlock=4096", *NOBODY),
+        options=SOON, implementation="zero_copy",
+    ),
+    "optmem": Lack(
+        ".*No buffer space", "optmem_max", before=(*OWN_NETWORK, *wrapper("small_optmem")),
+        options=SOON, implementation="zero_copy",
+    ),
+    "descriptors, which nobody foresaw": Lack(
+        "OSError: .*Too many open files", "", before=("prlimit", "--nofile=12")
+    ),
+    "memory for a ring, before anything starts": Lack(
+        r"the messages of a ring of 1024\.0 TiB need 1024\.0 TiB of memory, where ",
+        "smaller working set",
+        options=("--msg-bytes", "16KiB", "--working-set", "1048576GiB", "--bin", "none"),
+    ),
+    "memory for a ring, by the user's own limit": Lack(
+        "sender: ring of 536870912 bytes.*Cannot allocate memory", "smaller working set",
+        before=("prlimit", "--as=400000000"), options=("--working-set", "512MiB"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", LACKS)
+def test_what_a_host_lacks_is_said_with_the_remedy(
+    bench: Bench, what: str, request: pytest.FixtureRequest
+) -> None:
+    lack = LACKS[what]
+    if "unshare" in lack.before:
+        request.getfixturevalue("_user_namespaces")
+    if lack.before[:1] == ("prlimit",):
+        need_tools("prlimit")
+    if NOBODY[0] in lack.before and os.geteuid() != 0:
+        pytest.skip("only root can become another user")
+    ended = bench.measure(*lack.options, before=lack.before, implementation=lack.implementation)
+    if "optmem_max" in ended.text and "Permission denied" in ended.text:
+        pytest.skip("this kernel has one optmem_max for all namespaces")
+    assert ended.code == {"failed": 1, "skipped": 77}[lack.status], ended.text
+    record = bench.record()
+    assert record["status"] == lack.status
+    assert re.match(lack.reason, record["reason"])
+    assert lack.remedy in record["remedy"]
+    assert record["driver"] is None
+
+
+@pytest.mark.usefixtures("_user_namespaces")
+def test_the_loopback_device_needs_no_namespace(bench: Bench) -> None:
+    assert bench.measure(before=limited("max_user_namespaces", *NO_RIGHTS)).code == 0
 
 
 # --- perf
@@ -97,73 +183,6 @@ def test_counts_of_user_mode_alone_are_marked(bench: Bench) -> None:
     assert "user_mode_only" in [warning["code"] for warning in record["warnings"]]
 
 
-# --- descriptors
-
-
-def test_what_nobody_foresaw_costs_the_repetition_alone(bench: Bench) -> None:
-    ended = bench.measure(before=wrapper("few_descriptors"))
-    assert ended.code == 1
-    record = bench.record()
-    assert record["status"] == "failed"
-    assert "Too many open files" in record["reason"]
-
-
-# --- namespaces
-
-
-@pytest.mark.usefixtures("_user_namespaces")
-def test_no_network_namespace_allowed_is_skipped_with_the_remedy(bench: Bench) -> None:
-    ended = bench.measure("--testbed", "veth", before=limited("max_net_namespaces"))
-    assert ended.code == 77
-    record = bench.record()
-    assert record["status"] == "skipped"
-    assert record["reason"].startswith("this host allows no network namespace")
-    assert record["remedy"] == "raise the limit: sudo sysctl user.max_net_namespaces=1000"
-
-
-@pytest.mark.usefixtures("_user_namespaces")
-def test_no_user_namespace_allowed_is_skipped_with_the_remedy(bench: Bench) -> None:
-    need_tools("setpriv")
-    no_rights = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
-    limit = limited("max_user_namespaces", *no_rights)
-    ended = bench.measure("--testbed", "veth", before=limit)
-    assert ended.code == 77
-    record = bench.record()
-    assert record["reason"].startswith("this host allows no user namespace")
-    assert record["remedy"] == "raise the limit: sudo sysctl user.max_user_namespaces=1000"
-    assert bench.measure("--testbed", "loopback", before=limit).code == 0
-
-
-# --- ports and peers
-
-
-@pytest.mark.usefixtures("_user_namespaces")
-def test_no_free_port_is_a_failed_record_with_the_remedy(bench: Bench) -> None:
-    ended = bench.measure(before=(*OWN_NETWORK, *wrapper("ports_in_use")))
-    assert ended.code == 1
-    record = bench.record()
-    assert "Address already in use" in record["reason"]
-    assert "ip_local_port_range" in record["remedy"]
-
-
-@pytest.mark.usefixtures("_user_namespaces")
-def test_strangers_do_not_disturb_a_measurement(bench: Bench) -> None:
-    ended = bench.measure(before=(*OWN_NETWORK, *wrapper("strangers")))
-    assert ended.code == 0, ended.text
-    record = bench.record()
-    assert (
-        record["driver"]["receiver"]["total"]["bytes"]
-        == record["driver"]["sender"]["total"]["bytes"]
-        > 0
-    )
-
-
-def test_a_peer_that_never_connects_is_a_failed_record(bench: Bench) -> None:
-    ended = bench.measure("--bin", str(bench.folder / "silent"), "--io-timeout", "0.3")
-    assert ended.code == 1
-    assert "0 of 1 connections have greeted" in bench.record()["reason"]
-
-
 # --- programs
 
 
@@ -188,44 +207,6 @@ def test_a_strategy_that_this_host_lacks_is_skipped_with_its_reason(
     assert remedy in record["remedy"]
 
 
-def test_a_missing_program_is_a_failed_record(bench: Bench) -> None:
-    assert bench.measure(implementation="nonesuch").code == 1
-    assert "sender_nonesuch: cannot be started: No such file" in bench.record()["reason"]
-
-
-def test_a_cpu_that_is_not_there_is_a_failed_record(bench: Bench) -> None:
-    assert bench.measure("--sender-cpus", "99999").code == 1
-    assert "measure.cpus.sender: got CPU 99999" in bench.record()["reason"]
-
-
-# --- limits of memory
-
-
-@pytest.mark.needs_root
-@pytest.mark.usefixtures("_user_namespaces")
-def test_too_little_lockable_memory_is_a_failed_record_with_the_remedy(bench: Bench) -> None:
-    need_tools("setpriv", "prlimit")
-    before = ("prlimit", "--memlock=4096", *NOBODY)
-    ended = bench.measure("--io-timeout", "0.5", before=before, implementation="zero_copy")
-    assert ended.code == 1
-    record = bench.record()
-    assert record["reason"].startswith("sender: ")
-    assert "No buffer space" in record["reason"]
-    assert "ulimit -l" in record["remedy"]
-
-
-@pytest.mark.usefixtures("_user_namespaces")
-def test_too_little_optmem_is_a_failed_record_with_the_remedy(bench: Bench) -> None:
-    before = (*OWN_NETWORK, *wrapper("small_optmem"))
-    ended = bench.measure("--io-timeout", "0.5", before=before, implementation="zero_copy")
-    if "optmem_max" in ended.text and "Permission denied" in ended.text:
-        pytest.skip("this kernel has one optmem_max for all namespaces")
-    assert ended.code == 1
-    record = bench.record()
-    assert "No buffer space" in record["reason"]
-    assert "optmem_max" in record["remedy"]
-
-
 # --- the disk
 
 
@@ -246,7 +227,6 @@ def test_a_full_disk_is_one_sentence_and_keeps_what_was_measured(bench: Bench) -
 
 # --- the testbed sink
 
-SINK = ("--testbed", "sink", "--msg-bytes", "16KiB")
 # a file system of its own, in which the folder with nft is replaced by one without it
 WITHOUT_NFT = """
 set -e
@@ -258,17 +238,13 @@ rm "$0/some/nft"
 mount --bind "$0/some" "$folder"
 exec "$@"
 """
-MOMENTS = {"warm-up": ("--warmup", "600"), "window": ("--duration", "600")}
 
 
 @pytest.fixture
 def sink() -> tuple[str, ...]:
     if not may_have("sink"):
         pytest.skip("this user cannot have the testbed sink")
-    return SINK
-
-
-# --- nftables
+    return "--testbed", "sink", "--msg-bytes", "16KiB"
 
 
 def test_missing_nftables_is_skipped_with_the_remedy(
@@ -298,75 +274,3 @@ def test_refused_nftables_are_skipped_with_the_remedy(
     assert re.match(r"nft -f - failed with exit status \d: .*not permitted", record["reason"])
     assert "CONFIG_NF_TABLES_NETDEV" in record["remedy"]
     assert record["driver"] is None
-
-
-# --- what happens on the way
-
-
-@pytest.mark.parametrize("moment", MOMENTS)
-def test_a_sender_killed_while_it_sends_to_a_sink_is_a_failed_record(
-    bench: Bench, sink: tuple[str, ...], moment: str
-) -> None:
-    bench.write_host(shutil.which("perf"))
-    with bench.started(*sink, *MOMENTS[moment]) as running:
-        running.wait_for(f"{moment} begins")
-        os.kill(running.child("sender_two_copy"), signal.SIGKILL)
-        ended = running.end()
-        running.assert_nothing_left()
-    assert ended.code == 1
-    record = bench.record()
-    assert re.fullmatch(
-        f"the sender (was killed by SIGKILL|died without a word) during the {moment}",
-        record["reason"],
-    )
-    assert record["driver"] is None
-    assert bench.left_over() == []
-
-
-def test_a_killed_measurement_leaves_neither_a_sink_nor_its_sender(
-    bench: Bench, sink: tuple[str, ...]
-) -> None:
-    with bench.started(*sink, *MOMENTS["window"]) as running:
-        running.wait_for("window begins")
-        os.kill(running.process.pid, signal.SIGKILL)
-        running.end()
-        running.assert_nothing_left()
-    assert list(bench.records.iterdir()) == []
-    assert bench.measure(*sink).code == 0
-
-
-# --- memory
-
-
-def test_a_ring_that_has_no_room_is_a_failed_record_before_anything_starts(bench: Bench) -> None:
-    ended = bench.measure(
-        *("--msg-bytes", "16KiB", "--working-set", "1048576GiB"),
-        *("--bin", str(bench.folder / "none")),
-    )
-    assert ended.code == 1
-    record = bench.record()
-    assert record["reason"].startswith(
-        "the messages of a ring of 1024.0 TiB need 1024.0 TiB of memory, where "
-    )
-    assert "smaller working set" in record["remedy"]
-
-
-def test_a_ring_beyond_the_user_s_own_limit_is_a_failed_record(bench: Bench) -> None:
-    need_tools("prlimit")
-    before = ("prlimit", "--as=400000000")
-    assert bench.measure("--working-set", "512MiB", before=before).code == 1
-    record = bench.record()
-    assert re.match("sender: ring of 536870912 bytes.*Cannot allocate memory", record["reason"])
-    assert "smaller working set" in record["remedy"]
-
-
-# --- io_uring
-
-
-def test_io_uring_that_the_kernel_forbids_is_skipped_with_its_reason(bench: Bench) -> None:
-    ended = bench.measure(before=wrapper("forbid_io_uring"), implementation="uring_send")
-    assert ended.code == 77
-    record = bench.record()
-    assert record["status"] == "skipped"
-    assert re.match("sender: not available here: io_uring: .*not permitted", record["reason"])
-    assert "config.yaml" in record["remedy"]

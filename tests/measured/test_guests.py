@@ -22,8 +22,7 @@ from copycost.hosts.guest.archive import Archive
 from copycost.hosts.guest.daemon_client import GuestFailed, Lease, borrowed, log_of
 from copycost.hosts.guest.host import GuestHost, hosts_in
 from copycost.hosts.guest.image import agent_image
-from copycost.hosts.guest.qemu import find_qemu
-from copycost.hosts.guest.spec import GuestSpec
+from copycost.hosts.guest.qemu import GuestSpec, find_qemu
 from copycost.hosts.launch import Launch
 from copycost.hosts.parent import parent_of
 from copycost.hosts.remote.daemon_client import ask_daemon, connected
@@ -157,7 +156,7 @@ def test_a_fault_of_the_daemons_own_is_in_its_log(spec: GuestSpec, tmp_path: Pat
 REPETITION = """
 import json, sys, time
 from copycost.hosts.guest.daemon_client import borrowed
-from copycost.hosts.guest.spec import GuestSpec
+from copycost.hosts.guest.qemu import GuestSpec
 from copycost.hosts.parent import parent_of
 from copycost.hosts.remote.daemon_client import ask_daemon, connected
 from copycost.errors import Unavailable

@@ -3,7 +3,6 @@
 On a busy machine a repetition may fail for want of CPU; that is asked for again a few times.
 """
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,16 +10,13 @@ from typing import Any
 import guests
 import pytest
 from measured.failures_support import host_facts
+from measured.repetitions import Found, attempted, needs_iperf3
 
 from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.hosts.guest.image import agent_image
-from copycost.hosts.guest.qemu import find_qemu
-from copycost.hosts.guest.spec import GuestSpec
-from copycost.measure.drivers.choice import driver_of
-from copycost.measure.repetition import Task
+from copycost.hosts.guest.qemu import GuestSpec, find_qemu
 from copycost.observers.hypervisor import THREAD_KINDS
-from copycost.records.record import Record, check_record
 from copycost.studies.cpu_budget.repetition import measure_budget
 from copycost.studies.cpu_budget.table import row_of as budget_row
 from copycost.studies.datagrams.repetition import measure_datagrams
@@ -30,7 +26,7 @@ pytestmark = [
     pytest.mark.usefixtures("our_daemon"),
     pytest.mark.needs_guests,
     pytest.mark.slow,
-    pytest.mark.skipif(not shutil.which("iperf3"), reason="iperf3 is not installed"),
+    needs_iperf3,
 ]
 SETTINGS = Settings(warmup_s=0.3, duration_s=1.0, congestion_control="reno")
 TRIES = 4
@@ -48,14 +44,10 @@ def peer(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return {**facts, "cpu": facts["cpu"] | {"cpus_online": 1}, "virtual": virtual}
 
 
-def measured(measure: Callable[..., Record], cell: Cell, peer: Any, tmp_path: Path) -> Record:  # noqa: ANN401
+def measured(folder: Path, cell: Cell, peer: Found, measure: Callable[..., Any]) -> Found:
     """Return the record of a repetition that was measured."""
-    driver = driver_of("iperf3", None, None)
     for _ in range(TRIES):
-        lock = tmp_path / "lock"
-        task = Task(cell, SETTINGS, host_facts(None), driver, lock_path=lock, peer=peer)
-        record = measure(task)
-        check_record(record, "record")
+        record = attempted(folder, cell, measure=measure, settings=SETTINGS, peer=peer)
         if record["status"] == "measured":
             return record
     pytest.fail(f"not once measured: {record['reason']}")
@@ -63,10 +55,10 @@ def measured(measure: Callable[..., Record], cell: Cell, peer: Any, tmp_path: Pa
 
 @pytest.mark.parametrize("limiter", ["cgroup", "cpulimit"])
 def test_a_limit_between_two_guests_is_told_inside_and_outside(
-    limiter: str, peer: Any, tmp_path: Path  # noqa: ANN401
-) -> None:  # fmt: skip
+    limiter: str, peer: Found, tmp_path: Path
+) -> None:
     cell = Cell("cpu_budget", "vm_pair", "iperf3", 131072, 1, limiter=limiter, limit_percent=30)
-    record = measured(measure_budget, cell, peer, tmp_path)
+    record = measured(tmp_path, cell, peer, measure_budget)
     seen = record["observed"]["hypervisor"]
     assert [guest["sides"] for guest in seen["guests"]] == [["sender"], ["receiver"]]
     for guest in seen["guests"]:
@@ -87,10 +79,10 @@ def test_a_limit_between_two_guests_is_told_inside_and_outside(
 
 @pytest.mark.parametrize("testbed", ["vm_pair_udp", "vm_host_udp"])
 def test_datagrams_from_a_guest_are_accounted_for(
-    testbed: str, peer: Any, tmp_path: Path  # noqa: ANN401
-) -> None:  # fmt: skip
+    testbed: str, peer: Found, tmp_path: Path
+) -> None:
     cell = Cell("datagrams", testbed, "iperf3", 1000, 1)
-    record = measured(measure_datagrams, cell, peer, tmp_path)
+    record = measured(tmp_path, cell, peer, measure_datagrams)
     begin = record["observed"]["datagrams"]["begin"]
     assert list(begin) == ["sender", "receiver", "switch"]
     assert set(begin["switch"]) == {"tap.rx_dropped", "tap.tx_dropped", "bridge.dropped"}
@@ -101,11 +93,11 @@ def test_datagrams_from_a_guest_are_accounted_for(
         assert row["lost_unaccounted"] == 0
 
 
-def test_one_guest_for_both_sides_is_counted_once(peer: Any, tmp_path: Path) -> None:  # noqa: ANN401
+def test_one_guest_for_both_sides_is_counted_once(peer: Found, tmp_path: Path) -> None:
     cell = Cell(
         "cpu_budget", "vm_loopback", "iperf3", 131072, 1, limiter="cpulimit", limit_percent=100
     )
-    record = measured(measure_budget, cell, peer, tmp_path)
+    record = measured(tmp_path, cell, peer, measure_budget)
     (guest,) = record["observed"]["hypervisor"]["guests"]
     assert guest["sides"] == ["sender", "receiver"]
     row = budget_row(record, cell)

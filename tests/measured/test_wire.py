@@ -14,26 +14,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from measured.failures_support import RECEIVER, host_facts, programs_folder
+from measured.repetitions import SETTINGS, attempted, measured, needs_iperf3
 from sshd import ADDRESSES, AHEAD_S, Peer
 from workflow.support import new_checkout
 
 from copycost.config.cells import Cell
-from copycost.config.settings import Mode, Settings
-from copycost.config.testbeds import receives_on
 from copycost.config.wire import Wire
 from copycost.doctor.findings_wire import judge_wire
 from copycost.doctor.peer import collect_peer
 from copycost.hosts.launch import Launch
 from copycost.hosts.local import LocalHost
 from copycost.hosts.ssh.host import SshHost
-from copycost.measure.drivers.choice import driver_of
-from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.loss_counters import LossCounters
 from copycost.observers.process_usage import ProcessUsage
 from copycost.observers.protocol import WindowObserver
 from copycost.records.derive import derive_row
-from copycost.records.record import Record, check_record
 from copycost.studies.datagrams import table as datagrams
 from copycost.studies.round_trips.table import derive_round_trips
 from copycost.testbeds.far_hook import far_hook
@@ -41,25 +36,9 @@ from tools.recompute.tables import wrong_tables
 
 pytestmark = [pytest.mark.needs_root, pytest.mark.usefixtures("our_daemon")]
 
-SETTINGS = Settings(warmup_s=0.1, duration_s=0.4, congestion_control="reno")
 STREAM = Cell("streams", "wire", "two_copy", 65536, 2)
-FACTS = host_facts(None)
-
-
-def measured(
-    folder: Path,
-    cell: Cell,
-    peer: dict[str, Any],
-    *observers: WindowObserver,
-    mode: Mode = "stream",
-    duration_s: float | None = None,
-) -> Record:
-    programs = programs_folder() / "bin"
-    receiver = programs / RECEIVER if receives_on(cell.testbed) else None
-    driver = driver_of(cell.implementation, programs / f"sender_{cell.strategy}", receiver)
-    used = replace(SETTINGS, mode=mode, duration_s=duration_s or SETTINGS.duration_s)
-    task = Task(cell, used, FACTS, driver, observers, None, folder / "lock", peer)
-    return check_record(measure_repetition(task), "record")
+LONGER = replace(SETTINGS, duration_s=0.7)
+ASKING = replace(SETTINGS, mode="request_response")
 
 
 def test_the_other_machine_and_the_way_to_it_are_described(facts: dict[str, Any]) -> None:
@@ -81,9 +60,7 @@ def test_bytes_are_measured_over_the_wire_both_ways(
     tmp_path: Path, peer: Peer, facts: dict[str, Any], kind: str
 ) -> None:
     cell = replace(STREAM, testbed=kind)
-    record = measured(tmp_path, cell, facts)
-    assert record["status"] == "measured", record["reason"]
-    assert record["testbed"] is not None
+    record = measured(tmp_path, cell, peer=facts)
     away, home = ("receiver", "sender") if kind == "wire" else ("sender", "receiver")
     machine = record["testbed"]["machines"][away]
     assert (machine["kind"], machine["name"]) == ("ssh", peer.target.name)
@@ -106,9 +83,8 @@ def test_datagrams_keep_to_the_link_and_are_all_accounted_for(
     limited = {**facts, "wire": {**facts["wire"], "udp_mbit_per_s": 40}}
     cell = Cell("datagrams", kind, sender, 1400, 2)
     # iperf3 runs for whole seconds: of two, half of one is left for a machine that is busy
-    record = measured(tmp_path, cell, limited, ProcessUsage(), LossCounters(), duration_s=0.7)
-    assert record["status"] == "measured", record["reason"]
-    assert record["driver"] is not None
+    observers = ProcessUsage(), LossCounters()
+    record = measured(tmp_path, cell, *observers, settings=LONGER, peer=limited)
     row = datagrams.row_of(record, cell)
     assert row["sent"] > 100
     assert row["drained"]
@@ -131,9 +107,7 @@ def test_what_is_dropped_there_on_arrival_costs_the_sender_alone(
         pytest.skip("no nftables here")
     cell = Cell("streams", "wire_sink", "zero_copy", msg_bytes, 2)
     limited = {**facts, "wire": {**facts["wire"], "udp_mbit_per_s": 100}}
-    record = measured(tmp_path, cell, limited)
-    assert record["status"] == "measured", record["reason"]
-    assert record["driver"] is not None
+    record = measured(tmp_path, cell, peer=limited)
     found = record["driver"]["sink"]
     assert found["sent_datagrams"] > 100
     assert found["lost_before_hook"] == 0
@@ -161,9 +135,7 @@ def test_the_hook_goes_with_the_connection(peer: Peer) -> None:
 
 def test_round_trips_over_the_wire_have_percentiles(tmp_path: Path, facts: dict[str, Any]) -> None:
     cell = Cell("round_trips", "wire", "two_copy", 1024, 1)
-    record = measured(tmp_path, cell, facts, mode="request_response")
-    assert record["status"] == "measured", record["reason"]
-    assert record["driver"] is not None
+    record = measured(tmp_path, cell, settings=ASKING, peer=facts)
     assert record["driver"]["sender"]["round_trip"]["p99_ns"] > 0
     row = derive_round_trips(record)
     for side in ("sender", "receiver"):
@@ -188,7 +160,7 @@ def test_a_link_that_breaks_is_a_failed_record_and_the_run_goes_on(
     tmp_path: Path, peer: Peer, facts: dict[str, Any]
 ) -> None:
     began_s = time.monotonic()
-    record = measured(tmp_path, STREAM, facts, Cutter(peer))
+    record = attempted(tmp_path, STREAM, Cutter(peer), peer=facts)
     assert record["status"] == "failed"
     assert record["reason"]
     assert record["remedy"]
@@ -198,7 +170,7 @@ def test_a_link_that_breaks_is_a_failed_record_and_the_run_goes_on(
     while peer.programs():
         assert time.monotonic() < deadline_s, peer.processes()
         time.sleep(0.1)
-    assert measured(tmp_path, STREAM, facts)["status"] == "measured"
+    measured(tmp_path, STREAM, peer=facts)
 
 
 STRANGER = """
@@ -223,14 +195,13 @@ def test_strangers_cost_little_and_are_named(
     )
     in_range = {**facts, "wire": {**facts["wire"], "ports": [5301, 5303]}}
     for _ in range(5):  # one may come too late to be met
-        record = measured(tmp_path, STREAM, in_range)
-        assert record["status"] == "measured", record["reason"]
+        record = measured(tmp_path, STREAM, peer=in_range)
         told = [one["detail"] for one in record["warnings"] if one["code"] == "unknown_peers"]
         if told:
             break
     assert re.match(r"dropped \d+ from 198\.18\.0\.9, the last one because", told[0])
     held = [socket.create_server((ADDRESSES[0], port)) for port in range(5301, 5304)]
-    record = measured(tmp_path, STREAM, in_range)
+    record = attempted(tmp_path, STREAM, peer=in_range)
     for one in held:
         one.close()
     stranger.end()
@@ -238,14 +209,6 @@ def test_strangers_cost_little_and_are_named(
     assert record["status"] == "failed"
     assert "port 5303: Address already in use" in str(record["reason"])
     assert "wire.ports" in str(record["remedy"])
-
-
-def test_a_peer_that_is_not_there_is_a_failed_record(tmp_path: Path, peer: Peer) -> None:
-    nobody = collect_peer(Wire(f"root@{ADDRESSES[1]}", "auto", (*peer.target.options, "-p", "9")))
-    record = measured(tmp_path, STREAM, nobody)
-    assert record["status"] == "failed"
-    assert "cannot be reached by ssh" in str(record["reason"])
-    assert "sshd" in str(record["remedy"])
 
 
 def test_this_machine_is_no_other_one(peer: Peer, tmp_path: Path) -> None:
@@ -315,17 +278,15 @@ def test_the_doctor_says_what_the_wire_is(facts: dict[str, Any]) -> None:
     assert ("The other end: kernel", "release") in found
 
 
-@pytest.mark.skipif(not shutil.which("iperf3"), reason="iperf3 is not installed")
+@needs_iperf3
 def test_iperf3_takes_a_port_that_is_free_there(
     tmp_path: Path, peer: Peer, facts: dict[str, Any]
 ) -> None:
-    held = peer.there.start(
-        Launch(("iperf3", "-s"), "iperf3")
-    )  # somebody else's, at its usual port
-    record = measured(tmp_path, replace(STREAM, implementation="iperf3"), facts)
+    # somebody else's, at its usual port
+    held = peer.there.start(Launch(("iperf3", "-s"), "iperf3"))
+    measured(tmp_path, replace(STREAM, implementation="iperf3"), peer=facts)
     held.end()
     held.close()
-    assert record["status"] == "measured", record["reason"]
 
 
 @contextmanager
@@ -350,9 +311,8 @@ def test_datagrams_that_the_network_loses_are_explained_by_neither_machine(
     limited = {**facts, "wire": {**facts["wire"], "udp_mbit_per_s": 40}}
     cell = Cell("datagrams", "wire_udp", "two_copy", 1400, 1)
     with one_in_fifty_lost(peer, "udp") as lost:
-        record = measured(tmp_path, cell, limited, ProcessUsage(), LossCounters())
+        record = measured(tmp_path, cell, ProcessUsage(), LossCounters(), peer=limited)
         n_lost = lost()
-    assert record["status"] == "measured", record["reason"]
     row = datagrams.row_of(record, cell)
     assert n_lost > 10
     # welcomes and goodbyes that are lost are said again
@@ -364,7 +324,6 @@ def test_segments_that_the_network_loses_are_sent_again_and_counted(
     tmp_path: Path, peer: Peer, facts: dict[str, Any]
 ) -> None:
     with one_in_fifty_lost(peer, "tcp") as lost:
-        record = measured(tmp_path, STREAM, facts)
+        record = measured(tmp_path, STREAM, peer=facts)
         assert lost() > 0
-    assert record["status"] == "measured", record["reason"]
     assert derive_row(record)["tcp_retransmits"] > 0  # type: ignore[operator]

@@ -6,15 +6,16 @@ jumps in test_machines.py.
 
 import json
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from measured.failures_support import RECEIVER, programs_folder
-from measured.test_wire import FACTS, SETTINGS, STREAM, measured
+from measured import repetitions
+from measured.repetitions import FACTS, attempted, measured
+from measured.test_wire import STREAM
 from sshd import ADDRESSES, Peer
 
 from copycost.config.cells import Cell
@@ -26,10 +27,7 @@ from copycost.hosts.local import LocalHost
 from copycost.hosts.namespace import NamespaceHost
 from copycost.hosts.ssh import host as ssh_host
 from copycost.hosts.ssh import line
-from copycost.measure.drivers.choice import driver_of
-from copycost.measure.repetition import Task, measure_repetition
-from copycost.observers.protocol import WindowObserver
-from copycost.records.record import check_record
+from copycost.measure.repetition import measure_repetition
 from copycost.studies.cpu_budget.repetition import measure_budget
 
 pytestmark = [pytest.mark.needs_root, pytest.mark.usefixtures("our_daemon")]
@@ -39,29 +37,6 @@ OLD_PERF = "#!/bin/sh\necho 'Error: unknown option `control' >&2\nexit 129\n"
 @pytest.fixture(scope="module")
 def facts(facts: dict[str, Any]) -> dict[str, Any]:
     return {"wire": facts["wire"], "identity": facts["identity"], **FACTS}
-
-
-class InTheWindow(WindowObserver):
-    """Does something within the window."""
-
-    name = "mischief"
-
-    def __init__(self, mischief: Callable[[], None]) -> None:
-        self._mischief = mischief
-
-    def window_begins(self) -> None:
-        self._mischief()
-
-
-def test_a_peer_that_reboots_is_a_failed_record_and_the_run_goes_on(
-    tmp_path: Path, peer: Peer, facts: dict[str, Any]
-) -> None:
-    record = measured(tmp_path, STREAM, facts, InTheWindow(peer.reboot))
-    assert record["status"] == "failed"
-    assert "the connection to" in str(record["reason"])
-    assert record["remedy"]
-    assert peer.programs() == []
-    assert measured(tmp_path, STREAM, facts)["status"] == "measured"
 
 
 def test_a_machine_that_stays_away_is_waited_for_once_and_what_needs_it_has_failed(
@@ -74,7 +49,7 @@ def test_a_machine_that_stays_away_is_waited_for_once_and_what_needs_it_has_fail
     options = [*facts["wire"]["ssh_options"], "-p", "9", "-o", "ControlPath=none"]
     away = {**facts, "wire": {**facts["wire"], "ssh_options": options}}
     for is_said in (True, False):
-        record = measured(tmp_path, STREAM, away)
+        record = attempted(tmp_path, STREAM, peer=away)
         assert record["status"] == "failed"
         assert "Connection refused" in str(record["reason"])
         assert "start sshd there" in str(record["remedy"])
@@ -107,8 +82,7 @@ def test_the_turn_of_another_there_is_waited_for_said_and_recorded(
     with subprocess.Popen([*inside, *hold], stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
         other.stdout.readline()
-        record = measured(tmp_path, STREAM, facts)
-    assert record["status"] == "measured", record["reason"]
+        record = measured(tmp_path, STREAM, peer=facts)
     assert record["lock_wait_s"] >= 1.0
     assert "lock_waited" in [one["code"] for one in record["warnings"]]
     assert f"another measurement runs on {peer.target.name}: waiting" in capfd.readouterr().err
@@ -118,20 +92,9 @@ def test_a_machine_with_another_kernel_than_before_is_not_measured(
     tmp_path: Path, facts: dict[str, Any]
 ) -> None:
     updated = {**facts, "identity": {**facts["identity"], "kernel_release": "5.10-before"}}
-    record = measured(tmp_path, STREAM, updated)
+    record = attempted(tmp_path, STREAM, peer=updated)
     assert record["status"] == "failed"
     assert "and ran Linux 5.10-before #" in str(record["reason"])
-    assert "delete its file in results/peers" in str(record["remedy"])
-
-
-@pytest.mark.parametrize("end", ["there"])
-def test_an_address_that_has_changed_is_named(
-    tmp_path: Path, facts: dict[str, Any], end: str
-) -> None:
-    moved = {**facts["wire"], end: {**facts["wire"][end], "address": "203.0.113.7"}}
-    record = measured(tmp_path, STREAM, {**facts, "wire": moved})
-    assert record["status"] == "failed"
-    assert "cannot listen at 203.0.113.7 (Cannot assign" in str(record["reason"])
     assert "delete its file in results/peers" in str(record["remedy"])
 
 
@@ -142,7 +105,7 @@ def test_a_full_disk_there_is_named_with_what_is_needed(
     peer.run_inside("mkdir", "-p", cache)
     peer.run_inside("mount", "-t", "tmpfs", "-o", "size=160k", "none", cache)  # the agent fits
     peer.target.close()  # with the agent, which brought them before
-    record = measured(tmp_path, STREAM, facts)
+    record = attempted(tmp_path, STREAM, peer=facts)
     peer.run_inside("umount", "--lazy", cache)
     assert record["status"] == "failed"
     assert "No space left on device" in str(record["reason"])
@@ -158,8 +121,7 @@ def test_a_perf_that_does_not_work_there_costs_its_counters_only(
     old.chmod(0o755)
     events = {"task_clock": {"perf_name": "task-clock", "status": "supported", "reason": None}}
     perf = {"path": str(old), "status": "available", "reason": None, "events": events}
-    record = measured(tmp_path, STREAM, {**facts, "perf": perf})
-    assert record["status"] == "measured", record["reason"]
+    record = measured(tmp_path, STREAM, peer={**facts, "perf": perf})
     seen = record["observed"]["perf_stat"]
     assert "unknown option" in str(seen)
 
@@ -181,11 +143,9 @@ def firewall(host: NamespaceHost) -> Iterator[None]:
 def test_a_firewall_between_is_noticed_and_named(
     tmp_path: Path, peer: Peer, facts: dict[str, Any]
 ) -> None:
-    programs = programs_folder() / "bin"
-    driver = driver_of("two_copy", programs / "sender_two_copy", programs / RECEIVER, 2.0)
-    task = Task(STREAM, SETTINGS, FACTS, driver, (), None, tmp_path / "lock", facts)
+    task = repetitions.task(tmp_path, STREAM, peer=facts)
     with firewall(peer.here):
-        record = measure_repetition(task)
+        record = measure_repetition(replace(task, driver=repetitions.driver(STREAM, 2.0)))
     assert record["status"] == "failed"
     assert "connect" in str(record["reason"])
     assert str(record["remedy"]).startswith("let TCP connections from the receiver's machine in on")
@@ -198,7 +158,7 @@ def test_way_that_a_firewall_shuts_is_skipped_with_what_lets_it_through(
     with firewall(peer.here if shut == "here" else peer.there):
         found = collect_peer(Wire(peer.target.name, "auto", peer.target.options))
         records = {
-            kind: measured(tmp_path, replace(STREAM, testbed=kind), found)
+            kind: attempted(tmp_path, replace(STREAM, testbed=kind), peer=found)
             for kind in ("wire", "wire_in")
         }
     assert [kind for kind, one in records.items() if one["status"] == "skipped"] == testbeds
@@ -217,7 +177,7 @@ def test_an_address_that_is_not_reached_from_there_is_named(tmp_path: Path, peer
     assert peer.here.run(route).returncode == 0
     found = collect_peer(Wire(peer.target.name, ADDRESSES[1], ssh_from_here(peer)))
     peer.here.run(["ip", "route", "delete", f"{ADDRESSES[1]}/32"])
-    record = measured(tmp_path, replace(STREAM, testbed="wire_in"), found)
+    record = attempted(tmp_path, replace(STREAM, testbed="wire_in"), peer=found)
     assert record["status"] == "skipped"
     assert "knows no route to 10.9.9.9" in str(record["reason"])
     assert "wire.address" in str(record["remedy"])
@@ -226,11 +186,9 @@ def test_an_address_that_is_not_reached_from_there_is_named(tmp_path: Path, peer
 def test_a_limit_that_the_other_machine_cannot_set_is_named_with_its_name(
     tmp_path: Path, peer: Peer, facts: dict[str, Any]
 ) -> None:
-    programs = programs_folder() / "bin"
-    driver = driver_of("two_copy", programs / "sender_two_copy", programs / RECEIVER)
     cell = Cell("cpu_budget", "wire_in", "two_copy", 65536, 1, limiter="cgroup", limit_percent=30)
-    task = Task(cell, SETTINGS, FACTS, driver, lock_path=tmp_path / "lock", peer=facts)
-    record = check_record(measure_budget(task), "record")  # a /sys of its own hides their mounts
+    # a /sys of its own hides their mounts
+    record = attempted(tmp_path, cell, measure=measure_budget, peer=facts)
     assert record["status"] == "skipped"
     expected = f"{peer.target.name}: no control group for CPU may be made ("
     assert str(record["reason"]).startswith(expected)

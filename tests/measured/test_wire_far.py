@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 import sshd
-from measured import test_wire
-from measured.test_wire import STREAM, measured
+from measured.repetitions import SETTINGS, attempted, measured
+from measured.test_wire import STREAM
 from sshd import AHEAD_S, Peer
 
 from copycost.config.cells import Cell
@@ -21,7 +21,7 @@ from copycost.studies.datagrams import table as datagrams
 
 pytestmark = [pytest.mark.needs_root, pytest.mark.usefixtures("our_daemon")]
 DELAY_S = 0.01
-LONG = replace(test_wire.SETTINGS, warmup_s=0.5, duration_s=2.5)
+LONG = replace(SETTINGS, warmup_s=0.5, duration_s=2.5)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def test_window_that_is_too_short_for_the_way_is_told_how_long_it_has_to_be(
     found = {(one.section, one.name): one for one in judge_wire(facts, facts, LocalHost())}
     clock = found["Wire", "clock"]
     assert clock.state == "limited"
-    record = measured(tmp_path, STREAM, facts)
+    record = attempted(tmp_path, STREAM, peer=facts)
     assert record["status"] == "failed"
     assert "half of the way there and back" in str(record["reason"])
     for remedy in (clock.remedy, record["remedy"]):
@@ -47,12 +47,10 @@ def test_window_that_is_too_short_for_the_way_is_told_how_long_it_has_to_be(
 
 @pytest.mark.parametrize("kind", ["wire", "wire_in"])
 def test_bytes_over_a_long_way_are_measured_and_the_clock_is_as_good_as_said(
-    tmp_path: Path, facts: dict[str, Any], kind: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, facts: dict[str, Any], kind: str
 ) -> None:
-    monkeypatch.setattr(test_wire, "SETTINGS", LONG)
-    record = measured(tmp_path, replace(STREAM, testbed=kind, n_threads=1), facts)
-    assert record["status"] == "measured", record["reason"]
-    assert record["testbed"] is not None
+    cell = replace(STREAM, testbed=kind, n_threads=1)
+    record = measured(tmp_path, cell, settings=LONG, peer=facts)
     machine = record["testbed"]["machines"]["receiver" if kind == "wire" else "sender"]
     assert machine["clock_uncertainty_ns"] >= DELAY_S * 1e9
     assert abs(machine["clock_offset_ns"] - AHEAD_S * 10**9) <= machine["clock_uncertainty_ns"]
@@ -65,11 +63,9 @@ def test_bytes_over_a_long_way_are_measured_and_the_clock_is_as_good_as_said(
 
 
 def test_goodbyes_that_are_said_again_before_they_can_be_answered_are_no_loss(
-    tmp_path: Path, facts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, facts: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr(test_wire, "SETTINGS", LONG)
     slow = {**facts, "wire": {**facts["wire"], "udp_mbit_per_s": 10}}
     cell = Cell("datagrams", "wire_udp", "two_copy", 1400, 1)
-    record = measured(tmp_path, cell, slow, ProcessUsage(), LossCounters())
-    assert record["status"] == "measured", record["reason"]
+    record = measured(tmp_path, cell, ProcessUsage(), LossCounters(), settings=LONG, peer=slow)
     assert datagrams.row_of(record, cell)["lost_unaccounted"] == 0

@@ -12,7 +12,7 @@ from typing import Any
 
 import guests
 import pytest
-from measured.failures_support import RECEIVER, host_facts, programs_folder
+from measured.repetitions import measured
 
 from copycost.config.cells import Cell
 from copycost.config.settings import Settings
@@ -23,17 +23,13 @@ from copycost.hosts.guest.host import hosts_in
 from copycost.hosts.guest.image import GuestImage, agent_image
 from copycost.hosts.guest.libraries import add_program
 from copycost.hosts.guest.network import ADDRESSES
-from copycost.hosts.guest.qemu import find_qemu
-from copycost.hosts.guest.spec import GuestSpec
+from copycost.hosts.guest.qemu import GuestSpec, find_qemu
 from copycost.hosts.host import Program
 from copycost.hosts.launch import Launch
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespace import NamespaceHost
 from copycost.hosts.namespaces import Namespace
-from copycost.measure.drivers.choice import driver_of
-from copycost.measure.repetition import Task, measure_repetition
 from copycost.records.derive import derive_row
-from copycost.records.record import check_record
 
 pytestmark = [
     pytest.mark.usefixtures("our_daemon"),
@@ -106,11 +102,6 @@ def test_zero_copy_of_another_kernel_is_real(tmp_path: Path, facts: dict[str, An
     assert facts["kernel"]["release"] == guests.kernel().release
     assert facts["wire"]["there"]["driver"] == "virtio_net"
     assert facts["wire"]["there"]["scatter_gather"] is True
-    programs = programs_folder() / "bin"
-    driver = driver_of("zero_copy", programs / "sender_zero_copy", programs / RECEIVER)
-    task = Task(CELL, SETTINGS, host_facts(None), driver, (), None, tmp_path / "lock", facts)
-    record = check_record(measure_repetition(task), "record")
-    assert record["status"] == "measured", record["reason"]
-    row = derive_row(record)
+    row = derive_row(measured(tmp_path, CELL, settings=SETTINGS, peer=facts))
     assert row["zc_completed"] > 0
     assert row["zc_copied"] == 0

@@ -1,0 +1,64 @@
+"""One repetition in this process, for real, of whatever study."""
+
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from measured.failures_support import RECEIVER, host_facts, programs_folder
+
+from copycost.config.cells import Cell
+from copycost.config.settings import Settings
+from copycost.config.testbeds import receives_on
+from copycost.measure.drivers.choice import driver_of
+from copycost.measure.drivers.programs.driver import DEFAULT_IO_TIMEOUT_S
+from copycost.measure.drivers.protocol import Driver
+from copycost.measure.repetition import Task, measure_repetition
+from copycost.observers.protocol import WindowObserver
+from copycost.records.record import Record, check_record
+
+Found = dict[str, Any]  # a record
+
+FACTS = host_facts(None)
+SETTINGS = Settings(warmup_s=0.1, duration_s=0.4, congestion_control="reno")
+
+needs_iperf3 = pytest.mark.skipif(not shutil.which("iperf3"), reason="iperf3 is not installed")
+
+
+def driver(cell: Cell, io_timeout_s: float = DEFAULT_IO_TIMEOUT_S) -> Driver:
+    programs = programs_folder() / "bin"
+    receiver = programs / RECEIVER if receives_on(cell.testbed) else None
+    return driver_of(
+        cell.implementation, programs / f"sender_{cell.strategy}", receiver, io_timeout_s
+    )
+
+
+def task(
+    folder: Path,
+    cell: Cell,
+    *observers: WindowObserver,
+    settings: Settings = SETTINGS,
+    facts: Mapping[str, Any] = FACTS,
+    peer: Mapping[str, Any] | None = None,
+) -> Task:
+    return Task(cell, settings, facts, driver(cell), observers, None, folder / "lock", peer)
+
+
+def attempted(
+    folder: Path,
+    cell: Cell,
+    *observers: WindowObserver,
+    measure: Callable[[Task], Record] = measure_repetition,
+    **more: Any,  # noqa: ANN401 - as of `task`
+) -> Found:
+    """Return the record of a repetition, whatever came of it."""
+    record = check_record(measure(task(folder, cell, *observers, **more)), "record")
+    return cast("Found", record)
+
+
+def measured(folder: Path, cell: Cell, *observers: WindowObserver, **more: Any) -> Found:  # noqa: ANN401
+    """Return the record of a repetition that was measured."""
+    record = attempted(folder, cell, *observers, **more)
+    assert record["status"] == "measured", record["reason"]
+    return record
