@@ -10,19 +10,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 from copycost.errors import AttemptFailed, HostError
 from copycost.hosts.cgroup_hierarchy import find_hierarchy
 from copycost.hosts.cgroups import CpuGroup, cpu_group
 from copycost.hosts.clock import SAME_CLOCK, ClockReading
 from copycost.hosts.facts.files import HostFiles
-from copycost.hosts.host import MachineKind, Reading
 from copycost.hosts.launch import Launch
 from copycost.hosts.lock import HeldLock, host_lock_path, measurement_lock
 from copycost.hosts.process_usage import Usage, usage_of, usage_or_none, written_bytes
 from copycost.hosts.program import LocalProgram
 from copycost.hosts.uname import About, about_us
-from copycost.hosts.window_edges import DoneHere, of_one_moment
+from copycost.hosts.window_edges import DoneHere, Reading, of_one_moment
+
+MachineKind = Literal["local", "guest", "ssh"]
+"""The one that we run on, a virtual machine of ours, or one at the other end of a network."""
 
 # ordinary users often lack these folders in their PATH
 _SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/sbin")
@@ -42,7 +45,7 @@ def of_this_thread(path: str) -> str:
 
 
 class LocalReader(DoneHere[Reading]):
-    """Open files of this machine's kernel, read from their start at each moment.
+    """Files of this machine's kernel that are read together at moments, opened once.
 
     An open file of /proc/net belongs to the namespace in which it was opened.
     """
@@ -77,7 +80,7 @@ class LocalReader(DoneHere[Reading]):
 
 
 class LocalHost:
-    """The machine that we run on; see `copycost.hosts.host.Host`."""
+    """The machine that we run on; see `copycost.hosts.host`."""
 
     kind: MachineKind = "local"
     clock_offset_ns = 0
@@ -106,15 +109,15 @@ class LocalHost:
         return nullcontext()
 
     def clock_ns(self) -> int:
-        """Return CLOCK_MONOTONIC now [ns]."""
+        """Return its CLOCK_MONOTONIC now [ns]."""
         return time.monotonic_ns()
 
     def resync(self) -> ClockReading:
-        """Find the same clock."""
+        """Compare its clock with ours anew; offset and uncertainty are those from then on."""
         return SAME_CLOCK
 
     def constant(self, name: str) -> int:
-        """Return what sysconf(3) says."""
+        """Return what sysconf(3) says there: of a page, of a tick, of the CPUs online."""
         return os.sysconf(name)
 
     def usable_cpus(self) -> set[int]:
@@ -122,7 +125,7 @@ class LocalHost:
         return os.sched_getaffinity(0)
 
     def path_of(self, program: Path) -> str:
-        """Return the path of a program of ours, which is here already."""
+        """Return where a program of ours is on that host, having brought it there if need be."""
         return str(program.absolute())
 
     def find_tool(self, name: str) -> str | None:
@@ -130,7 +133,7 @@ class LocalHost:
         return shutil.which(name, path=search_path())
 
     def start(self, launch: Launch) -> LocalProgram:
-        """Start a program."""
+        """Start a program there; CannotStart if it cannot be executed."""
         with self.inside():
             return LocalProgram(launch, self._held_fds)
 
@@ -142,7 +145,11 @@ class LocalHost:
         timeout_s: float = 10.0,
         pass_fds: Sequence[int] = (),
     ) -> subprocess.CompletedProcess[str]:
-        """Run a short command to its end; it may inherit descriptors."""
+        """Run a short command to its end, with `text` as its standard input.
+
+        On this machine it may inherit descriptors. HostError if it did not end in time, OSError if
+        it cannot be executed.
+        """
         try:
             with self.inside():
                 return subprocess.run(
@@ -161,12 +168,12 @@ class LocalHost:
             ) from error
 
     def reader(self, paths: Iterable[str]) -> LocalReader:
-        """Open files, by their paths below the root."""
+        """Open files, by their paths below the root, to be read at several moments."""
         with self.inside():
             return LocalReader(paths)
 
     def usage(self, pids: Sequence[int]) -> Usage:
-        """Return what processes have used by now."""
+        """Return what processes have used by now; OSError if one of them is gone."""
         return usage_of(pids)
 
     def usage_at_edges(self, pids: Sequence[int]) -> DoneHere[Usage | None]:
@@ -202,7 +209,7 @@ class LocalHost:
             yield group
 
     def free_ports(self, address: str, n: int, ports: tuple[int, int] | None = None) -> list[int]:
-        """Return TCP ports at an address that nobody listens at."""
+        """Return TCP ports at an address that nobody listens at, of a range or of all."""
         wanted = [0] * n if ports is None else list(range(ports[0], ports[1] + 1))
         found: list[int] = []
         with ExitStack() as stack, self.inside():
@@ -237,7 +244,12 @@ class LocalHost:
 
     @contextmanager
     def lock(self, path: Path | None, parent_fds: Sequence[int]) -> Iterator[HeldLock]:
-        """Keep other runs on this machine from measuring for the time of the block."""
+        """Keep other runs on this machine from measuring for the time of the block.
+
+        Programs started in it hold the lock too. Without a path, it is the one that all runs on
+        that host share. `parent_fds` become readable when nobody waits for us any more, see
+        `copycost.hosts.parent`.
+        """
         with measurement_lock(path or host_lock_path(), parent_fds) as held:
             self._held_fds.append(held.fd)
             self.turn = held

@@ -106,7 +106,7 @@ class LocalProgram:
 
     @property
     def pid(self) -> int:
-        """The process id."""
+        """Its process id there; that of the wrapper, if one runs it."""
         return self._process.pid
 
     @property
@@ -140,13 +140,13 @@ class LocalProgram:
         return line.decode(errors="replace")
 
     def say(self, line: str) -> None:
-        """Send a line on the control line."""
+        """Send a line on the control line; that it may just have died is noticed elsewhere."""
         assert self._control is not None, "started without a control line"
         with suppress(ConnectionError):
             self._control.send(line.encode() + b"\n")
 
     def hang_up(self) -> None:
-        """Close the control line."""
+        """Close the control line, by which a program is asked to end."""
         if self._control is not None:
             self._control.close()
 
@@ -163,11 +163,11 @@ class LocalProgram:
         return _content(self._files[name])
 
     def file_path(self, name: str) -> str:
-        """Return a path at which other programs can read a memory file."""
+        """Return a path at which other programs on that host can read a memory file."""
         return f"/proc/{os.getpid()}/fd/{self._files[name]}"
 
     def write_pipe(self, name: str, data: bytes) -> None:
-        """Write to a pipe whose write end is ours."""
+        """Write to a pipe whose write end is ours; a reader that is gone is noticed elsewhere."""
         with suppress(BrokenPipeError):
             os.write(self._ours[name][1], data)
 
@@ -178,7 +178,10 @@ class LocalProgram:
         return os.read(fd, _READ_BYTES) if ready else None
 
     def ask(self, asked: str, answers: str, data: bytes, timeout_s: float) -> bytes | None:
-        """Write to one pipe and return what comes in on another."""
+        """Write to one pipe and return what comes in on another.
+
+        None if nothing does in time, or before the program ends.
+        """
         self.write_pipe(asked, data)
         deadline_s = time.monotonic() + timeout_s
         while time.monotonic() < deadline_s:
@@ -196,7 +199,7 @@ class LocalProgram:
         return DoneHere([partial(self.ask, asked, answers, one, timeout_s) for one in data])
 
     def child_pid(self) -> int:
-        """Return the process that it runs as a wrapper."""
+        """Return the process that it runs as a wrapper; HostError if there is none any more."""
         with suppress(OSError):  # a kernel may be built without (CONFIG_PROC_CHILDREN)
             children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
             if children:
@@ -218,7 +221,7 @@ class LocalProgram:
         return self.exit_code
 
     def end(self, grace_s: float = 0.0) -> None:
-        """Make it end: ask by closing its control line, then kill its process group.
+        """Make it end, and all that it started: ask by hanging up, kill what still runs then.
 
         The group is killed in any case, since a wrapper may have ended while the program below it
         has not; and before its leader is waited for, as long as nobody else can have its number.

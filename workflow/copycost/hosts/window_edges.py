@@ -14,6 +14,9 @@ from typing import Generic, Protocol, TypeVar
 _ONE_MOMENT_NS = 5_000_000
 _MOST_READINGS = 3
 
+Reading = tuple[int, dict[str, str]]
+"""What was read of several files: when [ns, the host's clock], and each file's text by its path."""
+
 T = TypeVar("T")
 _Out = TypeVar("_Out", covariant=True)
 

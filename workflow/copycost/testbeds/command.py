@@ -2,7 +2,6 @@
 
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.host import Host
-from copycost.hosts.local import LocalHost
 
 _PACKAGES = {"ip": "iproute2", "nft": "nftables"}
 _VETH_REMEDY = "run as root, and look whether the kernel has veth (modprobe veth)"
@@ -21,10 +20,7 @@ def run_tool(
     refuses; HostError if it was killed, did not end, or cannot be run.
     """
     try:
-        if isinstance(host, LocalHost):
-            done = host.run(command, text, pass_fds=pass_fds)
-        else:
-            done = host.run(command, text)
+        done = host.run(command, text, pass_fds=pass_fds)
     except FileNotFoundError as error:
         package = _PACKAGES.get(command[0], command[0])
         raise Unavailable(

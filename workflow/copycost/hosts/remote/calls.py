@@ -10,10 +10,11 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from copycost.hosts.cgroups import CpuGroup
 from copycost.hosts.facts.files import HostFiles
-from copycost.hosts.host import Reader, Reading
+from copycost.hosts.local import LocalReader
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.connection import Connection
 from copycost.hosts.remote.messages import Message, Target, request
+from copycost.hosts.window_edges import Reading
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -84,13 +85,13 @@ class PlannedThere(Generic[T]):
 
 
 class RemoteReader(PlannedThere[Reading]):
-    """Files that an agent reads; see `copycost.hosts.host.Reader`."""
+    """Files that an agent reads; see `LocalReader`."""
 
     def __init__(self, connection: Connection, paths: Sequence[str]) -> None:
         self._of, _ = connection.hold("reader", paths=paths)
         super().__init__(connection, [request("read", self._of)] * 2)
 
-    read = asked(Reader.read)
+    read = asked(LocalReader.read)
 
     def close(self) -> None:
         """Close the files."""

@@ -14,8 +14,8 @@ from typing import Self
 from copycost.errors import AttemptFailed, HostError, MeasurementStopped, Unavailable
 from copycost.hosts.cgroups import CpuGroup
 from copycost.hosts.clock import ClockReading
-from copycost.hosts.host import Host, MachineKind
 from copycost.hosts.launch import Launch
+from copycost.hosts.local import LocalHost, MachineKind
 from copycost.hosts.lock import HeldLock, say
 from copycost.hosts.process_usage import Usage
 from copycost.hosts.remote import messages
@@ -40,7 +40,7 @@ _SILENT_WAIT_S = 1.0
 
 
 class RemoteHost:
-    """A host that an agent serves; see `copycost.hosts.host.Host`.
+    """A host that an agent serves; see `copycost.hosts.host`.
 
     The descriptors of the stream are ours from now on. Its agent may take `patience_s` for an
     answer, and we say something every `keep_alive_s`; None leaves that. ConnectionLost if no agent
@@ -148,9 +148,9 @@ class RemoteHost:
         """Return the CPUs that programs may run on."""
         return set(self.introduction["usable_cpus"])
 
-    find_tool = asked(Host.find_tool)
-    free_ports = asked(Host.free_ports)
-    allows_congestion_control = asked(Host.allows_congestion_control)
+    find_tool = asked(LocalHost.find_tool)
+    free_ports = asked(LocalHost.free_ports)
+    allows_congestion_control = asked(LocalHost.allows_congestion_control)
 
     # -- programs ---------------------------------------------------------------------------------
 
@@ -196,9 +196,9 @@ class RemoteHost:
         """Start a program there."""
         return RemoteProgram(self._connection, self._connection.new_number(), launch)
 
-    run = asked(Host.run)
-    signal = told(Host.signal)
-    prioritise = told(Host.prioritise)
+    run = asked(LocalHost.run)
+    signal = told(LocalHost.signal)
+    prioritise = told(LocalHost.prioritise)
 
     # -- what is read at moments ------------------------------------------------------------------
 
@@ -206,8 +206,8 @@ class RemoteHost:
         """Open files, by their paths below the root, to be read at several moments."""
         return RemoteReader(self._connection, list(paths))
 
-    usage = asked(Host.usage)
-    written_bytes = asked(Host.written_bytes)
+    usage = asked(LocalHost.usage)
+    written_bytes = asked(LocalHost.written_bytes)
 
     def usage_at_edges(self, pids: Sequence[int]) -> PlannedThere[Usage | None]:
         """Return what tells so at both edges of a window; None where one of them is gone."""

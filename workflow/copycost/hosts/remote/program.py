@@ -6,15 +6,15 @@ from collections import deque
 from contextlib import suppress
 
 from copycost.errors import HostError
-from copycost.hosts.host import Program
 from copycost.hosts.launch import Launch
+from copycost.hosts.program import LocalProgram
 from copycost.hosts.remote.calls import PlannedThere, asked, told
 from copycost.hosts.remote.connection import Connection
 from copycost.hosts.remote.messages import Message, request
 
 
 class RemoteProgram:
-    """A program that an agent has started; see `copycost.hosts.host.Program`.
+    """A program that an agent has started; see `LocalProgram`.
 
     Its lines, and its end with what it printed, are told without being asked for. Once the
     connection is lost `ended_fd` is readable, what makes it end does nothing, since the agent does
@@ -78,16 +78,16 @@ class RemoteProgram:
                     os.eventfd_read(self._line_fd)
             return None
 
-    say = told(Program.say)
-    write_pipe = told(Program.write_pipe)
-    read_pipe = asked(Program.read_pipe)
-    ask = asked(Program.ask)
-    child_pid = asked(Program.child_pid)
-    signal = told(Program.signal)
-    _output = asked(Program.output)
-    _errors = asked(Program.errors)
-    _file = asked(Program.file)
-    _hang_up = told(Program.hang_up)
+    say = told(LocalProgram.say)
+    write_pipe = told(LocalProgram.write_pipe)
+    read_pipe = asked(LocalProgram.read_pipe)
+    ask = asked(LocalProgram.ask)
+    child_pid = asked(LocalProgram.child_pid)
+    signal = told(LocalProgram.signal)
+    _output = asked(LocalProgram.output)
+    _errors = asked(LocalProgram.errors)
+    _file = asked(LocalProgram.file)
+    _hang_up = told(LocalProgram.hang_up)
 
     def hang_up(self) -> None:
         """Close the control line."""

@@ -24,7 +24,7 @@ _LOOK_S = 1.0
 
 
 class SshHost(RemoteHost):
-    """A machine at the other end of an ssh of our own; see `copycost.hosts.host.Host`."""
+    """A machine at the other end of an ssh of our own; see `copycost.hosts.host`."""
 
     def __init__(self, target: SshTarget, patience_s: float = PATIENCE_S) -> None:
         self.ssh = SshLine(target)
