@@ -15,7 +15,7 @@ from copycost.errors import HostError
 from copycost.hosts.guest.boot import RunningGuest
 from copycost.hosts.guest.daemon_client import guest_failed
 from copycost.hosts.guest.image import GuestImage
-from copycost.hosts.guest.qemu import GuestMachine, find_qemu
+from copycost.hosts.guest.qemu import GuestSpec, find_qemu
 
 pytestmark = [pytest.mark.needs_guests, pytest.mark.slow]
 TIMEOUT_S = 60
@@ -34,9 +34,8 @@ def started(initrd: Path) -> Iterator[Starter]:
     with ExitStack() as stack:
 
         def start(*command: str) -> RunningGuest:
-            image = guests.kernel().image
-            machine = GuestMachine("test", image, initrd, command, memory_bytes=128 << 20)
-            return stack.enter_context(closing(RunningGuest(machine, find_qemu())))
+            spec = GuestSpec(find_qemu(), guests.kernel().image, initrd, memory_bytes=128 << 20)
+            return stack.enter_context(closing(RunningGuest(spec, "test", command)))
 
         yield start
 
@@ -75,9 +74,9 @@ def test_no_guest_outlives_who_started_it(initrd: Path) -> None:
 import sys, time
 from pathlib import Path
 from copycost.hosts.guest.boot import RunningGuest
-from copycost.hosts.guest.qemu import GuestMachine, find_qemu
-machine = GuestMachine("test", *map(Path, sys.argv[1:]), memory_bytes=128 << 20)
-print(RunningGuest(machine, find_qemu()).pid, flush=True)
+from copycost.hosts.guest.qemu import GuestSpec, find_qemu
+spec = GuestSpec(find_qemu(), *map(Path, sys.argv[1:]), memory_bytes=128 << 20)
+print(RunningGuest(spec, "test").pid, flush=True)
 time.sleep(60)
 """
     starter = subprocess.Popen(

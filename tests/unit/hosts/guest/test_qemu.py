@@ -2,34 +2,34 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from copycost.errors import Unavailable
 from copycost.hosts.guest import qemu
 from copycost.hosts.guest.archive import Archive
-from copycost.hosts.guest.qemu import GuestMachine, Link, find_qemu
+from copycost.hosts.guest.qemu import GuestSpec, Link, find_qemu
 from copycost.hosts.local import LocalHost
 
 
-def words(link: Link | None) -> str:
-    machine = GuestMachine("a", Path("/k"), Path("/i"), ("/agent.sh", "eth0"), link=link)
-    return " ".join(machine.words())
+def words(vhost_fd: int | None = None, **spec: Any) -> str:  # noqa: ANN401
+    made_of = GuestSpec("qemu", Path("/k"), Path("/i"), **spec)
+    link = Link(7, "02:00:00:00:00:0a", vhost_fd)
+    return " ".join(made_of.words("a", ("/agent.sh", "eth0"), {}, link))
 
 
 def test_offloads_and_vhost_are_as_asked_for() -> None:
-    usual = words(Link(7, "02:00:00:00:00:0a"))
+    usual = words()
     assert "tap,id=net,fd=7,vhost=off" in usual
     assert "csum=off" not in usual
-    assert "vhost=on,vhostfd=9" in words(Link(7, "02:00:00:00:00:0a", vhost_fd=9))
-    without = words(Link(7, "02:00:00:00:00:0a", offloads=False))
-    assert all(
-        f"{feature}=off" in without for feature in ("csum", "gso", "host_tso4", "guest_tso4")
-    )
+    assert "vhost=on,vhostfd=9" in words(9)
+    without = words(offloads=False)
+    assert all(f"{name}=off" in without for name in ("csum", "gso", "host_tso4", "guest_tso4"))
 
 
 def test_a_network_card_has_neither_vhost_nor_features_of_virtio() -> None:
-    card = words(Link(7, "02:00:00:00:00:0a", "e1000", vhost_fd=9, offloads=False))
+    card = words(9, network_device="e1000", offloads=False)
     assert "-device e1000,netdev=net" in card
     assert "vhost=off" in card
     assert "csum=off" not in card

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.guest.boot import RunningGuest
-from copycost.hosts.guest.qemu import GuestMachine
+from copycost.hosts.guest.qemu import GuestSpec
 
 PROBE_LIMIT_S = 10.0
 _KVM = Path("/dev/kvm")
@@ -25,13 +25,13 @@ class KvmProbe:
     reason: str | None  # why not; None if one did
 
 
-def probe_kvm(qemu: str, machine: GuestMachine) -> KvmProbe:
+def probe_kvm(spec: GuestSpec) -> KvmProbe:
     """Boot a guest with KVM, and end it."""
     try:
         require_kvm_device()
     except Unavailable as missing:
         return KvmProbe(False, missing.reason)
-    running = RunningGuest(replace(machine, accelerator="kvm"), qemu)
+    running = RunningGuest(replace(spec, accelerator="kvm"), "copycost-probe", ["true"])
     with closing(running):
         try:
             running.await_up(PROBE_LIMIT_S)

@@ -10,10 +10,11 @@ import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from copycost.errors import CannotStart, HostError, MeasurementStopped
-from copycost.hosts.guest.qemu import GuestMachine
+from copycost.hosts.guest.qemu import GuestSpec, Link
 from copycost.hosts.program import die_with_us
 
 UP = "copycost: the guest is up"
@@ -120,12 +121,20 @@ class Qemu:
 
 
 class RunningGuest(Qemu):
-    """A guest's QEMU."""
+    """A guest's QEMU; parameters as of `GuestSpec.words`."""
 
-    def __init__(self, machine: GuestMachine, qemu: str) -> None:
+    def __init__(
+        self,
+        spec: GuestSpec,
+        name: str,
+        command: Sequence[str] = (),
+        ports: Mapping[str, int] = MappingProxyType({}),
+        link: Link | None = None,
+    ) -> None:
         self._began_s = time.monotonic()
         self.boot_s: float | None = None
-        super().__init__(machine.words(qemu), machine.inherited, 400, 1000)
+        fds = [*ports.values(), *([] if link is None else link.fds)]
+        super().__init__(spec.words(name, command, ports, link), fds, 400, 1000)
 
     def await_up(self, timeout_s: float, stop_fds: Sequence[int] = ()) -> float:
         """Wait until the first process has set everything up; return how long that took [s].

@@ -21,7 +21,6 @@ from copycost.hosts.guest.qemu import (
     CPUS,
     KERNEL_ARGUMENTS,
     PROGRAM,
-    GuestMachine,
     GuestSpec,
     NetworkDevice,
     find_qemu,
@@ -75,10 +74,9 @@ def settle(virtual: Virtual, made: Mapping[str, Any], kernel: Path, initrd: Path
         return {"unavailable": made["unavailable"]}
     try:
         qemu = find_qemu()
-        trial = GuestMachine("copycost-probe", kernel, initrd, ("true",), memory_bytes=256 << 20)
         probe: KvmProbe | None = None
         if virtual.accelerator != "tcg":
-            probe = probe_kvm(qemu, trial)
+            probe = probe_kvm(GuestSpec(qemu, kernel, initrd, memory_bytes=256 << 20))
         if virtual.accelerator == "kvm" and probe is not None and not probe.usable:
             raise Unavailable(
                 f"no guest can be run by KVM: {probe.reason}",

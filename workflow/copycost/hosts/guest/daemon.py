@@ -25,7 +25,7 @@ from copycost.hosts.guest.network import (
     open_vhost,
     require_taps,
 )
-from copycost.hosts.guest.qemu import GuestMachine, GuestSpec, Link
+from copycost.hosts.guest.qemu import GuestSpec, Link
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import Isolation, enter_new_namespace
 from copycost.hosts.remote.agent_line import AgentLine
@@ -193,19 +193,10 @@ class GuestDaemon(Daemon[str, GuestLine]):
                 vhost = open_vhost() if spec.vhost else None
                 if vhost is not None:
                     inherited.callback(os.close, vhost)
-                link = Link(tap, MACS[name], spec.network_device, vhost, spec.offloads)
-            machine = GuestMachine(
-                f"copycost-{name}",
-                spec.kernel,
-                spec.initrd,
-                ("/agent.sh", *(_network_words(name, spec) if link is not None else ())),
-                spec.accelerator,
-                spec.vcpus,
-                spec.memory_bytes,
-                {_PORT: theirs.fileno()},
-                link,
-            )
-            return GuestLine(ours, RunningGuest(machine, spec.qemu))
+                link = Link(tap, MACS[name], vhost)
+            command = ("/agent.sh", *(_network_words(name, spec) if link is not None else ()))
+            ports = {_PORT: theirs.fileno()}
+            return GuestLine(ours, RunningGuest(spec, f"copycost-{name}", command, ports, link))
 
 
 def _log_console(name: str, running: RunningGuest, what: str) -> None:

@@ -5,7 +5,7 @@ Source: qemu-system-x86_64(1), QEMU 7.2; `/dev/kvm` and vhost-net of the kernel.
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -33,83 +33,17 @@ _OFFLOAD_FEATURES = (
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A network device of a guest, behind a TAP device."""
+    """What a guest's network device is attached to; QEMU inherits the descriptors."""
 
-    tap_fd: int  # the TAP device, as a descriptor that QEMU inherits
+    tap_fd: int  # the TAP device
     mac: str  # the guest's address
-    device: NetworkDevice = "virtio"  # which one the guest sees
     # /dev/vhost-net, for the kernel to move packets by itself; None without
     vhost_fd: int | None = None
-    # whether segmentation and checksums are left to the other end; virtio only
-    offloads: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class GuestMachine:
-    """A virtual machine, as QEMU is told."""
-
-    name: str  # what it is called, in the list of processes too
-    # what is booted
-    kernel: Path
-    initrd: Path
-    # what runs in it: words behind the kernel's arguments, handed to the first process
-    command: Sequence[str] = ()
-    accelerator: Accelerator = "tcg"  # who runs its instructions
-    vcpus: int = 1  # virtual processors [count]
-    memory_bytes: int = 1 << 30  # its memory [bytes]
-    # lines between us and programs in it, by their names in /dev/virtio-ports: descriptors of
-    # connected sockets that QEMU inherits
-    ports: dict[str, int] = field(default_factory=dict)
-    link: Link | None = None  # its network device, None without one
-
-    def words(self, qemu: str = PROGRAM) -> list[str]:
-        """Return the command; the console is its standard output."""
-        append = [*KERNEL_ARGUMENTS, *(["--", *self.command] if self.command else [])]
-        return [
-            qemu,
-            *("-name", f"{self.name},debug-threads=on"),
-            *("-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"),
-            *("-machine", f"pc,accel={self.accelerator}"),
-            *("-cpu", CPUS[self.accelerator]),
-            *("-smp", str(self.vcpus)),
-            *("-m", f"{self.memory_bytes >> 20}M"),
-            *("-kernel", str(self.kernel), "-initrd", str(self.initrd)),
-            *("-append", " ".join(append)),
-            *("-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"),
-            *self._port_words(),
-            *self._link_words(),
-        ]
 
     @property
-    def inherited(self) -> list[int]:
-        """Descriptors that QEMU has to inherit."""
-        fds = list(self.ports.values())
-        if self.link is not None:
-            fds += [fd for fd in (self.link.tap_fd, self.link.vhost_fd) if fd is not None]
-        return fds
-
-    def _port_words(self) -> list[str]:
-        if not self.ports:
-            return []
-        words = ["-device", "virtio-serial-pci"]
-        for name, fd in self.ports.items():
-            words += ["-chardev", f"socket,id={name},fd={fd}"]
-            words += ["-device", f"virtserialport,chardev={name},name={name}"]
-        return words
-
-    def _link_words(self) -> list[str]:
-        link = self.link
-        if link is None:
-            return ["-nic", "none"]
-        vhost = f",vhost=on,vhostfd={link.vhost_fd}" if link.vhost_fd is not None else ",vhost=off"
-        if link.device == "e1000":
-            # the tap's own offloads are those of virtio
-            device, vhost = f"e1000,netdev=net,mac={link.mac}", ",vhost=off"
-        else:
-            device = f"virtio-net-pci,netdev=net,mac={link.mac}"
-            if not link.offloads:
-                device += "".join(f",{feature}=off" for feature in _OFFLOAD_FEATURES)
-        return ["-netdev", f"tap,id=net,fd={link.tap_fd}{vhost}", "-device", f"{device},romfile="]
+    def fds(self) -> list[int]:
+        """All descriptors."""
+        return [self.tap_fd, *([] if self.vhost_fd is None else [self.vhost_fd])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +54,12 @@ class GuestSpec:
     # what is booted
     kernel: Path
     initrd: Path
-    accelerator: Accelerator  # who runs its instructions
-    vcpus: int  # virtual processors [count]
-    memory_bytes: int  # its memory [bytes]
-    network_device: NetworkDevice  # what its network device is
-    vhost: bool  # whether the host's kernel moves its packets by itself (vhost-net)
-    offloads: bool  # whether segmentation and checksums are left to the other end
+    accelerator: Accelerator = "tcg"  # who runs its instructions
+    vcpus: int = 1  # virtual processors [count]
+    memory_bytes: int = 1 << 30  # its memory [bytes]
+    network_device: NetworkDevice = "virtio"  # what its network device is
+    vhost: bool = False  # whether the host's kernel moves its packets by itself (vhost-net)
+    offloads: bool = True  # whether segmentation and checksums are left to the other end
 
     def as_plain(self) -> dict[str, Any]:
         """Return plain values."""
@@ -145,6 +79,47 @@ class GuestSpec:
         """Return what `as_plain` gave."""
         paths = {name: Path(values[name]) for name in ("kernel", "initrd")}
         return cls(**{**values, **paths})
+
+    def words(
+        self, name: str, command: Sequence[str], ports: Mapping[str, int], link: Link | None
+    ) -> list[str]:
+        """Return the command that starts a guest; the console is its standard output.
+
+        It is called `name` in the list of processes too. The command's words stand behind the
+        kernel's arguments, and are handed to the first process. The ports are lines between us and
+        programs in it, by their names in /dev/virtio-ports: descriptors of connected sockets that
+        QEMU inherits. Without a link there is no network device.
+        """
+        append = [*KERNEL_ARGUMENTS, *(["--", *command] if command else [])]
+        words = [
+            self.qemu,
+            *("-name", f"{name},debug-threads=on"),
+            *("-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"),
+            *("-machine", f"pc,accel={self.accelerator}"),
+            *("-cpu", CPUS[self.accelerator]),
+            *("-smp", str(self.vcpus)),
+            *("-m", f"{self.memory_bytes >> 20}M"),
+            *("-kernel", str(self.kernel), "-initrd", str(self.initrd)),
+            *("-append", " ".join(append)),
+            *("-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"),
+            *(["-device", "virtio-serial-pci"] if ports else []),
+        ]
+        for port, fd in ports.items():
+            words += ["-chardev", f"socket,id={port},fd={fd}"]
+            words += ["-device", f"virtserialport,chardev={port},name={port}"]
+        if link is None:
+            return [*words, "-nic", "none"]
+        device, vhost = f"virtio-net-pci,netdev=net,mac={link.mac}", ",vhost=off"
+        if self.network_device == "e1000":
+            # the tap's own offloads are those of virtio
+            device = f"e1000,netdev=net,mac={link.mac}"
+        else:
+            if link.vhost_fd is not None:
+                vhost = f",vhost=on,vhostfd={link.vhost_fd}"
+            if not self.offloads:
+                device += "".join(f",{feature}=off" for feature in _OFFLOAD_FEATURES)
+        tap = f"tap,id=net,fd={link.tap_fd}{vhost}"
+        return [*words, "-netdev", tap, "-device", f"{device},romfile="]
 
 
 def find_qemu() -> str:

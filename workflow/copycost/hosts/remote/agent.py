@@ -16,6 +16,7 @@ import threading
 import time
 from collections import deque
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,24 +72,18 @@ class Agent:
         try:
             while True:
                 self._service.wait_for_news()
-                for message in self._take():
+                with suppress(BlockingIOError):
+                    os.eventfd_read(self._bell)
+                for _ in range(len(self._inbox)):
+                    message = self._inbox.popleft()
                     if message is None:
                         return
-                    self._do(message)
+                    answer = messages.answer_of(partial(self._result_of, message))
+                    if "id" in message:
+                        self._line.send({"id": message["id"], **answer})
         finally:
             self._service.close()
             self._end_ssh_session()
-
-    def _take(self) -> list[Message | None]:
-        with suppress(BlockingIOError):
-            os.eventfd_read(self._bell)
-        return [self._inbox.popleft() for _ in range(len(self._inbox))]
-
-    def _do(self, message: Message) -> None:
-        """Do what a request asks, and answer it if it has a number."""
-        answer = messages.answer_of(lambda: self._result_of(message))
-        if "id" in message:
-            self._line.send({"id": message["id"], **answer})
 
     def _result_of(self, message: Message) -> Any:  # noqa: ANN401 - JSON
         if message["op"] not in (messages.OPEN, messages.END):

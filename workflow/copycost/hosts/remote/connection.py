@@ -173,35 +173,28 @@ class Connection:
 
     def _write(self, data: bytes) -> None:
         """Write in pieces that do not block, so that a stream which is stuck is noticed."""
+        rest = memoryview(data)
         with self._writing:
             self._spoke_s = time.monotonic()
-            self._write_all(memoryview(data))
-
-    def _write_all(self, rest: memoryview) -> None:
-        poll = select.poll()
-        poll.register(self._fds[1], select.POLLOUT)
-        while rest:
-            if self._lost is not None:
-                raise self.loss()
-            try:
-                if not poll.poll(self._patience_s * 1e3):
-                    self._lose(f"took nothing for {self._patience_s:g} s")
-                    continue
-                rest = rest[os.write(self._fds[1], rest[:_PIECE_BYTES]) :]
-            except OSError as error:
-                with self._changed:  # what was read last may say why
-                    self._changed.wait_for(lambda: self._lost is not None, _LAST_WORDS_S)
-                self._lose(f"broke ({error.strerror})")
+            while rest:
+                if self._lost is not None:
+                    raise self.loss()
+                try:
+                    if select.select([], [self._fds[1]], [], self._patience_s)[1]:
+                        rest = rest[os.write(self._fds[1], rest[:_PIECE_BYTES]) :]
+                    else:
+                        self._lose(f"took nothing for {self._patience_s:g} s")
+                except OSError as error:
+                    with self._changed:  # what was read last may say why
+                        self._changed.wait_for(lambda: self._lost is not None, _LAST_WORDS_S)
+                    self._lose(f"broke ({error.strerror})")
 
     def _read(self) -> None:
         """Hand on what comes, until the stream ends; in a thread of its own."""
         fd = self._fds[0]
-        poll = select.poll()
-        for one in (fd, self._stop):
-            poll.register(one, select.POLLIN)
         held = b""
         while True:
-            ready = dict(poll.poll(self._keep_alive()))
+            ready, _, _ = select.select([fd, self._stop], [], [], self._keep_alive_s_left())
             if self._stop in ready:
                 return
             if fd not in ready:
@@ -222,14 +215,14 @@ class Connection:
             if len(held) > messages.LONGEST_LINE_BYTES:
                 return self._lose("brings a line without an end")
 
-    def _keep_alive(self) -> float | None:
-        """Let the agent know that we are there, if it is time; return when it is again [ms]."""
+    def _keep_alive_s_left(self) -> float | None:
+        """Let the agent know that we are there, if it is time; return when it is again [s]."""
         if self._keep_alive_s is None:
             return None
         if time.monotonic() >= self._spoke_s + self._keep_alive_s:
             with suppress(ConnectionLost):
                 self._write(b"\n")
-        return max(0.0, self._spoke_s + self._keep_alive_s - time.monotonic()) * 1e3
+        return max(0.0, self._spoke_s + self._keep_alive_s - time.monotonic())
 
     def _take(self, line: bytes, at_ns: int) -> bool:
         """Hand one line on; return whether to go on."""
