@@ -18,7 +18,7 @@ from copycost.hosts.local import LocalHost
 from copycost.hosts.namespace import NamespaceHost
 from copycost.hosts.namespaces import two_namespaces
 from copycost.hosts.ssh.client import SshTarget
-from copycost.testbeds.links import Device, make_veth_pair, wait_until_running
+from copycost.testbeds.links import make_veth_pair, wait_until_running
 
 ADDRESSES = ("198.18.0.1", "198.18.0.2")
 AHEAD_S = 100_000
@@ -142,7 +142,8 @@ def another_machine(folder: Path, delay_s: float = 0.0) -> Iterator[Peer]:
             stack.enter_context(slow_link(here, there, ADDRESSES, delay_s))
         else:
             make_veth_pair(here, there, ADDRESSES)
-        wait_until_running((Device("sender", here), Device("receiver", there)))
+        wait_until_running(here, "sender")
+        wait_until_running(there, "receiver")
         options = ("-F", "none", "-i", str(folder / "key"), "-o", "IdentitiesOnly=yes")
         known = ("-o", f"UserKnownHostsFile={folder / 'known_hosts'}")
         target = SshTarget(f"{getpass.getuser()}@{ADDRESSES[1]}", (*options, *known))

@@ -15,7 +15,7 @@ from copycost.errors import HostError, Unavailable
 from copycost.hosts import local, namespaces
 from copycost.hosts.namespaces import namespace_remedy
 from copycost.testbeds.command import run_tool
-from copycost.testbeds.links import Device, read_offloads
+from copycost.testbeds.links import switch_offloads_off
 from copycost.testbeds.testbed import builder_of, open_testbed
 
 ROOT = Path(__file__).parents[3]
@@ -173,7 +173,7 @@ def test_a_missing_tool_is_named_with_its_package(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(Unavailable, match="nft was not found; install the package nftables"):
         run_tool(["nft", "-f", "-"], HOST)
     with pytest.raises(Unavailable, match="ethtool was not found; install the package"):
-        read_offloads(Device("lo", HOST))
+        switch_offloads_off(HOST, "lo")
     with open_testbed("loopback") as testbed:  # which does without, and does not know them then
         assert testbed.offloads == {"tso": None, "gso": None, "gro": None}
         assert testbed.mtu_bytes == int(Path("/sys/class/net/lo/mtu").read_text())

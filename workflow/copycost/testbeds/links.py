@@ -9,8 +9,7 @@ import re
 import socket
 import struct
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from copycost.errors import AttemptFailed, HostError, Unavailable
@@ -36,14 +35,6 @@ OFFLOADS = {
     "gso": "generic-segmentation-offload",
     "gro": "generic-receive-offload",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Device:
-    """A network device of this machine, or of a namespace of it."""
-
-    name: str
-    host: LocalHost
 
 
 class End(NamedTuple):
@@ -105,59 +96,53 @@ def veth_pair_commands(
     return [add, *at_end("sender", 0, 1)], at_end("receiver", 1, 0)
 
 
-def switch_offloads_off(devices: Iterable[Device]) -> None:
-    """Switch segmentation and receive offloads off; Unavailable if `ethtool` does not."""
+def switch_offloads_off(host: LocalHost, device: str) -> None:
+    """Switch segmentation and receive offloads off; Unavailable if they stay on.
+
+    A testbed whose name may be a lie is worse than none, so it is too where nobody can tell.
+    """
     words = [word for name in OFFLOADS for word in (name, "off")]
-    for device in devices:
-        run_tool(["ethtool", "-K", device.name, *words], device.host)
-
-
-def read_offloads(device: Device) -> dict[str, bool]:
-    """Return for `tso`, `gso` and `gro` whether they are on; Unavailable where nobody tells."""
-    found = _states(run_tool(["ethtool", "-k", device.name], device.host), OFFLOADS)
-    missing = [OFFLOADS[name] for name, is_on in found.items() if is_on is None]
-    if missing:
+    run_tool(["ethtool", "-K", device, *words], host)
+    found = features_at(host, device, OFFLOADS)
+    untold = [OFFLOADS[name] for name, is_on in found.items() if is_on is None]
+    if untold:
         raise Unavailable(
-            f"ethtool -k {device.name} does not tell {', '.join(missing)}",
+            f"ethtool -k {device} does not tell {', '.join(untold)}",
             "install a newer ethtool (6.1 is known to work)",
         )
-    return {name: bool(is_on) for name, is_on in found.items()}
+    if any(found.values()):
+        raise Unavailable(
+            "the kernel kept an offload on that was switched off", "use the veth testbed"
+        )
 
 
-def read_mtu(device: Device) -> int:
-    """Return a device's largest packet in bytes."""
-    (mtu,) = struct.unpack_from("i", _ask(device, _SIOCGIFMTU), 16)
-    return int(mtu)
-
-
-def wait_until_running(devices: Iterable[Device]) -> None:
-    """Wait until the devices carry packets.
+def wait_until_running(host: LocalHost, device: str) -> None:
+    """Wait until a device carries packets.
 
     A link that has just come up gets its queue from a kernel worker; a SYN that is faster is lost,
     and sent again only after a second.
     """
     deadline = time.monotonic() + _LINK_UP_TIMEOUT_S
-    for device in devices:
-        while not struct.unpack_from("H", _ask(device, _SIOCGIFFLAGS), 16)[0] & _IFF_RUNNING:
-            if time.monotonic() > deadline:
-                raise AttemptFailed(
-                    f"the device {device.name} did not come up within {_LINK_UP_TIMEOUT_S:g} s",
-                    "look for veth messages in dmesg",
-                )
-            time.sleep(0.0005)
+    while not struct.unpack_from("H", _ask(host, device, _SIOCGIFFLAGS), 16)[0] & _IFF_RUNNING:
+        if time.monotonic() > deadline:
+            raise AttemptFailed(
+                f"the device {device} did not come up within {_LINK_UP_TIMEOUT_S:g} s",
+                "look for veth messages in dmesg",
+            )
+        time.sleep(0.0005)
 
 
-def _ask(device: Device, request: int) -> bytes:
+def _ask(host: LocalHost, device: str, request: int) -> bytes:
     """Ask one of the interface ioctls of netdevice(7), where the device is."""
-    name = struct.pack("16s24x", device.name.encode())
-    with device.host.inside(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+    name = struct.pack("16s24x", device.encode())
+    with host.inside(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         return fcntl.ioctl(probe, request, name)
 
 
 def mtu_at(host: Host, device: str) -> int:
     """Return the largest packet of a device on whatever host [bytes]."""
     if isinstance(host, LocalHost):  # of a namespace: /sys shows that in which it was mounted
-        return read_mtu(Device(device, host))
+        return int(struct.unpack_from("i", _ask(host, device, _SIOCGIFMTU), 16)[0])
     found = host.files.number(f"sys/class/net/{device}/mtu")
     if found is None:
         raise HostError(f"{host.name} does not tell the MTU of its device {device}; run again")
@@ -173,10 +158,6 @@ def features_at(host: Host, device: str, names: Mapping[str, str]) -> dict[str, 
         text = host.run(["ethtool", "-k", device]).stdout
     except OSError:
         text = ""
-    return _states(text, names)
-
-
-def _states(text: str, names: Mapping[str, str]) -> dict[str, bool | None]:
     states = dict(re.findall(r"^([a-z-]+): (on|off)", text, flags=re.MULTILINE))
     on = {"on": True, "off": False}
     return {name: on.get(states.get(feature, "")) for name, feature in names.items()}

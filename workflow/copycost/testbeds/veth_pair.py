@@ -9,16 +9,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from copycost.config.testbeds import receives_on, transport_of
-from copycost.errors import Unavailable
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespace import NamespaceHost
 from copycost.hosts.namespaces import Isolation, two_namespaces
+from copycost.hosts.side import SIDES
 from copycost.testbeds.drop_hook import install_drop_hook
 from copycost.testbeds.links import (
-    Device,
     End,
     make_veth_pair,
-    read_offloads,
     switch_offloads_off,
     wait_until_running,
 )
@@ -40,30 +38,27 @@ def build(kind: str, machine: LocalHost, *, page_segments: bool) -> Iterator[Tes
     if datagrams:
         mtu_bytes = LARGEST_MTU_BYTES
     with veth_pair(machine, mtu_bytes, static_neighbours=datagrams) as pair:
-        far_end = pair.devices[1]
         hook = None
         if not receives_on(kind):
-            hook = install_drop_hook(far_end.host, far_end.name, ADDRESSES[1])
+            hook = install_drop_hook(pair.hosts[1], "receiver", ADDRESSES[1])
         if kind == "veth_no_offload":
-            require_without_offloads(pair.devices)
+            for side, host in zip(SIDES, pair.hosts, strict=True):
+                switch_offloads_off(host, side)
         yield replace(pair.as_testbed(kind), drop_hook=hook)
 
 
 @dataclass(frozen=True, slots=True)
 class VethPair:
-    """Two hosts, and the device at each end."""
+    """The sender's and the receiver's host; each has a device that is named as the side."""
 
     hosts: tuple[NamespaceHost, NamespaceHost]
-    devices: tuple[Device, Device]
     isolation: Isolation
 
     def as_testbed(self, kind: str) -> Testbed:
         """Return the testbed, once its devices carry packets."""
-        wait_until_running(self.devices)
-        ends = [
-            End(device.host, address, device.name)
-            for device, address in zip(self.devices, ADDRESSES, strict=True)
-        ]
+        ends = [End(*of) for of in zip(self.hosts, ADDRESSES, SIDES, strict=True)]
+        for host, side in zip(self.hosts, SIDES, strict=True):
+            wait_until_running(host, side)
         return Testbed.between(kind, self.isolation, *ends)
 
 
@@ -76,22 +71,9 @@ def veth_pair(
         sender = NamespaceHost(machine, first, "the sender's namespace")
         receiver = NamespaceHost(machine, second, "the receiver's namespace")
         make_veth_pair(sender, receiver, ADDRESSES, mtu_bytes, static_neighbours=static_neighbours)
-        devices = (Device("sender", sender), Device("receiver", receiver))
-        yield VethPair((sender, receiver), devices, isolation)
+        yield VethPair((sender, receiver), isolation)
 
 
 def page_segment_mtu_bytes(machine: LocalHost) -> int:
     """Return the MTU at which a full TCP segment carries a page of payload [bytes]."""
     return machine.constant("SC_PAGE_SIZE") + _SEGMENT_HEADERS_BYTES
-
-
-def require_without_offloads(devices: tuple[Device, Device]) -> None:
-    """Switch offloads off; Unavailable if they stay on, or nobody can tell.
-
-    A testbed whose name may be a lie is worse than none.
-    """
-    switch_offloads_off(devices)
-    if any(on for device in devices for on in read_offloads(device).values()):
-        raise Unavailable(
-            "the kernel kept an offload on that was switched off", "use the veth testbed"
-        )
