@@ -15,8 +15,7 @@ from slow_link import slow_link
 
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.local import LocalHost
-from copycost.hosts.namespace import NamespaceHost
-from copycost.hosts.namespaces import two_namespaces
+from copycost.hosts.namespaces import NamespaceHost, two_namespaces
 from copycost.hosts.ssh.client import SshTarget
 from copycost.testbeds.links import make_veth_pair, wait_until_running
 

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from copycost.hosts.namespace import NamespaceHost
+from copycost.hosts.namespaces import NamespaceHost
 from copycost.testbeds.command import run_tool
 
 NAMES = ("sender", "receiver")

@@ -167,10 +167,7 @@ class Running:
 
     def wait_until(self, happened: Callable[[], bool], what: str) -> None:
         """Wait until something has happened, looking again every few milliseconds."""
-        deadline = time.monotonic() + LIMIT_S
-        while not happened():
-            assert time.monotonic() < deadline, f"no {what} in {LIMIT_S:g} s: {self.text}"
-            select.select([], [], [], 0.002)
+        until(happened, LIMIT_S, lambda: f"no {what} in {LIMIT_S:g} s: {self.text}")
 
     def end(self) -> Ended:
         """Wait for the end and return exit code and stderr."""
@@ -190,10 +187,7 @@ class Running:
 
     def assert_nothing_left(self) -> None:
         """Fail if one of the processes or namespaces that were seen is still there in a while."""
-        deadline = time.monotonic() + LIMIT_S
-        while (left := self._left()) and time.monotonic() < deadline:
-            select.select([], [], [], 0.01)
-        assert not left
+        until(lambda: not self._left(), LIMIT_S, lambda: str(self._left()))
 
     def _left(self) -> list[str]:
         left = [f"{pid} {programs_of(pid)}" for pid in self.seen if alive(pid)]
@@ -202,6 +196,16 @@ class Running:
                 if namespace_of(int(entry.name)) in self.namespaces:
                     left.append(f"{entry.name} in a namespace")
         return left
+
+
+def until(
+    condition: Callable[[], bool], limit_s: float = 10.0, failure: Callable[[], str] = str
+) -> None:
+    """Look again and again until something holds, which may take so long."""
+    deadline_s = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < deadline_s, failure()
+        time.sleep(0.005)
 
 
 def descendants(pid: int) -> list[int]:

@@ -11,14 +11,14 @@ import signal
 import subprocess
 import sys
 import sysconfig
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 import sshd
+from measured.failures_support import until
 from sshd import AHEAD_S, Peer
 from workflow.support import Checkout, clean_environment, new_checkout
 
@@ -98,13 +98,6 @@ def fetch(tmp_path: Path) -> Iterator[Fetch]:
         environment = clean_environment() | {"PATH": f"{ssh.parent}:{os.environ['PATH']}"}
         words = [str(here / "run"), "fetch", f"lab={peer.target.name}"]
         yield Fetch(here, home, peer, words, environment)
-
-
-def until(condition: Callable[[], bool], limit_s: float) -> None:
-    deadline_s = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < deadline_s
-        time.sleep(0.02)
 
 
 def test_what_runs_there_ends_with_us(fetch: Fetch) -> None:

@@ -19,8 +19,7 @@ import pytest
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.guest import network
 from copycost.hosts.guest.archive import Archive
-from copycost.hosts.guest.daemon_client import GuestFailed, Lease, borrowed, log_of
-from copycost.hosts.guest.host import GuestHost, hosts_in
+from copycost.hosts.guest.host import GuestFailed, GuestHost, Lease, borrowed, hosts_in, log_of
 from copycost.hosts.guest.image import agent_image
 from copycost.hosts.guest.qemu import GuestSpec, find_qemu
 from copycost.hosts.launch import Launch
@@ -155,7 +154,7 @@ def test_a_fault_of_the_daemons_own_is_in_its_log(spec: GuestSpec, tmp_path: Pat
 
 REPETITION = """
 import json, sys, time
-from copycost.hosts.guest.daemon_client import borrowed
+from copycost.hosts.guest.host import borrowed
 from copycost.hosts.guest.qemu import GuestSpec
 from copycost.hosts.parent import parent_of
 from copycost.hosts.remote.daemon_client import ask_daemon, connected

@@ -6,17 +6,18 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from measured.failures_support import until
 from sshd import ADDRESSES, AHEAD_S, NODE, Peer
 
 from copycost.errors import AttemptFailed, ConfigError, HostError, Unavailable
 from copycost.hosts.launch import Launch
 from copycost.hosts.ssh import line as ssh_line
-from copycost.hosts.ssh.client import SshTarget, Unreachable
+from copycost.hosts.ssh.client import SshTarget
 from copycost.hosts.ssh.host import SshHost
 from copycost.hosts.ssh.line import clean
 
@@ -25,13 +26,6 @@ LONG_S = 10.0
 # nothing may be left after so long, whatever was killed or cut
 SOON_S = 5.0
 SLEEP = Launch(("/bin/sleep", "60"), "/bin/sleep")
-
-
-def until(condition: Callable[[], bool], limit_s: float = LONG_S) -> None:
-    deadline_s = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < deadline_s
-        time.sleep(0.02)
 
 
 def test_another_machine_serves_us_in_its_own_clock_and_name(peer: Peer) -> None:
@@ -256,12 +250,6 @@ def test_an_unknown_host_key_is_a_sentence_with_a_remedy(peer: Peer, tmp_path: P
     with pytest.raises(AttemptFailed, match="Host key verification failed") as caught:
         SshHost(target)
     assert "once by hand" in caught.value.remedy
-
-
-def test_nobody_at_the_port_is_a_sentence_with_a_remedy(peer: Peer) -> None:
-    target = SshTarget(peer.target.name, (*peer.target.options, "-p", "9"))
-    with pytest.raises(Unreachable, match="Connection refused"):
-        SshHost(target)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from copycost.doctor import command
 from copycost.doctor.findings_wire import judge_wire
 from copycost.doctor.peer import collect_peer
 from copycost.hosts.local import LocalHost
-from copycost.hosts.namespace import NamespaceHost
+from copycost.hosts.namespaces import NamespaceHost
 from copycost.hosts.ssh import host as ssh_host
 from copycost.hosts.ssh import line
 from copycost.measure.repetition import measure_repetition

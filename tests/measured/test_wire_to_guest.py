@@ -18,8 +18,7 @@ from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.config.wire import Peer
 from copycost.doctor.peer import collect_peer
-from copycost.hosts.guest.daemon_client import borrowed
-from copycost.hosts.guest.host import hosts_in
+from copycost.hosts.guest.host import borrowed, hosts_in
 from copycost.hosts.guest.image import GuestImage, agent_image
 from copycost.hosts.guest.libraries import add_program
 from copycost.hosts.guest.network import ADDRESSES
@@ -27,8 +26,7 @@ from copycost.hosts.guest.qemu import GuestSpec, find_qemu
 from copycost.hosts.host import Program
 from copycost.hosts.launch import Launch
 from copycost.hosts.local import LocalHost
-from copycost.hosts.namespace import NamespaceHost
-from copycost.hosts.namespaces import Namespace
+from copycost.hosts.namespaces import Namespace, NamespaceHost
 from copycost.records.derive import derive_row
 
 pytestmark = [

@@ -10,7 +10,7 @@ from copycost.config.settings import Settings
 from copycost.config.virtual import Virtual
 from copycost.doctor import collect
 from copycost.hosts.guest.accelerator import KvmProbe
-from copycost.hosts.guest.daemon_client import FRESH, MORE_MEMORY, GuestFailed
+from copycost.hosts.guest.host import FRESH, MORE_MEMORY, GuestFailed
 from copycost.hosts.guest.qemu import GuestSpec
 from copycost.measure.repetition import Task, measure_repetition
 

@@ -6,7 +6,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,7 @@ from copycost.hosts.clock import ClockReading
 from copycost.hosts.host import Host, Program
 from copycost.hosts.launch import CONTROL, Launch, file_word, pipe_word
 from copycost.hosts.local import LocalHost
-from copycost.hosts.namespace import NamespaceHost
-from copycost.hosts.namespaces import two_namespaces
+from copycost.hosts.namespaces import NamespaceHost, two_namespaces
 from copycost.hosts.stream import stream
 from copycost.hosts.window_edges import AtEdges
 
@@ -72,11 +72,15 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def until_gone(pid: int) -> None:
+def until(condition: Callable[[], bool]) -> None:
     deadline_s = time.monotonic() + LONG_S
-    while is_alive(pid):
-        assert time.monotonic() < deadline_s, f"process {pid} still runs"
+    while not condition():
+        assert time.monotonic() < deadline_s
         time.sleep(0.01)
+
+
+def until_gone(pid: int) -> None:
+    until(lambda: not is_alive(pid))
 
 
 def test_what_a_program_leaves_can_be_read_after_its_end(host: Host) -> None:
@@ -170,13 +174,14 @@ def test_pipes_carry_commands_and_answers(host: Host) -> None:
 
 def test_a_wrapper_tells_its_child(host: Host) -> None:
     program = host.start(Launch(("/bin/sh", "-c", "sleep 60 & wait"), "/bin/sleep"))
-    deadline_s = time.monotonic() + LONG_S
-    while True:
-        try:
-            child = program.child_pid()
-            break
-        except HostError:
-            assert time.monotonic() < deadline_s
+
+    def has_child() -> bool:
+        with suppress(HostError):
+            return program.child_pid() > 0
+        return False
+
+    until(has_child)
+    child = program.child_pid()
     assert Path(f"/proc/{child}/comm").read_text().strip() in ("sleep", "sh")
     program.end()
     until_gone(child)

@@ -9,14 +9,13 @@ import sys
 import threading
 import time
 import zipfile
-from collections.abc import Callable
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 
 import pytest
 from unit.hosts.places import PATIENCE_S, agent_process, remote_host
-from unit.hosts.test_contract import LONG_S, is_alive
+from unit.hosts.test_contract import LONG_S, is_alive, until
 
 from copycost.errors import HostError, MeasurementStopped, Unavailable
 from copycost.hosts.launch import Launch
@@ -30,13 +29,6 @@ from copycost.hosts.remote.program import RemoteProgram
 SLEEP = Launch(("/bin/sleep", "60"), "/bin/sleep")
 # two processes, of which the agent is the father of the first only
 WRAPPED = Launch(("/bin/sh", "-c", "sleep 60 & sleep 60 & wait"), "/bin/sh")
-
-
-def until(condition: Callable[[], bool], limit_s: float = LONG_S) -> None:
-    deadline_s = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < deadline_s
-        time.sleep(0.01)
 
 
 def children_of(pid: int) -> list[int]:

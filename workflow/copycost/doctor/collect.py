@@ -16,8 +16,7 @@ from copycost.hosts.facts.net import read_memory, read_net
 from copycost.hosts.facts.tools import TOOLS, describe_tool
 from copycost.hosts.guest.accelerator import PROBE_LIMIT_S
 from copycost.hosts.guest.build_image import settle
-from copycost.hosts.guest.daemon_client import MORE_MEMORY, GuestFailed, borrowed
-from copycost.hosts.guest.host import hosts_in
+from copycost.hosts.guest.host import MORE_MEMORY, GuestFailed, borrowed, hosts_in
 from copycost.hosts.guest.qemu import GuestSpec
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost

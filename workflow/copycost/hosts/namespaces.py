@@ -1,4 +1,4 @@
-"""Anonymous network namespaces: they live as long as the processes in them, and leave no trace.
+"""Anonymous network namespaces, as hosts: they live as long as what is in them, and leave no trace.
 
 `ip netns add` would leave a mount behind after a crash, and its names would meet those of another
 run. A namespace that only a file descriptor holds needs no name and no clean-up, not even after
@@ -11,12 +11,14 @@ import ctypes
 import errno
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from copycost.errors import Unavailable
+from copycost.hosts.facts.files import HostFiles
+from copycost.hosts.local import LocalHost, of_this_thread
 
 Isolation = Literal["root", "user_namespace", "host"]
 
@@ -160,3 +162,37 @@ def _reads(path: str, value: str) -> bool:
         return Path(path).read_text().strip() == value
     except OSError:
         return False
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceFiles(HostFiles):
+    """The kernel's files as a process in the namespace sees them."""
+
+    root: Path = Path("/")
+    namespace: Namespace | None = None
+
+    def text(self, path: str) -> str | None:
+        """Return the stripped content of a file, or None where it cannot be read."""
+        assert self.namespace is not None
+        with self.namespace.entered():
+            return HostFiles(self.root).text(of_this_thread(path))
+
+
+class NamespaceHost(LocalHost):
+    """A network namespace; CPUs, memory, clock and lock are those of its machine."""
+
+    def __init__(self, machine: LocalHost, namespace: Namespace, name: str) -> None:
+        super().__init__(name)
+        self._machine = machine
+        self.namespace = namespace
+        self.files = NamespaceFiles(namespace=namespace)
+        self._held_fds = machine._held_fds
+
+    @property
+    def machine(self) -> LocalHost:
+        """The machine whose namespace it is."""
+        return self._machine
+
+    def inside(self) -> AbstractContextManager[None]:
+        """Return a block in which what is started, opened or connected belongs to the namespace."""
+        return self.namespace.entered()

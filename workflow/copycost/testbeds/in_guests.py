@@ -10,13 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from copycost.errors import HostError, Unavailable
-from copycost.hosts.guest.daemon_client import Lease, borrowed
-from copycost.hosts.guest.host import GuestHost, hosts_in
+from copycost.hosts.guest.host import GuestHost, Lease, borrowed, hosts_in
 from copycost.hosts.guest.network import ADDRESSES, BRIDGE
 from copycost.hosts.guest.qemu import GuestSpec
 from copycost.hosts.local import LocalHost
-from copycost.hosts.namespace import NamespaceHost
-from copycost.hosts.namespaces import Namespace, join_namespaces
+from copycost.hosts.namespaces import Namespace, NamespaceHost, join_namespaces
 from copycost.testbeds.links import End, mtu_at
 from copycost.testbeds.testbed import Guest, Testbed
 from copycost.testbeds.veth_pair import page_segment_mtu_bytes

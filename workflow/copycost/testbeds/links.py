@@ -15,7 +15,7 @@ from typing import NamedTuple
 from copycost.errors import AttemptFailed, HostError, Unavailable
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
-from copycost.hosts.namespace import NamespaceHost
+from copycost.hosts.namespaces import NamespaceHost
 from copycost.testbeds.command import run_tool
 
 # linux/sockios.h and linux/if.h

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 
 from copycost.config.testbeds import receives_on, transport_of
 from copycost.hosts.local import LocalHost
-from copycost.hosts.namespace import NamespaceHost
-from copycost.hosts.namespaces import Isolation, two_namespaces
+from copycost.hosts.namespaces import Isolation, NamespaceHost, two_namespaces
 from copycost.hosts.side import SIDES
 from copycost.testbeds.drop_hook import install_drop_hook
 from copycost.testbeds.links import (

@@ -13,7 +13,7 @@ import pytest
 
 from copycost.errors import HostError
 from copycost.hosts.guest.boot import RunningGuest
-from copycost.hosts.guest.daemon_client import guest_failed
+from copycost.hosts.guest.host import guest_failed
 from copycost.hosts.guest.image import GuestImage
 from copycost.hosts.guest.qemu import GuestSpec, find_qemu
 

@@ -1,23 +1,119 @@
-"""A guest as a host: what an agent in it serves, and what became of it where it ended."""
+"""Guests that the run's daemon lends, and their insides as hosts.
+
+What a repetition finds wrong with a guest is told with what became of the guest, where it ended.
+"""
 
 import errno
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+import os
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from copycost.errors import CopycostError, HostError, MeasurementStopped, Unavailable
-from copycost.hosts.guest.daemon_client import (
-    MORE_MEMORY,
-    GuestFailed,
-    Lease,
-    LentGuest,
-    guest_failed,
-)
+from copycost.errors import AttemptFailed, CopycostError, HostError, MeasurementStopped, Unavailable
+from copycost.hosts.guest.qemu import GuestSpec
+from copycost.hosts.namespaces import Isolation
+from copycost.hosts.remote.daemon_client import Words, ask_daemon, connected
 from copycost.hosts.remote.host import RemoteHost
+
+_DAEMON = "copycost.hosts.guest.daemon"
+# two guests may both be booted within one answer
+_PATIENCE_S = 300.0
+
+FRESH = "delete the record and run again: the next repetition gets a fresh guest"
+SILENT = f"{FRESH}; if that one is not up in time either, raise virtual.memory_mib in config.yaml"
+MORE_MEMORY = "raise virtual.memory_mib in config.yaml, then delete the record and run again"
+
+
+class GuestFailed(AttemptFailed):
+    """A guest did not come up, ended, or has no room, while something was measured in it."""
+
+
+def guest_failed(reason: str) -> GuestFailed:
+    """Return the failure of a guest of which a reason is known, with the remedy for that."""
+    if "ran out of memory" in reason:
+        return GuestFailed(reason, MORE_MEMORY)
+    return GuestFailed(reason, SILENT if "was not up within" in reason else FRESH)
+
+
+@dataclass(frozen=True, slots=True)
+class LentGuest:
+    """A guest while it is ours."""
+
+    name: str  # by which its network knows it
+    pid: int  # QEMU's process id
+    boot_s: float  # how long it took to boot [s]
+    line: int  # the stream to its agent, a descriptor that whoever takes it has to close
+
+
+class Lease:
+    """Guests that are ours until `close`, in the order in which they were asked for.
+
+    Their network is kept apart by `isolation`, "host" where they have none; `user_fd` and
+    `network_fd` are its namespaces. In `log`, the daemon tells what it meets with.
+    """
+
+    def __init__(self, client: socket.socket, answer: Words, fds: Sequence[int], log: Path) -> None:
+        self._client = client
+        self.log = log
+        *lines, self.user_fd, self.network_fd = fds
+        self.isolation: Isolation = answer["isolation"]
+        self.guests = tuple(
+            LentGuest(**one, line=line) for one, line in zip(answer["guests"], lines, strict=True)
+        )
+
+    def discard(self, name: str) -> None:
+        """End a guest, so that whoever borrows it next gets a fresh one."""
+        with suppress(HostError, OSError):
+            ask_daemon(self._client, {"op": "discard", "guest": name})
+
+    def why_ended(self, name: str) -> str | None:
+        """Return why a guest has ended, with its last words; None if it runs as far as known."""
+        with suppress(HostError, OSError):
+            found: str | None = ask_daemon(self._client, {"op": "why", "guest": name})[0]["why"]
+            return found and _with_more(found, self.log)
+        return _with_more("the guests' daemon has ended, and they with it", self.log)
+
+
+def log_of(spec: GuestSpec) -> Path:
+    """Return where the daemon of guests tells what it meets with: next to what they are made of."""
+    return spec.initrd.with_name("daemon.log")
+
+
+def _with_more(said: str, log: Path) -> str:
+    return f"{said}; {log} has more"
+
+
+@contextmanager
+def borrowed(spec: GuestSpec, names: Sequence[str], *, network: bool = True) -> Iterator[Lease]:
+    """Borrow guests for the time of the block; those that do not run yet are booted.
+
+    Unavailable if this host does not allow them, or not the network that they are to have;
+    GuestFailed if one does not come up, with the last lines of its console.
+    """
+    with ExitStack() as stack:
+        log = log_of(spec)
+        client = stack.enter_context(connected(_DAEMON, _PATIENCE_S, log))
+        made_of = spec.absolute().as_plain()
+        asked = {"op": "lend", "guests": list(names), "spec": made_of, "network": network}
+        try:
+            answer, fds = ask_daemon(client, asked)
+        except Unavailable:
+            raise
+        except HostError as error:
+            raise guest_failed(_with_more(str(error), log)) from error
+        except OSError as error:
+            said = f"the guests' daemon does not answer ({error})"
+            raise guest_failed(_with_more(said, log)) from error
+        lease = Lease(client, answer, fds, log)
+        for fd in (lease.user_fd, lease.network_fd):
+            stack.callback(os.close, fd)
+        yield lease
 
 
 class GuestHost(RemoteHost):
-    """A guest that the daemon has lent, whose line is ours from now on; see `Host`."""
+    """A guest that the daemon has lent, whose line is ours from now on; see `RemoteHost`."""
 
     def __init__(self, guest: LentGuest) -> None:
         self.guest = guest
