@@ -11,7 +11,7 @@ from setups import HOST
 
 from copycost.config.cells import Cell
 from copycost.measure.drivers.programs.disturbance import odd_numbers, own_disturbances
-from copycost.observers.disturbance import foreign_cpu_s, load_warnings
+from copycost.measure.window import foreign_cpu_s, load_warnings
 from copycost.observers.kernel_counters import (
     KernelCounters,
     KernelSnapshot,

@@ -39,8 +39,12 @@ from copycost.measure.drivers.protocol import (
     Verdict,
     Window,
 )
-from copycost.measure.window import require_same_clocks, window_warnings
-from copycost.observers.disturbance import lock_warning, user_mode_warning
+from copycost.measure.window import (
+    lock_warning,
+    require_same_clocks,
+    user_mode_warning,
+    window_warnings,
+)
 from copycost.observers.hypervisor import Hypervisor
 from copycost.observers.kernel_counters import KernelCounters
 from copycost.observers.perf_stat import PerfStat

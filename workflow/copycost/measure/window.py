@@ -7,15 +7,18 @@ from copycost.hosts.clock import CLOCK_SHARE, ClockReading, shortest_window_s
 from copycost.hosts.process_usage import Usage
 from copycost.hosts.side import SIDES, SideName
 from copycost.measure.drivers.protocol import AGAIN, MissedWindow, Payload, Verdict, Window
-from copycost.observers.disturbance import load_warnings
 from copycost.observers.hypervisor import Hypervisor
-from copycost.observers.kernel_counters import KernelCounters
+from copycost.observers.kernel_counters import KernelCounters, KernelSnapshot
 from copycost.observers.process_usage import ProcessUsage
 from copycost.observers.protocol import WindowObserver
+from copycost.perf.counters import PerfSide
 from copycost.records.record import Disturbance, Record, disturbance
 from copycost.testbeds.testbed import Testbed
 
 _LATE_SHARE = 0.01
+_FOREIGN_CPUS = 0.10
+_STEAL_SHARE = 0.01
+_LONG_LOCK_WAIT_S = 0.1
 # of the window, by which a look at processes may be shorter or longer: what they used of the time
 # of the look still stands for the window
 _LONGEST_LOOK = 0.25
@@ -130,3 +133,81 @@ def _late_look(seen_ns: int, window: Window) -> list[Disturbance]:
         f"the sender was watched for {seen_ns / 1e9:.3f} s, the window is {window.length_s:.3f} s"
     )
     return [disturbance("window_edge_late", detail)]
+
+
+def load_warnings(
+    own_cpu_s: float,
+    window_s: float,
+    kernel: KernelSnapshot,
+    host: Mapping[str, Any],
+    n_cpus: int,
+    *,
+    shared: bool = True,
+    where: str = "",
+) -> list[Disturbance]:
+    """Return the warnings that others took CPU time in the window: programs, or the hypervisor.
+
+    `own_cpu_s` is that of what is measured, all sides together; `kernel` holds differences over the
+    window, and of the host's CPUs so many are online. `shared` tells whether both sides run there:
+    where they do not, what arrives from a device is worked on in softirqs that need not run in the
+    context of either side's tasks, and the machine has a name, `where`.
+    """
+    at = f" on {where}" if where else ""
+    found: list[Disturbance] = []
+    foreign = foreign_cpu_s(own_cpu_s, window_s, kernel, host, shared=shared) / window_s
+    if foreign > _FOREIGN_CPUS:
+        detail = f"other programs used {foreign:.2f} CPUs in the window{at}"
+        found.append(disturbance("foreign_load", detail))
+    steal = kernel.steal_ns / 1e9 / window_s / n_cpus
+    if steal > _STEAL_SHARE:
+        detail = f"the hypervisor took {steal:.1%} of the CPU time{at}"
+        found.append(disturbance("steal", detail))
+    if kernel.throttle_count > 0:
+        detail = f"CPUs slowed down for heat {kernel.throttle_count} times{at}"
+        found.append(disturbance("throttled", detail))
+    return found
+
+
+def foreign_cpu_s(
+    own_cpu_s: float,
+    window_s: float,
+    kernel: KernelSnapshot,
+    host: Mapping[str, Any],
+    *,
+    shared: bool = True,
+) -> float:
+    """Return the CPU time that other programs used in the window [s].
+
+    The host's time less our own tasks', whose clocks hold the softirq work done in their context,
+    unless the kernel accounts interrupts and softirqs apart (IRQ_TIME_ACCOUNTING).
+
+    The kernel tells the host's time in two ways, each of which may tell too much. What was not
+    idle is measured (NO_HZ) and holds what interrupts and waking up from idle take, up to 0.2 CPUs
+    where small messages wake a receiver each. What tasks used is often sampled by the timer tick,
+    which may run in step with them, as with a sender that a quota starts anew every period. So
+    the smaller of both counts. Where a device brings what the other side sent, softirqs work on it
+    in whatever context: there only what tasks used is looked at. Between loaded CPUs we read
+    /proc/stat earlier or later than the programs read their clocks, so the host's time is scaled to
+    the window.
+    """
+    apart = host["kernel"]["irq_time_accounting"] or not shared
+    not_idle_ns = kernel.busy_ns - (kernel.softirq_ns if apart else 0)
+    sampled_ns = kernel.task_ns + (0 if apart else kernel.softirq_ns)
+    host_s = min(not_idle_ns, sampled_ns) * window_s / kernel.at_ns
+    return max(0.0, host_s - own_cpu_s)
+
+
+def lock_warning(wait_s: float) -> list[Disturbance]:
+    """Return the warning that another measurement ran just before, if one did."""
+    if wait_s < _LONG_LOCK_WAIT_S:
+        return []
+    return [disturbance("lock_waited", f"waited {wait_s:.1f} s for another measurement")]
+
+
+def user_mode_warning(perf: Mapping[str, PerfSide | None]) -> list[Disturbance]:
+    """Return the warning that perf saw user mode only, if it was so."""
+    sides = perf.values()
+    if any(event["user_only"] for side in sides if side for event in side["events"].values()):
+        detail = "perf counted user mode only; the kernel, which does the copying, is left out"
+        return [disturbance("user_mode_only", detail)]
+    return []

@@ -18,7 +18,7 @@ from copycost.measure.bench import HeldHost, locked_host
 from copycost.measure.drivers.programs.side import EXIT_UNAVAILABLE
 from copycost.measure.drivers.programs.working_set import ring_bytes
 from copycost.measure.drivers.protocol import AGAIN
-from copycost.observers.disturbance import lock_warning
+from copycost.measure.window import lock_warning
 from copycost.studies.memory.record import SCHEMA_VERSION, MemoryRecord
 
 # values for each working set, so that there is an interval around their median
