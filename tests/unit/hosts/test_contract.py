@@ -145,6 +145,17 @@ def test_lines_said_before_the_end_are_heard(host: Host) -> None:
     program.close()
 
 
+def test_who_was_hung_up_on_is_heard_of_at_the_end(host: Host) -> None:
+    code = "import socket, sys; socket.socket(fileno=int(sys.argv[1])).recv(1); exit(4)"
+    program = host.start(python(code, CONTROL, control=True))
+    program.hang_up()
+    assert is_readable(program.ended_fd)
+    assert (program.exit_code, program.read_line()) == (4, None)
+    program.end()
+    program.close()
+    assert host.run(["true"]).returncode == 0  # it still serves
+
+
 def test_a_memory_file_is_read_here_and_there(host: Host) -> None:
     code = "import os, sys, time; os.write(int(sys.argv[1]), b'found'); time.sleep(60)"
     program = host.start(python(code, file_word("notes"), files=("notes",)))

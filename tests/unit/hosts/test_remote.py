@@ -157,7 +157,8 @@ def test_what_a_login_shell_says_before_is_passed_over(tmp_path: Path) -> None:
 
 
 INTRODUCTION = (
-    b'{"id":NUMBER,"result":{"protocol":%d,"constants":{},"usable_cpus":[0]}}\n' % messages.PROTOCOL
+    b'{"id":NUMBER,"result":{"protocol":%d,"constants":{},"usable_cpus":[0],"about":null}}\n'
+    % messages.PROTOCOL
 )
 
 

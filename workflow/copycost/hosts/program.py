@@ -149,6 +149,7 @@ class LocalProgram:
         """Close the control line, by which a program is asked to end."""
         if self._control is not None:
             self._control.close()
+            self._control = None
 
     def output(self) -> str:
         """Return its stdout so far."""

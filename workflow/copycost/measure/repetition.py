@@ -128,7 +128,9 @@ def measure_repetition(task: Task, bench: Bench | None = None) -> Record:
     except Exception as error:
         verdict = _verdict_of(error)
         bench.clear()
-        _conclude(record, verdict)
+        record["status"], record["reason"] = verdict.status, verdict.reason
+        record["remedy"] = verdict.remedy
+        _log.warning("%s: %s; %s", verdict.status, verdict.reason, verdict.remedy)
     record["end_ns"] = held.machine.clock_ns()
     # of all machines that take part
     record["lock_wait_s"] = held.lock.wait_s - bench.waited_s
@@ -161,12 +163,6 @@ def _verdict_of(error: Exception) -> Verdict:
         case _:
             _log.error("unforeseen", exc_info=error)
             return Verdict("failed", in_words(error), AGAIN)
-
-
-def _conclude(record: Record, verdict: Verdict) -> None:
-    record["status"] = verdict.status
-    record["reason"], record["remedy"] = verdict.reason, verdict.remedy
-    _log.warning("%s: %s; %s", verdict.status, verdict.reason, verdict.remedy)
 
 
 def _measure(record: Record, task: Task, bench: Bench) -> None:

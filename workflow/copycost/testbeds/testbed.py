@@ -144,19 +144,11 @@ def open_testbed(
 ) -> Iterator[Testbed]:
     """Build a testbed, and take it down at the end of the block; Unavailable where it cannot be.
 
-    Where that takes a user namespace the calling process stays in it: call this in a process of
-    its own, which has one thread.
-
-    Parameters
-    ----------
-    machine
-        The host on which it is built, by default this one.
-    page_segments
-        Choose the largest packet so that a full TCP segment carries a page of payload: a receiver
-        can map only whole pages (TCP_ZEROCOPY_RECEIVE). Of no effect on a device that is not ours.
-    peer
-        The facts of guests (results/guest.json), or of another machine (results/peers/PEER.json),
-        for a testbed with sides there.
+    By default it is built on this host. Where that takes a user namespace the calling process stays
+    in it: call this in a process of its own, which has one thread. With `page_segments` the largest
+    packet of a device of ours is such that a full TCP segment carries a page of payload: a receiver
+    can map only whole pages (TCP_ZEROCOPY_RECEIVE). For a testbed with sides elsewhere, `peer` is
+    what is known of the guests (results/guest.json) or the other machine (results/peers/PEER.json).
     """
     more = {}
     if away_on(kind):

@@ -34,11 +34,8 @@ TOOLS = ("ip", "ethtool", "perf", "iperf3", "cpulimit")
 def make_image(choice: str, device: NetworkDevice, kernel: Path, initrd: Path) -> dict[str, Any]:
     """Write the kernel and the first file system of guests; return what they are.
 
-    Returns
-    -------
-    dict
-        `unavailable` with a reason and a remedy where guests cannot be had, and both files are
-        empty; else `kernel` with release and source, and the `tools` that are in it.
+    That is `kernel` with release and source, and the `tools` that are in it; or `unavailable` with
+    a reason and a remedy where guests cannot be had, and both files are empty.
     """
     for target in (kernel, initrd):
         target.write_bytes(b"")
@@ -63,12 +60,9 @@ def make_image(choice: str, device: NetworkDevice, kernel: Path, initrd: Path) -
 def settle(virtual: Virtual, made: Mapping[str, Any], kernel: Path, initrd: Path) -> dict[str, Any]:
     """Return what guests are made of, by the configuration and by what this host can do.
 
-    Returns
-    -------
-    dict
-        `unavailable` as above, else `spec` (see `GuestSpec`), `kernel` with its arguments, `cpu`
-        and `qemu` (model of processor, and version), and `kvm`: what came of trying it, None where
-        nobody asked for it.
+    That is `unavailable` as above, else `spec` (see `GuestSpec`), `kernel` with its arguments,
+    `cpu` and `qemu` (model of processor, and version), and `kvm`: what came of trying it, None
+    where nobody asked for it.
     """
     if made["unavailable"] is not None:
         return {"unavailable": made["unavailable"]}

@@ -28,7 +28,7 @@ from copycost.hosts.remote.calls import (
     told,
 )
 from copycost.hosts.remote.connection import PATIENCE_S, Connection
-from copycost.hosts.remote.messages import Message, request
+from copycost.hosts.remote.messages import request
 from copycost.hosts.remote.program import RemoteProgram
 from copycost.hosts.uname import About
 
@@ -62,6 +62,9 @@ class RemoteHost:
         self.name = name
         self.kind: MachineKind = kind
         self._connection = Connection(fd_in, fd_out, name, patience_s, keep_alive_s)
+        # what the agent said of its machine when the session was opened
+        self.introduction = self._connection.introduction
+        self.about: About = self.introduction["about"]  # what no file of the kernel tells of it
         self.files = RemoteFiles(_connection=self._connection)
         self._constants: dict[str, int] = dict(self.introduction["constants"])
         self._brought: dict[str, str] = {}  # paths there by digests
@@ -72,20 +75,9 @@ class RemoteHost:
             raise
 
     @property
-    def about(self) -> About:
-        """What no file of the kernel tells of it."""
-        found: About = self.introduction["about"]
-        return found
-
-    @property
     def machine(self) -> "RemoteHost":
         """Itself: its agent serves a whole machine."""
         return self
-
-    @property
-    def introduction(self) -> Message:
-        """What the agent said of its machine when the session was opened."""
-        return self._connection.introduction
 
     @property
     def connection_lost(self) -> bool:
