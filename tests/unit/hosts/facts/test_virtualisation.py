@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from copycost.hosts.facts.cpu import virtualisation
 from copycost.hosts.facts.files import HostFiles
-from copycost.hosts.facts.virtualisation import virtualisation
 
 GUEST = "flags\t\t: fpu tsc hypervisor avx2\n"
 METAL = "flags\t\t: fpu tsc avx2\n"

@@ -6,9 +6,8 @@ the host is described afresh and every cell is measured again.
 
 import re
 
-from copycost.hosts.facts.cpu import online_cpus, read_governor, read_turbo
+from copycost.hosts.facts.cpu import online_cpus, processor_name, read_governor, read_turbo
 from copycost.hosts.facts.files import HostFiles
-from copycost.hosts.facts.processor import processor_name
 from copycost.hosts.facts.tools import TOOLS, describe_tool
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
