@@ -1,4 +1,4 @@
-"""Hosts of each kind, for tests that hold for all of them."""
+"""Hosts of each kind, and programs on this one, for the time of a test."""
 
 import socket
 import subprocess
@@ -6,9 +6,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from copycost.hosts.host import Program
+from copycost.hosts.launch import Launch
+from copycost.hosts.local import LocalHost
 from copycost.hosts.remote.bundle import agent_bundle
 from copycost.hosts.remote.host import RemoteHost
+
+HOST = LocalHost()
 
 # starting an agent takes a second of CPU time, of which a busy host has little
 PATIENCE_S = 60.0
@@ -38,3 +44,14 @@ def remote_host(folder: Path, *words: str) -> Iterator[RemoteHost]:
         RemoteHost(stream, stream, "the other machine", PATIENCE_S) as host,
     ):
         yield host
+
+
+@contextmanager
+def running(*words: str, **launch: Any) -> Iterator[Program]:  # noqa: ANN401 - as of Launch
+    """Start a program on this machine, and end it after the block."""
+    program = HOST.start(Launch(words, words[0], **launch))
+    try:
+        yield program
+    finally:
+        program.end()
+        program.close()

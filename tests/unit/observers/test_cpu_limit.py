@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from setups import HOST, setup
+from unit.hosts.places import running
 
 from copycost.errors import Unavailable
 from copycost.hosts import local
-from copycost.hosts.launch import Launch
 from copycost.hosts.process_usage import usage_of
 from copycost.hosts.side import Side
 from copycost.observers.cpu_limit import CpuLimit
@@ -30,12 +30,8 @@ needs_cpulimit = pytest.mark.skipif(
 
 @contextmanager
 def sender(*words: str) -> Iterator[Side]:
-    program = HOST.start(Launch(words, words[0]))
-    try:
+    with running(*words) as program:
         yield Side("sender", HOST, [program])
-    finally:
-        program.end()
-        program.close()
 
 
 @contextmanager

@@ -3,18 +3,16 @@
 import shutil
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from setups import HOST, setup
+from unit.hosts.places import running
 
 from copycost.errors import HostError
 from copycost.hosts.cpu_times import CpuTimes, cpu_times_at
-from copycost.hosts.host import Program
-from copycost.hosts.launch import Launch
 from copycost.hosts.side import SideName
 from copycost.hosts.threads import ThreadTimes, ticks_of, times_of
 from copycost.observers.hypervisor import THREAD_KINDS, Hypervisor
@@ -43,16 +41,6 @@ while True:
 needs_qemu = pytest.mark.skipif(
     not shutil.which("qemu-system-x86_64"), reason="qemu-system-x86_64 is not installed"
 )
-
-
-@contextmanager
-def started(*words: str) -> Iterator[Program]:
-    program = HOST.start(Launch(words, words[0]))
-    try:
-        yield program
-    finally:
-        program.end()
-        program.close()
 
 
 def pretender(vcpu: str = "CPU 0/KVM") -> tuple[str, ...]:
@@ -89,7 +77,7 @@ def watched(pid: int, seconds: float) -> dict[str, Any]:
 
 
 def test_each_kind_has_its_own_time_and_workers_have_the_rest() -> None:
-    with started(*pretender()) as program:
+    with running(*pretender()) as program:
         await_thread(program.pid, "CPU 0/KVM")
         found = watched(program.pid, 0.6)
     assert list(found) == ["machine", "guests"]
@@ -110,7 +98,7 @@ def test_each_kind_has_its_own_time_and_workers_have_the_rest() -> None:
 
 
 def test_a_hypervisor_that_does_not_name_its_threads_is_refused() -> None:
-    with started("sleep", "60") as program, closing(Hypervisor()) as observer:
+    with running("sleep", "60") as program, closing(Hypervisor()) as observer:
         observer.open(HOST)
         observer.prepare(setup().testbed)
         assert observer.found() is None  # without guests there is nothing to tell
@@ -119,7 +107,7 @@ def test_a_hypervisor_that_does_not_name_its_threads_is_refused() -> None:
 
 
 def test_a_hypervisor_that_ends_in_the_window_is_noticed() -> None:
-    with started(*pretender()) as program, closing(Hypervisor()) as observer:
+    with running(*pretender()) as program, closing(Hypervisor()) as observer:
         await_thread(program.pid, "CPU 0/KVM")
         observer.open(HOST)
         observer.prepare(with_guest(program.pid, "sender"))
@@ -131,12 +119,12 @@ def test_a_hypervisor_that_ends_in_the_window_is_noticed() -> None:
 
 def test_a_task_of_the_kernel_that_copies_for_the_guest_counts_as_vhost() -> None:
     """Before Linux 6.4 vhost's threads are no threads of the process, only named after it."""
-    with started(*pretender()) as program:
+    with running(*pretender()) as program:
         await_thread(program.pid, "CPU 0/KVM")
         # a process with such a name stands for the kernel's task
         name = f"vhost-{program.pid}"
         task = f"open('/proc/self/comm', 'w').write('{name}')\nwhile True: pass"
-        with started(sys.executable, "-S", "-c", task) as copying:
+        with running(sys.executable, "-S", "-c", task) as copying:
             await_thread(copying.pid, name)
             (guest,) = watched(program.pid, 0.3)["guests"]
     vhost = guest["threads"]["vhost"]
@@ -149,7 +137,7 @@ def test_qemu_names_its_threads_so() -> None:
         "qemu-system-x86_64", "-accel", "tcg", "-name", "guest,debug-threads=on", "-nodefaults",
         "-display", "none", "-m", "32M",
     )  # fmt: skip
-    with started(*words) as program:
+    with running(*words) as program:
         await_thread(program.pid, "CPU 0/TCG")
         (guest,) = watched(program.pid, 0.3)["guests"]
     assert guest["accelerator"] == "tcg"

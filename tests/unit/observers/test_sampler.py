@@ -11,10 +11,10 @@ from typing import cast
 
 import pytest
 from setups import HOST
+from unit.hosts.places import running
 
 from copycost.errors import HostError
 from copycost.hosts.host import Program
-from copycost.hosts.launch import Launch
 from copycost.hosts.side import Side
 from copycost.observers.sampler import Sampler
 from copycost.observers.sampling_access import SamplingPlan
@@ -25,10 +25,8 @@ _BUSY = (sys.executable, "-c", "while True: sum(range(20000))")
 
 
 def _program() -> Iterator[Program]:
-    program = HOST.start(Launch(_BUSY, _BUSY[0]))
-    yield program
-    program.end()
-    program.close()
+    with running(*_BUSY) as program:
+        yield program
 
 
 program = pytest.fixture(_program, name="program")

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 from setups import HOST
+from unit.hosts.places import running
 
 from copycost.errors import HostError
 from copycost.hosts.host import Program
@@ -132,10 +133,8 @@ def test_requests_that_keep_up_but_for_a_moment_are_one(
 @pytest.fixture
 def deaf() -> Iterator[RunningSide]:
     """A sender that neither says anything nor ends when it is told to."""
-    program = HOST.start(Launch(("sleep", "60"), "sleep", control=True))
-    yield RunningSide("sender", program)
-    program.end()
-    program.close()
+    with running("sleep", "60", control=True) as program:
+        yield RunningSide("sender", program)
 
 
 @pytest.mark.parametrize("error", [HostError("no counters here"), SideSilent("no word")])
