@@ -26,6 +26,7 @@ from copycost.hosts.window_edges import AtEdges
 
 LONG_S = 60.0
 PYTHON = sys.executable
+Start = Callable[[Launch], Program]
 
 
 @pytest.fixture(params=["local", pytest.param("namespace", marks=pytest.mark.needs_root), "remote"])
@@ -39,6 +40,21 @@ def host(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Host]:
         case _:
             with remote_host(tmp_path) as remote:
                 yield remote
+
+
+@pytest.fixture
+def start(host: Host) -> Iterator[Start]:
+    """Return what starts a program that is ended with the test."""
+    started: list[Program] = []
+
+    def start(launch: Launch) -> Program:
+        started.append(host.start(launch))
+        return started[-1]
+
+    yield start
+    for program in started:
+        program.end()
+        program.close()
 
 
 # uses a CPU; ends by itself should its test fail
@@ -83,18 +99,17 @@ def until_gone(pid: int) -> None:
     until(lambda: not is_alive(pid))
 
 
-def test_what_a_program_leaves_can_be_read_after_its_end(host: Host) -> None:
-    program = host.start(python("import sys; print('out'); print('err', file=sys.stderr); exit(3)"))
+def test_what_a_program_leaves_can_be_read_after_its_end(start: Start) -> None:
+    program = start(python("import sys; print('out'); print('err', file=sys.stderr); exit(3)"))
     assert is_readable(program.ended_fd)
     assert program.wait(LONG_S) == 3
     assert (program.output(), program.errors()) == ("out\n", "err\n")
     program.end()
     assert (program.exit_code, program.killed, program.output()) == (3, False, "out\n")
-    program.close()
 
 
-def test_a_program_that_runs_has_no_exit_code(host: Host) -> None:
-    program = host.start(python("print('so far', flush=True); import time; time.sleep(60)"))
+def test_a_program_that_runs_has_no_exit_code(start: Start) -> None:
+    program = start(python("print('so far', flush=True); import time; time.sleep(60)"))
     while not program.output():
         time.sleep(0.01)
     assert (program.wait(0.01), program.exit_code) == (None, None)
@@ -104,20 +119,18 @@ def test_a_program_that_runs_has_no_exit_code(host: Host) -> None:
     assert is_readable(program.ended_fd, 0)
     program.end()  # once more, as who cleans up does
     assert program.exit_code == -signal.SIGKILL
-    program.close()
 
 
-def test_a_signal_reaches_a_program(host: Host) -> None:
-    program = host.start(python("import time; time.sleep(60)"))
+def test_a_signal_reaches_a_program(start: Start) -> None:
+    program = start(python("import time; time.sleep(60)"))
     program.signal(signal.SIGTERM)
     assert program.wait(LONG_S) == -signal.SIGTERM
     program.signal(signal.SIGTERM)  # has ended: gets none
     program.end()
     assert not program.killed
-    program.close()
 
 
-def test_lines_go_both_ways_and_a_closed_line_asks_to_end(host: Host) -> None:
+def test_lines_go_both_ways_and_a_closed_line_asks_to_end(start: Start) -> None:
     code = (
         "import socket, sys\n"
         "line = socket.socket(fileno=int(sys.argv[1]))\n"
@@ -126,65 +139,59 @@ def test_lines_go_both_ways_and_a_closed_line_asks_to_end(host: Host) -> None:
         "for said in heard: print('heard', said.strip(), file=ours, flush=True)\n"
         "print('over')\n"
     )
-    program = host.start(python(code, CONTROL, control=True))
+    program = start(python(code, CONTROL, control=True))
     assert lines_of(program, 1) == ["ready"]
     program.say("one")
     program.say("two")
     assert lines_of(program, 2) == ["heard one", "heard two"]
     program.end(grace_s=LONG_S)
     assert (program.exit_code, program.killed, program.output()) == (0, False, "over\n")
-    program.close()
 
 
-def test_lines_said_before_the_end_are_heard(host: Host) -> None:
+def test_lines_said_before_the_end_are_heard(start: Start) -> None:
     code = "import os, sys; os.write(int(sys.argv[1]), b'a\\nb\\nc\\nd'); exit(1)"
-    program = host.start(python(code, CONTROL, control=True))
+    program = start(python(code, CONTROL, control=True))
     assert is_readable(program.ended_fd)
     assert lines_of(program, 3) == ["a", "b", "c"]
-    program.end()
-    program.close()
 
 
-def test_who_was_hung_up_on_is_heard_of_at_the_end(host: Host) -> None:
+def test_who_was_hung_up_on_is_heard_of_at_the_end(host: Host, start: Start) -> None:
     code = "import socket, sys; socket.socket(fileno=int(sys.argv[1])).recv(1); exit(4)"
-    program = host.start(python(code, CONTROL, control=True))
+    program = start(python(code, CONTROL, control=True))
     program.hang_up()
     assert is_readable(program.ended_fd)
     assert (program.exit_code, program.read_line()) == (4, None)
     program.end()
-    program.close()
     assert host.run(["true"]).returncode == 0  # it still serves
 
 
-def test_a_memory_file_is_read_here_and_there(host: Host) -> None:
+def test_a_memory_file_is_read_here_and_there(host: Host, start: Start) -> None:
     code = "import os, sys, time; os.write(int(sys.argv[1]), b'found'); time.sleep(60)"
-    program = host.start(python(code, file_word("notes"), files=("notes",)))
+    program = start(python(code, file_word("notes"), files=("notes",)))
     while not program.file("notes"):
         time.sleep(0.01)
     assert program.file("notes") == "found"
     assert host.run(["cat", program.file_path("notes")]).stdout == "found"
     program.end()
     assert program.file("notes") == "found"
-    program.close()
 
 
-def test_pipes_carry_commands_and_answers(host: Host) -> None:
+def test_pipes_carry_commands_and_answers(start: Start) -> None:
     code = (
         "import os, sys\n"
         "while asked := os.read(int(sys.argv[1]), 100): os.write(int(sys.argv[2]), b'did ' + asked)"
     )
     words = pipe_word("asked", "read"), pipe_word("done", "write")
-    program = host.start(python(code, *words, pipes=("asked", "done")))
+    program = start(python(code, *words, pipes=("asked", "done")))
     assert program.read_pipe("done", 0.01) is None
     program.write_pipe("asked", b"this\xff")
     assert program.read_pipe("done", LONG_S) == b"did this\xff"
     program.end()
     program.write_pipe("asked", b"nobody reads it")
-    program.close()
 
 
-def test_a_wrapper_tells_its_child(host: Host) -> None:
-    program = host.start(Launch(("/bin/sh", "-c", "sleep 60 & wait"), "/bin/sleep"))
+def test_a_wrapper_tells_its_child(start: Start) -> None:
+    program = start(Launch(("/bin/sh", "-c", "sleep 60 & wait"), "/bin/sleep"))
 
     def has_child() -> bool:
         with suppress(HostError):
@@ -198,33 +205,29 @@ def test_a_wrapper_tells_its_child(host: Host) -> None:
     until_gone(child)
     with pytest.raises(HostError, match="runs no program any more"):
         program.child_pid()
-    program.close()
 
 
-def test_what_a_wrapper_leaves_behind_is_ended_with_it(host: Host) -> None:
-    program = host.start(Launch(("/bin/sh", "-c", "sleep 60 & echo $!"), "/bin/sleep"))
+def test_what_a_wrapper_leaves_behind_is_ended_with_it(start: Start) -> None:
+    program = start(Launch(("/bin/sh", "-c", "sleep 60 & echo $!"), "/bin/sleep"))
     assert is_readable(program.ended_fd)
     child = int(program.output())
     assert is_alive(child)
     program.end()
     until_gone(child)
-    program.close()
 
 
-def test_a_program_keeps_to_its_cpus_and_environment(host: Host) -> None:
+def test_a_program_keeps_to_its_cpus_and_environment(host: Host, start: Start) -> None:
     cpu = min(host.usable_cpus())
     code = "import os; print(os.sched_getaffinity(0), os.environ['FOR_IT'], os.environ['LC_ALL'])"
     launch = python(code, cpus=frozenset({cpu}), environment={"FOR_IT": "yes"})
-    program = host.start(launch)
+    program = start(launch)
     program.wait(LONG_S)
     assert program.output().split("\n")[0] == f"{{{cpu}}} yes C"
-    program.end()
-    program.close()
 
 
-def test_what_cannot_be_executed_is_named(host: Host) -> None:
+def test_what_cannot_be_executed_is_named(start: Start) -> None:
     with pytest.raises(CannotStart) as caught:
-        host.start(Launch(("/nowhere/program",), "/nowhere/program"))
+        start(Launch(("/nowhere/program",), "/nowhere/program"))
     assert (caught.value.path, caught.value.why) == (
         "/nowhere/program",
         "No such file or directory",
@@ -307,8 +310,8 @@ def test_a_reader_of_a_file_that_is_missing_is_an_os_error(host: Host) -> None:
         host.reader(["proc/stat", "proc/nothing"])
 
 
-def test_the_use_of_processes_is_told(host: Host) -> None:
-    program = host.start(python(SPIN))
+def test_the_use_of_processes_is_told(host: Host, start: Start) -> None:
+    program = start(python(SPIN))
     before = host.usage([program.pid])
     time.sleep(0.2)
     used = host.usage([program.pid]) - before
@@ -320,11 +323,10 @@ def test_the_use_of_processes_is_told(host: Host) -> None:
     with pytest.raises(OSError, match=r"\w"):
         host.usage([program.pid])
     assert host.written_bytes(program.pid) is None
-    program.close()
 
 
-def test_the_use_of_processes_is_told_at_both_edges(host: Host) -> None:
-    program = host.start(python(SPIN))
+def test_the_use_of_processes_is_told_at_both_edges(host: Host, start: Start) -> None:
+    program = start(python(SPIN))
     at_edges = host.usage_at_edges([program.pid])
     watch(host, at_edges)
     before, after = at_edges.edges()
@@ -334,17 +336,16 @@ def test_the_use_of_processes_is_told_at_both_edges(host: Host) -> None:
     program.end()
     watch(host, at_edges)
     assert list(at_edges.edges()) == [None, None]
-    program.close()
 
 
-def test_a_program_is_asked_at_both_edges(host: Host) -> None:
+def test_a_program_is_asked_at_both_edges(host: Host, start: Start) -> None:
     code = (
         "import os, sys, time\n"
         "while asked := os.read(int(sys.argv[1]), 100):\n"
         "    os.write(int(sys.argv[2]), b'%d %s' % (time.monotonic_ns(), asked))"
     )
     words = pipe_word("asked", "read"), pipe_word("done", "write")
-    program = host.start(python(code, *words, pipes=("asked", "done")))
+    program = start(python(code, *words, pipes=("asked", "done")))
     assert (program.ask("asked", "done", b"first", LONG_S) or b"").endswith(b" first")
     at_edges = program.ask_at_edges("asked", "done", (b"on", b"off"), LONG_S)
     edges_ns = watch(host, at_edges)
@@ -356,7 +357,6 @@ def test_a_program_is_asked_at_both_edges(host: Host) -> None:
     assert program.ask("asked", "done", b"nothing", 0.05) is None
     program.end()
     assert program.ask("asked", "done", b"nothing", LONG_S) in (None, b"")
-    program.close()
 
 
 def watch(host: Host, at_edges: AtEdges[Any]) -> tuple[int, int]:
@@ -370,15 +370,14 @@ def watch(host: Host, at_edges: AtEdges[Any]) -> tuple[int, int]:
     return edges_ns
 
 
-def test_signals_to_processes_that_are_gone_are_none(host: Host) -> None:
-    program = host.start(python("import time; time.sleep(60)"))
+def test_signals_to_processes_that_are_gone_are_none(host: Host, start: Start) -> None:
+    program = start(python("import time; time.sleep(60)"))
     host.prioritise([program.pid])
     host.signal([program.pid], signal.SIGKILL)
     assert program.wait(LONG_S) == -signal.SIGKILL
     program.end()
     host.signal([program.pid], signal.SIGKILL)
     host.prioritise([program.pid])
-    program.close()
     assert host.constant("SC_PAGE_SIZE") == os.sysconf("SC_PAGE_SIZE")  # it still serves
 
 
@@ -454,14 +453,14 @@ def test_a_lock_that_cannot_be_opened_is_a_host_error(host: Host, tmp_path: Path
         pass
 
 
-def test_a_control_group_holds_a_program_back(host: Host) -> None:
+def test_a_control_group_holds_a_program_back(host: Host, start: Start) -> None:
     try:
         find_hierarchy()
     except Unavailable as error:
         with pytest.raises(Unavailable, match="no control group"), host.cpu_group(20.0):
             pass
         pytest.skip(str(error))
-    program = host.start(python(SPIN))
+    program = start(python(SPIN))
     with host.cpu_group(20.0) as group:
         group.add([program.pid])
         before = group.throttling()
@@ -473,5 +472,3 @@ def test_a_control_group_holds_a_program_back(host: Host) -> None:
         with pytest.raises(Unavailable, match="did not let process"):
             group.add([2**22 + 1])
     assert not path.exists()
-    program.end()
-    program.close()
