@@ -23,11 +23,11 @@ from unit.hosts.places import agent_process
 from copycost.config.cells import Cell
 from copycost.errors import Unavailable
 from copycost.hosts.cgroup_hierarchy import find_hierarchy
-from copycost.hosts.clock import ClockReading
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 from copycost.hosts.remote.host import RemoteHost
 from copycost.hosts.side import SIDES, Side, SideName
+from copycost.hosts.window_edges import ClockReading
 from copycost.measure import repetition
 from copycost.observers.protocol import WindowObserver
 from copycost.records.derive import derive_row

@@ -13,9 +13,9 @@ from copycost.doctor.findings import (
     judge_machine,
     judge_perf,
 )
-from copycost.hosts.clock import shortest_window_s
 from copycost.hosts.facts.net import is_virtual
 from copycost.hosts.host import Host
+from copycost.measure.window import shortest_window_s
 
 _ENDS = {"here": "This end", "there": "The other end"}
 # what to call them, what happens without them, and ethtool's short names

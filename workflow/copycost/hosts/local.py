@@ -2,12 +2,15 @@
 
 import errno
 import os
+import platform
+import resource
 import shutil
 import socket
 import subprocess
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -15,14 +18,12 @@ from typing import Literal
 from copycost.errors import AttemptFailed, HostError
 from copycost.hosts.cgroup_hierarchy import find_hierarchy
 from copycost.hosts.cgroups import CpuGroup, cpu_group
-from copycost.hosts.clock import SAME_CLOCK, ClockReading
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.launch import Launch
 from copycost.hosts.lock import HeldLock, host_lock_path, measurement_lock
 from copycost.hosts.process_usage import Usage, usage_of, usage_or_none, written_bytes
 from copycost.hosts.program import LocalProgram
-from copycost.hosts.uname import About, about_us
-from copycost.hosts.window_edges import DoneHere, Reading, of_one_moment
+from copycost.hosts.window_edges import SAME_CLOCK, ClockReading, DoneHere, Reading, of_one_moment
 
 MachineKind = Literal["local", "guest", "ssh"]
 """The one that we run on, a virtual machine of ours, or one at the other end of a network."""
@@ -77,6 +78,31 @@ class LocalReader(DoneHere[Reading]):
     def close(self) -> None:
         """Close the files."""
         self._fds.close()
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What programs on a host are, as far as they can tell by themselves."""
+
+    architecture: str  # of the processor, in uname(1)'s words
+    # what confstr(3) calls it, ``glibc 2.36``; None where it does not say, as musl
+    c_library: str | None
+    is_root: bool  # whether they run as root, maybe of a user namespace only
+    memlock_bytes: int | None  # RLIMIT_MEMLOCK; None where there is no limit
+
+
+def about_us() -> About:
+    """Return it for this process and what it starts."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    limit = None if soft == resource.RLIM_INFINITY else soft
+    return About(platform.machine(), _c_library(), os.geteuid() == 0, limit)
+
+
+def _c_library() -> str | None:
+    try:
+        return os.confstr("CS_GNU_LIBC_VERSION")
+    except (OSError, ValueError):
+        return None
 
 
 class LocalHost:

@@ -7,6 +7,7 @@ nothing travels within the window.
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 # Several files and clocks are read one after the other. What took longer [ns] was held up in
@@ -19,6 +20,18 @@ Reading = tuple[int, dict[str, str]]
 
 T = TypeVar("T")
 _Out = TypeVar("_Out", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ClockReading:
+    """What a comparison of a host's clock with ours found."""
+
+    offset_ns: int  # the other CLOCK_MONOTONIC less ours [ns]
+    uncertainty_ns: int  # by how much that may be wrong [ns]
+
+
+SAME_CLOCK = ClockReading(0, 0)
+"""Where a clock is shared."""
 
 
 class Clock(Protocol):

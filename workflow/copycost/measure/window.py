@@ -1,11 +1,12 @@
 """Whether a window can be believed: one time on both machines, on time, and undisturbed."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from copycost.hosts.clock import CLOCK_SHARE, ClockReading, shortest_window_s
 from copycost.hosts.process_usage import Usage
 from copycost.hosts.side import SIDES, SideName
+from copycost.hosts.window_edges import ClockReading
 from copycost.measure.drivers.protocol import AGAIN, MissedWindow, Payload, Verdict, Window
 from copycost.observers.hypervisor import Hypervisor
 from copycost.observers.kernel_counters import KernelCounters, KernelSnapshot
@@ -15,6 +16,9 @@ from copycost.perf.counters import PerfSide
 from copycost.records.record import Disturbance, Record, disturbance
 from copycost.testbeds.testbed import Testbed
 
+CLOCK_SHARE = 0.01
+"""By more of a window nobody may be wrong of when it was on another machine."""
+
 _LATE_SHARE = 0.01
 _FOREIGN_CPUS = 0.10
 _STEAL_SHARE = 0.01
@@ -22,6 +26,14 @@ _LONG_LOCK_WAIT_S = 0.1
 # of the window, by which a look at processes may be shorter or longer: what they used of the time
 # of the look still stands for the window
 _LONGEST_LOOK = 0.25
+
+
+def shortest_window_s(uncertainty_ns: int) -> float:
+    """Return how long a window has to be, with a clock that is known so well [s]; to a tenth.
+
+    On a slow path it is the way there and back that decides, half of which is not known.
+    """
+    return math.ceil(uncertainty_ns / CLOCK_SHARE / 1e8) / 10
 
 
 def require_same_clocks(record: Record, testbed: Testbed, window: Window) -> None:

@@ -13,9 +13,8 @@ from typing import Self
 
 from copycost.errors import AttemptFailed, HostError, MeasurementStopped, Unavailable
 from copycost.hosts.cgroups import CpuGroup
-from copycost.hosts.clock import ClockReading
 from copycost.hosts.launch import Launch
-from copycost.hosts.local import LocalHost, MachineKind
+from copycost.hosts.local import About, LocalHost, MachineKind
 from copycost.hosts.lock import HeldLock, say
 from copycost.hosts.process_usage import Usage
 from copycost.hosts.remote import messages
@@ -30,7 +29,7 @@ from copycost.hosts.remote.calls import (
 from copycost.hosts.remote.connection import PATIENCE_S, Connection
 from copycost.hosts.remote.messages import request
 from copycost.hosts.remote.program import RemoteProgram
-from copycost.hosts.uname import About
+from copycost.hosts.window_edges import ClockReading
 
 _PINGS = 10
 # how often who waits for a lock there looks whether anybody still waits for it here

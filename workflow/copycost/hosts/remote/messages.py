@@ -32,9 +32,9 @@ from copycost.errors import (
 )
 from copycost.hosts.cgroups import CpuGroup, Throttling
 from copycost.hosts.launch import Launch
+from copycost.hosts.local import About
 from copycost.hosts.lock import HeldLock
 from copycost.hosts.process_usage import Usage
-from copycost.hosts.uname import About
 
 Message = dict[str, Any]
 
