@@ -84,9 +84,6 @@ LACKS = {
         ".*No buffer space", "optmem_max", before=(*OWN_NETWORK, *wrapper("small_optmem")),
         options=SOON, implementation="zero_copy",
     ),
-    "descriptors, which nobody foresaw": Lack(
-        "OSError: .*Too many open files", "", before=("prlimit", "--nofile=12")
-    ),
     "memory for a ring, before anything starts": Lack(
         r"the messages of a ring of 1024\.0 TiB need 1024\.0 TiB of memory, where ",
         "smaller working set",

@@ -251,22 +251,25 @@ def test_observers_are_called_in_the_order_that_is_documented(
     [
         ("iperf3", "window_begins", HostError),
         *(("programs", step, kind) for step, kind in zip(STEPS, cycle((Unavailable, HostError)))),
-        *(("plain", step, kind) for step, kind in zip(STEPS, cycle((HostError, Unavailable)))),
+        *(
+            ("plain", step, kind)
+            for step, kind in zip(STEPS, cycle((HostError, Unavailable, OSError)))
+        ),
     ],
     indirect=["driver"],
 )
 def test_an_observer_that_cannot_do_its_work_ends_the_repetition_and_leaves_nothing(
-    tmp_path: Path, driver: Driver, step: str, kind: type[HostError]
+    tmp_path: Path, driver: Driver, step: str, kind: type[HostError] | type[OSError]
 ) -> None:
     said = f"no {step} here"
-    error = Unavailable(said, "do without it") if kind is Unavailable else HostError(said)
+    error = Unavailable(said, "do without it") if kind is Unavailable else kind(said)
     notes: list[str] = []
     before = state()
     record = measured(
         tmp_path, driver, Diary(notes, "other "), Diary(notes, fails=step, error=error)
     )
     assert record["status"] == ("skipped" if kind is Unavailable else "failed")
-    assert record["reason"] == said
+    assert record["reason"] == (said if kind is not OSError else f"OSError: {said}")
     assert record["remedy"]
     assert record["driver"] is record["window"] is None
     assert record["observed"] == {}
