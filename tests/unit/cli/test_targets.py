@@ -2,7 +2,7 @@
 
 import pytest
 
-from copycost.cli.targets import named_targets
+from copycost.cli.others import named_targets
 from copycost.compare.hosts.names import require_name
 from copycost.errors import ConfigError
 

@@ -1,17 +1,22 @@
 """What ``./run`` was asked for, checked and put as Snakemake takes it, before anything is set up.
 
-The system's Python is enough here: neither this module nor what it imports needs a package.
+The system's Python is enough here: neither this module nor what it imports needs a package. So of
+Snakemake's options only those are known here that say something to ``./run`` too; it refuses others
+itself.
 """
 
+import os
 import re
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 
-from copycost.cli import snakemake_options as options
-from copycost.cli.known import UsageError, require_section, require_target
-from copycost.snakefile.messages import TARGETS
+from copycost.checkout import SCHEMAS
+from copycost.config.audit_files import KEYS as AUDIT_KEYS
+from copycost.errors import CopycostError
+from copycost.snakefile.messages import COMMANDS, TARGETS, unknown_target
 from copycost.wording.words import did_you_mean
 
 _WIRE_GRID = "config/wire.yaml"
@@ -20,28 +25,48 @@ _WIRE_GRID = "config/wire.yaml"
 # Studies that a run with a report takes into it when they are named.
 _STUDIES = ("profile", "cpu_budget", "datagrams", "simulated")
 
-_OURS = options.words("--minutes --retry-failed --wire")
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_OURS = frozenset({"--minutes", "--retry-failed", "--wire"})
 _CONFIG_FILES = frozenset({"--configfile", "--configfiles"})
 _CONFIG = frozenset({"--config", "-C"})
 _CORES = frozenset({"-c", "-j", "--cores", "--jobs"})
-# What ends the values of an option where it is not itself about targets.
-_TARGETS = frozenset({"all", *TARGETS})
-# Whose values are rules or files, as targets are.
-_NAME_TARGETS = options.words(
-    "-O -P -R -U --allowed-rules --forcerun --omit-from --prioritize --target-jobs --until"
-)
+# With one of these the rules are not those of the Snakefile here.
+_ELSEWHERE = frozenset({"-d", "--directory", "-s", "--snakefile"})
 # Snakemake is only asked to look, or to tidy up: nothing is measured, so nothing need be there.
-_LOOKING = options.words(
+_LOOKING = _words(
     "-D -h -l -n -t --d3dag --dag --delete-all-output --delete-temp-output --detailed-summary "
     "--dry-run --dryrun --filegraph --help --lint --list --list-rules --list-target-rules "
     "--report --rulegraph --summary --touch --unlock"
 )
-# With one of these the rules are not those of the Snakefile here.
-_ELSEWHERE = frozenset({"-d", "--directory", "-s", "--snakefile"})
+# Short ones without a value, which may be joined: -np.
+_FLAGS = frozenset(f"-{letter}" for letter in "aDFfhklnpStv")
+# What ends the values of an option, unless these are themselves rules or files.
+_TARGETS = frozenset({"all", *TARGETS})
+_NAME_TARGETS = _words(
+    "-O -P -R -U --allowed-rules --forcerun --omit-from --prioritize --target-jobs --until"
+)
 
 _SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*=")
 _MINUTES = re.compile(r"(?=.*[1-9])\d{1,4}(\.\d{1,6})?")
+_SOME_MINUTES = "a number of minutes above 0, such as 5 or 0.5"
 _PEER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@:-]{0,255}")
+_A_PEER = "another machine as ssh is told it, such as user@other"
+_NUMBER = re.compile(r"[1-9]\d{0,8}")
+
+# In the Snakefile and its rules, and in the schema of the configuration.
+_RULE = re.compile(r"^(?:rule|checkpoint) (\w+):", re.MULTILINE)
+_MADE = re.compile(r"\bresults/([\w.]+)")
+_SECTION = re.compile(r"^  (\w+):$", re.MULTILINE)
+# whose names below results the rules have from the package
+_MADE_BY_PACKAGE = frozenset({"raw", "passes"})
+
+
+class UsageError(CopycostError):
+    """Words that say nothing that could be done."""
 
 
 @dataclass(slots=True)
@@ -78,7 +103,7 @@ def parse(arguments: Sequence[str]) -> Request:
     Raises
     ------
     UsageError
-        In one sentence: an option or a target that there is not, a file that is missing, ...
+        In one sentence: a target that there is not, a file that is missing, ...
     """
     words = deque(arguments)
     request = Request()
@@ -86,9 +111,9 @@ def parse(arguments: Sequence[str]) -> Request:
         _take(words, request)
     if _ELSEWHERE.isdisjoint(request.names):
         for target in request.targets:
-            require_target(target)
+            _require_target(target)
         for setting in request.settings:
-            require_section(setting)
+            _require_section(setting)
     _add_settings(request)
     return request
 
@@ -103,14 +128,15 @@ def _take(words: deque[str], request: Request) -> None:
     if not word.startswith("-") or word == "-":
         request.targets.append(word)
         return
-    names, *joined = _option(word)
+    names, joined = _option(word)
     name = names[-1]
-    if name == "--minutes":
-        request.measure.append(f"minutes: {_minutes(*joined or [_next(words)])}")
-    elif name == "--retry-failed":
+    if name == "--retry-failed":
         request.retries = True
+    elif name == "--minutes":
+        minutes = _value(name, joined, words, _MINUTES, _SOME_MINUTES)
+        request.measure.append(f"minutes: {minutes}")
     elif name == "--wire":
-        request.wire.append(_peer(*joined or [_next(words)]))
+        request.wire.append(_value(name, joined, words, _PEER, _A_PEER))
     elif name in _CONFIG_FILES:
         request.config_files += _config_files(joined, words)
     elif name in _CONFIG:
@@ -118,53 +144,73 @@ def _take(words: deque[str], request: Request) -> None:
     else:
         values = joined or _values(name, words)
         for value in values:
-            if problem := options.problem_of(name, value):
+            if problem := _problem_of(name, value):
                 raise UsageError(f"{name} {value}: {problem}")
         request.words.append([word, *([] if joined else values)])
         request.names.update(names)
 
 
-def _option(word: str) -> tuple[list[str], *tuple[str, ...]]:
+def _option(word: str) -> tuple[list[str], list[str]]:
     """Return an option's name and a value that is joined to it; of -np, -c2 all names."""
-    names: list[str] = []
     if word.startswith("--"):
         name, equals, value = word.partition("=")
-        meant = did_you_mean(name, sorted(options.ALL | _OURS))
-        if meant and name not in options.ALL | _OURS:
-            raise UsageError(f"{name}: there is no such option{meant}")  # else that of a plugin
-        return [name], *([value] if equals else [])
-    for place, letter in enumerate(word[1:], 2):
-        names.append(f"-{letter}")
-        if names[-1] not in options.ALL:
-            raise UsageError(f"{names[-1]}: there is no such option; ./run help names some")
-        if names[-1] not in options.NO_VALUE:
-            return names, *([word[place:].removeprefix("=")] if word[place:] else [])
-    return (names,)
+        known = sorted(_OURS | _CONFIG_FILES | _CONFIG | _CORES | _LOOKING)
+        # so close that no option of Snakemake's is taken for a misspelt one
+        if name not in known and (close := get_close_matches(name, known, 1, 0.9)):
+            raise UsageError(f"{name}: there is no such option; did you mean {close[0]}?")
+        return [name], [value] if equals else []
+    n_flags = next((n for n, one in enumerate(word[1:]) if f"-{one}" not in _FLAGS), len(word))
+    letters, value = word[1 : n_flags + 2], word[n_flags + 2 :].removeprefix("=")
+    return [f"-{letter}" for letter in letters], [value] if value else []
 
 
-def _next(words: deque[str]) -> str:
-    return words.popleft() if words else ""
+def _value(
+    name: str, joined: list[str], words: deque[str], form: re.Pattern[str], wanted: str
+) -> str:
+    """Take the one value of an option of ours."""
+    text = joined[0] if joined else words.popleft() if words else ""
+    if not form.fullmatch(text):
+        raise UsageError(f"{name} {text}: must be {wanted}")
+    return text
 
 
 def _values(name: str, words: deque[str]) -> list[str]:
-    """Take the values of an option of Snakemake's from the left."""
-    if name in options.NO_VALUE:
+    """Take the values of an option of Snakemake's from the left: up to the next, or a target."""
+    if name in _FLAGS:
         return []
-    if name in options.A_VALUE_OR_NONE:
-        return [] if not words or _begins_another(name, words[0]) else [words.popleft()]
-    if name in options.SEVERAL_VALUES or name not in options.ALL:  # of a plugin: as it may be
-        values = []
-        while words and not _begins_another(name, words[0]):
-            values.append(words.popleft())
-        return values
-    n_values = 2 if name in options.TWO_VALUES else 1
-    if len(words) < n_values:
-        raise UsageError(f"{name}: a value must follow it")
-    return [words.popleft() for _ in range(n_values)]
+    if name in _CORES | _ELSEWHERE:
+        if not words:
+            raise UsageError(f"{name}: a value must follow it")
+        return [words.popleft()]
+    values = []
+    while words and not words[0].startswith("-"):
+        if name not in _NAME_TARGETS and words[0] in _TARGETS:
+            break
+        values.append(words.popleft())
+    return values
 
 
-def _begins_another(name: str, word: str) -> bool:
-    return word.startswith("-") or (name not in _NAME_TARGETS and word in _TARGETS)
+def _problem_of(name: str, value: str) -> str | None:
+    """Return why a value cannot be that of an option, as the end of a sentence."""
+    match name:
+        case "-c" | "--cores" if not _NUMBER.fullmatch(value) and value != "all":
+            return "must be a whole number of CPUs from 1, or all"
+        case "-j" | "--jobs" if not _NUMBER.fullmatch(value) and value != "unlimited":
+            return "must be a whole number of jobs from 1, or unlimited"
+        case "-s" | "--snakefile":
+            return _no_file(value)
+        case "-d" | "--directory" if not Path(value).is_dir():
+            return f"there is no such folder in {Path.cwd()}; name one that exists"
+    return None
+
+
+def _no_file(path: str) -> str | None:
+    """Return why nothing can be read of a file, as the end of a sentence; None where it can."""
+    if Path(path).is_file():
+        return None
+    if Path(path).exists():
+        return f"is {'a folder' if Path(path).is_dir() else 'no ordinary file'}; name a file"
+    return f"there is no such file in {Path.cwd()}; name one that exists"
 
 
 def _config_files(files: list[str], words: deque[str]) -> list[str]:
@@ -176,7 +222,7 @@ def _config_files(files: list[str], words: deque[str]) -> list[str]:
     if not files:
         raise UsageError("--configfile: the file must follow it, such as config/tiny.yaml")
     for file in files:
-        if problem := options.no_file(file):
+        if problem := _no_file(file):
             raise UsageError(f"--configfile {file}: {problem}")
     return files
 
@@ -194,20 +240,6 @@ def _settings(settings: list[str], words: deque[str]) -> list[str]:
                 "measure='{repetitions: 5}'"
             )
     return settings
-
-
-def _minutes(text: str) -> str:
-    if not _MINUTES.fullmatch(text):
-        raise UsageError(f"--minutes {text}: must be a number of minutes above 0, such as 5 or 0.5")
-    return text
-
-
-def _peer(text: str) -> str:
-    if not _PEER.fullmatch(text):
-        raise UsageError(
-            f"--wire {text}: must be another machine as ssh is told it, such as user@other"
-        )
-    return text
 
 
 def _add_settings(request: Request) -> None:
@@ -239,3 +271,29 @@ def _add_settings(request: Request) -> None:
     if ours or request.settings:
         request.settings = [*ours, *request.settings]
         request.words.append(["--config", *request.settings])
+
+
+def _require_section(setting: str) -> None:
+    """Refuse NAME=VALUE of no section, of which Snakemake would show a traceback."""
+    text = (SCHEMAS / "config.schema.yaml").read_text(encoding="utf-8")
+    known = [*_SECTION.findall(text.partition("\n$defs:")[0]), *AUDIT_KEYS]
+    if (name := setting.partition("=")[0]) not in known:
+        raise UsageError(
+            f"--config {name}=...: there is no such section; sections are "
+            f"{', '.join(known)}{did_you_mean(name, known)}"
+        )
+
+
+def _require_target(word: str) -> None:
+    """Refuse a word that is no target, no rule, and no file that a rule could make."""
+    paths = [Path("Snakefile"), *Path("workflow/rules").glob("*.smk")]
+    rules = "\n".join(path.read_text(encoding="utf-8") for path in paths if path.is_file())
+    made = {*_MADE_BY_PACKAGE, *_MADE.findall(rules)}
+    below, _, file = os.path.normpath(word).partition("/")
+    if below == "results" and file.partition("/")[0] in made:
+        return
+    if Path(word).is_file() or word in _RULE.findall(rules):
+        return
+    if word in COMMANDS:
+        raise UsageError(f"{word}: is a command by itself; it must come first: ./run {word}")
+    raise UsageError(unknown_target(word))

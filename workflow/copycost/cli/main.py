@@ -51,13 +51,6 @@ Exit codes: 0 done, 3 done but some repetitions failed (the report names them), 
             anything else: Snakemake's own, or a check failed.
 """
 
-# Names of earlier versions.
-_EARLIER = {"retry-failed": ["--retry-failed"], "bench": ["test", "--bench"],
-            "wire-clean": ["doctor", "--clean", "--wire"]}  # fmt: skip
-_INSTEAD = {
-    "lock": "tools/lock.sh pins newer Python packages",
-    "more": "./run --minutes N continues until N minutes of measuring are spent in all",
-}
 _AUDIT_OPTIONS = ("-h", "--help", "--mapping", "--claims", "--output", "--formats")
 
 
@@ -65,9 +58,8 @@ def door(words: Sequence[str]) -> list[str]:
     """Do what was asked, or end; return the module to run in this process, with its words."""
     os.environ["PATH"] = f"{Path('.venv/bin').absolute()}:{os.environ['PATH']}:/usr/sbin:/sbin"
     _find_cache()
-    words = [*_EARLIER.get("".join(words[:1]), words[:1]), *words[1:]]
     try:
-        done = _do(*words[:1], words=words[1:])
+        done = _do(*words[:1], words=list(words[1:]))
     except CopycostError as error:
         say(str(error))
         sys.exit(1)
@@ -90,8 +82,6 @@ def _do(command: str = "", *, words: list[str]) -> int | list[str]:
             return _set_up(*words[:1])
         case "test":
             return _bench(words[1:]) if words[:1] == ["--bench"] else _test(words)
-        case "lock" | "more":
-            raise RunError(f"{command}: {_INSTEAD[command]}")
         case "doctor":
             from copycost.cli import system
 

@@ -1,5 +1,6 @@
 """``./run fetch`` and ``./run fleet``: other hosts are measured, and their results merged."""
 
+import re
 import shlex
 import subprocess
 from collections.abc import Sequence
@@ -10,7 +11,8 @@ from copycost.cli import environment, measuring
 from copycost.cli.command_line import parse
 from copycost.cli.environment import command_of
 from copycost.cli.say import RunError, say
-from copycost.cli.targets import named_targets
+from copycost.compare.hosts.names import RULE, fitting_name, require_name, shown
+from copycost.errors import ConfigError
 
 # What another host needs of this clone: all but the environment and the results.
 _SOURCES = ("Snakefile", "config.yaml", "config", "data", "envs", "profiles", "pyproject.toml",
@@ -19,6 +21,8 @@ _THERE = "copycost_fleet"  # folder in the home of the user there
 _GO_THERE = f"cd {_THERE} && export COPYCOST_PACKAGES={environment.MEASURE} &&"
 _SSH = ("ssh", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=30", "-T")  # asks for no password
 _NODES = Path("results/nodes")
+# what ssh takes in no name of a host (valid_hostname in ssh.c)
+_REFUSED = re.compile(r"""[\s\0-\x1f'`"$\\;&<>|(){}]""")
 
 # Of ssh's end, or a link that breaks, what runs there notices nothing: so we say a line each
 # second, and where none comes any more it ends there, as by Ctrl-C, and 1 s later whatever it does.
@@ -52,6 +56,44 @@ def fetch(words: Sequence[str]) -> int:
     if failed:
         raise RunError(f"not fetched: {' '.join(failed)}; the same command goes on there")
     return 0
+
+
+def named_targets(words: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the name of each host, with how ssh reaches it, from ``[NAME=]TARGET``.
+
+    What a host calls itself is not asked: many may have the same configuration, and so the same
+    alias.
+
+    Raises
+    ------
+    ConfigError
+        If a word is no host, its name is none, or two hosts have the same.
+    """
+    found: dict[str, str] = {}
+    for word in words:
+        name, target = _named_target(word)
+        if name in found:
+            raise ConfigError(
+                f"fetch: {found[name]} and {shown(target)} are both called {name}, and are taken "
+                "for one host then; give one of them another name: NAME=USER@HOST"
+            )
+        found[name] = target
+    return list(found.items())
+
+
+def _named_target(word: str) -> tuple[str, str]:
+    given, is_named, target = word.partition("=") if "=" in word else ("", "", word)
+    if not target or target.startswith("-") or _REFUSED.search(target):
+        raise ConfigError(f"fetch: {shown(target)!r} is no host; expected one as ssh knows it")
+    if is_named:
+        return require_name(given, f"fetch: {word}"), target
+    name = fitting_name(target.removeprefix("ssh://").rpartition("@")[2])
+    if not name:
+        raise ConfigError(
+            f"fetch: no name can be made of {shown(target)!r}; give it one: NAME=USER@HOST, "
+            f"of {RULE}"
+        )
+    return name, target
 
 
 def _fetch_one(target: str, name: str, measure: str, *, dry_run: bool) -> bool:

@@ -10,8 +10,7 @@ import yaml
 
 from copycost.build.toolchain import strategies
 from copycost.checkout import ROOT
-from copycost.cli.command_line import parse
-from copycost.cli.known import UsageError
+from copycost.cli.command_line import UsageError, parse
 from copycost.config.check import check_config
 from copycost.config.problems import (
     DEFAULTS,
