@@ -39,11 +39,10 @@ from copycost.config.passes import given_or, is_given
 from copycost.hosts.facts.identity import host_identity
 from copycost.records.aside import ASIDE
 from copycost.snakefile import console_summary, chapters, dependencies, unusable
-from copycost.snakefile.configuration import checked_config
 from copycost.snakefile.folder_lock import lock_folder
 from copycost.snakefile.internals import forget_rules, keep_the_scheduler_still
 from copycost.snakefile.jobs import OF_THIS_HOST
-from copycost.snakefile.startup import prepare_process
+from copycost.snakefile.startup import checked_config, prepare_process
 
 prepare_process(workflow, PACKAGE_ROOT)
 require_yaml("workflow/config/defaults.yaml", "config.yaml")
@@ -95,8 +94,7 @@ include: "workflow/rules/tables.smk"
 include: "workflow/rules/analysis.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/profile.smk"
-include: "workflow/rules/cpu_budget.smk"
-include: "workflow/rules/datagrams.smk"
+include: "workflow/rules/driven.smk"
 include: "workflow/rules/simulated.smk"
 include: "workflow/rules/audit.smk"
 include: "workflow/rules/report.smk"

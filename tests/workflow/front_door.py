@@ -33,8 +33,8 @@ snakemake) if [[ -n ${UNREAD:-} ]]; then echo "$UNREAD" >>"$TREE/results/aside/R
 snakemake) exit "${SNAKEMAKE_EXIT:-0}" ;;
 copycost.snakefile.retry) if [[ ${3:-} == --count ]]; then echo "${FAILED:-}"; fi ;;
 "import sys"* | copycost | tools.bench) ;;
-copycost.config.places) echo "${PLACES:-local}" ;;
 copycost.snakefile.failed_nodes) ;;
+copycost.config.sources) if [[ $3 == --places ]]; then echo "${PLACES:-local}"; fi ;;&
 copycost.config.sources) if [[ $3 == *broken* ]]; then exit 1; fi ;;
 *) echo "unexpected: $*" >&2; exit 99 ;;
 esac

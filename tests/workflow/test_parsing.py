@@ -67,9 +67,9 @@ def test_another_host_is_said_in_a_dry_run(checkout: Checkout) -> None:
 
 
 def test_a_study_that_was_measured_is_no_chapter_until_it_is_enabled(checkout: Checkout) -> None:
-    assert "draw_datagrams" not in checkout.planned("report")
-    assert "draw_datagrams" in checkout.planned("datagrams")
-    assert "draw_datagrams" in checkout.planned("report", "--config", "datagrams={enabled: true}")
+    assert "draw_study" not in checkout.planned("report")
+    assert "draw_study" in checkout.planned("datagrams")
+    assert "draw_study" in checkout.planned("report", "--config", "datagrams={enabled: true}")
 
 
 def test_what_an_input_function_refuses_is_one_sentence(

@@ -21,7 +21,7 @@ TYPESETTER = find_typesetter().as_params()
 
 rule audit_dataset:
     input:
-        unpack(lambda wildcards: AUDITED[wildcards.dataset].as_inputs()),
+        unpack(lambda wildcards: AUDITED[wildcards.dataset]),
         strategies=ALL_STRATEGIES,
         # cited beside misses that are far fewer
         simulated="data/simulated/misses.csv",

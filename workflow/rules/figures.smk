@@ -89,3 +89,20 @@ rule plot_overviews:
         "Draw the figures of all conditions"
     script:
         "../scripts/plot_overviews.py"
+
+
+rule draw_study:
+    input:
+        facts="results/{drawn}/facts.json",
+    output:
+        svg="results/figures/{drawn}/{name}.svg",
+        csv="results/figures/{drawn}/{name}.csv",
+    log:
+        "results/logs/figures/{drawn}/{name}.log",
+    wildcard_constraints:
+        drawn="cpu_budget|datagrams|simulated",
+        name=r"[a-z_]+",
+    message:
+        "Draw {wildcards.name} of {wildcards.drawn}"
+    script:
+        "../scripts/draw_study.py"

@@ -20,9 +20,9 @@ rule measure_node:
         # Else Snakemake asks for 1 GB, which is all that the job may then use of the node.
         mem_mb=lambda wildcards: system_of(wildcards.node).memory_mb,
         runtime=lambda wildcards: job_minutes(
-            CONFIG, time_limit_of(CONFIG.hosts.slurm.partition)
+            CONFIG, time_limit_of(CONFIG.hosts.slurm.named_partition)
         ),
-        slurm_partition=CONFIG.hosts.slurm.partition or "",
+        slurm_partition=CONFIG.hosts.slurm.named_partition or "",
         slurm_extra=lambda wildcards: f"--nodelist={wildcards.node} --exclusive",
     params:
         # All of it, whatever is measured there.

@@ -5,7 +5,7 @@
 from copycost.studies.profile.columns import SHARE_TABLES
 from copycost.studies.profile.grid import STUDY, profile_cells
 
-PROFILE = chapters.profile_chapter(CONFIG)
+PROFILE = chapters.chapter_of(STUDY, CONFIG)
 # For rules that use function shares: nothing where the configuration does not ask for them.
 PROFILE_FACTS = PROFILE.facts if CONFIG.profile.enabled else []
 PROFILE_CELLS = profile_cells(CONFIG, chapters.explained_studies(CONFIG))

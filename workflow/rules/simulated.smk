@@ -19,7 +19,7 @@ SIMULATED_PROGRAMS = sorted(
         if receives_on(cell.testbed)
     }
 )
-SIMULATED = chapters.simulated_chapter(CONFIG)
+SIMULATED = chapters.chapter_of("simulated", CONFIG)
 SIMULATED_GUEST = "results/simulated/guests/{start}"
 
 
@@ -152,22 +152,6 @@ rule compare_simulated:
         "Lay simulated counts beside measured ones"
     script:
         "../scripts/compare_simulated.py"
-
-
-rule draw_simulated:
-    input:
-        facts=rules.compute_simulated_facts.output.facts,
-    output:
-        svg="results/figures/simulated/{name}.svg",
-        csv="results/figures/simulated/{name}.csv",
-    log:
-        "results/logs/figures/simulated/{name}.log",
-    wildcard_constraints:
-        name="|".join(simulated_section.FIGURES),
-    message:
-        "Draw {wildcards.name} of the simulated counts"
-    script:
-        "../scripts/draw_simulated.py"
 
 
 rule simulated:

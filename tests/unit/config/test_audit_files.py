@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from copycost.config.audit_files import PUBLISHED, AuditFiles, audit_files
+from copycost.config.audit_files import PUBLISHED, audit_files
 
 DATA = Path(__file__).parents[3] / "data" / "published"
 
@@ -12,19 +12,18 @@ DATA = Path(__file__).parents[3] / "data" / "published"
 def test_without_a_dataset_the_published_runs_are_audited_with_their_claims() -> None:
     found = audit_files({"streams": {}}, DATA)
     assert tuple(found) == PUBLISHED
-    assert all(files.claims and Path(files.claims).is_file() for files in found.values())
+    assert all(Path(files["claims"]).is_file() for files in found.values())
 
 
 def test_a_dataset_takes_the_files_beside_it_unless_others_are_named(tmp_path: Path) -> None:
     for name in ("my run.csv", "my run.claims.yaml", "other.yaml"):
         (tmp_path / name).touch()
     dataset = str(tmp_path / "my run.csv")
-    beside = AuditFiles(dataset, None, str(tmp_path / "my run.claims.yaml"))
+    beside = {"dataset": dataset, "claims": str(tmp_path / "my run.claims.yaml")}
     assert audit_files({"dataset": dataset}, DATA) == {"my-run": beside}
     other = str(tmp_path / "other.yaml")
     named = audit_files({"dataset": dataset, "claims": other, "mapping": other}, DATA)
-    assert named == {"my-run": AuditFiles(dataset, other, other)}
-    assert named["my-run"].as_inputs() == {"dataset": dataset, "mapping": other, "claims": other}
+    assert named == {"my-run": {"dataset": dataset, "mapping": other, "claims": other}}
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,8 @@ def test_what_is_left_to_us_is_decided_with_a_reason(monkeypatch: pytest.MonkeyP
 
 
 def test_a_study_of_drivers_is_profiled_too_where_both_are_enabled() -> None:
-    alone = chapters.profile_chapter(config_with(cpu_budget=False, datagrams=False))
-    more = chapters.profile_chapter(config_with(cpu_budget=True, datagrams=False))
+    alone = chapters.chapter_of("profile", config_with(cpu_budget=False, datagrams=False))
+    more = chapters.chapter_of("profile", config_with(cpu_budget=True, datagrams=False))
     assert set(alone.figures) < set(more.figures)
 
 

@@ -5,7 +5,7 @@ import pytest
 from copycost.checkout import ROOT
 from copycost.config.problems import DEFAULTS
 from copycost.config.sources import USER_FILE
-from copycost.snakefile.configuration import checked_config
+from copycost.snakefile.startup import checked_config
 
 FAR_CPU = 9_999
 

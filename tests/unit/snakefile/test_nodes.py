@@ -8,16 +8,15 @@ from copycost.build.toolchain import strategies
 from copycost.checkout import ROOT
 from copycost.compare.hosts.names import require_name
 from copycost.config.check import check_config
-from copycost.config.config import Config
+from copycost.config.config import Config, Slurm
 from copycost.config.grid import Grid
-from copycost.config.peers import Slurm
 from copycost.config.problems import Source, Surroundings
 from copycost.config.sources import usual_tree
 from copycost.errors import ConfigError
 from copycost.snakefile import nodes
 from copycost.snakefile.slurm import time_limit_of
 
-ANY = Slurm(partition=None, nodes=(), count=2, constraint=None)
+ANY = Slurm(partition="auto", nodes=(), count=2, constraint=None)
 SINFO = """\
 n2|short*|64|idle|20:00|amd,ib
 n2|long|64|idle|2-12:00:00|amd,ib

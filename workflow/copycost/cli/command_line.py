@@ -100,10 +100,7 @@ class Request:
 def parse(arguments: Sequence[str]) -> Request:
     """Return what was asked for.
 
-    Raises
-    ------
-    UsageError
-        In one sentence: a target that there is not, a file that is missing, ...
+    Raises UsageError, in one sentence, for a target that there is not, a file that is missing, ...
     """
     words = deque(arguments)
     request = Request()

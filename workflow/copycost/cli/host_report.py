@@ -17,7 +17,7 @@ import yaml
 from copycost.checkout import ROOT
 from copycost.compare.hosts.host_results import FLEET, HostSet, read_all_sets
 from copycost.compare.hosts.privacy import SECTIONS
-from copycost.config.cells import Cell
+from copycost.config.cells import LISTS, Cell
 from copycost.config.passes import GIVEN_PATH, write_pass
 from copycost.config.sources import usual_tree
 from copycost.config.testbeds import kind_of, peer_of, transport_of
@@ -30,20 +30,12 @@ _SOURCES = ("Snakefile", "config", "data", "envs", "profiles", "pyproject.toml",
             "workflow")  # fmt: skip
 _LAUNCH = "workflow/copycost/cli/launch.py"
 _NOT_HANDED_ON = ("profile", "cpu_budget", "datagrams", "simulated")
-_LISTS = {
-    "implementations": "implementation", "testbeds": "testbed", "msg_bytes": "msg_bytes",
-    "n_threads": "n_threads", "working_sets": "working_set", "receivers": "receiver",
-    "placements": "placement",
-}  # fmt: skip
 
 
 def lay_out(one: HostSet) -> Path:
     """Lay a host's results out as a run leaves them; return the folder, which may be there already.
 
-    Raises
-    ------
-    DataError
-        If its records were changed since they were merged.
+    Raises DataError if its records were changed since they were merged.
     """
     folder = one.folder / "run"
     results = folder / "results"
@@ -93,10 +85,11 @@ def config_of(one: HostSet, cells: Sequence[Cell]) -> dict[str, Any]:
         ours[section] |= {key: value for key, value in said.items() if key in ours[section]}
     for section in ("streams", "udp", "round_trips"):
         there = [cell for cell in cells if _section_of(cell) == section]
-        for name in ours[section].keys() & _LISTS.keys() if there else ():
-            had = {getattr(cell, _LISTS[name]) for cell in there}
-            listed = [value for value in ours[section][name] if value in had]
-            ours[section][name] = listed + sorted(had.difference(listed))
+        for name, key in LISTS.items():
+            if there and key in ours[section]:
+                had = {getattr(cell, name) for cell in there}
+                listed = [value for value in ours[section][key] if value in had]
+                ours[section][key] = listed + sorted(had.difference(listed))
         # those over a wire are named by what lies between, and by the machines
         ours[section]["testbeds"] = list(dict.fromkeys(map(kind_of, ours[section]["testbeds"])))
         if not there:

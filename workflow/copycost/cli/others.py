@@ -64,10 +64,7 @@ def named_targets(words: Sequence[str]) -> list[tuple[str, str]]:
     What a host calls itself is not asked: many may have the same configuration, and so the same
     alias.
 
-    Raises
-    ------
-    ConfigError
-        If a word is no host, its name is none, or two hosts have the same.
+    Raises ConfigError if a word is no host, its name is none, or two hosts have the same.
     """
     found: dict[str, str] = {}
     for word in words:
@@ -157,7 +154,7 @@ def fleet(words: Sequence[str]) -> int:
         environment.require(environment.RUN)
     else:
         measuring.set_up()
-    asked = command_of("copycost.config.places", *request.config_files)
+    asked = command_of("copycost.config.sources", "--places", *request.config_files)
     where = environment.run(asked, stdout=subprocess.PIPE)
     if where.returncode != 0:
         return where.returncode

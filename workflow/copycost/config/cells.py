@@ -2,12 +2,13 @@
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from itertools import product
 from types import MappingProxyType
 from typing import Any, Self
 
-from copycost.config.capabilities import split_implementation
+from copycost.config.capabilities import can_exist, split_implementation
 from copycost.config.conditions import HOT, RECV, Condition
 from copycost.config.placements import APART, PLACEMENTS
 from copycost.config.variants import PLAIN, VARIANTS
@@ -56,6 +57,21 @@ WORDS = {
     "variant": "|".join(VARIANTS),
     "rep": r"[1-9]\d*",
 }
+
+LISTS: Mapping[str, str] = MappingProxyType(
+    {
+        "testbed": "testbeds",
+        "implementation": "implementations",
+        "limiter": "limiters",
+        "msg_bytes": "msg_bytes",
+        "n_threads": "n_threads",
+        "working_set": "working_sets",
+        "receiver": "receivers",
+        "placement": "placements",
+        "limit_percent": "limit_percent",
+    }
+)
+"""The keys of sections of the configuration that list what cells have, by the dimension."""
 
 
 def pattern_of(study: str) -> str:
@@ -123,6 +139,11 @@ class Cell:
         return split_implementation(self.implementation)[1]
 
     @property
+    def kind(self) -> tuple[str, str, int, str, str]:
+        """What decides whether it can exist at all, see `can_exist`."""
+        return self.implementation, self.testbed, self.msg_bytes, self.receiver, self.placement
+
+    @property
     def condition(self) -> str:
         """Name of the condition: testbed, working set, receiver and placement."""
         return Condition(self.testbed, self.working_set, self.receiver, self.placement).slug
@@ -141,10 +162,7 @@ class Cell:
     def from_path(cls, path: str) -> Self:
         """Return the cell whose record has this path (what comes before the study is ignored).
 
-        Raises
-        ------
-        DataError
-            If the path is not that of a record.
+        Raises DataError if the path is not that of a record.
         """
         for study, form in _FORMS.items():
             match = form.search(path)
@@ -174,6 +192,26 @@ _FORMS = {
     )
     for study in DIMENSIONS
 }
+
+
+def values_of(section: object) -> dict[str, tuple[Any, ...]]:
+    """Return what a section of the configuration lists, by dimension."""
+    stated = {name: getattr(section, key, None) for name, key in LISTS.items()}
+    return {
+        name: of if isinstance(of, tuple) else (of,)
+        for name, of in stated.items()
+        if of is not None
+    }
+
+
+def cells_of(study: str, section: object, reps: Iterable[int] = (1,)) -> Iterator[Cell]:
+    """Yield the cells that a section asks for, round by round: all combinations that can exist."""
+    lists = {"rep": tuple(reps), **values_of(section)}
+    lists.setdefault("n_threads", (1,))
+    for values in product(*lists.values()):
+        cell = Cell(study, **dict(zip(lists, values, strict=True)))
+        if can_exist(*cell.kind):
+            yield cell
 
 
 def cell_priority(cell: Cell, order_seed: int) -> int:

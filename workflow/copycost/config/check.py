@@ -75,10 +75,8 @@ _MOST = {"maxItems": "values", "maxLength": "characters"}
 def check_config(sources: Sequence[Source], around: Surroundings) -> Config:
     """Return the configuration as typed values; later sources are over those before.
 
-    Raises
-    ------
-    ConfigError
-        If anything is wrong, or does not fit `around`; the message has one line per problem.
+    Raises ConfigError if anything is wrong, or does not fit `around`; the message has one line per
+    problem.
     """
     raw = merged(sources)
     tree = normalised(raw)

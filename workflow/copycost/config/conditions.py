@@ -82,10 +82,7 @@ class Condition:
     def from_slug(cls, slug: str) -> Self:
         """Return the condition that has this name.
 
-        Raises
-        ------
-        DataError
-            If there is none.
+        Raises DataError if there is none.
         """
         match = _SLUG.fullmatch(slug)
         if match is None:

@@ -16,9 +16,8 @@ from copycost.config.cells import Cell
 from copycost.config.conditions import HOT, RECV
 from copycost.config.cpu_budget import CpuBudget
 from copycost.config.datagrams import Datagrams
-from copycost.config.peers import Hosts
 from copycost.config.profile import Profile
-from copycost.config.settings import NoDelay, Settings
+from copycost.config.settings import AUTO, NoDelay, Settings
 from copycost.config.simulated import Simulated
 from copycost.config.virtual import Virtual
 from copycost.config.wire import Wire
@@ -155,6 +154,33 @@ class Placement:
             len(one.implementations) * len(one.msg_bytes) * len(one.n_threads)
             for one in (self.streams, self.round_trips)
         )
+
+
+Place = Literal["local", "slurm"]
+
+
+@dataclass(frozen=True, slots=True)
+class Slurm:
+    """Nodes of a cluster that ``./run fleet`` measures."""
+
+    partition: str
+    nodes: tuple[str, ...]
+    count: int
+    constraint: str | None
+
+    @property
+    def named_partition(self) -> str | None:
+        """The partition; None for the one that jobs go to by default."""
+        return None if self.partition == AUTO else self.partition
+
+
+@dataclass(frozen=True, slots=True)
+class Hosts:
+    """Which hosts ``./run fleet`` is about."""
+
+    alias: str
+    where: tuple[Place, ...]
+    slurm: Slurm
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,8 @@
 """The section `cpu_budget` of the configuration, and its grid."""
 
-import itertools
 from dataclasses import dataclass
 
-from copycost.config.cells import Cell
+from copycost.config.cells import Cell, cells_of
 from copycost.config.settings import Settings
 
 STUDY = "cpu_budget"
@@ -32,25 +31,5 @@ class CpuBudget:
         return run.plain(self.warmup_s, self.duration_s)
 
     def cells(self) -> tuple[Cell, ...]:
-        """Return every repetition, round by round."""
-        points = itertools.product(
-            range(1, self.repetitions + 1),
-            self.testbeds,
-            self.implementations,
-            self.limiters,
-            self.n_threads,
-            self.limit_percent,
-        )
-        return tuple(
-            Cell(
-                STUDY,
-                testbed,
-                implementation,
-                self.msg_bytes,
-                n_threads,
-                rep=rep,
-                limiter=limiter,
-                limit_percent=limit_percent,
-            )
-            for rep, testbed, implementation, limiter, n_threads, limit_percent in points
-        )
+        """Return every repetition that can exist, round by round."""
+        return tuple(cells_of(STUDY, self, range(1, self.repetitions + 1)))

@@ -1,11 +1,8 @@
 """The section `datagrams` of the configuration, and its grid."""
 
-import itertools
 from dataclasses import dataclass
 
-from copycost.config.capabilities import can_exist
-from copycost.config.cells import Cell
-from copycost.config.conditions import RECV
+from copycost.config.cells import Cell, cells_of
 from copycost.config.settings import Settings
 
 STUDY = "datagrams"
@@ -33,15 +30,4 @@ class Datagrams:
 
     def cells(self) -> tuple[Cell, ...]:
         """Return every repetition that can exist, round by round."""
-        points = itertools.product(
-            range(1, self.repetitions + 1),
-            self.testbeds,
-            self.implementations,
-            self.msg_bytes,
-            self.n_threads,
-        )
-        return tuple(
-            Cell(STUDY, testbed, implementation, msg_bytes, n_threads, rep=rep)
-            for rep, testbed, implementation, msg_bytes, n_threads in points
-            if can_exist(implementation, testbed, msg_bytes, RECV)
-        )
+        return tuple(cells_of(STUDY, self, range(1, self.repetitions + 1)))

@@ -1,13 +1,12 @@
 """The grid: the cells that a configuration asks for in `streams`, `udp` and `round_trips`."""
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Self
 
 from copycost.config.capabilities import BASELINE, IPERF3, can_exist
-from copycost.config.cells import Cell
-from copycost.config.conditions import RECV, Condition
+from copycost.config.cells import Cell, cells_of
+from copycost.config.conditions import Condition
 from copycost.config.config import Config, Measure, RoundTrips, Streams
 from copycost.config.profile import Profile
 from copycost.config.testbeds import away_on, transport_of
@@ -102,49 +101,11 @@ def _rounds_within(measure: Measure, n_cells: int) -> int:
 def _cells(config: Config) -> set[Cell]:
     """Return the first repetition of each cell."""
     cells = {
-        *_stream_cells(config.streams),
-        *_stream_cells(config.udp),
-        *_round_trip_cells(config.round_trips),
+        *cells_of("streams", config.streams),
+        *cells_of("streams", config.udp),
+        *cells_of("round_trips", config.round_trips),
     }
-    cells.update(tuple(config.placement.cells(cells)))
-    return cells
-
-
-def _stream_cells(grid: Streams) -> Iterator[Cell]:
-    """Yield the cells of a grid that can exist."""
-    kinds = itertools.product(
-        grid.implementations, grid.testbeds, grid.msg_bytes, grid.receivers, grid.placements
-    )
-    for implementation, testbed, msg_bytes, receiver, placement in kinds:
-        if not can_exist(implementation, testbed, msg_bytes, receiver, placement):
-            continue
-        for n_threads, working_set in itertools.product(grid.n_threads, grid.working_sets):
-            yield Cell(
-                "streams",
-                testbed,
-                implementation,
-                msg_bytes,
-                n_threads,
-                working_set,
-                receiver,
-                placement,
-            )
-
-
-def _round_trip_cells(grid: RoundTrips) -> Iterator[Cell]:
-    """Yield the cells of a grid that can exist; a client waits, so there is nothing to batch."""
-    for implementation, testbed, msg_bytes, n_threads, placement in itertools.product(
-        grid.implementations, grid.testbeds, grid.msg_bytes, grid.n_threads, grid.placements
-    ):
-        if can_exist(implementation, testbed, msg_bytes, RECV):
-            yield Cell(
-                "round_trips",
-                testbed,
-                implementation,
-                msg_bytes,
-                n_threads,
-                placement=placement,
-            )
+    return cells.union(config.placement.cells(cells))
 
 
 def _conditions(cells: set[Cell], *grids: Streams) -> tuple[Condition, ...]:

@@ -1,14 +1,10 @@
 """The section `simulated` of the configuration, and its grid."""
 
-import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from copycost.config.capabilities import can_exist
-from copycost.config.cells import Cell
-from copycost.config.conditions import RECV
-from copycost.config.variants import OTHER_KERNEL, PLAIN
+from copycost.config.cells import Cell, cells_of
+from copycost.config.variants import OTHER_KERNEL
 
 STUDY = "simulated"
 
@@ -82,13 +78,15 @@ class Simulated:
 
     def cells(self) -> tuple[Cell, ...]:
         """Return every cell that can exist, those with nothing changed first."""
-        plain = tuple(self._plain_cells(self.msg_bytes, self.working_sets))
+        again = replace(
+            self, msg_bytes=self.sensitivity.msg_bytes, working_sets=self.sensitivity.working_sets
+        )
         changed = (
             replace(cell, variant=variant)
             for variant in self.variants()
-            for cell in self._plain_cells(self.sensitivity.msg_bytes, self.sensitivity.working_sets)
+            for cell in cells_of(STUDY, again)
         )
-        return (*plain, *changed)
+        return (*cells_of(STUDY, self), *changed)
 
     def variants(self) -> tuple[str, ...]:
         """Return what is changed, one after the other, where it can be."""
@@ -101,9 +99,3 @@ class Simulated:
     def counting(self) -> Counting:
         """Return what decides what one cell counts."""
         return Counting(self.window_bytes, self.caches, self.line_bytes, self.prefetcher)
-
-    def _plain_cells(self, sizes: tuple[int, ...], working_sets: tuple[str, ...]) -> Iterator[Cell]:
-        points = itertools.product(self.testbeds, working_sets, sizes, self.implementations)
-        for testbed, working_set, msg_bytes, implementation in points:
-            if can_exist(implementation, testbed, msg_bytes, RECV):
-                yield Cell(STUDY, testbed, implementation, msg_bytes, 1, working_set, variant=PLAIN)

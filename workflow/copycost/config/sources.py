@@ -1,6 +1,7 @@
 """Where the configuration comes from: the defaults, config.yaml, files over it, the command line.
 
-``python -m copycost.config.sources FILE...`` only looks whether files are YAML.
+``python -m copycost.config.sources FILE...`` only looks whether files are YAML; with ``--places``
+before them, it prints what `./run fleet` is about then: ``local`` or ``slurm`` or both.
 """
 
 import os
@@ -36,10 +37,7 @@ def read_sources(files: Sequence[str | Path], said: Mapping[str, Any]) -> list[S
     Snakemake does not always give what --config said its type; what that says of an audit is no
     part of an experiment.
 
-    Raises
-    ------
-    ConfigError
-        If a file is no configuration.
+    Raises ConfigError if a file is no configuration.
     """
     overrides = {key: value for key, value in said.items() if key not in AUDIT_KEYS}
     return [*map(_read, files), Source(COMMAND_LINE, _with_types(overrides))]
@@ -91,5 +89,16 @@ def _with_types(node: Any) -> Any:  # noqa: ANN401 - any node of what --config s
         return node  # a text, of which the check will say what it has to be
 
 
+def _print_places(*files: str) -> None:
+    try:
+        hosts = merged(read_sources([DEFAULTS, USER_FILE, *files], {}))["hosts"]
+        print(*hosts["where"])  # checked where the workflow begins
+    except (ConfigError, KeyError, TypeError) as error:
+        sys.exit(f"copycost: {error}")
+
+
 if __name__ == "__main__":
-    require_yaml(*sys.argv[1:])
+    if sys.argv[1:2] == ["--places"]:
+        _print_places(*sys.argv[2:])
+    else:
+        require_yaml(*sys.argv[1:])

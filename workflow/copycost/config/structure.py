@@ -10,7 +10,6 @@ from typing import Any, TypeVar, cast
 from cattrs import Converter
 from cattrs.errors import CattrsError
 
-from copycost.config.peers import Hosts, Slurm
 from copycost.config.settings import AUTO, KERNEL
 from copycost.config.simulated import CacheSizes, Enabled
 from copycost.config.wire import UdpRate
@@ -47,35 +46,7 @@ def _converter() -> Converter:
     for kind in (UdpRate, Enabled):
         converter.register_structure_hook(kind, lambda it, _: it)
         converter.register_unstructure_hook(kind, lambda it: it)
-    converter.register_structure_hook(Hosts, _hosts)
-    converter.register_unstructure_hook(Hosts, _plain_hosts)
     return converter
-
-
-def _hosts(tree: Any, _: object) -> Hosts:  # noqa: ANN401 - checked plain values
-    slurm = tree["slurm"]
-    chosen = Slurm(
-        None if slurm["partition"] == AUTO else slurm["partition"],
-        tuple(slurm["nodes"]),
-        int(slurm["count"]),
-        None if slurm["constraint"] == NONE else slurm["constraint"],
-    )
-    alias = None if tree["alias"] == AUTO else tree["alias"]
-    return Hosts(alias, tuple(tree["where"]), chosen)
-
-
-def _plain_hosts(hosts: Hosts) -> dict[str, Any]:
-    slurm = hosts.slurm
-    return {
-        "alias": hosts.alias or AUTO,
-        "where": list(hosts.where),
-        "slurm": {
-            "partition": slurm.partition or AUTO,
-            "nodes": list(slurm.nodes),
-            "count": slurm.count,
-            "constraint": slurm.constraint or NONE,
-        },
-    }
 
 
 _CONVERTER = _converter()
@@ -84,10 +55,8 @@ _CONVERTER = _converter()
 def from_plain(tree: object, kind: type[_Section]) -> _Section:
     """Return the configuration, or a section of it, that checked plain values state.
 
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        If they were not checked, and a value is missing or of another kind.
+    Raises KeyError, TypeError or ValueError if they were not checked, and a value is missing or of
+    another kind.
     """
     try:
         return _CONVERTER.structure(tree, kind)

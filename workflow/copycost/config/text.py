@@ -27,10 +27,7 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         """Return the next node, unless it is repeated elsewhere, or too deep.
 
-        Raises
-        ------
-        ComposerError
-            For an anchor, an alias, and too many levels.
+        Raises ComposerError for an anchor, an alias, and too many levels.
         """
         event: yaml.NodeEvent = self.peek_event()  # type: ignore[no-untyped-call]
         if event.anchor is not None:
@@ -45,10 +42,8 @@ class _Loader(yaml.SafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """Return a section, as the class that this is derived from does.
 
-        Raises
-        ------
-        ConstructorError
-            If one of its keys stands twice (the first would silently be lost), or is no name.
+        Raises ConstructorError if one of its keys stands twice (the first would silently be lost),
+        or is no name.
         """
         seen = set()
         for key, _ in node.value:
@@ -89,10 +84,8 @@ def _error(where: Any, problem: str) -> yaml.MarkedYAMLError:  # noqa: ANN401 - 
 def parse_yaml(text: str, where: str) -> Any:  # noqa: ANN401 - any node of a YAML file
     """Return the values in a text; a message about it begins with `where`, such as the file's name.
 
-    Raises
-    ------
-    ConfigError
-        If it is no YAML, or has what no configuration needs; the message names the line.
+    Raises ConfigError if it is no YAML, or has what no configuration needs; the message names the
+    line.
     """
     if len(text) > MAX_BYTES:
         raise ConfigError(f"{where}: too large, must be at most {MAX_BYTES >> 10} KiB of text")
@@ -128,10 +121,7 @@ def line_of(path: Path, keys: Sequence[str | int]) -> int:
 def read_sections(path: str | Path) -> dict[str, Any]:
     """Return the sections that a file holds.
 
-    Raises
-    ------
-    ConfigError
-        If it cannot be read, or holds something else.
+    Raises ConfigError if it cannot be read, or holds something else.
     """
     file = Path(path)
     try:

@@ -33,10 +33,7 @@ _ENDED = re.compile(r"\*\*\* (?:JOB|STEP) .* CANCELLED AT \S+(?: DUE TO ([A-Z ]+
 def said_of_failed(config: Config) -> Iterator[str]:
     """Yield a sentence about each node that was to be measured and has not brought all.
 
-    Raises
-    ------
-    ConfigError, HostError
-        If it is not known which nodes these are.
+    Raises ConfigError or HostError if it is not known which nodes these are.
     """
     failed = [
         node for node in chosen_nodes(config.hosts.slurm) if not (NODES / f"{node}.zip").is_file()

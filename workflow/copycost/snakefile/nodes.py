@@ -4,9 +4,8 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
-from copycost.config.config import Config
+from copycost.config.config import Config, Hosts, Slurm
 from copycost.config.grid import Grid
-from copycost.config.peers import Hosts, Slurm
 from copycost.errors import ConfigError
 from copycost.snakefile.progress import format_duration
 from copycost.snakefile.slurm import Node, node_of, offered
@@ -21,10 +20,8 @@ _FIXED_MIN = 10
 def archives_of(hosts: Hosts, pattern: str) -> list[str]:
     """Return the archives of all nodes to be measured; none where no cluster is asked for.
 
-    Raises
-    ------
-    ConfigError, HostError
-        If the configuration does not say which, or the cluster does not answer.
+    Raises ConfigError or HostError if the configuration does not say which, or the cluster does not
+    answer.
     """
     if "slurm" not in hosts.where:
         return []
@@ -36,12 +33,9 @@ def chosen_nodes(slurm: Slurm) -> list[str]:
 
     Nodes on which no job would begin are not chosen; where they are named, it waits for them.
 
-    Raises
-    ------
-    ConfigError
-        If nothing says which, or the cluster has too few.
+    Raises ConfigError if nothing says which, or the cluster has too few.
     """
-    known = offered(slurm.partition)
+    known = offered(slurm.named_partition)
     fitting = sorted(name for name, node in known.items() if fits(slurm.constraint, node.features))
     if slurm.nodes:
         _require_named(slurm, known, fitting)
@@ -62,7 +56,7 @@ def _require_named(slurm: Slurm, known: Mapping[str, Node], fitting: Sequence[st
     if missing:
         raise ConfigError(
             f"config.yaml: hosts.slurm.nodes: {', '.join(missing)} not among what sinfo shows "
-            f"of {slurm.partition or 'the default partition'} "
+            f"of {slurm.named_partition or 'the default partition'} "
             f"({', '.join(sorted(known)) or 'nothing'})"
         )
     unfit = [name for name in slurm.nodes if name not in fitting]

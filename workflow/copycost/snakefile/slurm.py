@@ -57,12 +57,7 @@ class System:
 def offered(partition: str | None) -> dict[str, Node]:
     """Return the nodes of a partition by name; None for the one that jobs go to by default.
 
-    Raises
-    ------
-    ConfigError
-        If there is none by default.
-    HostError
-        If Slurm cannot be asked.
+    Raises ConfigError if there is none by default; HostError if Slurm cannot be asked.
     """
     nodes, default, _ = _nodes()
     if partition is None and default is None:
@@ -78,10 +73,7 @@ def time_limit_of(partition: str | None) -> float:
 
     Infinite where there is no limit, or no such partition.
 
-    Raises
-    ------
-    HostError
-        If Slurm cannot be asked.
+    Raises HostError if Slurm cannot be asked.
     """
     _, default, limits = _nodes()
     return limits.get(partition or default or "", math.inf)
@@ -90,10 +82,7 @@ def time_limit_of(partition: str | None) -> float:
 def node_of(name: str) -> Node:
     """Return a node of any partition; of one that there is not, a node of one CPU.
 
-    Raises
-    ------
-    HostError
-        If Slurm cannot be asked.
+    Raises HostError if Slurm cannot be asked.
     """
     return _nodes()[0].get(name, Node(frozenset(), 1, "unknown", frozenset()))
 
@@ -101,10 +90,7 @@ def node_of(name: str) -> Node:
 def system_of(name: str) -> System:
     """Return what runs on a node.
 
-    Raises
-    ------
-    HostError
-        If Slurm cannot be asked.
+    Raises HostError if Slurm cannot be asked.
     """
     return _systems().get(name, System("", _MEMORY_UNTOLD_MB))
 

@@ -1,4 +1,4 @@
-"""What Snakemake's process is given before anything else: where scripts import from, how it ends.
+"""What Snakemake's process is given at first: where scripts import from, how it ends, what to do.
 
 All of it concerns this process and its children alone, so the Snakefile may do it whenever it is
 read, which jobs that run elsewhere do too.
@@ -6,13 +6,27 @@ read, which jobs that run elsewhere do too.
 
 import os
 import signal
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from copycost.errors import CopycostError
+from copycost.build.toolchain import strategies
+from copycost.config.check import check_config
+from copycost.config.config import Config
+from copycost.config.passes import is_given
+from copycost.config.problems import Surroundings
+from copycost.config.sources import read_sources
+from copycost.errors import ConfigError, CopycostError
 from copycost.snakefile import internals, interruption, messages, terminal
 from copycost.snakefile.screen import SCREEN
 from copycost.snakefile.script_starter import ScriptStarter
+
+# Sends nothing: measures the harness itself, and is no answer to the question of a report.
+HARNESS_STRATEGY = "null"
+
+# More CPUs than any host has.
+_ANY_CPU = 1 << 16
 
 
 def prepare_process(workflow: Any, package_root: str) -> None:  # noqa: ANN401
@@ -59,3 +73,28 @@ def _end_with_the_reader() -> None:
     would wait for ever for a job whose end it could not print.
     """
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+
+
+def checked_config(workflow: Any) -> Config:  # noqa: ANN401
+    """Return the configuration, or say everything that is wrong with it and end the process.
+
+    Whether it suits this host is asked where the run begins: a job may run on a smaller one.
+    """
+    files, words = internals.given_configuration(workflow)
+    root = Path(workflow.basedir)
+    # nor is anything measured here of another host's results
+    first = internals.is_first_process(workflow) and not is_given()
+    around = Surroundings(
+        strategies=[name for name in strategies(root) if name != HARNESS_STRATEGY],
+        usable_cpus=os.sched_getaffinity(0) if first else range(_ANY_CPU),
+        memory_bytes=_memory_bytes() if first else sys.maxsize,
+    )
+    try:
+        return check_config(read_sources(files, words), around)
+    except ConfigError as error:
+        # Snakemake would put its own words and a place in the Snakefile around an exception.
+        sys.exit(str(error))
+
+
+def _memory_bytes() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -1,4 +1,4 @@
-"""Measure one repetition of the study of datagrams and write its record."""
+"""Measure one repetition that a driver drives, of either study, and write its record."""
 
 from functools import partial
 from pathlib import Path
@@ -9,12 +9,18 @@ from copycost.snakefile.logs import log_to_file
 from copycost.snakefile.progress import DRIVEN, count_in, say
 from copycost.snakefile.results import line_of
 from copycost.snakefile.tasks import task_of
+from copycost.studies.cpu_budget import table as cpu_budget
+from copycost.studies.cpu_budget.repetition import measure_budget
+from copycost.studies.datagrams import table as datagrams
 from copycost.studies.datagrams.repetition import measure_datagrams
-from copycost.studies.datagrams.table import row_of
 
 log_to_file(snakemake.log[0])
 path, settings = snakemake.output.record, snakemake.params.settings
 task = task_of(snakemake.input, path, settings)
+measure, row_of = {
+    "cpu_budget": (measure_budget, cpu_budget.row_of),
+    "datagrams": (measure_datagrams, datagrams.row_of),
+}[task.cell.study]
 check = partial(row_of, cell=task.cell)
-record = measure_usable(Path(path), partial(measure_datagrams, task), check, REPETITIONS)
+record = measure_usable(Path(path), partial(measure, task), check, REPETITIONS)
 say(count_in(line_of(record), DRIVEN, settings))

@@ -1,0 +1,133 @@
+# What a driver of ours or iperf3 measures: what bitrate a CPU budget buys, and UDP datagrams: bitrate,
+# loss and its causes, cost. Chapters of the report where they are enabled.
+#
+#   snakemake --cores 1 cpu_budget datagrams
+from copycost.config import cpu_budget, datagrams
+
+BUDGET_RECORDS = [cell.path for cell in CONFIG.cpu_budget.cells()]
+BUDGET_PEERS = sorted(
+    {peer_of(cell.testbed) for cell in CONFIG.cpu_budget.cells()} - {None}
+)
+BUDGET = chapters.chapter_of(cpu_budget.STUDY, CONFIG)
+DATAGRAM_RECORDS = [cell.path for cell in CONFIG.datagrams.cells()]
+DATAGRAMS = chapters.chapter_of(datagrams.STUDY, CONFIG)
+DRIVEN_RECORDS = {
+    cpu_budget.STUDY: BUDGET_RECORDS,
+    datagrams.STUDY: DATAGRAM_RECORDS,
+}
+
+
+rule run_budget:
+    input:
+        sender=sender_of,
+        receiver=receiver_of,
+        host="results/host.json",
+        peer=facts_elsewhere,
+    output:
+        record=record_pattern(cpu_budget.STUDY),
+    log:
+        f"results/logs/run_budget/{pattern_of(cpu_budget.STUDY)}.log",
+    priority:
+        lambda wildcards: cell_priority(
+            Cell.from_words(cpu_budget.STUDY, **wildcards), ORDER_SEED
+        )
+    # All cores, so that nothing else runs beside a measurement.
+    threads: workflow.cores
+    params:
+        code=lambda wildcards: code_of_drivers(wildcards.testbed),
+        settings=CONFIG.cpu_budget.settings(CONFIG.measure.settings()).as_params(),
+    script:
+        "../scripts/run_driven.py"
+
+
+rule run_datagrams:
+    input:
+        sender=sender_of,
+        receiver=receiver_of,
+        host="results/host.json",
+        peer=facts_elsewhere,
+    output:
+        record=record_pattern(datagrams.STUDY),
+    log:
+        f"results/logs/run_datagrams/{pattern_of(datagrams.STUDY)}.log",
+    priority:
+        lambda wildcards: cell_priority(
+            Cell.from_words(datagrams.STUDY, **wildcards), ORDER_SEED
+        )
+    # All cores, so that nothing else runs beside a measurement.
+    threads: workflow.cores
+    params:
+        code=lambda wildcards: code_of_drivers(wildcards.testbed),
+        settings=CONFIG.datagrams.settings(CONFIG.measure.settings()).as_params(),
+    script:
+        "../scripts/run_driven.py"
+
+
+rule collect_driven:
+    input:
+        records=lambda wildcards: DRIVEN_RECORDS[wildcards.driven],
+    output:
+        table="results/tables/{driven}.csv",
+    log:
+        "results/logs/tables/{driven}.log",
+    wildcard_constraints:
+        driven="|".join(DRIVEN_RECORDS),
+    message:
+        "Collect the records of {wildcards.driven}"
+    script:
+        "../scripts/collect_driven.py"
+
+
+rule compute_budget_facts:
+    input:
+        table="results/tables/cpu_budget.csv",
+        host="results/host.json",
+        published="data/published/cpu-overhead-tcp.csv",
+        # function shares, where they were measured too, say what more streams cost
+        profile=PROFILE_FACTS,
+        # how many CPUs other machines have
+        peers=[f"results/peers/{name}.json" for name in BUDGET_PEERS],
+    output:
+        facts=BUDGET.facts,
+    log:
+        "results/logs/cpu_budget/facts.log",
+    params:
+        section=CONFIG.as_dict()["cpu_budget"],
+        statistics=CONFIG.as_dict()["statistics"],
+        peers=BUDGET_PEERS,
+    message:
+        "Fit bitrate against CPU"
+    script:
+        "../scripts/compute_budget_facts.py"
+
+
+rule compute_datagram_facts:
+    input:
+        table="results/tables/datagrams.csv",
+        published="data/published/cpu-overhead-udp.csv",
+        profile=PROFILE_FACTS,
+    output:
+        facts=DATAGRAMS.facts,
+    log:
+        "results/logs/datagrams/facts.log",
+    params:
+        section=CONFIG.as_dict()["datagrams"],
+        statistics=CONFIG.as_dict()["statistics"],
+    message:
+        "Account for the datagrams"
+    script:
+        "../scripts/compute_datagram_facts.py"
+
+
+rule cpu_budget:
+    input:
+        facts=rules.compute_budget_facts.output.facts,
+        figures=[f"{figure}.svg" for figure in BUDGET.figures],
+        records=BUDGET_RECORDS,
+
+
+rule datagrams:
+    input:
+        facts=rules.compute_datagram_facts.output.facts,
+        figures=[f"{figure}.svg" for figure in DATAGRAMS.figures],
+        records=DATAGRAM_RECORDS,
