@@ -92,41 +92,21 @@ def record_pattern(study: str) -> str:
 class Cell:
     """One repetition of one point of a study's grid.
 
-    Attributes
-    ----------
-    study, testbed, implementation
-        Names; an implementation is a strategy of ours, with `_xN` for N messages per call, or
-        ``iperf3``.
-    msg_bytes
-        Message size [bytes]: per write, and over UDP per datagram.
-    n_threads
-        Connections, or sockets that send; of ours each with a thread at each end [count].
-    working_set
-        ``hot``, ``cold``, or the size of the ring of messages in digits [bytes].
-    receiver
-        How the other side receives.
-    placement
-        On which CPUs both ends of a connection run.
-    rep
-        Number of the repetition, from 1.
-    limiter, limit_percent
-        What limits the senders' CPU, and what each connection's may use [% of one CPU].
-    variant
-        What is changed where counts are simulated.
+    An implementation is a strategy of ours, with `_xN` for N messages per call, or ``iperf3``.
     """
 
     study: str
     testbed: str
     implementation: str
-    msg_bytes: int
-    n_threads: int
-    working_set: str = HOT
+    msg_bytes: int  # per write, and over UDP per datagram
+    n_threads: int  # connections, or sockets that send; of ours each with a thread at each end
+    working_set: str = HOT  # or ``cold``, or the size of the ring of messages in digits [bytes]
     receiver: str = RECV
     placement: str = APART
     rep: int = 1
-    limiter: str = UNLIMITED
-    limit_percent: int = WHOLE_CPU
-    variant: str = PLAIN
+    limiter: str = UNLIMITED  # of the senders' CPU
+    limit_percent: int = WHOLE_CPU  # that each connection may use [% of one CPU]
+    variant: str = PLAIN  # what is changed where counts are simulated
 
     @property
     def strategy(self) -> str:

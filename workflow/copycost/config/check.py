@@ -1,8 +1,10 @@
 """Checks of the configuration, which report every problem at once, one line each."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from functools import cache
+from itertools import chain
 from math import isfinite
 from typing import Any, cast
 
@@ -63,12 +65,7 @@ _VALIDATOR = validators.extend(  # type: ignore[no-untyped-call]
     ),
 )
 _MOST_SHOWN = 80
-_BOUNDS = {
-    "minimum": ">=",
-    "maximum": "<=",
-    "exclusiveMinimum": ">",
-    "exclusiveMaximum": "<",
-}
+_BOUNDS = {"minimum": ">=", "maximum": "<=", "exclusiveMinimum": ">", "exclusiveMaximum": "<"}
 _MOST = {"maxItems": "values", "maxLength": "characters"}
 
 
@@ -138,7 +135,9 @@ def _in_bytes(node: Any, key: str = "") -> Any:  # noqa: ANN401 - any node of a 
         return {name: _in_bytes(value, name) for name, value in node.items()}
     if isinstance(node, list):
         return [_in_bytes(value, key) for value in node]
-    return _bytes_if_size(node) if key in _SIZES else node
+    with suppress(ValueError):
+        return parse_size(node) if key in _SIZES and isinstance(node, str) else node
+    return node
 
 
 def _name_all(tree: Mapping[str, Any], strategies: Collection[str]) -> None:
@@ -152,16 +151,6 @@ def _name_all(tree: Mapping[str, Any], strategies: Collection[str]) -> None:
             able = [name for name in strategies if transport in capability_of(name).transports]
             named = [name for name in names if name != ALL]
             section["implementations"] = [*(name for name in able if name not in named), *named]
-
-
-def _bytes_if_size(value: object) -> object:
-    """Return the bytes that a written size means, anything else as it is."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return parse_size(value)
-    except ValueError:
-        return value
 
 
 def _schema_problems(
@@ -188,12 +177,6 @@ def _schema_problems(
             yield path, f"got {got}, must be {_expected(error)}"
 
 
-@cache
-def _schema(peers: tuple[str, ...]) -> dict[str, Any]:
-    text = SCHEMA_PATH.read_text(encoding="utf-8")
-    return with_names(yaml.load(text, yaml.CSafeLoader), peers)
-
-
 def _resolved(node: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what a node of the schema refers to, or the node."""
     name = node.get("$ref", "").removeprefix("#/$defs/")
@@ -208,16 +191,11 @@ def _expected(error: ValidationError) -> str:
         return f"{_BOUNDS[validator]} {format_size(limit) if 'size' in title else limit}"
     if validator == "enum":
         choices, word = [str(choice) for choice in limit], _show(error.instance).strip("'")
-        other = _other_section(word) or did_you_mean(word, choices)
+        other = did_you_mean(word, choices)
+        if word in TESTBEDS:
+            other = f"; {word} belongs in {'streams' if transport_of(word) == 'stream' else 'udp'}"
         return f"one of {', '.join(choices)}{other}"
     return str(title)
-
-
-def _other_section(word: str) -> str:
-    """Return where a testbed that stands in the wrong section belongs, nothing for another word."""
-    if word not in TESTBEDS:
-        return ""
-    return f"; {word} belongs in {'udp' if transport_of(word) == 'datagram' else 'streams'}"
 
 
 def _place_of(path: KeyPath, sources: Sequence[Source], problem: str) -> str:
@@ -266,23 +244,20 @@ def testbeds_for(section: str) -> tuple[str, ...]:
 
 def with_peers(testbeds: Iterable[str], peers: Sequence[str]) -> tuple[str, ...]:
     """Return a list of testbeds with one per peer in the place of each over a wire."""
-    return tuple(dict.fromkeys(_with_peers(testbeds, peers)))
+    named = (
+        [over_wire_to(name, peer) for peer in peers] if name in WIRES else [name]
+        for name in testbeds
+    )
+    return tuple(dict.fromkeys(chain.from_iterable(named)))
 
 
-def _with_peers(testbeds: Iterable[str], peers: Sequence[str]) -> Iterator[str]:
-    for name in testbeds:
-        if name in WIRES:
-            yield from (over_wire_to(name, peer) for peer in peers)
-        else:
-            yield name
-
-
-def with_names(schema: Mapping[str, Any], peers: Sequence[str]) -> dict[str, Any]:
+@cache
+def _schema(peers: tuple[str, ...]) -> dict[str, Any]:
     """Return the schema with what holds everywhere, and the names that it may use, filled in.
 
     Testbeds over a wire may be listed with the names of other machines, too.
     """
-    filled = deepcopy(dict(schema))
+    filled: dict[str, Any] = yaml.load(SCHEMA_PATH.read_text(encoding="utf-8"), yaml.CSafeLoader)
     _close(filled)
     for section, node in filled["properties"].items():
         if "testbeds" in node.get("properties", {}):

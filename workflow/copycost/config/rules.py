@@ -26,7 +26,11 @@ _PROTOCOLS: dict[Transport, str] = {"stream": "TCP", "datagram": "UDP"}
 
 # sections beside the grids that name ways to send
 _CHOOSING = (("placement", "streams"), ("placement", "round_trips"), ("simulated",), ("profile",))
+_PLACED = (*GRIDS, "placement", "profile")
+_WITH_TESTBEDS = (*GRIDS, "profile", *DRIVEN)
 _MAY_REPEAT = ("ssh_options",)
+# what exports call machines that have no alias (copycost.compare.hosts.privacy)
+_OF_EXPORTS = re.compile(r"other(-\d+)?")
 
 
 def cross_problems(sound: Sound, around: Surroundings) -> Iterator[Problem]:
@@ -42,20 +46,23 @@ def cross_problems(sound: Sound, around: Surroundings) -> Iterator[Problem]:
             problem = _implementation_problem(sound, grid, name, around.strategies)
             if problem:
                 yield (grid, "implementations"), f"got {name!r}, {problem}"
-        yield from _receiver_problems(sound, grid)
+        able = [name for name, transports in RECEIVERS.items() if TRANSPORTS[grid] in transports]
+        unable = [name for name in sound.list(grid, "receivers") if name not in able]
+        for name in unable:
+            yield (grid, "receivers"), f"got {name!r}, must be one of {', '.join(able)}"
+        if not unable:
+            yield from _sink_problems(sound, grid)
         yield from _working_set_problems(sound, grid, around.memory_bytes)
-    for study in DRIVEN:
-        yield from _sender_problems(sound, study, around.strategies)
-    yield from _unknown_names(sound, around.strategies)
+    yield from _sender_problems(sound, around.strategies)
     yield from _cache_problems(sound)
     yield from _profile_problems(sound)
     yield from _sink_problems(sound, "profile")
     yield from _working_set_problems(sound, "profile", around.memory_bytes)
-    yield from wire_problems(sound)
-    yield from cluster_problems(sound)
-    yield from guest_problems(sound, around.memory_bytes)
-    yield from time_problems(sound)
-    yield from cpu_problems(sound, around.usable_cpus)
+    yield from _machine_problems(sound)
+    yield from _unreached_problems(sound)
+    yield from _guest_problems(sound, around.memory_bytes)
+    yield from _time_problems(sound)
+    yield from _cpu_problems(sound, around.usable_cpus)
 
 
 def _repeated_values(sound: Sound) -> Iterator[Problem]:
@@ -63,8 +70,11 @@ def _repeated_values(sound: Sound) -> Iterator[Problem]:
         values = [value for value in sound.list(*path) if isinstance(value, int | str)]
         twice = sorted({value for value in values if values.count(value) > 1}, key=str)
         if twice and path[-1] not in _MAY_REPEAT:
-            of_sizes = path[-1] in ("msg_bytes", "working_sets")
-            shown = (_shown_size(value) if of_sizes else str(value) for value in twice)
+            is_size = path[-1] in ("msg_bytes", "working_sets")
+            shown = (
+                format_size(int(value)) if is_size and value not in (HOT, COLD) else str(value)
+                for value in twice
+            )
             yield path, f"has {', '.join(shown)} more than once, must list each value once"
 
 
@@ -75,10 +85,6 @@ def _lists(node: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]
             yield from _lists(below, (*path, key))
     elif isinstance(node, list):
         yield path
-
-
-def _shown_size(value: int | str) -> str:
-    return str(value) if value in (HOT, COLD) else format_size(int(value))
 
 
 def _implementation_problem(
@@ -99,47 +105,44 @@ def _implementation_problem(
         if grid == "round_trips":
             return f"must be {strategy}, since a request waits for the reply to the last"
     transport = TRANSPORTS[grid]
-    if transport not in capability_of(strategy).transports:
-        able = [other for other in strategies if transport in capability_of(other).transports]
-        return (
-            f"must be able to send over {_PROTOCOLS[transport]}, as are {', '.join(sorted(able))}"
-        )
+    able = _able(strategies, transport)
+    if strategy not in able:
+        return f"must be able to send over {_PROTOCOLS[transport]}, as are {', '.join(able)}"
     testbeds, sizes = sound.list(grid, "testbeds"), sound.list(grid, "msg_bytes")
     if testbeds and sizes and not any(can_exist(name, testbeds[0], n, RECV) for n in sizes):
         return "must fit at least one of the sizes: the messages of a system call make one datagram"
     return None
 
 
-def _sender_problems(sound: Sound, study: str, strategies: Collection[str]) -> Iterator[Problem]:
-    """Yield the senders that there are not, or that cannot send what the study needs."""
-    able = [name for name in strategies if DRIVEN[study] in capability_of(name).transports]
-    known = [IPERF3, *sorted(able)]
-    names = sound.list(study, "implementations")
-    for name in names:
-        if name not in known:
-            yield (
-                (study, "implementations"),
-                f"got {name!r}, must be one of {', '.join(known)}{did_you_mean(name, known)}",
-            )
-    testbeds, sizes = sound.list(study, "testbeds"), _sizes(sound.get(study, "msg_bytes"))
-    for name in names if testbeds and sizes else ():
-        places = itertools.product(testbeds, sizes)
-        if name in known and not any(can_exist(name, *place, RECV) for place in places):
-            yield (
-                (study, "testbeds"),
-                f"got {', '.join(testbeds)}, must list one on which {name} can send these sizes",
-            )
+def _able(strategies: Collection[str], transport: Transport) -> list[str]:
+    """Return the strategies that can send over such sockets."""
+    return sorted(name for name in strategies if transport in capability_of(name).transports)
 
 
-def _unknown_names(sound: Sound, strategies: Collection[str]) -> Iterator[Problem]:
-    """Yield the ways to send that there are not, which would choose no cell without a word."""
-    for path in ((*section, "implementations") for section in _CHOOSING):
-        known = [*([IPERF3] if path[0] == "profile" else []), *sorted(strategies)]
-        for name in sound.list(*path):
+def _sender_problems(sound: Sound, strategies: Collection[str]) -> Iterator[Problem]:
+    """Yield what cannot send what a study needs, and names that would choose no cell."""
+    for section in (*_CHOOSING, *((study,) for study in DRIVEN)):
+        transport = DRIVEN.get(section[0])
+        able = _able(strategies, transport) if transport else sorted(strategies)
+        known = [*([IPERF3] if transport or section == ("profile",) else []), *able]
+        for name in sound.list(*section, "implementations"):
             strategy, batch = split_implementation(name)
-            if strategy not in known or (batch > 1 and not capability_of(strategy).batching):
+            may_batch = transport is None and capability_of(strategy).batching
+            if strategy not in known or (batch > 1 and not may_batch):
                 meant = did_you_mean(name, known)
-                yield path, f"got {name!r}, must be one of {', '.join(known)}{meant}"
+                text = f"got {name!r}, must be one of {', '.join(known)}{meant}"
+                yield (*section, "implementations"), text
+            elif transport:
+                yield from _size_problems(sound, section[0], name)
+
+
+def _size_problems(sound: Sound, study: str, name: str) -> Iterator[Problem]:
+    testbeds, of = sound.list(study, "testbeds"), sound.get(study, "msg_bytes")
+    sizes: Sequence[int] = of if isinstance(of, list) else [of] if isinstance(of, int) else []
+    places = itertools.product(testbeds, sizes)
+    if testbeds and sizes and not any(can_exist(name, *place, RECV) for place in places):
+        found = f"got {', '.join(testbeds)}, must list one on which {name} can send these sizes"
+        yield (study, "testbeds"), found
 
 
 def _cache_problems(sound: Sound) -> Iterator[Problem]:
@@ -147,27 +150,16 @@ def _cache_problems(sound: Sound) -> Iterator[Problem]:
     line_bytes = sound.get("simulated", "line_bytes")
     largest = 0, ""
     for level in ("l1d", "l2", "llc"):
-        size, ways = (
-            sound.get("simulated", "caches", level, key) for key in ("size_bytes", "ways")
-        )
+        path = ("simulated", "caches", level)
+        size, ways = (sound.get(*path, key) for key in ("size_bytes", "ways"))
+        got = f"got {format_size(size or 0)}"
         if size and size < largest[0]:
-            yield (
-                ("simulated", "caches", level),
-                f"got {format_size(size)}, must be >= {format_size(largest[0])}, the size of "
-                f"{largest[1]}",
-            )
+            yield path, f"{got}, must be >= {format_size(largest[0])}, the size of {largest[1]}"
         largest = max(largest, (size or 0, level))
         if size and ways and line_bytes and size % (ways * line_bytes):
-            yield (
-                ("simulated", "caches", level),
-                f"got {format_size(size)} in {ways} ways, must be a multiple of "
-                f"{format_size(ways * line_bytes)}, its ways times a line",
-            )
-
-
-def _sizes(value: object) -> Sequence[int]:
-    """Return the sizes of a section that has a list of them, or one."""
-    return value if isinstance(value, list) else [value] if isinstance(value, int) else []
+            unit = format_size(ways * line_bytes)
+            text = f"{got} in {ways} ways, must be a multiple of {unit}, its ways times a line"
+            yield path, text
 
 
 def _profile_problems(sound: Sound) -> Iterator[Problem]:
@@ -175,88 +167,54 @@ def _profile_problems(sound: Sound) -> Iterator[Problem]:
     names, testbeds = sound.list("profile", "implementations"), sound.list("profile", "testbeds")
     transports = {transport_of(testbed) for testbed in testbeds}
     for name in names:
-        if testbeds and not transports.intersection(_profiled_transports(name)):
+        strategy, _ = split_implementation(name)
+        able = _PROTOCOLS if strategy == IPERF3 else capability_of(strategy).transports
+        if testbeds and not transports.intersection(able):
             yield (
                 ("profile", "implementations"),
                 f"got {name!r}, must be able to send on one of profile.testbeds, "
                 f"{', '.join(testbeds)}",
             )
-    for pair in sound.list("profile", "differences"):
-        for name in pair:
-            if names and name not in names:
-                yield (
-                    ("profile", "differences"),
-                    f"got {name!r}, must be among profile.implementations, {', '.join(names)}",
-                )
-
-
-def _profiled_transports(name: str) -> Collection[Transport]:
-    strategy, _ = split_implementation(name)
-    return _PROTOCOLS if strategy == IPERF3 else capability_of(strategy).transports
-
-
-def _receiver_problems(sound: Sound, grid: str) -> Iterator[Problem]:
-    """Yield the receivers that cannot read what a grid sends."""
-    able = [name for name, transports in RECEIVERS.items() if TRANSPORTS[grid] in transports]
-    unable = [name for name in sound.list(grid, "receivers") if name not in able]
-    for name in unable:
-        yield (grid, "receivers"), f"got {name!r}, must be one of {', '.join(able)}"
-    if not unable:
-        yield from _sink_problems(sound, grid)
+    for name in itertools.chain.from_iterable(sound.list("profile", "differences")):
+        if names and name not in names:
+            among = f"must be among profile.implementations, {', '.join(names)}"
+            yield ("profile", "differences"), f"got {name!r}, {among}"
 
 
 def _sink_problems(sound: Sound, grid: str) -> Iterator[Problem]:
     """Yield the receivers and placements that leave nothing of a sink, where nobody receives."""
     receivers, placements = sound.list(grid, "receivers"), sound.list(grid, "placements")
     sinks = [name for name in sound.list(grid, "testbeds") if not receives_on(name)]
+    too = f"too for {sinks[0]}, where nobody receives" if sinks else ""
     if sinks and receivers and RECV not in receivers:
-        yield (
-            (grid, "receivers"),
-            f"got {', '.join(receivers)}, must list {RECV} too for {sinks[0]}, where "
-            "nobody receives",
-        )
+        yield (grid, "receivers"), f"got {', '.join(receivers)}, must list {RECV} {too}"
     if sinks and placements == [SAME]:
         others = " or ".join(name for name in PLACEMENTS if name != SAME)
-        yield (
-            (grid, "placements"),
-            f"got {SAME}, must list {others} too for {sinks[0]}, where nobody receives",
-        )
+        yield (grid, "placements"), f"got {SAME}, must list {others} {too}"
 
 
 def _working_set_problems(sound: Sound, grid: str, memory_bytes: int | None) -> Iterator[Problem]:
     """Yield the rings that hold no message per thread, or more than there is memory."""
+    path = (grid, "working_sets")
     sizes, counts = sound.list(grid, "msg_bytes"), sound.list(grid, "n_threads")
     needed = max(sizes, default=0) * max(counts, default=0)
-    for value in sound.list(grid, "working_sets"):
-        if value in (HOT, COLD):
-            continue
-        shown = format_size(int(value))
-        if int(value) < needed:
-            yield (
-                (grid, "working_sets"),
-                f"got {shown}, must be >= {format_size(needed)}, a message of the largest size "
-                "for each of the most threads",
-            )
-        if memory_bytes is not None and int(value) > memory_bytes:
-            yield (
-                (grid, "working_sets"),
-                f"got {shown}, must be less than the host's memory, "
-                f"{memory_bytes / (1 << 30):.1f} GiB",
-            )
+    for ring in (int(value) for value in sound.list(*path) if value not in (HOT, COLD)):
+        got = f"got {format_size(ring)}, must be"
+        if ring < needed:
+            least = f"{format_size(needed)}, a message of the largest size for each of the most"
+            yield path, f"{got} >= {least} threads"
+        if memory_bytes is not None and ring > memory_bytes:
+            yield path, f"{got} less than the host's memory, {_gib(memory_bytes)}"
 
 
-_PLACED = (*GRIDS, "placement", "profile")
-# what exports call machines that have no alias (copycost.compare.hosts.privacy)
-_OF_EXPORTS = re.compile(r"other(-\d+)?")
-_WITH_TESTBEDS = (*GRIDS, "profile", "cpu_budget", "datagrams")
+def _gib(n_bytes: int) -> str:
+    return f"{n_bytes / (1 << 30):.1f} GiB"
 
 
-def wire_problems(sound: Sound) -> Iterator[Problem]:
-    """Yield what is wrong with the other machines, or that there is none where one is needed."""
-    first = {key: sound.get("wire", key) or AUTO for key in ("peer", "alias", "ports")}
-    stated = [first, *sound.list("wire", "more")]
-    machines = (Peer(one["peer"], alias=one.get("alias", AUTO)) for one in stated)
-    names = [one.name for one in machines if one.peer != NO_PEER]
+def _machine_problems(sound: Sound) -> Iterator[Problem]:
+    """Yield what is wrong with the other machines."""
+    stated = _stated_machines(sound)
+    names = _names_of(stated)
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         yield ("wire", "more"), f"has {twice} more than once, must give each machine its own alias"
@@ -264,16 +222,30 @@ def wire_problems(sound: Sound) -> Iterator[Problem]:
         if _OF_EXPORTS.fullmatch(alias := one.get("alias", AUTO)):
             found = f"got {alias}, must be another name: exports call machines without one so"
             yield ("wire", "more" if place else "alias"), found
-    for ports in (one.get("ports") for one in stated):
-        if ports in (None, AUTO):
-            continue
-        first_port, last_port = port_range_of(ports)
-        if not 1024 <= first_port <= last_port <= 65535:
-            found = f"got {ports}, must be FIRST-LAST with 1024 <= FIRST <= LAST <= 65535"
-            yield ("wire", "ports"), found
-    if names:
-        return
-    for section in (*GRIDS, "placement", "profile", *DRIVEN):
+        ports = one.get("ports") or AUTO
+        if ports != AUTO:
+            first, last = port_range_of(ports)
+            if not 1024 <= first <= last <= 65535:
+                found = f"got {ports}, must be FIRST-LAST with 1024 <= FIRST <= LAST <= 65535"
+                yield ("wire", "ports"), found
+
+
+def _stated_machines(sound: Sound) -> list[Mapping[str, str]]:
+    first = {key: sound.get("wire", key) or AUTO for key in ("peer", "alias", "ports")}
+    return [first, *sound.list("wire", "more")]
+
+
+def _names_of(stated: Sequence[Mapping[str, str]]) -> list[str]:
+    machines = [Peer(one["peer"], alias=one.get("alias", AUTO)) for one in stated]
+    return [one.name for one in machines if one.peer != NO_PEER]
+
+
+def _unreached_problems(sound: Sound) -> Iterator[Problem]:
+    """Yield that no other machine is named where one is needed, or a node where none is measured.
+
+    One of each is enough.
+    """
+    for section in (*_PLACED, *DRIVEN) if not _names_of(_stated_machines(sound)) else ():
         listed = [name for name in sound.list(section, "testbeds") if name in WIRES]
         used = sound.list(section, "implementations") or section == "placement"
         if listed and used and sound.get(section, "enabled") is not False:
@@ -282,23 +254,17 @@ def wire_problems(sound: Sound) -> Iterator[Problem]:
                 f"got {NO_PEER}, must name the other machine, such as user@other, where"
                 f" {section}.testbeds lists {listed[0]}; ./run --wire user@other does too",
             )
-            return
-
-
-def cluster_problems(sound: Sound) -> Iterator[Problem]:
-    """Yield that nodes of a cluster are chosen, which nobody would measure."""
+            break
     where = sound.list("hosts", "where")
     for key, nothing in (("nodes", []), ("count", 0), ("constraint", NONE)):
         value = sound.get("hosts", "slurm", key)
         if where and "slurm" not in where and value not in (None, nothing):
-            yield (
-                ("hosts", "where"),
-                f"got [{', '.join(where)}], must list slurm where hosts.slurm.{key} is given",
-            )
-            return
+            found = f"got [{', '.join(where)}]"
+            yield ("hosts", "where"), f"{found}, must list slurm where hosts.slurm.{key} is given"
+            break
 
 
-def guest_problems(sound: Sound, memory_bytes: int | None) -> Iterator[Problem]:
+def _guest_problems(sound: Sound, memory_bytes: int | None) -> Iterator[Problem]:
     """Yield that the guests of the testbeds listed need more memory than there is."""
     listed = (name for section in _WITH_TESTBEDS for name in sound.list(section, "testbeds"))
     n_guests = max(map(guests_on, listed), default=0)
@@ -306,49 +272,46 @@ def guest_problems(sound: Sound, memory_bytes: int | None) -> Iterator[Problem]:
     if n_guests and mib is not None and memory_bytes is not None:
         most = (memory_bytes >> 20) // n_guests
         if mib > most:
-            yield (
-                ("virtual", "memory_mib"),
-                f"got {mib}, must be <= {most}: {n_guests} guests share the host's memory, "
-                f"{memory_bytes / (1 << 30):.1f} GiB",
-            )
+            share = f"{n_guests} guests share the host's memory, {_gib(memory_bytes)}"
+            yield ("virtual", "memory_mib"), f"got {mib}, must be <= {most}: {share}"
 
 
-def time_problems(sound: Sound) -> Iterator[Problem]:
+def _time_problems(sound: Sound) -> Iterator[Problem]:
     """Yield windows that are too short for what is in them."""
-    warmup_s, duration_s = sound.get("measure", "warmup_s"), sound.get("measure", "duration_s")
-    if warmup_s is not None and duration_s is not None and warmup_s >= duration_s:
-        yield (
-            ("measure", "warmup_s"),
-            f"got {warmup_s}, must be shorter than measure.duration_s, which is {duration_s}",
-        )
-    interval_us = sound.get("measure", "interval_us")
-    if interval_us is not None and duration_s is not None and interval_us / 1e6 > duration_s / 10:
-        yield (
-            ("measure", "interval_us"),
-            f"got {interval_us}, must let at least ten requests into measure.duration_s, "
-            f"which is {duration_s} s",
-        )
+    warmup_s, duration_s, interval_us = (
+        sound.get("measure", key) for key in ("warmup_s", "duration_s", "interval_us")
+    )
+    if duration_s is None:
+        return
+    window = f"measure.duration_s, which is {duration_s}"
+    if warmup_s is not None and warmup_s >= duration_s:
+        yield ("measure", "warmup_s"), f"got {warmup_s}, must be shorter than {window}"
+    if interval_us is not None and interval_us / 1e6 > duration_s / 10:
+        text = f"got {interval_us}, must let at least ten requests into {window} s"
+        yield ("measure", "interval_us"), text
 
 
-def cpu_problems(sound: Sound, usable_cpus: Collection[int]) -> Iterator[Problem]:
+def _cpu_problems(sound: Sound, usable_cpus: Collection[int]) -> Iterator[Problem]:
     """Yield CPUs that this process may not use, and those that would not part both ends."""
-    for side in ("sender", "receiver"):
-        for cpu in sound.list("measure", "cpus", side):
-            if cpu not in usable_cpus:
-                yield (
-                    ("measure", "cpus", side),
-                    f"got {cpu}, must be among the CPUs that this process may use, "
-                    f"{format_cpu_list(usable_cpus)}",
-                )
-    sides = [sound.list("measure", "cpus", side) for side in ("sender", "receiver")]
-    if not all(sides) or not any(APART in sound.list(grid, "placements") for grid in _PLACED):
+    path = ("measure", "cpus")
+    sides = {side: sound.list(*path, side) for side in ("sender", "receiver")}
+    for side, cpus in sides.items():
+        for cpu in (cpu for cpu in cpus if cpu not in usable_cpus):
+            usable = format_cpu_list(usable_cpus)
+            text = f"got {cpu}, must be among the CPUs that this process may use, {usable}"
+            yield (*path, side), text
+    if not all(sides.values()) or not any(
+        APART in sound.list(grid, "placements") for grid in _PLACED
+    ):
         return
     most = max((n for grid in _PLACED for n in sound.list(grid, "n_threads")), default=1)
-    turns = range(min(most, math.lcm(*map(len, sides))))
-    met = next((i for i in turns if len({cpus[i % len(cpus)] for cpus in sides}) == 1), None)
-    if met is not None:
-        yield (
-            ("measure", "cpus"),
-            f"puts both ends of connection {met + 1} on CPU {sides[0][met % len(sides[0])]}, must "
-            f"part them where the placement {APART} is listed; {SAME} has them on one CPU",
-        )
+    both = list(sides.values())
+    for turn in range(min(most, math.lcm(*map(len, both)))):
+        sender, receiver = (cpus[turn % len(cpus)] for cpus in both)
+        if sender == receiver:
+            yield (
+                path,
+                f"puts both ends of connection {turn + 1} on CPU {sender}, must part them where "
+                f"the placement {APART} is listed; {SAME} has them on one CPU",
+            )
+            return

@@ -19,80 +19,51 @@ Transport = Literal["stream", "datagram"]
 class TestbedEntry:
     """What is known of a testbed before it is built.
 
-    Attributes
-    ----------
-    transport
-        What its sockets are.
-    path
-        What it is, as a noun phrase without its name; ``{peer}`` stands for the other machine.
-    receives
-        Whether somebody receives; where not, only the sender's cost can be told.
-    own_addresses
-        Whether each side has an address of its own; our programs need that over UDP.
-    tools
-        Programs of the host that building it takes.
-    away
-        The sides that run on another machine than this one, which the facts of that are taken for.
-    guests
-        How many virtual machines its ends run in; 0 where both run on this machine.
-    without_guests
-        The testbed that has the same path but for the guests, to tell what these cost; None where
-        there is none.
+    `path` is a noun phrase without its name, in which ``{peer}`` stands for the other machine.
+    Where it does not receive, only the sender's cost can be told.
     """
 
     transport: Transport
     path: str
     receives: bool = True
-    own_addresses: bool = True
-    tools: tuple[str, ...] = ("ip",)
-    away: tuple[str, ...] = ()
-    guests: int = 0
-    without_guests: str | None = None
+    own_addresses: bool = True  # of each side; our programs need that over UDP
+    tools: tuple[str, ...] = ("ip",)  # of the host, to build it
+    away: tuple[str, ...] = ()  # sides on another machine, which the facts of that are taken for
+    guests: int = 0  # virtual machines that its ends run in
+    without_guests: str | None = None  # the same path but for these, to tell what they cost
 
 
-_OVER_BOTH: Mapping[str, TestbedEntry] = MappingProxyType(
-    {
-        "loopback": TestbedEntry(
-            "stream", "the host's own loopback device", own_addresses=False, tools=()
-        ),
-        "vm_loopback": TestbedEntry(
-            "stream",
-            "the loopback device of a virtual machine",
-            own_addresses=False,
-            tools=(),
-            away=("sender", "receiver"),
-            guests=1,
-            without_guests="loopback",
-        ),
-        "vm_pair": TestbedEntry(
-            "stream",
-            "two virtual machines joined by TAP devices and a bridge",
-            away=("sender", "receiver"),
-            guests=2,
-            without_guests="veth",
-        ),
-        "vm_host": TestbedEntry(
-            "stream",
-            "a virtual machine that sends to its host through a TAP device and a bridge",
-            away=("sender",),
-            guests=1,
-            without_guests="veth",
-        ),
-        "wire": TestbedEntry(
-            "stream",
-            "the network to {peer}, to which this machine sends",
-            tools=("ssh", "ip"),
-            away=("receiver",),
-        ),
-        "wire_in": TestbedEntry(
-            "stream",
-            "the network to {peer}, which sends to this machine",
-            tools=("ssh", "ip"),
-            away=("sender",),
-        ),
-    }
-)
-"""Those that are one path for TCP and for UDP; over UDP, each is called NAME_udp."""
+# What is one path for TCP and for UDP; over UDP, each is called NAME_udp.
+_GUEST = TestbedEntry("stream", "", away=("sender", "receiver"), guests=1)
+_WIRE = TestbedEntry("stream", "", tools=("ssh", "ip"), away=("receiver",))
+_OVER_BOTH = {
+    "loopback": TestbedEntry(
+        "stream", "the host's own loopback device", own_addresses=False, tools=()
+    ),
+    "vm_loopback": replace(
+        _GUEST,
+        path="the loopback device of a virtual machine",
+        own_addresses=False,
+        tools=(),
+        without_guests="loopback",
+    ),
+    "vm_pair": replace(
+        _GUEST,
+        path="two virtual machines joined by TAP devices and a bridge",
+        guests=2,
+        without_guests="veth",
+    ),
+    "vm_host": replace(
+        _GUEST,
+        path="a virtual machine that sends to its host through a TAP device and a bridge",
+        away=("sender",),
+        without_guests="veth",
+    ),
+    "wire": replace(_WIRE, path="the network to {peer}, to which this machine sends"),
+    "wire_in": replace(
+        _WIRE, path="the network to {peer}, which sends to this machine", away=("sender",)
+    ),
+}
 
 
 def _over_udp(entry: TestbedEntry) -> TestbedEntry:
@@ -123,13 +94,12 @@ TESTBEDS: Mapping[str, TestbedEntry] = MappingProxyType(
             "datagram", "a veth pair whose packets may be as large as a datagram"
         ),
         **{f"{name}_udp": _over_udp(entry) for name, entry in _OVER_BOTH.items()},
-        "wire_sink": TestbedEntry(
-            "datagram",
-            "the network to {peer}, which counts and drops what this machine sends before local"
-            " delivery",
+        "wire_sink": replace(
+            _WIRE,
+            transport="datagram",
+            path="the network to {peer}, which counts and drops what this machine sends before"
+            " local delivery",
             receives=False,
-            tools=("ssh", "ip"),
-            away=("receiver",),
         ),
     }
 )
@@ -171,48 +141,45 @@ def entry_of(testbed: str) -> TestbedEntry | None:
     return TESTBEDS.get(kind_of(testbed))
 
 
+def _taken_for(testbed: str) -> TestbedEntry:
+    """Return the same, and of a testbed that a table made elsewhere names, what it is taken for."""
+    return entry_of(testbed) or TestbedEntry("stream", "")
+
+
 def transport_of(testbed: str) -> Transport:
-    """Return what the sockets of a testbed are; a table made elsewhere may name others: TCP's."""
-    entry = entry_of(testbed)
-    return "stream" if entry is None else entry.transport
+    """Return what the sockets of a testbed are."""
+    return _taken_for(testbed).transport
 
 
 def path_of(testbed: str) -> str | None:
     """Return what a testbed is, as a noun phrase; None for one of a table made elsewhere."""
-    entry = entry_of(testbed)
-    return None if entry is None else entry.path.format(peer=peer_of(testbed) or "another machine")
+    return _taken_for(testbed).path.format(peer=peer_of(testbed) or "another machine") or None
 
 
 def receives_on(testbed: str) -> bool:
     """Return whether somebody receives on a testbed."""
-    entry = entry_of(testbed)
-    return entry is None or entry.receives
+    return _taken_for(testbed).receives
 
 
 def away_on(testbed: str) -> tuple[str, ...]:
     """Return the sides that run on another machine than this one."""
-    entry = entry_of(testbed)
-    return () if entry is None else entry.away
+    return _taken_for(testbed).away
 
 
 def guests_on(testbed: str) -> int:
     """Return in how many virtual machines the ends of a testbed run; 0 in none."""
-    entry = entry_of(testbed)
-    return 0 if entry is None else entry.guests
-
-
-def kernels_on(testbed: str) -> int:
-    """Return on how many kernels the ends of a testbed run: 2 where each has one of its own."""
-    entry = entry_of(testbed)
-    if entry is None or not entry.receives:
-        return 1
-    return 2 if entry.guests == 2 or len(entry.away) == 1 else 1
+    return _taken_for(testbed).guests
 
 
 def without_guests(testbed: str) -> str | None:
     """Return the testbed with the same path but for the guests; None where there is none."""
-    entry = entry_of(testbed)
-    return None if entry is None else entry.without_guests
+    return _taken_for(testbed).without_guests
+
+
+def kernels_on(testbed: str) -> int:
+    """Return on how many kernels the ends of a testbed run: 2 where each has one of its own."""
+    entry = _taken_for(testbed)
+    return 2 if entry.receives and (entry.guests == 2 or len(entry.away) == 1) else 1
 
 
 def names_over(transport: Transport, *, receiving: bool = False) -> tuple[str, ...]:
