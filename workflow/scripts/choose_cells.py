@@ -9,9 +9,9 @@ from copycost.config.grid import Grid, repetitions_in
 from copycost.config.passes import write_pass
 from copycost.records.reading import read_all
 from copycost.records.record import cell_of
-from copycost.snakefile.jobs import GRID_RULE, kind_of
+from copycost.snakefile.jobs import GRID_RULE, kind_of, repetition_s
 from copycost.snakefile.logs import log_to_file
-from copycost.snakefile.progress import STREAMS, Kind, extend, say
+from copycost.snakefile.progress import Kind, extend, say
 from copycost.studies.round_trips.derive import row_of_grid
 
 log_to_file(snakemake.log[0])
@@ -20,7 +20,8 @@ records = map(Path, snakemake.input.records)
 done = dict(read_all(records, lambda record: (cell_of(record), row_of_grid(record))))
 choice = choose_cells(done, config, int(snakemake.wildcards.number))
 write_pass(choice.cells, Path(snakemake.output.cells))
-each_s = STREAMS.expected_s(config.measure.warmup_s + config.measure.duration_s)
+window_s = config.measure.warmup_s + config.measure.duration_s
+each_s = repetition_s(GRID_RULE, {}, window_s, in_turns=True)
 rounds = Grid.of(config).rounds
 missing: Counter[str] = Counter()
 for cell in choice.cells:

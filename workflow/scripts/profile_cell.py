@@ -6,7 +6,7 @@ from copycost.measure.usable import measure_usable
 from copycost.records.reading import REPETITIONS
 from copycost.records.record import Record
 from copycost.snakefile.logs import log_to_file
-from copycost.snakefile.progress import count_in, pace_of_profile, say
+from copycost.snakefile.progress import count_in, say
 from copycost.snakefile.results import line_of
 from copycost.snakefile.tasks import task_of
 from copycost.studies.profile.folded import write_folded
@@ -26,5 +26,4 @@ def profile() -> Record:
 
 
 record = measure_usable(Path(output.record), profile, runs_of, REPETITIONS)
-pace = pace_of_profile(task.cell.implementation, params.reference)
-say(count_in(line_of(record), pace, params.settings))
+say(count_in(line_of(record)))

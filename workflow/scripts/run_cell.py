@@ -9,7 +9,7 @@ from copycost.measure.repetition import measure_repetition
 from copycost.measure.usable import usable
 from copycost.records.reading import REPETITIONS
 from copycost.snakefile.logs import log_to_file
-from copycost.snakefile.progress import ALONE, STREAMS, count_in, say
+from copycost.snakefile.progress import count_in, say
 from copycost.snakefile.results import line_of
 from copycost.snakefile.tasks import task_of
 from copycost.studies.round_trips.derive import row_of_grid
@@ -17,12 +17,11 @@ from copycost.studies.round_trips.derive import row_of_grid
 log_to_file(snakemake.log[0])
 path, params = snakemake.output.record, snakemake.params
 task = task_of(snakemake.input, path, params.settings, params.reference)
-pace = STREAMS if params.reference else ALONE
 records = []
 with bench_for(task.cell) as bench:
     for number in range(params.repetitions):
         cell = replace(task.cell, rep=task.cell.rep + number)
         measure = partial(measure_repetition, replace(task, cell=cell), bench)
         records.append(usable(Path(cell.path), measure, row_of_grid, REPETITIONS))
-        say(count_in(line_of(records[-1]), pace, params.settings))
+        say(count_in(line_of(records[-1])))
 REPETITIONS.kind.write(records if len(records) > 1 else records[0], Path(path))

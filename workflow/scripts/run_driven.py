@@ -6,7 +6,7 @@ from pathlib import Path
 from copycost.measure.usable import measure_usable
 from copycost.records.reading import REPETITIONS
 from copycost.snakefile.logs import log_to_file
-from copycost.snakefile.progress import DRIVEN, count_in, say
+from copycost.snakefile.progress import count_in, say
 from copycost.snakefile.results import line_of
 from copycost.snakefile.tasks import task_of
 from copycost.studies.cpu_budget import table as cpu_budget
@@ -15,12 +15,12 @@ from copycost.studies.datagrams import table as datagrams
 from copycost.studies.datagrams.repetition import measure_datagrams
 
 log_to_file(snakemake.log[0])
-path, settings = snakemake.output.record, snakemake.params.settings
-task = task_of(snakemake.input, path, settings)
+path = snakemake.output.record
+task = task_of(snakemake.input, path, snakemake.params.settings)
 measure, row_of = {
     "cpu_budget": (measure_budget, cpu_budget.row_of),
     "datagrams": (measure_datagrams, datagrams.row_of),
 }[task.cell.study]
 check = partial(row_of, cell=task.cell)
 record = measure_usable(Path(path), partial(measure, task), check, REPETITIONS)
-say(count_in(line_of(record), DRIVEN, settings))
+say(count_in(line_of(record)))

@@ -8,7 +8,6 @@ import pytest
 from copycost.snakefile import progress, terminal
 from copycost.snakefile.progress import Counter, Kind, Progress
 
-WINDOW = {"warmup_s": 0.2, "duration_s": 1.0}
 FAILED = "veth a: FAILED, it would not"
 
 
@@ -24,7 +23,7 @@ def a_run(repetitions: Mapping[str, Kind], *, ahead_s: float = 0.0, **others: Ki
 
 
 def tell(line: str = "a repetition") -> str:
-    return progress.count_in(line, progress.STREAMS, WINDOW)
+    return progress.count_in(line)
 
 
 def test_each_repetition_is_counted_once(counter: Counter) -> None:
@@ -67,7 +66,7 @@ def test_each_kind_goes_on_at_its_own_pace() -> None:
     now = a_run({"hot": Kind(100, 0.4), "cold": Kind(10, 0.4)})
     for end_s in (106.0, 112.0, 118.0):  # cold ones take 6 s
         now.begin_repetition("cold", end_s - 6.0)
-        now.end_repetition(0.4, end_s)
+        now.end_repetition(end_s)
     assert now.repetitions["hot"].left_s == pytest.approx(40.0)
     assert now.repetitions["cold"].left_s == pytest.approx(7 * (3 * 0.4 + 18.0) / 6)
 
@@ -75,13 +74,13 @@ def test_each_kind_goes_on_at_its_own_pace() -> None:
 def test_what_lies_between_two_repetitions_counts_but_not_what_another_job_takes() -> None:
     now = a_run({"hot": Kind(3, 1.0)}, draw_profile=Kind(1, 5.0))
     now.begin_repetition("hot", 100.0)
-    now.end_repetition(1.0, 101.0)
+    now.end_repetition(101.0)
     now.begin_repetition("hot", 101.5)
-    now.end_repetition(1.0, 102.5)
+    now.end_repetition(102.5)
     assert now.repetitions["hot"].took_s == pytest.approx(2.5)
     now.begin_other("draw_profile", 102.5)
     now.begin_repetition("hot", 109.5)
-    now.end_repetition(1.0, 110.5)
+    now.end_repetition(110.5)
     assert now.repetitions["hot"].took_s == pytest.approx(3.5)
     assert now.others["draw_profile"].took_s == pytest.approx(7.0)
 

@@ -45,19 +45,18 @@ from copycost.snakefile.internals import (
 from copycost.snakefile.jobs import (
     BOOT_S,
     CHOOSING_RULE,
-    DRIVING_RULES,
     GRID_RULE,
     HOST_RULE,
     MEASURING_RULES,
     MEMORY_RULE,
+    MEMORY_S_PER_BYTE,
     NODE_RULE,
     OTHERS,
-    PROFILING_RULE,
     REPORTING_RULE,
+    RING_S_PER_BYTE,
     in_guests_s,
     kind_of,
-    memory_s,
-    ring_s,
+    repetition_s,
 )
 from copycost.snakefile.outcomes import MEMORY_PATH, outcomes
 from copycost.snakefile.screen import SCREEN
@@ -79,9 +78,8 @@ def print_plan(workflow: Any, config: Config) -> None:  # noqa: ANN401
     if interruption.was_interrupted():
         interruption.end()  # what Snakemake was doing then has swallowed it
     jobs = waiting_jobs(workflow)
-    measuring = _measuring(jobs)
-    _say_the_host_changed(workflow, jobs, measuring)
-    ahead = _ahead(config, _each_s(jobs)) if _chooses(jobs) else None
+    _say_the_host_changed(workflow, jobs)
+    ahead = _ahead(jobs, config)
     now = _progress(jobs, ahead)
     progress.begin(PROGRESS_PATH, now)
     _say_nodes(jobs, config, would=False)
@@ -107,16 +105,15 @@ def print_dry_run(workflow: Any, config: Config) -> None:  # noqa: ANN401
         if interruption.was_interrupted():
             return
         jobs = waiting_jobs(workflow)
-        measuring = _measuring(jobs)
         if jobs and not is_dry_run(workflow):
             return  # said at the start
-        _say_the_host_changed(workflow, jobs, measuring)
+        _say_the_host_changed(workflow, jobs)
         if jobs:
-            ahead = _ahead(config, _each_s(jobs)) if _chooses(jobs) else None
-            n_others = len(jobs) - len(measuring)
+            ahead = _ahead(jobs, config)
             if not _say_nodes(jobs, config, would=True):
+                n_others = len(jobs) - len(_measuring(jobs))
                 terminal.say(_forecast(_progress(jobs, ahead), ahead, n_others))
-            _say_why(workflow, measuring)
+            _say_why(workflow, _measuring(jobs))
             _say_more(jobs, config, ahead)
         elif nothing_to_do:
             print_outcome(workflow, config)
@@ -172,16 +169,19 @@ def _whole(now: progress.Progress, ahead: _Ahead | None) -> str:
     return progress.format_range(least_s, least_s + ahead.most_s)
 
 
-def _ahead(config: Config, each_s: float | None) -> _Ahead | None:
-    """Return what may follow the repetitions of the grid; None where no time is stated.
-
-    One of those takes `each_s` [s], which is None where all were measured before.
-    """
+def _ahead(jobs: Sequence[Any], config: Config) -> _Ahead | None:
+    """Return what may follow the repetitions of the grid; None where nothing chooses it."""
     measure = config.measure
-    if measure.minutes is None:
+    chooses = any(job.rule.name == CHOOSING_RULE for job in jobs)
+    if not chooses or measure.minutes is None:
         return None
-    if each_s is None:
-        each_s = progress.STREAMS.expected_s(measure.warmup_s + measure.duration_s)
+    kinds = _kinds(job for job in jobs if job.rule.name == GRID_RULE).values()
+    n_repetitions = sum(kind.total for kind in kinds)
+    each_s = (
+        sum(kind.left_s for kind in kinds) / n_repetitions
+        if n_repetitions  # else all were measured before
+        else repetition_s(GRID_RULE, {}, measure.warmup_s + measure.duration_s, in_turns=True)
+    )
     grid = Grid.of(config)
     time_s, first_s = 60.0 * measure.minutes, grid.n_repetitions(config) * each_s
     stated = progress.format_duration(time_s)
@@ -203,12 +203,17 @@ def _ahead(config: Config, each_s: float | None) -> _Ahead | None:
 
 def _say_more(jobs: list[Any], config: Config, ahead: _Ahead | None) -> None:
     """Say what cannot be told from the number of repetitions, where there is something."""
-    rules = {job.rule.name for job in jobs}
     if ahead is not None:
         terminal.say(ahead.sentence)
-    crowded = _more_threads_than_cpus(config)
-    if crowded and GRID_RULE in rules:
-        terminal.say(crowded)
+    grids = (config.streams, config.udp, config.round_trips)
+    counts = {n for grid in grids if grid.implementations for n in grid.n_threads}
+    n_cpus = len(os.sched_getaffinity(0))
+    above = sorted(n for n in counts if n > n_cpus)
+    if above and any(job.rule.name == GRID_RULE for job in jobs):
+        terminal.say(
+            f"copycost: {plural(n_cpus, 'CPU')} for {', '.join(map(str, above))} threads at "
+            "each side: they share the CPUs, which is part of what is measured."
+        )
 
 
 def _say_why(workflow: Any, measuring: list[Any]) -> None:  # noqa: ANN401
@@ -240,31 +245,25 @@ _REASONS = {
 }
 
 
-def _say_the_host_changed(workflow: Any, jobs: list[Any], measuring: list[Any]) -> None:  # noqa: ANN401
+def _say_the_host_changed(workflow: Any, jobs: list[Any]) -> None:  # noqa: ANN401
     """Say where the results are of another host, and end a run that would mix the two."""
     if not any(job.rule.name == HOST_RULE for job in all_jobs(workflow)):
         return  # nothing here is about a host
     described_anew = any(job.rule.name == HOST_RULE for job in jobs)
+    measures = bool(_measuring(jobs))
     earlier = host_change.keep_earlier(would=is_dry_run(workflow)) if described_anew else ""
-    said = host_change.remark(
-        described_anew=described_anew, measures=bool(measuring), earlier=earlier
-    )
+    said = host_change.remark(described_anew=described_anew, measures=measures, earlier=earlier)
     if said is None:
         return
-    if measuring and not described_anew and not is_dry_run(workflow):
-        terminal.clear_line()
-        sys.exit(said)
     terminal.clear_line()
+    if measures and not described_anew and not is_dry_run(workflow):
+        sys.exit(said)
     print(said, file=sys.stderr)
 
 
 def _measuring(jobs: Iterable[Any]) -> list[Any]:
     """Return those jobs that measure a repetition."""
     return [job for job in jobs if job.rule.name in MEASURING_RULES]
-
-
-def _chooses(jobs: Iterable[Any]) -> bool:
-    return any(job.rule.name == CHOOSING_RULE for job in jobs)
 
 
 def _progress(jobs: Sequence[Any], ahead: _Ahead | None) -> progress.Progress:
@@ -276,7 +275,7 @@ def _progress(jobs: Sequence[Any], ahead: _Ahead | None) -> progress.Progress:
         if rule in OTHERS
     }
     if MEMORY_RULE in others:
-        others[MEMORY_RULE].each_s = memory_s(_ring_bytes(COLD))
+        others[MEMORY_RULE].each_s += _ring_bytes(COLD) * MEMORY_S_PER_BYTE
     return progress.Progress(
         repetitions=_kinds(_measuring(jobs)),
         others=others,
@@ -294,9 +293,14 @@ def _kinds(measuring: Iterable[Any]) -> dict[str, progress.Kind]:
         longer_s = in_guests_s(job.rule.name, job.wildcards_dict)
         if name not in kinds:
             settings = job.params.settings  # the same for all of a kind
-            each_s = _pace_of(job).expected_s(settings["warmup_s"] + settings["duration_s"])
-            ring = _ring_bytes(job.wildcards_dict.get("working_set", HOT))
-            kinds[name] = progress.Kind(0, each_s + ring_s(ring) + longer_s)
+            each_s = repetition_s(
+                job.rule.name,
+                job.wildcards_dict,
+                settings["warmup_s"] + settings["duration_s"],
+                in_turns=bool(job.params.get("reference")),
+            )
+            ring_s = _ring_bytes(job.wildcards_dict.get("working_set", HOT)) * RING_S_PER_BYTE
+            kinds[name] = progress.Kind(0, each_s + ring_s + longer_s)
         kinds[name].total += _n_measured(job)
         if longer_s:
             in_guests[name] = kinds[name].total
@@ -305,38 +309,9 @@ def _kinds(measuring: Iterable[Any]) -> dict[str, progress.Kind]:
     return kinds
 
 
-def _each_s(jobs: Iterable[Any]) -> float | None:
-    """Return how long a repetition of the grid takes on average; None where there is none [s]."""
-    kinds = _kinds(job for job in jobs if job.rule.name == GRID_RULE).values()
-    n_repetitions = sum(kind.total for kind in kinds)
-    return sum(kind.left_s for kind in kinds) / n_repetitions if n_repetitions else None
-
-
 def _ring_bytes(working_set: str) -> int:
     caches = read_cpu(HostFiles(Path("/")), machine(), Unknowns()).caches
     return ring_bytes(working_set, {"cpu": {"caches": {"llc_bytes": caches.llc_bytes}}})
-
-
-def _pace_of(job: Any) -> progress.Pace:  # noqa: ANN401
-    if job.rule.name == PROFILING_RULE:
-        return progress.pace_of_profile(job.wildcards.implementation, job.params.reference)
-    if job.rule.name in DRIVING_RULES:
-        return progress.DRIVEN
-    return progress.STREAMS if job.params.get("reference") else progress.ALONE
-
-
-def _more_threads_than_cpus(config: Config) -> str | None:
-    """Return a remark where a cell has more threads than CPUs, which is a valid experiment."""
-    grids = (config.streams, config.udp, config.round_trips)
-    counts = {n for grid in grids if grid.implementations for n in grid.n_threads}
-    n_cpus = len(os.sched_getaffinity(0))
-    above = sorted(n for n in counts if n > n_cpus)
-    if not above:
-        return None
-    return (
-        f"copycost: {plural(n_cpus, 'CPU')} for {', '.join(map(str, above))} threads at "
-        "each side: they share the CPUs, which is part of what is measured."
-    )
 
 
 def print_outcome(workflow: Any, config: Config, n_aside: int = 0) -> None:  # noqa: ANN401

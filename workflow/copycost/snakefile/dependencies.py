@@ -14,7 +14,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from copycost.build.toolchain import source_digest
 from copycost.config.testbeds import away_on
 from copycost.snakefile.internals import add_input, rules_with_scripts, states
 
@@ -52,8 +51,23 @@ def take_code_into_account(workflow: Any) -> None:  # noqa: ANN401
 
 def digest_of_code(root: str | Path, *starts: str | Path) -> str:
     """Return a digest of the names and contents of all that `code_of` finds."""
+    return digest_of(tuple(code_of(root, *starts)), str(root))
+
+
+def digest_by_place(paths: Sequence[str], testbed: str) -> str:
+    """Return that of the files that measure on a testbed.
+
+    What leads elsewhere counts only if an end of it is there.
+    """
+    away = bool(away_on(testbed))
+    return digest_of(tuple(path for path in paths if away or not _ELSEWHERE.search(path)))
+
+
+@cache
+def digest_of(paths: tuple[str, ...], root: str = "") -> str:
+    """Return the SHA-256 over the names and contents of files, in hexadecimal digits."""
     found = sha256()
-    for path in code_of(root, *starts):
+    for path in paths:
         found.update(f"{path} {_file_digest(Path(root, path))}\n".encode())
     return found.hexdigest()
 
@@ -61,28 +75,6 @@ def digest_of_code(root: str | Path, *starts: str | Path) -> str:
 @cache
 def _file_digest(path: Path) -> str:
     return sha256(path.read_bytes()).hexdigest()
-
-
-def digest_of(paths: Sequence[str]) -> str:
-    """Return the SHA-256 over the names and contents of files, in hexadecimal digits."""
-    return source_digest([Path(path) for path in paths], Path())
-
-
-def digest_by_place(paths: Sequence[str], testbed: str) -> str:
-    """Return the same of the files that a testbed takes: what leads elsewhere, only if its ends do.
-
-    Parameters
-    ----------
-    paths
-        Files that measure.
-    """
-    away = bool(away_on(testbed))
-    return _digest(tuple(path for path in paths if away or not _ELSEWHERE.search(path)))
-
-
-@cache
-def _digest(paths: tuple[str, ...]) -> str:
-    return digest_of(paths)
 
 
 def code_of(root: str | Path, *starts: str | Path) -> list[str]:

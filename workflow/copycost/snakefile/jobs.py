@@ -80,19 +80,8 @@ OTHERS = {
 
 # What a sender takes to make the pages of its ring of messages, and a plain copy those of all its
 # buffers, for each byte of the ring [s/B]: page faults of a virtual machine, mostly.
-_RING_S_PER_BYTE = 0.9e-9
-_MEMORY_S_PER_BYTE = 3e-9
-
-
-def ring_s(ring_bytes: int) -> float:
-    """Return how long a repetition with such a ring of messages takes longer than one without."""
-    return ring_bytes * _RING_S_PER_BYTE
-
-
-def memory_s(largest_bytes: int) -> float:
-    """Return how long measuring plain copies of up to so many bytes takes [s]."""
-    return OTHERS[MEMORY_RULE].expected_s + largest_bytes * _MEMORY_S_PER_BYTE
-
+RING_S_PER_BYTE = 0.9e-9
+MEMORY_S_PER_BYTE = 3e-9
 
 BOOT_S = 6.0
 """How long the first repetition in guests waits for all of these to boot, where emulated [s]."""
@@ -101,6 +90,24 @@ BOOT_S = 6.0
 # programs there, and iperf3 and perf take their time to start.
 _IN_GUESTS_S = {GRID_RULE: 0.6, PROFILING_RULE: 4.0, **dict.fromkeys(DRIVING_RULES, 0.9)}
 _PROFILE_OF_IPERF3_IN_GUESTS_S = 13.0
+
+
+def repetition_s(
+    rule: str, wildcards: Mapping[str, str], window_s: float, *, in_turns: bool
+) -> float:
+    """Return how long a repetition takes, its ring of messages and guests left aside [s].
+
+    The window includes the warm-up; with a reference, two ways have it in turns.
+    """
+    if rule == PROFILING_RULE:  # beside an undisturbed run, and samples are read
+        if in_turns:
+            return 4 * window_s + 0.7
+        # iperf3 runs for whole seconds, of which perf needs one or two to attach to it
+        return 2 * window_s + (5.2 if _profiles_iperf3(rule, wildcards) else 0.5)
+    if rule in DRIVING_RULES:  # other tools have to start and end
+        return window_s + 1.1
+    # start of the job and of the programs, set-up of the testbed, clean-up
+    return (2 if in_turns else 1) * window_s + 0.1
 
 
 def in_guests_s(rule: str, wildcards: Mapping[str, str]) -> float:

@@ -14,41 +14,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from copycost.config.capabilities import IPERF3
 from copycost.snakefile import terminal
 
 VARIABLE = "COPYCOST_PROGRESS"
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """How long a repetition takes: so many windows, and what comes on top of them [s]."""
-
-    n_windows: int
-    overhead_s: float
-
-    def expected_s(self, window_s: float) -> float:
-        """Return how long a repetition with such a window, warm-up included, takes [s]."""
-        return self.n_windows * window_s + self.overhead_s
-
-
-# Two ways in turns; start of the job and of the programs, set-up of the testbed, clean-up.
-STREAMS = Pace(2, 0.1)
-# One way, in a window.
-ALONE = Pace(1, 0.1)
-# Other tools have to start and end.
-DRIVEN = Pace(1, 1.1)
-# A profile has an undisturbed run to compare with, and its samples are read.
-_PROFILE = Pace(2, 0.5)
-# iperf3 runs for whole seconds, of which perf needs one or two to attach to it.
-_PROFILE_OF_IPERF3 = Pace(2, 5.2)
-
-
-def pace_of_profile(implementation: str, reference: str | None) -> Pace:
-    """Return how long a repetition of a profile takes, by what it profiles."""
-    if reference:  # in turns
-        return Pace(4, 0.7)
-    return _PROFILE_OF_IPERF3 if implementation == IPERF3 else _PROFILE
 
 
 # So many repetitions as expected count with those that were: the first one alone may be an odd one.
@@ -151,11 +119,10 @@ class Progress:
         if self.at_work in self.others:
             self.others[self.at_work].end_one(now_s - self.since_s)
 
-    def end_repetition(self, expected_s: float, now_s: float) -> None:
-        """Note that a repetition has ended, which was expected to take so long [s]."""
-        known = bool(self.at_work) and self.at_work not in self.others
-        kind = self.repetitions.setdefault(self.at_work if known else "", Kind(0, expected_s))
-        kind.end_one(now_s - self.since_s if known else expected_s)
+    def end_repetition(self, now_s: float) -> None:
+        """Note that a repetition has ended."""
+        kind = self.at_work if self.at_work in self.repetitions else ""
+        self.repetitions.setdefault(kind, Kind(0, 0.0)).end_one(now_s - self.since_s)
         self.since_s = now_s
 
     def extend(self, kinds: Mapping[str, Kind]) -> None:
@@ -201,19 +168,18 @@ def extend(kinds: Mapping[str, Kind]) -> None:
         counter.write(progress)
 
 
-def count_in(line: str, pace: Pace, settings: Mapping[str, Any]) -> str:
+def count_in(line: str) -> str:
     """Count a finished repetition, if somebody counts, and return its line with what is left.
 
     Where the progress has a line of its own on a terminal, the result is noted for that line, and
-    only what was not measured is returned. The settings have `warmup_s` and `duration_s` [s].
+    only what was not measured is returned.
     """
     counter = Counter()
     progress = counter.read()
     if progress is None:
         return line
-    expected_s = pace.expected_s(settings["warmup_s"] + settings["duration_s"])
     now_s = time.monotonic()
-    progress.end_repetition(expected_s, now_s)
+    progress.end_repetition(now_s)
     progress.said = line
     counter.write(progress)
     total = progress.total

@@ -50,19 +50,15 @@ def present_paths(raw: Path) -> list[Path]:
 
 def asked_paths(config: Config) -> list[Path]:
     """Return the paths of the records that a configuration asks for, of all studies."""
-    memory = [Path(MEMORY_PATH)] if config.measure.memory_floor else []
-    return [*map(Path, known_paths(config)), *other_paths(config), *memory]
-
-
-def other_paths(config: Config) -> list[Path]:
-    """Return the paths of all records that studies with rules of their own may have."""
-    cells = (
+    with_rules_of_their_own = (
         *profile_cells(config, ("cpu_budget", "datagrams")),
         *config.cpu_budget.cells(),
         *config.datagrams.cells(),
         *config.simulated.cells(),
     )
-    return [Path(cell.path) for cell in cells]
+    memory = [MEMORY_PATH] if config.measure.memory_floor else []
+    others = [cell.path for cell in with_rules_of_their_own]
+    return [*map(Path, (*known_paths(config), *others, *memory))]
 
 
 def unreached() -> Iterator[Outcome]:

@@ -57,7 +57,8 @@ class System:
 def offered(partition: str | None) -> dict[str, Node]:
     """Return the nodes of a partition by name; None for the one that jobs go to by default.
 
-    Raises ConfigError if there is none by default; HostError if Slurm cannot be asked.
+    Raises ConfigError if there is none by default. This and what follows raise HostError if Slurm
+    cannot be asked.
     """
     nodes, default, _ = _nodes()
     if partition is None and default is None:
@@ -72,44 +73,38 @@ def time_limit_of(partition: str | None) -> float:
     """Return how long a job in a partition may take [min]; None for the default partition.
 
     Infinite where there is no limit, or no such partition.
-
-    Raises HostError if Slurm cannot be asked.
     """
     _, default, limits = _nodes()
     return limits.get(partition or default or "", math.inf)
 
 
 def node_of(name: str) -> Node:
-    """Return a node of any partition; of one that there is not, a node of one CPU.
-
-    Raises HostError if Slurm cannot be asked.
-    """
+    """Return a node of any partition; of one that there is not, a node of one CPU."""
     return _nodes()[0].get(name, Node(frozenset(), 1, "unknown", frozenset()))
 
 
 def system_of(name: str) -> System:
-    """Return what runs on a node.
-
-    Raises HostError if Slurm cannot be asked.
-    """
+    """Return what runs on a node."""
     return _systems().get(name, System("", _MEMORY_UNTOLD_MB))
 
 
+# nodes by name, the partition that has no need to be named, and the limits of partitions [min]
 _Cluster = tuple[Mapping[str, Node], str | None, Mapping[str, float]]
 
 
 @cache
 def _nodes() -> _Cluster:
-    """Return all nodes, the partition that has no need to be named, and partitions' limits [min].
-
-    Nodes and limits by name.
-    """
     return nodes_in(_answer(*_SINFO))
+
+
+@cache
+def _systems() -> Mapping[str, System]:
+    return systems_in(_answer(*_SCONTROL))
 
 
 @parser_of("sinfo")
 def nodes_in(answer: str) -> _Cluster:
-    """Return the same from what sinfo says."""
+    """Return what sinfo says of a cluster."""
     found: dict[str, Node] = {}
     limits: dict[str, float] = {}
     default = None
@@ -132,11 +127,6 @@ def _minutes(limit: str) -> float:
     days, _, rest = limit.rpartition("-")
     *hours, minutes, seconds = map(int, rest.split(":"))
     return 1440 * int(days or 0) + 60 * sum(hours) + minutes + seconds / 60
-
-
-@cache
-def _systems() -> Mapping[str, System]:
-    return systems_in(_answer(*_SCONTROL))
 
 
 @parser_of("scontrol show node")
