@@ -25,8 +25,8 @@ _USUAL_MEMLOCK_BYTES = 8 << 20
 _MEMLOCK_REMEDY = (
     'raise it: "* - memlock 65536" (KiB) in /etc/security/limits.conf, then log in again'
 )
-GOVERNOR_REMEDY = "sudo cpupower frequency-set --governor performance"
 
+ON = {None: "unknown", True: "on", False: "off"}
 _ISOLATION_WORDS = {
     "root": "in network namespaces made as root",
     "user_namespace": "in network namespaces inside a user namespace",
@@ -79,6 +79,17 @@ class Finding:
     value: str
     note: str = ""
     remedy: str | None = None
+
+
+def judged(
+    section: str, name: str, good: bool | None, value: str, note: str = "", remedy: str = ""
+) -> Finding:
+    """Return a finding that is as it should be, or else limited; None is nothing to judge.
+
+    The remedy is for what is limited.
+    """
+    state: State = "fact" if good is None else "ok" if good else "limited"
+    return Finding(section, name, state, value, note, (remedy if good is False else "") or None)
 
 
 def judge_host(host: Mapping[str, Any], files: HostFiles) -> list[Finding]:
@@ -159,105 +170,94 @@ def _perf(host: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _zero_copy(host: Mapping[str, Any]) -> Iterator[Finding]:
-    section = "Zero-copy limits"
+    say = partial(judged, "Zero-copy limits")
     beds = [bed for bed in host["testbeds"].values() if bed["available"]]
     inside = [bed["optmem_max"] for bed in beds if bed["optmem_max"] is not None]
     optmem_max = min(inside, default=host["net"]["optmem_max"])
     if optmem_max is None:
-        yield Finding(section, "optmem_max", "fact", "unknown", "cannot be read here")
-    elif optmem_max < _USUAL_OPTMEM_MAX_BYTES:
-        note = "sends soon fail with ENOBUFS and wait for notifications"
-        remedy = f"sudo sysctl net.core.optmem_max={_USUAL_OPTMEM_MAX_BYTES}"
-        yield Finding(section, "optmem_max", "limited", format_size(optmem_max), note, remedy)
+        yield say("optmem_max", None, "unknown", "cannot be read here")
     else:
-        note = "limits the pending notifications of a socket"
-        yield Finding(section, "optmem_max", "ok", format_size(optmem_max), note)
+        enough = optmem_max >= _USUAL_OPTMEM_MAX_BYTES
+        note = "sends soon fail with ENOBUFS and wait for notifications"
+        if enough:
+            note = "limits the pending notifications of a socket"
+        remedy = f"sudo sysctl net.core.optmem_max={_USUAL_OPTMEM_MAX_BYTES}"
+        yield say("optmem_max", enough, format_size(optmem_max), note, remedy)
     memory = host["memory"]
     if memory["memlock_unlimited"] or host["identity"]["euid_is_root"]:
-        yield Finding(section, "memlock", "ok", "no limit", "root has none")
-        return
-    locked = format_size(memory["memlock_bytes"])
-    note = "limits the bytes of zero-copy sends in flight, over all threads"
-    if memory["memlock_bytes"] < _USUAL_MEMLOCK_BYTES:
-        yield Finding(section, "memlock", "limited", locked, note, _MEMLOCK_REMEDY)
+        yield say("memlock", True, "no limit", "root has none")
     else:
-        yield Finding(section, "memlock", "ok", locked, note)
+        locked = memory["memlock_bytes"]
+        note = "limits the bytes of zero-copy sends in flight, over all threads"
+        enough = locked >= _USUAL_MEMLOCK_BYTES
+        yield say("memlock", enough, format_size(locked), note, _MEMLOCK_REMEDY)
 
 
 def _processors(host: Mapping[str, Any], files: HostFiles) -> Iterator[Finding]:
+    say = partial(judged, "Processors")
     cpu, unknown = host["cpu"], host["unknown"]
-    say = partial(Finding, "Processors")
-    yield say("model", "fact", cpu["model"] or "unknown")
+    yield say("model", None, cpu["model"] or "unknown")
 
     allowed = host["identity"]["cpus_allowed"]
     value = f"{cpu['cpus_online']} (this process may use {allowed})"
-    if cpu["cpus_online"] == 1 or allowed.isdigit():
+    per_core, note = cpu["threads_per_core"], ""
+    alone = cpu["cpus_online"] == 1 or allowed.isdigit()
+    if alone:
         note = "sender and receiver share one CPU, so each waits for the other"
-        remedy = (
-            "allow more CPUs to this process (taskset, cpuset, or the virtual machine's settings)"
-        )
-        yield say("CPUs", "limited", value, note, remedy)
-    else:
-        per_core = cpu["threads_per_core"]
+    elif per_core is not None and per_core > 1:
         note = f"{per_core} hardware threads per core share its caches"
-        yield say("CPUs", "ok", value, note if per_core is not None and per_core > 1 else "")
+    remedy = "allow more CPUs to this process (taskset, cpuset, or the virtual machine's settings)"
+    yield say("CPUs", not alone, value, note, remedy)
     if cpu["core_types"]:
         value = ", ".join(f"{kind} {cpus}" for kind, cpus in cpu["core_types"].items())
         note = "results depend on which kind of core runs what"
         remedy = "name CPUs of one kind under measure.cpus in config.yaml"
-        yield say("kinds of core", "limited", value, note, remedy)
+        yield say("kinds of core", False, value, note, remedy)
 
     governor = cpu["governor"]
-    if governor is None:
-        yield say("frequency governor", "fact", "unknown", unknown.get("cpu.governor", ""))
-    elif governor == "performance":
-        yield say("frequency governor", "ok", governor)
-    else:
+    note = unknown.get("cpu.governor", "") if governor is None else ""
+    if governor not in (None, "performance"):
         note = "the clock rate follows the load, so short measurements vary more"
-        yield say("frequency governor", "limited", governor, note, GOVERNOR_REMEDY)
-
-    if cpu["turbo"] is None:
-        yield say("turbo", "fact", "unknown", unknown.get("cpu.turbo", ""))
-    elif not cpu["turbo"]:
-        yield say("turbo", "fact", "off")
-    else:
+    yield judge_governor("Processors", governor, "unknown", note)
+    boost = "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"
+    if cpu["vendor"] == "GenuineIntel":
+        boost = "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"
+    note = unknown.get("cpu.turbo", "") if cpu["turbo"] is None else ""
+    if cpu["turbo"]:
         note = "the clock rate depends on temperature and on what else runs"
-        remedy = "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"
-        if cpu["vendor"] == "GenuineIntel":
-            remedy = "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"
-        yield say("turbo", "limited", "on", note, remedy)
-
-    kind = cpu["virtualisation"]
-    if kind in (None, "none"):
-        yield say("virtualisation", "fact", kind or "unknown")
-    else:
-        note = "other guests may take CPU time, and counters may be missing"
-        yield say("virtualisation", "limited", str(kind), note)
+    yield say("turbo", False if cpu["turbo"] else None, ON[cpu["turbo"]], note, boost)
+    is_guest = cpu["virtualisation"] not in (None, "none")
+    note = "other guests may take CPU time, and counters may be missing" if is_guest else ""
+    value = cpu["virtualisation"] or "unknown"
+    yield say("virtualisation", False if is_guest else None, value, note)
 
     # being no lasting fact, how busy the host is now is in no file of facts
     load = (files.text("proc/loadavg") or "").partition(" ")[0]
     if re.fullmatch(r"\d{1,6}\.\d{2}", load):
-        if float(load) > _BUSY_LOAD_PER_CPU * (cpu["cpus_online"] or 1):
-            note = "other programs take the CPUs and caches that a measurement needs"
-            remedy = "measure when the host is idle"
-            yield say("load of the last minute", "limited", load, note, remedy)
-        else:
-            yield say("load of the last minute", "ok", load)
+        idle = float(load) <= _BUSY_LOAD_PER_CPU * (cpu["cpus_online"] or 1)
+        note = "" if idle else "other programs take the CPUs and caches that a measurement needs"
+        yield say("load of the last minute", idle, load, note, "measure when the host is idle")
+
+
+def judge_governor(section: str, governor: str | None, unknown: str, note: str = "") -> Finding:
+    """Return whether the clock rate of a host's processors is steady."""
+    steady = None if governor is None else governor == "performance"
+    remedy = "sudo cpupower frequency-set --governor performance"
+    return judged(section, "frequency governor", steady, governor or unknown, note, remedy)
 
 
 def _kernel(host: Mapping[str, Any]) -> Iterator[Finding]:
     say = partial(Finding, "Kernel")
     kernel, identity = host["kernel"], host["identity"]
     yield say("release", "fact", kernel["release"] or "unknown")
-    if kernel["irq_time_accounting"]:
+    accounting = kernel["irq_time_accounting"]
+    note = "a task's CPU time includes the softirqs that run in its context"
+    if accounting:
         note = "a task's CPU time excludes the receive path that runs in softirqs in its context"
-        yield say("IRQ time accounting", "limited", "on", note)
-    elif kernel["irq_time_accounting"] is None:
+    elif accounting is None:
         note = host["unknown"].get("kernel.irq_time_accounting", "")
-        yield say("IRQ time accounting", "fact", "unknown", note)
-    else:
-        note = "a task's CPU time includes the softirqs that run in its context"
-        yield say("IRQ time accounting", "fact", "off", note)
+    state: State = "limited" if accounting else "fact"
+    yield say("IRQ time accounting", state, ON[accounting], note)
     if kernel["hz"] is not None:
         yield say("timer ticks", "fact", f"{kernel['hz']} per second")
     disabled = identity["io_uring_disabled"]
@@ -275,24 +275,22 @@ def _kernel(host: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _network(host: Mapping[str, Any]) -> Iterator[Finding]:
-    say = partial(Finding, "Network")
+    say = partial(judged, "Network")
     net = host["net"]
     available = net["congestion_available"] or []
-    if "cubic" in available:
-        yield say("congestion control", "ok", " ".join(available))
-    else:
-        note = "cubic is not loaded; reno is used where it is missing"
-        value = " ".join(available) or "unknown"
-        yield say("congestion control", "limited", value, note, "sudo modprobe tcp_cubic")
+    has_cubic = "cubic" in available
+    note = "" if has_cubic else "cubic is not loaded; reno is used where it is missing"
+    value = " ".join(available) or "unknown"
+    yield say("congestion control", has_cubic, value, note, "sudo modprobe tcp_cubic")
     if net["congestion_default"]:
         note = _BBR_NOTE if net["congestion_default"] == "bbr" else ""
-        yield say("host's default", "fact", net["congestion_default"], note)
+        yield say("host's default", None, net["congestion_default"], note)
     allowed = net["congestion_allowed"] or []
-    if not host["identity"]["euid_is_root"] and "cubic" not in allowed and "cubic" in available:
+    if not host["identity"]["euid_is_root"] and has_cubic and "cubic" not in allowed:
         choice = " ".join(allowed) or "the default"
         note = f"ordinary users may choose only {choice} outside namespaces of their own"
         remedy = f'sudo sysctl net.ipv4.tcp_allowed_congestion_control="{" ".join(allowed)} cubic"'
-        yield say("cubic on loopback", "limited", "refused", note, remedy)
+        yield say("cubic on loopback", False, "refused", note, remedy)
 
 
 def _tools(host: Mapping[str, Any], files: HostFiles, other: Host | None) -> Iterator[Finding]:

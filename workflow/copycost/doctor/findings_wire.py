@@ -6,12 +6,13 @@ from functools import partial
 from typing import Any
 
 from copycost.doctor.findings import (
-    GOVERNOR_REMEDY,
+    ON,
     Finding,
-    State,
     judge_cost_unit,
+    judge_governor,
     judge_machine,
     judge_perf,
+    judged,
 )
 from copycost.hosts.facts.net import is_virtual
 from copycost.hosts.host import Host
@@ -69,18 +70,16 @@ def _between(wire: Mapping[str, Any]) -> Iterator[Finding]:
         yield say("kernels", "limited", "one", note, "name another machine")
 
     clock = wire["clock"]
-    known = f"known to within {clock['uncertainty_ns'] / 1e3:.0f} us"
     ahead_s = clock["offset_ns"] / 1e9
-    side = "behind" if ahead_s < 0 else "ahead"
-    each = f"each side has its own; the other end's is {abs(ahead_s):.6f} s {side}"
+    note = "each side has its own; the other end's is"
+    note += f" {abs(ahead_s):.6f} s {'behind' if ahead_s < 0 else 'ahead'}"
     needed_s = shortest_window_s(clock["uncertainty_ns"])
-    if needed_s <= _USUAL_WINDOW_S:
-        yield say("clock", "ok", known, each)
-    else:
-        note = f"{each}; half of the way there and back is not known"
-        yield say(
-            "clock", "limited", known, note, f"make measure.duration_s {needed_s:g} or longer"
-        )
+    short = needed_s <= _USUAL_WINDOW_S
+    if not short:
+        note += "; half of the way there and back is not known"
+    known = f"known to within {clock['uncertainty_ns'] / 1e3:.0f} us"
+    remedy = f"make measure.duration_s {needed_s:g} or longer"
+    yield judged("Wire", "clock", short, known, note, remedy)
 
     for end, from_end in (("here", "there"), ("there", "here")):
         name, refusal = f"connection {end}", wire["unreached"][end]
@@ -119,11 +118,8 @@ def _ends(wire: Mapping[str, Any], machines: Mapping[str, Mapping[str, Any]]) ->
             note = f"a {kind} is no network card: sends may be copied after all on their way"
             yield say("zero-copy", "limited", facts["device"], note)
         for key, (name, otherwise, switch) in _OFFLOADS.items():
-            is_on = facts[key]
-            state: State = "fact" if is_on is None else "ok" if is_on else "limited"
-            words = {None: "unknown", True: "on", False: "off"}[is_on]
-            remedy = f"ethtool -K {facts['device']} {switch} on" if is_on is False else None
-            yield say(name, state, words, f"without it {otherwise}", remedy)
+            note, remedy = f"without it {otherwise}", f"ethtool -K {facts['device']} {switch} on"
+            yield judged(section, name, facts[key], ON[facts[key]], note, remedy)
         yield from _served(section, facts)
         yield from _of_machine(section, facts)
 
@@ -148,18 +144,12 @@ def _served(section: str, facts: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _of_machine(section: str, facts: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield what of a machine decides the figures of its device."""
-    say = partial(Finding, section)
-    governor = facts["governor"]
-    steady = governor in (None, "performance")
-    state: State = "fact" if governor is None else "ok" if steady else "limited"
-    remedy = None if steady else GOVERNOR_REMEDY
-    yield say("frequency governor", state, governor or _NOT_TOLD, "", remedy)
+    say = partial(judged, section)
+    yield judge_governor(section, facts["governor"], _NOT_TOLD)
     congestion = facts["congestion_control"] or _NOT_TOLD
-    yield say("congestion control", "fact", congestion, "unless config.yaml sets one")
-    if facts["irqbalance"]:
-        note = "interrupts may move to other CPUs during a measurement"
-        yield say("irqbalance", "limited", "running", note, "sudo systemctl stop irqbalance")
-    elif facts["irqbalance"] is None:
-        yield say("irqbalance", "fact", _NOT_TOLD)
-    else:
-        yield say("irqbalance", "ok", "not running")
+    yield say("congestion control", None, congestion, "unless config.yaml sets one")
+    runs = facts["irqbalance"]
+    value = _NOT_TOLD if runs is None else "running" if runs else "not running"
+    note = "interrupts may move to other CPUs during a measurement" if runs else ""
+    steady = None if runs is None else not runs
+    yield say("irqbalance", steady, value, note, "sudo systemctl stop irqbalance")
