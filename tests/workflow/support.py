@@ -6,7 +6,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -91,10 +92,16 @@ class Checkout:
 
     def snakemake(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run Snakemake to its end."""
+        return self.call(self.command(*arguments), check=check)
+
+    def call(
+        self, command: Sequence[str | Path], *, check: bool = True, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command in the checkout to its end."""
         done = subprocess.run(
-            self.command(*arguments),
+            command,
             cwd=self.path,
-            env=clean_environment(),
+            env=clean_environment() | environment,
             capture_output=True,
             text=True,
             timeout=TIMEOUT_S,
@@ -175,6 +182,14 @@ def new_checkout(to: Path) -> Checkout:
     for section, values in MICRO.items():
         checkout.configure(section, **values)
     return checkout
+
+
+def wait_until(happened: Callable[[], bool]) -> None:
+    """Wait until something has happened, which another measurement may delay."""
+    deadline_s = time.monotonic() + TIMEOUT_S
+    while not happened():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.01)
 
 
 def clean_environment() -> dict[str, str]:

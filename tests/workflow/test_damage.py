@@ -3,12 +3,11 @@
 import hashlib
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from workflow.support import Checkout, clean_environment
+from workflow.support import Checkout
 
 from copycost.records.record import read_record
 
@@ -32,15 +31,8 @@ def sign(path: Path, old: str, new: str) -> None:
 
 def failed(checkout: Checkout) -> str:
     """Return what ./run would say has failed."""
-    done = subprocess.run(
-        [sys.executable, "-m", "copycost.snakefile.retry", "--count"],
-        cwd=checkout.path,
-        env=clean_environment() | {"PYTHONPATH": "workflow"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout.strip()
+    command = [sys.executable, "-m", "copycost.snakefile.retry", "--count"]
+    return checkout.call(command, PYTHONPATH="workflow").stdout.strip()
 
 
 def assert_whole(checkout: Checkout) -> None:

@@ -93,7 +93,7 @@ def test_what_nobody_receives_does_not_depend_on_a_receiver(checkout: Checkout) 
 def test_what_memory_costs_is_measured_apart(checkout: Checkout) -> None:
     checkout.append("src/memory_floor.c", "/* edited */\n")
     planned = checkout.planned()
-    assert (planned["build_memory_floor"], planned["measure_memory"]) == (1, 1)
+    assert (planned["build_program"], planned["measure_memory"]) == (1, 1)
     assert "run_cell" not in planned
     checkout.configure("measure", memory_floor=False)
     assert checkout.planned().keys().isdisjoint({"measure_memory", "run_cell"})

@@ -5,14 +5,13 @@ import os
 import re
 import signal
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from workflow.conftest import WholeRun
-from workflow.support import ROOT, TIMEOUT_S, Checkout, clean_environment, new_checkout
+from workflow.support import ROOT, TIMEOUT_S, Checkout, clean_environment, new_checkout, wait_until
 
 from copycost.build.toolchain import strategies
 from tools.recompute.tables import wrong_tables
@@ -69,13 +68,6 @@ def members_of(session: int) -> list[str]:
         except (FileNotFoundError, ProcessLookupError):
             continue
     return found
-
-
-def wait_until(happened: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + TIMEOUT_S  # another measurement may hold the host's lock
-    while not happened():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def overlapping(checkouts: list[Checkout]) -> list[tuple[int, int]]:

@@ -7,12 +7,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from workflow.front_door import LIMIT_S, PYTHON, Tree, as_somebody
+from workflow.support import wait_until
 
 from copycost.records.aside import UNREAD
 from copycost.snakefile.messages import COMMANDS
@@ -120,13 +119,6 @@ def has_ended(pid: int) -> bool:
     except (FileNotFoundError, ProcessLookupError):
         return True
     return state == "Z"  # whoever inherited it has not taken note yet
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline_s = time.monotonic() + LIMIT_S
-    while not condition():
-        assert time.monotonic() < deadline_s
-        time.sleep(0.01)
 
 
 def test_retry_forgets_the_failed_records_and_then_measures(tree: Tree) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from workflow.front_door import LIMIT_S, Tree, as_somebody
+from workflow.support import wait_until
 
 
 def test_start_with_nothing_missing_installs_nothing(tree: Tree) -> None:
@@ -235,10 +236,7 @@ def test_setup_that_is_interrupted_says_one_line(tree: Tree) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    deadline_s = time.monotonic() + LIMIT_S
-    while not (tree.path / "pid").exists():
-        assert time.monotonic() < deadline_s
-        time.sleep(0.01)
+    wait_until((tree.path / "pid").exists)
     os.killpg(running.pid, signal.SIGINT)
     _, said = running.communicate(timeout=LIMIT_S)
     assert running.returncode == 130

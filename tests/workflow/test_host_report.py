@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from unit.compare.hosts.made import write_run
 from unit.compare.hosts.test_report import real
-from workflow.support import TIMEOUT_S, Checkout, clean_environment, new_checkout
+from workflow.support import Checkout, new_checkout
 
 from copycost.cli.host_report import renumbered
 from copycost.compare.hosts.import_archive import read_parcel
@@ -27,15 +27,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
 
 def report(checkout: Checkout, *words: str) -> "subprocess.CompletedProcess[str]":
     launch = ["-SP", "workflow/copycost/cli/launch.py", "copycost.cli.host_report"]
-    return subprocess.run(
-        [sys.executable, *launch, *words],
-        cwd=checkout.path,
-        env=clean_environment(),
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=False,
-    )
+    return checkout.call([sys.executable, *launch, *words], check=False)
 
 
 def test_a_host_has_its_ordinary_report_in_a_folder_of_its_own(checkout: Checkout) -> None:

@@ -2,12 +2,11 @@
 
 import json
 import os
-import subprocess
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from workflow.support import TIMEOUT_S, Checkout, clean_environment, new_checkout
+from workflow.support import Checkout, new_checkout
 
 from copycost.figures.names import FIGURES
 from copycost.snakefile.console_summary import MEASURING_RULES
@@ -53,17 +52,8 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Checkout, Path]:
     for name in ("notes", "site"):
         (folder / name).mkdir()
     (folder / "site" / "sitecustomize.py").write_text(NOTE_WHAT_IS_OPENED)
-    done = subprocess.run(
-        checkout.command("--cores", "2", "all", "compare", "audit"),
-        cwd=checkout.path,
-        env=clean_environment()
-        | {"PYTHONPATH": str(folder / "site"), "NOTES": str(folder / "notes")},
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    command = checkout.command("--cores", "2", "all", "compare", "audit")
+    checkout.call(command, PYTHONPATH=str(folder / "site"), NOTES=str(folder / "notes"))
     return checkout, folder / "notes"
 
 

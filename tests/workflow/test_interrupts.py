@@ -90,15 +90,7 @@ def test_ctrl_c_says_one_line_at_any_moment_and_the_run_goes_on(checkout: Checko
             continue
         assert status == 130, when
         assert own_words(lines) in ([LINE], [OF_RUN]), when
-    done = subprocess.run(
-        ["./run"],
-        cwd=checkout.path,
-        env=clean_environment(),
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=False,
-    )
+    done = checkout.call(["./run"], check=False)
     assert done.returncode in (0, 3), done.stderr  # on a busy host a window may see no traffic
     assert len(checkout.records()) == 8
     assert (checkout.path / "results/report/report.html").is_file()

@@ -8,16 +8,8 @@ rule summarise_cells:
     input:
         cells="results/tables/cells.parquet",
     output:
-        summary=report(
-            "results/tables/summary.csv",
-            caption="../captions/tables.rst",
-            category="Tables",
-        ),
-        quality=report(
-            "results/tables/quality.csv",
-            caption="../captions/tables.rst",
-            category="Tables",
-        ),
+        summary=shown_table("results/tables/summary.csv"),
+        quality=shown_table("results/tables/quality.csv"),
     log:
         "results/logs/tables/summary.log",
     params:
@@ -32,11 +24,7 @@ rule compare_cells:
     input:
         cells="results/tables/cells.parquet",
     output:
-        ratios=report(
-            "results/tables/ratios.csv",
-            caption="../captions/tables.rst",
-            category="Tables",
-        ),
+        ratios=shown_table("results/tables/ratios.csv"),
     log:
         "results/logs/tables/ratios.log",
     params:
@@ -79,11 +67,7 @@ rule compute_facts:
         strategies=COMPARED,
     output:
         facts="results/facts.json",
-        findings=report(
-            "results/tables/findings.csv",
-            caption="../captions/tables.rst",
-            category="Tables",
-        ),
+        findings=shown_table("results/tables/findings.csv"),
     log:
         "results/logs/facts.log",
     params:

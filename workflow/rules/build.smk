@@ -67,16 +67,18 @@ rule build_receiver:
         "../scripts/build_program.py"
 
 
-rule build_memory_floor:
+rule build_program:
     input:
-        sources=lambda wildcards: toolchain.sources("memory_floor", None, CHECKOUT),
+        sources=lambda wildcards: toolchain.sources(wildcards.program, None, CHECKOUT),
     output:
-        program="results/bin/memory_floor",
+        program="results/bin/{program}",
     log:
-        "results/logs/build_memory_floor.log",
+        "results/logs/build_program/{program}.log",
+    wildcard_constraints:
+        program="memory_floor|simulated_cell|simulated_plugin|simulated_walk",
     params:
-        program="memory_floor",
+        program=lambda wildcards: wildcards.program,
     message:
-        "Compiling the program that copies memory"
+        "Compiling {wildcards.program}"
     script:
         "../scripts/build_program.py"

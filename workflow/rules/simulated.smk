@@ -23,23 +23,6 @@ SIMULATED = chapters.chapter_of("simulated", CONFIG)
 SIMULATED_GUEST = "results/simulated/guests/{start}"
 
 
-rule build_simulated:
-    input:
-        sources=lambda wildcards: toolchain.sources(wildcards.program, None, CHECKOUT),
-    output:
-        program="results/bin/{program}",
-    log:
-        "results/logs/build_simulated/{program}.log",
-    wildcard_constraints:
-        program="simulated_cell|simulated_plugin|simulated_walk",
-    params:
-        program=lambda wildcards: wildcards.program,
-    message:
-        "Compiling {wildcards.program}"
-    script:
-        "../scripts/build_program.py"
-
-
 rule save_simulated_guest:
     input:
         orchestrator="results/bin/simulated_cell",

@@ -9,10 +9,11 @@ since the measuring process imports it too and its start-up time is paid at ever
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any, Literal, Self, get_args
 
 from copycost.config.alpha_spending import confidence_of_analysis
-from copycost.config.cells import Cell
+from copycost.config.cells import Cell, values_of
 from copycost.config.conditions import HOT, RECV
 from copycost.config.cpu_budget import CpuBudget
 from copycost.config.datagrams import Datagrams
@@ -141,19 +142,13 @@ class Placement:
 
     def _is_chosen(self, cell: Cell) -> bool:
         chosen = self.round_trips if cell.study == "round_trips" else self.streams
-        return (
-            cell.implementation in chosen.implementations
-            and cell.msg_bytes in chosen.msg_bytes
-            and cell.n_threads in chosen.n_threads
-        )
+        return all(getattr(cell, name) in of for name, of in values_of(chosen).items())
 
     def n_cells_at_most(self) -> int:
         """Return how many cells these are where the grids have them all."""
         places = len(self.placements) * len(self.testbeds)
-        return places * sum(
-            len(one.implementations) * len(one.msg_bytes) * len(one.n_threads)
-            for one in (self.streams, self.round_trips)
-        )
+        both = (self.streams, self.round_trips)
+        return places * sum(prod(map(len, values_of(one).values())) for one in both)
 
 
 Place = Literal["local", "slurm"]

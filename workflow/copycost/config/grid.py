@@ -1,6 +1,7 @@
 """The grid: the cells that a configuration asks for in `streams`, `udp` and `round_trips`."""
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -108,13 +109,18 @@ def _cells(config: Config) -> set[Cell]:
     return cells.union(config.placement.cells(cells))
 
 
-def _conditions(cells: set[Cell], *grids: Streams) -> tuple[Condition, ...]:
-    """Return the conditions under which there are cells, in the order of the configuration."""
-    filled = {
+def conditions_of(cells: Iterable[Cell]) -> set[Condition]:
+    """Return the conditions under which there are cells of the study `streams`."""
+    return {
         Condition(cell.testbed, cell.working_set, cell.receiver, cell.placement)
         for cell in cells
         if cell.study == "streams"
     }
+
+
+def _conditions(cells: set[Cell], *grids: Streams) -> tuple[Condition, ...]:
+    """Return the conditions under which there are cells, in the order of the configuration."""
+    filled = conditions_of(cells)
     stated = (
         Condition(*words)
         for grid in grids

@@ -14,9 +14,8 @@ from typing import Any
 
 from copycost.config.alpha_spending import PASSES
 from copycost.config.cells import Cell
-from copycost.config.conditions import Condition
 from copycost.config.config import Config
-from copycost.config.grid import Grid
+from copycost.config.grid import Grid, conditions_of
 from copycost.errors import DataError
 
 PASS_PATTERN = "results/passes/{number}.json"
@@ -36,11 +35,7 @@ def given_or(grid: Grid) -> Grid:
     if not is_given():
         return grid
     cells = tuple(sorted(read_pass(GIVEN_PATH)))
-    there = {
-        Condition(cell.testbed, cell.working_set, cell.receiver, cell.placement)
-        for cell in cells
-        if cell.study == "streams"
-    }
+    there = conditions_of(cells)
     return Grid(cells, tuple(one for one in grid.conditions if one in there), rounds=1)
 
 
@@ -51,11 +46,11 @@ def write_pass(cells: Sequence[Cell], path: Path) -> None:
 
 
 def read_pass(path: Path) -> list[Cell]:
-    """Return the cells that `write_pass` wrote; none from what is damaged, which is chosen anew."""
+    """Return the cells that `write_pass` wrote; none where it did not, or from what is damaged."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         return [Cell.from_path(record) for record in content["records"]]
-    except (ValueError, KeyError, TypeError, DataError):
+    except (FileNotFoundError, ValueError, KeyError, TypeError, DataError):
         return []
 
 
@@ -88,13 +83,8 @@ def known_paths(config: Config) -> list[str]:
 
     What a pass chose is known once the records before it are there.
     """
-    cells = list(Grid.of(config).cells)
-    for number in range(1, PASSES + 1) if config.measure.minutes is not None else ():
-        path = Path(PASS_PATTERN.format(number=number))
-        chosen = read_pass(path) if path.is_file() else []
-        if not chosen:
-            break
-        cells += chosen
+    n_passes = 0 if config.measure.minutes is None else PASSES
+    cells = _cells_before(Grid.of(config), n_passes + 1, lambda n: PASS_PATTERN.format(number=n))
     return list(dict.fromkeys(cell.path for cell in cells))
 
 
