@@ -135,14 +135,14 @@ class Placement:
     def cells(self, grid: Iterable[Cell]) -> Iterator[Cell]:
         """Yield the cells of a grid that are meant, in each placement; some may be in the grid."""
         for cell in grid:
-            usual = (cell.working_set, cell.receiver) == (HOT, RECV)
-            if usual and cell.testbed in self.testbeds and self._is_chosen(cell):
+            chosen = values_of(self.round_trips if cell.study == "round_trips" else self.streams)
+            is_usual = (cell.working_set, cell.receiver) == (HOT, RECV)
+            if is_usual and all(
+                getattr(cell, name) in of
+                for name, of in {**chosen, "testbed": self.testbeds}.items()
+            ):
                 for placement in self.placements:
                     yield replace(cell, placement=placement)
-
-    def _is_chosen(self, cell: Cell) -> bool:
-        chosen = self.round_trips if cell.study == "round_trips" else self.streams
-        return all(getattr(cell, name) in of for name, of in values_of(chosen).items())
 
     def n_cells_at_most(self) -> int:
         """Return how many cells these are where the grids have them all."""

@@ -44,7 +44,12 @@ class Grid:
         short for as many repetitions as stated, there are as many as fit, one at least; the rest of
         the time is for the passes behind the grid.
         """
-        firsts = _cells(config)
+        firsts = {
+            *cells_of("streams", config.streams),
+            *cells_of("streams", config.udp),
+            *cells_of("round_trips", config.round_trips),
+        }
+        firsts.update(tuple(config.placement.cells(firsts)))
         rounds = _rounds_within(config.measure, len(firsts))
         cells = {
             replace(cell, rep=rep)
@@ -97,16 +102,6 @@ def _rounds_within(measure: Measure, n_cells: int) -> int:
         return measure.repetitions
     round_s = n_cells * (2 * (measure.warmup_s + measure.duration_s) + _BESIDES_S)
     return min(max(int(60.0 * measure.minutes / round_s), 1), measure.repetitions)
-
-
-def _cells(config: Config) -> set[Cell]:
-    """Return the first repetition of each cell."""
-    cells = {
-        *cells_of("streams", config.streams),
-        *cells_of("streams", config.udp),
-        *cells_of("round_trips", config.round_trips),
-    }
-    return cells.union(config.placement.cells(cells))
 
 
 def conditions_of(cells: Iterable[Cell]) -> set[Condition]:

@@ -334,7 +334,10 @@ def print_outcome(workflow: Any, config: Config, n_aside: int = 0) -> None:  # n
     rules = {job.rule.name for job in jobs}
     if REPORTING_RULE in rules:
         _say_the_answer()
-        reports = [f"{_place()}/report.{name}" for name in config.report.formats]
+        place = "results/report"
+        if is_given():  # seen from the clone, of which another host's folder is a part
+            place = os.path.relpath(place, (ROOT / "workflow").resolve().parent)
+        reports = [f"{place}/report.{name}" for name in config.report.formats]
         terminal.say(f"copycost: the report is {' and '.join(reports)}{_typeset_by()}")
     else:
         for study in CHAPTERS:
@@ -354,12 +357,6 @@ def _typeset_by() -> str:
     by = sorted(set(made.values()))
     told = by if len(by) == 1 else [f"{by} ({kind.upper()})" for kind, by in made.items()]
     return f", typeset by {' and '.join(told)}"
-
-
-def _place() -> str:
-    """Return the report's folder as seen from the clone, of which another host's is a part."""
-    folder = "results/report"
-    return os.path.relpath(folder, (ROOT / "workflow").resolve().parent) if is_given() else folder
 
 
 def _say_the_answer() -> None:

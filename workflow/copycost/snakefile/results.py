@@ -63,7 +63,11 @@ def describe_result(record: Mapping[str, Any]) -> str:
     if record["status"] != "measured":
         return f"{record['status'].upper()}, {record['reason']}"
     if "sampling" in record["observed"]:
-        return _describe_samples(record["observed"]["sampling"])
+        sampling = record["observed"]["sampling"]
+        counts = (
+            f"{side} {plural(one['samples'], 'sample')}" for side, one in sampling["sides"].items()
+        )
+        return f"{', '.join(counts)}, {sampling['lost']} lost"
     driver = record["driver"]
     if record["observed"].get("usage") is not None or driver["name"] != PROGRAMS:
         return _describe_rates(record)
@@ -79,13 +83,6 @@ def describe_result(record: Mapping[str, Any]) -> str:
         return speed
     cost, unit = _cost(record, sides)
     return f"{speed}, {cost / n_bytes:.3g} {unit}/B"
-
-
-def _describe_samples(sampling: Mapping[str, Any]) -> str:
-    sides = [
-        f"{side} {plural(one['samples'], 'sample')}" for side, one in sampling["sides"].items()
-    ]
-    return f"{', '.join(sides)}, {sampling['lost']} lost"
 
 
 def _describe_rates(record: Mapping[str, Any]) -> str:

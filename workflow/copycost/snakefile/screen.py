@@ -34,8 +34,7 @@ class Screen:
 
     def begin(self) -> None:
         """Begin with working out what is to be done."""
-        if terminal.can_have_line():
-            terminal.take_line()
+        terminal.take_line()
         self._doing = PLANNING
         self._since_s = self._said_s = time.monotonic()
         self._show()
@@ -70,14 +69,10 @@ class Screen:
 
     def _show(self) -> None:
         now_s = time.monotonic()
+        spent_s = now_s - self._since_s
         if terminal.has_line():
             terminal.show_line(describe(Counter().read(), self._doing, now_s))
-        elif self._doing:
-            self._break_silence(now_s)
-
-    def _break_silence(self, now_s: float) -> None:
-        spent_s = now_s - self._since_s
-        if now_s - self._said_s >= max(_SILENCE_S, _SILENCE_SHARE * spent_s):
+        elif self._doing and now_s - self._said_s >= max(_SILENCE_S, _SILENCE_SHARE * spent_s):
             self._say(f"copycost: still {self._doing}, {format_duration(spent_s)}")
 
     def _say(self, line: str) -> None:

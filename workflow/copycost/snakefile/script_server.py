@@ -67,7 +67,12 @@ class _Imported:
                 import_module(module)
         if "copycost.records.record" in sys.modules:
             import_module("copycost.records.record").prepare_check()
-        for path in (*_files(), *map(str, SCHEMAS.iterdir())):
+        files = [
+            module.__file__
+            for name, module in list(sys.modules.items())
+            if name.partition(".")[0] == _PACKAGE and module.__file__ is not None
+        ]
+        for path in (*files, *map(str, SCHEMAS.iterdir())):
             self._stamps.setdefault(path, _stamp(path))
         gc.collect()
         gc.freeze()  # what forks do not look at they need not copy
@@ -75,12 +80,6 @@ class _Imported:
     def is_current(self) -> bool:
         """Return whether a script that is started anew would import the same."""
         return all(_stamp(path) == stamp for path, stamp in self._stamps.items())
-
-
-def _files() -> Iterator[str]:
-    for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] == _PACKAGE and module.__file__ is not None:
-            yield module.__file__
 
 
 def _stamp(path: str) -> _Stamp | None:

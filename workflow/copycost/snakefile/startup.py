@@ -31,8 +31,13 @@ _ANY_CPU = 1 << 16
 
 def prepare_process(workflow: Any, package_root: str) -> None:  # noqa: ANN401
     """Make this process ready to run the rules' scripts, and to say what they say."""
-    _let_scripts_import_from(package_root)
-    _end_with_the_reader()
+    # the scripts, which are processes of their own, import this package first
+    paths = filter(None, (package_root, os.environ.get("PYTHONPATH")))
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)
+    # End on the first line that nobody reads (`snakemake | head`), as other commands do. Python
+    # turns that signal into an exception, which Snakemake's scheduler does not survive: it would
+    # wait for ever for a job whose end it could not print.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     internals.quote_interpreter()
     internals.say_plainly(CopycostError, "copycost")
     if internals.is_first_process(workflow):  # a job that runs elsewhere is one script
@@ -60,21 +65,6 @@ def _watch(workflow: Any) -> None:  # noqa: ANN401
     internals.watch_messages(reworded, begin_job, before_showing=terminal.clear_line)
 
 
-def _let_scripts_import_from(folder: str) -> None:
-    """Let the rules' scripts, which are processes of their own, import this package first."""
-    others = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = f"{folder}{os.pathsep}{others}" if others else folder
-
-
-def _end_with_the_reader() -> None:
-    """End on the first line that nobody reads (``snakemake | head``), as other commands do.
-
-    Python turns that signal into an exception, which Snakemake's scheduler does not survive: it
-    would wait for ever for a job whose end it could not print.
-    """
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-
-
 def checked_config(workflow: Any) -> Config:  # noqa: ANN401
     """Return the configuration, or say everything that is wrong with it and end the process.
 
@@ -84,17 +74,14 @@ def checked_config(workflow: Any) -> Config:  # noqa: ANN401
     root = Path(workflow.basedir)
     # nor is anything measured here of another host's results
     first = internals.is_first_process(workflow) and not is_given()
+    memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     around = Surroundings(
         strategies=[name for name in strategies(root) if name != HARNESS_STRATEGY],
         usable_cpus=os.sched_getaffinity(0) if first else range(_ANY_CPU),
-        memory_bytes=_memory_bytes() if first else sys.maxsize,
+        memory_bytes=memory_bytes if first else sys.maxsize,
     )
     try:
         return check_config(read_sources(files, words), around)
     except ConfigError as error:
         # Snakemake would put its own words and a place in the Snakefile around an exception.
         sys.exit(str(error))
-
-
-def _memory_bytes() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -20,14 +20,13 @@ def has_line() -> bool:
     return VARIABLE in os.environ
 
 
-def can_have_line() -> bool:
-    """Return whether standard output is a terminal on which a line can be written again."""
-    return sys.stdout.isatty() and os.environ.get("TERM") not in (None, "dumb")
-
-
 def take_line() -> None:
-    """Let this process, and those that it starts, know that the last line is written again."""
-    os.environ[VARIABLE] = "yes"
+    """Let this process, and those that it starts, know that the last line is written again.
+
+    Unless standard output is no terminal on which it can be.
+    """
+    if sys.stdout.isatty() and os.environ.get("TERM") not in (None, "dumb"):
+        os.environ[VARIABLE] = "yes"
 
 
 def give_line_back() -> None:

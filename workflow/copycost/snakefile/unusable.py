@@ -80,7 +80,10 @@ def unusable(config: Config) -> Iterator[tuple[Path, str]]:
     """Yield what cannot be used of what a configuration asks for, each file with why."""
     others = (*sorted(PEERS_PATH.glob("*.json")), HOST_PATH, GUEST_PATH)
     for paths, read in (
-        (sorted(Path("results/passes").glob("*.json")), _chosen),
+        (
+            sorted(Path("results/passes").glob("*.json")),
+            lambda path: [Cell.from_path(record) for record in _object(path)["records"]],
+        ),
         (others, _object),
         ([CONFIG_PATH], lambda path: dict(yaml.safe_load(path.read_text(encoding="utf-8")))),
     ):
@@ -131,10 +134,6 @@ def _has_failed(facts: dict[str, Any]) -> bool:
 
 def _object(path: Path) -> dict[str, Any]:
     return dict(json.loads(path.read_text(encoding="utf-8")))
-
-
-def _chosen(path: Path) -> list[Cell]:
-    return [Cell.from_path(record) for record in _object(path)["records"]]
 
 
 def _problem(read: Callable[[Path], object], path: Path) -> str | None:
