@@ -11,6 +11,10 @@ ROOT = Path(__file__).parents[2]
 SCHEMAS = ROOT / "workflow" / "schemas"
 """The folder of the schemas of configuration and records."""
 
+SOURCES = ("Snakefile", "config.yaml", "config", "data", "envs", "profiles", "pyproject.toml",
+           "report", "run", "src", "workflow")  # fmt: skip
+"""What another folder or host needs of it: all but the environment and the results."""
+
 _TIMEOUT_S = 10.0
 
 

@@ -10,7 +10,6 @@ from copycost.config.sources import usual_tree
 from copycost.errors import Unavailable
 from copycost.report.context import CHAPTERS as OF_THE_REPORT
 from copycost.snakefile import chapters
-from copycost.snakefile.messages import TARGETS
 
 NONE = dict.fromkeys(OF_THE_REPORT, False)
 
@@ -50,7 +49,3 @@ def test_a_study_of_drivers_is_profiled_too_where_both_are_enabled() -> None:
     alone = chapters.chapter_of("profile", config_with(cpu_budget=False, datagrams=False))
     more = chapters.chapter_of("profile", config_with(cpu_budget=True, datagrams=False))
     assert set(alone.figures) < set(more.figures)
-
-
-def test_every_chapter_is_a_target() -> None:
-    assert set(chapters.CHAPTERS) <= set(TARGETS)

@@ -16,14 +16,11 @@ from pathlib import Path
 from copycost.checkout import SCHEMAS
 from copycost.config.audit_files import KEYS as AUDIT_KEYS
 from copycost.errors import CopycostError
-from copycost.snakefile.messages import COMMANDS, TARGETS, unknown_target
+from copycost.snakefile.messages import COMMANDS, STUDIES, TARGETS, unknown_target
 from copycost.wording.words import did_you_mean
 
 _WIRE_GRID = "config/wire.yaml"
 """What is measured with another machine where nothing else is said."""
-
-# Studies that a run with a report takes into it when they are named.
-_STUDIES = ("profile", "cpu_budget", "datagrams", "simulated")
 
 
 def _words(text: str) -> frozenset[str]:
@@ -247,7 +244,7 @@ def _add_settings(request: Request) -> None:
     """
     ours = []
     if {"report", "all"}.intersection(request.targets):
-        ours += [f"{name}={{enabled: true}}" for name in request.targets if name in _STUDIES]
+        ours += [f"{name}={{enabled: true}}" for name in request.targets if name in STUDIES]
     if request.measure:
         said = ", ".join(request.measure)
         if any(setting.startswith("measure=") for setting in request.settings):

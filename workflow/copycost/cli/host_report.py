@@ -14,7 +14,8 @@ from typing import Any, cast
 
 import yaml
 
-from copycost.checkout import ROOT
+from copycost.checkout import ROOT, SOURCES
+from copycost.cli.environment import LAUNCH
 from copycost.compare.hosts.host_results import FLEET, HostSet, read_all_sets
 from copycost.compare.hosts.privacy import SECTIONS
 from copycost.config.cells import LISTS, Cell
@@ -25,11 +26,7 @@ from copycost.config.wire import AUTO
 from copycost.errors import CopycostError, DataError
 from copycost.records.files import write_whole
 from copycost.records.record import Record, cell_of, record_text
-
-_SOURCES = ("Snakefile", "config", "data", "envs", "profiles", "pyproject.toml", "report", "src",
-            "workflow")  # fmt: skip
-_LAUNCH = "workflow/copycost/cli/launch.py"
-_NOT_HANDED_ON = ("profile", "cpu_budget", "datagrams", "simulated")
+from copycost.snakefile.messages import STUDIES
 
 
 def lay_out(one: HostSet) -> Path:
@@ -40,8 +37,8 @@ def lay_out(one: HostSet) -> Path:
     folder = one.folder / "run"
     results = folder / "results"
     results.mkdir(parents=True, exist_ok=True)
-    for name in _SOURCES:
-        if not (folder / name).is_symlink():
+    for name in SOURCES:
+        if name not in ("config.yaml", "run") and not (folder / name).is_symlink():
             (folder / name).symlink_to(ROOT / name)
     cells = [Cell.from_path(str(path)) for path in one.records]
     config = yaml.safe_dump(config_of(one, cells), sort_keys=False)
@@ -98,7 +95,7 @@ def config_of(one: HostSet, cells: Sequence[Cell]) -> dict[str, Any]:
     if others:
         first, *more = ({"peer": name, "alias": AUTO} for name in others)  # nobody is asked
         ours["wire"] |= first | {"more": more}
-    for section in _NOT_HANDED_ON:
+    for section in STUDIES:  # which no host hands on
         ours[section]["enabled"] = False
     ours["measure"]["memory_floor"] = (one.folder / "memory.json").is_file()
     return ours
@@ -128,7 +125,7 @@ def main(arguments: Sequence[str]) -> int:
         return 1
     words = ["report", "--cores", "1", *options]
     return subprocess.run(
-        [sys.executable, "-SP", _LAUNCH, "snakemake", *words], cwd=folder, check=False
+        [sys.executable, "-SP", LAUNCH, "snakemake", *words], cwd=folder, check=False
     ).returncode
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from shutil import which
 
+from copycost.checkout import SOURCES
 from copycost.cli import environment, measuring
 from copycost.cli.command_line import parse
 from copycost.cli.environment import command_of
@@ -14,9 +15,6 @@ from copycost.cli.say import RunError, say
 from copycost.compare.hosts.names import RULE, fitting_name, require_name, shown
 from copycost.errors import ConfigError
 
-# What another host needs of this clone: all but the environment and the results.
-_SOURCES = ("Snakefile", "config.yaml", "config", "data", "envs", "profiles", "pyproject.toml",
-            "report", "run", "src", "workflow")  # fmt: skip
 _THERE = "copycost_fleet"  # folder in the home of the user there
 _GO_THERE = f"cd {_THERE} && export COPYCOST_PACKAGES={environment.MEASURE} &&"
 _SSH = ("ssh", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=30", "-T")  # asks for no password
@@ -95,7 +93,7 @@ def _named_target(word: str) -> tuple[str, str]:
 
 def _fetch_one(target: str, name: str, measure: str, *, dry_run: bool) -> bool:
     ssh = [*_SSH, target]
-    with subprocess.Popen(["tar", "-cf", "-", *_SOURCES], stdout=subprocess.PIPE) as packed:
+    with subprocess.Popen(["tar", "-cf", "-", *SOURCES], stdout=subprocess.PIPE) as packed:
         unpack = [*ssh, f"mkdir -p {_THERE} && tar -xf - -C {_THERE}"]
         sent = subprocess.run(unpack, stdin=packed.stdout, check=False).returncode == 0
     if not sent or dry_run:

@@ -78,7 +78,9 @@ def check_config(sources: Sequence[Source], around: Surroundings) -> Config:
     raw = merged(sources)
     tree = normalised(raw)
     _name_all(tree, around.strategies)
-    peers = _peers(tree)
+    peers: tuple[str, ...] = ()
+    with suppress(KeyError, TypeError, ValueError, AttributeError):  # of a section that is wrong
+        peers = tuple(from_plain(tree["wire"], Wire).peers())
     problems = [*_schema_problems(tree, raw, peers)]
     bad = {path for path, _ in problems}
     # nothing is said of the parts of what is wrong as a whole
@@ -101,14 +103,6 @@ def check_config(sources: Sequence[Source], around: Surroundings) -> Config:
     config = Config.from_dict(tree)
     require_measurable(config)
     return config
-
-
-def _peers(tree: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what the other machines are called; of a section that is wrong, nothing."""
-    try:
-        return tuple(from_plain(tree["wire"], Wire).peers())
-    except (KeyError, TypeError, ValueError, AttributeError):
-        return ()
 
 
 def normalised(raw: Mapping[str, Any]) -> dict[str, Any]:

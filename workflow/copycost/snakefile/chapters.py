@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from copycost.config import cpu_budget, datagrams, simulated
 from copycost.config.config import Config
 from copycost.errors import Unavailable
+from copycost.snakefile.messages import STUDIES
 from copycost.studies.profile.grid import cell_keys, figure_names
 from copycost.studies.simulated.wanted import require_wanted
-
-CHAPTERS = ("profile", "cpu_budget", "datagrams", "simulated")
-"""In the order of the report; each is a target too, which measures the study in any case."""
 
 _FIGURES = {
     "cpu_budget": cpu_budget.FIGURES,
@@ -59,7 +57,7 @@ def why_not_simulated(config: Config) -> str | None:
 
 def enabled_chapters(config: Config, *, without: Collection[str] = ()) -> list[Chapter]:
     """Return the chapters that the report has; some that are enabled may turn out not to be."""
-    names = (name for name in CHAPTERS if getattr(config, name).enabled and name not in without)
+    names = (name for name in STUDIES if getattr(config, name).enabled and name not in without)
     return [chapter_of(name, config) for name in names]
 
 

@@ -33,7 +33,6 @@ from copycost.snakefile import (
     retry,
     terminal,
 )
-from copycost.snakefile.chapters import CHAPTERS
 from copycost.snakefile.internals import (
     all_jobs,
     answer_message,
@@ -340,7 +339,7 @@ def print_outcome(workflow: Any, config: Config, n_aside: int = 0) -> None:  # n
         reports = [f"{place}/report.{name}" for name in config.report.formats]
         terminal.say(f"copycost: the report is {' and '.join(reports)}{_typeset_by()}")
     else:
-        for study in CHAPTERS:
+        for study in messages.STUDIES:
             if study in rules:
                 terminal.say(
                     f"copycost: {study}: tables are in results/tables, figures in "

@@ -63,14 +63,11 @@ def asked_paths(config: Config) -> list[Path]:
 
 def unreached() -> Iterator[Outcome]:
     """Yield other machines that could not be reached, and guests that did not come up."""
-    for path in sorted(PEERS_PATH.glob("*.json")):
-        missing = read_json(path)["wire"]["unavailable"]
-        if missing is not None:
-            yield Outcome(path, "not reached", missing["reason"])
-    if GUEST_PATH.is_file():
-        missing = read_json(GUEST_PATH)["virtual"]["unavailable"]
-        if missing is not None and missing.get("failed"):
-            yield Outcome(GUEST_PATH, "not up", missing["reason"])
+    for path in (*sorted(PEERS_PATH.glob("*.json")), *filter(Path.is_file, [GUEST_PATH])):
+        of, status = ("virtual", "not up") if path == GUEST_PATH else ("wire", "not reached")
+        missing = read_json(path)[of]["unavailable"]
+        if missing is not None and (path != GUEST_PATH or missing.get("failed")):
+            yield Outcome(path, status, missing["reason"])
 
 
 def describe(path: Path) -> str:
