@@ -37,60 +37,60 @@ def chosen_nodes(slurm: Slurm) -> list[str]:
     """
     known = offered(slurm.named_partition)
     fitting = sorted(name for name, node in known.items() if fits(slurm.constraint, node.features))
-    if slurm.nodes:
-        _require_named(slurm, known, fitting)
-        chosen = list(slurm.nodes)
-    elif slurm.count or slurm.constraint is not None:
-        chosen = _as_many_as_wanted(slurm, [name for name in fitting if not known[name].is_lost])
-    else:
-        raise ConfigError(
-            "config.yaml: hosts.slurm: name nodes, say in count how many there shall be, or in "
-            "constraint which features they must have"
-        )
-    _require_own_names(chosen)
+    usable = [name for name in fitting if not known[name].is_lost]
+    chosen = list(slurm.nodes) or usable[: slurm.count or None]
+    refusal = _refusal(slurm, known, fitting, usable) or _of_one_name(chosen)
+    if refusal is not None:
+        raise ConfigError(f"config.yaml: hosts.slurm{refusal}")
     return chosen
 
 
-def _require_named(slurm: Slurm, known: Mapping[str, Node], fitting: Sequence[str]) -> None:
+def _refusal(
+    slurm: Slurm, known: Mapping[str, Node], fitting: Sequence[str], usable: Sequence[str]
+) -> str | None:
+    """Return the key that cannot be met, and why, as the end of a sentence; else None."""
     missing = [name for name in slurm.nodes if name not in known]
+    unfit = [name for name in slurm.nodes if name not in fitting]
     if missing:
-        raise ConfigError(
-            f"config.yaml: hosts.slurm.nodes: {', '.join(missing)} not among what sinfo shows "
+        return (
+            f".nodes: {', '.join(missing)} not among what sinfo shows "
             f"of {slurm.named_partition or 'the default partition'} "
             f"({', '.join(sorted(known)) or 'nothing'})"
         )
-    unfit = [name for name in slurm.nodes if name not in fitting]
     if unfit:
-        raise ConfigError(
-            f"config.yaml: hosts.slurm.nodes: {', '.join(unfit)} without the features of "
-            f"constraint, {slurm.constraint}; leave out these nodes, or set constraint to none"
+        return (
+            f".nodes: {', '.join(unfit)} without the features of constraint, {slurm.constraint}; "
+            "leave out these nodes, or set constraint to none"
         )
-
-
-def _as_many_as_wanted(slurm: Slurm, usable: Sequence[str]) -> list[str]:
+    if slurm.nodes:
+        return None
+    if not slurm.count and slurm.constraint is None:
+        return (
+            ": name nodes, say in count how many there shall be, or in constraint which features "
+            "they must have"
+        )
     if slurm.count > len(usable):
-        raise ConfigError(
-            f"config.yaml: hosts.slurm.count: got {slurm.count}, must be <= {len(usable)}, the "
-            f"nodes that fit and can be used, as sinfo shows them ({', '.join(usable) or 'none'})"
+        return (
+            f".count: got {slurm.count}, must be <= {len(usable)}, the nodes that fit and can be "
+            f"used, as sinfo shows them ({', '.join(usable) or 'none'})"
         )
     if not usable:
-        raise ConfigError(
-            f"config.yaml: hosts.slurm.constraint: got {slurm.constraint}, must be features of "
-            "nodes that can be used, and sinfo shows none with these"
+        return (
+            f".constraint: got {slurm.constraint}, must be features of nodes that can be used, and "
+            "sinfo shows none with these"
         )
-    return list(usable[: slurm.count or None])
+    return None
 
 
-def _require_own_names(nodes: Sequence[str]) -> None:
-    """Refuse nodes whose results would be taken for those of one host."""
+def _of_one_name(nodes: Sequence[str]) -> str | None:
+    """Return that two nodes' results would be taken for those of one host, if so."""
     by_name: dict[str, str] = {}
     for node in nodes:
-        other = by_name.setdefault(host_name(node), node)
-        if other != node:
-            raise ConfigError(
-                f"config.yaml: hosts.slurm: {other} and {node} would both be called "
-                f"{host_name(node)} among the hosts; measure them from two clones"
-            )
+        name = host_name(node)
+        if (other := by_name.setdefault(name, node)) != node:
+            both = f"{other} and {node} would both be called {name} among the hosts"
+            return f": {both}; measure them from two clones"
+    return None
 
 
 def fits(constraint: str | None, features: frozenset[str]) -> bool:
