@@ -43,23 +43,7 @@ SECTION = {"implementations": list(IMPLEMENTATIONS), "enabled": True, "window_by
 
 @dataclass(frozen=True)
 class Truth:
-<<<<<<< HEAD
     """What is missed per line of payload."""
-=======
-    """What is missed per line of payload.
-
-    Attributes
-    ----------
-    user
-        By the application's copy, of a level that does not hold it and its source.
-    kernel
-        By each copy of the kernel, likewise.
-    second
-        By how much more the kernel misses L1d with what spares the application's copy.
-    changed
-        By variant, what to multiply all that with.
-    """
->>>>>>> 72415254 (tests: share what the C programs' tests did one by one)
 
     testbeds: Sequence[str] = ("loopback", "sink")
     working_sets: Sequence[str] = ("hot", "cold")
@@ -69,13 +53,8 @@ class Truth:
     user: float = 2.0  # by the application's copy, of a level that does not hold it and its source
     kernel: float = 2.0  # by each copy of the kernel, likewise
     deferred: float = 0.0
-<<<<<<< HEAD
-    real_zero_copy: bool = True  # zero-copy spares the kernel's copy
     second: float = 0.0  # more L1d misses of the kernel with what spares the application's copy
     # by variant, what to multiply all that with
-=======
-    second: float = 0.0
->>>>>>> 72415254 (tests: share what the C programs' tests did one by one)
     changed: Mapping[str, float] = field(default_factory=lambda: {"half_caches": 1.0})
     lost: Sequence[tuple[str, str, str]] = ()  # status, reason, remedy
 

@@ -20,21 +20,14 @@ _BESIDES_S = 0.1
 class Grid:
     """What a configuration has measured whatever comes of it: the first pass.
 
-    Attributes
-    ----------
-    cells
-        The first repetition of each job, sorted by key.
-    conditions
-        Those of the grids of the study `streams`, in the order of the configuration.
-    rounds
-        Repetitions of every cell [count]. One job measures all of them where each has the reference
-        with it. A cell that is alone is compared with others of about the same time, so there a
-        job measures one of them, and each round all cells.
+    One job measures all repetitions of a cell where each has the reference with it. A cell that is
+    alone is compared with others of about the same time, so there a job measures one of them, and
+    each round all cells.
     """
 
-    cells: tuple[Cell, ...]
-    conditions: tuple[Condition, ...]
-    rounds: int
+    cells: tuple[Cell, ...]  # the first repetition of each job, sorted by key
+    conditions: tuple[Condition, ...]  # of the study `streams`, in the configuration's order
+    rounds: int  # repetitions of every cell
 
     @classmethod
     def of(cls, config: Config) -> Self:
