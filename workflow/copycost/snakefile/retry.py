@@ -7,7 +7,6 @@ ask, run ``python -m copycost.snakefile.retry`` (or ``./run --retry-failed``), w
 files, and then the workflow.
 """
 
-import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -94,33 +93,25 @@ def summarise(found: Sequence[Outcome], n_asked: int) -> str:
     return ", ".join(parts)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return its exit code."""
-    parser = argparse.ArgumentParser(
-        prog="python -m copycost.snakefile.retry",
-        description="Remove the records of failed repetitions, so that the next run of the "
-        "workflow measures them again.",
-    )
-    parser.add_argument("--skipped", action="store_true", help="skipped ones too")
-    only = parser.add_mutually_exclusive_group()
-    only.add_argument("--list", action="store_true", help="only list them")
-    only.add_argument(
-        "--count", action="store_true", help="only say how many, and what else failed"
-    )
-    options = parser.parse_args(arguments)
+def main(word: str = "") -> None:
+    """Remove the records of failed repetitions, so that the next run measures them again.
+
+    With ``--list``, it only lists them; with ``--count``, it only says how many there are, and what
+    else has failed.
+    """
     found = outcomes(present_paths(Path(RAW_ROOT)))
     # a run in which nothing was measured has failed, whatever each repetition says
     nothing = all(one.status == "skipped" for one in found if str(one.path) != MEMORY_PATH)
-    wanted = {"failed", UNREADABLE} | ({"skipped"} if options.skipped or nothing else set())
+    wanted = {"failed", UNREADABLE, *(["skipped"] if nothing else [])}
     again = [outcome for outcome in found if outcome.status in wanted]
-    if options.count:
+    if word == "--count":
         failed = [plural(len(again), "repetition")] if again else []
         failed += [plural(n, "file of the report") for n in [len(parts.left_out())] if n]
         print(" and ".join(failed))
-        return 0
+        return
     for outcome in (*again, *unreached()):
         print(f"{describe(outcome.path)}: {outcome.status}, {outcome.reason}")
-        if options.list or not outcome.path.exists():
+        if word == "--list" or not outcome.path.exists():
             continue
         if outcome.status == UNREADABLE:
             set_aside(outcome.path, str(outcome.reason))
@@ -128,10 +119,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             outcome.path.unlink()
     files = {outcome.path for outcome in again}
     n_again = sum(outcome.path in files for outcome in found)  # a job measures all of a file
-    what = "to measure again" if options.list else "will be measured again by the next run"
+    what = "to measure again" if word == "--list" else "will be measured again by the next run"
     print(f"copycost: {plural(n_again, 'repetition')} {what}")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main(*sys.argv[1:])
