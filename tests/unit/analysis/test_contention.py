@@ -24,9 +24,7 @@ def test_turn_is_found_where_it_is() -> None:
     question = question_of(Run(**grid, noise=0.005, scaling=scaling))
     assert question["verdict"] == "turns"
     (group,) = question["groups"]
-    told = [(one["fewer"], one["more"], one["sign"]) for one in group["told"]]
-    assert told == [(1, 2, 1), (2, 4, -1)]
-    assert (group["fewest"], group["most"], group["open_from"]) == (1, 4, None)
+    assert (group["fewest"], group["most"]) == (1, 4)
     wholes = [row["value"] for row in question["wholes"]]
     assert wholes == pytest.approx([1.2] * 3, rel=0.05)
 
@@ -63,10 +61,7 @@ def test_sizes_that_part_have_no_mean() -> None:
     question = question_of(run)
     assert question["verdict"] == "by_size"
     assert question["wholes"] == []
-    (group,) = question["groups"]
-    assert (group["up"], group["down"]) == ([256, 1024], [16384, 65536])
-    ways = question["explained"][0]["ways"]
-    assert [way["explained"]["throughput"]["sign"] for way in ways] == [1, -1]
+    assert question["explained"][0]["ways"] == []
 
 
 def test_cells_that_contradict_each_other_have_no_growth() -> None:
@@ -78,5 +73,4 @@ def test_cells_that_contradict_each_other_have_no_growth() -> None:
     run = Run(msg_bytes=SIZES, n_threads=(1, 2), noise=0.005, changes=changes)
     found = facts_of(run)["conditions"]["veth"]["evidence"]["switches_grow_with_threads"]
     assert found["weight"] == "cells_disagree"
-    assert (found["n_above"], found["n_below"], found["n_cells"]) == (3, 3, 6)
     assert found["value"] is None

@@ -6,12 +6,13 @@ import pytest
 from analysed import facts_of, text_of
 from synthetic import IMPLEMENTATIONS, Run, Udp
 
-from copycost.analysis.evidence import weigh
+from copycost.analysis.evidence import PREDICATES, weigh_one
 from copycost.analysis.expectations import EXPECTATIONS
 from copycost.stats.ratios import Direction, Ratio
 
 pytestmark = pytest.mark.slow
 
+BY_ID = {predicate.id: predicate for predicate in PREDICATES}
 SMALL = {"msg_bytes": (1024, 65536), "n_threads": (1, 2)}
 
 
@@ -20,23 +21,20 @@ SMALL = {"msg_bytes": (1024, 65536), "n_threads": (1, 2)}
     [(None, "not_measured"), (1.0, "shown"), (0.999, "shown"), (0.5, "contradicted")],
 )
 def test_threshold_decides(value: float | None, weight: str) -> None:
-    fact = weigh({"copied_share": value})["all_copied"]
+    fact = weigh_one(BY_ID["all_copied"], value)
     assert (fact["weight"], fact["value"]) == (weight, value)
 
 
 def test_an_open_interval_leaves_the_explanation_open() -> None:
     ratio = Ratio(3, 1.4, 0.9, 2.2, 0.1, Direction.NO_DIFFERENCE)
-    fact = weigh({"switches_growth_threads": ratio})["switches_grow_with_threads"]
-    assert fact["weight"] == "undecided"
-    assert {one["weight"] for one in weigh({}).values()} == {"not_measured"}
+    assert weigh_one(BY_ID["switches_grow_with_threads"], ratio)["weight"] == "undecided"
 
 
 def test_counter_that_reads_0_everywhere_is_not_counted() -> None:
     facts = facts_of(Run(**SMALL, counters=True, zero_events=("llc_load_misses",)))
     assert facts["counters"]["llc_load_misses"]["status"] == "zero"
     question = facts["conditions"]["veth"]["questions"]["q2"]
-    assert question["counted"] == ["l1d_load_misses"]
-    assert question["levels"]["llc_load_misses"] == "zero"
+    assert {fall["level"] for fall in question["falls"]} == {"l1d_load_misses"}
 
 
 def all_busy(row: Mapping[str, object]) -> float:

@@ -47,7 +47,7 @@ def verdicts_of(name: str, condition: str) -> str:
     questions, pairs = found["questions"], found["crossovers"]
     decided = {f"q{n}": questions[f"q{n}"]["verdict"] for n in (1, 2, 3)}
     decided |= {
-        question: " + ".join(group["outcome"] for group in pairs[f"{way}_vs_two_copy"]["groups"])
+        question: pairs[f"{way}_vs_two_copy"]["overall"]
         for question, way in (("q4", "one_copy"), ("q5", "zero_copy"))
     }
     decided["q6"] = next((row["id"] for row in questions["q6"]["violations"]), "none")

@@ -44,12 +44,6 @@ def missing_facts(rows: pd.DataFrame, status: str) -> list[Facts]:
     return sorted(facts, key=lambda fact: (-fact["n"], fact["reason"]))
 
 
-def why_lost(rows: pd.DataFrame) -> Facts:
-    """Return reason and remedy (None where none is known) of rows of which some gave no value."""
-    (most_frequent, *_) = missing_facts(rows, "skipped") + missing_facts(rows, "failed")
-    return {key: most_frequent[key] for key in ("reason", "remedy")}
-
-
 _CELL = ["condition", *POINT]
 
 

@@ -3,8 +3,8 @@
 Thresholds are data, not code: to argue with one, change its line and render again.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
@@ -18,23 +18,6 @@ from copycost.analysis.placement import placement_of
 from copycost.analysis.ratio_facts import cell_counts
 from copycost.stats.ratios import Direction, Ratio, paired_ratio
 
-
-@dataclass(frozen=True, slots=True)
-class Disagreement:
-    """Cells that contradict each other, so that no ratio over them together may be told.
-
-    Counted are all of them, and those whose own interval lies above and below 1.
-    """
-
-    n_cells: int
-    n_above: int
-    n_below: int
-    halves: list[Facts]
-    """See `copycost.analysis.ratio_facts.opposed_halves`."""
-
-
-Quantity = Ratio | Disagreement | float | None
-
 ONE = "one_copy"
 ZERO = "zero_copy"
 URING_ZERO = "uring_zero_copy"
@@ -45,25 +28,19 @@ NOT_COPIED_SHARE = 0.001
 """Up to this share, the copies cannot explain anything."""
 
 
-def quantities(view: View) -> dict[str, Quantity]:
-    """Return every quantity, None where this run did not measure it.
+class Weight(StrEnum):
+    """What a predicate says about an explanation."""
 
-    Shares are 0 to 1; a `Ratio` says "times as much", taken
-    round by round and pooled over the cells that have every round; a `Disagreement` that these
-    cells contradict each other. ``small_message_cost_ratio`` is of two_copy and one_copy.
-    """
-    ring, cache = ring_bytes(view), view.caches.get("llc_bytes")
-    return {
-        "copied_share": copied_share(view.of(ZERO)),
-        "ring_bytes": ring,
-        "ring_per_llc": ring / cache if ring and cache else None,
-        "threads_per_cpu": _threads_per_cpu(view),
-        "switches_growth_threads": growth_over_threads(view, "context_switches_per_message"),
-        "l1d_growth_threads": growth_over_threads(view, view.per_byte("l1d_load_misses")),
-        "llc_growth_threads": growth_over_threads(view, view.per_byte("llc_load_misses")),
-        "small_message_cost_ratio": _small_message_cost(view, view.cost_column),
-        "l1d_fall_beyond_cache": _fall_beyond_cache(view),
-    }
+    SHOWN = "shown"
+    CONTRADICTED = "contradicted"
+    UNDECIDED = "undecided"
+    CELLS_DISAGREE = "cells_disagree"
+    NOT_MEASURED = "not_measured"
+
+
+Quantity = Ratio | float | Literal[Weight.CELLS_DISAGREE] | None
+"""Shares are 0 to 1; a `Ratio` says "times as much", taken round by round and pooled over the cells
+that have every round, unless these contradict each other; None is not measured."""
 
 
 def copied_share(rows: pd.DataFrame) -> float | None:
@@ -92,7 +69,7 @@ def ring_bytes(view: View) -> float | None:
     return float(sizes.median()) if len(sizes) and sizes.median() > 0 else None
 
 
-def _threads_per_cpu(view: View) -> float | None:
+def threads_per_cpu(view: View) -> float | None:
     """Return how many threads, of both sides, share the most crowded CPU at most."""
     placement = placement_of(view)
     if placement is None:
@@ -100,36 +77,33 @@ def _threads_per_cpu(view: View) -> float | None:
     return float(placement.threads_per_cpu(int(view.measured["n_threads"].max())))
 
 
-def growth_over_threads(view: View, metric: str) -> Ratio | Disagreement | None:
+def growth_over_threads(view: View, metric: str) -> Quantity:
     """Return how many times as much the largest thread count has as the smallest."""
     few, many = view.n_threads[0], view.n_threads[-1]
     if few == many or not view.counted(metric):
         return None
     tables = {name: view.cube.threads(metric, name, many, few) for name in view.implementations}
     logs = pd.concat(tables, names=["implementation"])
-    counts = cell_counts(logs, view.settings.confidence)
-    if counts.pop("contradict"):
-        return Disagreement(**counts)
-    found = view.pooled(logs)
-    return found if found.n_pairs else None
+    if cell_counts(logs, view.settings.confidence)["contradict"]:
+        return Weight.CELLS_DISAGREE
+    return view.pooled(logs)
 
 
-def _small_message_cost(view: View, cost: str) -> Ratio | None:
+def small_message_cost(view: View) -> Quantity:
     """Return how many times as much a byte of the smallest message costs as of the largest.
 
     Of the two that copy, which question 4 compares: what zero-copy pays for each message is another
     story.
     """
     small, large = view.msg_bytes[0], view.msg_bytes[-1]
-    if small == large or not view.counted(cost):
+    if small == large or not view.counted(view.cost_column):
         return None
-    tables = [view.cube.sizes(cost, name, small, large) for name in (BASELINE, ONE)]
+    tables = [view.cube.sizes(view.cost_column, name, small, large) for name in (BASELINE, ONE)]
     tables = [table for table in tables if len(table)]
-    found = view.pooled(pd.concat(tables, ignore_index=True)) if tables else None
-    return found if found and found.n_pairs else None
+    return view.pooled(pd.concat(tables, ignore_index=True)) if tables else None
 
 
-def _fall_beyond_cache(view: View) -> Ratio | None:
+def fall_beyond_cache(view: View) -> Quantity:
     """Return the misses ratio to two_copy where two messages exceed L1d, over that where not.
 
     Below 1: misses fall by more where the message and its copy do not both fit.
@@ -147,24 +121,13 @@ def _fall_beyond_cache(view: View) -> Ratio | None:
     return paired_ratio(differences, view.settings.confidence)
 
 
-class Weight(StrEnum):
-    """What a predicate says about an explanation."""
-
-    SHOWN = "shown"
-    CONTRADICTED = "contradicted"
-    UNDECIDED = "undecided"
-    CELLS_DISAGREE = "cells_disagree"
-    NOT_MEASURED = "not_measured"
-
-
 @dataclass(frozen=True, slots=True)
 class Predicate:
     """A condition on one measured quantity."""
 
     id: str
     """Name, as `facts.json` and the templates use it."""
-    quantity: str
-    """Key of `quantities`."""
+    quantity: Callable[[View], Quantity]
     holds: Literal["at_least", "at_most"]
     threshold: float
     """In the unit of the quantity."""
@@ -174,57 +137,54 @@ class Predicate:
 
 PREDICATES = (
     Predicate(
-        "all_copied", "copied_share", "at_least", 0.999,
+        "all_copied", lambda view: copied_share(view.of(ZERO)), "at_least", COPIED_SHARE,
         "a rest of one in a thousand cannot carry a gain",
     ),
     Predicate(
-        "threads_above_cpus", "threads_per_cpu", "at_least", 2.0,
+        "threads_above_cpus", threads_per_cpu, "at_least", 2.0,
         "a second thread, sending or receiving, on some CPU",
     ),
     Predicate(
-        "switches_grow_with_threads", "switches_growth_threads", "at_least", 1.1,
+        "switches_grow_with_threads",
+        lambda view: growth_over_threads(view, "context_switches_per_message"), "at_least", 1.1,
         "a tenth more context switches per message",
     ),
     Predicate(
-        "l1d_misses_grow_with_threads", "l1d_growth_threads", "at_least", 1.05,
+        "l1d_misses_grow_with_threads",
+        lambda view: growth_over_threads(view, view.per_byte("l1d_load_misses")), "at_least", 1.05,
         "5 % more misses per byte, if its interval says so",
     ),
     Predicate(
-        "llc_misses_grow_with_threads", "llc_growth_threads", "at_least", 1.05,
+        "llc_misses_grow_with_threads",
+        lambda view: growth_over_threads(view, view.per_byte("llc_load_misses")), "at_least", 1.05,
         "5 % more misses per byte, if its interval says so",
     ),
     Predicate(
-        "message_cost_dominates", "small_message_cost_ratio", "at_least", 2.0,
+        "message_cost_dominates", small_message_cost, "at_least", 2.0,
         "a byte of the smallest message costs at least twice one of the largest",
     ),
     Predicate(
-        "l1d_fall_follows_cache_size", "l1d_fall_beyond_cache", "at_most", 0.95,
+        "l1d_fall_follows_cache_size", fall_beyond_cache, "at_most", 0.95,
         "misses fall by 5 % more where the message and its copy exceed the L1 cache",
     ),
 )  # fmt: skip
 
 
-def weigh(quantities: Mapping[str, Quantity]) -> Facts:
-    """Return, per predicate, its weight with the value and the threshold behind it.
+def weigh(view: View) -> Facts:
+    """Return, per predicate, its weight, and the value behind it with its interval, if any."""
+    return {one.id: weigh_one(one, one.quantity(view)) for one in PREDICATES}
 
-    A quantity that is a ratio with an interval decides only if the interval lies on one side
-    of 1; otherwise the predicate is undecided. Cells that contradict each other have a weight of
-    their own, with their numbers: n_cells, n_above, n_below, halves.
+
+def weigh_one(predicate: Predicate, found: Quantity) -> Facts:
+    """Return what a predicate says of a quantity.
+
+    One that is a ratio with an interval decides only if the interval lies on one side of 1.
     """
-    return {predicate.id: _weigh_one(predicate, quantities) for predicate in PREDICATES}
-
-
-def _weigh_one(predicate: Predicate, quantities: Mapping[str, Quantity]) -> Facts:
-    found = quantities.get(predicate.quantity)
-    if isinstance(found, Disagreement):
-        said = {"weight": Weight.CELLS_DISAGREE.value, "because": predicate.because}
-        nothing = {"value": None, "low": None, "high": None, "threshold": predicate.threshold}
-        return said | nothing | asdict(found)
-    ratio = found if isinstance(found, Ratio) else None
-    value = found.value if isinstance(found, Ratio) else found
-    if ratio and not ratio.n_pairs:
-        value = None
-    if value is None:
+    ratio = found if isinstance(found, Ratio) and found.n_pairs else None
+    value = ratio.value if ratio else found if isinstance(found, float) else None
+    if found is Weight.CELLS_DISAGREE:
+        weight = Weight.CELLS_DISAGREE
+    elif value is None:
         weight = Weight.NOT_MEASURED
     elif ratio and ratio.direction is Direction.NO_DIFFERENCE:
         weight = Weight.UNDECIDED
@@ -237,6 +197,4 @@ def _weigh_one(predicate: Predicate, quantities: Mapping[str, Quantity]) -> Fact
         "value": value,
         "low": ratio.low if ratio else None,
         "high": ratio.high if ratio else None,
-        "threshold": predicate.threshold,
-        "because": predicate.because,
     }

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.context import why_lost
 from copycost.analysis.crossovers import crossover_of
-from copycost.analysis.evidence import NOT_COPIED_SHARE, copied_share, really_not_copied
+from copycost.analysis.evidence import copied_share, really_not_copied
 from copycost.analysis.json_values import Facts
-from copycost.analysis.metrics import BASELINE, THROUGHPUT
+from copycost.analysis.metrics import BASELINE
 from copycost.analysis.ratio_facts import ratio_facts
 from copycost.config.capabilities import capability_of, split_implementation
-from copycost.stats.crossover import Crossover, CrossoverRatio, Outcome, crossover_ratio
+from copycost.stats.crossover import CrossoverRatio, Outcome, crossover_ratio
 from copycost.stats.ratios import Direction, simultaneous_ratio
 from copycost.stats.settings import FloatArray
 
@@ -25,42 +24,38 @@ def real_zero_copy_facts(views: Mapping[str, View]) -> Facts:
 
     Keys
     ----
-    status: ``measured`` (in some condition), ``copied`` (zero-copy was measured, but the kernel
-        copied), ``not_told`` (it was measured, and the kernel did not say), ``not_measured``.
     pairs: Where at most `NOT_COPIED_SHARE` of the completions were marked as copied: slug,
-        implementation, copied_share, sender_only.
-    copied: The same where more were: slug, implementation, copied_share.
-    alone, lost: Conditions with nobody to copy for; of those that were asked for and not measured:
-        slug, n, reason, remedy.
-    cold_beside_hot: Per testbed, implementation, thread count and measure; see `_cold_beside_hot`.
+        implementation, copied_share.
+    copied: The same where more were.
+    cold_beside_hot: Per testbed, implementation and thread count; see `_cold_beside_hot`.
     """
-    real: list[Facts] = []
-    copied: list[Facts] = []
-    n_unknown = 0
-    for view in views.values():
-        for name in zero_copy_implementations(view):
-            share = copied_share(view.of(name))
-            if share is None:
-                n_unknown += 1
-                continue
-            facts = {"slug": view.name, "implementation": name, "copied_share": share}
-            if share > NOT_COPIED_SHARE:
-                copied.append(facts)
-            else:
-                real.append(facts | {"sender_only": view.sender_only})
-    rows = [row for view in views.values() for row in _cold_beside_hot(view)]
+    real, copied = _real_and_copied(views)
     return {
-        "status": _status(len(real), len(copied), n_unknown),
-        "pairs": real,
-        "copied": copied,
-        "lost": [
-            {"slug": view.name, "n": len(view.rows)} | why_lost(view.rows)
-            for view in views.values()
-            if view.sender_only and view.lost
-        ],
-        "alone": [view.name for view in views.values() if view.sender_only],
-        "cold_beside_hot": rows,
-    }
+        name: [
+            {"slug": view.name, "implementation": way, "copied_share": copied_share(view.of(way))}
+            for way, view in cases
+        ]
+        for name, cases in (("pairs", real), ("copied", copied))
+    } | {"cold_beside_hot": [row for view in views.values() for row in _cold_beside_hot(view)]}
+
+
+_Case = tuple[str, View]
+"""An implementation that asks for no copy, and where it was measured."""
+
+
+def _real_and_copied(views: Mapping[str, View]) -> tuple[list[_Case], list[_Case]]:
+    """Return where the kernel did not copy for it, and where it did, as far as it said."""
+    known = [
+        (name, view)
+        for view in views.values()
+        for name in zero_copy_implementations(view)
+        if copied_share(view.of(name)) is not None
+    ]
+    real, copied = (
+        [(name, view) for name, view in known if really_not_copied(view.of(name)) == is_real]
+        for is_real in (True, False)
+    )
+    return real, copied
 
 
 def zero_copy_implementations(view: View) -> list[str]:
@@ -72,68 +67,36 @@ def zero_copy_implementations(view: View) -> list[str]:
     ]
 
 
-def _status(n_real: int, n_copied: int, n_unknown: int) -> str:
-    if n_real:
-        return "measured"
-    if n_copied:
-        return "copied"
-    return "not_told" if n_unknown else "not_measured"
-
-
-def _cold_beside_hot(view: View) -> list[Facts]:
-    """Return, where zero-copy beats two_copy, how that size depends on where the bytes lie.
+def _cold_beside_hot(view: View) -> Iterator[Facts]:
+    """Yield, where zero-copy beats two_copy, how that size depends on where the bytes lie.
 
     Keys
     ----
-    slug, hot, implementation, n_threads, measure: What is compared: the condition, and the one that
-        is hot; by ``throughput`` or ``cost``, where that says more.
+    slug, hot, implementation, n_threads: What is compared: the condition, and the one that is hot.
     verdict: ``smaller``, ``larger``, ``no_difference`` (of the crossover under `slug` against the
         hot one; by their brackets, which overlap where no difference is told), ``same`` (neither
         has one inside the grid, for the same reason), ``untested``.
-    outcomes: The shape of the comparison under `slug` and where it is hot.
-    observed_once: Whether some size was measured in one round only.
-    brackets: Of both, below_bytes and above_bytes, between which the two change places; None unless
+    ratio_low, ratio_high: What the first of the two sizes over the second lies between; None unless
         both are found.
-    ratio_low, ratio_high: What the first of the two sizes over the second lies between; None like
-        these.
     """
     if view.hot is None:
-        return []
-    rows = []
+        return
+    both = (view, view.hot)
     for name in zero_copy_implementations(view):
-        if not all(really_not_copied(one.of(name)) for one in (view, view.hot)):
+        if not all(really_not_copied(one.of(name)) for one in both):
             continue
-        for n_threads in view.n_threads:
-            if n_threads not in view.hot.n_threads:
-                continue
-            where = {"slug": view.name, "hot": view.hot.name, "implementation": name}
-            for measure, metric in (("throughput", THROUGHPUT), ("cost", view.cost_column)):
-                if measure == "cost" and view.cost_is_throughput:
-                    continue
-                if view.counted(metric) and view.hot.counted(metric):
-                    what = {"n_threads": n_threads, "measure": measure}
-                    row = _compared(view, view.hot, name, n_threads, metric)
-                    rows.append(where | what | row)
-    return rows
-
-
-def _compared(view: View, hot_view: View, name: str, n_threads: int, metric: str) -> Facts:
-    crossovers = [crossover_of(one, name, BASELINE, n_threads, metric) for one in (view, hot_view)]
-    found = crossover_ratio(*crossovers)
-    outcomes = [crossover.outcome for crossover in crossovers]
-    return {
-        "verdict": _verdict(found, *outcomes),
-        "outcomes": [outcome.value for outcome in outcomes],
-        "observed_once": any(crossover.observed_once for crossover in crossovers),
-        "brackets": [_bracket(one) for one in crossovers] if found else None,
-        "ratio_low": found.low if found else None,
-        "ratio_high": found.high if found else None,
-    }
-
-
-def _bracket(found: Crossover) -> Facts:
-    change = found.changes[0]
-    return {"below_bytes": change.below_bytes, "above_bytes": change.above_bytes}
+        for n_threads in [n for n in view.n_threads if n in view.hot.n_threads]:
+            here, hot = (crossover_of(one, name, BASELINE, n_threads) for one in both)
+            found = crossover_ratio(here, hot)
+            yield {
+                "slug": view.name,
+                "hot": view.hot.name,
+                "implementation": name,
+                "n_threads": n_threads,
+                "verdict": _verdict(found, here.outcome, hot.outcome),
+                "ratio_low": found.low if found else None,
+                "ratio_high": found.high if found else None,
+            }
 
 
 def _verdict(found: CrossoverRatio | None, here: Outcome, hot: Outcome) -> str:
@@ -155,9 +118,7 @@ def _verdict(found: CrossoverRatio | None, here: Outcome, hot: Outcome) -> str:
     return "smaller" if order.index(here) < order.index(hot) else "larger"
 
 
-def network_card_facts(
-    views: Mapping[str, View], real: Mapping[str, Any], wire: Mapping[str, Any] | None = None
-) -> Facts:
+def network_card_facts(views: Mapping[str, View], wire: Mapping[str, Any] | None = None) -> Facts:
     """Return what this run says of a real network card.
 
     On a card zero-copy is real and somebody receives. Within one machine either one or the other
@@ -166,7 +127,7 @@ def network_card_facts(
     whose sender has a card says more than what runs within one machine, even where nobody receives
     or where the kernel copies.
 
-    Views are by slug; `real` is that of `real_zero_copy_facts`, `wire` that of `wire_facts`.
+    Views are by slug; `wire` is that of `wire_facts`.
 
     Keys
     ----
@@ -180,48 +141,40 @@ def network_card_facts(
         None.
     bounds: Where there is neither, the CPU time of zero-copy per byte as a ratio to the baseline's:
         where it is real and nobody receives (first, if there is any), and where the kernel copies
-        for a receiver. Each is the least, or the most, of `n_cells`, which its
-        interval allows for, and has slug, implementation,
-        baseline, msg_bytes, n_threads, sender_only, and the keys of `ratio_facts`.
+        for a receiver. Each is the least, or the most, of `n_cells`, which its interval allows for,
+        and has slug, implementation, baseline, msg_bytes, n_threads, sender_only, and the keys of
+        `ratio_facts`.
     """
     over = {one["slug"]: one for one in wire["conditions"]} if wire else {}
     virtual = [slug for slug, one in over.items() if one["virtual"]]
-    guests = [slug for slug, view in views.items() if view.studied.guests]
-    pairs, kept = (
-        [pair for pair in real[key] if pair["slug"] not in (*virtual, *guests)]
-        for key in ("pairs", "copied")
-    )
-    measured = list(dict.fromkeys(pair["slug"] for pair in pairs if not pair["sender_only"]))
-    copied = list(dict.fromkeys(pair["slug"] for pair in kept if pair["slug"] in over))
+    apart = {
+        slug: view
+        for slug, view in views.items()
+        if slug not in virtual and not view.studied.guests
+    }
+    real, kept = _real_and_copied(apart)
+    measured = list(dict.fromkeys(view.name for _, view in real if not view.sender_only))
     found: Facts = {
         "measured": measured,
         "wires": [slug for slug in measured if slug in over],
-        "copied": [] if measured else copied,
+        "copied": [],
         "virtual": virtual,
         "sent": None,
         "bounds": [],
     }
     if measured:
         return found
-    alone = [_case(pair, views) for pair in pairs]
-    sent = (one for one in alone if one[1].name in over)
-    bound = next((bound for one in sent for bound in _bounds([one], [])), None)
-    if bound is not None:
-        return found | {"sent": bound}
-    received = [_case(pair, views) for pair in kept if not views[pair["slug"]].sender_only]
-    return found | {"bounds": list(_bounds(alone, received))}
-
-
-_Case = tuple[str, View]
-"""A way that asks for no copy, and where it was measured."""
-
-
-def _case(pair: Mapping[str, Any], views: Mapping[str, View]) -> _Case:
-    return str(pair["implementation"]), views[pair["slug"]]
+    found["copied"] = list(dict.fromkeys(view.name for _, view in kept if view.name in over))
+    sent = (one for one in real if one[1].name in over)
+    found["sent"] = next((bound for one in sent for bound in _bounds([one], [])), None)
+    if found["sent"] is None:
+        received = [(name, view) for name, view in kept if not view.sender_only]
+        found["bounds"] = list(_bounds(real, received))
+    return found
 
 
 def _bounds(alone: list[_Case], copied: list[_Case]) -> Iterator[Facts]:
-    """Yield both bounds of the first way that has both, each the outermost of all its cells.
+    """Yield both bounds of the first implementation that has both, the outermost of all its cells.
 
     Of each condition and number of threads it is the size nearest to the largest that all have.
     """
@@ -238,7 +191,7 @@ def _bounds(alone: list[_Case], copied: list[_Case]) -> Iterator[Facts]:
 
 
 def _costs(name: str, view: View, largest: int) -> Iterator[tuple[Facts, FloatArray, float]]:
-    """Yield the log ratios of a way's CPU time at the size nearest to `largest`, per thread count.
+    """Yield the log ratios of CPU time at the size nearest to `largest`, per thread count.
 
     With each, what it is of, and the confidence of its interval.
     """

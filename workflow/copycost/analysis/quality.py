@@ -23,7 +23,6 @@ from copycost.analysis.tables import compare
 from copycost.stats.modes import FEWEST
 
 _PAIR = ["implementation", "baseline", "msg_bytes", "n_threads"]
-_OPPOSITE = {("faster", "slower"), ("slower", "faster")}
 
 
 def flagged_repetitions(measured: pd.DataFrame, quality: pd.DataFrame) -> dict[str, pd.Series]:
@@ -69,40 +68,25 @@ def without_facts(view: View, flagged: pd.Series) -> Facts:
     Keys
     ----
     status: ``none`` (no repetition is flagged), ``all`` (none would be left), ``compared``.
-    n_repetitions: Flagged repetitions.
-    n_compared, n_changed, n_reversed: Comparisons that can be made with and without them; of these,
-        those with another verdict, and those with the opposite one.
-    n_all, n_left_once, n_left_none: All comparisons that were made; those of which one round is
-        left, which is no verdict, so no other one; and those of which none is left. A comparison
-        made in one round alone counts as compared where that round is left.
-    n_lost: The last two together; with `n_compared` they are all.
+    n_compared, n_changed: Comparisons that can be made with and without them, and those of them
+        with another verdict. Where one round is left, there is no verdict, so no other one; but a
+        comparison made in one round alone counts where that round is left.
     """
-    facts: Facts = {"n_repetitions": int(flagged.sum())}
+    if not flagged.any() or flagged.all():
+        return {"status": "all" if flagged.any() else "none", "n_compared": 0, "n_changed": 0}
     made = view.ratios[(view.ratios["metric"] == THROUGHPUT) & (view.ratios["n_pairs"] > 0)]
-    counts = ("n_compared", "n_changed", "n_reversed", "n_left_once")
-    nothing = dict.fromkeys(counts, 0) | {"n_all": len(made)}
-    if not flagged.any():
-        return facts | nothing | {"n_left_none": 0, "n_lost": 0, "status": "none"}
-    if flagged.all():
-        return facts | nothing | {"n_left_none": len(made), "n_lost": len(made), "status": "all"}
     # not dropped: a comparison with a reference needs no repetition of the reference's own
     out = view.rows.index.isin(flagged.index[flagged])
     kept = view.rows.assign(status=view.rows["status"].mask(out, "skipped"))
-    again = compare(kept, view.settings, (THROUGHPUT,))
-    both = made.merge(again, on=_PAIR, suffixes=("", "_again"))
-    both = both[both["n_pairs_again"] > 0]
-    left_once = (both["n_pairs"] > 1) & (both["n_pairs_again"] == 1)
-    whole = both[~left_once]
-    pairs = list(zip(whole["verdict"], whole["verdict_again"], strict=True))
-    return facts | {
+    both = made.merge(
+        compare(kept, view.settings, (THROUGHPUT,)), on=_PAIR, suffixes=("", "_again")
+    )
+    enough = (both["n_pairs_again"] > 1) | ((both["n_pairs"] == 1) & (both["n_pairs_again"] == 1))
+    both = both[enough]
+    return {
         "status": "compared",
-        "n_all": len(made),
-        "n_compared": len(pairs),
-        "n_changed": sum(before != after for before, after in pairs),
-        "n_reversed": sum(pair in _OPPOSITE for pair in pairs),
-        "n_left_once": int(left_once.sum()),
-        "n_left_none": len(made) - len(both),
-        "n_lost": len(made) - len(whole),
+        "n_compared": len(both),
+        "n_changed": int((both["verdict"] != both["verdict_again"]).sum()),
     }
 
 
@@ -115,17 +99,16 @@ def quality_facts(view: View) -> Facts:
     gates: Per bound: id, and n_cells that break it.
     n_warned, n_measured, warnings: Repetitions that the machine disturbed, of those measured; and
         per disturbance.
-    modes: Cells whose throughputs fall into two clusters: `lower` and `upper`, the median of either
-        [bit/s], with `n_lower` and `n_upper` and the `rounds` of the lower one.
+    modes: Cells whose throughputs fall into two clusters: the columns of `POINT`.
     modes_told: Whether a cell has enough repetitions for that to be told.
     without_flagged: The throughput comparisons made again without the repetitions that any check
         flags.
     """
     measured = view.measured
-    warned = disturbed(measured)
     table = quality_table(measured)
-    found = flagged_repetitions(measured, table)
     flags = table[[f"flag_{gate.id}" for gate in GATES]]
+    flagged = pd.DataFrame(flagged_repetitions(measured, table)).any(axis=1)
+    medians = view.medians(THROUGHPUT)
     return {
         "n_cells": len(table),
         "n_clean": int((~flags.any(axis=1)).sum()),
@@ -133,29 +116,9 @@ def quality_facts(view: View) -> Facts:
             {"id": gate.id, "n_cells": int(table[f"flag_{gate.id}"].sum())} for gate in GATES
         ],
         "n_measured": len(measured),
-        "n_warned": int(warned.sum()),
+        "n_warned": int(disturbed(measured).sum()),
         "warnings": disturbances(measured),
-        "modes": _modes(view),
+        "modes": medians.loc[medians["n_lower"] > 0, POINT].to_dict("records"),
         "modes_told": bool((table["n"] >= FEWEST).any()),
-        "without_flagged": without_facts(view, pd.DataFrame(found).any(axis=1)),
+        "without_flagged": without_facts(view, flagged),
     }
-
-
-def _modes(view: View) -> list[Facts]:
-    rows = view.medians(THROUGHPUT)
-    found = []
-    for row in rows[rows["n_lower"] > 0].to_dict("records"):
-        cell = {name: row[name] for name in POINT}
-        reps = view.measured[(view.measured[POINT] == list(cell.values())).all(axis=1)]
-        lower = reps.nsmallest(row["n_lower"], THROUGHPUT)
-        found.append(
-            cell
-            | {
-                "lower": row["lower_mode"],
-                "upper": row["upper_mode"],
-                "n_lower": row["n_lower"],
-                "n_upper": row["n"] - row["n_lower"],
-                "rounds": sorted(int(rep) for rep in lower["rep"]),
-            }
-        )
-    return found

@@ -33,7 +33,6 @@ def unexpected_facts(views: Mapping[str, View]) -> dict[str, Facts]:
 
     Keys
     ----
-    verdict: ``violated``, ``none_violated`` or ``not_tested``.
     expectations: Each with n_tested, n_held (the ratio lies on the expected side), n_open (no
         difference seen), n_violated, and of a violation the strongest (None where there is none).
         All are verdicts after Holm's correction for the tests of all expectations and conditions
@@ -50,10 +49,12 @@ def unexpected_facts(views: Mapping[str, View]) -> dict[str, Facts]:
     confidences = {view.settings.confidence for view in views.values()}
     judged = iter(_judge(list(checks.values()), max(confidences, default=0.0)))
     cases = {key: [next(judged) for _ in found] for key, found in checks.items()}
-    return {
-        name: _condition([_test(view, one, cases[name, one.id]) for one in EXPECTATIONS])
-        for name, view in views.items()
-    }
+    facts: dict[str, Facts] = {}
+    for name, view in views.items():
+        results = [_test(view, one, cases[name, one.id]) for one in EXPECTATIONS]
+        violations = sorted((one for one in results if one["n_violated"]), key=_rank)
+        facts[name] = {"expectations": results, "violations": violations}
+    return facts
 
 
 def _judge(groups: Sequence[Sequence[Check]], confidence: float) -> Iterator[_Judged]:
@@ -80,40 +81,17 @@ def _error(group: Sequence[Check]) -> float:
     return float(np.median(errors)) if errors else 0.0
 
 
-def _condition(results: Sequence[Facts]) -> Facts:
-    tested = [result for result in results if result["n_tested"]]
-    violations = sorted((result for result in tested if result["n_violated"]), key=_rank)
-    return {
-        "verdict": _verdict(tested, violations),
-        "expectations": results,
-        "violations": violations,
-        "n_expectations": len(tested),
-        "n_untested": len(results) - len(tested),
-        "n_checks": sum(result["n_tested"] for result in tested),
-        "observed_once": any(result["observed_once"] for result in tested),
-    }
-
-
-def _verdict(tested: Sequence[Facts], violations: Sequence[Facts]) -> str:
-    if not tested:
-        return "not_tested"
-    return "violated" if violations else "none_violated"
-
-
 def _test(view: View, expectation: Expectation, cases: _Cases) -> Facts:
     bad = 1 if expectation.violated_by == "above" else -1
     broken = [case for case in cases if case.sign == bad]
     return {
         "id": expectation.id,
         "statement": expectation.statement.format(whom="the sender " if view.sender_only else ""),
-        "because": expectation.because,
         "quantity": expectation.quantity,
-        "violated_by": expectation.violated_by,
         "n_tested": len(cases),
         "n_held": sum(case.sign == -bad for case in cases),
         "n_open": sum(case.sign == 0 for case in cases),
         "n_violated": len(broken),
-        "observed_once": any(case.check.ratio.n_pairs == 1 for case in cases),
         "mean": sum(abs(math.log(case.check.ratio.value)) for case in broken) / max(len(cases), 1),
         "strongest": _strongest(broken, bad) if broken else None,
     }

@@ -74,7 +74,6 @@ def compute_facts(inputs: Inputs) -> Facts:
         conditions[name]["questions"]["q6"] = found
     cost = choose_cost_metric(inputs.cells)
     run = run_facts(inputs.cells)
-    real_zero_copy = real_zero_copy_facts(views)
     wire = wire_facts(views, inputs.peers)
     round_trips = round_trip_facts(inputs.round_trips, inputs.config, settings, inputs.peers)
     trips = round_trips_in_guests(
@@ -92,10 +91,10 @@ def compute_facts(inputs: Inputs) -> Facts:
         "cost": cost_facts(cost),
         "conditions": conditions,
         "measured_conditions": [name for name, found in conditions.items() if found["n_measured"]],
-        "network_card": network_card_facts(views, real_zero_copy, wire),
+        "network_card": network_card_facts(views, wire),
         "undisturbed": undisturbed_facts(conditions.values(), round_trips),
         "control": control_facts(views),
-        "real_zero_copy": real_zero_copy,
+        "real_zero_copy": real_zero_copy_facts(views),
         # repetitions that it takes to see two clusters, and how often the intervals of a ratio hold
         # the truth where there are clusters and rounds too few to see them
         "modes": {"fewest": FEWEST, "share_held": SHARE_HELD.get(run["rounds_max"])},
