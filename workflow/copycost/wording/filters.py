@@ -13,7 +13,7 @@ from jinja2 import Environment
 
 from copycost.wording.numbers import NBSP, finite, format_percent, format_size
 from copycost.wording.sources import prints
-from copycost.wording.words import agree, count, counted, item, one_line, paragraph, plural, times
+from copycost.wording.words import agree, count, counted, item, one_line, paragraph, plural
 
 # Beyond this factor between its ends, an interval says how little is known rather than where.
 _VAGUE_FACTOR = 20.0
@@ -44,12 +44,6 @@ def number(value: float) -> str:
     """Return a plain number with two significant digits, without a needless ``.0``."""
     text = significant(value, 2)
     return text.removesuffix(".0")
-
-
-@prints
-def few(value: float) -> str:
-    """Return a number of which only matters that it is small: 0.0000096 is ``under 0.001``."""
-    return "under 0.001" if 0.0 < finite(value) < 0.001 else number(value)
 
 
 @prints
@@ -155,17 +149,6 @@ def ratio(value: float) -> str:
     return f"{number:.2f}" if number < 10 else significant(number)
 
 
-@prints
-def change(value: float, more: str = "more", less: str = "less") -> str:
-    """Return a ratio in words: 1.25 is ``25 % more``, 0.8 ``20 % less``, 3 ``3.00 times``."""
-    number = finite(value)
-    if number >= 2.0:
-        return f"{ratio(number)} times"
-    if number == 1.0:
-        return f"neither {more} nor {less}"
-    return f"{percent(abs(number - 1.0))} {more if number > 1.0 else less}"
-
-
 def span(low: float, high: float, form: Callable[[float], str] = ratio, word: str = "to") -> str:
     """Return two values as ``1.30 to 1.55`` or ``5.2 to 14 KiB``; one where both read the same."""
     first, last = form(low), form(high)
@@ -233,47 +216,21 @@ def lower_first(text: str) -> str:
 
 
 FILTERS: dict[str, Callable[..., str]] = {
-    "significant": significant,
-    "number": number,
-    "few": few,
-    "gbps": gbps,
-    "gbit": gbit,
-    "cpu": cpu,
-    "exact_size": exact_size,
-    "size": size,
-    "sizes": sizes,
-    "duration": duration,
-    "ns": ns,
-    "us": us,
-    "cost": cost,
-    "percent": percent,
-    "ratio": ratio,
-    "interval_of": interval_of,
-    "change": change,
-    "count": count,
-    "plural": plural,
-    "counted": counted,
-    "times": times,
-    "agree": agree,
-    "join_and": join_and,
-    "n_threads": n_threads,
-    "impl": impl,
-    "sentence": sentence,
-    "one_line": one_line,
-    "item": item,
-    "paragraph": paragraph,
-}
+    form.__name__: form
+    for form in (
+        significant, number, gbps, gbit, cpu, exact_size, size, sizes, duration, ns, us, cost,
+        percent, ratio, interval_of, count, plural, counted, agree, join_and, n_threads, impl,
+        sentence, one_line, item, paragraph,
+    )
+}  # fmt: skip
+"""Every filter by its name."""
 
 
 def add_filters(environment: Environment) -> None:
     """Make every filter known to a Jinja environment; those that take two values are functions."""
     environment.filters.update(FILTERS)
-    environment.globals.update(
-        {
-            "size_span": partial(span, form=size),
-            "percent_span": partial(span, form=percent),
-        }
-    )
+    environment.globals["size_span"] = partial(span, form=size)
+    environment.globals["percent_span"] = partial(span, form=percent)
 
 
 _MEANINGS = {

@@ -43,12 +43,6 @@ def counted(number: int, noun: str, plural_form: str | None = None) -> str:
     return f"{count(number)} {noun if number == 1 else plural_form or _plural(noun)}"
 
 
-@prints
-def times(number: int) -> str:
-    """Return how often, in words: ``once``, ``twice``, ``three times``."""
-    return {1: "once", 2: "twice"}.get(number) or f"{count(number)} times"
-
-
 def agree(number: int, word: str, plural_form: str | None = None) -> str:
     """Return a word in the form that goes with a number: ``was`` for 1, ``were`` for others."""
     return word if number == 1 else plural_form or _plural(word)
