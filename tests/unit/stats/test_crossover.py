@@ -91,12 +91,6 @@ def test_place_holds_the_truth_where_costs_are_lines_and_steps_over_the_size(n_r
         assert held / named >= 0.95
 
 
-def test_lone_size_is_named_and_is_no_reversal() -> None:
-    found = crossover_of([-0.2, -0.2, -0.2, 0.2])
-    assert found.lone == (SIZES[3],)
-    assert found.changes == ()
-
-
 def test_one_round_gives_signs_without_certainty() -> None:
     found = crossover_of([-0.2, -0.1, 0.1, 0.2], rounds=np.zeros(1))
     assert found.outcome is Outcome.FROM
@@ -118,7 +112,7 @@ def test_turning_the_comparison_around_turns_the_outcome_around(means: list[floa
 
 def crossover(below: int, above: int, outcome: Outcome = Outcome.FROM) -> Crossover:
     change = Change(outcome is Outcome.FROM, below, above)
-    return Crossover(outcome, False, (below, above), (), (), (), (change,))
+    return Crossover(outcome, False, (below, above), (), (), (change,))
 
 
 def ratio_of(first: Crossover, second: Crossover) -> CrossoverRatio:
@@ -149,7 +143,7 @@ def test_overlapping_brackets_show_no_difference(other: tuple[int, int]) -> None
     "other",
     [
         crossover(4, 16, Outcome.UP_TO),
-        Crossover(Outcome.ALWAYS, False, (4, 16), (), (), (), ()),
+        Crossover(Outcome.ALWAYS, False, (4, 16), (), (), ()),
     ],
 )
 def test_without_two_crossovers_the_same_way_there_is_no_ratio(other: Crossover) -> None:

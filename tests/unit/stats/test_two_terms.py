@@ -14,25 +14,20 @@ def test_exact_costs_give_exact_terms() -> None:
     assert found is not None
     assert found.fixed == pytest.approx(1500)
     assert found.per_byte == pytest.approx(0.1)
-    assert found.even_bytes == pytest.approx(15000)
-    assert (found.even_low, found.even_high) == pytest.approx((15000, 15000))
-    assert found.r_squared == pytest.approx(1.0)
     assert found.misfit == pytest.approx(0.0, abs=1e-9)
 
 
 @pytest.mark.parametrize("reps", [3, 10])
 def test_intervals_hold_the_truth(reps: int) -> None:
     rng = np.random.default_rng(2)
-    held, even_held = 0, 0
+    held = 0
     for _ in range(300):
         costs = {s: (1500 + 0.1 * s) * (1 + rng.normal(0, 0.05, reps)) for s in SIZES}
         found = fit_two_terms(costs, 0.95)
         assert found is not None
         fixed = found.fixed_low <= 1500 <= found.fixed_high
         held += fixed and found.per_byte_low <= 0.1 <= found.per_byte_high
-        even_held += found.even_low <= 15000 <= found.even_high
     assert 0.90 <= held / 300 <= 1.0
-    assert 0.90 <= even_held / 300 <= 1.0
 
 
 def test_one_disturbed_repetition_of_three_bends_no_line() -> None:
@@ -44,18 +39,10 @@ def test_one_disturbed_repetition_of_three_bends_no_line() -> None:
     assert found.misfit == 0.0
 
 
-def test_even_size_has_no_interval_where_a_term_may_be_nothing() -> None:
-    spread = np.array([0.8, 1.0, 1.2])
-    found = fit_two_terms({size: (1500 + 0.001 * size) * spread for size in SIZES}, 0.95)
-    assert found is not None
-    assert found.per_byte_low < 0.0 < found.per_byte
-    assert np.isnan([found.even_low, found.even_high]).all()
-
-
 def test_two_sizes_have_terms_without_an_interval_and_one_has_none() -> None:
     found = fit_two_terms({64: np.array([100.0]), 1000: np.array([200.0])}, 0.95)
     assert found is not None
-    assert np.isnan([found.fixed_low, found.per_byte_high, found.even_low]).all()
+    assert np.isnan([found.fixed_low, found.per_byte_high]).all()
     assert fit_two_terms({64: np.array([100.0, 101.0])}, 0.95) is None
 
 

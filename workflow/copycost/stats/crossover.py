@@ -9,7 +9,7 @@ where the costs do, and its interval would tell the scatter of the rounds only.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from copycost.stats.ratios import Direction, Ratio, family_ratios
 from copycost.stats.settings import FloatArray
@@ -61,8 +61,6 @@ class Crossover:
     missing: tuple[int, ...]
     """Those of the grid that could not be compared."""
     stretches: tuple[Stretch, ...]
-    lone: tuple[int, ...]
-    """Sizes whose sign no other shares before it turns again, so that they are no reversal."""
     changes: tuple[Change, ...]
 
 
@@ -83,18 +81,18 @@ def find_crossover(compared: Mapping[int, Ratio], sizes: Sequence[int]) -> Cross
     known = tuple(size for size in grid if size in ratios)
     missing = tuple(size for size in grid if size not in known)
     if not known:
-        return Crossover(Outcome.NOT_MEASURED, False, (), missing, (), (), ())
+        return Crossover(Outcome.NOT_MEASURED, False, (), missing, (), ())
     once = any(ratios[size].n_pairs == 1 for size in known)
     signs = {size: ratios[size].sign for size in known}
     stretches = _stretches(known, signs)
-    outcome, turns, lone = _classify(stretches)
+    outcome, turns = _classify(stretches)
     if missing and outcome in (Outcome.ALWAYS, Outcome.NEVER):
         # A size of the grid that nobody compared may be the exception.
         outcome, turns = Outcome.UNDECIDED, ()
     changes = tuple(
         Change(after.sign > 0, before.sizes[-1], after.sizes[0]) for before, after in turns
     )
-    return Crossover(outcome, once, known, missing, stretches, lone, changes)
+    return Crossover(outcome, once, known, missing, stretches, changes)
 
 
 def crossover_of_rounds(
@@ -109,39 +107,31 @@ def crossover_of_rounds(
 
 
 def _stretches(sizes: Sequence[int], signs: dict[int, int]) -> tuple[Stretch, ...]:
-    stretches: list[Stretch] = []
-    for size in sizes:
-        if stretches and stretches[-1].sign == signs[size]:
-            stretches[-1] = Stretch(signs[size], (*stretches[-1].sizes, size))
-        else:
-            stretches.append(Stretch(signs[size], (size,)))
-    return tuple(stretches)
+    """Return sizes of one sign together, in their order."""
+    return tuple(
+        Stretch(sign, tuple(same)) for sign, same in groupby(sizes, key=lambda size: signs[size])
+    )
 
 
 def _classify(
     stretches: tuple[Stretch, ...],
-) -> tuple[Outcome, tuple[tuple[Stretch, Stretch], ...], tuple[int, ...]]:
-    """Return the outcome, the sizes of one sign on both sides of each change, and lone sizes."""
-    sides: list[Stretch] = []
-    for stretch in stretches:
-        if sides and sides[-1].sign == stretch.sign:
-            sides[-1] = Stretch(stretch.sign, (*sides[-1].sizes, *stretch.sizes))
-        elif stretch.sign != 0:
-            sides.append(stretch)
+) -> tuple[Outcome, tuple[tuple[Stretch, Stretch], ...]]:
+    """Return the outcome, and the sizes of one sign on both sides of each change."""
+    signs = {size: stretch.sign for stretch in stretches for size in stretch.sizes}
+    sides = _stretches([size for size, sign in signs.items() if sign], signs)
     turns = tuple(pairwise(sides))
     # A reversal needs two sizes; the first side reverses nothing.
-    lone = tuple(side.sizes[0] for side in sides[1:] if len(side.sizes) == 1)
-    if not sides or lone:
-        return Outcome.UNDECIDED, (), lone
+    if not sides or any(len(side.sizes) == 1 for side in sides[1:]):
+        return Outcome.UNDECIDED, ()
     if len(turns) > 1:
-        return Outcome.MIXED, turns, ()
+        return Outcome.MIXED, turns
     if len(turns) == 1:
         if stretches[0].sign == 0 or stretches[-1].sign == 0:
-            return Outcome.UNDECIDED, (), ()
-        return (Outcome.FROM if sides[1].sign > 0 else Outcome.UP_TO), turns, ()
+            return Outcome.UNDECIDED, ()
+        return (Outcome.FROM if sides[1].sign > 0 else Outcome.UP_TO), turns
     if len(stretches) > 1:
-        return Outcome.UNDECIDED, (), ()
-    return (Outcome.ALWAYS if sides[0].sign > 0 else Outcome.NEVER), (), ()
+        return Outcome.UNDECIDED, ()
+    return (Outcome.ALWAYS if sides[0].sign > 0 else Outcome.NEVER), ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +145,6 @@ class CrossoverRatio:
     low: float
     high: float
     direction: Direction
-    outcome: Outcome
-    """The shape of both: better from the size on, or up to it."""
 
 
 def crossover_ratio(first: Crossover, second: Crossover) -> CrossoverRatio | None:
@@ -176,4 +164,4 @@ def crossover_ratio(first: Crossover, second: Crossover) -> CrossoverRatio | Non
         direction = Direction.ABOVE
     else:
         direction = Direction.NO_DIFFERENCE
-    return CrossoverRatio(low, high, direction, first.outcome)
+    return CrossoverRatio(low, high, direction)

@@ -61,18 +61,6 @@ class Line:
         """Return y on the line."""
         return self.intercept + self.slope * x
 
-    def where(self, y: float) -> tuple[float, float, float]:
-        """Return the x at which the line reaches y, and its interval (NaN where there is none).
-
-        Delta method: the variance of (y - intercept) / slope to first order.
-        """
-        x = (y - self.intercept) / self.slope
-        variance = (
-            self.intercept_variance + x * x * self.slope_variance + 2.0 * x * self.covariance
-        ) / self.slope**2
-        half = self.quantile * np.sqrt(max(variance, 0.0)) if np.isfinite(variance) else np.nan
-        return float(x), float(x - half), float(x + half)
-
 
 def pooled_errors(x: list[FloatArray], y: list[FloatArray]) -> Errors | None:
     """Return the errors of the points' means, from how their repetitions spread.

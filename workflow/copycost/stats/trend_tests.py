@@ -50,10 +50,6 @@ class Path:
     """The changes that show it: the whole way where it stands, else the surest; of a course that
     turns, one upwards and one downwards, in the order of the axis.
     """
-    open_from: int | None
-    """The first point from which on no change stands; None where the last part stands, or nothing
-    does.
-    """
 
 
 def settled_signs(ratios: Sequence[Ratio], confidence: float) -> list[int]:
@@ -126,12 +122,12 @@ def path_of(changes: Sequence[Change]) -> Path:
     up = [change for change in changes if change.sign > 0]
     down = [change for change in changes if change.sign < 0]
     if up and down:
-        return Path(Course.TURNS, _turn(up, down), _open_from(changes))
+        return Path(Course.TURNS, _turn(up, down))
     if up:
-        return Path(Course.RISES, (_whole_or_surest(up, changes),), _open_from(changes))
+        return Path(Course.RISES, (_whole_or_surest(up, changes),))
     if down:
-        return Path(Course.FALLS, (_whole_or_surest(down, changes),), _open_from(changes))
-    return Path(Course.UNSETTLED, (), None)
+        return Path(Course.FALLS, (_whole_or_surest(down, changes),))
+    return Path(Course.UNSETTLED, ())
 
 
 def _turn(up: Sequence[Change], down: Sequence[Change]) -> tuple[Change, ...]:
@@ -158,14 +154,6 @@ def _whole_or_surest(standing: Sequence[Change], changes: Sequence[Change]) -> C
     last = max(change.end for change in changes)
     whole = [change for change in standing if (change.start, change.end) == (first, last)]
     return whole[0] if whole else _surest(standing)
-
-
-def _open_from(changes: Sequence[Change]) -> int | None:
-    points = sorted({change.start for change in changes})
-    for point in points[1:]:
-        if not any(change.sign for change in changes if change.start >= point):
-            return point
-    return None
 
 
 def reversals(log_ratios: Mapping[int, Sequence[FloatArray]], confidence: float) -> tuple[int, ...]:

@@ -21,11 +21,7 @@ METHOD = "least squares of the medians with relative errors; t interval, widened
 
 @dataclass(frozen=True, slots=True)
 class TwoTerms:
-    """``cost = fixed + per_byte x bytes``; intervals are NaN with fewer than three sizes.
-
-    `even_low` and `even_high`, the interval of `even_bytes` (Fieller's, of a quotient), are NaN
-    where there is none, or where a term may be nothing.
-    """
+    """``cost = fixed + per_byte x bytes``; intervals are NaN with fewer than three sizes."""
 
     fixed: float
     fixed_low: float
@@ -33,23 +29,11 @@ class TwoTerms:
     per_byte: float
     per_byte_low: float
     per_byte_high: float
-    even_low: float
-    even_high: float
-    r_squared: float
-    """Share of the weighted spread of the cost that the line explains."""
     misfit: float
     """Share of the fitted cost by which a size lies off the line at most, of the sizes that lie
     further off than their repetitions leave open (Bonferroni's interval, for all sizes at once); 0
     without such a size.
     """
-    n_sizes: int
-
-    @property
-    def even_bytes(self) -> float:
-        """Size at which both terms are as large [bytes]; NaN where one of them is not positive."""
-        if self.fixed <= 0.0 or self.per_byte <= 0.0:
-            return float("nan")
-        return self.fixed / self.per_byte
 
 
 def fit_two_terms(costs: dict[int, FloatArray], confidence: float) -> TwoTerms | None:
@@ -68,12 +52,8 @@ def fit_two_terms(costs: dict[int, FloatArray], confidence: float) -> TwoTerms |
     scatter = np.linalg.inv(design.T @ (weight[:, None] * design))
     fixed, per_byte = scatter @ (design.T @ (weight * middles))
     fitted = fixed + per_byte * x
-    centre = np.average(middles, weights=weight)
-    spread = float(np.sum(weight * (middles - centre) ** 2))
     residual = float(np.sum(weight * (middles - fitted) ** 2))
-    reach = _reach(costs, len(sizes), residual, confidence)
-    half = reach * np.sqrt(np.diag(scatter))
-    even = _quotient_interval(fixed, per_byte, reach**2 * scatter)
+    half = _reach(costs, len(sizes), residual, confidence) * np.sqrt(np.diag(scatter))
     off = np.abs(middles - fitted) / np.abs(fitted)
     for_all = 1.0 - (1.0 - confidence) / len(sizes)
     sure = off[off > _by_chance(costs, for_all) / np.sqrt(counts)]
@@ -84,11 +64,7 @@ def fit_two_terms(costs: dict[int, FloatArray], confidence: float) -> TwoTerms |
         float(per_byte),
         float(per_byte - half[1]),
         float(per_byte + half[1]),
-        even[0],
-        even[1],
-        1.0 - residual / spread if spread > 0.0 else 1.0,
         float(sure.max(initial=0.0)),
-        len(sizes),
     )
 
 
@@ -108,26 +84,6 @@ def _reach(costs: dict[int, FloatArray], n_sizes: int, residual: float, confiden
     misfit = residual / (n_sizes - 2)
     reach = t_quantile((1.0 + confidence) / 2.0, n_sizes - 2) * math.sqrt(misfit)
     return max(reach, _by_chance(costs, confidence))
-
-
-def _quotient_interval(above: float, below: float, spread: FloatArray) -> tuple[float, float]:
-    """Return the interval of a quotient of two estimates that err together; NaN if it has no end.
-
-    It holds the values q for which above - q x below may be 0. `spread` is their covariance times
-    the square of how far an interval reaches, shape (2, 2).
-
-    Source
-    ------
-    E. C. Fieller, Some problems in interval estimation, J. R. Stat. Soc. B 16 (1954).
-    """
-    square = below**2 - spread[1, 1]
-    middle = above * below - spread[0, 1]
-    rest = above**2 - spread[0, 0]
-    if not (square > 0.0 and rest > 0.0):
-        return math.nan, math.nan
-    # not negative, but for rounding: the estimate itself is always inside
-    half = math.sqrt(max(middle**2 - square * rest, 0.0))
-    return (middle - half) / square, (middle + half) / square
 
 
 def _by_chance(costs: dict[int, FloatArray], confidence: float) -> float:
