@@ -52,7 +52,7 @@ def _view(testbed: str, working_set: str, rng: np.random.Generator, noise: str) 
     rows[THROUGHPUT] = 1e10 * np.exp(work + wait)
     for side, share in (("sender", 0.6), ("receiver", 0.4), ("both", 1.0)):
         rows[f"{side}_cpu_ns_per_byte"] = share * np.exp(-work)
-    studied = Studied(condition.slug, condition, is_sink, WAYS, sizes, threads)
+    studied = Studied(condition, is_sink, WAYS, sizes, threads)
     settings = StatisticsSettings(seed=1)
     return View(studied, rows, rows[:0], rows[:0], settings, _COST, {"l2_bytes": 2 << 20})
 

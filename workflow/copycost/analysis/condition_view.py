@@ -105,11 +105,6 @@ class View:
         return self.rows[self.rows["status"] == "measured"]
 
     @property
-    def lost(self) -> bool:
-        """Tell whether all of it was skipped or failed."""
-        return self.measured.empty and not self.rows.empty
-
-    @property
     def is_measured(self) -> bool:
         """Tell whether anything was measured under this condition."""
         return not self.measured.empty

@@ -45,8 +45,6 @@ def with_condition(table: pd.DataFrame) -> pd.DataFrame:
 class Studied:
     """A condition and the grid that was meant to be measured under it."""
 
-    name: str
-    """Its slug, as tables, files and facts have it."""
     condition: Condition
     sender_only: bool
     """Whether a byte's cost is the sender's alone, since nobody receives."""
@@ -59,6 +57,11 @@ class Studied:
     """
     accelerator: str | None = None
     """What runs the guests: ``kvm``, or ``tcg``, an emulator; None where nothing tells."""
+
+    @property
+    def name(self) -> str:
+        """Return its slug, as tables, files and facts have it."""
+        return self.condition.slug
 
     @property
     def guests(self) -> int:
@@ -113,21 +116,19 @@ class Studied:
         }
 
 
-def studied_conditions(config: Mapping[str, Any], cells: pd.DataFrame) -> tuple[Studied, ...]:
-    """Return the conditions that a table has rows of, in the order of the config.
+def stream_sections(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the sections of a configuration, in the words of config.yaml, that ask for streams."""
+    return [config[name] for name in ("streams", "udp") if name in config]
+
+
+def studied_conditions(
+    sections: Iterable[Mapping[str, Any]], cells: pd.DataFrame
+) -> tuple[Studied, ...]:
+    """Return the conditions that a table has rows of, in the order of sections of the config.
 
     The table is one `with_condition`. Cells that cannot exist have no row, so what was meant to be
-    measured is what the config, in the words of config.yaml, and the table agree on.
+    measured is what the config and the table agree on.
     """
-    return _studied([config[name] for name in ("streams", "udp") if name in config], cells)
-
-
-def studied_round_trips(section: Mapping[str, Any], rows: pd.DataFrame) -> tuple[Studied, ...]:
-    """Return the same for the section `round_trips` of the configuration and the table of these."""
-    return _studied([section], rows)
-
-
-def _studied(sections: Iterable[Mapping[str, Any]], cells: pd.DataFrame) -> tuple[Studied, ...]:
     by_condition = dict(list(cells.groupby("condition", sort=False)))
     found: list[Studied] = []
     for section in sections:
@@ -140,21 +141,19 @@ def _studied(sections: Iterable[Mapping[str, Any]], cells: pd.DataFrame) -> tupl
         )
         for condition in itertools.starmap(Condition, places):
             rows = by_condition.pop(condition.slug, None)
-            if rows is not None:
-                there = set(rows["implementation"])
-                found.append(
-                    Studied(
-                        name=condition.slug,
-                        condition=condition,
-                        sender_only=is_sender_only(condition, rows),
-                        implementations=tuple(
-                            name for name in section["implementations"] if name in there
-                        ),
-                        msg_bytes=tuple(sorted(int(size) for size in section["msg_bytes"])),
-                        n_threads=tuple(sorted(int(count) for count in section["n_threads"])),
-                        accelerator=accelerator_of(rows),
-                    )
+            if rows is None:
+                continue
+            there = set(rows["implementation"])
+            found.append(
+                Studied(
+                    condition,
+                    is_sender_only(condition, rows),
+                    tuple(name for name in section["implementations"] if name in there),
+                    tuple(sorted(int(size) for size in section["msg_bytes"])),
+                    tuple(sorted(int(count) for count in section["n_threads"])),
+                    accelerator_of(rows),
                 )
+            )
     return tuple(found)
 
 

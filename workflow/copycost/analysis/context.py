@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from copycost.analysis.conditions import POINT, with_condition
+from copycost.analysis.conditions import POINT, stream_sections, with_condition
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import CostMetric
 from copycost.config.alpha_spending import (
@@ -143,7 +143,7 @@ def _n_added(cells: pd.DataFrame, config: dict[str, Any]) -> int:
     """Return how many cells have a size that the configuration does not list."""
     stated = {
         (testbed, size)
-        for section in (config[name] for name in ("streams", "udp") if name in config)
+        for section in stream_sections(config)
         for testbed in section["testbeds"]
         for size in section["msg_bytes"]
     }
@@ -157,7 +157,7 @@ def grid_facts(config: dict[str, Any], conditions: list[str]) -> Facts:
 
     Each condition has its own; these are what figures and tables share their colours and order by.
     """
-    sections = [config[name] for name in ("streams", "udp") if name in config]
+    sections = stream_sections(config)
     implementations = [name for section in sections for name in section["implementations"]]
     asked_for = [section for section in sections if section["implementations"]]
     return {

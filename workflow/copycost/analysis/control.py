@@ -1,6 +1,7 @@
-"""The control of a run: its reference against itself, measured as every other way is."""
+"""The control of a run: its reference against itself, measured as every other implementation is."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -16,26 +17,22 @@ from copycost.stats.settings import FloatArray
 
 
 def control_facts(views: Mapping[str, View]) -> Facts | None:
-    """Return what the reference's throughput and CPU time per byte came to against itself.
+    """Return what the reference's throughput came to against itself, and how it moved.
 
-    Per condition (slug) its view. See `control_of`: the quantities are ``throughput``, and
-    ``cpu_time`` of both sides or the only one. Besides, ``drift``: see `drift_of`.
+    Per condition (slug) its view. See `control_of`, and `drift_of` for ``drift``.
     """
-    columns = {
-        slug: {"throughput": THROUGHPUT, "cpu_time": view.per_byte("cpu_ns")}
-        for slug, view in views.items()
-    }
     rows = {slug: view.measured for slug, view in views.items()}
     confidence = next((view.settings.confidence for view in views.values()), 0.0)
-    found = control_of(rows, columns, confidence)
+    found = control_of(rows, "throughput", THROUGHPUT, confidence)
     return found and found | {"drift": drift_of(rows)}
 
 
 def drift_of(measured: Mapping[str, pd.DataFrame]) -> Facts | None:
     """Return how far the reference's throughput moved within the run, None where none can tell.
 
-    The repetitions of a cell follow one another within seconds, those of another way at the same
-    size and thread count are minutes away, and all of them have the same reference with them.
+    The repetitions of a cell follow one another within seconds, those of another implementation at
+    the same size and thread count are minutes away, and all of them have the same reference with
+    them.
 
     Keys
     ----
@@ -63,44 +60,32 @@ def drift_of(measured: Mapping[str, pd.DataFrame]) -> Facts | None:
 
 
 def control_of(
-    measured: Mapping[str, pd.DataFrame],
-    columns: Mapping[str, Mapping[str, str]],
-    confidence: float,
+    measured: Mapping[str, pd.DataFrame], quantity: str, column: str, confidence: float
 ) -> Facts | None:
     """Return what a reference came to against itself, None where it was measured nowhere so.
 
     Every ratio would be 1 but for noise and for what the method itself does. Read are, per
-    condition (slug), its measured repetitions, and which column a quantity is in; the same
-    quantities in all, the first of which tells whether there is a control.
+    condition (slug), its measured repetitions, and the column that a quantity is in.
 
     Keys
     ----
     implementations: The reference; several where it changed.
     chance: Share of the cells' intervals that miss 1 though nothing differs.
-    QUANTITY: Per quantity, of all cells: the keys of `ratio_facts`, n being repetitions, each of
-        which counts by itself; n_cells; n_tested, cells with an interval of their own, and n_apart,
-        those of them that it shows to differ from 1; spread, the standard deviation of a
-        repetition's log ratio within its cell (None where all cells have one repetition). None
-        where not counted.
-    conditions: Per condition that has such repetitions: slug, and the quantities.
+    QUANTITY: Of all cells: the keys of `ratio_facts`, n being repetitions, each of which counts by
+        itself; n_tested, cells with an interval of their own, and n_apart, those of them that it
+        shows to differ from 1.
+    conditions: Per condition that has such repetitions: slug, and QUANTITY.
     """
-    logs = {
-        slug: {name: _logs(rows, column) for name, column in columns[slug].items()}
-        for slug, rows in measured.items()
-    }
-    logs = {slug: found for slug, found in logs.items() if next(iter(found.values()))}
+    logs = {slug: found for slug, rows in measured.items() if (found := _logs(rows, column))}
     if not logs:
         return None
     names = {name for slug in logs for name in measured[slug]["reference"].dropna()}
-    quantities = next(iter(logs.values()))
-    whole = {name: [cell for found in logs.values() for cell in found[name]] for name in quantities}
     return {
         "implementations": sorted(names),
         "chance": 1.0 - confidence,
-        **{name: _came_to(cells, confidence) for name, cells in whole.items()},
+        quantity: _came_to(list(chain.from_iterable(logs.values())), confidence),
         "conditions": [
-            {"slug": slug} | {name: _came_to(cells, confidence) for name, cells in found.items()}
-            for slug, found in logs.items()
+            {"slug": slug, quantity: _came_to(found, confidence)} for slug, found in logs.items()
         ],
     }
 
@@ -118,15 +103,9 @@ def _logs(rows: pd.DataFrame, metric: str) -> list[FloatArray]:
     return [cell["log"].to_numpy(np.float64) for _, cell in logs.groupby(POINT)]
 
 
-def _came_to(cells: Sequence[FloatArray], confidence: float) -> Facts | None:
-    if not cells:
-        return None
+def _came_to(cells: Sequence[FloatArray], confidence: float) -> Facts:
     ratios = [paired_ratio(logs, confidence) for logs in cells if logs.size > 1]
-    squares = sum(float(((logs - logs.mean()) ** 2).sum()) for logs in cells)
-    freedom = sum(logs.size - 1 for logs in cells)
     return ratio_facts(paired_ratio(np.concatenate(cells), confidence)) | {
-        "n_cells": len(cells),
         "n_tested": len(ratios),
         "n_apart": sum(one.sign != 0 for one in ratios),
-        "spread": (squares / freedom) ** 0.5 if freedom else None,
     }

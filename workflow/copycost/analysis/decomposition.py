@@ -6,7 +6,6 @@ another, and their logarithms add up to its logarithm.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -16,48 +15,31 @@ from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.ratio_facts import ratio_facts
 from copycost.stats.ratios import paired_ratio
-from copycost.stats.settings import FloatArray, IntArray
+from copycost.stats.settings import FloatArray
 
 _BITS = 8.0
 _NS = 1e9
+_SIGNS = {"cost": -1.0, "use": 1.0}
+"""Whether a factor's effect on throughput is the factor, or the other way round."""
 
-Values = Callable[[str], pd.DataFrame]
-"""The logarithms of a column, one row per cell and one column per round."""
+Cells = Sequence[tuple[int, int]]
+"""Sizes [bytes] with thread counts."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Measured:
-    """One of the two things compared: arrays by cell and round, the costs by side before that."""
-
-    rate: FloatArray
-    """Throughput [bit/s]."""
-    costs: FloatArray
-    """CPU time per byte [ns]."""
-
-    @property
-    def cost(self) -> FloatArray:
-        """Return the CPU time per byte of all sides [ns]."""
-        return np.asarray(self.costs.sum(axis=0), dtype=np.float64)
-
-    @property
-    def cpus(self) -> FloatArray:
-        """Return the number of CPUs in use, mean over the window."""
-        return self.rate / _BITS * self.cost / _NS
+Both = Callable[[str], tuple[pd.DataFrame, pd.DataFrame]]
+"""The logarithms of a column, of the one and of the other: a row per cell, a column per round."""
 
 
-def explain_pair(
-    view: View, implementation: str, baseline: str, cells: Sequence[tuple[int, int]]
-) -> Facts | None:
+def explain_pair(view: View, implementation: str, baseline: str, cells: Cells) -> Facts | None:
     """Return what one implementation's throughput over another's consists of, in some cells.
 
-    These, sizes [bytes] with thread counts, are those in which the difference holds that is
-    explained. See `_explain`.
+    These are those in which the difference holds that is explained. See `_explain`.
     """
 
-    def of(which: int) -> Values:
-        return lambda metric: _at(view.cube.levels(metric, implementation, baseline)[which], cells)
+    def both(metric: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+        above, below = view.cube.levels(metric, implementation, baseline)
+        return _at(above, cells), _at(below, cells)
 
-    return _explain(view, of(0), of(1), len(cells))
+    return _explain(view, both)
 
 
 def explain_threads(
@@ -65,11 +47,12 @@ def explain_threads(
 ) -> Facts | None:
     """Return the same of one implementation with more threads over itself with fewer."""
 
-    def of(n_threads: int) -> Values:
-        cells = [(size, n_threads) for size in sizes]
-        return lambda metric: _at(view.cube.values(metric, implementation), cells)
+    def both(metric: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+        logs = view.cube.values(metric, implementation)
+        above, below = (_at(logs, [(size, n) for size in sizes]) for n in (more, fewer))
+        return above, below
 
-    return _explain(view, of(more), of(fewer), len(sizes))
+    return _explain(view, both) if sizes else None
 
 
 def cpus_in_use(view: View, implementation: str) -> pd.Series:
@@ -80,46 +63,45 @@ def cpus_in_use(view: View, implementation: str) -> pd.Series:
     return found
 
 
-def _at(table: pd.DataFrame, cells: Sequence[tuple[int, int]]) -> pd.DataFrame:
+def _at(table: pd.DataFrame, cells: Cells) -> pd.DataFrame:
     index = pd.MultiIndex.from_tuples(list(cells), names=["msg_bytes", "n_threads"])
     return table.reindex(index)
 
 
-def _explain(view: View, above: Values, below: Values, n_cells: int) -> Facts | None:
+def _explain(view: View, both: Both) -> Facts | None:
     """Return the factors of a ratio of throughputs; None where CPU time was not measured.
+
+    Of those of the cells that have every round.
 
     Keys
     ----
-    n_cells: Cells asked for; all that follows is of those of them that have every round.
     throughput: The ratio that is explained; see `ratio_facts`.
     factors: ``cost`` (CPU time per byte) and ``use`` (CPUs in use), the larger effect in the
-        direction of the difference first: name, ratio (of the quantity itself) and effect (what it
-        makes of the throughput, whose product over the factors is that of `throughput`).
+        direction of the difference first: name, and ratio (of the quantity itself).
     relation: What the second factor does: ``both`` (the same way as the first), ``alone`` (no
         difference shown), ``against``; ``unsettled`` where the first is not shown to have an
         effect.
-
-    The two add up in logarithms, without a rest.
     """
-    if not n_cells:
-        return None
     sides = ("sender",) if view.sender_only else ("sender", "receiver")
     columns = [THROUGHPUT, *(f"{side}_cpu_ns_per_byte" for side in sides)]
-    logs = [np.stack([one(column).to_numpy(np.float64) for column in columns]) for one in
-            (above, below)]  # fmt: skip
-    rows, rounds = complete_block((logs[0] + logs[1]).sum(axis=0))
+    tables = np.array([[one.to_numpy(np.float64) for one in both(column)] for column in columns])
+    # shape (columns, 2, cells, rounds), the one above the other
+    rows, rounds = complete_block(tables.sum(axis=(0, 1)))
     if not rows.size:
         return None
-    here, there = (_measured(values, rows, rounds) for values in logs)
-    whole = np.log(here.rate / there.rate)
-    effects = {"cost": -np.log(here.cost / there.cost), "use": np.log(here.cpus / there.cpus)}
-    factors = _factors(view, whole, effects)
-    signs = [factor["effect"]["sign"] for factor in factors]
+    values = np.exp(tables[:, :, rows][..., rounds])
+    rates, costs = values[0], values[1:].sum(axis=0)
+    cpus = rates / _BITS * costs / _NS
+    whole = np.log(rates[0] / rates[1])
+    effects = {"cost": -np.log(costs[0] / costs[1]), "use": np.log(cpus[0] / cpus[1])}
+    direction = 1.0 if float(whole.mean()) >= 0.0 else -1.0
+    names = sorted(effects, key=lambda name: -direction * float(effects[name].mean()))
     return {
-        "n_cells": n_cells,
         "throughput": _ratio(view, whole),
-        "factors": factors,
-        "relation": _relation(*signs),
+        "factors": [
+            {"name": name, "ratio": _ratio(view, _SIGNS[name] * effects[name])} for name in names
+        ],
+        "relation": _relation(*(_ratio(view, effects[name])["sign"] for name in names)),
     }
 
 
@@ -129,23 +111,6 @@ def _relation(first: int | None, second: int | None) -> str:
     if not second:
         return "alone"
     return "both" if first == second else "against"
-
-
-def _measured(logs: FloatArray, rows: IntArray, rounds: IntArray) -> _Measured:
-    values = np.exp(logs[:, rows][:, :, rounds])
-    return _Measured(values[0], values[1:])
-
-
-def _factors(view: View, whole: FloatArray, effects: dict[str, FloatArray]) -> list[Facts]:
-    direction = 1.0 if float(whole.mean()) >= 0.0 else -1.0
-    return [
-        {
-            "name": name,
-            "ratio": _ratio(view, -effects[name] if name == "cost" else effects[name]),
-            "effect": _ratio(view, effects[name]),
-        }
-        for name in sorted(effects, key=lambda name: -direction * float(effects[name].mean()))
-    ]
 
 
 def _ratio(view: View, logs: FloatArray) -> Facts:

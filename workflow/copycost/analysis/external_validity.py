@@ -9,7 +9,7 @@ import numpy as np
 
 from copycost.analysis.condition_view import View
 from copycost.analysis.crossovers import crossover_of
-from copycost.analysis.evidence import copied_share, really_not_copied
+from copycost.analysis.evidence import NOT_COPIED_SHARE, copied_share, really_not_copied
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE
 from copycost.analysis.ratio_facts import ratio_facts
@@ -17,6 +17,18 @@ from copycost.config.capabilities import capability_of, split_implementation
 from copycost.stats.crossover import CrossoverRatio, Outcome, crossover_ratio
 from copycost.stats.ratios import Direction, simultaneous_ratio
 from copycost.stats.settings import FloatArray
+
+
+def copied_shares(view: View) -> dict[str, float | None]:
+    """Return how much of what each was to send without a copy was copied; None if not told.
+
+    Of the measured implementations that ask the kernel not to copy.
+    """
+    return {
+        name: copied_share(view.of(name))
+        for name in view.implementations
+        if capability_of(split_implementation(name)[0]).zero_copy and view.has(name)
+    }
 
 
 def real_zero_copy_facts(views: Mapping[str, View]) -> Facts:
@@ -31,11 +43,11 @@ def real_zero_copy_facts(views: Mapping[str, View]) -> Facts:
     """
     real, copied = _real_and_copied(views)
     return {
-        name: [
-            {"slug": view.name, "implementation": way, "copied_share": copied_share(view.of(way))}
-            for way, view in cases
+        key: [
+            {"slug": view.name, "implementation": name, "copied_share": copied_share(view.of(name))}
+            for name, view in cases
         ]
-        for name, cases in (("pairs", real), ("copied", copied))
+        for key, cases in (("pairs", real), ("copied", copied))
     } | {"cold_beside_hot": [row for view in views.values() for row in _cold_beside_hot(view)]}
 
 
@@ -45,26 +57,13 @@ _Case = tuple[str, View]
 
 def _real_and_copied(views: Mapping[str, View]) -> tuple[list[_Case], list[_Case]]:
     """Return where the kernel did not copy for it, and where it did, as far as it said."""
-    known = [
-        (name, view)
-        for view in views.values()
-        for name in zero_copy_implementations(view)
-        if copied_share(view.of(name)) is not None
-    ]
-    real, copied = (
-        [(name, view) for name, view in known if really_not_copied(view.of(name)) == is_real]
-        for is_real in (True, False)
-    )
+    real: list[_Case] = []
+    copied: list[_Case] = []
+    for view in views.values():
+        for name, share in copied_shares(view).items():
+            if share is not None:
+                (real if share <= NOT_COPIED_SHARE else copied).append((name, view))
     return real, copied
-
-
-def zero_copy_implementations(view: View) -> list[str]:
-    """Return the measured implementations that ask the kernel not to copy."""
-    return [
-        name
-        for name in view.implementations
-        if capability_of(split_implementation(name)[0]).zero_copy and view.has(name)
-    ]
 
 
 def _cold_beside_hot(view: View) -> Iterator[Facts]:
@@ -82,7 +81,7 @@ def _cold_beside_hot(view: View) -> Iterator[Facts]:
     if view.hot is None:
         return
     both = (view, view.hot)
-    for name in zero_copy_implementations(view):
+    for name in copied_shares(view):
         if not all(really_not_copied(one.of(name)) for one in both):
             continue
         for n_threads in [n for n in view.n_threads if n in view.hot.n_threads]:

@@ -1,10 +1,9 @@
 """Which CPUs threads were pinned to, and how far the placement of both ends moves the figures."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 import pandas as pd
@@ -83,30 +82,24 @@ def placement_facts(
     ----
     effects: Per cell and placement, in this order: study (``streams``: throughput [bit/s];
         ``round_trips``: their median [ns]), condition (of both ends apart), the columns of `POINT`,
-        placement; apart and here (estimates), ratio (of here to apart, paired by round), sure
-        (stands after Holm's correction for all cells of the study and placement).
-    groups: Per study and placement: n (ratios), n_sure, lowest, highest (value), and once (whether
-        all were observed in one round only).
+        placement; apart and here (estimates), ratio (of here to apart, paired by round).
+    groups: Per study and placement: n (ratios), n_sure (those that stand after Holm's correction
+        for them), lowest, highest (value), once (whether all were observed in one round only), and
+        ratio (None of several).
     """
     found = [*_effects(cells, "streams", THROUGHPUT, settings)]
     if round_trips is not None:
         found += _effects(round_trips, "round_trips", "p50_ns", settings)
+    groups: dict[tuple[str, str], list[_Effect]] = defaultdict(list)
+    for effect in sorted(found, key=lambda one: list(PLACEMENTS).index(one[0]["placement"])):
+        groups[effect[0]["study"], effect[0]["placement"]].append(effect)
+    in_order = [groups[key] for key in sorted(groups, key=lambda key: key[0] != "streams")]
     if not found:
         return None
-    found.sort(key=lambda effect: _group(effect[0]))
-    groups = [list(members) for _, members in groupby(found, lambda effect: _group(effect[0]))]
     return {
-        "effects": [
-            effect | {"sure": sure}
-            for group in groups
-            for (effect, _), sure in zip(group, _sure(group, settings.confidence), strict=True)
-        ],
-        "groups": [_summary(group, settings.confidence) for group in groups],
+        "effects": [facts for group in in_order for facts, _ in group],
+        "groups": [_summary(group, settings.confidence) for group in in_order],
     }
-
-
-def _group(effect: Facts) -> tuple[bool, int]:
-    return effect["study"] != "streams", list(PLACEMENTS).index(effect["placement"])
 
 
 def _effects(
@@ -124,35 +117,29 @@ def _effects(
             here, apart = (values[name].to_numpy(np.float64) for name in (placement, APART))
             ratio = paired_ratio(logarithms(here) - logarithms(apart), settings.confidence)
             if ratio.n_pairs:
-                yield (
-                    {
-                        "study": study,
-                        "condition": Condition(*map(str, key[: len(_PLACE)])).slug,
-                        **{name: names[name] for name in POINT},
-                        "placement": placement,
-                        "apart": estimate(apart[~np.isnan(apart)], settings),
-                        "here": estimate(here[~np.isnan(here)], settings),
-                        "ratio": ratio_facts(ratio),
-                    },
-                    ratio,
-                )
-
-
-def _sure(group: Sequence[_Effect], confidence: float) -> list[bool]:
-    p_values = holm(np.array([ratio.p_value for _, ratio in group]))
-    return [bool(p_value < 1.0 - confidence) for p_value in p_values]
+                facts = {
+                    "study": study,
+                    "condition": Condition(*map(str, key[: len(_PLACE)])).slug,
+                    **{name: names[name] for name in POINT},
+                    "placement": placement,
+                    "apart": estimate(apart, settings),
+                    "here": estimate(here, settings),
+                    "ratio": ratio_facts(ratio),
+                }
+                yield facts, ratio
 
 
 def _summary(group: Sequence[_Effect], confidence: float) -> Facts:
     effect, _ = group[0]
-    values = [ratio.value for _, ratio in group]
+    ratios = [ratio for _, ratio in group]
+    p_values = holm(np.array([ratio.p_value for ratio in ratios]))
     return {
         "study": effect["study"],
         "placement": effect["placement"],
         "n": len(group),
-        "n_sure": sum(_sure(group, confidence)),
-        "lowest": min(values),
-        "highest": max(values),
-        "once": all(ratio.n_pairs == 1 for _, ratio in group),
+        "n_sure": int((p_values < 1.0 - confidence).sum()),
+        "lowest": min(ratio.value for ratio in ratios),
+        "highest": max(ratio.value for ratio in ratios),
+        "once": all(ratio.n_pairs == 1 for ratio in ratios),
         "ratio": effect["ratio"] if len(group) == 1 else None,
     }

@@ -1,7 +1,7 @@
 """Implementations by what a byte costs, which places are told apart, and what memcpy costs."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from copycost.stats.settings import StatisticsSettings
 
 _CACHES = (("l1", "l1d_bytes"), ("l2", "l2_bytes"), ("llc", "llc_bytes"))
 _MEMORY = "dram"
+_FLOOR = ("ns_per_byte", "bytes", "level")
 # A working set of half a cache has room there next to everything else; one of twice the last-level
 # cache has none.
 _ROOM = 2
@@ -65,23 +66,20 @@ def _point(point: Mapping[str, Any], settings: StatisticsSettings) -> Facts:
 
 
 def _levels(points: Sequence[Facts], caches: Mapping[str, int | None]) -> Facts:
-    levels: Facts = {name: None for name in (*(name for name, _ in _CACHES), _MEMORY)}
+    levels: Facts = dict.fromkeys((*(name for name, _ in _CACHES), _MEMORY))
     below = 0
     for name, cache in _CACHES:
         size = caches.get(cache)
         if not size:
             return levels  # what lies inside the next level is not known either
-        inside = [point for point in points if below < point["bytes"] <= size / _ROOM]
-        levels[name] = _pick(inside)
+        levels[name] = _pick([one for one in points if below < one["bytes"] <= size / _ROOM])
         below = size
     levels[_MEMORY] = _pick([point for point in points if point["bytes"] >= _ROOM * below])
     return levels
 
 
 def _pick(points: Sequence[Facts]) -> Facts | None:
-    if not points:
-        return None
-    return {"bytes": points[-1]["bytes"], "ns_per_byte": points[-1]["ns_per_byte"]}
+    return {name: points[-1][name] for name in ("bytes", "ns_per_byte")} if points else None
 
 
 def floor_of(memory: Facts | None, working_set_bytes: float) -> Facts | None:
@@ -108,11 +106,6 @@ def level_of(caches: Mapping[str, int | None], working_set_bytes: float) -> str 
     return _MEMORY
 
 
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
-
-_TIME = "cpu_ns"
-
-
 def ranking_facts(view: View, memory: Facts | None) -> Facts | None:
     """Return the places of all implementations at each size, None where there is nothing to rank.
 
@@ -120,9 +113,9 @@ def ranking_facts(view: View, memory: Facts | None) -> Facts | None:
 
     Keys
     ----
-    metric, unit, label, side, column: What is ranked: CPU time where it was recorded, so that it
-        can stand next to the memory floor, else the cost of this run; throughput where no cost was
-        measured (side None).
+    unit, label, side, column: What is ranked: CPU time where it was recorded, so that it can stand
+        next to the memory floor, else the cost of this run; throughput where no cost was measured
+        (side None).
     n_threads: The thread count of all that follows.
     sizes: Per size: msg_bytes; floor_ns_per_byte, floor_level, floor_bytes (None without a floor);
         winners (the implementations that none was shown to be better than, with Holm's correction
@@ -131,38 +124,37 @@ def ranking_facts(view: View, memory: Facts | None) -> Facts | None:
         that the comparisons leave open: one more than were shown to be better, and so on), median,
         low, high, n, floor_ratio (times memcpy's cost).
     """
-    metric, unit, label, column = _what(view)
+    unit, label, column = _what(view)
     medians = view.medians(column)
     if medians.empty:
         return None
     n_threads = int(medians["n_threads"].min())
     found = medians[medians["n_threads"] == n_threads]
-    if metric != _TIME:
-        memory = None  # which is in ns
+    if unit != "ns":
+        memory = None  # which is
     sizes = [
         _at_size(view, column, records(found[found["msg_bytes"] == size]), memory)
         for size in sorted({int(size) for size in found["msg_bytes"]})
     ]
-    side = None if metric == "throughput" else ("sender" if view.sender_only else "both")
+    side = "sender" if view.sender_only else "both"
     return {
-        "metric": metric,
         "unit": unit,
         "label": label,
-        "side": side,
+        "side": None if column == THROUGHPUT else side,
         "column": column,
         "n_threads": n_threads,
         "sizes": sizes,
     }
 
 
-def _what(view: View) -> tuple[str, str, str, str]:
-    time = view.per_byte(_TIME)
-    side = "sender " if view.sender_only else ""
+def _what(view: View) -> tuple[str, str, str]:
+    """Return the unit, the label and the column of what is ranked."""
+    time = view.per_byte("cpu_ns")
     if view.counted(time):
-        return _TIME, "ns", f"{side}CPU time", time
+        return "ns", "sender CPU time" if view.sender_only else "CPU time", time
     if view.counted(view.cost_column):
-        return view.cost.name, view.cost.unit, view.cost_label, view.cost_column
-    return "throughput", "bit/s", "throughput", THROUGHPUT
+        return view.cost.unit, view.cost_label, view.cost_column
+    return "bit/s", "throughput", THROUGHPUT
 
 
 def _at_size(view: View, column: str, rows: list[Facts], memory: Facts | None) -> Facts:
@@ -176,9 +168,7 @@ def _at_size(view: View, column: str, rows: list[Facts], memory: Facts | None) -
     lost_to, won_over = better.sum(axis=0), better.sum(axis=1)
     return {
         "msg_bytes": msg_bytes,
-        "floor_ns_per_byte": floor["ns_per_byte"] if floor else None,
-        "floor_bytes": floor["bytes"] if floor else None,
-        "floor_level": floor["level"] if floor else None,
+        **{f"floor_{name}": floor[name] if floor else None for name in _FLOOR},
         "winners": [name for name, lost in zip(names, lost_to, strict=True) if lost == 0],
         "rows": [
             {
@@ -198,7 +188,7 @@ def _at_size(view: View, column: str, rows: list[Facts], memory: Facts | None) -
 
 def _shown_better(
     view: View, column: str, names: Sequence[str], cell: tuple[int, int], sign: int
-) -> BoolArray:
+) -> npt.NDArray[np.bool_]:
     """Return which implementation (row) was shown to be better than which (column).
 
     Every pair is compared round by round; a difference counts if it stands after Holm's correction

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.condition_view import View, mean_over_cells
-from copycost.analysis.conditions import POINT, Studied, studied_round_trips, with_condition
-from copycost.analysis.evidence import copied_share
-from copycost.analysis.external_validity import zero_copy_implementations
+from copycost.analysis.conditions import POINT, Studied, studied_conditions, with_condition
+from copycost.analysis.external_validity import copied_shares
 from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import THROUGHPUT
@@ -20,7 +19,7 @@ from copycost.config.testbeds import without_guests
 from copycost.hosts.side import SIDES
 from copycost.records.cpu_attribution import WATCHED
 from copycost.stats.estimates import estimate
-from copycost.stats.ratios import holm, paired_ratio
+from copycost.stats.ratios import paired_ratio
 
 PARTS = ("vcpu", "io", "vhost", "worker", "apart")
 """What the CPU time of a byte outside consists of: the threads of virtual CPUs, the hypervisor's
@@ -28,11 +27,19 @@ main loop and I/O threads, vhost, its other threads; the process of a side that 
 
 _OUTSIDE = "outside_cpu_ns_per_byte"
 _INSIDE = "both_cpu_ns_per_byte"
+_TRIP_OUTSIDE = "outside_cpu_ns_per_round_trip"
+_TRIP_INSIDE = "both_cpu_ns_per_round_trip"
 # what is compared: its column in guests, and the one of the same cells without guests
 _COMPARED = {
     "throughput": (THROUGHPUT, THROUGHPUT),
     "inside": (_INSIDE, _INSIDE),
     "outside": (_OUTSIDE, _INSIDE),
+}
+_COMPARED_TRIPS = {
+    "p50": ("p50_ns", "p50_ns"),
+    "p99": ("p99_ns", "p99_ns"),
+    "inside": (_TRIP_INSIDE, _TRIP_INSIDE),
+    "outside": (_TRIP_OUTSIDE, _TRIP_INSIDE),
 }
 _GUEST, _WITHIN = "guests_cpu_ns_per_byte", "within_cpu_ns_per_byte"
 _STALLED = "stalled_ns_per_byte"
@@ -56,11 +63,11 @@ def virtual_facts(
     ----
     accelerators, emulated: What ran the guests, and whether any of them was emulated.
     conditions: Per condition in guests that was measured: slug, testbed, guests (their number),
-        accelerator, emulated, n_cells, uses (see `_uses`), parts (see `_parts`; None where the
-        hypervisors were not counted), within (share of the processes in what the guests count as
-        theirs; None likewise), stalled (share of the latter for which their virtual CPUs did not
-        run; None likewise, and where it is too little to be told), copied (per way that asks for no
-        copy: implementation, copied_share by the completions).
+        accelerator, emulated, uses (see `_uses`), parts (see `_parts`; None where the hypervisors
+        were not counted), within (share of the processes in what the guests count as theirs; None
+        likewise), stalled (share of the latter for which their virtual CPUs did not run; None
+        likewise, and where it is too little to be told), copied (per implementation that asks for
+        no copy: implementation, copied_share by the completions).
     compared: Per condition in guests, and the one without them that differs in nothing else; see
         `_compared`.
     round_trips: As given, where anything was measured in guests.
@@ -73,12 +80,13 @@ def virtual_facts(
     if not inside:
         return None
     measured = [replace(view, rows=with_outside(view.rows)) for view in inside if view.is_measured]
-    others = {view.name: views.get(slug_without(view.studied.condition) or "") for view in measured}
+    others = [views.get(slug_without(view.studied.condition) or "") for view in measured]
     compared = [
         found
-        for view in measured
-        if (other := others[view.name]) and other.is_measured and (found := _compared(view, other))
+        for view, other in zip(measured, others, strict=True)
+        if other and other.is_measured and (found := _compared(view, other))
     ]
+    known = {one["slug"] for one in compared}
     of_guests = None if published is None else published[published["qemu_cpu_max_percent"].notna()]
     return {
         "accelerators": sorted({name for view in measured if (name := view.studied.accelerator)}),
@@ -86,12 +94,16 @@ def virtual_facts(
         "conditions": [_condition(view) for view in measured],
         "compared": compared,
         "round_trips": [*round_trips] if measured else [],
-        "alone": [
-            view.name for view in measured if view.name not in {one["slug"] for one in compared}
-        ],
+        "alone": [view.name for view in measured if view.name not in known],
         "published": [] if of_guests is None else plain(of_guests.to_dict("records")),
         "made": guest["virtual"] if guest and guest["virtual"]["unavailable"] is None else None,
     }
+
+
+def slug_without(condition: Condition) -> str | None:
+    """Return the condition that differs in having no guests alone; None where there is none."""
+    testbed = without_guests(condition.testbed)
+    return None if testbed is None else replace(condition, testbed=testbed).slug
 
 
 def with_outside(rows: pd.DataFrame) -> pd.DataFrame:
@@ -106,29 +118,24 @@ def with_outside(rows: pd.DataFrame) -> pd.DataFrame:
         processes in them.
     stalled_ns_per_byte: By how much that is longer than their virtual CPUs ran.
     """
-    counted = {side: rows[f"{side}_guest_status"].isin(WATCHED) for side in SIDES}
-    outdoors = {side: rows[f"{side}_guest_status"] == "no_guest" for side in SIDES}
-
-    def total(party: str) -> pd.Series:
-        parts = [
-            rows[f"{side}_{party}_cpu_ns_per_byte"].where(counted[side], 0.0) for side in SIDES
-        ]
-        found: pd.Series = (parts[0] + parts[1]).where(counted["sender"] | counted["receiver"])
-        return found
-
-    processes = {side: rows[f"{side}_cpu_ns_per_byte"] for side in SIDES}
-    apart = sum(processes[side].where(outdoors[side], 0.0) for side in SIDES)
-    within = sum(processes[side].where(~outdoors[side], 0.0) for side in SIDES)
-    parts = {kind: total(kind) for kind in PARTS if kind != "apart"} | {"apart": apart}
-    stalled = sum(
+    watched, alone = _watched(rows), _alone(rows)
+    some = watched["sender"] | watched["receiver"]
+    stalled = [
         (rows[f"{side}_guest_cpu_ns_per_byte"] - rows[f"{side}_vcpu_cpu_ns_per_byte"])
         .clip(lower=0.0)
-        .where(counted[side], 0.0)
+        .where(watched[side], 0.0)
         for side in SIDES
-    )
-    found = {_OUTSIDE: outside_cpu(rows, "byte"), _GUEST: total("guest"), _WITHIN: within}
-    found[_STALLED] = stalled
-    found |= {part_column(name): values for name, values in parts.items()}
+    ]
+    found = {
+        _OUTSIDE: outside_cpu(rows, "byte"),
+        _GUEST: _total(rows, "guest_", watched).where(some),
+        _WITHIN: _total(rows, "", {side: ~found for side, found in alone.items()}),
+        _STALLED: stalled[0] + stalled[1],
+        part_column("apart"): _total(rows, "", alone),
+    }
+    found |= {
+        part_column(part): _total(rows, f"{part}_", watched).where(some) for part in PARTS[:-1]
+    }
     # at once: a table of so many columns takes no single ones
     return pd.concat([rows, pd.DataFrame(found)], axis="columns")
 
@@ -139,28 +146,33 @@ def outside_cpu(rows: pd.DataFrame, unit: str) -> pd.Series:
     NaN where the hypervisors were not counted; for the units see
     `copycost.records.cpu_attribution.UNITS`.
     """
-    counted = {side: rows[f"{side}_guest_status"].isin(WATCHED) for side in SIDES}
-    alone = {side: rows[f"{side}_guest_status"] == "no_guest" for side in SIDES}
-    total: pd.Series = sum(
-        (
-            rows[f"{side}_{party}cpu_ns_per_{unit}"].where(where[side], 0.0)
-            for side in SIDES
-            for party, where in (("hypervisor_", counted), ("", alone))
-        ),
-        start=pd.Series(0.0, rows.index),
-    )
-    return total.where(counted["sender"] | counted["receiver"])
+    watched = _watched(rows)
+    total = _total(rows, "hypervisor_", watched, unit) + _total(rows, "", _alone(rows), unit)
+    return total.where(watched["sender"] | watched["receiver"])
+
+
+def _watched(rows: pd.DataFrame) -> dict[str, pd.Series]:
+    """Return, per side, whether the hypervisor of its guest was watched."""
+    return {side: rows[f"{side}_guest_status"].isin(WATCHED) for side in SIDES}
+
+
+def _alone(rows: pd.DataFrame) -> dict[str, pd.Series]:
+    """Return, per side, whether it runs in no guest."""
+    return {side: rows[f"{side}_guest_status"] == "no_guest" for side in SIDES}
+
+
+def _total(
+    rows: pd.DataFrame, party: str, where: Mapping[str, pd.Series], unit: str = "byte"
+) -> pd.Series:
+    """Return a party's CPU time per unit of work, of the sides of which something holds."""
+    columns = {side: rows[f"{side}_{party}cpu_ns_per_{unit}"] for side in SIDES}
+    sender, receiver = (columns[side].where(where[side], 0.0) for side in SIDES)
+    return sender + receiver
 
 
 def part_column(part: str) -> str:
     """Return the column of one of `PARTS`."""
     return f"{part}_part_cpu_ns_per_byte"
-
-
-def slug_without(condition: Condition) -> str | None:
-    """Return the condition that differs in having no guests alone; None where there is none."""
-    testbed = without_guests(condition.testbed)
-    return None if testbed is None else replace(condition, testbed=testbed).slug
 
 
 def _condition(view: View) -> Facts:
@@ -171,15 +183,14 @@ def _condition(view: View) -> Facts:
         "guests": view.studied.guests,
         "accelerator": view.studied.accelerator,
         "emulated": view.studied.emulated,
-        "n_cells": len(view.measured[POINT].drop_duplicates()),
         "uses": list(_uses(view)),
         "parts": _parts(view),
         "within": mean_over_cells(view, _WITHIN, _GUEST),
         "stalled": stalled if stalled and stalled["value"] >= _LEAST_STALLED else None,
         "copied": [
             {"implementation": name, "copied_share": share}
-            for name in zero_copy_implementations(view)
-            if (share := copied_share(view.of(name))) is not None
+            for name, share in copied_shares(view).items()
+            if share is not None
         ],
     }
 
@@ -194,21 +205,20 @@ def _uses(view: View) -> Iterator[Facts]:
         median of the cells; the process is that of all its sides together.
     """
     rows = view.measured
-    counted = {side: (rows[f"{side}_guest_status"].isin(WATCHED)).any() for side in SIDES}
     shared = (rows["receiver_guest_status"] == "same_guest").any()
     percent = rows[THROUGHPUT] / 8.0 * 1e-9 * 100.0
-    for side in SIDES:
-        if counted[side]:
-            sides = [*SIDES] if shared else [side]
-            columns = {
-                "process": sum(rows[f"{one}_cpu_ns_per_byte"] for one in sides) * percent
-            } | {party: rows[f"{side}_{party}_cpu_ns_per_byte"] * percent for party in _PARTIES}
-            medians = pd.DataFrame({**columns, **rows[POINT]}).groupby(POINT).median().dropna()
-            if len(medians):
-                yield {"sides": sides} | {
-                    name: {"low": float(medians[name].min()), "high": float(medians[name].max())}
-                    for name in columns
-                }
+    for side, counted in _watched(rows).items():
+        if not counted.any():
+            continue
+        sides = [*SIDES] if shared else [side]
+        columns = {"process": sum(rows[f"{one}_cpu_ns_per_byte"] for one in sides) * percent}
+        columns |= {party: rows[f"{side}_{party}_cpu_ns_per_byte"] * percent for party in _PARTIES}
+        medians = pd.DataFrame({**columns, **rows[POINT]}).groupby(POINT).median().dropna()
+        if len(medians):
+            yield {"sides": sides} | {
+                name: {"low": float(medians[name].min()), "high": float(medians[name].max())}
+                for name in columns
+            }
 
 
 def _parts(view: View) -> list[Facts] | None:
@@ -228,6 +238,47 @@ def _parts(view: View) -> list[Facts] | None:
     return sorted(found, key=lambda part: -float(part["value"])) or None
 
 
+def _pair(studied: Studied, without: str, rows: pd.DataFrame) -> Facts:
+    """Return what a condition in guests is, and the one that it is compared with.
+
+    Keys
+    ----
+    slug, without: The condition in guests and the one that differs in nothing else.
+    accelerator, emulated: Of the first.
+    apart: Whether the process of one of its sides runs in no guest.
+    """
+    return {
+        "slug": studied.name,
+        "without": without,
+        "accelerator": studied.accelerator,
+        "emulated": studied.emulated,
+        "apart": any(found.any() for found in _alone(rows).values()),
+    }
+
+
+def _log_ratios(
+    here: LogCube, there: LogCube, names: Sequence[str], columns: Mapping[str, tuple[str, str]]
+) -> dict[str, pd.DataFrame]:
+    """Return what guests make of some columns: a row per cell and a column per round, as logs."""
+    found: dict[str, pd.DataFrame] = {}
+    for key, (mine, other) in columns.items():
+        logs = {name: here.values(mine, name) - there.values(other, name) for name in names}
+        whole = pd.concat(logs or {"": pd.DataFrame()}, names=[POINT[0]])
+        found[key] = whole.dropna(how="all").dropna(axis="columns", how="all")
+    return found
+
+
+def _ratio_at(logs: pd.DataFrame, cell: tuple[Any, ...], confidence: float) -> Facts | None:
+    """Return the ratio in a cell, paired by round; None where it was not measured."""
+    if cell not in logs.index:
+        return None
+    return ratio_facts(paired_ratio(logs.loc[cell].to_numpy(np.float64), confidence))
+
+
+def _point(cell: tuple[Any, ...]) -> Facts:
+    return dict(zip(POINT, (str(cell[0]), int(cell[1]), int(cell[2])), strict=True))
+
+
 def _compared(view: View, other: View) -> Facts | None:
     """Return what guests make of the cells that were measured without them, too.
 
@@ -235,9 +286,7 @@ def _compared(view: View, other: View) -> Facts | None:
 
     Keys
     ----
-    slug, without: The condition in guests and the one that differs in nothing else.
-    accelerator, emulated: Of the first.
-    apart: Whether the process of one of its sides runs in no guest.
+    slug, without, accelerator, emulated, apart: See `_pair`.
     mtu: The largest packet's size [byte] in guests (here) and without (there), where they differ.
     throughput, inside, outside: The first over the second, over the cells together and paired by
         round, see `copycost.analysis.ratio_facts`: throughput; CPU time per byte of the two
@@ -245,40 +294,26 @@ def _compared(view: View, other: View) -> Facts | None:
         CPU time per byte of the hypervisors over the latter. None where that was not measured.
     cells: Per cell: the columns of `POINT`; throughput, without_throughput [bit/s], cost (of the
         processes without guests), inside, outside [ns per byte] (estimates); rate, price (ratios of
-        throughput and of outside to cost, paired by round), rate_sure, price_sure (these stand
-        after Holm's correction for all cells of the pair); parts (share of outside by the names of
+        throughput and of outside to cost, paired by round); parts (share of outside by the names of
         `PARTS`, means over the rounds, which add up to 1; None where not counted).
     """
     names = [name for name in view.implementations if view.has(name) and other.has(name)]
-    logs = {}
-    for key, (here, there) in _COMPARED.items():
-        over = {
-            name: view.cube.values(here, name) - other.cube.values(there, name) for name in names
-        }
-        whole = {
-            name: found.dropna(how="all").dropna(axis="columns", how="all")
-            for name, found in over.items()
-        }
-        logs[key] = pd.concat(whole or {"": pd.DataFrame()}, names=[POINT[0]])
+    logs = _log_ratios(view.cube, other.cube, names, _COMPARED)
     if not logs["throughput"].notna().to_numpy().any():
         return None
     return {
-        "slug": view.name,
-        "without": other.name,
-        "accelerator": view.studied.accelerator,
-        "emulated": view.studied.emulated,
+        **_pair(view.studied, other.name, view.rows),
         "mtu": _mtus(view, other),
-        "apart": any((view.rows[f"{side}_guest_status"] == "no_guest").any() for side in SIDES),
         **{key: together(view, found) if len(found) else None for key, found in logs.items()},
         "cells": list(_cells(view, other, logs)),
     }
 
 
 def _mtus(view: View, other: View) -> Facts | None:
-    found = [sorted(one.measured["mtu_bytes"].dropna().unique()) for one in (view, other)]
-    if found[0] == found[1] or [len(one) for one in found] != [1, 1]:
+    here, there = (sorted(one.measured["mtu_bytes"].dropna().unique()) for one in (view, other))
+    if here == there or len(here) != 1 or len(there) != 1:
         return None
-    return {"here": int(found[0][0]), "there": int(found[1][0])}
+    return {"here": int(here[0]), "there": int(there[0])}
 
 
 def _shares(rows: pd.DataFrame) -> Facts | None:
@@ -289,39 +324,21 @@ def _shares(rows: pd.DataFrame) -> Facts | None:
 
 
 def _cells(view: View, other: View, logs: Mapping[str, pd.DataFrame]) -> Iterator[Facts]:
-    confidence = view.settings.confidence
-    rows = {one.name: dict(list(one.measured.groupby(POINT))) for one in (view, other)}
-    told: dict[str, dict[Any, tuple[Facts, bool]]] = {}
-    for key in ("throughput", "outside"):
-        ratios = [paired_ratio(row, confidence) for row in logs[key].to_numpy(dtype=np.float64)]
-        sure = holm(np.array([ratio.p_value for ratio in ratios])) < 1.0 - confidence
-        facts = [(ratio_facts(ratio), bool(one)) for ratio, one in zip(ratios, sure, strict=True)]
-        told[key] = dict(zip(logs[key].index, facts, strict=True))
-    for cell, (rate, rate_sure) in told["throughput"].items():
-        here, there = rows[view.name][cell], rows[other.name][cell]
-        price, price_sure = told["outside"].get(cell, (None, False))
+    settings = view.settings
+    in_guests, without = (dict(list(one.measured.groupby(POINT))) for one in (view, other))
+    for cell in logs["throughput"].index:
+        here, there = in_guests[cell], without[cell]
         yield {
-            **dict(zip(POINT, (str(cell[0]), int(cell[1]), int(cell[2])), strict=True)),
-            "throughput": estimate(here[THROUGHPUT], view.settings),
-            "without_throughput": estimate(there[THROUGHPUT], view.settings),
-            "cost": estimate(there[_INSIDE], view.settings),
-            "inside": estimate(here[_INSIDE], view.settings),
-            "outside": estimate(here[_OUTSIDE], view.settings),
+            **_point(cell),
+            "throughput": estimate(here[THROUGHPUT], settings),
+            "without_throughput": estimate(there[THROUGHPUT], settings),
+            "cost": estimate(there[_INSIDE], settings),
+            "inside": estimate(here[_INSIDE], settings),
+            "outside": estimate(here[_OUTSIDE], settings),
             "parts": _shares(here),
-            "rate": rate,
-            "rate_sure": rate_sure,
-            "price": price,
-            "price_sure": price_sure,
+            "rate": _ratio_at(logs["throughput"], cell, settings.confidence),
+            "price": _ratio_at(logs["outside"], cell, settings.confidence),
         }
-
-
-_TRIP_INSIDE, _TRIP_OUTSIDE = "both_cpu_ns_per_round_trip", "outside_cpu_ns_per_round_trip"
-_COMPARED_TRIPS = {
-    "p50": ("p50_ns", "p50_ns"),
-    "p99": ("p99_ns", "p99_ns"),
-    "inside": (_TRIP_INSIDE, _TRIP_INSIDE),
-    "outside": (_TRIP_OUTSIDE, _TRIP_INSIDE),
-}
 
 
 def round_trips_in_guests(
@@ -334,9 +351,7 @@ def round_trips_in_guests(
 
     Keys
     ----
-    slug, without: The condition in guests and the one that differs in nothing else.
-    accelerator, emulated: Of the first.
-    apart: Whether the process of one of its sides runs in no guest.
+    slug, without, accelerator, emulated, apart: See `_pair`.
     cells: Per cell that both measured in the same round: implementation, msg_bytes, n_threads; p50,
         p99 (percentiles of the round trip), inside (CPU time of both processes, as their kernels
         count it) and outside (of the hypervisors and of a process in no guest, over that of the two
@@ -347,43 +362,20 @@ def round_trips_in_guests(
         return []
     rows = with_condition(table[table["status"] == "measured"])
     of = dict(list(rows.groupby("condition")))
-    compared = (
-        _compared_trips(one, of[one.name], other, of[other], confidence)
-        for one in studied_round_trips(section, rows)
-        if (other := slug_without(one.condition) or "") in of
-    )
-    return [one for one in compared if one["cells"]]
-
-
-def _compared_trips(
-    studied: Studied, here: pd.DataFrame, without: str, there: pd.DataFrame, confidence: float
-) -> Facts:
-    inside = here.assign(**{_TRIP_OUTSIDE: outside_cpu(here, "round_trip")})
-    return {
-        "slug": studied.name,
-        "without": without,
-        "accelerator": studied.accelerator,
-        "emulated": studied.emulated,
-        "apart": any((here[f"{side}_guest_status"] == "no_guest").any() for side in SIDES),
-        "cells": [
-            cell
-            for name in studied.implementations
-            for cell in _trip_cells(LogCube(inside), LogCube(there), name, confidence)
-        ],
-    }
-
-
-def _trip_cells(here: LogCube, there: LogCube, name: str, confidence: float) -> Iterator[Facts]:
-    logs = {
-        key: here.values(one, name) - there.values(other, name)
-        for key, (one, other) in _COMPARED_TRIPS.items()
-    }
-    logs = {key: found.dropna(how="all") for key, found in logs.items()}
-    for msg_bytes, n_threads in logs["p50"].index:
-        at = (msg_bytes, n_threads)
-        yield {"implementation": name, "msg_bytes": int(msg_bytes), "n_threads": int(n_threads)} | {
-            key: ratio_facts(paired_ratio(found.loc[at].to_numpy(float), confidence))
-            if at in found.index
-            else None
-            for key, found in logs.items()
-        }
+    found = []
+    for studied in studied_conditions([section], rows):
+        without = slug_without(studied.condition) or ""
+        if without not in of:
+            continue
+        here = of[studied.name]
+        here = here.assign(**{_TRIP_OUTSIDE: outside_cpu(here, "round_trip")})
+        names = studied.implementations
+        logs = _log_ratios(LogCube(here), LogCube(of[without]), names, _COMPARED_TRIPS)
+        cells = [
+            _point(cell)
+            | {key: _ratio_at(ratios, cell, confidence) for key, ratios in logs.items()}
+            for cell in logs["p50"].index
+        ]
+        if cells:
+            found.append(_pair(studied, without, here) | {"cells": cells})
+    return found

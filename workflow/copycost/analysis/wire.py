@@ -10,8 +10,8 @@ import pandas as pd
 
 from copycost.analysis.condition_view import View, mean_over_cells
 from copycost.analysis.conditions import POINT
-from copycost.analysis.evidence import NOT_COPIED_SHARE, copied_share
-from copycost.analysis.external_validity import zero_copy_implementations
+from copycost.analysis.evidence import NOT_COPIED_SHARE
+from copycost.analysis.external_validity import copied_shares
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.ratio_facts import together
@@ -33,8 +33,10 @@ _TCP = 32
 _UDP = 8
 
 
-def link_facts(view: View, wire: Mapping[str, Any] | None) -> Facts | None:
+def link_facts(view: View, wire: Mapping[str, Any] | None) -> tuple[Facts | None, pd.Series]:
     """Return what the link carries, and how near the receiver came; None where no device tells.
+
+    With it the share of each cell, see `_nearness`.
 
     Keys
     ----
@@ -42,72 +44,77 @@ def link_facts(view: View, wire: Mapping[str, Any] | None) -> Facts | None:
     mtu_bytes: Of the sender's device.
     capacity_bits_per_s: Bytes of messages that it carries in packets of that size, the largest of
         the sizes.
-    n_points, n_full, n_part, sizes: Combinations of size and threads; those where the median of
-        every way reached at least `NEAR` of what the link carries at that size, and those where
-        only some ways did; the sizes where every way did with every number of threads.
-    highest: The largest share of that.
-    exceeded, believed: The same of all wires to that machine, and whether no cell's median is above
-        what the link carries: a virtual device may tell any speed.
-    shares: That of each cell: the columns of `POINT`, and the share.
+    n_points, n_full, n_part, sizes, highest: See `_nearness`.
+    exceeded, believed: The highest share of all wires to that machine, and whether no cell's median
+        is above what the link carries: a virtual device may tell any speed.
     """
     speeds = [wire[end]["speed_mbit_per_s"] for end in ("here", "there")] if wire else []
     known = [speed for speed in speeds if speed]
     mtu_bytes = view.measured["mtu_bytes"].median()
     if wire is None or not known or math.isnan(mtu_bytes):
-        return None
+        return None, pd.Series(dtype=float)
     speed = min(known) * 1e6
-    is_v6 = ":" in wire["here"]["address"]
-    cells = view.measured.groupby(POINT)[[THROUGHPUT, "mss_bytes"]].median().reset_index()
+    ip_bytes = _IP[":" in wire["here"]["address"]]
+    cells = view.measured.groupby(POINT)[[THROUGHPUT, "mss_bytes"]].median()
+    sizes = cells.index.get_level_values("msg_bytes")
     carried = speed * np.array(
         [
-            _efficiency(size, mtu_bytes, mss_bytes, _IP[is_v6])
-            for size, mss_bytes in zip(cells["msg_bytes"], cells["mss_bytes"], strict=True)
+            _efficiency(size, mtu_bytes, mss_bytes, ip_bytes)
+            for size, mss_bytes in zip(sizes, cells["mss_bytes"], strict=True)
         ]
     )
-    cells["share"] = cells[THROUGHPUT] / carried
+    shares = cells[THROUGHPUT] / carried
     return {
         "speed_bits_per_s": speed,
         "mtu_bytes": int(mtu_bytes),
         "capacity_bits_per_s": float(carried.max()),
-    } | _nearness(cells)
+    } | _nearness(shares), shares
 
 
-def limit_facts(view: View) -> Facts | None:
+def limit_facts(view: View) -> tuple[Facts | None, pd.Series]:
     """Return what the sender was to send at most, and how near it came; None without a limit.
+
+    With it the share of each cell, see `_nearness`: of what was sent in what was to be sent at
+    most.
 
     Keys
     ----
     low, high: Payload of messages of the size that is allowed least, and most [bit/s].
-    n_points, n_full, n_part, sizes, highest, shares: As of `link_facts`, of what was sent over what
-        was to be sent at most.
+    n_points, n_full, n_part, sizes, highest: See `_nearness`.
     """
     rows = view.measured
     if _RATE_LIMIT not in rows or rows[_RATE_LIMIT].isna().all():
-        return None
+        return None, pd.Series(dtype=float)
     # in the sender's own window, of which the table has the time of a message
     sent = rows["msg_bytes"] * rows["n_threads"] * 8e9 / rows["service_mean_ns"]
     # a table of so many columns takes no single ones
     cells = rows[[*POINT, _RATE_LIMIT]].assign(share=sent / rows[_RATE_LIMIT])
-    cells = cells.groupby(POINT)[["share", _RATE_LIMIT]].median().dropna().reset_index()
-    return {
-        "low": float(cells[_RATE_LIMIT].min()),
-        "high": float(cells[_RATE_LIMIT].max()),
-    } | _nearness(cells)
+    cells = cells.groupby(POINT).median().dropna()
+    limits = cells[_RATE_LIMIT]
+    return {"low": float(limits.min()), "high": float(limits.max())} | _nearness(
+        cells["share"]
+    ), cells["share"]
 
 
-def _nearness(cells: pd.DataFrame) -> Facts:
-    """Return how near cells came to a bound, of which each has a share."""
-    limited = cells["share"] >= NEAR
-    ways = limited.groupby([cells["msg_bytes"], cells["n_threads"]])
-    every, some = ways.all(), ways.any()
+def _nearness(shares: pd.Series) -> Facts:
+    """Return how near cells came to a bound, of which each, by `POINT`, has a share.
+
+    Keys
+    ----
+    n_points, n_full, n_part, sizes: Combinations of size and threads; those where the median of
+        every implementation reached at least `NEAR`, and those where only some did; the sizes where
+        every one did with every number of threads.
+    highest: The largest share.
+    """
+    limited = (shares >= NEAR).groupby(level=POINT[1:])
+    every, some = limited.all(), limited.any()
     of_sizes = every.groupby(level="msg_bytes").all()
     return {
         "n_points": len(every),
         "n_full": int(every.sum()),
         "n_part": int((some & ~every).sum()),
         "sizes": of_sizes.index[of_sizes].tolist(),
-        "highest": float(cells["share"].max()),
-        "shares": cells[[*POINT, "share"]].to_numpy().tolist(),
+        "highest": float(shares.max()),
     }
 
 
@@ -252,9 +259,9 @@ def _condition(view: View, peers: Mapping[str, Mapping[str, Any]]) -> Facts:
     peer = peer_of(testbed) or ""
     wire = peers[peer]["wire"] if peer in peers else None
     sends = "there" if "sender" in away_on(testbed) else "here"
-    baseline = BASELINE if view.has(BASELINE) else None
-    link, limit = link_facts(view, wire), limit_facts(view)
-    shares = {name: copied_share(view.of(name)) for name in zero_copy_implementations(view)}
+    others = [name for name in view.implementations if view.has(name) and name != BASELINE]
+    (link, link_shares), (limit, limit_shares) = link_facts(view, wire), limit_facts(view)
+    shares = copied_shares(view)
     return {
         "slug": view.name,
         "testbed": testbed,
@@ -265,18 +272,18 @@ def _condition(view: View, peers: Mapping[str, Mapping[str, Any]]) -> Facts:
         "one_kernel": wire is not None and wire["one_kernel"],
         "link": link,
         "limit": limit,
-        "cells": list(_cells(view, link, limit)),
+        "cells": list(_cells(view, link_shares, limit_shares)),
         "parts": _parts(view),
         "softirq": {side: mean_over_cells(view, f"softirq_{side}_share") for side in SIDES},
         "compared": [
             {
                 "implementation": name,
-                "baseline": baseline,
-                "processes": together(view, view.cube.pair(_PROCESSES, name, baseline)),
-                "machines": together(view, view.cube.pair(MACHINES, name, baseline)),
+                "baseline": BASELINE,
+                "processes": together(view, view.cube.pair(_PROCESSES, name, BASELINE)),
+                "machines": together(view, view.cube.pair(MACHINES, name, BASELINE)),
             }
-            for name in view.implementations
-            if baseline and name != baseline and view.has(name)
+            for name in others
+            if view.has(BASELINE)
         ],
         "zero_copy": [
             {"implementation": name, "copied_share": share, "real": share <= NOT_COPIED_SHARE}
@@ -300,7 +307,7 @@ def _judged(condition: Facts, conditions: Sequence[Facts]) -> Facts:
     return condition | {"link": link | judged}
 
 
-def _cells(view: View, link: Facts | None, limit: Facts | None) -> Iterator[Facts]:
+def _cells(view: View, link: pd.Series, limit: pd.Series) -> Iterator[Facts]:
     """Yield what was measured of each cell.
 
     Keys
@@ -314,31 +321,22 @@ def _cells(view: View, link: Facts | None, limit: Facts | None) -> Iterator[Fact
         processes, their machines, and both of these [ns] (estimates).
     parts: Medians of `PARTS` [ns per byte]; None where not counted.
     """
-    shares, of_limit = (
-        {tuple(row[:3]): row[3] for row in bound["shares"]} if bound else {}
-        for bound in (link, limit)
-    )
-    columns = {name: part_column(name) for name in COSTS}
     order = {name: place for place, name in enumerate(view.implementations)}
-    found = view.measured.groupby(POINT)
-    groups = {
-        (str(name), int(str(size)), int(str(threads))): rows
-        for (name, size, threads), rows in found
-    }
-    for cell in sorted(groups, key=lambda each: (each[2], each[1], order[each[0]])):
+    groups: dict[Any, pd.DataFrame] = dict(list(view.measured.groupby(POINT)))
+    for cell in sorted(groups, key=lambda at: (at[2], at[1], order[at[0]])):
         rows = groups[cell]
-        parts = rows[[part_column(name) for name in PARTS]].median()
-        again = _sent_again(rows)
+        parts = {name: rows[part_column(name)].median() for name in PARTS}
+        costs = {name: rows[part_column(name)] for name in COSTS}
         yield {
-            **dict(zip(POINT, cell, strict=True)),
+            "implementation": cell[0],
+            "msg_bytes": int(cell[1]),
+            "n_threads": int(cell[2]),
             "throughput": estimate(rows[THROUGHPUT], view.settings),
-            "link_share": shares.get(cell),
-            "limit_share": of_limit.get(cell),
-            "sent_again": None if math.isnan(again) else again,
-            **{name: estimate(rows[column], view.settings) for name, column in columns.items()},
-            "parts": None
-            if parts.isna().any()
-            else {name: float(parts[part_column(name)]) for name in PARTS},
+            "link_share": link.get(cell),
+            "limit_share": limit.get(cell),
+            "sent_again": _sent_again(rows),
+            **{name: estimate(values, view.settings) for name, values in costs.items()},
+            "parts": None if any(map(math.isnan, parts.values())) else parts,
         }
 
 
@@ -363,17 +361,13 @@ def _lost(view: View) -> Facts:
         `copycost.records.machine_windows.DROPS`) and packets, those that there were.
     """
     rows = view.measured
-    again = _sent_again(rows)
-    ways = sorted(
-        (value, name)
-        for name in view.implementations
-        if not math.isnan(value := _sent_again(view.of(name)))
-    )
+    again = {name: _sent_again(view.of(name)) for name in view.implementations if view.has(name)}
+    ways = sorted((value, name) for name, value in again.items() if value is not None)
     ends = [{"implementation": name, "value": value} for value, name in (*ways[:1], *ways[-1:])]
     differ = bool(ways) and ways[0][0] < ways[-1][0]
     sent = rows["datagrams_sent"].sum() if "datagrams_sent" in rows else 0.0
     return {
-        "sent_again": None if math.isnan(again) else again,
+        "sent_again": _sent_again(rows),
         "again": ends if differ else None,
         "datagrams": float(rows["datagrams_lost"].sum() / sent) if sent > 0 else None,
         "sides": {
@@ -390,10 +384,10 @@ def _lost(view: View) -> Facts:
     }
 
 
-def _sent_again(rows: pd.DataFrame) -> float:
-    """Return the segments sent again per 10^9 received bytes; NaN over UDP, or of no rows."""
+def _sent_again(rows: pd.DataFrame) -> float | None:
+    """Return the segments sent again per 10^9 received bytes; None over UDP."""
     sent = rows["tcp_retransmits"].sum(min_count=1)
-    return float(sent / rows["received_bytes"].sum() * 1e9) if len(rows) else math.nan
+    return None if math.isnan(sent) else float(sent / rows["received_bytes"].sum() * 1e9)
 
 
 def _clock(view: View) -> Facts | None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from copycost.analysis.conditions import POINT, Studied, studied_round_trips, with_condition
+from copycost.analysis.conditions import POINT, Studied, studied_conditions, with_condition
 from copycost.analysis.context import missing_facts
 from copycost.analysis.control import control_of
 from copycost.analysis.decisions import Contest, Scale, decision_facts
@@ -24,7 +24,6 @@ from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.studies.round_trips.columns import PERCENTILES
 
 _UNIT = "round_trip"
-_CONTROLLED = {"round_trip": "p50_ns", "cpu_time": "both_cpu_ns_per_round_trip"}
 _OTHERS = ("mean_ns", "max_ns", "both_cpu_ns_per_round_trip")
 
 
@@ -41,8 +40,8 @@ def round_trip_facts(
     has it, so that intervals are of one thing. A closed loop sends the next request when the reply
     has come.
 
-    What several keys mean: `control` is what the reference's median round trip and the CPU time of
-    one came to against itself; `labels` are those of copied zero-copy; `n_warned` repetitions were
+    What several keys mean: `control` is what the reference's median round trip came to against
+    itself; `labels` are those of copied zero-copy; `n_warned` repetitions were
     disturbed by the machine; `in_turns` tells whether repetitions measured the reference beside
     them; a ratio is that over two_copy, and `sure` if it stands after Holm's correction for all
     ratios of the condition; `decisions` are by the median and the CPU time [ns] of a round trip.
@@ -51,7 +50,7 @@ def round_trip_facts(
         return None
     section = config["round_trips"]
     cells = with_condition(table)
-    parts = studied_round_trips(section, cells)
+    parts = studied_conditions([section], cells)
     by_condition = dict(list(cells[cells["status"] == "measured"].groupby("condition")))
     measured = {one.name: by_condition[one.name] for one in parts if one.name in by_condition}
     interval = int(config["measure"]["interval_us"])
@@ -59,7 +58,7 @@ def round_trip_facts(
         "interval_us": interval,
         "closed_loop": interval == 0,
         "baseline": BASELINE,
-        "control": control_of(measured, dict.fromkeys(measured, _CONTROLLED), settings.confidence),
+        "control": control_of(measured, "round_trip", "p50_ns", settings.confidence),
         "conditions": [
             _condition(studied, cells[cells["condition"] == studied.name], settings)
             | {"decisions": _decisions(studied, cells, settings, peers)}

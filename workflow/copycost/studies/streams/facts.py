@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.conditions import studied_conditions, with_condition
+from copycost.analysis.conditions import stream_sections, studied_conditions, with_condition
 from copycost.analysis.context import (
     cost_facts,
     counter_facts,
@@ -127,7 +127,7 @@ def views_of(inputs: Inputs) -> dict[str, View]:
             # what an emulator makes of this machine's caches is unknown
             caches=dict.fromkeys(caches) if studied.emulated else caches,
         )
-        for studied in studied_conditions(inputs.config, cells)
+        for studied in studied_conditions(stream_sections(inputs.config), cells)
     }
 
     def beside_hot(view: View) -> View:
