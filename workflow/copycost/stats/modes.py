@@ -114,14 +114,11 @@ def two_modes(cells: Sequence[FloatArray], confidence: float) -> list[int]:
     out.
     """
     known = [logs[np.isfinite(logs)] for logs in cells]
-    found = [0] * len(known)
     p_values, lower = np.full(len(known), np.nan), np.zeros(len(known), np.int64)
     for n in {logs.size for logs in known if logs.size >= FEWEST}:
         at = [index for index, logs in enumerate(known) if logs.size == n]
         gaps = widest_gaps(np.stack([known[index] for index in at]))
         p_values[at] = gap_p_values(gaps.statistic, n)
         lower[at] = np.where(gaps.apart >= LEAST_APART, gaps.n_lower, 0)
-    for index, p_value in enumerate(holm(p_values)):
-        if p_value <= 1.0 - confidence:
-            found[index] = int(lower[index])
-    return found
+    told: list[int] = np.where(holm(p_values) <= 1.0 - confidence, lower, 0).tolist()
+    return told

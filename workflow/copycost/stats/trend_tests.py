@@ -67,13 +67,6 @@ def settled_signs(ratios: Sequence[Ratio], confidence: float) -> list[int]:
         _p_value(ratio, max(spread, least)) if math.isfinite(spread) else math.nan
         for ratio, spread in zip(ratios, spreads, strict=True)
     ]
-    return signs_after_holm(ratios, p_values, confidence)
-
-
-def signs_after_holm(
-    ratios: Sequence[Ratio], p_values: Sequence[float], confidence: float
-) -> list[int]:
-    """Return the signs of the ratios whose p-values stand after Holm's correction, else 0."""
     corrected = holm(np.array(p_values, dtype=np.float64))
     return [
         int(np.sign(ratio.value - 1.0)) if p_value < 1.0 - confidence else 0
