@@ -29,14 +29,6 @@ def test_turn_is_found_where_it_is() -> None:
     assert wholes == pytest.approx([1.2] * 3, rel=0.05)
 
 
-def test_rise_too_small_for_any_step_is_told() -> None:
-    """15 % per doubling, of which no single step is sure: their sum is."""
-    grid = {"msg_bytes": (256, 4096, 65536), "n_threads": (1, 2, 4, 8), "repetitions": 5}
-    facts = facts_of(Run(**grid, noise=0.04, scaling=lambda n: 1.15 ** math.log2(n)))
-    assert facts["conditions"]["veth"]["questions"]["q3"]["verdict"] == "rises"
-    assert "From 1 to 8 threads, throughput rose in all of" in text_of(facts, "analysis")
-
-
 def test_nothing_seen_is_not_told_as_no_difference() -> None:
     run = Run(msg_bytes=SIZES, n_threads=(1, 2), noise=0.1, scaling=lambda n_threads: 1.0)
     facts = facts_of(run)

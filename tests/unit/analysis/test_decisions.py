@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 from analysed import facts_of, inputs_of
 from synthetic import Run, Udp
-from synthetic.round_trips import RoundTrips, make_round_trips
 
 from copycost.analysis.decisions import are_together
 from copycost.analysis.json_values import Facts
-from copycost.stats.settings import FloatArray, StatisticsSettings
-from copycost.studies.round_trips.facts import round_trip_facts
+from copycost.stats.settings import FloatArray
 from copycost.studies.streams.facts import compute_facts
 
 pytestmark = pytest.mark.slow
@@ -138,22 +136,6 @@ def test_the_interval_beside_a_name_is_the_one_that_the_name_rests_on() -> None:
     best = [one for one in answers if one["told"] == "best"]
     assert 0 < len(best) < len(answers)
     assert all(one["ratio"]["low"] > 1.0 for one in best)
-
-
-def test_round_trips_are_decided_by_their_median_and_their_cpu_time() -> None:
-    table = make_round_trips(RoundTrips(log_ratio=lambda name, size: LEADS.get(name, 0.0)))
-    section = {
-        "implementations": ["two_copy", "one_copy", "zero_copy"],
-        "testbeds": ["veth"],
-        "msg_bytes": [64, 4096, 65536],
-        "n_threads": [1],
-    }
-    config = {"round_trips": section, "measure": {"interval_us": 0}}
-    facts = round_trip_facts(table, config, StatisticsSettings(), {})
-    assert facts is not None
-    rows = facts["conditions"][0]["decisions"]["rows"]
-    assert [row["fastest"]["ways"] for row in rows] == [["zero_copy"]] * 3
-    assert rows[0]["fastest"]["ratio"]["value"] == pytest.approx(math.exp(-0.3), rel=0.05)
 
 
 def cells(*leads: tuple[float, ...], spread: float = 0.01, n_rounds: int = 5) -> FloatArray:

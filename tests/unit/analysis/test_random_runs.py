@@ -139,16 +139,6 @@ def test_references_lead_somewhere(facts: Facts, text: str) -> None:
     assert set(re.findall(r"@([a-z0-9-]+)", text)) <= ids
 
 
-def test_each_condition_has_a_decision_table_with_all_its_sizes(facts: Facts) -> None:
-    text = text_of(facts, "decisions_by_size")
-    names = [slug(name) for name in facts["measured_conditions"]]
-    assert re.findall(r"{#tbl-([a-z0-9-]+)-decision}", text) == names
-    for name in facts["measured_conditions"]:
-        bed = facts["conditions"][name]
-        rows = bed["decisions"]["rows"]
-        assert sorted({row["msg_bytes"] for row in rows}) == bed["grid"]["msg_bytes"]
-
-
 def test_answers_do_not_contradict_each_other(facts: Facts) -> None:
     for name in facts["measured_conditions"]:
         bed = facts["conditions"][name]
@@ -183,18 +173,6 @@ def test_second_answers_agree_with_the_first(facts: Facts) -> None:
         assert {(row[where], row["implementation"]) for where in ("slug", "hot")} <= claimed
         if row["ratio_low"] is not None and row["verdict"] == "smaller":
             assert row["ratio_low"] < row["ratio_high"] <= 1.0
-
-
-def test_places_of_a_ranking_are_possible(facts: Facts) -> None:
-    for name in facts["measured_conditions"]:
-        ranking = facts["conditions"][name]["ranking"]
-        for at in ranking["sizes"]:
-            rows = at["rows"]
-            assert [row["rank"] for row in rows] == list(range(1, len(rows) + 1))
-            assert [row["median"] for row in rows] == sorted(row["median"] for row in rows)
-            for row in rows:
-                assert 1 <= row["place_low"] <= row["place_high"] <= len(rows)
-            assert at["winners"]
 
 
 def _check_pair(pair: Facts) -> None:

@@ -136,15 +136,6 @@ def test_wire_that_drops_what_comes_speaks_of_the_senders_card(
     assert (found["sent"] is None) == (key != "sent")
 
 
-@pytest.mark.parametrize(("driver", "measured"), [("mlx5_core", ["wire_in-lab2"]), (None, [])])
-def test_wire_whose_sender_has_no_card_says_nothing_of_one(
-    driver: str | None, measured: list[str]
-) -> None:
-    run = replace(RUN, testbeds=("wire_in-lab2",))
-    facts = facts_of(run, driver=driver)["network_card"]
-    assert (facts["measured"], facts["wires"]) == (measured, measured)
-
-
 def test_without_a_speed_there_is_no_link() -> None:
     peer = other_machine(speed_mbit_per_s=None)
     peer["wire"]["here"]["speed_mbit_per_s"] = None

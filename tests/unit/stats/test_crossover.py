@@ -65,32 +65,6 @@ def test_place_is_the_bracket_of_two_measured_sizes() -> None:
     assert change == Change(gains=False, below_bytes=1024, above_bytes=SIZES[3])
 
 
-@pytest.mark.parametrize("n_rounds", [3, 10])
-def test_place_holds_the_truth_where_costs_are_lines_and_steps_over_the_size(n_rounds: int) -> None:
-    """One size is far below the crossover and one far above it, which says nothing of its place."""
-    sizes = (2048, 16384, 49152, 65507)
-    costs = (  # the second is cheaper from 12.8 KiB up, the fourth from a page's end up
-        (1000.0, 1600.0, 0.10, 0.054),
-        (1000.0, 1410.0, 0.05, 0.018),
-    )
-    rng = np.random.default_rng(3)
-    for fixed, other_fixed, per_byte, other_per_byte in costs:
-        place = (other_fixed - fixed) / (per_byte - other_per_byte)
-        named = held = 0
-        for _ in range(200):
-            logs = {
-                size: np.log((fixed + per_byte * size) / (other_fixed + other_per_byte * size))
-                + rng.normal(0, 0.02, n_rounds)
-                for size in sizes
-            }
-            found = crossover_of_rounds(logs, sizes, 0.95)
-            for change in found.changes:
-                named += 1
-                held += change.below_bytes < place < change.above_bytes
-        assert named > 100
-        assert held / named >= 0.95
-
-
 def test_one_round_gives_signs_without_certainty() -> None:
     found = crossover_of([-0.2, -0.1, 0.1, 0.2], rounds=np.zeros(1))
     assert found.outcome is Outcome.FROM

@@ -103,18 +103,3 @@ def test_opposite_signs_at_a_size_are_a_reversal() -> None:
 )
 def test_anything_less_is_no_reversal(rounds: list[FloatArray]) -> None:
     assert reversals({1024: rounds}, 0.95) == ()
-
-
-@pytest.mark.parametrize("n_rounds", [3, 5, 7, 10])
-@pytest.mark.parametrize("slope", [0.0, 0.05])
-def test_where_nothing_depends_on_the_setting_it_is_hardly_ever_said(
-    n_rounds: int, slope: float
-) -> None:
-    rng = np.random.default_rng([n_rounds, round(100 * slope)])
-    spreads = 0.03 * np.exp(rng.normal(0, 0.8, size=(7, 4)))
-    truth = slope * np.arange(-3, 4)
-    n_false = 0
-    for _ in range(300):
-        cells = truth[:, None, None] + rng.normal(0, spreads[:, :, None], size=(7, 4, n_rounds))
-        n_false += bool(reversals({4**k: list(cells[k]) for k in range(7)}, 0.95))
-    assert n_false / 300 <= 0.05
