@@ -1,6 +1,7 @@
 """What to measure next: where the time that is left decides most.
 
-First comes what the first page answers: which way is the fastest at a size, and which the cheapest.
+First comes what the first page answers: which implementation is the fastest at a size,
+and which the cheapest.
 As long as several may be, and may differ, they get further repetitions; those nearest to a verdict
 come first, since they take the least. Then, where verdicts of neighbouring sizes turn from slower
 to faster, or back, the size between them, until the two are at most a factor of 1.5 apart. Last
@@ -48,7 +49,7 @@ STEPS = 4
 """Sizes that are added are multiples of the power of two below them over this."""
 
 COMPARED = {"streams": THROUGHPUT, "round_trips": ROUND_TRIP_TIMES[0]}
-"""What decides which way is the fastest, by study."""
+"""What decides which implementation is the fastest, by study."""
 
 Rows = Mapping[Cell, Mapping[str, Any]]
 """The rows of the tables of streams and of round trips, by repetition."""
@@ -115,7 +116,7 @@ def time_of(rows: Rows) -> float:
 
 
 def cubes_of(rows: Rows) -> dict[Cell, LogCube]:
-    """Return what was measured, by what cells share whose ways are compared: a cell of size 1."""
+    """Return what was measured, by what cells share that are compared: a cell of size 1."""
     tables: dict[Cell, list[dict[str, Any]]] = defaultdict(list)
     for cell, row in rows.items():
         if row["status"] == "measured":
@@ -127,7 +128,7 @@ def cubes_of(rows: Rows) -> dict[Cell, LogCube]:
 
 
 def _scales(place: Cell) -> dict[str, bool]:
-    """Return what the fastest way and the cheapest are found by, and whether more is better."""
+    """Return what the fastest and the cheapest are found by, and whether more is better."""
     whose = "both" if receives_on(place.testbed) else "sender"
     per = "per_byte" if place.study == "streams" else "per_round_trip"
     return {COMPARED[place.study]: place.study == "streams", f"{whose}_cpu_ns_{per}": False}
@@ -151,7 +152,7 @@ def log_ratios(cubes: Mapping[Cell, LogCube]) -> dict[Cell, FloatArray]:
 
 
 def open_answers(cubes: Mapping[Cell, LogCube], confidence: float) -> list[list[Cell]]:
-    """Return the cells of ways that may be the best, one list for each answer that is open.
+    """Return the cells of what may be the best, one list for each answer that is open.
 
     The nearest to a verdict come first. As on the first page, thread counts that do not contradict
     each other are told together.
@@ -181,7 +182,7 @@ def open_answers(cubes: Mapping[Cell, LogCube], confidence: float) -> list[list[
 def open_ones(logs: FloatArray, confidence: float) -> tuple[float, list[int]]:
     """Return how near a verdict is, as a p-value, and the places of those that may be the best.
 
-    Shape of `logs`: (ways, thread counts, repetitions), higher is better.
+    Shape of `logs`: (implementations, thread counts, repetitions), higher is better.
     """
     means = logs.mean(axis=1)
     known = np.flatnonzero(np.isfinite(means).any(axis=1))
@@ -277,7 +278,7 @@ def _can_be_compared(cell: Cell) -> bool:
 def disagreeing(signs: Mapping[int, int]) -> Iterator[tuple[int, int]]:
     """Yield neighbouring sizes [bytes] of unlike verdicts that lie wide apart around a crossover.
 
-    By size, `signs` is 1 where the one way is faster, -1 where the other is, 0 where it is open.
+    By size, `signs` is 1 where the one is faster, -1 where the other is, 0 where it is open.
     """
     sizes = sorted(signs)
     for low, high in pairwise(size for size in sizes if signs[size]):

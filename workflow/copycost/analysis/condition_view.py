@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.conditions import POINT, Studied
+from copycost.analysis.json_values import Facts
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import THROUGHPUT, CostMetric, counted_share
 from copycost.config.testbeds import is_wire
@@ -131,9 +132,9 @@ class View:
         rows = self.summary[self.summary["metric"] == metric]
         return rows[rows["n"] > 0]
 
-    def verdicts(self, metric: str, implementation: str, baseline: str) -> pd.DataFrame:
-        """Return the rows of the ratios table for one pair and metric."""
-        return self._verdicts.get((metric, implementation, baseline), self.ratios.iloc[:0])
+    def verdicts(self, implementation: str, baseline: str) -> list[Facts]:
+        """Return the rows of the ratios table for one pair's throughput that was compared."""
+        return self._verdicts.get((implementation, baseline), [])
 
     def standing(self, implementation: str, baseline: str, sign: int) -> list[tuple[int, int]]:
         """Return the cells whose throughputs are shown to differ.
@@ -141,15 +142,19 @@ class View:
         With `sign` 1 the implementation is faster in these sizes [bytes] and thread counts, with -1
         slower.
         """
-        rows = self.verdicts(THROUGHPUT, implementation, baseline)
-        rows = rows[rows["verdict"] == {1: "faster", -1: "slower"}[sign]]
-        return [(int(size), int(n)) for size, n in rows[["msg_bytes", "n_threads"]].to_numpy()]
+        wanted = {1: "faster", -1: "slower"}[sign]
+        return [
+            (row["msg_bytes"], row["n_threads"])
+            for row in self.verdicts(implementation, baseline)
+            if row["verdict"] == wanted
+        ]
 
     @cached_property
-    def _verdicts(self) -> dict[tuple[str, str, str], pd.DataFrame]:
-        """The rows of the ratios table by metric, implementation and baseline."""
-        groups = self.ratios.groupby(["metric", "implementation", "baseline"])
-        return {(str(metric), str(one), str(other)): rows for (metric, one, other), rows in groups}
+    def _verdicts(self) -> dict[tuple[str, str], list[Facts]]:
+        """The rows of the ratios table that have a throughput, by implementation and baseline."""
+        known = self.ratios[(self.ratios["metric"] == THROUGHPUT) & (self.ratios["n_pairs"] > 0)]
+        groups = known.groupby(["implementation", "baseline"])
+        return {(str(one), str(other)): records(rows) for (one, other), rows in groups}
 
     def pooled(self, logs: pd.DataFrame) -> Ratio:
         """Return one ratio over many cells: each round's mean over the cells is one replicate.
@@ -164,6 +169,11 @@ class View:
     def cube(self) -> LogCube:
         """Return the logarithms of what was measured."""
         return LogCube(self.measured)
+
+
+def records(table: pd.DataFrame) -> list[Facts]:
+    """Return the rows of a table as mappings."""
+    return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
 
 
 def pooled_ratio(logs: pd.DataFrame, confidence: float) -> Ratio:

@@ -29,18 +29,17 @@ def missing_facts(rows: pd.DataFrame, status: str) -> list[Facts]:
     implementations, msg_bytes, n_threads.
     """
     lost = rows[rows["status"] == status]
-    facts: list[Facts] = []
-    for reason, part in lost.groupby(lost["reason"].fillna("no reason recorded"), sort=True):
-        facts.append(
-            {
-                "reason": str(reason),
-                "remedy": next((str(one) for one in part["remedy"].dropna() if str(one)), None),
-                "n": len(part),
-                "implementations": sorted(set(part["implementation"])),
-                "msg_bytes": sorted({int(value) for value in part["msg_bytes"]}),
-                "n_threads": sorted({int(value) for value in part["n_threads"]}),
-            }
-        )
+    facts = [
+        {
+            "reason": str(reason),
+            "remedy": next((str(one) for one in part["remedy"].dropna() if str(one)), None),
+            "n": len(part),
+            "implementations": sorted(set(part["implementation"])),
+            "msg_bytes": sorted({int(value) for value in part["msg_bytes"]}),
+            "n_threads": sorted({int(value) for value in part["n_threads"]}),
+        }
+        for reason, part in lost.groupby(lost["reason"].fillna("no reason recorded"), sort=True)
+    ]
     return sorted(facts, key=lambda fact: (-fact["n"], fact["reason"]))
 
 
@@ -54,7 +53,6 @@ def run_facts(cells: pd.DataFrame) -> Facts:
     measured = cells[status == "measured"]
     rounds = measured.groupby(_CELL).size()
     started = sorted(str(stamp) for stamp in cells["started_at"].dropna())
-    commits = _texts(cells["commit"])
     codes = measured["warnings"].fillna("").astype(str).str.split(";")
     warnings = Counter(code for found in codes for code in found if code)
     return {
@@ -69,8 +67,7 @@ def run_facts(cells: pd.DataFrame) -> Facts:
         "finished_at": started[-1] if started else None,
         "measured_s": float(measured["window_s"].sum()),
         "wall_s": float(cells["wall_s"].fillna(0.0).sum()),
-        "commit": commits[0] if len(commits) == 1 else None,
-        "commits": commits,
+        "commits": _texts(cells["commit"]),
         "versions": {"python": platform.python_version()}
         | {name: version(name) for name in ("numpy", "scipy", "pandas")},
         "host_digests": _texts(cells["host_digest"]),
@@ -116,7 +113,6 @@ def method_facts(cells: pd.DataFrame, config: dict[str, Any]) -> Facts:
             for name in PLACEMENTS
             if name in by_placement
         ],
-        "cpu_source": _texts(measured["cpu_source"]),
         "user_mode_only": bool(measured["user_mode_only"].fillna(False).astype(bool).any()),
     }
 
@@ -190,7 +186,6 @@ def counter_facts(cells: pd.DataFrame, host: dict[str, Any]) -> Facts:
         on_host = known.get(event, {})
         facts[event] = {
             "status": status,
-            "share": share,
             "perf_name": on_host.get("perf_name"),
             "host_status": on_host.get("status"),
             "reason": on_host.get("reason"),

@@ -42,8 +42,7 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
     """
     logs = view.cube.pair(THROUGHPUT, implementation, baseline)
     found = {n: crossover_of(view, implementation, baseline, n) for n in view.n_threads}
-    verdicts = view.verdicts(THROUGHPUT, implementation, baseline)
-    compared = records(verdicts[verdicts["n_pairs"] > 0])
+    compared = view.verdicts(implementation, baseline)
     signs = [sign_of(row) for row in compared]
     open_sizes = _open_sizes(view, found)
     return {
@@ -149,11 +148,6 @@ def sign_of(row: Facts) -> int:
     if row["verdict"] == "observed once":
         return int(np.sign(row["ratio"] - 1.0))
     return {"faster": 1, "slower": -1}.get(str(row["verdict"]), 0)
-
-
-def records(table: pd.DataFrame) -> list[Facts]:
-    """Return the rows of a table as mappings."""
-    return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
 
 
 def _extreme(

@@ -54,14 +54,12 @@ _IDLE = 0.90
 _FULL = 0.95
 
 
-def _check(view: View, logs: FloatArray, where: Where) -> Check:
-    return Check(paired_ratio(logs, view.settings.confidence), where, logs)
-
-
-def _cells(view: View, logs: pd.DataFrame, **where: str | int) -> Checks:
-    for index, row in zip(logs.index, logs.to_numpy(dtype=np.float64), strict=True):
-        at: Where = {"msg_bytes": int(index[0]), "n_threads": int(index[1])}
-        yield _check(view, row, at | where)
+def _checks(view: View, logs: pd.DataFrame, **where: str | int) -> Checks:
+    """Yield each row of a table of log ratios, whose index says where it is, too."""
+    for index, rounds in zip(logs.index, logs.to_numpy(dtype=np.float64), strict=True):
+        levels = index if isinstance(index, tuple) else (index,)
+        at: Where = dict(zip(map(str, logs.index.names), map(int, levels), strict=True))
+        yield Check(paired_ratio(rounds, view.settings.confidence), at | where, rounds)
 
 
 def against_baseline(
@@ -71,7 +69,7 @@ def against_baseline(
     if view.has(implementation, baseline) and _tells(view, metric):
         logs = view.cube.pair(metric, implementation, baseline)
         logs = logs[logs.index.get_level_values("msg_bytes") >= from_bytes]
-        yield from _cells(view, logs, implementation=implementation, baseline=baseline)
+        yield from _checks(view, logs, implementation=implementation, baseline=baseline)
 
 
 def _tells(view: View, metric: str) -> bool:
@@ -95,9 +93,8 @@ def along_sizes(view: View, metric: str) -> Checks:
             if view.studied.condition.working_set == HOT and within and 2 * larger > within:
                 continue
             logs = view.cube.sizes(metric, name, larger, smaller)
-            for n_threads, row in zip(logs.index, logs.to_numpy(np.float64), strict=True):
-                where: Where = {"implementation": name, "n_threads": int(n_threads)}
-                yield _check(view, row, where | {"from_bytes": smaller, "to_bytes": larger})
+            ends = {"from_bytes": smaller, "to_bytes": larger}
+            yield from _checks(view, logs, implementation=name, **ends)
 
 
 def along_threads(view: View, metric: str, *, full: bool) -> Checks:
@@ -113,11 +110,10 @@ def along_threads(view: View, metric: str, *, full: bool) -> Checks:
         in_use = cpus_in_use(view, name) / cpus.n_cpus
         for fewer, more in pairwise(view.n_threads):
             logs = view.cube.threads(metric, name, more, fewer)
-            for size, row in zip(logs.index, logs.to_numpy(np.float64), strict=True):
-                share = float(in_use.get((size, fewer), np.nan))
-                if share >= _FULL if full else share <= _IDLE:
-                    where: Where = {"implementation": name, "msg_bytes": int(size)}
-                    yield _check(view, row, where | {"from_threads": fewer, "to_threads": more})
+            shares = np.array([in_use.get((size, fewer), np.nan) for size in logs.index])
+            begun = logs[shares >= _FULL if full else shares <= _IDLE]
+            ends = {"from_threads": fewer, "to_threads": more}
+            yield from _checks(view, begun, implementation=name, **ends)
 
 
 def zero_gains_with_size(view: View) -> Checks:
@@ -125,13 +121,11 @@ def zero_gains_with_size(view: View) -> Checks:
     smallest, largest = view.msg_bytes[0], view.msg_bytes[-1]
     if view.has(ZERO, BASELINE) and smallest != largest and really_not_copied(view.of(ZERO)):
         logs = view.cube.pair(THROUGHPUT, ZERO, BASELINE)
-        rows = dict(zip(logs.index, logs.to_numpy(dtype=np.float64), strict=True))
-        for n_threads in view.n_threads:
-            if (smallest, n_threads) in rows and (largest, n_threads) in rows:
-                difference = rows[largest, n_threads] - rows[smallest, n_threads]
-                where: Where = {"implementation": ZERO, "baseline": BASELINE}
-                where |= {"n_threads": n_threads, "from_bytes": smallest, "to_bytes": largest}
-                yield _check(view, difference, where)
+        sizes = logs.index.get_level_values("msg_bytes")
+        ends = [logs[sizes == size].droplevel("msg_bytes") for size in (largest, smallest)]
+        both = (ends[0] - ends[1]).dropna(how="all")
+        where = {"from_bytes": smallest, "to_bytes": largest}
+        yield from _checks(view, both, implementation=ZERO, baseline=BASELINE, **where)
 
 
 def zero_where_not_copied(view: View, metric: str) -> Checks:
@@ -156,7 +150,7 @@ def _beside_hot(view: View, here: pd.DataFrame, hot: pd.DataFrame, **where: str 
     """Yield, in cells that both have, the one over the other, round by round."""
     both = here.sub(hot).dropna(how="all")
     slug = view.hot.name if view.hot is not None else ""
-    yield from _cells(view, both, hot=slug, **where)
+    yield from _checks(view, both, hot=slug, **where)
 
 
 def cold_gains(view: View) -> Checks:
@@ -183,13 +177,13 @@ def batched_beside_plain(view: View) -> Checks:
         strategy, batch = split_implementation(name)
         if batch > 1 and view.has(name, strategy) and _tells(view, view.cost_column):
             logs = view.cube.pair(view.cost_column, name, strategy)
-            yield from _cells(view, logs, implementation=name, baseline=strategy)
+            yield from _checks(view, logs, implementation=name, baseline=strategy)
 
 
 def uring_beside_msg_zerocopy(view: View) -> Checks:
     """Yield io_uring's zero-copy compared with MSG_ZEROCOPY."""
     logs = view.cube.pair(THROUGHPUT, URING_ZERO, ZERO)
-    yield from _cells(view, logs, implementation=URING_ZERO, baseline=ZERO)
+    yield from _checks(view, logs, implementation=URING_ZERO, baseline=ZERO)
 
 
 ONE_COPY_PAYS_FROM_BYTES = 16384

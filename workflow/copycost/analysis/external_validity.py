@@ -228,9 +228,7 @@ def undisturbed_facts(
     qualities = [one["quality"] for one in conditions if one["n_measured"]]
     trips = round_trips["conditions"] if round_trips else []
     counted = [*qualities, *trips]
-    warnings: Counter[str] = Counter()
-    for one in counted:
-        warnings.update(one["warnings"])
+    warnings: Counter[str] = sum((Counter(one["warnings"]) for one in counted), Counter())
     return {
         "n_measured": sum(one["n_measured"] for one in counted),
         "n_disturbed": sum(one["n_warned"] for one in counted),

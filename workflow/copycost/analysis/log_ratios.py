@@ -37,10 +37,11 @@ class LogCube:
         return [str(name) for name in self._labels["implementation"]]
 
     @cached_property
-    def _labels(self) -> dict[str, list[object]]:
-        labels = {axis: set(self._rows[axis].tolist()) for axis in AXES}
-        labels["implementation"].update(self._references.dropna())
-        return {axis: sorted(found) for axis, found in labels.items()}
+    def _labels(self) -> dict[str, pd.Index]:
+        """What stands along each axis, sorted."""
+        found = {axis: set(self._rows[axis].tolist()) for axis in AXES}
+        found["implementation"].update(self._references.dropna())
+        return {axis: pd.Index(sorted(labels), name=axis) for axis, labels in found.items()}
 
     @cached_property
     def _references(self) -> pd.Series:
@@ -50,21 +51,12 @@ class LogCube:
     @cached_property
     def _positions(self) -> tuple[np.ndarray, ...]:
         return tuple(
-            np.array([self._index[axis][value] for value in self._rows[axis].tolist()], dtype=int)
-            for axis in AXES
+            self._labels[axis].get_indexer(pd.Index(self._rows[axis].tolist())) for axis in AXES
         )
 
     @cached_property
-    def _index(self) -> dict[str, dict[object, int]]:
-        return {
-            axis: {label: position for position, label in enumerate(labels)}
-            for axis, labels in self._labels.items()
-        }
-
-    @cached_property
     def _cells(self) -> pd.MultiIndex:
-        axes = ["msg_bytes", "n_threads"]
-        return pd.MultiIndex.from_product([self._labels[axis] for axis in axes], names=axes)
+        return pd.MultiIndex.from_product([self._labels["msg_bytes"], self._labels["n_threads"]])
 
     def _cube(self, metric: str) -> FloatArray:
         """Return the logarithms, shape (implementations, sizes, thread counts, reps)."""
@@ -92,8 +84,7 @@ class LogCube:
             return self._cube(metric)
         if f"relative {metric}" not in self._cubes:
             logs, beside = self._logs(metric), self._logs(f"reference_{metric}")
-            where = self._index["implementation"]
-            mine = np.array([where.get(name, -1) for name in self._references.tolist()], dtype=int)
+            mine = self._labels["implementation"].get_indexer(pd.Index(self._references.tolist()))
             mine[np.isnan(beside)] = -1
             _, sizes, threads, _ = self._positions
             reference = np.full([len(self._labels[axis]) for axis in AXES[1:3]], -1)
@@ -134,8 +125,9 @@ class LogCube:
 
     def _of(self, implementation: str, cube: FloatArray) -> FloatArray:
         """Return one implementation's part of a cube, shape (cells, reps)."""
-        place = self._index["implementation"].get(implementation)
-        part = np.full(cube.shape[1:], np.nan) if place is None else cube[place]
+        names = self._labels["implementation"]
+        known = implementation in names
+        part = cube[names.get_loc(implementation)] if known else np.full(cube.shape[1:], np.nan)
         return part.reshape(len(self._cells), cube.shape[-1])
 
     def threads(self, metric: str, implementation: str, more: int, fewer: int) -> pd.DataFrame:
@@ -149,17 +141,16 @@ class LogCube:
     def _along(
         self, axis: str, other: str, metric: str, implementation: str, upper: int, lower: int
     ) -> pd.DataFrame:
-        index = pd.Index(self._labels[other], name=other)
-        where, along = self._index["implementation"], self._index[axis]
-        if implementation not in where or upper not in along or lower not in along:
+        index, along = self._labels[other], self._labels[axis]
+        names = self._labels["implementation"]
+        if implementation not in names or upper not in along or lower not in along:
             return self._table(np.empty((0, len(self._labels["rep"]))), index[:0])
-        square = self._cube(metric)[where[implementation]]
+        square = self._cube(metric)[names.get_loc(implementation)]
         if axis == "n_threads":
             square = square.swapaxes(0, 1)
-        return self._table(square[along[upper]] - square[along[lower]], index)
+        return self._table(square[along.get_loc(upper)] - square[along.get_loc(lower)], index)
 
     def _table(self, differences: FloatArray, index: pd.Index) -> pd.DataFrame:
-        columns = pd.Index(self._labels["rep"], name="rep")
-        table = pd.DataFrame(differences, index=index, columns=columns)
+        table = pd.DataFrame(differences, index=index, columns=self._labels["rep"])
         known = np.flatnonzero(~np.isnan(differences).all(axis=1))
         return table if len(known) == len(table) else table.iloc[known]

@@ -105,10 +105,9 @@ def quality_table(cells: pd.DataFrame) -> pd.DataFrame:
     table = table.join(counts)
     whole = ["n", *counts.columns]
     table[whole] = table[whole].fillna(0).astype(np.int64)
-    reps: dict[int, list[str]] = {}
-    for cell, rep in measured.loc[disturbed(measured), ["cell", "rep"]].sort_values("rep").values:
-        reps.setdefault(int(cell), []).append(str(rep))
-    table["disturbed_reps"] = [";".join(reps.get(int(cell), [])) for cell in table.index]
+    lost = measured[disturbed(measured)].sort_values("rep")
+    reps = lost["rep"].astype(str).groupby(lost["cell"]).agg(";".join)
+    table["disturbed_reps"] = reps.reindex(table.index, fill_value="").tolist()
     for gate in GATES:
         table[f"flag_{gate.id}"] = gate.broken(table[gate.column]).astype(bool)
     return table.reset_index(drop=True)
@@ -116,10 +115,8 @@ def quality_table(cells: pd.DataFrame) -> pd.DataFrame:
 
 def disturbed(measured: pd.DataFrame) -> pd.Series:
     """Return, per row of the cells table, whether the machine disturbed it."""
-    found = pd.Series(False, index=measured.index)
-    for code in DISTURBANCES:
-        found |= has_warning(measured, code)
-    return found
+    found = {code: has_warning(measured, code) for code in DISTURBANCES}
+    return pd.DataFrame(found, index=measured.index).any(axis=1)
 
 
 def disturbances(measured: pd.DataFrame) -> dict[str, int]:

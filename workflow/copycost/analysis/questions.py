@@ -11,7 +11,7 @@ from itertools import combinations
 import pandas as pd
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.crossovers import crossover_facts, records, sign_of
+from copycost.analysis.crossovers import crossover_facts, sign_of
 from copycost.analysis.decomposition import explain_pair, explain_threads
 from copycost.analysis.evidence import ONE, URING_ZERO, ZERO, ring_bytes, weigh
 from copycost.analysis.json_values import Facts
@@ -88,9 +88,8 @@ def fastest_facts(view: View) -> Facts:
     rivals = [name for name in (BASELINE, ONE) if view.has(name)] if view.has(ZERO) else []
     signs: dict[tuple[int, int], list[int]] = defaultdict(list)
     for rival in rivals:
-        for row in records(view.verdicts(THROUGHPUT, ZERO, rival)):
-            if row["n_pairs"]:
-                signs[row["msg_bytes"], row["n_threads"]].append(sign_of(row))
+        for row in view.verdicts(ZERO, rival):
+            signs[row["msg_bytes"], row["n_threads"]].append(sign_of(row))
     worst = [min(found) for found in signs.values() if len(found) == len(rivals)]
     n_won, n_lost = sum(sign > 0 for sign in worst), sum(sign < 0 for sign in worst)
     n_cells = len(view.msg_bytes) * len(view.n_threads)
@@ -112,7 +111,7 @@ def fastest_facts(view: View) -> Facts:
 
 
 def _why(view: View, rivals: Sequence[str], sign: int) -> Facts | None:
-    """Return what explains the cells in which zero_copy differs from its first rival that way."""
+    """Return what explains the cells in which zero_copy is above (1) or below its first rival."""
     cells = view.standing(ZERO, rivals[0], sign) if rivals else []
     if not cells:
         return None
@@ -169,11 +168,11 @@ class _Scaling:
 
     fewest: int
     most: int
-    """Thread counts, between which the whole way lies."""
+    """Thread counts, of which `whole` compares the last with the first."""
     ratios: dict[tuple[int, int], Ratio]
     """The changes between all its thread counts."""
     whole: pd.DataFrame
-    """The whole way: log ratios by size and round."""
+    """From the fewest to the most: log ratios by size and round."""
 
 
 def contention_facts(view: View) -> Facts:
@@ -190,8 +189,8 @@ def contention_facts(view: View) -> Facts:
         implementation and `ways`: what the change over the sizes together consists of
         (`explained`, see `copycost.analysis.decomposition`); none where these contradict each
         other.
-    wholes: The whole ways over the sizes together, of the implementations whose sizes do not
-        contradict each other.
+    wholes: The change from the fewest to the most over the sizes together, of the implementations
+        whose sizes do not contradict each other.
     """
     found = {name: _scaling(view, name) for name in view.implementations if view.has(name)}
     found = {name: one for name, one in found.items() if one.ratios}
@@ -213,18 +212,14 @@ def contention_facts(view: View) -> Facts:
     if len(explained) > _FEW:
         ordered = sorted(wholes, key=lambda name: wholes[name].value)
         explained = list(dict.fromkeys((*ordered[:1], *ordered[-1:])))
+    ways = {name: _explained(view, name, found[name]) for name in explained if name not in parting}
     return {
         "verdict": _threads_verdict(view, set(courses.values())),
         "groups": [
             {"course": course, "fewest": fewest, "most": most, "implementations": names}
             for (course, fewest, most), names in groups.items()
         ],
-        "explained": [
-            {"implementation": name, "ways": _explained(view, name, found[name])}
-            if name not in parting
-            else {"implementation": name, "ways": []}
-            for name in explained
-        ],
+        "explained": [{"implementation": name, "ways": ways.get(name, [])} for name in explained],
         "wholes": [
             {"implementation": name} | ratio_facts(ratio)
             for name, ratio in wholes.items()

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from copycost.analysis.condition_view import View
-from copycost.analysis.crossovers import records
+from copycost.analysis.condition_view import View, records
 from copycost.analysis.evidence import ring_bytes
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import THROUGHPUT

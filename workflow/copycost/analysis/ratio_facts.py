@@ -52,11 +52,20 @@ def cell_counts(logs: pd.DataFrame, confidence: float) -> Facts:
         says only which of them the grid has most of, so a text may not tell it. Single cells are
         looked at; and, since few rounds show little of a single cell, the smaller sizes together
         and the larger ones, and the fewer threads together and the more.
-    halves: See `opposed_halves`.
+    halves: Along what the halves are shown to lie on different sides: ``axis``, msg_bytes or
+        n_threads, and ``sign``, 1 where the larger sizes, or the more threads, lie above 1, else
+        -1.
     """
     cells = family_ratios(logs.to_numpy(dtype=np.float64), confidence)
     signs = [cell.sign for cell in cells]
-    halves = opposed_halves(logs, confidence)
+    parts = list(halves_of(logs))
+    ratios = [pooled_ratio(half, confidence) for _, low, high in parts for half in (low, high)]
+    sides = settled_signs(ratios, confidence)
+    halves = [
+        {"axis": axis, "sign": high}
+        for (axis, _, _), low, high in zip(parts, sides[::2], sides[1::2], strict=True)
+        if low * high < 0
+    ]
     return {
         "n_cells": len(cells),
         "n_above": signs.count(1),
@@ -64,22 +73,6 @@ def cell_counts(logs: pd.DataFrame, confidence: float) -> Facts:
         "contradict": {1, -1} <= set(signs) or bool(halves),
         "halves": halves,
     }
-
-
-def opposed_halves(logs: pd.DataFrame, confidence: float) -> list[Facts]:
-    """Return along what the lower half and the higher one are shown to lie on different sides.
-
-    Per ``axis``, msg_bytes or n_threads, ``sign`` is 1 where the larger sizes, or the more threads,
-    lie above 1; else -1.
-    """
-    halves = list(halves_of(logs))
-    ratios = [pooled_ratio(half, confidence) for _, low, high in halves for half in (low, high)]
-    signs = settled_signs(ratios, confidence)
-    return [
-        {"axis": axis, "sign": high}
-        for (axis, _, _), low, high in zip(halves, signs[::2], signs[1::2], strict=True)
-        if low * high < 0
-    ]
 
 
 def halves_of(logs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:

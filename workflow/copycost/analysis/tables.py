@@ -35,45 +35,31 @@ def summarise(cells: pd.DataFrame, settings: StatisticsSettings) -> pd.DataFrame
     upper_mode, the medians of either; else 0 and NaN.
     """
     cells = with_condition(cells)
-    codes = cells.groupby(CELL, sort=True).ngroup()
-    keys, cell = np.unique(codes.to_numpy(np.int64), return_inverse=True)
-    first = np.zeros(len(keys), dtype=np.int64)
-    first[cell[::-1]] = np.arange(len(cells))[::-1]
-    status = cells["status"].to_numpy()
-    metrics = _metrics(cells)
-    table = cells.iloc[np.repeat(first, len(metrics))][CELL].reset_index(drop=True)
+    cell = cells.groupby(CELL, sort=True).ngroup().to_numpy(np.int64)
+    keys = cells[CELL].assign(cell=cell).drop_duplicates("cell").sort_values("cell")[CELL]
+    metrics, status = _metrics(cells), cells["status"].to_numpy()
+    measured, each = status == "measured", len(metrics)
+    table = keys.iloc[np.repeat(np.arange(len(keys)), each)].reset_index(drop=True)
     table["metric"] = np.tile(np.array(metrics, dtype=object), len(keys))
-    by_metric = [
-        _summarise_metric(
-            cells[metric].to_numpy(dtype=np.float64, na_value=np.nan),
-            np.where(status == "measured", cell, -1),
-            len(keys),
-            settings,
-        )
-        for metric in metrics
-    ]
+    values = cells.loc[measured, list(metrics)].to_numpy(dtype=np.float64, na_value=np.nan)
+    by_metric = [_medians(one, cell[measured], len(keys), settings) for one in values.T]
     # Interleaved: all metrics of the first cell, then all of the second.
-    columns = dict(zip(_SUMMARY, np.stack(by_metric, axis=2).reshape(4, -1), strict=True))
-    table["n"] = columns["n"].astype(np.int64)
+    n, *found = (np.stack(one, axis=1).ravel() for one in zip(*by_metric, strict=True))
+    table["n"] = n.astype(np.int64)
     for name in ("failed", "skipped"):
         lost = np.bincount(cell[status == name], minlength=len(keys))
-        table[f"n_{name}"] = np.repeat(lost, len(metrics))
-    for name in _SUMMARY[1:]:
-        table[name] = columns[name]
+        table[f"n_{name}"] = np.repeat(lost, each)
+    for name, one in zip(("median", "low", "high"), found, strict=True):
+        table[name] = one
     shares = table["metric"].str.endswith("_share")
     table.loc[shares, ["low", "high"]] = table.loc[shares, ["low", "high"]].clip(0.0, 1.0)
     table["confidence"] = settings.confidence
-    measured = status == "measured"
     rates = cells.loc[measured, THROUGHPUT].astype("float64").groupby(cell[measured])
-    values = {int(str(at)): found.to_numpy() for at, found in rates}
-    rates_of = [values.get(at, np.empty(0)) for at in range(len(keys))]
-    modes = pd.DataFrame(_modes(rates_of, settings.confidence), columns=list(_MODES))
-    at = np.flatnonzero(table["metric"] == THROUGHPUT)
-    for name, nothing in _MODES.items():
-        column = np.full(len(table), nothing)
-        column[at] = modes[name]
-        table[name] = column
-    return table
+    of = {int(str(at)): found.to_numpy() for at, found in rates}
+    modes = _modes([of.get(at, np.empty(0)) for at in range(len(keys))], settings.confidence)
+    nothing = pd.DataFrame({"n_lower": 0, "lower_mode": np.nan, "upper_mode": np.nan}, table.index)
+    nothing[table["metric"] == THROUGHPUT] = modes
+    return table.join(nothing.astype({"n_lower": np.int64}))
 
 
 def _metrics(cells: pd.DataFrame) -> tuple[str, ...]:
@@ -87,38 +73,32 @@ def _metrics(cells: pd.DataFrame) -> tuple[str, ...]:
     )
 
 
-_SUMMARY = ("n", "median", "low", "high")
-_MODES = {"n_lower": 0, "lower_mode": np.nan, "upper_mode": np.nan}
-
-
 def _modes(cells: Sequence[FloatArray], confidence: float) -> list[tuple[int, float, float]]:
     """Return how many repetitions of each cell are in its lower cluster, and both medians."""
     found = []
-    logs = [logarithms(rates) for rates in cells]
-    for rates, n_lower in zip(cells, two_modes(logs, confidence), strict=True):
-        ordered = np.sort(rates[rates > 0.0])
-        lower, upper = (
-            float(np.median(part)) if n_lower else np.nan for part in np.split(ordered, [n_lower])
-        )
+    for rates, n_lower in zip(cells, two_modes([*map(logarithms, cells)], confidence), strict=True):
+        parts = np.split(np.sort(rates[rates > 0.0]), [n_lower])
+        lower, upper = (float(np.median(part)) if n_lower else np.nan for part in parts)
         found.append((n_lower, lower, upper))
     return found
 
 
-def _summarise_metric(
+def _medians(
     values: FloatArray, cell: IntArray, n_cells: int, settings: StatisticsSettings
 ) -> FloatArray:
-    """Return `_SUMMARY` of one metric over all cells, shape (4, n_cells)."""
-    known = ~np.isnan(values) & (cell >= 0)
-    order = np.argsort(cell[known], kind="stable")
-    ordered = values[known][order]
+    """Return, of each cell, how many values it has, NaN left out, and their median with its ends.
+
+    Shape (4, n_cells): number, median, low, high.
+    """
+    known = ~np.isnan(values)
+    ordered = values[known][np.argsort(cell[known], kind="stable")]
     n = np.bincount(cell[known], minlength=n_cells)
     starts = np.cumsum(n) - n
     result = np.stack([n, *np.full((3, n_cells), np.nan)])
     # Cells with the same number of repetitions share one draw of resamples.
     for count in np.unique(n[n > 0]):
         which = np.flatnonzero(n == count)
-        matrix = ordered[starts[which, None] + np.arange(count)]
-        found = median_intervals(matrix, settings)
+        found = median_intervals(ordered[starts[which, None] + np.arange(count)], settings)
         result[1:, which] = found.median, found.low, found.high
     return result
 

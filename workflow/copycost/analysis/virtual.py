@@ -129,7 +129,7 @@ def with_outside(rows: pd.DataFrame) -> pd.DataFrame:
     found = {
         _OUTSIDE: outside_cpu(rows, "byte"),
         _GUEST: _total(rows, "guest_", watched).where(some),
-        _WITHIN: _total(rows, "", {side: ~found for side, found in alone.items()}),
+        _WITHIN: _total(rows, "", {side: ~outside for side, outside in alone.items()}),
         _STALLED: stalled[0] + stalled[1],
         part_column("apart"): _total(rows, "", alone),
     }

@@ -90,10 +90,9 @@ def limit_facts(view: View) -> tuple[Facts | None, pd.Series]:
     # a table of so many columns takes no single ones
     cells = rows[[*POINT, _RATE_LIMIT]].assign(share=sent / rows[_RATE_LIMIT])
     cells = cells.groupby(POINT).median().dropna()
-    limits = cells[_RATE_LIMIT]
-    return {"low": float(limits.min()), "high": float(limits.max())} | _nearness(
-        cells["share"]
-    ), cells["share"]
+    limits, shares = cells[_RATE_LIMIT], cells["share"]
+    ends = {"low": float(limits.min()), "high": float(limits.max())}
+    return ends | _nearness(shares), shares
 
 
 def _nearness(shares: pd.Series) -> Facts:
@@ -163,18 +162,15 @@ def wire_facts(views: Mapping[str, View], peers: Mapping[str, Mapping[str, Any]]
     conditions: Per condition that was measured: slug, testbed, peer (its name), sends (``here`` or
         ``there``), sender_only (whether nobody receives), virtual (whether the sender's device is
         no network card; None if not known), one_kernel (whether both ends are one machine), link
-        (see `link_facts`), limit (see `limit_facts`), cells (see `_cells`), parts, softirq,
-        compared, zero_copy, untold, lost, clock.
+        (see `link_facts`), limit (see `limit_facts`), cells (see `_cells`), lost (see `_lost`).
     parts: Of what both machines spend on a byte: name (of `PARTS`) and its share, the mean over the
         cells in each round and of that the mean over the rounds; None where not counted.
     softirq: Per side, the share of interrupts and softirqs in the CPU time of its machine,
         likewise.
-    compared: Per way, over the baseline, over the cells together: implementation, baseline,
-        processes and machines (see `copycost.analysis.ratio_facts`; None where not counted).
-    zero_copy: Per way that asks for no copy: implementation, copied_share by the completions, real
-        (no copy to speak of).
-    untold: Those of them of which no completion was recorded.
-    lost: See `_lost`.
+    compared: Over the baseline, over the cells together: implementation, baseline, processes and
+        machines (see `copycost.analysis.ratio_facts`; None where not counted).
+    zero_copy, untold: Of what asks for no copy: implementation, copied_share by the completions,
+        real (no copy to speak of); and the names of those of which no completion was recorded.
     clock: uncertainty_ns: the largest of all repetitions; share of the shortest window; None where
         not recorded.
     """
@@ -353,8 +349,7 @@ def _lost(view: View) -> Facts:
     Keys
     ----
     sent_again: Segments that the sender sent again per 10^9 received bytes; None over UDP.
-    again: Where that differs between ways, the one with the fewest and the one with the most:
-        implementation, and value; else None.
+    again: Where that differs, the fewest and the most: implementation, and value; else None.
     datagrams: Share of the datagrams, from the first to the last, that did not arrive; None over
         TCP.
     sides: Per side, whether its device was ``counted``, and the ``drops``: cause (of
@@ -362,9 +357,9 @@ def _lost(view: View) -> Facts:
     """
     rows = view.measured
     again = {name: _sent_again(view.of(name)) for name in view.implementations if view.has(name)}
-    ways = sorted((value, name) for name, value in again.items() if value is not None)
-    ends = [{"implementation": name, "value": value} for value, name in (*ways[:1], *ways[-1:])]
-    differ = bool(ways) and ways[0][0] < ways[-1][0]
+    told = sorted((value, name) for name, value in again.items() if value is not None)
+    ends = [{"implementation": name, "value": value} for value, name in (*told[:1], *told[-1:])]
+    differ = bool(told) and told[0][0] < told[-1][0]
     sent = rows["datagrams_sent"].sum() if "datagrams_sent" in rows else 0.0
     return {
         "sent_again": _sent_again(rows),
