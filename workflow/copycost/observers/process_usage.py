@@ -1,7 +1,6 @@
 """CPU time, waiting and bytes of both sides' processes, as the kernel tells them at both edges."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from copycost.hosts.host import Host
@@ -11,47 +10,39 @@ from copycost.hosts.window_edges import AtEdges
 from copycost.observers.protocol import WindowObserver
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """One side, and its usage at both edges; None where a process had ended before our look."""
-
-    side: Side
-    usage: AtEdges[Usage | None]
-
-
 class ProcessUsage(WindowObserver):
     """Reads what the processes of each side have used; on a busy host it looks late."""
 
     name = "usage"
 
     def __init__(self) -> None:
-        self._seen: list[_Seen] = []
-        self._used: dict[str, Usage | None] = {}
+        # by side, at both edges; None where a process had ended before our look
+        self._looks: list[tuple[Side, AtEdges[Usage | None]]] = []
+        self._used: dict[SideName, Usage | None] = {}
 
     def attach(self, sides: Sequence[Side]) -> None:
         """Note the processes."""
-        self._seen = [_Seen(side, side.host.usage_at_edges(side.pids)) for side in sides]
+        self._looks = [(side, side.host.usage_at_edges(side.pids)) for side in sides]
         self._used.clear()
 
     def at_edges(self) -> Iterable[tuple[Host, AtEdges[Usage | None]]]:
         """Return what reads each side's."""
-        return [(one.side.host, one.usage) for one in self._seen]
+        return [(side.host, usage) for side, usage in self._looks]
 
     def traffic_ends(self, sides: Sequence[Side]) -> None:
         """Ask what was read."""
-        for one in self._seen:
-            before, after = one.usage.edges()
-            self._used[one.side.name] = after - before if before and after else None
+        for side, usage in self._looks:
+            before, after = usage.edges()
+            self._used[side.name] = after - before if before and after else None
 
-    def used(self, name: str) -> Usage | None:
+    def used(self, name: SideName) -> Usage | None:
         """Return what a side used within the window; None if a process had ended."""
         return self._used.get(name)
 
     @property
     def gone(self) -> SideName | None:
         """The first side of which a process had ended before our look; None if there is none."""
-        names = (one.side.name for one in self._seen)
-        return next((name for name in names if self.used(name) is None), None)
+        return next((name for name, used in self._used.items() if used is None), None)
 
     def found(self) -> dict[str, Any]:
         """Return the record's entry: by side, None where there is nothing."""
