@@ -31,15 +31,15 @@ class Ruling:
 
     `p_for`: p-value of "it does not hold here": small where the cell supports the claim.
     `p_against`: p-value of "it holds here": small where the cell contradicts the claim. `evidence`:
-    returns a line on the cell and its numbers; None for nothing to show. `once`: whether it rests
-    on a single round, taken at its word: the p-values are then 0 and 1. `incomplete`: whether
-    something that would be compared is missing. `compatible`: whether the claimed place lies where
-    no measured size tells: neither for nor against.
+    returns a line on the cell and its numbers. `once`: whether it rests on a single round, taken at
+    its word: the p-values are then 0 and 1. `incomplete`: whether something that would be compared
+    is missing. `compatible`: whether the claimed place lies where no measured size tells: neither
+    for nor against.
     """
 
     p_for: float
     p_against: float
-    evidence: Callable[[], str] | None = None
+    evidence: Callable[[], str] = str
     once: bool = False
     keys: tuple[Key, ...] = ()
     incomplete: bool = False
@@ -55,15 +55,10 @@ class Survey:
     instead of a count of cells, None for that.
     """
 
-    rulings: tuple[Ruling, ...]
-    n_cells: int
+    rulings: tuple[Ruling, ...] = ()
+    n_cells: int = 1
     missing: tuple[str, ...] = ()
     reason: Message | None = None
-
-    @property
-    def n_missing(self) -> int:
-        """Return how many cells were not measured."""
-        return self.n_cells - len(self.rulings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +109,13 @@ class CellValues:
         return key in self._values
 
     def rounds(self, key: Key) -> FloatArray:
-        """Return a cell's values, one per round."""
-        return self._values[key]
+        """Return a cell's values, one per round that has one."""
+        values = self._values[key]
+        return values[np.isfinite(values)]
+
+    def median(self, key: Key) -> float:
+        """Return a cell's median."""
+        return float(np.nanmedian(self._values[key]))
 
     def log_ratios(self, key: Key, other: Key) -> FloatArray:
         """Return the logarithms of one cell's values over another's, where both are above 0.
@@ -132,43 +132,42 @@ class CellValues:
             logs: FloatArray = above - below
         return logs[np.isfinite(logs)]
 
-    def median(self, key: Key) -> float:
-        """Return a cell's median."""
-        return float(np.nanmedian(self._values[key]))
-
     @property
     def implementations(self) -> set[str]:
         """Return the implementations with any value."""
         return {key[1] for keys in self.keys.values() for key in keys}
 
-    @property
-    def is_all_zero(self) -> bool:
-        """Tell whether every value is 0, where that means that nothing was counted."""
-        return base_of(self.metric).kind != "share" and not any(
+    def counted_nothing(self) -> Survey | None:
+        """Return what to say of a quantity that the file lacks, or that reads 0 throughout."""
+        about = {"quantities": [self.metric]}
+        if not self._values:
+            code = "does_not_follow" if follows_from_others(self.metric) else "no_column"
+            return Survey(reason=Message(code, about))
+        if base_of(self.metric).kind != "share" and not any(
             np.nan_to_num(values).any() for values in self._values.values()
-        )
+        ):
+            return Survey(reason=Message("not_counting", about))
+        return None
 
-    def text(self, key: Key) -> str:
-        """Return a cell's median with its unit."""
-        return value_with_unit(self.metric, self.median(key)) if key in self else "not measured"
-
-    def evidence_of_ratio(self, key: Key, other: Key) -> str:
-        """Return two cells with their values, and the ratio of the first to the second."""
-        found = paired_ratio(self.log_ratios(key, other), STATISTICS.confidence)
-        return self.evidence([key, other], found)
-
-    def evidence(self, keys: Sequence[Key], found: Ratio | None = None) -> str:
-        """Return a line on some cells: their values, and a ratio of them with its interval."""
+    def evidence(self, keys: Sequence[Key], *, with_ratio: bool = False) -> str:
+        """Return a line on some cells: their values, and the ratio of two with its interval."""
         places = {place(*key[2:]) for key in keys}
         shared = len(places) == 1
         names = [key[1] if shared else f"{cell_name(*key[1:])}:" for key in keys]
-        sides = [f"{name} {self.text(key)}" for name, key in zip(names, keys, strict=True)]
+        sides = [f"{name} {self._text(key)}" for name, key in zip(names, keys, strict=True)]
         line = f"{places.pop()}: {', '.join(sides)}" if shared else "; ".join(sides)
+        found = self._ratio(*keys) if with_ratio else None
         if found is None or np.isnan(found.value):
             return line
         known = bool(np.isfinite([found.low, found.high]).all())
         width = f", {span(found.low, found.high, form=ratio)}" if known else ""
         return f"{line} (ratio {ratio(found.value)}{width})"
+
+    def _ratio(self, key: Key, other: Key) -> Ratio:
+        return paired_ratio(self.log_ratios(key, other), STATISTICS.confidence)
+
+    def _text(self, key: Key) -> str:
+        return value_with_unit(self.metric, self.median(key)) if key in self else "not measured"
 
 
 class Measured:
@@ -185,16 +184,16 @@ class Measured:
             self._cells[metric] = CellValues(self.dataset, metric)
         return self._cells[metric]
 
+    def known_name(self, name: str) -> str:
+        """Return an implementation as the table calls it, however a claim calls it."""
+        names = self.dataset.implementations
+        if name in names.values():
+            return name
+        return names.get(name, implementation_name(name, self.dataset.mapping))
 
-def known_names(dataset: Dataset, names: Iterable[str]) -> tuple[str, ...]:
-    """Return implementations as the table calls them, however a claim calls them."""
-    known = set(dataset.implementations.values())
-    return tuple(
-        name
-        if name in known
-        else dataset.implementations.get(name, implementation_name(name, dataset.mapping))
-        for name in names
-    )
+    def known_names(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return several, each once."""
+        return tuple(dict.fromkeys(map(self.known_name, names)))
 
 
 def grids(claim: Claim, cells: CellValues) -> list[Grid]:
@@ -219,12 +218,12 @@ def survey(
     about: Iterable[Grid],
     cells: CellValues,
     judge: Callable[[Key], Ruling | None],
-    named: Callable[[Key], str],
+    beside: Callable[[Key], Sequence[Key]] = lambda _: (),
 ) -> Survey:
     """Return what the cells of some grids say.
 
     `about`: grids of the cells, as they are judged. `judge`: what a measured cell says; None where
-    what it is compared with is missing. `named`: how to name a cell that is missing.
+    what it is compared with is missing. `beside`: what a cell is compared with.
     """
     rulings: list[Ruling] = []
     missing: list[str] = []
@@ -242,20 +241,9 @@ def survey(
         rulings += mine.values()
         # A grid may have far more cells than the table has rows, so they are not listed.
         every = ((grid.dataset, *rest) for rest in itertools.product(*axes))
-        gaps = (key for key in every if key not in mine)
-        missing += map(named, itertools.islice(gaps, N_SHOWN - len(missing)))
+        gaps = itertools.islice((key for key in every if key not in mine), N_SHOWN - len(missing))
+        missing += (cells.evidence([key, *beside(key)]) for key in gaps)
     return Survey(tuple(rulings), n_cells, tuple(missing))
-
-
-def counted_nothing(cells: CellValues) -> Survey | None:
-    """Return what to say of a quantity that the file lacks, or that reads 0 throughout."""
-    about = {"quantities": [cells.metric]}
-    if not cells.keys:
-        code = "does_not_follow" if follows_from_others(cells.metric) else "no_column"
-        return Survey((), 1, reason=Message(code, about))
-    if cells.is_all_zero:
-        return Survey((), 1, reason=Message("not_counting", about))
-    return None
 
 
 def weigh_ratio(log_ratios: FloatArray, region: Region) -> Ruling | None:

@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from reprlib import repr as shown
-from typing import Any
+from typing import Any, TypeVar
 
 from copycost.audit.claims.vocabulary import (
     AMOUNTS,
@@ -19,7 +20,6 @@ from copycost.audit.claims.vocabulary import (
     Statement,
     Unclear,
     Value,
-    Zero,
     number,
     plain_region,
     region_of,
@@ -30,11 +30,9 @@ from copycost.audit.quantities import base_of, find_quantity, is_quantity
 from copycost.errors import ConfigError
 from copycost.wording.numbers import parse_size
 
-_RANKS = ("highest", "lowest", "best", "worst")
-_VALUES = ("zero", "not zero", "above", "below")
-KINDS = ("compare", "crossover", "rank", "change", "value", "measurements")
+_T = TypeVar("_T")
+
 _FREE = ("claim", "question", "note", "threads", "sizes", "dataset", "in")
-_MOST_THREADS = 100_000
 _QUESTIONS = 6
 _LARGEST_SIZE = 2**40
 _LONGEST_LIST = 100
@@ -48,35 +46,33 @@ def parse_claim(said: Mapping[str, Any]) -> Claim:
     Unclear
         If it is not in the vocabulary.
     """
-    unknown = [key for key in said if key not in (*KINDS, *_FREE)]
+    known = (*_PARSERS, *_FREE)
+    unknown = [key for key in said if key not in known]
     if unknown:
-        raise Unclear(f"{unknown[0]}: unknown key; expected one of {', '.join((*KINDS, *_FREE))}")
+        raise Unclear(f"{unknown[0]}: unknown key; expected one of {', '.join(known)}")
     statements = [
-        _PARSERS[kind](part) for kind in KINDS if kind in said for part in _list(said[kind])
+        parse(part)
+        for kind, parse in _PARSERS.items()
+        if kind in said
+        for part in _list(said[kind])
     ]
     if not statements and "claim" not in said:
-        raise Unclear(f"says nothing of {', '.join(KINDS)}")
-    in_ = _in(said.get("in", In.ALL.value))
-    if in_ is not In.ALL and any(isinstance(part, Measurements) for part in statements):
+        raise Unclear(f"says nothing of {', '.join(_PARSERS)}")
+    in_ = said.get("in", In.ALL.value)
+    if in_ not in list(In):
+        raise Unclear(f"in: got {shown(in_)}, must be one of {', '.join(In)}")
+    if in_ != In.ALL and any(isinstance(part, Measurements) for part in statements):
         raise Unclear("in: belongs to claims about cells, not about columns")
-    question = whole(said["question"], "question", _QUESTIONS) if "question" in said else None
+    question = _optional(said, "question", partial(_whole, what="question", most=_QUESTIONS))
     return Claim(
         text=(_text(said, "claim") or "").strip() or "(no words)",
         statements=tuple(statements),
-        sizes=tuple(size_of(size) for size in _list(said.get("sizes", []))),
-        threads=tuple(
-            whole(count, "threads", _MOST_THREADS) for count in _list(said.get("threads", []))
-        ),
+        sizes=tuple(map(_size, _list(said.get("sizes", [])))),
+        threads=tuple(map(_threads, _list(said.get("threads", [])))),
         question=question,
         dataset=_text(said, "dataset"),
-        in_=in_,
+        in_=In(in_),
     )
-
-
-def _in(word: object) -> In:
-    if word not in list(In):
-        raise Unclear(f"in: got {shown(word)}, must be one of {', '.join(In)}")
-    return In(str(word))
 
 
 def _text(said: Mapping[str, Any], key: str) -> str | None:
@@ -86,23 +82,21 @@ def _text(said: Mapping[str, Any], key: str) -> str | None:
     return value
 
 
-def name_of(value: object, what: str) -> str:
-    """Return a name that a claim gives."""
+def _name(value: object, what: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise Unclear(f"{what}: got {shown(value)}, must be a name")
     return str(value)
 
 
-def metric_of(name: object) -> str:
-    """Return the quantity that a claim names."""
-    text = name_of(name, "metric")
+def _metric(name: object) -> str:
+    text = _name(name, "metric")
     found = text if is_quantity(text) else find_quantity(text)
     if found is None or base_of(found).kind == "label":
         raise Unclear(f"{shown(name)} is no quantity")
     return found
 
 
-def size_of(value: object) -> int:
+def _size(value: object) -> int:
     """Return a message size such as 65536 or 64KiB."""
     try:
         found = parse_size(value if isinstance(value, int) else str(value)[:40])
@@ -113,11 +107,13 @@ def size_of(value: object) -> int:
     return found
 
 
-def whole(value: object, what: str, most: int) -> int:
-    """Return a whole number from 1 to `most`."""
+def _whole(value: object, what: str, most: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
         raise Unclear(f"{what}: got {shown(value)}, must be a whole number from 1 to {most:,}")
     return value
+
+
+_threads = partial(_whole, what="threads", most=100_000)
 
 
 def _list(value: object) -> list[Any]:
@@ -125,6 +121,10 @@ def _list(value: object) -> list[Any]:
     if len(values) > _LONGEST_LIST:
         raise Unclear(f"a list of {len(values)}, must be at most {_LONGEST_LIST} values")
     return values
+
+
+def _optional(part: Mapping[str, Any], key: str, read: Callable[[Any], _T]) -> _T | None:
+    return read(part[key]) if key in part else None
 
 
 def _need(part: object, required: Sequence[str], allowed: Sequence[str]) -> Mapping[str, Any]:
@@ -139,17 +139,34 @@ def _need(part: object, required: Sequence[str], allowed: Sequence[str]) -> Mapp
     return part
 
 
+def _word(word: object, words: Sequence[str]) -> str:
+    if word not in words:
+        raise Unclear(f"is: got {shown(word)}, must be one of {', '.join(words)}")
+    return str(word)
+
+
+def _more_is_better(metric: str, instead: str) -> bool:
+    better = base_of(metric).more_is_better
+    if better is None:
+        raise Unclear(f"{metric} is neither good nor bad; {instead}")
+    return better
+
+
+def _names(part: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(_name(name, "implementations") for name in _list(part.get("implementations", [])))
+
+
 def _compare(said: object) -> Change:
     part = _need(said, ("metric", "implementation", "with", "is"),
                  ("from_size", "up_to_size", "below", *AMOUNTS))  # fmt: skip
     return Change(
-        metric=metric_of(part["metric"]),
-        from_=Point(implementation=name_of(part["with"], "with")),
-        to=Point(implementation=name_of(part["implementation"], "implementation")),
+        metric=_metric(part["metric"]),
+        from_=Point(implementation=_name(part["with"], "with")),
+        to=Point(implementation=_name(part["implementation"], "implementation")),
         region=region_of(part),
-        from_size=size_of(part["from_size"]) if "from_size" in part else None,
-        up_to_size=size_of(part["up_to_size"]) if "up_to_size" in part else None,
-        below=plain_region(part["below"]) if "below" in part else None,
+        from_size=_optional(part, "from_size", _size),
+        up_to_size=_optional(part, "up_to_size", _size),
+        below=_optional(part, "below", plain_region),
     )
 
 
@@ -161,83 +178,60 @@ def _change(said: object) -> Change:
             raise Unclear("from and to must name the same of implementation, size, threads")
     if from_ == Point():
         raise Unclear("from and to must name an implementation, a size or a number of threads")
-    return Change(
-        metric=metric_of(part["metric"]),
-        from_=from_,
-        to=to,
-        region=region_of(part),
-        implementations=_names(part),
-    )
+    metric, region = _metric(part["metric"]), region_of(part)
+    return Change(metric, from_, to, region, implementations=_names(part))
 
 
 def _point(said: object) -> Point:
     part = _need(said, (), ("implementation", "size", "threads"))
     return Point(
-        implementation=name_of(part["implementation"], "implementation")
-        if "implementation" in part
-        else None,
-        msg_bytes=size_of(part["size"]) if "size" in part else None,
-        n_threads=whole(part["threads"], "threads", _MOST_THREADS) if "threads" in part else None,
+        implementation=_optional(part, "implementation", partial(_name, what="implementation")),
+        msg_bytes=_optional(part, "size", _size),
+        n_threads=_optional(part, "threads", _threads),
     )
-
-
-def _names(part: Mapping[str, Any]) -> tuple[str, ...]:
-    names = _list(part.get("implementations", []))
-    return tuple(name_of(name, "implementations") for name in names)
 
 
 def _crossover(said: object) -> Crossing:
     part = _need(said, ("metric", "implementation", "with"), ("from", "up_to"))
     if ("from" in part) == ("up_to" in part):
         raise Unclear("crossover: must have one of from and up_to")
-    metric = metric_of(part["metric"])
-    better = base_of(metric).more_is_better
-    if better is None:
-        raise Unclear(f"{metric} is neither good nor bad; compare says more or less of it")
+    metric = _metric(part["metric"])
     return Crossing(
         metric=metric,
-        implementation=name_of(part["implementation"], "implementation"),
-        baseline=name_of(part["with"], "with"),
-        msg_bytes=size_of(part["from" if "from" in part else "up_to"]),
+        more_is_better=_more_is_better(metric, "compare says more or less of it"),
+        implementation=_name(part["implementation"], "implementation"),
+        baseline=_name(part["with"], "with"),
+        msg_bytes=_size(part["from" if "from" in part else "up_to"]),
         from_="from" in part,
-        more_is_better=better,
     )
 
 
 def _rank(said: object) -> Rank:
     part = _need(said, ("metric", "implementation", "is"), ())
-    metric, word = metric_of(part["metric"]), _word(part["is"], _RANKS)
+    metric = _metric(part["metric"])
+    word = _word(part["is"], ("highest", "lowest", "best", "worst"))
     highest = word == "highest"
     if word in ("best", "worst"):
-        better = base_of(metric).more_is_better
-        if better is None:
-            raise Unclear(f"{metric} is neither good nor bad; say highest or lowest")
-        highest = better == (word == "best")
-    return Rank(metric, name_of(part["implementation"], "implementation"), highest)
+        highest = _more_is_better(metric, "say highest or lowest") == (word == "best")
+    return Rank(metric, _name(part["implementation"], "implementation"), highest)
 
 
-def _value(said: object) -> Value | Zero:
+def _value(said: object) -> Value:
     part = _need(said, ("metric", "is"), ("than", "implementations"))
-    word = _word(part["is"], _VALUES)
+    word = _word(part["is"], ("zero", "not zero", "above", "below"))
     if (word in ("above", "below")) != ("than" in part):
         raise Unclear("than: belongs to above and below, and only to those")
-    metric, names = metric_of(part["metric"]), _names(part)
+    metric, names = _metric(part["metric"]), _names(part)
     if "than" not in part:
-        return Zero(metric, word == "zero", names)
+        return Value(metric, "zero" if word == "zero" else "not zero", names)
     than = number(part, "than")
-    above, below = Region(than, math.inf, strict=True), Region(-math.inf, than, strict=True)
-    return Value(metric, above if word == "above" else below, names)
-
-
-def _word(word: object, words: Sequence[str]) -> str:
-    if word not in words:
-        raise Unclear(f"is: got {shown(word)}, must be one of {', '.join(words)}")
-    return str(word)
+    ends = (than, math.inf) if word == "above" else (-math.inf, than)
+    return Value(metric, Region(*ends, strict=True), names)
 
 
 def _measurements(said: object) -> Measurements:
     part = _need(said, ("metrics",), ())
-    return Measurements(tuple(metric_of(name) for name in _list(part["metrics"])))
+    return Measurements(tuple(map(_metric, _list(part["metrics"]))))
 
 
 _PARSERS: dict[str, Callable[[object], Statement]] = {
@@ -280,15 +274,12 @@ def read_claims(path: Path, dataset: Dataset) -> list[Claim]:
 def _items(content: Any, dataset: Dataset, path: Path) -> list[Any]:  # noqa: ANN401
     if isinstance(content, list):
         return content
-    if isinstance(content, Mapping):
-        if isinstance(content.get("claims"), list):
-            return list(content["claims"])
-        names = [dataset.name, *dataset.datasets]
-        for name in names:
-            if isinstance(content.get(name), list):
-                return list(content[name])
-        raise ConfigError(
-            f"{path}: no claims about {names[0]}; found lists for {', '.join(map(str, content))}; "
-            "give a list under `claims:` or under the dataset's name"
-        )
-    raise ConfigError(f"{path}: must hold a list of claims; see docs/audit.md")
+    if not isinstance(content, Mapping):
+        raise ConfigError(f"{path}: must hold a list of claims; see docs/audit.md")
+    for name in ("claims", dataset.name, *dataset.datasets):
+        if isinstance(content.get(name), list):
+            return list(content[name])
+    raise ConfigError(
+        f"{path}: no claims about {dataset.name}; found lists for {', '.join(map(str, content))}; "
+        "give a list under `claims:` or under the dataset's name"
+    )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from copycost.audit.claims.cells import Measured, Ruling, Survey, counted_nothing
+from copycost.audit.claims.cells import Measured, Ruling, Survey
 from copycost.audit.claims.statements import (
     judge_change,
     judge_crossing,
@@ -25,7 +25,6 @@ from copycost.audit.claims.vocabulary import (
     Rank,
     Statement,
     Value,
-    Zero,
 )
 from copycost.audit.dataset import TOTALS, Dataset, per_byte
 from copycost.audit.dataset_analysis import STATISTICS
@@ -78,7 +77,9 @@ class _Weighed:
     """What the cells of one statement say together.
 
     `in_`: in how many of them the statement has to hold. `n_statements`: how many statements the
-    claim has: any of them may contradict it, some by chance alone.
+    claim has: any of them may contradict it, some by chance alone. `needed`, `needed_against`: in
+    how many cells the statement has to hold, and must not hold for it to be wrong. `supporting`,
+    `contradicting`: the cells that do so, as far as can be said of so many.
     """
 
     survey: Survey
@@ -87,24 +88,20 @@ class _Weighed:
 
     @property
     def needed(self) -> int:
-        """Return in how many cells the statement has to hold."""
         n = self.survey.n_cells
         return {In.ALL: n, In.MOST: n // 2 + 1, In.SOME: min(n, 1)}[self.in_]
 
     @property
     def needed_against(self) -> int:
-        """Return in how many cells it must not hold for it to be wrong."""
         return self.survey.n_cells - self.needed + 1
 
     @cached_property
     def supporting(self) -> list[Ruling]:
-        """Return the cells that support it, as far as can be said of so many."""
         p_values = np.array([ruling.p_for for ruling in self.survey.rulings])
         return self._significant(holm(p_values, max(self.needed, 1)))
 
     @cached_property
     def contradicting(self) -> list[Ruling]:
-        """Return the cells that contradict it, as far as can be said of so many."""
         p_values = np.array([ruling.p_against for ruling in self.survey.rulings])
         return self._significant(holm(p_values, self.needed_against) * self.n_statements)
 
@@ -129,11 +126,10 @@ class _Weighed:
         """Return the cells that were not measured, or only in part, and so say nothing."""
         parts = [r for r in self.survey.rulings if r.incomplete]
         decided = [r for r in (*self.supporting, *self.contradicting) if r.incomplete]
-        return self.survey.n_missing + len(parts) - len(decided)
+        return self.survey.n_cells - len(self.survey.rulings) + len(parts) - len(decided)
 
     @cached_property
     def verdict(self) -> Verdict:
-        """Return what they say."""
         if not self.survey.rulings:
             return Verdict.NOT_MEASURED
         if len(self.contradicting) >= self.needed_against:
@@ -181,17 +177,15 @@ def judge_claim(claim: Claim, dataset: Dataset, findings: Sequence[Finding]) -> 
         or (verdict is Verdict.UNDECIDED and part.verdict is Verdict.NOT_MEASURED)
     ]
     because, evidence = _because(verdict, deciding, claim.in_)
-    about_columns = any(isinstance(part, Measurements) for part in claim.statements)
+    open_for_gaps = verdict is Verdict.UNDECIDED and because.code == "cells" and _misses(deciding)
     return JudgedClaim(
         claim,
         verdict,
         because,
         evidence,
         any(part.rests_on_once for part in deciding),
-        sum(part.n_missing for part in deciding)
-        if verdict is Verdict.UNDECIDED and _misses(deciding) and because.code == "cells"
-        else 0,
-        None if about_columns else _caution(claim, dataset, findings),
+        sum(part.n_missing for part in deciding) if open_for_gaps else 0,
+        _caution(claim, dataset, findings),
         _totals(claim, parts, measured, findings),
     )
 
@@ -213,16 +207,12 @@ def _survey(
 ) -> Survey:
     if isinstance(statement, Measurements):
         return judge_measurements(statement, claim, measured.dataset, findings)
-    nothing = counted_nothing(measured.cells(statement.metric))
-    if nothing is not None:
-        return nothing
-    judge = _JUDGES[type(statement)]
-    return judge(statement, claim, measured)
+    nothing = measured.cells(statement.metric).counted_nothing()
+    return nothing or _JUDGES[type(statement)](statement, claim, measured)
 
 
 _JUDGES: Mapping[type, Callable[[Any, Claim, Measured], Survey]] = {
     Change: judge_change, Crossing: judge_crossing, Rank: judge_rank, Value: judge_value,
-    Zero: judge_value,
 }  # fmt: skip
 
 
@@ -259,7 +249,7 @@ def _because(
         "counts": [f"{count} {what}" for what, count in counts.items() if count],
     })  # fmt: skip
     reason = next((part.survey.reason for part in deciding if part.survey.reason), because)
-    lines = [ruling.evidence() for ruling in shown if ruling.evidence is not None]
+    lines = [ruling.evidence() for ruling in shown]
     if verdict not in (Verdict.SUPPORTED, Verdict.CONTRADICTED):
         lines += [line for part in deciding for line in part.survey.missing]
     return reason, tuple(lines)
@@ -271,15 +261,15 @@ def _misses(deciding: Sequence[_Weighed]) -> bool:
 
 
 def _caution(claim: Claim, dataset: Dataset, findings: Sequence[Finding]) -> Finding | None:
-    """Return the gravest finding by which what a claim rests on is no measurement."""
+    """Return the gravest finding by which what a claim about cells rests on is no measurement."""
     used = set()
     for statement in claim.statements:
-        if not isinstance(statement, Measurements):
-            metric = statement.metric
-            # What a file does not have follows from what it has.
-            used.add(metric if dataset.has(metric) else base_of(metric).name)
-    refuting = (f for f in findings if f.refutes and used & set(f.quantities))
-    return next(refuting, None)
+        if isinstance(statement, Measurements):
+            return None
+        # What a file does not have follows from what it has.
+        metric = statement.metric
+        used.add(metric if dataset.has(metric) else base_of(metric).name)
+    return next((f for f in findings if f.refutes and used & set(f.quantities)), None)
 
 
 def _totals(

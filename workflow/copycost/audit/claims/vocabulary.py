@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from reprlib import repr as shown
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 
 class In(StrEnum):
@@ -98,19 +98,10 @@ class Rank:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """Where a column's values lie (in SI units)."""
+    """Where a column's values lie (in SI units): in a range, or they are zero, or none is."""
 
     metric: str
-    region: Region
-    implementations: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Zero:
-    """A column's values are zero, or none of them is."""
-
-    metric: str
-    zero: bool
+    is_: Region | Literal["zero", "not zero"]
     implementations: tuple[str, ...] = ()
 
 
@@ -121,7 +112,7 @@ class Measurements:
     metrics: tuple[str, ...]
 
 
-Statement: TypeAlias = Change | Crossing | Rank | Value | Zero | Measurements
+Statement: TypeAlias = Change | Crossing | Rank | Value | Measurements
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,50 +145,40 @@ ALIKE = 1.05
 COLLAPSED = 0.5
 """What falls below this share of what it was has collapsed."""
 
-_MORE, _LESS, _SAME, _COLLAPSES = "more", "less", "same", "collapses"
-_NOT_MORE, _NOT_LESS = "not more", "not less"
+MORE, LESS = Region(1.0, math.inf, strict=True), Region(0.0, 1.0, strict=True)
+_NOT_MORE, _NOT_LESS = Region(0.0, 1.0), Region(1.0, math.inf)
+_SAME, _COLLAPSES = Region(1.0 / ALIKE, ALIKE), Region(0.0, COLLAPSED)
 _WORDS = {
-    "more": _MORE, "higher": _MORE, "grows": _MORE, "rises": _MORE, "increases": _MORE,
-    "less": _LESS, "fewer": _LESS, "lower": _LESS, "falls": _LESS, "drops": _LESS,
-    "decreases": _LESS, "not more": _NOT_MORE, "never more": _NOT_MORE,
-    "not less": _NOT_LESS, "never less": _NOT_LESS, "same": _SAME, "equal": _SAME,
-    "unchanged": _SAME, "collapses": _COLLAPSES,
-}  # fmt: skip
-_PLAIN = {
-    _MORE: Region(1.0, math.inf, strict=True),
-    _LESS: Region(0.0, 1.0, strict=True),
-    _NOT_MORE: Region(0.0, 1.0),
-    _NOT_LESS: Region(1.0, math.inf),
-    _SAME: Region(1.0 / ALIKE, ALIKE),
-    _COLLAPSES: Region(0.0, COLLAPSED),
+    **dict.fromkeys(("more", "higher", "grows", "rises", "increases"), MORE),
+    **dict.fromkeys(("less", "fewer", "lower", "falls", "drops", "decreases"), LESS),
+    **dict.fromkeys(("not more", "never more"), _NOT_MORE),
+    **dict.fromkeys(("not less", "never less"), _NOT_LESS),
+    **dict.fromkeys(("same", "equal", "unchanged"), _SAME),
+    "collapses": _COLLAPSES,
 }
+"""Where a ratio lies, by what is said of it without an amount."""
 
 
 def region_of(part: Mapping[str, Any]) -> Region:
-    """Return where a ratio lies by `is` and, where it says how much, by its amount.
-
-    Raises
-    ------
-    Unclear
-        If a word or a number is not in the vocabulary.
-    """
-    is_ = _direction(part["is"])
+    """Return where a ratio lies by `is` and, where one is given, its amount; or raise `Unclear`."""
+    plain = plain_region(part["is"])
     given = [key for key in AMOUNTS if key in part]
     if not given:
-        return _PLAIN[is_]
-    if is_ in (_NOT_MORE, _NOT_LESS, _SAME):
-        return _margin(part, is_, given)
+        return plain
+    if plain in (_NOT_MORE, _NOT_LESS, _SAME):
+        return _margin(part, plain, given)
     if "at_least" in part or "at_most" in part:
-        return _bounded(part, is_, given)
-    return _stated(part, is_, given)
+        _only(given, {"at_least"}, {"at_most"}, {"at_least", "at_most"})
+        low = number(part, "at_least", SMALLEST) if "at_least" in part else 1.0
+        high = number(part, "at_most", SMALLEST) if "at_most" in part else math.inf
+        if low > high:
+            raise Unclear(f"at_most: got {shown(part['at_most'])}, must not be below {low:g}")
+        return Region(low, high) if plain is MORE else Region(1.0 / high, 1.0 / low)
+    return _stated(part, given, grows=plain is MORE)
 
 
 def plain_region(word: object) -> Region:
     """Return where a ratio lies by a word such as ``less`` alone."""
-    return _PLAIN[_direction(word)]
-
-
-def _direction(word: object) -> str:
     text = word.strip().lower() if isinstance(word, str) else ""
     if text not in _WORDS:
         raise Unclear(f"is: got {shown(word)}, must be one of {', '.join(_WORDS)}")
@@ -211,36 +192,23 @@ def _only(given: list[str], *sets: set[str]) -> None:
         raise Unclear(f"{given[0]}: got {', '.join(given)}, must be {said}")
 
 
-def _margin(part: Mapping[str, Any], is_: str, given: list[str]) -> Region:
+def _margin(part: Mapping[str, Any], plain: Region, given: list[str]) -> Region:
     """Return where a ratio lies that may differ from 1 by so much."""
     _only(given, {"percent"}, {"factor"})
-    if "percent" in part:
+    if "factor" in part:
+        factor = number(part, "factor", SMALLEST)
+        least, most = sorted((factor, 1.0 / factor))
+    else:
         percent = number(part, "percent", 0.0)
         most, least = 1.0 + percent / 100.0, 1.0 - percent / 100.0
-        if is_ != _NOT_MORE and least <= 0.0:
+        if plain is not _NOT_MORE and least <= 0.0:
             raise Unclear(f"percent: got {shown(part['percent'])}, must be below 100")
-        if is_ == _SAME:
+        if plain is _SAME:
             least = 1.0 / most
-    else:
-        factor = number(part, "factor", SMALLEST)
-        most, least = max(factor, 1.0 / factor), min(factor, 1.0 / factor)
-    return {
-        _NOT_MORE: Region(0.0, most),
-        _NOT_LESS: Region(least, math.inf),
-        _SAME: Region(least, most),
-    }[is_]
+    return Region(0.0 if plain is _NOT_MORE else least, math.inf if plain is _NOT_LESS else most)
 
 
-def _bounded(part: Mapping[str, Any], is_: str, given: list[str]) -> Region:
-    _only(given, {"at_least"}, {"at_most"}, {"at_least", "at_most"})
-    low = number(part, "at_least", SMALLEST) if "at_least" in part else 1.0
-    high = number(part, "at_most", SMALLEST) if "at_most" in part else math.inf
-    if low > high:
-        raise Unclear(f"at_most: got {shown(part['at_most'])}, must not be below {low:g}")
-    return Region(low, high) if is_ == _MORE else Region(1.0 / high, 1.0 / low)
-
-
-def _stated(part: Mapping[str, Any], is_: str, given: list[str]) -> Region:
+def _stated(part: Mapping[str, Any], given: list[str], *, grows: bool) -> Region:
     """Return where a ratio lies that is a number, as exactly as the claim states it."""
     _only(given, *({key, *more} for key in ("percent", "factor") for more in ((), ("tolerance",))))
     key = "percent" if "percent" in part else "factor"
@@ -248,17 +216,14 @@ def _stated(part: Mapping[str, Any], is_: str, given: list[str]) -> Region:
     slack = number(part, "tolerance", 0.0) if "tolerance" in part else _slack(part[key])
     low, high = value - slack, value + slack
     if key == "percent":
-        if is_ != _MORE and value > 100.0:
+        if not grows and value > 100.0:
             raise Unclear(f"percent: got {shown(part[key])}, must be at most 100 for what falls")
-        ends = (low, high) if is_ == _MORE else (-high, -low)
-        low, high = (max(1.0 + end / 100.0, 0.0) for end in ends)
-    elif is_ == _MORE:
-        if value < 1.0:
-            raise Unclear(f"factor: got {shown(part[key])}, must be at least 1 for what grows")
-        low = max(low, 0.0)
-    elif value > 1.0:
+        low, high = (1.0 + end / 100.0 for end in ((low, high) if grows else (-high, -low)))
+    elif grows and value < 1.0:
+        raise Unclear(f"factor: got {shown(part[key])}, must be at least 1 for what grows")
+    elif not grows and value > 1.0:
         low, high = 1.0 / high, 1.0 / max(low, SMALLEST)
-    return Region(max(low, 0.0), high)
+    return Region(max(low, 0.0), max(high, 0.0))
 
 
 def _slack(value: object) -> float:
