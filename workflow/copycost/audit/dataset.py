@@ -11,7 +11,6 @@ from copycost.audit.mapping import FileMapping, Meaning
 from copycost.audit.number_parsing import LARGEST
 from copycost.audit.quantities import (
     BYTES,
-    COUNTERS,
     DATASET,
     DURATION,
     IMPLEMENTATION,
@@ -78,20 +77,15 @@ class Dataset:
 
 def moved_bytes(table: pd.DataFrame) -> pd.Series:
     """Return the bytes that each repetition moved: as told, or from throughput and duration."""
-    told = _column(table, "bytes")
-    computed = _column(table, "throughput") * _column(table, "duration") / 8.0
-    by_messages = _column(table, "messages") * table[SIZE]
-    return told.fillna(computed).fillna(by_messages)
+    computed = column_of(table, THROUGHPUT) * column_of(table, DURATION) / 8.0
+    by_messages = column_of(table, MESSAGES) * table[SIZE]
+    return column_of(table, BYTES).fillna(computed).fillna(by_messages)
 
 
-def _column(table: pd.DataFrame, name: str) -> pd.Series:
-    if name in table:
-        return table[name]
-    return pd.Series(np.nan, index=table.index)
+def column_of(table: pd.DataFrame, name: str) -> pd.Series:
+    """Return a column of a table, NaN throughout where it has none."""
+    return table.get(name, pd.Series(np.nan, index=table.index))
 
-
-TOTALS = (*COUNTERS, "cpu_time")
-"""Quantities that are totals over a run, where their name does not say of what."""
 
 _PER_BYTE, _PER_MESSAGE = "_per_byte", "_per_message"
 
@@ -109,10 +103,10 @@ def quantity(table: pd.DataFrame, name: str) -> pd.Series:
         if name.endswith(ending):
             base = name.removesuffix(ending)
             of = moved_bytes(table) if ending == _PER_BYTE else messages_of(table)
-            follows = _column(table, f"{base}{other}") * per_message
-            total = _column(table, base) / of.where(of > 0.0)
-            return _column(table, name).fillna(follows).fillna(total)
-    told = _column(table, name)
+            follows = column_of(table, f"{base}{other}") * per_message
+            total = column_of(table, base) / of.where(of > 0.0)
+            return column_of(table, name).fillna(follows).fillna(total)
+    told = column_of(table, name)
     if told.notna().all():
         return told
     if name == BYTES:
@@ -120,14 +114,14 @@ def quantity(table: pd.DataFrame, name: str) -> pd.Series:
     if name == MESSAGES:
         return messages_of(table)
     if name == THROUGHPUT:
-        duration = _column(table, DURATION)
+        duration = column_of(table, DURATION)
         return told.fillna(moved_bytes(table) * 8.0 / duration.where(duration > 0.0))
     return told
 
 
 def messages_of(table: pd.DataFrame) -> pd.Series:
     """Return the messages of each row: as told, or from its bytes."""
-    return _column(table, MESSAGES).fillna(moved_bytes(table) / table[SIZE])
+    return column_of(table, MESSAGES).fillna(moved_bytes(table) / table[SIZE])
 
 
 def follows_from_others(name: str) -> bool:
@@ -141,24 +135,31 @@ def per_byte(name: str) -> str:
 
 
 _MARKS = ("throughput_bits_per_s", "sender_cycles_status", "host_digest")
-_MEANT = {
-    "throughput_bits_per_s": ("throughput", 1.0),
-    "service_mean_ns": ("latency", 1e-9),
-    "service_p99_ns": ("latency_p99", 1e-9),
-    "window_s": ("duration", 1.0),
-    "received_bytes": ("bytes", 1.0),
-    "messages": ("messages", 1.0),
-    "zc_copied_share": ("copied_share", 1.0),
+OWN_COLUMNS = {
+    "throughput": "throughput_bits_per_s",
+    "latency": "service_mean_ns",
+    "latency_p99": "service_p99_ns",
+    "duration": "window_s",
+    "bytes": "received_bytes",
+    "messages": "messages",
+    "copied_share": "zc_copied_share",
 }
-_SUMS = {
-    "cycles": ("cycles", 1.0),
-    "instructions": ("instructions", 1.0),
-    "l1d_load_misses": ("l1d_misses", 1.0),
-    "llc_load_misses": ("llc_misses", 1.0),
-    "cache_misses": ("cache_misses", 1.0),
-    "context_switches": ("context_switches", 1.0),
-    "cpu_ns": ("cpu_time", 1e-9),
+"""Quantities as our own tables of cells call them."""
+
+OWN_COUNTERS = {
+    "cycles": "cycles",
+    "instructions": "instructions",
+    "l1d_misses": "l1d_load_misses",
+    "llc_misses": "llc_load_misses",
+    "cache_misses": "cache_misses",
+    "context_switches": "context_switches",
+    "cpu_time": "cpu_ns",
 }
+"""Likewise the totals that each side has of its own. Times of ours are in nanoseconds: ``_ns``."""
+
+
+def _si(values: pd.Series, column: str) -> pd.Series:
+    return values * (1e-9 if column.endswith("_ns") else 1.0)
 
 
 def is_cells_table(text: str) -> bool:
@@ -168,13 +169,7 @@ def is_cells_table(text: str) -> bool:
 
 
 def read_cells_table(path: Path, digest: str, mapping: FileMapping) -> Dataset:
-    """Read a table of cells; sender and receiver are added up.
-
-    Raises
-    ------
-    DataError
-        If it is no whole table, or nothing in it was measured.
-    """
+    """Read a table of cells; sender and receiver are added up."""
     try:
         cells = read_table(path)
     except OverflowError as error:
@@ -186,27 +181,21 @@ def read_cells_table(path: Path, digest: str, mapping: FileMapping) -> Dataset:
 
 
 def dataset_of_cells(cells: pd.DataFrame, path: Path, digest: str, mapping: FileMapping) -> Dataset:
-    """Return a table of cells as a dataset; `path` is what sentences call it.
-
-    Raises
-    ------
-    DataError
-        If nothing in it was measured, or a value is beyond all that anybody measures.
-    """
+    """Return a table of cells as a dataset; `path` is what sentences call it."""
     measured = cells[cells["status"] == "measured"].reset_index(drop=True)
     if measured.empty:
         raise DataError(f"{path}: no repetition was measured; there is nothing to audit")
     table = measured[list(KEYS[1:])].copy()
     table.insert(0, DATASET, with_condition(measured)["condition"].astype(str))
     found: dict[str, str] = {}
-    for column, (name, factor) in _MEANT.items():
-        table[name] = measured[column] * factor
+    for name, column in OWN_COLUMNS.items():
+        table[name] = _si(measured[column], column)
         found[column] = name
     # Where nobody does, the sender's counts are all there are.
     somebody_receives = measured["testbed"].map(receives_on)
-    for event, (name, factor) in _SUMS.items():
+    for name, event in OWN_COUNTERS.items():
         received = measured[f"receiver_{event}"].where(somebody_receives, 0.0)
-        table[name] = (measured[f"sender_{event}"] + received) * factor
+        table[name] = _si(measured[f"sender_{event}"] + received, event)
         found[f"sender_{event}, receiver_{event}"] = name
     for name in set(table.columns) - set(KEYS):
         most = table[name].abs().max()

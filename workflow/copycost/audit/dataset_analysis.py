@@ -8,19 +8,21 @@ import pandas as pd
 
 from copycost.analysis.json_values import Facts
 from copycost.analysis.tables import compare, summarise
-from copycost.audit.dataset import Dataset, messages_of, moved_bytes, quantity
-from copycost.audit.quantities import (
-    DATASET,
-    IMPLEMENTATION,
-    REP,
-    SIZE,
-    THREADS,
+from copycost.audit.dataset import (
+    KEYS,
+    OWN_COLUMNS,
+    OWN_COUNTERS,
+    Dataset,
+    messages_of,
+    moved_bytes,
+    per_byte,
+    quantity,
 )
+from copycost.audit.quantities import DATASET, IMPLEMENTATION, REP, SIZE, THREADS, TOTALS
 from copycost.config.conditions import HOT, RECV
 from copycost.config.placements import APART
 from copycost.figures.markers import in_order
 from copycost.perf.events import PERF_EVENTS
-from copycost.records.column import KEY
 from copycost.records.columns import COLUMNS, SIDES
 from copycost.records.table import make_table
 from copycost.stats.settings import StatisticsSettings
@@ -29,21 +31,6 @@ from copycost.studies.streams.facts import Inputs, compute_facts
 STATISTICS = StatisticsSettings()
 """As in config.yaml: 95 % intervals."""
 
-_PER_BYTE = {
-    "cycles": "both_cycles_per_byte",
-    "instructions": "both_instructions_per_byte",
-    "l1d_misses": "both_l1d_load_misses_per_byte",
-    "llc_misses": "both_llc_load_misses_per_byte",
-    "cache_misses": "both_cache_misses_per_byte",
-    "cpu_time": "both_cpu_ns_per_byte",
-}
-_PLAIN = {
-    "throughput": ("throughput_bits_per_s", 1.0),
-    "latency": ("service_mean_ns", 1e9),
-    "latency_p99": ("service_p99_ns", 1e9),
-    "duration": ("window_s", 1.0),
-    "copied_share": ("zc_copied_share", 1.0),
-}
 _NS_PER_S = 1e9
 
 
@@ -80,7 +67,7 @@ def unused_totals(dataset: Dataset) -> list[str]:
     moved = moved_bytes(dataset.table)
     return [
         name
-        for name in (*_PER_BYTE, "context_switches")
+        for name in sorted(TOTALS, key="context_switches".__eq__)  # what has no cost per byte last
         if dataset.is_counted(name) and not (dataset.table[name].notna() & (moved > 0)).any()
     ]
 
@@ -92,65 +79,44 @@ def make_cells(dataset: Dataset) -> pd.DataFrame:
     told apart, so only the columns of both sides have values.
     """
     table = dataset.table
-    moved = moved_bytes(table)
-    messages = messages_of(table)
-    columns: dict[str, pd.Series] = {
-        target: table[name] * factor for name, (target, factor) in _PLAIN.items() if name in table
-    }
-    for name, target in _PER_BYTE.items():
-        factor = _NS_PER_S if name == "cpu_time" else 1.0
-        columns[target] = quantity(table, f"{name}_per_byte") * factor
+    columns = {own: table[name] for name, own in OWN_COLUMNS.items() if name in table}
+    for name, own in OWN_COUNTERS.items():
+        if name != "context_switches":
+            columns[f"both_{own}_per_byte"] = quantity(table, per_byte(name))
+    for own in columns:
+        columns[own] = columns[own] * (_NS_PER_S if "_ns" in own else 1.0)
     switches = "context_switches_per_message"
     columns[switches] = quantity(table, switches)
-    columns["received_bytes"] = moved
-    columns["messages"] = messages
+    columns["received_bytes"] = moved_bytes(table)
+    columns["messages"] = messages_of(table)
     values = pd.DataFrame(columns).replace([np.inf, -np.inf], np.nan)
+    frame = _frame()
     rows = []
-    for key, row in zip(table.itertuples(), values.to_dict("records"), strict=True):
+    for number, (key, row) in enumerate(
+        zip(table[list(KEYS)].to_dict("records"), values.to_dict("records"), strict=True)
+    ):
         known = {str(name): value for name, value in row.items() if not np.isnan(value)}
-        rows.append(_frame() | _key(key) | known)
+        place = {"condition": key[DATASET], "testbed": key[DATASET]}
+        place |= {"strategy": key[IMPLEMENTATION], "start_ns": number, "end_ns": number}
+        place |= {name: key[name] for name in (IMPLEMENTATION, SIZE, THREADS, REP)}
+        rows.append(frame | place | known)
     return make_table(rows)
-
-
-def _key(row: Any) -> dict[str, object]:  # noqa: ANN401 - a named tuple of the table's columns
-    return {
-        "condition": getattr(row, DATASET),
-        "testbed": getattr(row, DATASET),
-        "working_set": HOT,
-        "receiver": RECV,
-        "placement": APART,
-        "implementation": getattr(row, IMPLEMENTATION),
-        "strategy": getattr(row, IMPLEMENTATION),
-        "batch": 1,
-        "msg_bytes": int(getattr(row, SIZE)),
-        "n_threads": int(getattr(row, THREADS)),
-        "rep": int(getattr(row, REP)),
-        "start_ns": row.Index,
-        "end_ns": row.Index,
-    }
 
 
 def _frame() -> dict[str, object]:
     """Return what every row of cells must have and a foreign one does not tell."""
-    texts = {
-        column.name: ""
-        for column in COLUMNS
-        if not column.nullable and column.dtype == "str" and column.name not in KEY
-    }
-    numbers: dict[str, object] = {
-        column.name: 0
-        for column in COLUMNS
-        if not column.nullable and column.dtype in ("int64", "float64")
-    }
-    statuses: dict[str, object] = {
+    return {
+        **{
+            column.name: "" if column.dtype == "str" else 0
+            for column in COLUMNS
+            if not column.nullable and column.dtype in ("str", "int64", "float64")
+        },
         **{f"{side}_{event}_status": "not_counted" for side in SIDES for event in PERF_EVENTS},
         **{f"{side}_guest_status": "no_guest" for side in SIDES},
+        **{"study": "streams", "status": "measured", "transport": "stream", "batch": 1},
+        **{"working_set": HOT, "receiver": RECV, "placement": APART},
+        **{"sender_cpus": "any", "receiver_cpus": "any"},
     }
-    return (
-        texts | numbers | statuses
-        | {"study": "streams", "status": "measured", "transport": "stream"}
-        | {"sender_cpus": "any", "receiver_cpus": "any"}
-    )  # fmt: skip
 
 
 def _config(dataset: Dataset, cells: pd.DataFrame, settings: StatisticsSettings) -> dict[str, Any]:

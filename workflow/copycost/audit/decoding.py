@@ -48,13 +48,7 @@ class TextTable:
 
 
 def decode_file(path: Path) -> str:
-    """Return the text of a file.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read, is empty, too large, or not text.
-    """
+    """Return the text of a file."""
     try:
         n_bytes = path.stat().st_size
         if n_bytes > MOST_BYTES:
@@ -91,11 +85,6 @@ def split_table(
     `text`: content of the file. Empty lines, lines that begin with ``#``, and rulers as Markdown
     has them are left out. `delimiter`: what parts the columns, if it is known. `header`: names of
     the columns, if the file has none.
-
-    Raises
-    ------
-    DataError
-        If there is no header, no row, or a row does not fit.
     """
     numbered = [
         (number, line)
@@ -190,12 +179,20 @@ def _rows(
     for number, line in numbered:
         cells = _split(line, delimiter)
         if len(cells) != n_columns:
-            cells, other = _split_otherwise(cells, line, delimiter, n_columns)
-            if other is None:
+            fits, other = _split_otherwise(cells, line, delimiter, n_columns)
+            if fits is None:
+                advice = "correct the line, or leave empty cells where values are missing"
+                if delimiter == "," and len(cells) > n_columns:
+                    advice = (
+                        "decimal commas in a table parted by commas cannot be told from the "
+                        "columns: write decimal points, quote the numbers, or part the columns by "
+                        "semicolons"
+                    )
                 raise DataError(
                     f"{where}, line {number}: {len(cells)} fields, expected {n_columns} as in the "
-                    f"header; {_advice(cells, delimiter, n_columns)}"
+                    f"header; {advice}"
                 )
+            cells = fits
             others[other] += 1
         rows.append(cells)
         lines.append(number)
@@ -208,23 +205,14 @@ def _rows(
 
 def _split_otherwise(
     cells: list[str], line: str, delimiter: str, n_columns: int
-) -> tuple[list[str], str | None]:
-    """Return the cells of a line that does not fit, and the delimiter that makes it fit."""
+) -> tuple[list[str] | None, str]:
+    """Return the cells of a line that does not fit, and the delimiter that makes it fit, if any."""
     if len(cells) > n_columns and not any(cells[n_columns:]):
         return cells[:n_columns], ""  # delimiters at the end of the line
     for other in _DELIMITERS:
         if other != delimiter and len(found := _split(line, other)) == n_columns:
             return found, other
-    return cells, None
-
-
-def _advice(cells: list[str], delimiter: str, n_columns: int) -> str:
-    if delimiter == "," and len(cells) > n_columns:
-        return (
-            "decimal commas in a table parted by commas cannot be told from the columns: write "
-            "decimal points, quote the numbers, or part the columns by semicolons"
-        )
-    return "correct the line, or leave empty cells where values are missing"
+    return None, ""
 
 
 def _is_units(first: Sequence[str], second: Sequence[str]) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from reprlib import repr as shown
 from typing import Any
@@ -11,9 +11,9 @@ from copycost.audit.quantities import (
     BY_NAME,
     BYTES,
     SIZE,
+    bare,
     base_of,
     find_quantity,
-    is_quantity,
     unit_factor,
 )
 from copycost.config.text import MAX_BYTES, parse_yaml
@@ -68,13 +68,7 @@ class FileMapping:
 def find_meanings(
     names: Sequence[str], units: Sequence[str], mapping: FileMapping, where: str
 ) -> list[Meaning]:
-    """Return what each column means.
-
-    Raises
-    ------
-    ConfigError
-        If the mapping names columns that there are not.
-    """
+    """Return what each column means."""
     absent = [column for column in mapping.columns if column not in names]
     if absent:
         raise ConfigError(
@@ -83,19 +77,12 @@ def find_meanings(
         )
     found: list[Meaning] = []
     for name, unit in zip(names, units, strict=True):
+        meaning = _guess(name, unit)
         if name in mapping.columns:
             quantity, said = mapping.columns[name]
-            guess = _guess(name, unit)
-            found.append(
-                Meaning(
-                    name,
-                    None if quantity == IGNORE else quantity,
-                    said or (guess.unit if quantity == guess.quantity else None),
-                    guessed=False,
-                )
-            )
-        else:
-            found.append(_guess(name, unit))
+            said = said or (meaning.unit if quantity == meaning.quantity else None)
+            meaning = Meaning(name, None if quantity == IGNORE else quantity, said, guessed=False)
+        found.append(meaning)
     return _without_rivals(found)
 
 
@@ -120,9 +107,7 @@ def _guess(name: str, unit: str) -> Meaning:
     for n_unit in (3, 2, 1):
         if len(parts) > n_unit:
             quantity = find_quantity("".join(parts[:-n_unit]))
-            tail = "".join(parts[-n_unit:])
-            slash = "/".join(parts[-n_unit:])
-            for text in (tail, slash):
+            for text in ("".join(parts[-n_unit:]), "/".join(parts[-n_unit:])):
                 if quantity and unit_factor(base_of(quantity).kind, text) is not None:
                     return Meaning(name, quantity, text, guessed=True)
     if len(parts) == 1 and unit_factor("rate", parts[0]) not in (None, 1, 8):
@@ -138,23 +123,21 @@ def _without_rivals(found: list[Meaning]) -> list[Meaning]:
     quantities = [meaning.quantity for meaning in found]
     if SIZE not in quantities and BYTES in quantities:
         at = quantities.index(BYTES)
-        found[at] = Meaning(found[at].column, SIZE, found[at].unit, found[at].guessed)
-    kept: list[Meaning] = []
-    for meaning in found:
-        rivals = [other for other in found if other.quantity == meaning.quantity]
-        best = next((other for other in rivals if not other.guessed), rivals[0])
-        wins = meaning is best or meaning.quantity is None
-        kept.append(
-            meaning if wins else Meaning(meaning.column, None, meaning.unit, meaning.guessed)
-        )
-    return kept
+        found[at] = replace(found[at], quantity=SIZE)
+    best: dict[str | None, Meaning] = {}
+    for meaning in sorted(found, key=lambda one: one.guessed):
+        best.setdefault(meaning.quantity, meaning)
+    return [
+        meaning if meaning is best[meaning.quantity] else replace(meaning, quantity=None)
+        for meaning in found
+    ]
 
 
 def implementation_name(name: str, mapping: FileMapping) -> str:
     """Return how the report calls an implementation: A1 and ``two-copy`` are ``two_copy``."""
     if name in mapping.implementations:
         return mapping.implementations[name]
-    text = re.sub(r"[^a-z0-9]", "", name.lower())
+    text = bare(name)
     for known, aliases in _IMPLEMENTATIONS.items():
         if text in aliases:
             return known
@@ -170,13 +153,7 @@ _MOST = 2**50
 
 
 def load_yaml(path: Path) -> Any:  # noqa: ANN401 - YAML is any of its types
-    """Return the content of a YAML file.
-
-    Raises
-    ------
-    ConfigError
-        If it cannot be read or is no YAML.
-    """
+    """Return the content of a YAML file."""
     try:
         if path.stat().st_size > MAX_BYTES:
             raise ConfigError(f"{path}: too large, must be at most {MAX_BYTES >> 10} KiB")
@@ -188,13 +165,7 @@ def load_yaml(path: Path) -> Any:  # noqa: ANN401 - YAML is any of its types
 
 
 def read_mapping(path: Path | None) -> FileMapping:
-    """Read a mapping file; without one, everything is guessed.
-
-    Raises
-    ------
-    ConfigError
-        Naming everything that is wrong with it.
-    """
+    """Read a mapping file; without one, everything is guessed."""
     if path is None:
         return FileMapping()
     content = load_yaml(path)
@@ -202,19 +173,29 @@ def read_mapping(path: Path | None) -> FileMapping:
         raise ConfigError(f"{path}: must be a mapping with some of the keys {', '.join(_KEYS)}")
     problems = list(_wrong_kinds(content))
     if not problems:
-        columns = dict(_columns(content.get("columns") or {}, problems))
-        constants = dict(_constants(content.get("constants") or {}, problems))
+        columns = _columns(content.get("columns") or {}, problems)
+        constants = {}
+        for name, value in (content.get("constants") or {}).items():
+            quantity = find_quantity(name)
+            if quantity is None:
+                problems.append(f"constants.{name}: no quantity; see docs/audit.md")
+            else:
+                constants[quantity] = str(value)
     if problems:
         raise ConfigError("\n".join(f"{path}: {problem}" for problem in problems))
     delimiter = content.get("delimiter")
+    implementations, source = (
+        {key: str(value) for key, value in (content.get(name) or {}).items()}
+        for name in ("implementations", "source")
+    )
     return FileMapping(
         columns=columns,
-        implementations=_texts(content.get("implementations")),
+        implementations=implementations,
         constants=constants,
         delimiter=_DELIMITERS.get(delimiter, delimiter) if delimiter else None,
         decimal=content.get("decimal"),
         header=tuple(map(str, content["header"])) if content.get("header") else None,
-        source=_texts(content.get("source")),
+        source=source,
         host=content.get("host") or {},
     )
 
@@ -250,13 +231,12 @@ def _wrong_kinds(content: Mapping[str, Any]) -> Iterator[str]:
             yield f"host.{name}: got {shown(value)}, must be a whole number from 1"
 
 
-def _columns(
-    said: Mapping[str, Any], problems: list[str]
-) -> Iterator[tuple[str, tuple[str, str | None]]]:
+def _columns(said: Mapping[str, Any], problems: list[str]) -> dict[str, tuple[str, str | None]]:
+    found: dict[str, tuple[str, str | None]] = {}
     for column, value in said.items():
         meant = value if isinstance(value, dict) else {"is": value}
         name, unit = str(meant.get("is")), meant.get("unit")
-        quantity = name if name == IGNORE or is_quantity(name) else find_quantity(name)
+        quantity = name if name == IGNORE else find_quantity(name)
         if quantity is None:
             problems.append(
                 f"columns.{column}: {shown(meant.get('is'))} is no quantity; expected {IGNORE} or "
@@ -265,17 +245,5 @@ def _columns(
             continue
         if quantity != IGNORE and unit and unit_factor(base_of(quantity).kind, str(unit)) is None:
             problems.append(f"columns.{column}.unit: {shown(unit)} is no unit of {quantity}")
-        yield column, (quantity, None if unit is None else str(unit))
-
-
-def _constants(said: Mapping[str, Any], problems: list[str]) -> Iterator[tuple[str, str]]:
-    for name, value in said.items():
-        quantity = name if is_quantity(name) else find_quantity(name)
-        if quantity is None:
-            problems.append(f"constants.{name}: no quantity; see docs/audit.md")
-        else:
-            yield quantity, str(value)
-
-
-def _texts(said: Mapping[str, Any] | None) -> dict[str, str]:
-    return {key: str(value) for key, value in (said or {}).items()}
+        found[column] = (quantity, None if unit is None else str(unit))
+    return found

@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from reprlib import repr as shown
 from typing import Literal
@@ -32,18 +31,6 @@ _MOST_DIGITS = 17
 
 _THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+")
 _DOTTED = re.compile(r"\d{1,3}(\.\d{3})+")
-
-
-@dataclass(frozen=True, slots=True)
-class Numbers:
-    """A column of numbers.
-
-    `values`: in SI units, NaN where the file has none. `steps`: the smallest step that the digits
-    of each value can tell, in the same unit.
-    """
-
-    values: FloatArray
-    steps: FloatArray
 
 
 def is_gap(text: str) -> bool:
@@ -99,24 +86,18 @@ def parse_column(
     commas: bool,
     where: str,
     lines: Sequence[int],
-) -> Numbers:
-    """Return a column's numbers in SI units.
+) -> tuple[FloatArray, FloatArray]:
+    """Return a column's numbers, and the smallest step that the digits of each tell.
 
-    `unit`: the column's unit; a unit behind a value counts more. None takes the quantity's own.
-    `commas`: whether 12,5 is twelve and a half. `where`, `lines`: name of file and column, and line
-    of each cell, for messages.
-
-    Raises
-    ------
-    DataError
-        If a cell is neither a number nor a word for a gap, or its unit is not one of the quantity.
+    Both are in SI units, NaN where the file has none. `unit`: the column's unit; a unit behind a
+    value counts more. None takes the quantity's own. `commas`: whether 12,5 is twelve and a half.
+    `where`, `lines`: name of file and column, and line of each cell, for messages.
     """
     factor = unit_factor(quantity.kind, quantity.unit if unit is None else unit)
     if factor is None:
         raise DataError(f"{where}: unit {unit!r} is not one of {quantity.words}; name it in a "
                         "mapping")  # fmt: skip
-    values = np.full(len(texts), math.nan)
-    steps = np.full(len(texts), math.nan)
+    values, steps = np.full((2, len(texts)), math.nan)
     for index, text in enumerate(texts):
         if is_gap(text):
             continue
@@ -139,7 +120,7 @@ def parse_column(
                 "it, or leave the cell empty"
             )
         values[index], steps[index] = value, _step(value, decimals, own)
-    return Numbers(values, steps)
+    return values, steps
 
 
 def _value(match: re.Match[str], commas: bool) -> tuple[float, int]:

@@ -25,8 +25,9 @@ INSTANTS = (START, END)
 
 BYTES = "bytes"
 MESSAGES = "messages"
-COUNTERS = (
+TOTALS = (
     "cycles", "instructions", "l1d_misses", "llc_misses", "cache_misses", "context_switches",
+    "cpu_time",
 )  # fmt: skip
 """Totals over the run, of both sides together, unless a column says per byte or per message."""
 
@@ -127,8 +128,6 @@ QUANTITIES = (
 BY_NAME = {quantity.name: quantity for quantity in QUANTITIES}
 _BY_ALIAS = {alias: quantity for quantity in QUANTITIES for alias in quantity.aliases}
 _PER = {"perbyte": "_per_byte", "permessage": "_per_message", "permsg": "_per_message"}
-_PER_OF = ("cycles", "instructions", "l1d_misses", "llc_misses", "cache_misses",
-           "context_switches", "cpu_time")  # fmt: skip
 
 FACTORS: dict[str, dict[str, float]] = {
     "rate": {
@@ -189,7 +188,7 @@ def find_quantity(name: str) -> str | None:
     for ending, suffix in _PER.items():
         if text.endswith(ending):
             found = _BY_ALIAS.get(text.removesuffix(ending))
-            if found is not None and found.name in _PER_OF:
+            if found is not None and found.name in TOTALS:
                 return f"{found.name}{suffix}"
     return None
 
@@ -197,12 +196,6 @@ def find_quantity(name: str) -> str | None:
 def base_of(name: str) -> Quantity:
     """Return the quantity behind a name, also behind one per byte or per message."""
     return BY_NAME[name.removesuffix("_per_byte").removesuffix("_per_message")]
-
-
-def is_quantity(name: str) -> bool:
-    """Tell whether a name is one of a quantity."""
-    base = name.removesuffix("_per_byte").removesuffix("_per_message")
-    return base in BY_NAME and (base == name or base in _PER_OF)
 
 
 def words_of(name: str) -> str:

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from dataclasses import replace
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +11,7 @@ import pandas as pd
 from copycost.audit.dataset import CELL, KEYS, Dataset, is_cells_table, read_cells_table
 from copycost.audit.decoding import TextTable, decode_file, split_table
 from copycost.audit.mapping import FileMapping, Meaning, find_meanings, implementation_name, listed
-from copycost.audit.number_parsing import (
-    Numbers,
-    decimal_commas,
-    is_gap,
-    parse_column,
-    parse_instants,
-)
+from copycost.audit.number_parsing import decimal_commas, is_gap, parse_column, parse_instants
 from copycost.audit.quantities import (
     DATASET,
     IMPLEMENTATION,
@@ -31,7 +25,6 @@ from copycost.audit.quantities import (
 from copycost.audit.wording import Message
 from copycost.errors import DataError
 
-_SMALLEST_SIZE, _MOST_THREADS = 1, 100_000
 MOST_ROWS = 50_000
 
 
@@ -40,13 +33,6 @@ def read_dataset(path: Path, mapping: FileMapping) -> Dataset:
 
     `path`: a text file with a header and one row per cell or repetition. `mapping`: what a mapping
     file says; what it does not say is guessed, and the notes tell how.
-
-    Raises
-    ------
-    DataError
-        If the file is not such a table; the message names the line and what to do.
-    ConfigError
-        If the mapping does not fit the file.
     """
     text = decode_file(path)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -59,21 +45,18 @@ def read_dataset(path: Path, mapping: FileMapping) -> Dataset:
             "and repetition: summarise the samples first"
         )
     meanings = find_meanings(raw.header, raw.units, mapping, str(path))
-    columns, notes = _columns(raw, meanings, mapping, str(path))
-    table, steps = _tables(columns, len(raw.rows))
-    gaps = [
-        line for line, name in zip(raw.lines, table[IMPLEMENTATION], strict=True) if is_gap(name)
-    ]
-    if gaps:
-        raise DataError(f"{path}, line {gaps[0]}: no implementation; expected its name")
+    notes = list(raw.notes)
+    table, steps = _tables(raw, meanings, mapping, str(path), notes)
+    for line, name in zip(raw.lines, table[IMPLEMENTATION], strict=True):
+        if is_gap(name):
+            raise DataError(f"{path}, line {line}: no implementation; expected its name")
     names = _name_implementations(table, mapping)
     _set_keys(table, path, notes, raw.lines)
     times = _times(raw, meanings, notes)
     table, steps, times = _number_repetitions(table, steps, times, notes)
     order = [name for name in table.columns if name not in KEYS]
-    for name in order:
-        if not table[name].notna().any():
-            notes.append(Message("column_empty", {"quantities": [name]}))
+    empty = [name for name in order if not table[name].notna().any()]
+    notes += [Message("column_empty", {"quantities": [name]}) for name in empty]
     renamed = [f"{old} for {new}" for old, new in names.items() if old != new]
     if renamed:
         notes.append(Message("implementations_renamed", {"names": renamed}))
@@ -91,17 +74,20 @@ def read_dataset(path: Path, mapping: FileMapping) -> Dataset:
     )
 
 
-def _columns(
-    raw: TextTable, meanings: list[Meaning], mapping: FileMapping, where: str
-) -> tuple[dict[str, list[str] | Numbers], list[Message]]:
-    """Return texts or numbers by quantity, and what had to be decided."""
-    notes = list(raw.notes)
+def _tables(
+    raw: TextTable,
+    meanings: list[Meaning],
+    mapping: FileMapping,
+    where: str,
+    notes: list[Message],
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return texts or numbers by quantity, and the steps of the latter; note what was decided."""
+    named = {meaning.quantity: meaning for meaning in meanings}
     texts = {
         meaning.quantity: [row[index] for row in raw.rows]
         for index, meaning in enumerate(meanings)
         if meaning.quantity is not None and meaning.quantity not in INSTANTS
     }
-    named = {meaning.quantity: meaning for meaning in meanings}
     for quantity, value in mapping.constants.items():
         texts.setdefault(quantity, [value] * len(raw.rows))
     _require(texts, raw, where)
@@ -116,28 +102,29 @@ def _columns(
     if commas:
         about = {"quantities": [name for name in numeric if name in commas]}
         notes.append(Message("decimal_commas", about))
-    found: dict[str, list[str] | Numbers] = {}
+    table, steps = (pd.DataFrame(index=range(len(raw.rows))) for _ in range(2))
     for name, cells in texts.items():
         if name not in numeric:
-            found[name] = cells
+            table[name] = cells
             continue
-        meaning = named.get(name)
+        meaning, base = named.get(name), base_of(name)
         column = meaning.column if meaning else f"constant {name}"
         unit = meaning.unit if meaning else None
-        if base_of(name).kind == "size" and (unit or "").lower() in ("kb", "mb", "k", "m"):
+        if base.kind == "size" and (unit or "").lower() in ("kb", "mb", "k", "m"):
             notes.append(Message("power_of_two", {"column": column, "unit": unit}))
-        found[name] = parse_column(
-            cells,
-            base_of(name),
-            unit,
-            commas=name in commas,
-            where=f"{where}: column {column}",
+        table[name], fine = parse_column(
+            cells, base, unit, commas=name in commas, where=f"{where}: column {column}",
             lines=raw.lines,
-        )
-        if meaning and unit is None and base_of(name).kind in ("rate", "time"):
-            assumed = {"column": column, "unit": base_of(name).unit}
-            notes.append(Message("unit_assumed", assumed))
-    return found, notes
+        )  # fmt: skip
+        if name not in KEYS:
+            steps[name] = fine
+        if meaning and unit is None and base.kind in ("rate", "time"):
+            notes.append(Message("unit_assumed", {"column": column, "unit": base.unit}))
+    if "throughput" not in table and {"bytes", "duration"} <= set(table.columns):
+        duration = table["duration"].where(table["duration"] > 0.0)
+        for one in (table, steps):
+            one["throughput"] = one["bytes"] * 8.0 / duration
+    return table, steps
 
 
 def _times(raw: TextTable, meanings: list[Meaning], notes: list[Message]) -> pd.DataFrame:
@@ -171,49 +158,25 @@ def _require(texts: dict[str, list[str]], raw: TextTable, where: str) -> None:
         )
 
 
-def _tables(
-    columns: dict[str, list[str] | Numbers], n_rows: int
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    table = pd.DataFrame(index=range(n_rows))
-    steps = pd.DataFrame(index=range(n_rows))
-    for name, column in columns.items():
-        if isinstance(column, Numbers):
-            table[name] = column.values
-            if name not in KEYS:
-                steps[name] = column.steps
-        else:
-            table[name] = column
-    if "throughput" not in table and {"bytes", "duration"} <= set(table.columns):
-        duration = table["duration"].where(table["duration"] > 0.0)
-        table["throughput"] = table["bytes"] * 8.0 / duration
-        steps["throughput"] = steps["bytes"] * 8.0 / duration
-    return table, steps
-
-
 def _name_implementations(table: pd.DataFrame, mapping: FileMapping) -> dict[str, str]:
-    names = {
-        str(name): implementation_name(str(name), mapping)
-        for name in table[IMPLEMENTATION].unique()
-    }
-    clashes = [name for name in set(names.values()) if list(names.values()).count(name) > 1]
-    for old, new in names.items():
-        if new in clashes:
-            names[old] = implementation_name(old, replace(mapping, implementations={old: old}))
-    table[IMPLEMENTATION] = [names[str(name)] for name in table[IMPLEMENTATION]]
+    names = {name: implementation_name(name, mapping) for name in table[IMPLEMENTATION].unique()}
+    counts = Counter(names.values())
+    names = {old: new if counts[new] == 1 else old for old, new in names.items()}
+    table[IMPLEMENTATION] = table[IMPLEMENTATION].map(names)
     return names
 
 
 def _set_keys(table: pd.DataFrame, path: Path, notes: list[Message], lines: list[int]) -> None:
     """Make the keys whole numbers and names, and refuse what cannot be one."""
-    for name, low, high in ((SIZE, _SMALLEST_SIZE, 2**40), (THREADS, 1, _MOST_THREADS)):
+    for name, most in ((SIZE, 2**40), (THREADS, 100_000)):
         values = table[name].to_numpy(dtype=np.float64)
-        wrong = ~((values >= low) & (values <= high) & (values == np.floor(values)))
+        wrong = ~((values >= 1) & (values <= most) & (values == np.floor(values)))
         if wrong.any():
             at = int(np.argmax(wrong))
             found = "nothing" if np.isnan(values[at]) else f"{values[at]:g}"
             raise DataError(
                 f"{path}, line {lines[at]}: {words_of(name)} is {found}; expected a whole number "
-                f"of at least {low}"
+                "of at least 1"
             )
         table[name] = values.astype(np.int64)
     if DATASET not in table:
@@ -238,24 +201,16 @@ def _number_repetitions(
     table: pd.DataFrame, steps: pd.DataFrame, times: pd.DataFrame, notes: list[Message]
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Give each row of a cell a number, and drop rows that only say the same again."""
-    measured = [name for name in table.columns if name not in KEYS]
-    identity = [*CELL, *measured, *([REP] if REP in table else [])]
-    again = table.duplicated(identity, keep="first")
+    again = table.duplicated()
     if again.any():
         notes.append(Message("rows_repeated", {"n_rows": int(again.sum())}))
-        table, steps, times = table[~again], steps[~again], times[~again]
-    given = table.get(REP, None)
-    counted = table.groupby(list(CELL), sort=False).cumcount() + 1
-    numbers = counted.astype(np.float64)
-    if given is not None and given.notna().all() and not table.duplicated([*CELL, REP]).any():
-        numbers = given.rank(method="dense")
-    elif given is not None:
+    table, steps, times = (one[~again].reset_index(drop=True) for one in (table, steps, times))
+    numbers = table.groupby(list(CELL), sort=False).cumcount() + 1.0
+    if REP not in table:
+        if numbers.max() > 1:
+            notes.append(Message("repetitions_by_order"))
+    elif table[REP].notna().all() and not table.duplicated([*CELL, REP]).any():
+        numbers = table[REP].rank(method="dense")
+    else:
         notes.append(Message("repetitions_renumbered"))
-    elif counted.max() > 1:
-        notes.append(Message("repetitions_by_order"))
-    table = table.assign(**{REP: numbers.astype(np.int64)})
-    return (
-        table.reset_index(drop=True),
-        steps.reset_index(drop=True),
-        times.reset_index(drop=True),
-    )
+    return table.assign(**{REP: numbers.astype(np.int64)}), steps, times

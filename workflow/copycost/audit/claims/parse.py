@@ -26,7 +26,7 @@ from copycost.audit.claims.vocabulary import (
 )
 from copycost.audit.dataset import Dataset
 from copycost.audit.mapping import load_yaml
-from copycost.audit.quantities import base_of, find_quantity, is_quantity
+from copycost.audit.quantities import base_of, find_quantity
 from copycost.errors import ConfigError
 from copycost.wording.numbers import parse_size
 
@@ -39,13 +39,7 @@ _LONGEST_LIST = 100
 
 
 def parse_claim(said: Mapping[str, Any]) -> Claim:
-    """Return a claim from its part of a file; one in words alone has no statements.
-
-    Raises
-    ------
-    Unclear
-        If it is not in the vocabulary.
-    """
+    """Return a claim from its part of a file, or raise `Unclear`; of words alone, no statements."""
     known = (*_PARSERS, *_FREE)
     unknown = [key for key in said if key not in known]
     if unknown:
@@ -89,8 +83,7 @@ def _name(value: object, what: str) -> str:
 
 
 def _metric(name: object) -> str:
-    text = _name(name, "metric")
-    found = text if is_quantity(text) else find_quantity(text)
+    found = find_quantity(_name(name, "metric"))
     if found is None or base_of(found).kind == "label":
         raise Unclear(f"{shown(name)} is no quantity")
     return found
@@ -248,13 +241,8 @@ def read_claims(path: Path, dataset: Dataset) -> list[Claim]:
     """Return the claims about a dataset.
 
     A file holds a list of claims, alone or under ``claims:``, or one such list per dataset, by
-    its name. A text in the list is a claim in words alone.
-
-    Raises
-    ------
-    ConfigError
-        If the file is no such list; a claim that is not in the vocabulary is listed by number,
-        all of them at once.
+    its name. A text in the list is a claim in words alone. ConfigError lists all that are not in
+    the vocabulary at once.
     """
     problems: list[str] = []
     claims = []

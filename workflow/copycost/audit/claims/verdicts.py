@@ -26,10 +26,10 @@ from copycost.audit.claims.vocabulary import (
     Statement,
     Value,
 )
-from copycost.audit.dataset import TOTALS, Dataset, per_byte
+from copycost.audit.dataset import Dataset, per_byte
 from copycost.audit.dataset_analysis import STATISTICS
 from copycost.audit.plausibility import Finding
-from copycost.audit.quantities import BYTES, base_of
+from copycost.audit.quantities import BYTES, TOTALS, base_of
 from copycost.audit.wording import Message
 from copycost.stats.ratios import holm
 from copycost.stats.settings import FloatArray

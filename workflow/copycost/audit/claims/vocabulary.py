@@ -237,13 +237,7 @@ def _slack(value: object) -> float:
 
 
 def number(part: Mapping[str, Any], key: str, least: float = -LARGEST) -> float:
-    """Return a number of a claim; YAML takes one such as 5e9 for a text.
-
-    Raises
-    ------
-    Unclear
-        If it is none, or beyond `least` or the largest that is taken.
-    """
+    """Return a number of a claim; YAML takes one such as 5e9 for a text."""
     value = part[key]
     found = math.nan
     if isinstance(value, int | float | str) and not isinstance(value, bool):

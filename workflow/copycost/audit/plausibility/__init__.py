@@ -1,5 +1,8 @@
 """Can these numbers be measurements? Every check, over every dataset of a file."""
 
+from collections.abc import Iterator
+from itertools import chain
+
 from copycost.audit.dataset import Dataset
 from copycost.audit.plausibility import (
     agreement,
@@ -19,30 +22,29 @@ __all__ = ["Finding", "check_plausibility"]
 def check_plausibility(dataset: Dataset) -> list[Finding]:
     """Return what speaks against the numbers, the surest and gravest first."""
     samples = list(samples_of(dataset))
-    findings = list(copies.check_datasets(samples))
-    for sample in samples:
-        findings += _check(sample)
+    findings = [*copies.check_datasets(samples), *chain.from_iterable(map(_check, samples))]
     return sorted(findings, key=lambda finding: finding.rank)
 
 
-def _check(sample: Sample) -> list[Finding]:
+def _check(sample: Sample) -> Iterator[Finding]:
+    """Yield what each check finds; what a formula explains is no news to those behind it."""
     computed = list(formulas.check_formulas(sample))
-    explained = {name for finding in computed for name in finding.quantities}
-    derived = list(formulas.check_derived(sample, explained))
-    explained_too = explained | {name for finding in derived for name in finding.quantities}
-    return [
-        *agreement.check_gaps(sample),
-        *computed,
-        *derived,
-        *bounds.check_bounds(sample),
-        *agreement.check_consistency(sample),
-        *labels.check_units(sample, explained),
-        *repetitions.check_repeats(sample, explained),
-        *repetitions.check_repetitions(sample, explained),
-        *curves.check_jitter(sample, explained),
-        *copies.check_digits(sample, explained),
-        *curves.check_curves(sample, explained_too),
-        *copies.check_copies(sample, explained_too),
-        *labels.check_labels(sample),
-        *bounds.check_times(sample),
-    ]
+    rest = sample.without(computed)
+    derived = list(formulas.check_derived(rest))
+    least = rest.without(derived)
+    yield from agreement.check_gaps(sample)
+    yield from (*computed, *derived)
+    for check, of in (
+        (bounds.check_bounds, sample),
+        (agreement.check_consistency, sample),
+        (labels.check_units, rest),
+        (repetitions.check_repeats, rest),
+        (repetitions.check_repetitions, rest),
+        (curves.check_jitter, rest),
+        (copies.check_digits, rest),
+        (curves.check_curves, least),
+        (copies.check_copies, least),
+        (labels.check_labels, sample),
+        (bounds.check_times, sample),
+    ):
+        yield from check(of)

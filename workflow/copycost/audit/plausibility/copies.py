@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,13 +11,12 @@ from scipy.spatial import cKDTree
 
 from copycost.audit.dataset import CELL
 from copycost.audit.plausibility.finding import Finding
-from copycost.audit.plausibility.sample import Sample
+from copycost.audit.plausibility.sample import SETTINGS, Sample
 from copycost.audit.quantities import REP, base_of
 from copycost.stats.settings import FloatArray
 
 # Rows and blocks that were copied: equal in several columns at once, or nearly so.
 
-_SETTINGS = frozenset({"duration", "copied_share"})
 _FINE = 0.006
 _DISTINCT = 0.3
 _CHANCE = 1e-6
@@ -32,11 +31,13 @@ _MOST_ROWS = 3000
 """Of more rows, pairs are looked for among the cells' means."""
 
 
-def check_copies(sample: Sample, explained: Collection[str]) -> Iterator[Finding]:
+def check_copies(sample: Sample) -> Iterator[Finding]:
     """Yield rows that share all columns with another cell's, exactly or nearly."""
-    names = _independent(sample, explained)
-    rows = sample.table.dropna(subset=names) if names else sample.table.iloc[:0]
-    rows = rows[(rows[names] > 0.0).all(axis=1)] if names else rows
+    names = [name for name in sample.measured(SETTINGS, _FINE) if _is_many(sample.table[name])]
+    if "throughput" in names:
+        # These go with it by definition, so they are no second witnesses.
+        names = [name for name in names if name not in ("bytes", "messages", "latency")]
+    rows = sample.table[(sample.table[names] > 0.0).all(axis=1)]
     if len(names) < 2 or len(rows) < 6:
         return
     equal = _equal(rows, names)
@@ -47,19 +48,9 @@ def check_copies(sample: Sample, explained: Collection[str]) -> Iterator[Finding
         yield from _alike(sample, rows, names)
 
 
-def _independent(sample: Sample, explained: Collection[str]) -> list[str]:
-    """Return the columns whose values tell rows apart."""
-    names = []
-    for name in sample.quantities:
-        values = sample.table[name].dropna()
-        few = values.nunique() < _DISTINCT * len(values)
-        if name in _SETTINGS or name in explained or few or sample.relative_step(name) > _FINE:
-            continue
-        names.append(name)
-    if "throughput" in names:
-        # These go with it by definition, so they are no second witnesses.
-        names = [name for name in names if name not in ("bytes", "messages", "latency")]
-    return names
+def _is_many(values: pd.Series) -> bool:
+    """Tell whether the values of a column tell rows apart."""
+    return bool(values.nunique() >= _DISTINCT * values.notna().sum())
 
 
 def _equal(rows: pd.DataFrame, names: Sequence[str]) -> "pd.Series | None":
@@ -114,8 +105,10 @@ def check_datasets(samples: Sequence[Sample]) -> Iterator[Finding]:
     """Yield datasets of a file that share values of the same cells in several columns."""
     keys = [*CELL[1:], REP]
     for first, second in itertools.combinations(samples[:_MOST_DATASETS], 2):
-        fine = [name for name in second.quantities if name not in _SETTINGS]
-        fine = [name for name in fine if name in first.quantities and _is_fine(second, name)]
+        fine = [
+            name for name in second.measured(SETTINGS, _FINE)
+            if name in first.quantities and _is_many(second.table[name])
+        ]  # fmt: skip
         if len(fine) < 2:
             continue
         both = second.table.merge(first.table, on=keys, suffixes=("", "_other"))
@@ -141,24 +134,15 @@ def _expected_ties(sample: Sample, both: pd.DataFrame, names: Sequence[str]) -> 
     return len(both) * sum(a * b for a, b in itertools.combinations(chances, 2))
 
 
-def _is_fine(sample: Sample, name: str) -> bool:
-    values = sample.table[name]
-    many = bool(values.nunique() > _DISTINCT * values.notna().sum())
-    return many and sample.relative_step(name) < _FINE
-
-
 # Whether digits are those of measurements, or rounder and more regular.
 
 _LEAST_VALUES = 8
 _LEAST_LAST_DIGITS = 30
-_LEFT_OUT = frozenset({"duration", "bytes", "messages", "copied_share"})
 
 
-def check_digits(sample: Sample, explained: Collection[str]) -> Iterator[Finding]:
+def check_digits(sample: Sample) -> Iterator[Finding]:
     """Yield columns whose values are all multiples of a number, too round, or too regular."""
-    for name in sample.quantities:
-        if name in _LEFT_OUT or name in explained or base_of(name).kind == "share":
-            continue
+    for name in sample.measured():
         units = _mantissas(sample, name)
         if len(np.unique(units)) >= _LEAST_VALUES:
             found = (check(sample, name, units) for check in (_multiples, _rounded, _last_digits))

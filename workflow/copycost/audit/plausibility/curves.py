@@ -2,22 +2,21 @@
 
 import itertools
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
 from copycost.audit.plausibility.finding import Finding, Kind
-from copycost.audit.plausibility.sample import Sample
+from copycost.audit.plausibility.sample import GIVEN, Sample
 from copycost.audit.quantities import DATASET, IMPLEMENTATION, REP, SIZE, THREADS
 from copycost.stats.settings import FloatArray
 
 # One implementation's values as another's times a number, with a little noise put on top.
 
-_LEFT_OUT = frozenset({
-    "duration", "bytes", "messages", "copied_share", "instructions", "instructions_per_byte",
-    "instructions_per_message", "cpu_time",
-})  # fmt: skip
+_LEFT_OUT = GIVEN | {
+    "instructions", "instructions_per_byte", "instructions_per_message", "cpu_time",
+}  # fmt: skip
 """What is set, follows from the program alone, or is what all CPUs can give."""
 
 _LEAST_PAIRS = 8
@@ -30,11 +29,9 @@ _ANOTHER = 0.01
 """Two names of one program may differ by nothing; a factor further from 1 is another program's."""
 
 
-def check_jitter(sample: Sample, explained: Collection[str]) -> Iterator[Finding]:
+def check_jitter(sample: Sample) -> Iterator[Finding]:
     """Yield implementations that keep to another's values more closely than noise lets them."""
-    for name in sample.quantities:
-        if name in _LEFT_OUT or name in explained or sample.relative_step(name) > 2 * _QUIET:
-            continue
+    for name in sample.measured(_LEFT_OUT, 2 * _QUIET):
         known = sample.table[sample.table[name] > 0.0]
         if known.empty:
             continue
@@ -74,16 +71,10 @@ def _pair(
     if width >= 4.0 * _QUIET or not less or abs(typical) < _ANOTHER:
         return
     yield sample.found(
-        "multiple_and_noise",
-        name,
-        kind=Kind.NO_MEASUREMENT if again else Kind.ODD,
-        implementation=names[1],
-        other=names[0],
-        factor=math.exp(typical),
-        width=max(width, 1e-06),
-        n_pairs=int(both.sum()),
-        within=within if again else None,
-    )
+        "multiple_and_noise", name, kind=Kind.NO_MEASUREMENT if again else Kind.ODD,
+        implementation=names[1], other=names[0], factor=math.exp(typical),
+        width=max(width, 1e-06), n_pairs=int(both.sum()), within=within if again else None,
+    )  # fmt: skip
 
 
 # Curves that no measurement gives: too smooth for any noise, or drawn between other points.
@@ -95,15 +86,17 @@ _QUIETEST = 0.0015
 
 _SCALE = 20.0
 _CHANCE = 1e-5
+_FINE = 5e-4
+"""Relative step of digits that tell a value from one between two others."""
+
 _FLAT = 0.02
 
 
-def check_curves(sample: Sample, explained: Collection[str]) -> Iterator[Finding]:
+def check_curves(sample: Sample) -> Iterator[Finding]:
     """Yield columns that are too smooth, and cells that lie between their neighbours exactly."""
-    for name in sample.quantities:
-        if name not in _LEFT_OUT and name not in explained:
-            yield from _smooth(sample, name)
-    yield from _interpolated(sample, explained)
+    for name in sample.measured(_LEFT_OUT):
+        yield from _smooth(sample, name)
+    yield from _interpolated(sample)
 
 
 def _smooth(sample: Sample, name: str) -> Iterator[Finding]:
@@ -133,19 +126,14 @@ def _left_over(size: FloatArray, values: FloatArray) -> tuple[float, int] | None
     if len(size) < _LEAST_SIZES or float(np.ptp(logs)) < _LEAST_SPREAD:
         return None
     ones = np.ones_like(size)
-    best: tuple[float, int] | None = None
-    for form in (values, size / values, values * size, values / size):
-        left = _squares(np.column_stack([ones, size]) / form[:, None], ones)
-        best = _better(best, left, len(size) - 2)
+    left = [
+        (_squares(np.column_stack([ones, size]) / form[:, None], ones), len(size) - 2)
+        for form in (values, size / values, values * size, values / size)
+    ]
     scaled = np.log(size) - np.log(size).mean()
     parabola = np.column_stack([ones, scaled, scaled**2])
-    return _better(best, _squares(parabola, logs), len(size) - 3)
-
-
-def _better(best: tuple[float, int] | None, squares: float, free: int) -> tuple[float, int]:
-    if best is None or squares / free < best[0] / best[1]:
-        return squares, free
-    return best
+    left.append((_squares(parabola, logs), len(size) - 3))
+    return min(left, key=lambda squares_free: squares_free[0] / squares_free[1])
 
 
 def _squares(matrix: FloatArray, values: FloatArray) -> float:
@@ -154,13 +142,8 @@ def _squares(matrix: FloatArray, values: FloatArray) -> float:
     return float(((values - scaled @ found) ** 2).sum())
 
 
-def _interpolated(sample: Sample, explained: Collection[str]) -> Iterator[Finding]:
+def _interpolated(sample: Sample) -> Iterator[Finding]:
     """Find cells that are, in several columns or several times, just between two neighbours."""
-    names = [
-        name
-        for name in sample.quantities
-        if name not in explained and name not in _LEFT_OUT and sample.relative_step(name) < 5e-4
-    ]
     rows = sample.table.sort_values([DATASET, IMPLEMENTATION, THREADS, REP, SIZE])
     by = [rows[key] for key in (IMPLEMENTATION, THREADS, REP)]
     sizes = rows[SIZE].astype(np.float64)
@@ -169,7 +152,7 @@ def _interpolated(sample: Sample, explained: Collection[str]) -> Iterator[Findin
     by_log = np.log(sizes / first) / np.log(last / first)
     chances = pd.Series(0.0, index=rows.index)
     hits: dict[str, pd.Series] = {}
-    for name in names:
+    for name in sample.measured(_LEFT_OUT, _FINE):
         values = rows[name].where(rows[name] > 0.0)
         before, after = values.groupby(by).shift(1), values.groupby(by).shift(-1)
         apart = (after / before - 1.0).abs() > _FLAT
@@ -196,4 +179,4 @@ def _interpolated(sample: Sample, explained: Collection[str]) -> Iterator[Findin
         if together > math.log10(_CHANCE):
             return
     concerned = tuple(name for name in hits if hits[name][found.index].any())
-    yield sample.found('interpolated', *concerned, rows=found, n_rows=len(found))  # fmt: skip
+    yield sample.found("interpolated", *concerned, rows=found, n_rows=len(found))

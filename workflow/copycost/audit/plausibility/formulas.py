@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from copycost.audit.plausibility.finding import Finding, Sureness
-from copycost.audit.plausibility.sample import Sample
+from copycost.audit.plausibility.sample import GIVEN, Sample
 from copycost.audit.quantities import IMPLEMENTATION, SIZE, THREADS, base_of, words_of
 from copycost.audit.wording import plain_number
 from copycost.stats.settings import FloatArray
@@ -26,9 +26,6 @@ _FINE = 0.002
 
 _LEAST_SPREAD = 10.0
 _EXACT = 1e-9
-_LEFT_OUT = frozenset({"duration", "bytes", "messages", "copied_share"})
-"""What an experiment sets, or counts of what it did, may follow from size and threads."""
-
 _FILLED = frozenset({"cpu_time", "cycles"})
 """What busy threads use up follows from their number alone."""
 
@@ -47,9 +44,7 @@ class Formula(NamedTuple):
 
 def check_formulas(sample: Sample) -> Iterator[Finding]:
     """Yield the columns that are an exact function of size and threads."""
-    for name in sample.quantities:
-        if name in _LEFT_OUT:
-            continue
+    for name in sample.measured():
         groups = list(sample.means(name).groupby(IMPLEMENTATION, sort=False))
         formulas = [
             found
@@ -188,17 +183,11 @@ _LEAST_NOISE = 0.0125
 
 _ROUNDED, _CUT = 0.51, 1.01
 """Steps that a value may be off: half a one if it was rounded, a whole one if it was cut off."""
-# What follows from these by definition is no finding.
-_BASES = frozenset({"bytes", "messages", "duration"})
 
 
-def check_derived(sample: Sample, explained: Collection[str]) -> Iterator[Finding]:
-    """Yield the columns that follow from another, and implementations that follow from one.
-
-    `explained`: columns that are known to be formulas: that two formulas are related is no news.
-    """
-    names = [name for name in sample.quantities if name not in _BASES | sample.defined]
-    names = [name for name in names if name not in explained and base_of(name).kind != "share"]
+def check_derived(sample: Sample) -> Iterator[Finding]:
+    """Yield the columns that follow from another, and implementations that follow from one."""
+    names = list(sample.measured(GIVEN | sample.defined))
     for first, second in itertools.combinations(names, 2):
         if base_of(first) is base_of(second) or _same_clock(first, second):
             continue

@@ -2,7 +2,8 @@
 
 import itertools
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from copycost.audit.dataset import CELL
 from copycost.audit.plausibility.finding import Finding, Kind, Sureness
-from copycost.audit.plausibility.sample import Sample
+from copycost.audit.plausibility.sample import GIVEN, SETTINGS, Sample
 from copycost.audit.quantities import IMPLEMENTATION, SIZE, THREADS, base_of
 from copycost.audit.wording import place
 from copycost.stats.settings import FloatArray
@@ -31,21 +32,15 @@ _SMALL = (8.0, 1 / 8.0, 60.0, 1 / 60.0, 100.0, 0.01)
 """Bits for bytes, minutes for seconds, percents for shares."""
 
 
-def check_units(sample: Sample, explained: Collection[str]) -> Iterator[Finding]:
+def check_units(sample: Sample) -> Iterator[Finding]:
     """Yield columns in which some rows are off by the factor between two units."""
     for name in sample.quantities:
-        if name in explained or base_of(name).kind == "share":
-            continue
         rows = sample.table[sample.table[name] > 0.0]
-        if len(rows) < _LEAST_ROWS:
-            continue
-        rest = polished(rows, name)
-        found = _jumps(sample, name, rows, rest)
-        if found is not None:
-            yield found
+        if base_of(name).kind != "share" and len(rows) >= _LEAST_ROWS:
+            yield from islice(_jumps(sample, name, rows, _polished(rows, name)), 1)
 
 
-def polished(rows: pd.DataFrame, name: str) -> FloatArray:
+def _polished(rows: pd.DataFrame, name: str) -> FloatArray:
     """Return what is left of a quantity's logarithms after the medians of its cells' labels."""
     rest: FloatArray = np.log(rows[name].to_numpy(dtype=np.float64))
     axes = [rows[key] for key in (IMPLEMENTATION, SIZE, THREADS)]
@@ -70,24 +65,21 @@ def _members(keys: list[pd.Series]) -> list[NDArray[np.intp]]:
     return [part for part in parts if len(part) >= _LEAST_GROUP]
 
 
-def _jumps(sample: Sample, name: str, rows: pd.DataFrame, rest: FloatArray) -> Finding | None:
+def _jumps(sample: Sample, name: str, rows: pd.DataFrame, rest: FloatArray) -> Iterator[Finding]:
     spread = 1.4826 * float(np.median(np.abs(rest)))
     for factors, least, width in ((_THOUSANDS, 1, 1.4), (_SMALL, 2, 0.35)):
         for factor in factors:
             shift = math.log(factor)
             off = np.abs(rest - shift) < min(width, 0.25 * abs(shift))
             between = (rest / shift > 0.5) & ~off
-            if not least <= off.sum() <= _MOST_SHARE * len(rows) or between.any():
-                continue
-            if abs(shift) < 6.0 * spread:
-                continue
-            large = factors is _THOUSANDS
-            return sample.found(
-                "unit_jumps", name, rows=rows[off], kind=None if large else Kind.ODD,
-                sureness=None if large else Sureness.POSSIBLE, n_rows=int(off.sum()),
-                of_rows=len(rows), factor=float(np.exp(np.median(rest[off]))),
-            )  # fmt: skip
-    return None
+            some = least <= off.sum() <= _MOST_SHARE * len(rows)
+            if some and not between.any() and abs(shift) >= 6.0 * spread:
+                large = factors is _THOUSANDS
+                yield sample.found(
+                    "unit_jumps", name, rows=rows[off], kind=None if large else Kind.ODD,
+                    sureness=None if large else Sureness.POSSIBLE, n_rows=int(off.sum()),
+                    of_rows=len(rows), factor=float(np.exp(np.median(rest[off]))),
+                )  # fmt: skip
 
 
 # Whole rows that carry each other's label: of two implementations, or of two thread counts.
@@ -96,7 +88,6 @@ def _jumps(sample: Sample, name: str, rows: pd.DataFrame, rest: FloatArray) -> F
 # sign, in column after column, the labels were exchanged. At the first and the last size, curves
 # that cross look the same, so nothing is said there.
 
-_LEFT_OUT = frozenset({"duration", "copied_share"})
 _LEAST_APART = 0.08
 """Two labels that are less apart could be either [relative]."""
 
@@ -124,22 +115,13 @@ def check_labels(sample: Sample) -> Iterator[Finding]:
 
 def _cubes(sample: Sample) -> tuple[FloatArray, dict[str, list[object]]]:
     """Return logarithms by quantity, implementation, size and threads; and what the labels are."""
-    names = [name for name in sample.quantities if name not in _LEFT_OUT]
-    if "throughput" in names:
-        names = [name for name in names if name not in ("bytes", "messages")]
-    means = sample.table.groupby(list(CELL[1:]))[names].median()
-    logs = np.log(means.where(means > 0.0).to_numpy(dtype=np.float64))
-    labels: dict[str, list[object]] = {
-        str(key): sorted(sample.table[key].unique()) for key in CELL[1:]
-    }
-    places = tuple(
-        np.array([labels[str(key)].index(value) for value in means.index.get_level_values(key)])
-        for key in CELL[1:]
-    )
-    cubes = np.full((len(names), *(len(labels[str(key)]) for key in CELL[1:])), np.nan)
-    for number in range(len(names)):
-        cubes[number][places] = logs[:, number]
-    return cubes, labels
+    left_out = GIVEN if "throughput" in sample.quantities else SETTINGS
+    names = list(sample.measured(left_out))
+    labels: dict[str, list[object]] = {key: sorted(sample.table[key].unique()) for key in CELL[1:]}
+    medians = sample.table.groupby(list(CELL[1:]))[names].median()
+    whole = medians.reindex(pd.MultiIndex.from_product(list(labels.values())))
+    logs = np.log(whole.where(whole > 0.0).to_numpy(dtype=np.float64))
+    return logs.T.reshape(len(names), *map(len, labels.values())), labels
 
 
 def _mirrored(difference: FloatArray, middle: FloatArray) -> list[tuple[int, list[int]]]:

@@ -1,7 +1,7 @@
 """Equal values, and repetitions that are not what one gets by measuring again."""
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -9,14 +9,13 @@ from scipy import special  # scipy.stats takes a second to import, which a small
 
 from copycost.audit.dataset import CELL
 from copycost.audit.plausibility.finding import Finding, Sureness
-from copycost.audit.plausibility.sample import Sample
-from copycost.audit.quantities import REP, THREADS
+from copycost.audit.plausibility.sample import GIVEN, Sample
+from copycost.audit.quantities import REP, THREADS, TOTALS
 from copycost.audit.wording import cell_names
 from copycost.stats.settings import FloatArray
 
 # Whether there are values that no two measurements would share.
 
-_EQUAL_SETTINGS = frozenset({"duration", "copied_share", "bytes", "messages"})
 _EQUAL_FINE = 5e-4
 """Relative step below which equal values are no matter of coarse digits."""
 
@@ -29,12 +28,10 @@ _AT_THE_TOP = 2e-3
 _BESIDE = 10.0
 
 
-def check_repeats(sample: Sample, explained: Collection[str]) -> Iterator[Finding]:
+def check_repeats(sample: Sample) -> Iterator[Finding]:
     """Yield columns with equal values in different cells, or in repetitions of one."""
     copied: dict[str, tuple[int, int, tuple[str, ...]]] = {}
-    for name in sample.quantities:
-        if name in _EQUAL_SETTINGS or name in explained:
-            continue
+    for name in sample.measured():
         copies = _equal_repetitions(sample, name)
         if copies is not None:
             copied[name] = copies
@@ -92,7 +89,7 @@ def _equal_cells(sample: Sample, name: str) -> Finding | None:
         return None
     bins = max(2.0 * math.sqrt(3.0) * spread / max(relative, 1e-12), 1.0)
     expected = max(len(values) * (len(values) - 1) / 2.0 / bins, _by_neighbours(values, steps))
-    if not constant and _poisson_tail(n_pairs, expected) > _EQUAL_CHANCE:
+    if not constant and float(special.pdtrc(n_pairs - 1, expected)) > _EQUAL_CHANCE:
         return None
     if constant:
         return sample.found("all_cells_equal", name, n_cells=len(values), n_tables=_N_TABLES)
@@ -123,17 +120,7 @@ def _by_neighbours(values: FloatArray, steps: FloatArray) -> float:
     return float(near.sum()) / _BESIDE
 
 
-def _poisson_tail(n: int, expected: float) -> float:
-    """Return the chance of at least `n` where `expected` is the mean."""
-    below = sum(math.exp(-expected + k * math.log(max(expected, 1e-300)) - math.lgamma(k + 1))
-                for k in range(n))  # fmt: skip
-    return max(1.0 - below, 0.0)
-
-
 # Repetitions that are not what one gets by measuring again and again.
-
-_ROUND_LEFT_OUT = frozenset({"duration", "bytes", "messages", "copied_share", "instructions"})
-"""What is set, or follows from the program alone and so hardly differs from run to run."""
 
 _ROUND_CHANCE = 1e-6
 _ROUND_FINE = 1e-3
@@ -145,16 +132,16 @@ _SCALE = 20.0
 """Hits are expected in proportion to what lies within so many times the tolerance."""
 
 
-def check_repetitions(sample: Sample, explained: Collection[str]) -> Iterator[Finding]:
+def check_repetitions(sample: Sample) -> Iterator[Finding]:
     """Yield what speaks against repetitions being measured one by one."""
-    names = [name for name in sample.quantities if name not in _ROUND_LEFT_OUT | set(explained)]
-    wide = {name: _wide(sample, name) for name in names}
+    # Instructions follow from the program alone, and so hardly differ from run to run.
+    wide = {name: _wide(sample, name) for name in sample.measured(GIVEN | {"instructions"})}
     wide = {name: found for name, found in wide.items() if len(found) >= _LEAST_CELLS}
     yield from _sorted_ones(sample, wide)
     yield from _even_ones(sample, wide)
     for name, cells in wide.items():
         yield from _means(sample, name, cells)
-    yield from _cumulative(sample, explained)
+    yield from _cumulative(sample)
 
 
 def _wide(sample: Sample, name: str) -> pd.DataFrame:
@@ -253,23 +240,19 @@ def _means(sample: Sample, name: str, cells: pd.DataFrame) -> Iterator[Finding]:
     )  # fmt: skip
 
 
-_COUNTED = ("bytes", "messages", "cycles", "instructions", "l1d_misses", "llc_misses",
-            "cache_misses", "context_switches", "cpu_time")  # fmt: skip
 _LEAST_IN_A_ROW = 12
 
 
-def _cumulative(sample: Sample, explained: Collection[str]) -> Iterator[Finding]:
+def _cumulative(sample: Sample) -> Iterator[Finding]:
     """Find counters that only rise along the file, as one does that is never set back."""
-    for name in _COUNTED:
-        if name not in sample.quantities or name in explained:
+    for name in ("bytes", "messages", *TOTALS):
+        if name not in sample.quantities:
             continue
-        values = sample.table[name].dropna().to_numpy(dtype=np.float64)
-        if len(values) < _LEAST_IN_A_ROW or not (np.diff(values) > 0.0).all():
-            continue
+        known = sample.table.dropna(subset=[name])
+        rises = len(known) >= _LEAST_IN_A_ROW and (np.diff(known[name]) > 0.0).all()
         # Sorted by what they count, as in a table with one row per size, they rise as well.
-        keys = sample.table.loc[sample.table[name].notna(), list(CELL)]
-        if _starts_anew(keys):
-            yield sample.found('cumulative', name, n_rows=len(values))  # fmt: skip
+        if rises and _starts_anew(known[list(CELL)]):
+            yield sample.found("cumulative", name, n_rows=len(known))
 
 
 def _starts_anew(keys: pd.DataFrame) -> bool:
