@@ -90,6 +90,9 @@ def make_cells(dataset: Dataset) -> pd.DataFrame:
     columns["received_bytes"] = moved_bytes(table)
     columns["messages"] = messages_of(table)
     values = pd.DataFrame(columns).replace([np.inf, -np.inf], np.nan)
+    # What cannot be, such as a time below 0, is a finding; the analysis goes without it.
+    bounds = {column.name: (column.lowest, column.highest) for column in COLUMNS}
+    values = values.apply(lambda told: told.where(told == told.clip(*bounds[str(told.name)])))
     frame = _frame()
     rows = []
     for number, (key, row) in enumerate(
