@@ -43,13 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Audit a file and print the verdicts; return 0 whatever they are.
-
-    Raises
-    ------
-    CopycostError
-        If the file, the mapping or the claims cannot be read.
-    """
+    """Audit a file and print the verdicts; return 0 whatever they are."""
     audit_file(options.file, options.mapping, options.claims, options.output, options.formats,
                as_json=options.json)  # fmt: skip
     return 0

@@ -17,8 +17,6 @@ from copycost.wording.words import plural
 
 SCHEMA_VERSION = 4
 
-_LABELS = (*KEYS, DURATION)
-
 
 def audit_facts(
     dataset: Dataset,
@@ -26,22 +24,14 @@ def audit_facts(
     judged: Sequence[JudgedClaim],
     command: Sequence[str],
 ) -> Facts:
-    """Return the audit for `audit.json` and the templates.
-
-    Keys
-    ----
-    file, digest, command, source
-        What was read, and how to read it again.
-    n_rows, n_cells, n_datasets, repetitions, implementations
-        How much it holds.
-    columns, notes
-        What the columns were taken for, and what had to be decided.
-    findings, claims
-        What speaks against the numbers, and the verdicts on the claims, each with its words.
-    verdicts
-        How many claims have which verdict.
-    """
+    """Return the audit for `audit.json` and the templates; `command` reads the file again."""
     table, n_datasets = dataset.table, len(dataset.datasets)
+    unused = unused_totals(dataset)
+    notes = [
+        *dataset.notes,
+        *([Message("totals_unused", {"quantities": unused})] if unused else []),
+    ]
+    counts = Counter(claim.verdict for claim in judged)
     facts: Facts = plain(
         {
             "schema_version": SCHEMA_VERSION,
@@ -54,50 +44,29 @@ def audit_facts(
             "n_datasets": n_datasets,
             "repetitions": int(table["rep"].max()),
             "implementations": sorted(set(table["implementation"])),
-            "columns": _columns(dataset),
-            "notes": [text_of(note) for note in _notes(dataset)],
+            "columns": [_column(dataset, meaning) for meaning in dataset.meanings],
+            "notes": list(map(text_of, notes)),
             "findings": [finding_facts(finding, n_datasets) for finding in findings],
             "claims": [_judged(claim) for claim in judged],
-            "verdicts": _verdicts(judged),
+            "verdicts": {verdict.value: counts[verdict] for verdict in Verdict if counts[verdict]},
         }
     )
     return facts
 
 
-def _notes(dataset: Dataset) -> list[Message]:
-    unused = unused_totals(dataset)
-    return [*dataset.notes, *([Message("totals_unused", {"quantities": unused})] if unused else [])]
-
-
-def _verdicts(judged: Sequence[JudgedClaim]) -> dict[str, int]:
-    counts = Counter(claim.verdict for claim in judged)
-    return {verdict.value: counts[verdict] for verdict in Verdict if counts[verdict]}
-
-
-def _columns(dataset: Dataset) -> list[Facts]:
-    return [
-        {
-            "column": meaning.column,
-            "meaning": "left out" if meaning.quantity is None else words_of(meaning.quantity),
-            "unit": "" if meaning.quantity is None else _unit(meaning),
-            "filled": "" if meaning.quantity is None else _filled(dataset, meaning.quantity),
-        }
-        for meaning in dataset.meanings
-    ]
-
-
-def _unit(meaning: Meaning) -> str:
-    return meaning.unit or base_of(str(meaning.quantity)).unit
-
-
-def _filled(dataset: Dataset, name: str) -> str:
-    """Return how many rows have a value of a quantity."""
-    if name not in _LABELS and dataset.has(name) and not dataset.is_counted(name):
-        return "0 throughout, not counted"
-    table = dataset.table
-    values = dataset.times.get(name, table.get(name))
+def _column(dataset: Dataset, meaning: Meaning) -> Facts:
+    """Return what a column was taken for, and how many rows have a value of it."""
+    name = meaning.quantity
+    if name is None:
+        return {"column": meaning.column, "meaning": "left out", "unit": "", "filled": ""}
+    values = dataset.times.get(name, dataset.table.get(name))
+    n_rows = len(dataset.table)
     known = 0 if values is None else int(values.notna().sum())
-    return "all" if known == len(table) else f"{known} of {len(table)}"
+    filled = "all" if known == n_rows else f"{known} of {n_rows}"
+    if name not in (*KEYS, DURATION) and dataset.has(name) and not dataset.is_counted(name):
+        filled = "0 throughout, not counted"
+    unit = meaning.unit or base_of(name).unit
+    return {"column": meaning.column, "meaning": words_of(name), "unit": unit, "filled": filled}
 
 
 def finding_facts(finding: Finding, n_datasets: int) -> Facts:
@@ -145,8 +114,8 @@ def _because(judged: JudgedClaim) -> Iterator[str]:
 
 def _label(judged: JudgedClaim) -> str:
     """Return the verdict, what it lacks, and whether it rests on single repetitions."""
+    said = judged.verdict.value
     if judged.n_missing:
-        return f"{judged.verdict.value}: {plural(judged.n_missing, 'cell')} missing"
+        return f"{said}: {plural(judged.n_missing, 'cell')} missing"
     decided = judged.verdict not in (Verdict.UNDECIDED, Verdict.NOT_MEASURED)
-    once = decided and judged.observed_once
-    return f"{judged.verdict.value}, observed once" if once else judged.verdict.value
+    return f"{said}, observed once" if decided and judged.observed_once else said

@@ -17,7 +17,7 @@ from copycost.analysis.metrics import THROUGHPUT
 from copycost.audit.dataset_analysis import DatasetAnalysis, analyse_dataset
 from copycost.audit.mapping import FileMapping, load_yaml
 from copycost.audit.reader import read_dataset
-from copycost.audit.templates import TEMPLATES, fill
+from copycost.audit.report import typeset
 from copycost.errors import DataError
 from copycost.figures.axes import scale_of, size_axis, value_axis
 from copycost.figures.markers import WayStyle, in_order, way_styles
@@ -27,8 +27,7 @@ from copycost.figures.tables import Drawn, counted
 from copycost.figures.text import empty_figure
 from copycost.figures.tips import add_tips, point_tips
 from copycost.records.files import read_json, write_json
-from copycost.report.assets import gather_assets
-from copycost.report.render import Format, render_report
+from copycost.report.render import Format
 
 SCHEMA_VERSION = 1
 _CELL = ["implementation", "msg_bytes", "n_threads"]
@@ -62,13 +61,7 @@ def known_medians(summary: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def read_published(folder: Path) -> list[Published]:
-    """Read the published runs that have the cells of a table.
-
-    Raises
-    ------
-    DataError
-        If a run is described but not there.
-    """
+    """Read the published runs that have the cells of a table."""
     runs = []
     for source in load_yaml(folder / "sources.yaml")["runs"]:
         path = folder / f"{source['name']}.csv"
@@ -81,18 +74,7 @@ def read_published(folder: Path) -> list[Published]:
 def comparison_facts(facts: Facts, summary: pd.DataFrame, runs: Sequence[Published]) -> Facts:
     """Return what the chapter says, as plain data.
 
-    Keys
-    ----
-    measured
-        Whether this host has any measurement to show.
-    cost
-        What a byte's cost is on this host.
-    grid
-        Sizes of this host's grid.
-    runs
-        Per published run: name, title, system, method, differences; testbed (of this host, the
-        condition that resembles its path most) and same_path; ratios of this host's throughput to
-        its, per implementation; crossovers of both, per thread count; has_cost and same_cost_unit.
+    Each published run stands beside the condition of this host that resembles its path most.
     """
     measured = list(facts["measured_conditions"])
     result: Facts = plain(
@@ -188,134 +170,122 @@ def _costs(mine: pd.DataFrame, run: Published, column: str) -> list[Facts]:
 _COLUMNS_MOST = 4
 _ROW_CM = 4.0
 _HERE, _THERE = "this host", "published"
-_COLUMNS = ["run", "where", "testbed", "implementation", "msg_bytes", "n_threads", "quantity",
-            "unit", "value", "low", "high"]  # fmt: skip
+_NOTHING = "Nothing was measured on this host."
+_COLUMNS = ["run", "where", "testbed", *_CELL, "quantity", "unit", "value", "low", "high"]
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """Points of one published run and of this host, if there are any, and what the panel says."""
+
+    points: pd.DataFrame
+    title: str
+    label: str
 
 
 @styled
 def draw_throughput(facts: Facts, summary: pd.DataFrame, runs: Sequence[Published]) -> Drawn:
     """Draw throughput against size: a row per published run, a column per thread count of it."""
-    if not facts["measured_conditions"]:
-        return _nothing()
-    data = pd.concat([_points(facts, summary, run) for run in runs], ignore_index=True)
-    rows = [(run, _thread_counts(data[data["run"] == run.name])) for run in runs]
-    rows = [(run, counts) for run, counts in rows if counts]
-    if not rows:
-        return Drawn(empty_figure("No cell of this run is in a published one."), data)
-    n_columns = max(len(counts) for _, counts in rows)
-    figure = _sheet(len(rows))
-    grid = figure.subplots(len(rows), n_columns, squeeze=False, sharey="row")
-    styles = way_styles(data["implementation"])
-    width_cm = WIDTH_CM / n_columns - 1.4
-    for (run, counts), panels in zip(rows, grid, strict=True):
-        mine = data[data["run"] == run.name]
-        mine = mine[mine["n_threads"].isin(counts)]
-        scale = scale_of(mine)
-        for axes in panels[len(counts) :]:
-            axes.set_visible(False)
-        for n_threads, axes in zip(counts, panels, strict=False):
-            _draw_panel(axes, mine[mine["n_threads"] == n_threads], styles)
-            value_axis(axes, scale)
-            size_axis(axes, mine["msg_bytes"], width_cm)
-            axes.set_title(counted(int(n_threads), "thread"))
-            axes.set_xlabel("message size")
-        panels[0].set_ylabel(f"{run.source['title']}\nthroughput [Gbit/s]")
-    _legend(figure, styles)
-    return Drawn(figure, data)
+    units = ("Gbit/s", "Gbit/s")
+    data, rows = [], []
+    for run in runs if facts["measured_conditions"] else ():
+        points = _points(facts, summary, run, (THROUGHPUT, THROUGHPUT), units)
+        data.append(points)
+        # The fullest few of the thread counts that the published run has.
+        cells = points[points["where"] == _THERE]["n_threads"].value_counts()
+        counts = sorted(int(count) for count in cells.index[:_COLUMNS_MOST])
+        labels = [f"{run.source['title']}\nthroughput [Gbit/s]"] + [""] * len(counts)
+        panels = [
+            _Panel(points[points["n_threads"] == n], counted(n, "thread"), label)
+            for n, label in zip(counts, labels, strict=False)
+        ]
+        rows += [panels] if panels else []
+    otherwise = "No cell of this run is in a published one." if data else _NOTHING
+    return _drawn(data, rows, otherwise, room_cm=1.4, share=True)
 
 
 @styled
 def draw_costs(facts: Facts, summary: pd.DataFrame, runs: Sequence[Published]) -> Drawn:
     """Draw what a byte costs: each published run that tells, and this host beside it."""
-    if not facts["measured_conditions"]:
-        return _nothing()
-    shown = [run for run in runs if not run.medians(PUBLISHED_COST).empty]
-    unit = f"{facts['cost']['unit']}/B"
+    units = ("cycles/B", f"{facts['cost']['unit']}/B")
+    data, rows = [], []
+    for run in runs if facts["measured_conditions"] else ():
+        if run.medians(PUBLISHED_COST).empty:
+            continue
+        column = facts["conditions"][matching_condition(facts, run)]["cost_column"]
+        points = _points(facts, summary, run, (PUBLISHED_COST, column), units)
+        data.append(points)
+        # One thread count is shown, the one that the published run has most cells of.
+        n_threads = int(points[points["where"] == _THERE]["n_threads"].mode().iloc[0])
+        points = points[points["n_threads"] == n_threads]
+        sides = zip((_THERE, _HERE), (run.source["title"], _HERE), units, strict=True)
+        rows.append([
+            _Panel(points[points["where"] == where], f"{title}, {counted(n_threads, 'thread')}",
+                   f"cost per byte [{unit}]")
+            for where, title, unit in sides
+        ])  # fmt: skip
+    measured = facts["measured_conditions"]
+    otherwise = "No published run tells what a byte costs." if measured else _NOTHING
+    return _drawn(data, rows, otherwise, room_cm=1.6, share=False)
+
+
+def _points(
+    facts: Facts,
+    summary: pd.DataFrame,
+    run: Published,
+    metrics: tuple[str, str],
+    units: tuple[str, str],
+) -> pd.DataFrame:
+    """Return the medians of a published run, and this host's for the thread counts that it has."""
+    testbed = matching_condition(facts, run)
+    there = run.medians(metrics[0])
+    here = known_medians(summary[summary["condition"] == testbed], metrics[1])
+    here = here[here["n_threads"].isin(there["n_threads"])]
+    is_rate = metrics[0] == THROUGHPUT
     parts = []
-    for run in shown:
-        there = _rows(run.medians(PUBLISHED_COST), run, _THERE, run.name, "cost per byte",
-                      "cycles/B", 1.0)  # fmt: skip
-        testbed = matching_condition(facts, run)
-        mine = known_medians(
-            summary[summary["condition"] == testbed], facts["conditions"][testbed]["cost_column"]
-        )
-        mine = mine[mine["n_threads"].isin(there["n_threads"])]
-        here = _rows(mine, run, _HERE, testbed, "cost per byte", unit, 1.0)
-        parts += [there, here]
+    for medians, where, condition, unit in zip(
+        (there, here), (_THERE, _HERE), (run.name, testbed), units, strict=True
+    ):
+        rows = medians[_CELL].assign(
+            run=run.name, where=where, testbed=condition, unit=unit,
+            quantity="throughput" if is_rate else "cost per byte",
+        )  # fmt: skip
+        for name, column in (("value", "median"), ("low", "low"), ("high", "high")):
+            rows[name] = medians[column] * (1e-9 if is_rate else 1.0)
+        parts.append(rows[_COLUMNS])
+    return pd.concat(parts, ignore_index=True)
+
+
+def _drawn(
+    parts: Sequence[pd.DataFrame], rows: Sequence[Sequence[_Panel]], otherwise: str, *,
+    room_cm: float, share: bool,
+) -> Drawn:  # fmt: skip
+    """Draw rows of panels, which may `share` their vertical axes; `room_cm` goes to the labels."""
     data = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=_COLUMNS)
-    if data.empty:
-        return Drawn(empty_figure("No published run tells what a byte costs."), data)
-    figure = _sheet(len(shown))
-    grid = figure.subplots(len(shown), 2, squeeze=False)
+    if not rows:
+        return Drawn(empty_figure(otherwise), data)
+    n_columns = max(map(len, rows))
+    height_cm = _ROW_CM * len(rows) + 1.2
+    figure = Figure(figsize=(WIDTH_CM * CM, height_cm * CM), layout="constrained")
+    grid = figure.subplots(len(rows), n_columns, squeeze=False, sharey="row" if share else False)
     styles = way_styles(data["implementation"])
-    for run, panels in zip(shown, grid, strict=True):
-        mine = data[data["run"] == run.name]
-        for where, axes in zip((_THERE, _HERE), panels, strict=True):
-            part = mine[mine["where"] == where]
-            if part.empty:
+    for panels, row in zip(rows, grid, strict=True):
+        together = pd.concat([panel.points for panel in panels])
+        for axes in row[len(panels) :]:
+            axes.set_visible(False)
+        for panel, axes in zip(panels, row, strict=False):
+            if panel.points.empty:
                 axes.set_axis_off()
                 axes.set_title("this host: not measured")
                 continue
-            # One thread count is shown, the one that the published run has most cells of.
-            n_threads = int(mine[mine["where"] == _THERE]["n_threads"].mode().iloc[0])
-            part = part[part["n_threads"] == n_threads]
-            _draw_panel(axes, part, styles)
-            value_axis(axes, scale_of(part))
-            size_axis(axes, mine["msg_bytes"], WIDTH_CM / 2 - 1.6)
-            title = run.source["title"] if where == _THERE else _HERE
-            axes.set_title(f"{title}, {counted(n_threads, 'thread')}")
+            _draw_panel(axes, panel.points, styles)
+            value_axis(axes, scale_of(together if share else panel.points))
+            size_axis(axes, together["msg_bytes"], WIDTH_CM / n_columns - room_cm)
+            axes.set_title(panel.title)
             axes.set_xlabel("message size")
-            axes.set_ylabel(f"cost per byte [{part['unit'].iloc[0]}]" if len(part) else "")
+            axes.set_ylabel(panel.label)
     _legend(figure, styles)
     return Drawn(figure, data)
-
-
-def _sheet(n_rows: int) -> Figure:
-    """Return an empty figure for so many rows of panels."""
-    height_cm = _ROW_CM * n_rows + 1.2
-    return Figure(figsize=(WIDTH_CM * CM, height_cm * CM), layout="constrained")
-
-
-def _nothing() -> Drawn:
-    return Drawn(empty_figure("Nothing was measured on this host."), pd.DataFrame(columns=_COLUMNS))
-
-
-def _points(facts: Facts, summary: pd.DataFrame, run: Published) -> pd.DataFrame:
-    testbed = matching_condition(facts, run)
-    mine = known_medians(summary[summary["condition"] == testbed], THROUGHPUT)
-    theirs = run.medians(THROUGHPUT)
-    mine = mine[mine["n_threads"].isin(theirs["n_threads"])]
-    return pd.concat(
-        [
-            _rows(theirs, run, _THERE, run.name, "throughput", "Gbit/s", 1e-9),
-            _rows(mine, run, _HERE, testbed, "throughput", "Gbit/s", 1e-9),
-        ],
-        ignore_index=True,
-    )
-
-
-def _rows(
-    medians: pd.DataFrame,
-    run: Published,
-    where: str,
-    testbed: str,
-    quantity: str,
-    unit: str,
-    factor: float,
-) -> pd.DataFrame:
-    rows = medians[["implementation", "msg_bytes", "n_threads"]].copy()
-    rows[["run", "where", "testbed", "quantity", "unit"]] = [
-        run.name, where, testbed, quantity, unit,
-    ]  # fmt: skip
-    for name, column in (("value", "median"), ("low", "low"), ("high", "high")):
-        rows[name] = medians[column] * factor
-    return rows[_COLUMNS]
-
-
-def _thread_counts(data: pd.DataFrame) -> list[int]:
-    """Return the thread counts that the published run has, the fullest few of them."""
-    cells = data[data["where"] == _THERE]["n_threads"].value_counts()
-    return sorted(int(count) for count in cells.index[:_COLUMNS_MOST])
 
 
 def _draw_panel(axes: Axes, data: pd.DataFrame, styles: dict[str, WayStyle]) -> None:
@@ -379,9 +349,5 @@ def render_comparison(
     published = read_json(beside)
     figures = [folder / f"{name}.svg" for name, key in FIGURES.items()
                if key in published["figures"]]  # fmt: skip
-    gather_assets(figures, [], TEMPLATES, folder / "assets")
     context = {"title": title, "subtitle": running, "running": running, "published": published}
-    text = fill("published_report.qmd.j2", **context)
-    qmd = folder / "report.qmd"
-    qmd.write_text(text, encoding="utf-8")
-    return render_report(qmd, formats)
+    return typeset("published_report.qmd.j2", folder, figures, formats, **context)

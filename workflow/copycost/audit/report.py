@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
@@ -21,6 +21,7 @@ from copycost.records.files import write_json
 from copycost.report.assets import gather_assets, shown_figures, worth_showing
 from copycost.report.context import BASELINE
 from copycost.report.markdown import code
+from copycost.report.render import Format, render_report
 from copycost.report.results_table import VAGUE_FACTOR, Wording, read_tables, results_table
 
 _CAPTIONS = {
@@ -64,16 +65,21 @@ def _draw_one(tables: Tables, name: str, svg: Path) -> None:
     save(draw(name, tables), svg)
 
 
+def typeset(
+    template: str, folder: Path, figures: Sequence[Path], formats: Sequence[Format], /,
+    **context: Any,  # noqa: ANN401 - what a template may ask for
+) -> list[Path]:  # fmt: skip
+    """Write a report by its template, with figures that were drawn already; return its files."""
+    gather_assets(list(figures), [], TEMPLATES, folder / "assets")
+    qmd = folder / "report.qmd"
+    qmd.write_text(fill(template, **context), encoding="utf-8")
+    return render_report(qmd, formats)
+
+
 def write_audit_report(
     analysed: DatasetAnalysis, audit: Facts, figures: list[Path], folder: Path, title: str
 ) -> Path:
-    """Write ``report.qmd`` and what it shows; return its path.
-
-    Raises
-    ------
-    DataError
-        If a template asks for a fact that there is not.
-    """
+    """Write ``report.qmd`` and what it shows; return its path."""
     gather_assets(figures, [], TEMPLATES, folder / "assets")
     write_json(analysed.facts, folder / "facts.json")
     write_json(audit, folder / "audit.json")
@@ -87,7 +93,10 @@ def _context(
     analysed: DatasetAnalysis, audit: Facts, figures: list[Path], folder: Path, title: str
 ) -> Mapping[str, Any]:
     facts = analysed.facts
-    origin = f"file {code(audit['file'])}"
+
+    def provenance(condition: str, figure: str) -> str:
+        return f"Source: `figures/{condition}/{figure}.csv`; file {code(audit['file'])}."
+
     wording = Wording(
         cost_metric=facts["cost"]["column"],
         cost_unit=facts["cost"]["unit"],
@@ -97,8 +106,7 @@ def _context(
     tables = read_tables(folder / "tables/summary.csv", folder / "tables/ratios.csv", BASELINE)
     slugs = facts["grid"]["conditions"]
     conditions = [facts["conditions"][slug] for slug in slugs]
-    shown = {name: list[str]() for name in slugs}
-    shown |= worth_showing(shown_figures(figures), facts["conditions"])
+    shown = worth_showing(shown_figures(figures), facts["conditions"])
     return {
         "title": title,
         "subtitle": f"An audit of {audit['file']}",
@@ -110,23 +118,13 @@ def _context(
         "rows": table_rows(audit),
         "captions": _CAPTIONS,
         "conditions": conditions,
-        "figures": shown,
+        "figures": {name: list[str]() for name in slugs} | shown,
         "results_tables": {
-            condition["slug"]: results_table(
-                tables,
-                condition["slug"],
-                replace(wording, cost_metric=condition["cost_column"]),
-                condition["labels"],
+            one["slug"]: results_table(
+                tables, one["slug"], replace(wording, cost_metric=one["cost_column"]), one["labels"]
             )
-            for condition in conditions
+            for one in conditions
         },
         "vague_factor": f"{VAGUE_FACTOR:.0f}",
-        "provenance": _provenance(origin),
+        "provenance": provenance,
     }
-
-
-def _provenance(origin: str) -> Callable[[str, str], str]:
-    def provenance(condition: str, figure: str) -> str:
-        return f"Source: `figures/{condition}/{figure}.csv`; {origin}."
-
-    return provenance

@@ -1,6 +1,7 @@
 """The words of an audit: of its findings and messages, its tables, and what it prints."""
 
 import csv
+import textwrap
 from collections.abc import Mapping, Sequence
 from functools import cache
 
@@ -12,6 +13,7 @@ from copycost.audit.wording import Message, plain_number, quantities, small_perc
 from copycost.checkout import ROOT
 from copycost.report.environment import fill_from, make_environment
 from copycost.report.markdown import code, escape
+from copycost.wording.numbers import NBSP
 
 TEMPLATES = ROOT / "report"
 
@@ -59,6 +61,17 @@ def fill(
 ) -> str:
     """Return the text of a template; DataError if it asks for a fact that there is not."""
     return fill_from(audit_environment(), template, context, command, about)
+
+
+def lines_of(text: str) -> list[str]:
+    """Return what a template says as lines of at most 80 columns, in which no word is broken."""
+    lines = []
+    for line in text.splitlines():
+        wrapped = textwrap.wrap(line, 80, subsequent_indent="  ", break_long_words=False,
+                                break_on_hyphens=False)  # fmt: skip
+        # a number keeps its unit: only then do the spaces between them become plain ones
+        lines += [part.replace(NBSP, " ") for part in wrapped]
+    return lines
 
 
 def table_rows(audit: Facts) -> dict[str, list[list[str]]]:

@@ -132,25 +132,18 @@ def _pair(fleet: Fleet, effects: Mapping[Cell, Effect], crossovers: pd.DataFrame
         if cell[5] == n_threads:
             of_metric.setdefault(cell[3], {})[cell[4]] = effect
     order = (THROUGHPUT, *ROUND_TRIP_TIMES)
+    about = {
+        "condition": condition, "implementation": implementation, "baseline": baseline,
+        "n_threads": n_threads,
+    }  # fmt: skip
     quantities = []
     for metric in sorted(of_metric, key=lambda one: (*order, one).index(one)):
-        mine = None
-        if crossovers is not None:
-            mine = crossovers[
-                (crossovers["condition"] == condition)
-                & (crossovers["implementation"] == implementation)
-                & (crossovers["baseline"] == baseline)
-                & (crossovers["metric"] == metric)
-                & (crossovers["n_threads"] == n_threads)
-            ]
+        mine = crossovers
+        if mine is not None:
+            for name, value in (about | {"metric": metric}).items():
+                mine = mine[mine[name] == value]
         quantities.append(_quantity(fleet, metric, of_metric[metric], mine))
-    return {
-        "condition": condition,
-        "implementation": implementation,
-        "baseline": baseline,
-        "n_threads": n_threads,
-        "quantities": quantities,
-    }
+    return about | {"quantities": quantities}
 
 
 def _quantity(

@@ -1,6 +1,5 @@
 """Writes and typesets the report over hosts, by the templates and typesetters of a run's."""
 
-import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -10,7 +9,8 @@ from typing import Any
 import pandas as pd
 
 from copycost.analysis.json_values import Facts
-from copycost.audit.templates import TEMPLATES, fill
+from copycost.audit.report import typeset
+from copycost.audit.templates import fill, lines_of
 from copycost.compare.hosts.facts import HOLDS_FOR, fleet_facts
 from copycost.compare.hosts.figures import NAMED_MOST, draw_forest, draw_sizes, metric_words
 from copycost.compare.hosts.gathering import Fleet
@@ -23,15 +23,12 @@ from copycost.compare.hosts.meta_analysis import (
 )
 from copycost.figures.output import save
 from copycost.records.files import write_json
-from copycost.report.assets import gather_assets
 from copycost.report.markdown import code, escape, slug
-from copycost.report.render import Format, render_report
+from copycost.report.render import Format
 from copycost.wording.filters import exact_size, join_and, percent, ratio, size, sizes, span
-from copycost.wording.numbers import NBSP
 from copycost.wording.words import plural
 
 TITLE = "What each copy costs, on many hosts"
-_WIDTH = 80
 _LEFT_OUT = {None: "", "older": ", earlier", "one_kernel": ", left out"}
 _HELD = ("better", "worse", "depends")
 _TOLD = {
@@ -106,15 +103,11 @@ def write_report(facts: Facts, folder: Path, formats: Sequence[Format]) -> list[
             save(draw(pair), svg)
             figures.append(svg)
             shown[pair["id"]][kind] = f"assets/across/{svg.name}"
-    gather_assets(figures, [], TEMPLATES, out / "assets")
-    qmd = out / "report.qmd"
     subtitle = f"{facts['n_hosts']} {'simulated hosts' if facts['simulated'] else 'hosts'}"
-    text = fill(
-        "fleet.qmd.j2", title=TITLE, subtitle=subtitle, running=subtitle,
+    return typeset(
+        "fleet.qmd.j2", out, figures, formats, title=TITLE, subtitle=subtitle, running=subtitle,
         fleet=facts, rows=table_rows(facts), pairs=list(_pairs(facts)), figures=shown,
     )  # fmt: skip
-    qmd.write_text(text, encoding="utf-8")
-    return render_report(qmd, formats)
 
 
 def _pairs(facts: Facts) -> Iterator[dict[str, Any]]:
@@ -244,12 +237,7 @@ def hosts_table(hosts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def summary_lines(facts: Facts) -> list[str]:
     """Return what is printed, in lines of at most 80 columns."""
     said = [_line(pair) for pair in _pairs(facts) if pair["baseline"] == "two_copy"]
-    lines = []
-    for line in fill("fleet.txt.j2", fleet=facts, lines=said).splitlines():
-        wrapped = textwrap.wrap(line, _WIDTH, subsequent_indent="  ", break_long_words=False,
-                                break_on_hyphens=False)  # fmt: skip
-        lines += [part.replace(NBSP, " ") for part in wrapped]
-    return lines
+    return lines_of(fill("fleet.txt.j2", fleet=facts, lines=said))
 
 
 def _line(pair: Mapping[str, Any]) -> str:

@@ -8,10 +8,10 @@ import pandas as pd
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from copycost.analysis.json_values import Facts
-from copycost.audit.templates import TEMPLATES
+from copycost.audit.report import typeset
 from copycost.compare.runs.facts import Comparison
 from copycost.compare.runs.folders import end_of
-from copycost.compare.runs.tables import NAMES, fill, table_rows
+from copycost.compare.runs.tables import ABOUT, NAMES, table_rows
 from copycost.figures.axes import size_axis
 from copycost.figures.layout import finish, groups_of, new_sheet
 from copycost.figures.lines import draw_lines
@@ -20,8 +20,7 @@ from copycost.figures.output import save
 from copycost.figures.style import INK, styled
 from copycost.figures.tables import Drawn, Legend
 from copycost.records.files import write_json
-from copycost.report.assets import gather_assets
-from copycost.report.render import Format, render_report
+from copycost.report.render import Format
 from copycost.wording.words import plural
 
 TITLE = "Two sides compared"
@@ -48,15 +47,11 @@ def write_report(compared: Comparison, folder: Path, formats: Sequence[Format]) 
             save(figure, svg)
             figures.append(svg)
             shown[name].append(f"assets/ratios/{svg.name}")
-    gather_assets(figures, [], TEMPLATES, folder / "assets")
-    qmd = folder / "report.qmd"
-    text = fill(
-        "between_runs.qmd.j2", title=TITLE, subtitle=_sides(facts, str),
+    return typeset(
+        "between_runs.qmd.j2", folder, figures, formats, title=TITLE, subtitle=_sides(facts, str),
         running=_sides(facts, end_of), compared=facts, rows=table_rows(facts), names=NAMES,
-        figures=shown,
+        figures=shown, **ABOUT,
     )  # fmt: skip
-    qmd.write_text(text, encoding="utf-8")
-    return render_report(qmd, formats)
 
 
 def _sides(facts: Facts, name: Callable[[str], str]) -> str:

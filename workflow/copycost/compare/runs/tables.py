@@ -1,12 +1,10 @@
 """What a comparison says in rows and lines: the report's tables in Markdown, and the terminal."""
 
-import textwrap
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 from copycost.analysis.json_values import Facts
-from copycost.audit.templates import fill as fill_template
+from copycost.audit.templates import fill, lines_of
 from copycost.compare.runs.folders import end_of
 from copycost.report.markdown import code, escape
 from copycost.wording.filters import exact_size, join_and, number, percent, ratio, span
@@ -20,7 +18,6 @@ NAMES = {
 
 _SHOWN = 12
 _LONG = 60
-_WIDTH = 80
 _MOST_LINES = 10
 _CONTRADICT = "better and worse"
 
@@ -131,25 +128,20 @@ def _ratio(found: Facts, instead: str | None = None) -> list[str]:
     return [ratio(found["ratio"]), interval, instead or found["verdict"]]
 
 
-fill = partial(fill_template, command="compare", about="this with facts.json of the comparison")
+ABOUT = {"command": "compare", "about": "this with facts.json of the comparison"}
+"""What to do where a template asks for a fact that there is not."""
 
 
 def summary_lines(facts: Facts) -> list[str]:
     """Return the lines, of at most 80 columns; a folder's name is never broken."""
     said = fill(
         "between_runs.txt.j2", compared=facts, gates=map(gate_line, facts["gates"]),
-        verdicts={q["name"]: verdict_line(q) for q in facts["quantities"]},
+        verdicts={q["name"]: verdict_line(q) for q in facts["quantities"]}, **ABOUT,
     )  # fmt: skip
     lines: list[str] = []
     for line in said.splitlines():
-        if line.startswith("## cells of "):
-            lines += _standing(facts, line.removeprefix("## cells of "))
-            continue
-        # a number keeps its unit: only then do the spaces between them become plain ones
-        wrapped = textwrap.wrap(
-            line, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
-        )
-        lines += [part.replace(NBSP, " ") for part in wrapped]
+        text, mark, quantity = line.partition("## cells of ")
+        lines += _standing(facts, quantity) if mark else lines_of(text)
     return lines
 
 
