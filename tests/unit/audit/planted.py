@@ -22,18 +22,9 @@ Plant = Callable[[Table, np.random.Generator], Table]
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is done to an honest table.
+    """What is done to an honest table of so many repetitions, which prints so many digits.
 
-    Attributes
-    ----------
-    plant
-        Makes the fault.
-    codes
-        Any of these findings shows it.
-    repetitions
-        Of the honest table.
-    digits
-        That the honest table prints.
+    Any of the findings of `codes` shows it.
     """
 
     plant: Plant
@@ -45,18 +36,10 @@ class Fault:
 def honest(repetitions: int = 3, digits: int | None = 5, seed: int = 5) -> Table:
     """Return a noisy table with all columns."""
     world = World(
-        sizes=SIZES,
-        threads=(1, 2, 4, 8),
-        names=("two_copy", "one_copy", "zero_copy"),
-        repetitions=repetitions,
-        noise="heavy",
-        level=0.02,
-        roughness=0.03,
-        limit=None,
-        digits=digits,
-        duration_s=5.0,
-        alike=False,
-    )
+        sizes=SIZES, threads=(1, 2, 4, 8), names=("two_copy", "one_copy", "zero_copy"),
+        repetitions=repetitions, noise="heavy", level=0.02, roughness=0.03, limit=None,
+        digits=digits, duration_s=5.0, alike=False,
+    )  # fmt: skip
     table = table_of(world, np.random.default_rng(seed))
     return table if repetitions > 1 else table.drop(columns="rep")
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from analysed import inputs_of
 from synthetic import Run
@@ -10,8 +11,10 @@ from unit.audit.made import Model, changed, findings_of, make_table, write_cells
 
 from copycost.audit.mapping import FileMapping
 from copycost.audit.plausibility import Finding, check_plausibility
+from copycost.audit.plausibility.bounds import SIMULATED, bytes_per_l1d_miss
 from copycost.audit.plausibility.finding import Kind
 from copycost.audit.reader import read_dataset
+from copycost.checkout import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -122,3 +125,12 @@ def test_nothing_is_said_of_a_real_run() -> None:
         "throughput", "latency", "bytes", "messages", "duration", "cpu_time", "context_switches",
     }  # fmt: skip
     assert check_plausibility(dataset) == []
+
+
+def test_the_least_misses_of_all_simulated_cells_over_loopback_are_cited() -> None:
+    table = pd.read_csv(ROOT / SIMULATED)
+    rows = table[(table["testbed"] == "loopback") & (table["level"] == "l1d")]
+    assert set(rows["implementation"]) == {"two_copy", "one_copy", "zero_copy"}
+    # a copy to the receiver alone reads and writes every line
+    assert rows["total_misses_per_line"].min() > 2
+    assert bytes_per_l1d_miss() == pytest.approx(64 / rows["total_misses_per_line"].min())

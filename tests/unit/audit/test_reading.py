@@ -56,34 +56,43 @@ def test_column_names_are_guessed(
     assert found.table["implementation"][0] == "two_copy"
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", " "])
-def test_any_delimiter_does(delimiter: str, tmp_path: Path) -> None:
-    text = "impl,size,threads,gbps\nA2,4096,1,9.5\nA3,4096,1,8.5\n".replace(",", delimiter)
-    assert list(read(text, tmp_path).table["throughput"]) == [9.5e9, 8.5e9]
+TWO = f"{HEADER}A2,4096,1,9.5\nA3,4096,1,8.5\n"
+COMMAS = "impl;size;threads;gbps;cycles\nA1;4096;1;10,25;1.234.567\nA2;4096;1;9,5;1.111.222\n"
+THOUSANDS = 'impl,size,threads,gbps,cycles\nA1,4096,1,10.25,"1,234,567"\nA2,4096,1,9.5,"2,345"\n'
+MIXED = f"{HEADER}A1,4096,1,10.5\nA2;4096;1;9.5\nA3,4096,1,8.5\n"
 
 
-def test_decimal_commas_are_read(tmp_path: Path) -> None:
-    text = "impl;size;threads;gbps;cycles\nA1;4096;1;10,25;1.234.567\nA2;4096;1;9,5;1.111.222\n"
-    found = read(text, tmp_path)
-    assert list(found.table["throughput"]) == [10.25e9, 9.5e9]
-    assert list(found.table["cycles"]) == [1234567, 1111222]
+@pytest.mark.parametrize(
+    ("text", "column", "values"),
+    [
+        *((TWO.replace(",", sign), "throughput", [9.5e9, 8.5e9]) for sign in ",;\t| "),
+        (COMMAS, "throughput", [10.25e9, 9.5e9]),
+        (COMMAS, "cycles", [1234567, 1111222]),
+        (THOUSANDS, "cycles", [1234567, 2345]),
+        (MIXED, "throughput", [10.5e9, 9.5e9, 8.5e9]),
+        ("impl,size,threads,throughput\n-,KiB,-,Mbit/s\nA1,64,2,1500\n", "throughput", [1.5e9]),
+        ("impl,size,threads,throughput\n-,KiB,-,Mbit/s\nA1,64,2,1500\n", "msg_bytes", [65536]),
+        (f"{HEADER}A1,4096,1,10.5\nA1,4096,1,10.7\n", "rep", [1, 2]),
+        (f"{HEADER}A1,4096,1,10.5\nA1,4096,1,10.5\n", "rep", [1]),
+        (f"\ufeff# measured on a Tuesday\n\n{HEADER}A1,4096,1,10.5\n", "throughput", [10.5e9]),
+        (f"{HEADER}A1,4096,1,10.5\n".encode("utf-16"), "throughput", [10.5e9]),
+        ("impl,bytes,threads,gbps\nA1,4096,1,10.5\n", "msg_bytes", [4096]),
+        ("impl,size,threads,bytes_sent,seconds\nA1,64,1,1000000,2\n", "throughput", [4e6]),
+        ("host,impl,size,threads,gbps\nmy pc,A1,64,1,1\nServer/2,A1,64,1,2\n", "dataset",
+         ["my-pc", "Server-2"]),
+    ],
+)  # fmt: skip
+def test_a_table_is_read_as_it_is_meant(
+    text: str | bytes, column: str, values: list[object], tmp_path: Path
+) -> None:
+    assert list(read(text, tmp_path).table[column]) == values
 
 
-def test_commas_between_thousands_are_no_decimal_commas(tmp_path: Path) -> None:
-    text = 'impl,size,threads,gbps,cycles\nA1,4096,1,10.25,"1,234,567"\nA2,4096,1,9.5,"2,345"\n'
-    assert list(read(text, tmp_path).table["cycles"]) == [1234567, 2345]
-
-
-def test_a_line_with_another_delimiter_is_read_as_it_is_meant(tmp_path: Path) -> None:
-    found = read(f"{HEADER}A1,4096,1,10.5\nA2;4096;1;9.5\nA3,4096,1,8.5\n", tmp_path)
-    assert list(found.table["throughput"]) == [10.5e9, 9.5e9, 8.5e9]
-    assert (found.notes[0].code, found.notes[0].numbers["n_rows"]) == ("other_delimiter", 1)
-
-
-def test_units_may_stand_in_a_line_of_their_own(tmp_path: Path) -> None:
-    found = read("impl,size,threads,throughput\n-,KiB,-,Mbit/s\nA1,64,2,1500\n", tmp_path)
-    assert found.table["msg_bytes"][0] == 65536
-    assert found.table["throughput"][0] == 1.5e9
+def test_what_was_decided_is_noted(tmp_path: Path) -> None:
+    note = read(MIXED, tmp_path).notes[0]
+    assert (note.code, note.numbers["n_rows"]) == ("other_delimiter", 1)
+    found = read(f"{HEADER}A1,4096,1,10.5\nA1,4096,1,10.5\n", tmp_path)
+    assert "rows_repeated" in [note.code for note in found.notes]
 
 
 @pytest.mark.parametrize("gap", ["", "<not supported>", "n/a", "NaN", "-", "null"])
@@ -91,41 +100,6 @@ def test_words_for_a_gap_are_gaps(gap: str, tmp_path: Path) -> None:
     found = read(f"impl,size,threads,gbps,LLC\nA1,4096,1,9.5,{gap}\n", tmp_path)
     assert math.isnan(found.table["llc_misses"][0])
     assert not found.has("llc_misses")
-
-
-def test_rows_of_one_cell_are_repetitions(tmp_path: Path) -> None:
-    found = read(f"{HEADER}A1,4096,1,10.5\nA1,4096,1,10.7\n", tmp_path)
-    assert list(found.table["rep"]) == [1, 2]
-
-
-def test_a_row_that_occurs_twice_counts_once(tmp_path: Path) -> None:
-    found = read(f"{HEADER}A1,4096,1,10.5\nA1,4096,1,10.5\n", tmp_path)
-    assert len(found.table) == 1
-    assert "rows_repeated" in [note.code for note in found.notes]
-
-
-def test_a_byte_order_mark_and_comments_do_no_harm(tmp_path: Path) -> None:
-    found = read(f"\ufeff# measured on a Tuesday\n\n{HEADER}A1,4096,1,10.5\n", tmp_path)
-    assert len(found.table) == 1
-
-
-def test_utf_16_is_read(tmp_path: Path) -> None:
-    assert len(read(f"{HEADER}A1,4096,1,10.5\n".encode("utf-16"), tmp_path).table) == 1
-
-
-def test_a_lone_column_bytes_is_the_size_of_a_message(tmp_path: Path) -> None:
-    found = read("impl,bytes,threads,gbps\nA1,4096,1,10.5\n", tmp_path)
-    assert found.table["msg_bytes"][0] == 4096
-
-
-def test_several_datasets_stay_apart(tmp_path: Path) -> None:
-    found = read("host,impl,size,threads,gbps\nmy pc,A1,64,1,1\nServer/2,A1,64,1,2\n", tmp_path)
-    assert found.datasets == ["my-pc", "Server-2"]
-
-
-def test_throughput_follows_from_bytes_and_time(tmp_path: Path) -> None:
-    found = read("impl,size,threads,bytes_sent,seconds\nA1,64,1,1000000,2\n", tmp_path)
-    assert found.table["throughput"][0] == 4e6
 
 
 def test_a_mapping_decides(tmp_path: Path) -> None:

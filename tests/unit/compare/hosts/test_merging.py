@@ -35,15 +35,11 @@ def rounds(one: HostSet) -> dict[str, list[int]]:
     return {name: sorted(reps) for name, reps in found.items()}
 
 
-def test_the_same_twice_adds_nothing(tmp_path: Path) -> None:
+def test_the_same_twice_adds_nothing_and_more_rounds_come_to_it(tmp_path: Path) -> None:
     first = merged(tmp_path, records_of())
     again = merged(tmp_path, records_of())
     assert (again.n_added, again.n_replaced, again.n_known) == (0, 0, 6)
     assert again.into.content == first.into.content
-
-
-def test_more_rounds_of_a_run_come_to_it(tmp_path: Path) -> None:
-    merged(tmp_path, records_of(range(1, 4)))
     again = merged(tmp_path, records_of(range(1, 6)))
     assert (again.n_added, again.n_known) == (4, 6)
     assert rounds(again.into) == {"one_copy": [1, 2, 3, 4, 5], "two_copy": [1, 2, 3, 4, 5]}

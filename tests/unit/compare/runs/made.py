@@ -12,7 +12,6 @@ from synthetic import Run, Udp, make_cells, make_config, make_host
 from synthetic.round_trips import RoundTrips, make_round_trips
 
 from copycost.records.columns import CELLS
-from copycost.records.record import SCHEMA_VERSION
 from copycost.studies.round_trips.columns import ROUND_TRIPS
 
 GRID: dict[str, Any] = {
@@ -60,13 +59,6 @@ def write_results(folder: Path, made: Made = Made()) -> Path:
     (folder / "host.json").write_text(json.dumps(host), encoding="utf-8")
     (folder / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
     return folder
-
-
-def write_record(folder: Path, version: int = SCHEMA_VERSION) -> None:
-    """Write the part of a record that tells its version."""
-    (folder / "raw" / "streams").mkdir(parents=True)
-    record = folder / "raw" / "streams" / "rep=1.json"
-    record.write_text(json.dumps({"schema_version": version}), encoding="utf-8")
 
 
 def _write(table: pd.DataFrame, path: Path, names: tuple[str, ...], made: Made) -> None:
