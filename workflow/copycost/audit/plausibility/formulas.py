@@ -3,7 +3,6 @@
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -33,102 +32,68 @@ _AS_FULL = 0.02
 """Busy threads are as busy as each other to this part of what they use up."""
 
 
-class Formula(NamedTuple):
-    """A function that all cells of an implementation meet; `exact` if nothing at all is left."""
-
-    implementation: str
-    text: str
-    n_cells: int
-    exact: bool
-
-
 def check_formulas(sample: Sample) -> Iterator[Finding]:
     """Yield the columns that are an exact function of size and threads."""
     for name in sample.measured():
         groups = list(sample.means(name).groupby(IMPLEMENTATION, sort=False))
-        formulas = [
-            found
+        met = [
+            (f"{key}: {found[0]}", found[1], len(cells))
             for key, cells in groups
-            if (found := find_formula(str(key), cells, name, "finest"))
-            or (found := find_formula(str(key), cells, name, "step"))
+            if (found := _formula(cells, name, "finest") or _formula(cells, name, "step"))
         ]
-        exact = all(formula.exact for formula in formulas)
-        if formulas:
+        if met:
+            exact = all(is_exact for _, is_exact, _ in met)
             yield sample.found(
                 "formula", name, sureness=Sureness.CERTAIN if exact else None, exact=exact,
-                n_cells=sum(formula.n_cells for formula in formulas),
-                formulas=[f"{formula.implementation}: {formula.text}" for formula in formulas],
-                n_implementations=len(formulas), of_implementations=len(groups),
+                n_cells=sum(n_cells for _, _, n_cells in met),
+                formulas=[text for text, _, _ in met],
+                n_implementations=len(met), of_implementations=len(groups),
             )  # fmt: skip
 
 
-def find_formula(
-    implementation: str, cells: pd.DataFrame, name: str, step_column: str
-) -> Formula | None:
+def _formula(cells: pd.DataFrame, name: str, step_column: str) -> tuple[str, bool] | None:
     """Return the simplest formula that all cells of an implementation meet, or None.
 
-    `step_column`: ``finest`` for the last digit written, ``step`` where trailing zeros count as
-    rounding.
+    The formulas are linear, with the product where both axes vary, and a power law. With it comes
+    whether nothing at all is left. `step_column`: ``finest`` for the last digit written, ``step``
+    where trailing zeros count as rounding.
     """
-    values = cells[name].to_numpy(dtype=np.float64)
-    step = float(cells[step_column].max())
-    spread = float(values.std())
-    scale = float(np.abs(values).max())
+    values, size, threads = (
+        cells[column].to_numpy(dtype=np.float64) for column in (name, SIZE, THREADS)
+    )
+    step, spread, scale = float(cells[step_column].max()), float(values.std()), np.abs(values).max()
     if name in _FILLED:
         ranges = cells.groupby(THREADS)[name].agg(np.ptp)
         if (ranges <= _AS_FULL * cells.groupby(THREADS)[name].max()).all():
             return None
-    if len(values) < 2 or spread <= max(step * _LEAST_SPREAD, scale * _EXACT):
-        return None
-    axes = {
-        "size": cells[SIZE].to_numpy(dtype=np.float64),
-        "threads": cells[THREADS].to_numpy(dtype=np.float64),
-    }
+    axes = {"size": size, "threads": threads}
     axes = {axis: column for axis, column in axes.items() if np.unique(column).size > 1}
+    if not axes or spread <= max(step * _LEAST_SPREAD, scale * _EXACT):
+        return None
     # Coarse digits hide the noise of an honest, smooth column: they have to be met exactly.
     fine = bool((cells["step"] <= _FINE * cells[name].abs()).all())
-    log_step = float((cells[step_column] / cells[name]).max())
-    logs = np.log(values) if (values > 0).all() else None
-    for names, matrix in _models(axes):
-        if names:
-            found = _fit(matrix, values, step, spread, scale)
-        elif logs is not None:
-            found = _fit(matrix, logs, log_step, float(logs.std()), 1.0)
-        else:
-            continue
+    ones = np.ones(len(values))
+    forms = [{"": ones, **axes}]
+    if len(axes) == 2:
+        forms.append(forms[0] | {"size x threads": size * threads})
+    for terms in forms:
+        matrix = np.column_stack(list(terms.values()))
+        found = _fit(matrix, values, step, spread, scale)
         if found is not None and (fine or found[1]):
-            coefficients, exact = found
-            text = (
-                _linear_text(names, coefficients, scale, matrix)
-                if names
-                else _power_text(list(axes), coefficients)
+            return _linear_text(list(terms), found[0], scale, matrix), found[1]
+    if (values > 0).all():
+        logs = np.log(values)
+        log_step = float((cells[step_column] / cells[name]).max())
+        matrix = np.column_stack([ones, *map(np.log, axes.values())])
+        found = _fit(matrix, logs, log_step, float(logs.std()), 1.0)
+        if found is not None and (fine or found[1]):
+            powers = " x ".join(
+                f"{axis}^{plain_number(power)}"
+                for axis, power in zip(axes, found[0][1:], strict=True)
+                if abs(power) > 1e-6
             )
-            return Formula(implementation, text, len(values), exact)
+            return f"{plain_number(math.exp(found[0][0]))} x {powers}", found[1]
     return None
-
-
-def _models(axes: dict[str, FloatArray]) -> Iterator[tuple[list[str], FloatArray]]:
-    """Yield the models to try: linear, with the product where both axes vary, and a power law.
-
-    The names are those of a linear model's terms; a power law has none.
-    """
-    if axes:
-        ones = np.ones(len(next(iter(axes.values()))))
-        linear = {"": ones, **axes}
-        yield list(linear), np.column_stack(list(linear.values()))
-        if len(axes) == 2:
-            linear["size x threads"] = axes["size"] * axes["threads"]
-            yield list(linear), np.column_stack(list(linear.values()))
-        yield [], np.column_stack([ones, *map(np.log, axes.values())])
-
-
-def _power_text(axes: Sequence[str], coefficients: FloatArray) -> str:
-    powers = " x ".join(
-        f"{axis}^{plain_number(power)}"
-        for axis, power in zip(axes, coefficients[1:], strict=True)
-        if abs(power) > 1e-6
-    )
-    return f"{plain_number(math.exp(coefficients[0]))} x {powers}"
 
 
 def _fit(
