@@ -16,7 +16,7 @@ from copycost.audit.dataset import Dataset
 from copycost.audit.plausibility import check_plausibility
 from copycost.audit.reader import read_dataset
 from copycost.errors import ConfigError
-from tools.simulate_claims import N_CELLS, N_THREADS, SIZES, dataset_of
+from tools.simulation.claims import N_CELLS, N_THREADS, SIZES, dataset_of
 
 SPREAD = np.array([-1.0, 0.0, 1.0])
 """Three rounds: a t interval of a mean is 2.48 times as wide on either side."""
