@@ -47,7 +47,7 @@ from copycost.records.record import read_record
 from copycost.records.table import make_table
 from copycost.config.testbeds import path_of
 from copycost.report.environment import make_environment
-words = make_environment(ROOT / "report").get_template("_macros/method_words.j2").module
+words = make_environment(ROOT / "report").get_template("_macros/testbed_words.j2").module
 config = usual_tree()
 config["streams"] |= {"testbeds": ["veth_narrow"], "implementations": ["two_copy"]}
 checked = check_config([Source("config.yaml", config)], Surroundings(strategies(ROOT), {0, 1}))

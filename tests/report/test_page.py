@@ -15,7 +15,7 @@ from copycost.figures.tables import Drawn
 from copycost.figures.tips import add_tips
 from copycost.report import embedded
 from copycost.report.assets import gather_assets
-from copycost.report.markdown import Column, figure, pipe_table
+from copycost.report.markdown import figure, pipe_table
 from copycost.studies.profile.flame import flame_graph
 from copycost.studies.profile.functions import load_categories
 
@@ -44,7 +44,7 @@ TABLE
 
 Typeset by a test.
 """
-COLUMNS = [Column("Message"), Column("Implementation"), Column("Gbit/s", "right")]
+COLUMNS = ["Message", "Implementation", ">Gbit/s"]
 ROWS = [
     ["1 KiB", "`two_copy`", "9.5"], ["", "`one_copy`", "10.2"],
     ["256 B", "`two_copy`", "---"], ["", "`one_copy`", "1,020"],
@@ -67,8 +67,8 @@ def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (assets / "flame.svg").write_text(flame)
     (assets / "flame.csv").write_text("stack,weight\n")
     figures = [
-        figure("assets/points.svg", "fig-points", "Points.", "Two points"),
-        figure("assets/flame.svg", "fig-flame", "Flames.", "A flame graph"),
+        figure("assets/points.svg", "fig-points", "Two points", "Points."),
+        figure("assets/flame.svg", "fig-flame", "A flame graph", "Flames."),
     ]
     table = pipe_table(COLUMNS, ROWS, "Cells.", "tbl-cells", ["grouped", "cells"])
     text = TEXT.replace("FIGURES", "\n\n".join(figures)).replace("TABLE", table)

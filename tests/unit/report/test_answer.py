@@ -36,7 +36,7 @@ def test_what_neighbouring_sizes_have_alike_is_told_once_and_what_is_open_is_lef
     assert brief(TURNS) == (
         "two_copy up to 2 KiB; one_copy from 8 KiB (1.90 times two_copy at 16 KiB)"
     )
-    assert answer.rows([TURNS])[0][-1] == "1 of 5"
+    assert answer.table([TURNS])[1][0][-1] == "1 of 5"
     assert brief(condition(OPEN, OPEN)) == "open"
     assert brief(condition(ONE, ONE)) == "one_copy at every size (1.20 times two_copy at 1 KiB)"
     assert brief(condition(TWO, OPEN, TWO, ONE)).startswith(
@@ -62,9 +62,9 @@ def test_a_sentence_names_what_is_settled() -> None:
     assert "1.90 times the median time of `two_copy`" in answer.sentence(trips).replace(
         "\u00a0", " "
     )
-    (row,) = answer.rows([trips])
+    (row,) = answer.table([trips])[1]
     assert (row[0], row[3]) == ("`veth`, round trips", "not measured")
     assert answer.sentence(condition(OPEN)) == "On `veth`, it is open which way is the fastest."
     alone = condition(told("alone", "two_copy", settled=False))
     assert answer.sentence(alone) == ""
-    assert answer.rows([alone])[0][1] == "only `two_copy` at every size"
+    assert answer.table([alone])[1][0][1] == "only `two_copy` at every size"

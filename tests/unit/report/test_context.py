@@ -15,13 +15,10 @@ from copycost.config.check import normalised
 from copycost.config.problems import DEFAULTS, Source
 from copycost.config.sources import merged, usual_tree
 from copycost.config.text import read_sections
-from copycost.report import answer_values, study_values
+from copycost.report import host_table, tables
 from copycost.report.assets import shown_figures, worth_showing
-from copycost.report.context import CHAPTERS, _beyond_defaults, build_context, origin_of
-from copycost.report.host_table import counter_rows, host_rows, uncounted_events
-from copycost.report.tables import run_rows
+from copycost.report.context import CHAPTERS, _beyond_defaults, build_context
 from copycost.report.write import write_report
-from copycost.wording.filters import FILTERS
 
 SMALL = Run(msg_bytes=(256, 65536), n_threads=(1, 2))
 
@@ -42,7 +39,7 @@ def test_host_table_of_a_host_without_perf_and_with_unlimited_memlock() -> None:
     host["perf"] |= {"status": "missing", "reason": "no perf | on the PATH"}
     host["memory"]["memlock_unlimited"] = True
     host["kernel"] |= {"hz": None, "irq_time_accounting": None, "preempt": None}
-    rows = dict(host_rows(host))
+    rows = dict(host_table.host(host)[1])
     assert rows["perf"] == r"missing: no perf \| on the PATH"
     assert rows["Locked memory, limit"] == "none"
     assert rows["CPU time of interrupts"] == "not found"
@@ -51,32 +48,17 @@ def test_host_table_of_a_host_without_perf_and_with_unlimited_memlock() -> None:
 def test_a_window_without_page_faults_is_counted_and_one_without_cycles_is_not() -> None:
     zero = {"status": "zero", "perf_name": "x", "host_status": "supported", "reason": None}
     counters = {"page_faults": zero, "cycles": zero | {"perf_name": "cycles"}}
-    assert [row[2] for row in counter_rows(counters)] == [
+    assert [row[2] for row in host_table.counters(counters)[1]] == [
         "counted: none in any window",
         "reads 0 everywhere, which is no measurement",
     ]
-    assert uncounted_events(counters) == ["cycles"]
-
-
-@pytest.mark.parametrize(
-    ("commits", "expected"),
-    [
-        (["0123456789abcdef"], "commit `0123456789ab`"),
-        (["0123456789abcdef-dirty"], "commit `0123456789ab` with changes"),
-        (["a", "b"], "2 commits"),
-        ([], "no commit known"),
-    ],
-)
-def test_origin_names_commit_and_host(results: Path, commits: list[str], expected: str) -> None:
-    facts = facts_of(results)
-    facts["run"]["commits"] = commits
-    assert origin_of(facts) == f"{expected}; Model CPU, Linux 6.18.0"
+    assert host_table.uncounted_events(counters) == ["cycles"]
 
 
 def test_run_table_of_a_run_without_measurements_or_history(results: Path) -> None:
     facts = facts_of(results)
     facts["run"] |= {"started_at": None, "commits": [], "sender_builds": {}, "host_digests": []}
-    rows = dict(run_rows(facts))
+    rows = dict(tables.run(facts)[1])
     assert rows["Measured"] == "nothing was measured"
     assert rows["Commit"].startswith("not known")
 
@@ -125,11 +107,6 @@ def test_a_chapter_that_cannot_be_written_is_a_box_among_the_others(
     assert "{#sec-method" not in text
     assert "{#sec-answer}" in text
     assert set(re.findall(r"@(sec-[\w-]+)", text)) <= set(re.findall(r"\{#(sec-[\w-]+)", text))
-
-
-def test_no_filter_hides_another() -> None:
-    names = [*FILTERS, *answer_values.VALUES, *study_values.VALUES]
-    assert len(names) == len(set(names))
 
 
 def test_further_studies_have_a_chapter_where_their_facts_are(

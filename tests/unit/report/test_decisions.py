@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from golden.sentences import check_branches, environment
 
-from copycost.report.decisions import decided_conditions, decision_columns, decision_rows
+from copycost.report.decisions import decided_conditions, table
 from copycost.report.decisions_text import WIDTH, decision_lines, wrapped
 
 RATIO = {"implementation": "one_copy", "value": 1.21, "low": 1.15, "high": 1.284}
@@ -72,8 +72,7 @@ def condition(*rows: dict[str, Any], **changed: Any) -> dict[str, Any]:  # noqa:
 
 def test_each_kind_of_answer_has_its_words() -> None:
     texts = {
-        name: " | ".join(decision_rows(condition(row(found)))[0][1:3])
-        for name, found in ANSWERS.items()
+        name: " | ".join(table(condition(row(found)))[1][0][1:3]) for name, found in ANSWERS.items()
     }
     check_branches("decisions_answers", texts)
 
@@ -83,14 +82,15 @@ def test_row_has_size_threads_and_price() -> None:
     without = row(cheapest=None, price=None, missing=["zero_copy"])
     found = [
         [cell.replace("\u00a0", " ") for cell in one]
-        for one in decision_rows(condition(row(), alone, without))
+        for one in table(condition(row(), alone, without))[1]
     ]
     assert [one[0] for one in found] == ["64 KiB", "64 KiB, 1 thread", "64 KiB, no `zero_copy`"]
     assert [one[5] for one in found] == ["0.25 to 0.29", "0.50", "---"]
     assert found[2][3:5] == ["---", "---"]
     trips = condition(row(price={"low": 37_400.0, "high": 37_400.0}), is_trip=True)
-    assert [column.title for column in decision_columns(trips)][2::3] == ["Median time", "µs"]
-    assert decision_rows(trips)[0][5] == "37"
+    titles, rows = table(trips)
+    assert titles[2::3] == [">Median time", ">µs"]
+    assert rows[0][5] == "37"
 
 
 def test_round_trips_of_one_way_have_a_table_only_where_there_is_no_other() -> None:

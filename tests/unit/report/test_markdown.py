@@ -7,10 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from copycost.report.markdown import (
-    Column,
     code,
     escape,
-    figure_of,
+    figure,
     pipe_table,
     quoted,
     slug,
@@ -52,21 +51,24 @@ def test_code_and_attributes_cannot_be_broken_out_of() -> None:
     assert quoted('say "x" in `code`') == "\"say 'x' in code\""
 
 
-def table(columns: list[Column], rows: list[list[str]]) -> dict:
-    found = read(pipe_table(columns, rows, "A caption with `code`.", "tbl-x", ["grouped"]))
+def table(titles: list[str], rows: list[list[str]]) -> dict:
+    found = read(pipe_table(titles, rows, "A caption with `code`.", "tbl-x", ["grouped"]))
     (block,) = found["blocks"]
     assert block["t"] == "Table"
     return block["c"]
 
 
 def test_table_has_its_id_class_and_alignment() -> None:
-    attributes, _, specs, *_ = table([Column("a"), Column("b", "right")], [["1", "2"]])
+    attributes, _, specs, *_ = table(["a", ">b"], [["1", "2"]])
     assert attributes == ["tbl-x", ["grouped"], []]
     assert [spec[0]["t"] for spec in specs] == ["AlignLeft", "AlignRight"]
 
 
 def test_a_figure_has_its_file_id_caption_and_text_on_one_line() -> None:
-    made = figure_of("veth_udp", "cost_per_byte", "Cost,\nby `size`.\n", 'The "cost"\nby `size`.')
+    made = figure(
+        "assets/veth_udp/cost_per_byte.svg", "fig-veth-udp-cost-per-byte",
+        'The "cost"\nby `size`.', "Cost,\nby `size`.\n",
+    )  # fmt: skip
     assert made == (
         "![Cost, by `size`. [[SVG](assets/veth_udp/cost_per_byte.svg), "
         '[CSV](assets/veth_udp/cost_per_byte.csv)]{.content-visible when-format="html"}]'

@@ -4,7 +4,6 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,8 @@ from copycost.report.assets import gather_assets, shown_figures, worth_showing
 from copycost.report.context import BASELINE
 from copycost.report.markdown import code
 from copycost.report.render import Format, render_report
-from copycost.report.results_table import VAGUE_FACTOR, Wording, read_tables, results_table
+from copycost.report.results_table import read_tables, results_table
+from copycost.report.values import VAGUE_FACTOR
 
 _CAPTIONS = {
     "speed_and_cost": "Throughput and the cost of a byte against message size",
@@ -97,12 +97,6 @@ def _context(
     def provenance(condition: str, figure: str) -> str:
         return f"Source: `figures/{condition}/{figure}.csv`; file {code(audit['file'])}."
 
-    wording = Wording(
-        cost_metric=facts["cost"]["column"],
-        cost_unit=facts["cost"]["unit"],
-        baseline=BASELINE,
-        implementations=tuple(facts["grid"]["implementations"]),
-    )
     tables = read_tables(folder / "tables/summary.csv", folder / "tables/ratios.csv", BASELINE)
     slugs = facts["grid"]["conditions"]
     conditions = [facts["conditions"][slug] for slug in slugs]
@@ -121,7 +115,7 @@ def _context(
         "figures": {name: list[str]() for name in slugs} | shown,
         "results_tables": {
             one["slug"]: results_table(
-                tables, one["slug"], replace(wording, cost_metric=one["cost_column"]), one["labels"]
+                tables, one, facts["cost"]["unit"], facts["grid"]["implementations"]
             )
             for one in conditions
         },

@@ -10,18 +10,10 @@ from itertools import groupby
 from typing import Any
 
 from copycost.report.decisions import Named, marking, tally, told
-from copycost.report.markdown import Column, code
-from copycost.report.results_table import NONE
+from copycost.report.markdown import Table, code
+from copycost.report.values import NONE
 from copycost.wording.filters import impl, join_and, ratio, size
 
-COLUMNS = [
-    Column("Where"),
-    Column("Fastest"),
-    Column("Most", "right"),
-    Column("Cheapest"),
-    Column("Most", "right"),
-    Column("Open", "right"),
-]
 # What is asked, and of what a ratio is then.
 _AIMS = {"fastest": "speed", "cheapest": "CPU time"}
 _THREADS = "another way with other thread counts"
@@ -104,9 +96,9 @@ def largest(condition: Mapping[str, Any], aim: str) -> Mapping[str, Any] | None:
     return max(rows, key=lambda row: abs(math.log(row[aim]["ratio"]["value"])), default=None)
 
 
-def rows(conditions: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """Return the rows of the table that has all conditions, in Markdown."""
-    table = []
+def table(conditions: Sequence[Mapping[str, Any]]) -> Table:
+    """Return the table that has all conditions."""
+    rows = []
     for condition in conditions:
         cells = [place_of(condition)]
         for aim in _AIMS:
@@ -114,8 +106,8 @@ def rows(conditions: Sequence[Mapping[str, Any]]) -> list[list[str]]:
             cells.append(along(condition, aim, marking(condition)))
             cells.append(NONE if row is None else f"{_times(row, aim)} at {size(row['msg_bytes'])}")
         n = tally([condition])
-        table.append([*cells, f"{n['n_open']} of {n['n']}" if n["n"] else NONE])
-    return table
+        rows.append([*cells, f"{n['n_open']} of {n['n']}" if n["n"] else NONE])
+    return ["Where", "Fastest", ">Most", "Cheapest", ">Most", ">Open"], rows
 
 
 def _times(row: Mapping[str, Any], aim: str) -> str:

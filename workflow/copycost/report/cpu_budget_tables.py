@@ -1,25 +1,22 @@
 """The tables of the chapter on the CPU budget: columns, and rows in Markdown."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from copycost.records.columns import SIDES
-from copycost.report.markdown import Column, code, escape
-from copycost.report.study_values import (
+from copycost.report.markdown import Table, code, escape
+from copycost.report.values import (
+    NONE,
+    Facts,
     curve_name,
     in_cell,
     limiters,
     senders,
     with_variant,
 )
-from copycost.report.tables import inside_and_outside
 from copycost.wording.filters import cpu, duration, gbit, join_and, percent, significant, span
 from copycost.wording.words import plural
 
-Facts = Mapping[str, Any]
-Table = tuple[list[Column], list[list[str]]]
-
-_NONE = "---"
 _PARTIES = {
     "sender_hypervisor": "QEMU, sender's guest",
     "receiver_hypervisor": "QEMU, receiver's guest",
@@ -45,13 +42,13 @@ def curves(facts: Facts) -> Table:
     """Return what CPU buys and how far that goes, a row per curve."""
     scaling = {_curve_of(one): one for one in facts["scaling"]}
     columns = [
-        Column("Where"),
-        Column("Gbit/s per % of a CPU", "right"),
-        Column("Linear up to", "right"),
-        Column("Highest [Gbit/s]", "right"),
-        *([Column("Ratio to one stream", "right")] if scaling else []),
-        Column("CPU per stream", "right"),
-        Column("Bottleneck"),
+        "Where",
+        ">Gbit/s per % of a CPU",
+        ">Linear up to",
+        ">Highest [Gbit/s]",
+        *([">Ratio to one stream"] if scaling else []),
+        ">CPU per stream",
+        "Bottleneck",
     ]
     rows = []
     for curve in facts["curves"]:
@@ -110,18 +107,12 @@ def checks(facts: Facts) -> Table:
     if facts["n_foreign"]:
         foreign = f"{facts['n_foreign']} of {facts['n_measured']}"
         rows.append(["Repetitions while other programs ran", foreign])
-    return [Column("What"), Column("Value")], rows
+    return ["What", "Value"], rows
 
 
 def shares(facts: Facts) -> Table:
     """Return the work whose share of a side's CPU time differs between one stream and several."""
-    columns = [
-        Column("Where"),
-        Column("Side"),
-        Column("Work"),
-        Column("One stream", "right"),
-        Column("Several", "right"),
-    ]
+    columns = ["Where", "Side", "Work", ">One stream", ">Several"]
     rows = [
         [
             curve_name(one, facts["section"]),
@@ -138,12 +129,7 @@ def shares(facts: Facts) -> Table:
 
 def slopes(facts: Facts) -> Table:
     """Return the lines of bitrate over the CPU use of all but the senders, a row per party."""
-    columns = [
-        Column("Where"),
-        Column("Whose CPU"),
-        Column("Gbit/s per % of a CPU", "right"),
-        Column("Linear range", "right"),
-    ]
+    columns = ["Where", "Whose CPU", ">Gbit/s per % of a CPU", ">Linear range"]
     rows = [
         [
             curve_name(curve, facts["section"]),
@@ -160,14 +146,7 @@ def slopes(facts: Facts) -> Table:
 
 def published(facts: Facts) -> Table:
     """Return the published slopes and highest bitrates, each with those of this host."""
-    columns = [
-        Column("Scenario"),
-        Column("Streams", "right"),
-        Column("Gbit/s per %", "right"),
-        Column("here", "right"),
-        Column("Highest Gbit/s", "right"),
-        Column("here", "right"),
-    ]
+    columns = ["Scenario", ">Streams", ">Gbit/s per %", ">here", ">Highest Gbit/s", ">here"]
     rows = [
         [
             escape(row["scenario"]),
@@ -194,21 +173,16 @@ def _our_maxima(row: Facts, section: Facts) -> Iterator[str]:
         yield with_variant(gbit(curve["maximum"]["bits_per_s"]["median"]), curve, section)
 
 
-def outside(facts: Facts) -> Table:
-    """Return what was used inside and outside of guests over the steps."""
-    return inside_and_outside(facts)
-
-
 def plans(facts: Facts) -> Table:
     """Return the number of streams that takes the least CPU, a row per testbed and bitrate."""
     columns = [
-        Column("Testbed"),
-        Column("Gbit/s", "right"),
-        Column("Streams", "right"),
-        Column("Sender's CPU", "right"),
-        Column("Receiver's CPU", "right"),
-        *([Column("QEMU's CPU", "right")] if facts["guests"] else []),
-        Column("Basis"),
+        "Testbed",
+        ">Gbit/s",
+        ">Streams",
+        ">Sender's CPU",
+        ">Receiver's CPU",
+        *([">QEMU's CPU"] if facts["guests"] else []),
+        "Basis",
     ]
     in_guests = facts["guests"] is not None
     return columns, [_plan(plan, facts["section"], in_guests) for plan in facts["plans"]]
@@ -218,11 +192,11 @@ def _plan(plan: Facts, section: Facts, in_guests: bool) -> list[str]:
     start = [code(plan["testbed"]), gbit(plan["bits_per_s"])]
     if plan["basis"] == "beyond":
         most = with_variant(gbit(plan["highest_bits_per_s"]), {"emulated": plan["emulated"]}, {})
-        return [*start, *[_NONE] * (4 if in_guests else 3), f"highest measured: {most}"]
+        return [*start, *[NONE] * (4 if in_guests else 3), f"highest measured: {most}"]
     needs = [_need(plan[side], plan["basis"]) for side in SIDES]
     if in_guests:
         outside = [_need(need, plan["basis"]) for need in plan["outside"].values()]
-        needs.append(" + ".join(outside) or _NONE)
+        needs.append(" + ".join(outside) or NONE)
     basis = with_variant(_BASIS[plan["basis"]], plan, section)
     return [*start, str(plan["n_threads"]), *needs, basis]
 

@@ -1,13 +1,13 @@
 """The tables of the chapter on datagrams: columns, and rows in Markdown."""
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable
 
 from copycost.records.columns import SIDES
-from copycost.report.markdown import Column, code, escape
-from copycost.report.results_table import NONE
-from copycost.report.study_values import (
+from copycost.report.markdown import Table, code, escape
+from copycost.report.values import (
+    NONE,
     NOT_KNOWN,
+    Facts,
     curve_name,
     in_cell,
     ns_in_text,
@@ -16,14 +16,10 @@ from copycost.report.study_values import (
     where,
     with_variant,
 )
-from copycost.report.tables import inside_and_outside
 from copycost.report.wire_tables import rate_span
 from copycost.wording.filters import cpu, duration, exact_size, gbit, percent, significant
 from copycost.wording.numbers import NBSP
 from copycost.wording.words import plural
-
-Facts = Mapping[str, Any]
-Table = tuple[list[Column], list[list[str]]]
 
 _CPU = ("sender_cpu_percent", "receiver_cpu_percent")
 _CAUSES = {
@@ -45,12 +41,12 @@ _CLOCKS = {
 def curves(facts: Facts) -> Table:
     """Return what was received and lost at most, and what a datagram costs, a row per curve."""
     columns = [
-        Column("Where"),
-        Column("Highest received [Gbit/s]", "right"),
-        Column("At size", "right"),
-        Column("Loss there", "right"),
-        Column("Highest loss", "right"),
-        *(Column(f"Cost per datagram, {side}", "right") for side in SIDES),
+        "Where",
+        ">Highest received [Gbit/s]",
+        ">At size",
+        ">Loss there",
+        ">Highest loss",
+        *(f">Cost per datagram, {side}" for side in SIDES),
     ]
     rows = []
     for curve in facts["curves"]:
@@ -88,10 +84,10 @@ def causes(facts: Facts) -> Table:
     seen = {one["cause"] for curve in known for one in curve["account"]["causes"]}
     shown = {cause: title for cause, title in _CAUSES.items() if cause in seen}
     columns = [
-        Column("Where"),
-        Column("Lost", "right"),
-        *(Column(title, "right") for title in shown.values()),
-        Column("Unexplained, at most", "right"),
+        "Where",
+        ">Lost",
+        *(f">{title}" for title in shown.values()),
+        ">Unexplained, at most",
     ]
     rows = []
     for curve in known:
@@ -153,12 +149,12 @@ def checks(facts: Facts) -> Table:
     if facts["n_foreign"]:
         foreign = f"{facts['n_foreign']} of {facts['n_measured']}"
         rows.append(["Repetitions while other programs ran", foreign])
-    return [Column("What"), Column("Value")], rows
+    return ["What", "Value"], rows
 
 
 def shares(facts: Facts) -> Table:
     """Return what the sides spend most on, by the profiles, a row per size and side."""
-    columns = [Column("Where"), Column("Size", "right"), Column("Side"), Column("Most CPU time")]
+    columns = ["Where", ">Size", "Side", "Most CPU time"]
     rows = [
         [
             curve_name(one, facts["section"]),
@@ -171,23 +167,18 @@ def shares(facts: Facts) -> Table:
     return columns, rows
 
 
-def outside(facts: Facts) -> Table:
-    """Return what was used inside and outside of guests over the sizes."""
-    return inside_and_outside(facts)
-
-
 def published(facts: Facts) -> Table:
     """Return the published bitrates, losses and CPU use, each with those of this host."""
     columns = [
-        Column("Scenario"),
-        Column("Size", "right"),
-        Column("Sent [Gbit/s]", "right"),
-        Column("here", "right"),
-        Column("Lost", "right"),
-        Column("here", "right"),
-        Column("CPU", "right"),
-        Column("here", "right"),
-        Column("Published note"),
+        "Scenario",
+        ">Size",
+        ">Sent [Gbit/s]",
+        ">here",
+        ">Lost",
+        ">here",
+        ">CPU",
+        ">here",
+        "Published note",
     ]
     rows = [
         [

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from copycost.config.testbeds import is_wire
-from copycost.report.markdown import Column, code
-from copycost.report.results_table import NONE, VAGUE, VAGUE_FACTOR
+from copycost.report.markdown import Table, code
+from copycost.report.values import NONE, VAGUE, interval
 from copycost.stats import ALIKE
 from copycost.wording.filters import impl, join_and, ratio, significant, size
 from copycost.wording.numbers import NBSP
@@ -38,23 +38,12 @@ def decided_conditions(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return sorted(found, key=lambda one: (one["is_trip"], not is_wire(one["testbed"])))
 
 
-def decision_columns(condition: Mapping[str, Any]) -> list[Column]:
-    """Return the columns of a condition's table, in the report."""
-    trip = condition["is_trip"]
-    return [
-        Column("Message"),
-        Column("Fastest"),
-        Column("Median time" if trip else "Speed", "right"),
-        Column("Cheapest"),
-        Column("CPU time", "right"),
-        Column("µs" if trip else "CPUs", "right"),
-    ]
-
-
-def decision_rows(condition: Mapping[str, Any]) -> list[list[str]]:
-    """Return the rows of a condition's table, in Markdown."""
-    named = marking(condition)
-    return [
+def table(condition: Mapping[str, Any]) -> Table:
+    """Return a condition's table: the fastest and the cheapest of each size, and by how much."""
+    trip, named = condition["is_trip"], marking(condition)
+    titles = ["Message", "Fastest", ">Median time" if trip else ">Speed", "Cheapest", ">CPU time",
+              ">µs" if trip else ">CPUs"]  # fmt: skip
+    return titles, [
         [
             row_name(row, condition),
             told(row["fastest"], named),
@@ -117,12 +106,11 @@ def multiple(found: Mapping[str, Any] | None) -> str:
     compared = found["ratio"]
     if compared is None:
         return "1"
-    if compared["low"] is None or compared["high"] is None:
-        return ratio(compared["value"])
-    if compared["high"] > VAGUE_FACTOR * compared["low"]:
+    ends = interval(compared, form=ratio)
+    if ends == VAGUE:
         return VAGUE
-    low, high = (ratio(compared[end]) for end in ("low", "high"))
-    return f"{ratio(compared['value'])} ({low} to {high})"
+    value = ratio(compared["value"])
+    return value if ends == NONE else f"{value} ({ends})"
 
 
 def price(row: Mapping[str, Any], condition: Mapping[str, Any]) -> str:

@@ -1,162 +1,121 @@
 """The language of the templates: what they call, ask and say with a bar."""
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 
 from copycost.analysis.finding import of
-from copycost.config.capabilities import split_implementation
-from copycost.config.testbeds import is_wire
 from copycost.errors import DataError, HostError
 from copycost.report import (
     answer,
-    answer_values,
-    conditions,
     cpu_budget_tables,
     datagrams_tables,
+    decisions,
+    host_table,
     profile_tables,
     questions,
+    round_trips,
     simulated_tables,
-    study_values,
+    strategies,
+    tables,
+    values,
     virtual_tables,
     wire_tables,
 )
-from copycost.report.answer_values import counted_span
-from copycost.report.conditions import place
-from copycost.report.decisions import (
-    baseline_of,
-    decided_conditions,
-    decision_columns,
-    decision_rows,
-    marked_ways,
-    tally,
-)
 from copycost.report.markdown import (
-    Column,
+    Table,
     code,
     deeper,
     escape,
     figure,
-    figure_of,
     identifier,
     pipe_table,
     slug,
 )
-from copycost.report.method import cpu_lists, wake_up_marks
-from copycost.report.ranking import ranked, ranking_ends
-from copycost.report.round_trips import (
-    round_trips_compared,
-    round_trips_lost,
-    round_trips_told,
-)
-from copycost.report.strategies import strategy_rows, undescribed
-from copycost.report.tables import (
-    aside_rows,
-    commit_only,
-    memory_rows,
-    missing_rows,
-    placement_span,
-    placement_table,
-    published_rows,
-    published_runs,
-    ranking_table,
-    round_trips_table,
-)
 from copycost.wording.filters import add_filters, warnings
+from copycost.wording.words import item
 
 
-def _table(
-    columns: Sequence[tuple[str, str] | Column],
-    rows: Sequence[Sequence[str]],
-    caption: str,
-    identifier: str,
-) -> str:
-    titles = [
-        column
-        if isinstance(column, Column)
-        else Column(column[0], "right" if column[1] == "right" else "left")
-        for column in columns
-    ]
-    return pipe_table(titles, rows, caption, identifier)
+def _items(text: str) -> str:
+    """Return paragraphs of a template as the items of a list; those without a word vanish."""
+    return "".join(item(part) for part in re.split(r"\n\s*\n", text)) + "\n"
 
 
-def _strategy(implementation: str) -> str:
-    return split_implementation(implementation)[0]
+def _captioned(form: Callable[..., str]) -> Callable[..., str]:
+    """Let the caption be the body of a block: ``{% call table(...) %}caption{% endcall %}``."""
+
+    @wraps(form)
+    def captioned(*arguments: Any, caller: Callable[[], str] | None = None, **more: Any) -> str:  # noqa: ANN401
+        if caller is None:
+            return form(*arguments, **more)
+        # Jinja drops the end of the line behind the block.
+        return form(*arguments, caption=caller(), **more) + "\n"
+
+    return captioned
 
 
-def _batch(implementation: str) -> int:
-    return split_implementation(implementation)[1]
+@_captioned
+def _table(content: Table, identifier: str, caption: str) -> str:
+    """Return a table, or nothing where it has no rows."""
+    return pipe_table(*content, caption, identifier) if content[1] else ""
+
+
+@_captioned
+def _figure_of(condition: str, name: str, alt: str = "", *, caption: str) -> str:
+    """Return a figure of a condition; without words for those who do not see it, its caption."""
+    path = f"assets/{condition}/{name}.svg"
+    return figure(path, identifier("fig", condition, name), alt or caption, caption)
 
 
 FILTERS: dict[str, Callable[..., Any]] = {
-    **study_values.VALUES,
-    **answer_values.VALUES,
+    **values.FILTERS_OF_VALUES,
     **simulated_tables.VALUES,
     "md": escape,
     "code": code,
     "deeper": deeper,
     "slug": slug,
-    "commit_only": commit_only,
-    "cpu_lists": cpu_lists,
+    "items": _items,
+    "commit_only": strategies.commit_only,
     "part_shares": virtual_tables.part_shares,
     "party_shares": wire_tables.party_shares,
     "dropped": wire_tables.dropped,
     "rate_span": wire_tables.rate_span,
-    "place": place,
-    "placement_span": placement_span,
-    "wake_up_marks": wake_up_marks,
-    "strategy": _strategy,
-    "baseline_of": baseline_of,
-    "decided_conditions": decided_conditions,
-    "answer_rows": answer.rows,
+    "placement_span": tables.placement_span,
+    "baseline_of": decisions.baseline_of,
+    "decided_conditions": decisions.decided_conditions,
+    "marked_ways": decisions.marked_ways,
+    "tally": decisions.tally,
     "answer_sentence": answer.sentence,
     "asked": of,
-    "decision_columns": decision_columns,
-    "decision_rows": decision_rows,
-    "marked_ways": marked_ways,
-    "tally": tally,
-    "ranked": ranked,
-    "ranking_ends": ranking_ends,
     "warnings": warnings,
 }
 """What templates say with a bar, besides the filters of `wording`: ``{{ name | code }}``."""
 
-TESTS: dict[str, Callable[..., bool]] = {
-    **conditions.TESTS,
-    "over_wire": is_wire,
-    "batched": lambda implementation: _batch(implementation) > 1,
-}
-"""What they ask: ``{% if t is from_memory %}``."""
-
 FUNCTIONS: dict[str, Any] = {
     "table": _table,
-    "counted_span": counted_span,
-    "questions": questions,
+    "figure": _captioned(figure),
+    "figure_of": _figure_of,
+    "identifier": identifier,
+    "losses": values.losses,
+    "counted_span": values.counted_span,
+    "strategy_rows": strategies.strategy_rows,
+    "undescribed": strategies.undescribed,
+    "answer": answer,
     "budget_tables": cpu_budget_tables,
     "datagrams_tables": datagrams_tables,
+    "decisions": decisions,
+    "host_table": host_table,
     "profile_tables": profile_tables,
+    "questions": questions,
+    "round_trips": round_trips,
+    "simulated_tables": simulated_tables,
+    "tables": tables,
     "virtual_tables": virtual_tables,
     "wire_tables": wire_tables,
-    "simulated_tables": simulated_tables,
-    "ranking_table": ranking_table,
-    "round_trips_table": round_trips_table,
-    "round_trips_compared": round_trips_compared,
-    "round_trips_lost": round_trips_lost,
-    "round_trips_told": round_trips_told,
-    "placement_table": placement_table,
-    "memory_rows": memory_rows,
-    "aside_rows": aside_rows,
-    "missing_rows": missing_rows,
-    "published_rows": published_rows,
-    "published_runs": published_runs,
-    "strategy_rows": strategy_rows,
-    "undescribed": undescribed,
-    "identifier": identifier,
-    "losses": study_values.losses,
-    "figure": figure,
-    "figure_of": figure_of,
 }
 """What they call, and modules of which they call functions."""
 
@@ -185,8 +144,8 @@ def make_environment(templates: Path) -> Environment:
     )
     add_filters(environment)
     environment.filters.update(FILTERS)
-    environment.tests.update(TESTS)
-    environment.globals.update(FUNCTIONS, answer_columns=answer.COLUMNS)
+    environment.tests.update(values.TESTS)
+    environment.globals.update(FUNCTIONS)
     return environment
 
 

@@ -4,15 +4,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from copycost.perf.events import RARE_EVENTS
-from copycost.report.markdown import code, escape
+from copycost.report.markdown import Table, code, escape
 from copycost.wording.filters import sentence, size
 from copycost.wording.words import plural
 
+PROPERTIES = ("Property", "Value")
+_UNKNOWN = "unknown processor"
 _TRUE = {True: "yes", False: "no"}
 
 
-def host_rows(host: Mapping[str, Any]) -> list[list[str]]:
-    """Return what there is to know about the host, as (property, value) in Markdown.
+def host(host: Mapping[str, Any]) -> Table:
+    """Return what there is to know about the host.
 
     A value that was not found says why, as the host facts have it.
     """
@@ -35,21 +37,19 @@ def host_rows(host: Mapping[str, Any]) -> list[list[str]]:
         ("Congestion control, default", _known(host, "net.congestion_default", code)),
         ("perf", _perf(perf)),
     ]
-    return [[name, value] for name, value in rows]
+    return PROPERTIES, [[name, value] for name, value in rows]
 
 
-def guest_rows(made: Mapping[str, Any]) -> list[list[str]]:
-    """Return what guests are made of, as (property, value) in Markdown."""
+def guests(made: Mapping[str, Any]) -> Table:
+    """Return what guests are made of."""
     spec, probe = made["spec"], made["kvm"]
     accelerator = "the processor (KVM)" if spec["accelerator"] == "kvm" else "emulated (TCG)"
     if probe and not probe["usable"]:
         accelerator += f"; KVM was tried: {escape(probe['reason'])}"
-    return [
-        [
-            "Kernel",
-            f"Linux {escape(made['kernel']['release'])}, {escape(made['kernel']['source'])}",
-        ],
-        ["Kernel's arguments", code(" ".join(made["kernel"]["arguments"]))],
+    kernel = made["kernel"]
+    return PROPERTIES, [
+        ["Kernel", f"Linux {escape(kernel['release'])}, {escape(kernel['source'])}"],
+        ["Kernel's arguments", code(" ".join(kernel["arguments"]))],
         ["Hypervisor", escape(made["qemu"])],
         ["Instructions", accelerator],
         ["Model of processor", code(made["cpu"])],
@@ -76,7 +76,7 @@ def measured_on(
     """
     cpu = host["cpu"]
     parts = [
-        cpu["model"] or "unknown processor",
+        cpu["model"] or _UNKNOWN,
         *([plural(cpu["cpus_online"], "CPU")] if cpu["cpus_online"] else []),
         *(["a virtual machine"] if cpu["virtualisation"] else []),
         f"Linux {host['kernel']['release']}",
@@ -85,6 +85,11 @@ def measured_on(
         *([run["started_at"][:10]] if run["started_at"] else []),
     ]
     return ", ".join(parts)
+
+
+def processor_and_kernel(host: Mapping[str, Any]) -> str:
+    """Return a machine in a few words, as plain text."""
+    return f"{host['cpu']['model'] or _UNKNOWN}, Linux {host['kernel']['release']}"
 
 
 def _guests(virtual: Mapping[str, Any] | None) -> list[str]:
@@ -100,14 +105,13 @@ def _others(wire: Mapping[str, Any] | None) -> list[str]:
     """Return the other machines that something was measured with."""
     used = {one["peer"] for one in wire["conditions"]} if wire else set()
     return [
-        f"and over the wire {peer['name'] or 'another machine'} "
-        f"({peer['cpu']['model'] or 'unknown processor'}, Linux {peer['kernel']['release']})"
+        f"and over the wire {peer['name'] or 'another machine'} ({processor_and_kernel(peer)})"
         for peer in (wire["peers"] if wire else ())
         if peer["name"] in used
     ]
 
 
-def counter_rows(counters: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
+def counters(found: Mapping[str, Mapping[str, Any]]) -> Table:
     """Return events, perf's names of them and what became of them in this run.
 
     Events that fared alike share a row, so that what differs stands out.
@@ -119,7 +123,7 @@ def counter_rows(counters: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
         "not_counted": "not counted",
     }
     alike: dict[str, tuple[list[str], list[str]]] = {}
-    for event, facts in counters.items():
+    for event, facts in found.items():
         said = words[facts["status"]]
         if _never_happened(event, facts):
             said = "counted: none in any window"
@@ -130,7 +134,7 @@ def counter_rows(counters: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
         names.append(name.replace("llc", "LLC"))
         if facts["perf_name"]:
             perf_names.append(code(facts["perf_name"]))
-    return [
+    return ["Event", "Name in perf", "In this run"], [
         [sentence(", ".join(names)), ", ".join(perf_names), said]
         for said, (names, perf_names) in alike.items()
     ]

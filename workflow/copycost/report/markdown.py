@@ -2,8 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 from copycost.wording.words import one_line
 
@@ -18,12 +16,8 @@ _PADDING = 3
 """Characters that the space next to a column takes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column of a table: its title (Markdown) and where its cells align."""
-
-    title: str
-    align: Literal["left", "right"] = "left"
+Table = tuple[Sequence[str], Sequence[Sequence[str]]]
+"""Titles and rows in Markdown; ``>`` in front of a title aligns its column to the right."""
 
 
 def escape(text: object) -> str:
@@ -62,13 +56,7 @@ def deeper(markdown: str) -> str:
     )
 
 
-def figure_of(condition: str, name: str, caption: str, alt: str) -> str:
-    """Return a figure of a condition; see `figure`."""
-    path = f"assets/{condition}/{name}.svg"
-    return figure(path, identifier("fig", condition, name), caption, alt)
-
-
-def figure(path: str, identifier: str, caption: str, alt: str, width: str | None = None) -> str:
+def figure(path: str, identifier: str, alt: str, caption: str, width: str | None = None) -> str:
     """Return a figure with its caption, its text for those who do not see it, and its id.
 
     Parameters
@@ -77,8 +65,8 @@ def figure(path: str, identifier: str, caption: str, alt: str, width: str | None
         Of the file, from the report's folder.
     identifier
         The id for references, ``fig-`` in front.
-    caption, alt
-        Markdown and plain text, each on as many lines as it likes.
+    alt, caption
+        Plain text and Markdown, each on as many lines as it likes.
     width
         Share of the text's width, such as ``64%``.
     """
@@ -101,7 +89,7 @@ def file_links(path: str) -> str:
 
 
 def pipe_table(
-    columns: Sequence[Column],
+    titles: Sequence[str],
     rows: Sequence[Sequence[str]],
     caption: str,
     identifier: str,
@@ -115,10 +103,8 @@ def pipe_table(
 
     Parameters
     ----------
-    columns
-        Titles and alignment.
-    rows
-        Cells in Markdown, as many per row as there are columns.
+    titles, rows
+        As in `Table`.
     caption
         Markdown, on as many lines as it likes.
     identifier
@@ -126,15 +112,13 @@ def pipe_table(
     classes
         Classes of the table.
     """
-    widths = _widths(
-        [[column.title, *(row[index] for row in rows)] for index, column in enumerate(columns)]
-    )
+    names = [title.removeprefix(">") for title in titles]
+    widths = _widths([[name, *(row[i] for row in rows)] for i, name in enumerate(names)])
     dashes = [
-        "-" * width + ":" if column.align == "right" else ":" + "-" * width
-        for column, width in zip(columns, widths, strict=True)
+        "-" * width + ":" if title.startswith(">") else ":" + "-" * width
+        for title, width in zip(titles, widths, strict=True)
     ]
-    lines = [_row([column.title for column in columns]), _row(dashes)]
-    lines += [_row(row) for row in rows]
+    lines = [_row(names), _row(dashes), *map(_row, rows)]
     attributes = " ".join([f"#{identifier}", *(f".{name}" for name in classes)])
     return "\n".join([*lines, "", f": {one_line(caption)} {{{attributes}}}"])
 

@@ -1,15 +1,11 @@
 """The tables of the chapter on where the CPU time goes: columns, and rows in Markdown."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
-from copycost.report.markdown import Column, code, slug
-from copycost.report.study_values import cell_name, in_cell, load_name
+from copycost.report.markdown import Table, code, slug
+from copycost.report.values import Facts, cell_name, in_cell, load_name
 from copycost.wording.filters import impl, percent, significant, size, span
 from copycost.wording.words import party, plural
-
-Facts = Mapping[str, Any]
-Table = tuple[list[Column], list[list[str]]]
 
 # a function that calls another stands above it, with a dash less
 _INDENT = "\N{EN DASH} "
@@ -24,14 +20,14 @@ _SOURCES = {
 def changes(differences: Sequence[Facts]) -> Table:
     """Return what the CPU time per KiB came to, and most of what changed, a row per difference."""
     columns = [
-        Column("Where"),
-        Column("From, to"),
-        Column("CPU time [ns/KiB]", "right"),
-        Column("Change", "right"),
-        Column("Without sampling", "right"),
-        Column("Grew"),
-        Column("Shrank"),
-        Column("Unexplained", "right"),
+        "Where",
+        "From, to",
+        ">CPU time [ns/KiB]",
+        ">Change",
+        ">Without sampling",
+        "Grew",
+        "Shrank",
+        ">Unexplained",
     ]
     rows = []
     for one in differences:
@@ -95,7 +91,7 @@ def samples(profile: Facts) -> Table:
         rows.append(["Samples in functions that no list names, at most", _of_side(most)])
     if most := profile["tracing"]:
         rows.append(["Samples in BPF programs and probes of others, at most", _of_side(most)])
-    return [Column("What"), Column("Value")], rows
+    return ["What", "Value"], rows
 
 
 def _of_side(most: Facts) -> str:
@@ -105,8 +101,8 @@ def _of_side(most: Facts) -> str:
 def account(differences: Sequence[Facts]) -> Table:
     """Return all kinds of work that changed, a column per difference; its rows add up."""
     columns = [
-        Column("Change of own CPU time [ns/KiB]"),
-        *(Column(f"{load_name(one)}, {impl(one['after'])}", "right") for one in differences),
+        "Change of own CPU time [ns/KiB]",
+        *(f">{load_name(one)}, {impl(one['after'])}" for one in differences),
     ]
     parts = [
         {part["title"]: part["change"] for part in one["account"]["parts"]} for one in differences
@@ -127,10 +123,10 @@ def account(differences: Sequence[Facts]) -> Table:
 def functions(found: Facts) -> Table:
     """Return the functions that change most from one implementation to another."""
     columns = [
-        Column("Side"),
-        Column("Function"),
-        *(Column(impl(found[end]), "right") for end in ("before", "after")),
-        Column("Change", "right"),
+        "Side",
+        "Function",
+        *(f">{impl(found[end])}" for end in ("before", "after")),
+        ">Change",
     ]
     rows = [
         [
@@ -146,10 +142,7 @@ def functions(found: Facts) -> Table:
 
 def way(cells: Sequence[Facts]) -> Table:
     """Return the parts of the way of a message, a column per cell; copies are in bold."""
-    columns = [
-        Column("Part of the path"),
-        *(Column(impl(cell["implementation"]), "right") for cell in cells),
-    ]
+    columns = ["Part of the path", *(f">{impl(cell['implementation'])}" for cell in cells)]
     parts: dict[int, str] = {}
     for part in (part for cell in cells for part in cell["way"]):
         by = f", {party(part['party'])}" if part["party"] else ""
@@ -176,10 +169,10 @@ def _part_of_way(part: Facts | None) -> str:
 def chains(found: Facts) -> Table:
     """Return published call chains with ours, a row per chain."""
     columns = [
-        Column("Side"),
-        Column("Function, within the one above"),
-        Column("Published", "right"),
-        *(Column(_cell_title(cell, found["labels"]), "right") for cell in found["cells"]),
+        "Side",
+        "Function, within the one above",
+        ">Published",
+        *(f">{_cell_title(cell, found['labels'])}" for cell in found["cells"]),
     ]
     rows = [
         [

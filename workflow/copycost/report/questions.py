@@ -5,22 +5,21 @@ What is alike is said once, what differs is a row, and what is not settled is a 
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Any
 
 from copycost.analysis.finding import Finding, of
-from copycost.report.answer_values import cache, case
-from copycost.report.markdown import Column, code, pipe_table
-from copycost.report.results_table import NONE
+from copycost.config.capabilities import BASELINE
+from copycost.records.columns import THROUGHPUT
+from copycost.report.markdown import code, pipe_table
+from copycost.report.values import NONE, Facts, bounds, cache, case, interval
 from copycost.wording.filters import impl, join_and, percent, ratio, size, sizes, span
 from copycost.wording.words import plural
 
 Findings = Sequence[Finding]
-Facts = Mapping[str, Any]
+Columns = Mapping[str, Callable[[Finding], str]]
+"""What stands under each title of a table that has a row per finding."""
 
 _ALL_COPIED, _NONE_COPIED = 0.999, 0.001
-_VAGUE = 20.0
 _COPIED, _CPU, _CPUS = "copied_share", "cpu_ns_per_byte", "cpus_in_use"
-_THROUGHPUT = "throughput_bits_per_s"
 
 
 def zero_copy_answer(findings: Findings) -> str:
@@ -57,26 +56,23 @@ def zero_copy_answer(findings: Findings) -> str:
 
 def zero_copy_table(findings: Findings) -> str:
     """Return, by condition, where zero-copy was ahead, and what the difference consists of."""
-    columns = ["Condition", "Compared with", "Faster", "Slower", "Copied after all",
-               "Throughput", "CPU time per byte", "CPUs in use"]  # fmt: skip
-    rows = [
-        [
-            code(one.condition),
-            _ways(one.reference),
-            f"{one.n_better} of {one.n_cells}",
-            f"{one.n_worse}",
-            _estimate(one.reason(_COPIED), percent),
-            *(_estimate(one.reason(name)) for name in (_THROUGHPUT, _CPU, _CPUS)),
-        ]
-        for one in of(findings, "zero_copy")
-    ]
     caption = (
         "`zero_copy`: cells in which it was faster than every way that copies, and slower than "
         "one. The last three columns are ratios to the first way under *Compared with*, over the "
         "cells with a settled difference from it (the slower ones, if any): throughput is CPUs in "
         "use over CPU time per byte. Cells picked by their throughput have no interval."
     )
-    return _table(columns, rows, caption, "tbl-zero-copy", left=2)
+    columns: Columns = {
+        "Condition": _condition,
+        "Compared with": lambda one: " or ".join(map(impl, one.reference.split(" or "))),
+        ">Faster": lambda one: f"{one.n_better} of {one.n_cells}",
+        ">Slower": lambda one: f"{one.n_worse}",
+        ">Copied after all": lambda one: _estimate(one.reason(_COPIED), percent),
+        ">Throughput": lambda one: _estimate(one.reason(THROUGHPUT)),
+        ">CPU time per byte": lambda one: _estimate(one.reason(_CPU)),
+        ">CPUs in use": lambda one: _estimate(one.reason(_CPUS)),
+    }
+    return _of_findings(of(findings, "zero_copy"), columns, caption, "tbl-zero-copy")
 
 
 def misses_answer(findings: Findings) -> str:
@@ -88,7 +84,7 @@ def misses_answer(findings: Findings) -> str:
     fewer = [one for one in of(findings, "misses") if one.verdict == "fewer" and one.estimate]
     for slug, found in groupby(fewer, key=lambda one: one.condition):
         most = min(found, key=lambda one: one.estimate or 1.0)
-        level = cache(most.quantity.removesuffix("_per_byte"))
+        level = _cache(most)
         said.setdefault(level, []).append(
             f"on {code(slug)}, with {impl(most.subject)} to {ratio(most.estimate or 0)} times "
             "those of `two_copy`"
@@ -104,26 +100,20 @@ def misses_answer(findings: Findings) -> str:
 
 def misses_table(findings: Findings) -> str:
     """Return how misses per byte differ from those of two copies; nothing where none counted."""
-    found = of(findings, "misses")
-    rows = [
-        [
-            code(one.condition),
-            cache(one.quantity.removesuffix("_per_byte")).removeprefix("the "),
-            impl(one.subject),
-            _times(one),
-            one.verdict,
-            _times(one.reason("beyond_l1d")),
-        ]
-        for one in found
-    ]
-    columns = ["Condition", "Misses of the", "With", "Times `two_copy`", "Verdict",
-               "Beyond the L1 data cache"]  # fmt: skip
     caption = (
         "Cache misses per byte, over all cells. *Beyond the L1 data cache*: the change of "
         "the ratio where a message and its copy exceed that cache; below 1, the fall comes with "
         "the size, as it should if the copy displaces the message."
     )
-    return _table(columns, rows, caption, "tbl-misses", left=3) if rows else ""
+    columns: Columns = {
+        "Condition": _condition,
+        "Misses of the": lambda one: _cache(one).removeprefix("the "),
+        "With": _way,
+        ">Times `two_copy`": _times,
+        ">Verdict": lambda one: one.verdict,
+        ">Beyond the L1 data cache": lambda one: _times(one.reason("beyond_l1d")),
+    }
+    return _of_findings(of(findings, "misses"), columns, caption, "tbl-misses")
 
 
 def threads_answer(findings: Findings) -> str:
@@ -175,35 +165,29 @@ _GROWING = {
 
 def threads_table(findings: Findings) -> str:
     """Return each way's throughput with the most threads over that with the fewest."""
-    found = of(findings, "threads")
-    rows = [
-        [
-            code(one.condition),
-            impl(one.subject),
-            " to ".join(map(str, one.n_threads)),
-            _times(one),
-            _COURSES[one.verdict],
-            _estimate(one.reason(_CPU)),
-            _estimate(one.reason(_CPUS)),
-            _times(one.reason("context_switches_per_message")),
-            _estimate(one.reason("threads_per_cpu"), lambda n: f"{n:.0f}"),
-        ]
-        for one in found
-    ]
-    columns = ["Condition", "Way", "Threads", "Throughput", "Verdict", "CPU time per byte",
-               "CPUs in use", "Context switches", "Threads per CPU"]  # fmt: skip
     caption = (
         "Values with the most threads as multiples of those with the fewest, over the sizes "
         "together. Context switches are per message and of all ways together; *threads per CPU* "
         "is that of the most crowded CPU."
     )
-    return _table(columns, rows, caption, "tbl-threads", left=2) if rows else ""
+    columns: Columns = {
+        "Condition": _condition,
+        "Way": _way,
+        ">Threads": lambda one: " to ".join(map(str, one.n_threads)),
+        ">Throughput": _times,
+        ">Verdict": lambda one: _COURSES[one.verdict],
+        ">CPU time per byte": lambda one: _estimate(one.reason(_CPU)),
+        ">CPUs in use": lambda one: _estimate(one.reason(_CPUS)),
+        ">Context switches": lambda one: _times(one.reason("context_switches_per_message")),
+        ">Threads per CPU": lambda one: _estimate(one.reason("threads_per_cpu"), "{:.0f}".format),
+    }
+    return _of_findings(of(findings, "threads"), columns, caption, "tbl-threads")
 
 
 def crossover_answer(findings: Findings, way: str) -> str:
     """Return from which size on a way is faster than two copies, said once for what is alike."""
     found = [
-        one for one in of(findings, "crossover") if (one.subject, one.reference) == (way, _TWO)
+        one for one in of(findings, "crossover") if (one.subject, one.reference) == (way, BASELINE)
     ]
     if not found:
         return f"{impl(way)} and `two_copy` were not both measured in any cell."
@@ -221,9 +205,6 @@ def crossover_answer(findings: Findings, way: str) -> str:
             f"in {_part(won, n)} and slower in {_part(lost, n)}."
         )
     return " ".join(said)
-
-
-_TWO = "two_copy"
 
 
 def message_cost(findings: Findings) -> str:
@@ -263,33 +244,27 @@ def cold_answer(facts: Facts) -> str:
 
 def crossover_table(findings: Findings) -> str:
     """Return from which size on each way is faster than the one that it is compared with."""
-    rows = []
-    for one in of(findings, "crossover"):
-        price = next((found for found in one.reasons if "cpu_ns" in found.quantity
-                      or "cycles" in found.quantity), None)  # fmt: skip
-        rows.append(
-            [
-                code(one.condition),
-                impl(one.subject),
-                _from_where(one).rstrip(",") or _OPEN.get(one.verdict, one.verdict),
-                f"{one.n_better}, {one.n_worse} of {one.n_cells}",
-                _place(one.reason(f"{_THROUGHPUT} (worst)")),
-                _place(one.reason(f"{_THROUGHPUT} (best)")),
-                _times(one),
-                _cost(price),
-            ]
-        )
-        if one.reference != _TWO:
-            rows[-1][1] += f" over {impl(one.reference)}"
-    columns = ["Condition", "Way", "Faster than `two_copy`", "Faster, slower", "Lowest ratio",
-               "Highest ratio", "Together", "Cost per byte"]  # fmt: skip
     caption = (
         "The size from which each way is faster than `two_copy`, over all numbers of threads; the "
         "number of cells in which it was faster and slower, each judged alone; the lowest and the "
         "highest ratio of throughputs, with size and number of threads; and the ratios of "
         "throughput and of cost per byte over all cells, unless these contradict each other."
     )
-    return _table(columns, rows, caption, "tbl-crossovers", left=3)
+    columns: Columns = {
+        "Condition": _condition,
+        "Way": lambda one: (
+            _way(one) if one.reference == BASELINE else f"{_way(one)} over {impl(one.reference)}"
+        ),
+        "Faster than `two_copy`": lambda one: (
+            _from_where(one).rstrip(",") or _OPEN.get(one.verdict, one.verdict)
+        ),
+        ">Faster, slower": lambda one: f"{one.n_better}, {one.n_worse} of {one.n_cells}",
+        ">Lowest ratio": lambda one: _place(one.reason(f"{THROUGHPUT} (worst)")),
+        ">Highest ratio": lambda one: _place(one.reason(f"{THROUGHPUT} (best)")),
+        ">Together": _times,
+        ">Cost per byte": _cost,
+    }
+    return _of_findings(of(findings, "crossover"), columns, caption, "tbl-crossovers")
 
 
 _OPEN = {
@@ -314,10 +289,11 @@ def _from_where(one: Finding) -> str:
     return f"{'from' if one.verdict == 'from' else 'up to'} a size between {between}{left}"
 
 
-def _cost(price: Finding | None) -> str:
-    if price is None:
-        return NONE
-    if price.estimate is None:
+def _cost(one: Finding) -> str:
+    costs = (found for found in one.reasons if "cpu_ns" in found.quantity
+             or "cycles" in found.quantity)  # fmt: skip
+    price = next(costs, None)
+    if price is not None and price.estimate is None:
         return f"less in {price.n_better}, more in {price.n_worse}"
     return _times(price)
 
@@ -368,12 +344,12 @@ def expectations_table(facts: Facts, findings: Findings) -> str:
             [found[0].reference, f"{held}", f"{n - held - against}", f"{against}",
              _strongest(facts, found[0].subject)]
         )  # fmt: skip
-    columns = ["Expected", "Confirm", "No difference", "Contradict", "Strongest contradiction"]
+    titles = ["Expected", ">Confirm", ">No difference", ">Contradict", "Strongest contradiction"]
     caption = (
         "Number of comparisons by outcome, over all conditions, after Holm's correction for all "
         "comparisons together. The last column is a ratio with its interval, and its cell."
     )
-    return _table(columns, rows, caption, "tbl-expectations", left=1, last_left=True)
+    return _table(titles, rows, caption, "tbl-expectations")
 
 
 def _strongest(facts: Facts, name: str) -> str:
@@ -386,8 +362,8 @@ def _strongest(facts: Facts, name: str) -> str:
     if not cases:
         return NONE
     _, slug, found = max(cases, key=lambda one: one[0])
-    interval = "" if found["once"] else f" ({_span(found['low'], found['high'])})"
-    return f"{ratio(found['value'])}{interval}: {code(slug)}, {case(found['where'])}"
+    ends = "" if found["once"] else f" ({interval(found, form=ratio)})"
+    return f"{ratio(found['value'])}{ends}: {code(slug)}, {case(found['where'])}"
 
 
 def quality_table(facts: Facts) -> str:
@@ -412,15 +388,15 @@ def quality_table(facts: Facts) -> str:
              f"{quality['n_warned']} of {quality['n_measured']}", changed,
              str(len(quality["modes"])) if quality["modes_told"] else "not known"]
         )  # fmt: skip
-    columns = ["Condition", "Clean cells", "Cells flagged", "Repetitions disturbed",
-               "Verdicts changed without", "Two modes"]  # fmt: skip
+    titles = ["Condition", "Clean cells", "Cells flagged", ">Repetitions disturbed",
+              ">Verdicts changed without", ">Two modes"]  # fmt: skip
     caption = (
         "How clean the measurements were: cells that pass every check, and the number that each "
         "check flags; repetitions with a warning that the machine was disturbed; verdicts on "
         "throughput that change without the flagged repetitions; cells whose repetitions fall "
         "into two clusters. Nothing was left out. `tables/quality.csv` has every cell."
     )
-    return _table(columns, rows, caption, "tbl-quality", left=3)
+    return _table(titles, rows, caption, "tbl-quality")
 
 
 _CHECKS = {
@@ -439,25 +415,31 @@ _CHECKS = {
 
 
 def _table(
-    names: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    caption: str,
-    identifier: str,
-    left: int,
-    *,
-    last_left: bool = False,
+    titles: Sequence[str], rows: Sequence[Sequence[str]], caption: str, identifier: str
 ) -> str:
-    """Return a table whose first columns, and perhaps its last, are aligned to the left."""
-    last = len(names) - 1
-    columns = [
-        Column(name, "left" if place < left or (last_left and place == last) else "right")
-        for place, name in enumerate(names)
-    ]
+    """Return a table, in which what is as in the row above stands once; nothing without rows."""
     told = [list(row) for row in rows]
     for row, before in zip(told[:0:-1], told[-2::-1], strict=True):
         if row[0] == before[0]:
-            row[0] = ""  # as the row above
-    return pipe_table(columns, told, caption, identifier, ("grouped",))
+            row[0] = ""
+    return pipe_table(titles, told, caption, identifier, ("grouped",)) if rows else ""
+
+
+def _of_findings(found: Findings, columns: Columns, caption: str, identifier: str) -> str:
+    rows = [[cell(one) for cell in columns.values()] for one in found]
+    return _table([*columns], rows, caption, identifier)
+
+
+def _condition(one: Finding) -> str:
+    return code(one.condition)
+
+
+def _way(one: Finding) -> str:
+    return impl(one.subject)
+
+
+def _cache(one: Finding) -> str:
+    return cache(one.quantity.removesuffix("_per_byte"))
 
 
 def _estimate(one: Finding | None, form: Callable[[float], str] = ratio) -> str:
@@ -468,17 +450,8 @@ def _times(one: Finding | None) -> str:
     """Return a ratio with its interval, as a cell of a table."""
     if one is None or one.estimate is None:
         return NONE
-    return f"{ratio(one.estimate)}{_in_brackets(one)}"
-
-
-def _in_brackets(one: Finding) -> str:
-    if one.low is None or one.high is None:
-        return ""
-    return f" ({_span(one.low, one.high)})"
-
-
-def _span(low: float, high: float) -> str:
-    return span(low, high) if low <= 0.0 or high / low <= _VAGUE else "too wide"
+    value, ends = ratio(one.estimate), bounds(one.low, one.high, ratio)
+    return value if ends == NONE else f"{value} ({ends})"
 
 
 def _place(one: Finding | None) -> str:
@@ -487,10 +460,6 @@ def _place(one: Finding | None) -> str:
     return (
         f"{_estimate(one)} at {size(one.msg_bytes[0])} \N{MULTIPLICATION SIGN} {one.n_threads[0]}"
     )
-
-
-def _ways(names: str) -> str:
-    return " or ".join(map(impl, names.split(" or ")))
 
 
 def _codes(slugs: Iterable[str]) -> str:

@@ -1,205 +1,125 @@
 """The full table of the results of a condition: a row per thread count, size and implementation."""
 
 import csv
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from copycost.report.markdown import Column, pipe_table, slug
-from copycost.report.marks import Labels, marked, note_of
+from copycost.report.markdown import pipe_table, slug
+from copycost.report.values import NONE, interval, marked, median, note_of, place
 from copycost.wording.filters import significant, size
 from copycost.wording.sources import sourced
 
-NONE = "---"
-"""A dash where there is no value; the table of what was not measured has the reason."""
+Cell = tuple[str, int, int, str]
+Numbers = Mapping[str, Any]
 
 THROUGHPUT = "throughput_bits_per_s"
 _TIMES = ("service_median_ns", "service_p99_ns")
-
-VAGUE_FACTOR = 20.0
-VAGUE = "too wide"
-"""Stands for an interval whose ends are further apart than this: its digits tell nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """One row of summary.csv: SI units, NaN where nothing was measured.
-
-    `n` repetitions have a value, `n_without` failed or were skipped. `n_lower` of them have
-    the median `lower`, the others `upper`; 0 where they do not fall into two clusters.
-    """
-
-    median: float
-    low: float
-    high: float
-    n: int
-    n_without: int = 0
-    n_lower: int = 0
-    lower: float = math.nan
-    upper: float = math.nan
+_VALUES = ("median", "low", "high", "lower_mode", "upper_mode")
+_COUNTS = ("n", "n_failed", "n_skipped", "n_lower")
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """What the tables of results are made of.
+    """What the tables of results are made of; numbers in SI units, None where there are none.
 
-    Attributes
-    ----------
-    summary
-        Values by (condition, n_threads, msg_bytes, implementation, metric), in the file's order.
-    ratios
-        Throughput relative to the baseline by (condition, n_threads, msg_bytes, implementation).
+    A cell is its condition, thread count, size and implementation. `summary` has rows of
+    summary.csv by cell and metric, `ratios` the throughput relative to the baseline by cell.
     """
 
-    summary: Mapping[tuple[str, int, int, str, str], Value]
-    ratios: Mapping[tuple[str, int, int, str], float]
-
-
-@dataclass(frozen=True, slots=True)
-class Wording:
-    """What the tables say apart from the numbers.
-
-    Attributes
-    ----------
-    cost_metric, cost_unit
-        Cost per byte, such as ``both_cpu_ns_per_byte`` and ``ns``; of both sides, or of the
-        sender where nobody receives.
-    baseline
-        The implementation that others are compared with.
-    implementations
-        In the order in which they are shown.
-    place
-        Where they were measured, as captions have it; empty where the condition says all.
-    """
-
-    cost_metric: str
-    cost_unit: str
-    baseline: str
-    implementations: tuple[str, ...]
-    place: str = ""
+    summary: Mapping[tuple[Cell, str], Numbers]
+    ratios: Mapping[Cell, float | None]
 
 
 def read_tables(summary: Path, ratios: Path, baseline: str) -> Tables:
     """Read summary.csv and, of ratios.csv, the throughput relative to `baseline`."""
-    values = {
-        (
-            row["condition"],
-            int(row["n_threads"]),
-            int(row["msg_bytes"]),
-            row["implementation"],
-            row["metric"],
-        ): Value(
-            median=_float(row, "median"),
-            low=_float(row, "low"),
-            high=_float(row, "high"),
-            n=sourced(int(row["n"]), f"{row['line']}, n"),
-            n_without=int(row["n_failed"]) + int(row["n_skipped"]),
-            n_lower=int(row["n_lower"] or 0),
-            lower=_float(row, "lower_mode"),
-            upper=_float(row, "upper_mode"),
-        )
-        for row in _rows_of(summary)
-    }
-    relative = {
-        (
-            row["condition"],
-            int(row["n_threads"]),
-            int(row["msg_bytes"]),
-            row["implementation"],
-        ): _float(row, "ratio")
-        for row in _rows_of(ratios)
-        if row["metric"] == THROUGHPUT and row["baseline"] == baseline
-    }
-    return Tables(values, relative)
+    return Tables(
+        {
+            (_cell(row), row["metric"]): {name: _float(row, name) for name in _VALUES}
+            | {name: sourced(int(row[name] or 0), f"{row['line']}, {name}") for name in _COUNTS}
+            for row in _rows_of(summary)
+        },
+        {
+            _cell(row): _float(row, "ratio")
+            for row in _rows_of(ratios)
+            if row["metric"] == THROUGHPUT and row["baseline"] == baseline
+        },
+    )
 
 
-def results_table(tables: Tables, condition: str, wording: Wording, labels: Labels) -> str:
+def results_table(
+    tables: Tables, condition: Mapping[str, Any], cost_unit: str, implementations: Sequence[str]
+) -> str:
     """Return the full results of one condition in Markdown; empty where there are none.
 
     Parameters
     ----------
-    tables
-        From `read_tables`.
     condition
-        The condition.
-    wording
-        Which cost and baseline.
-    labels
-        What zero-copy sends turned out to be, told once a table.
+        Its facts.
+    cost_unit
+        Of the cost per byte.
+    implementations
+        In the order in which they are shown.
     """
-    columns = [
-        Column("Message \N{MULTIPLICATION SIGN} threads"),
-        Column("Implementation"),
-        Column("Gbit/s", "right"),
-        Column("interval", "right"),
-        Column("p50 [µs]", "right"),
-        Column("p99 [µs]", "right"),
-        Column(f"{wording.cost_unit} per byte", "right"),
-        Column("ratio", "right"),
-        Column("n", "right"),
-    ]
-    rows = list(_rows(tables, condition, wording, labels))
+    titles = ["Message \N{MULTIPLICATION SIGN} threads", "Implementation", ">Gbit/s", ">interval",
+              ">p50 [µs]", ">p99 [µs]", f">{cost_unit} per byte", ">ratio", ">n"]  # fmt: skip
+    rows = list(_rows(tables, condition, implementations))
     if not rows:
         return ""
-    caption = f"All cells on {wording.place or f'`{condition}`'}.{note_of(labels)}"
-    return pipe_table(columns, rows, caption, f"tbl-cells-{slug(condition)}", ["grouped", "cells"])
+    caption = f"All cells on {place(condition)}.{note_of(condition['labels'])}"
+    identifier = f"tbl-cells-{slug(condition['slug'])}"
+    return pipe_table(titles, rows, caption, identifier, ["grouped", "cells"])
 
 
-def _rows(tables: Tables, condition: str, wording: Wording, labels: Labels) -> Iterator[list[str]]:
-    order = wording.implementations.index
-    cells = {key[1:4] for key in tables.summary if key[0] == condition}
+def _rows(
+    tables: Tables, condition: Mapping[str, Any], implementations: Sequence[str]
+) -> Iterator[list[str]]:
+    cells = {cell for cell, _ in tables.summary if cell[0] == condition["slug"]}
     previous = None
-    for n_threads, msg_bytes, implementation in sorted(
-        cells, key=lambda cell: (*cell[:2], order(cell[2]))
-    ):
-        cell = (condition, n_threads, msg_bytes, implementation)
-        throughput, median, p99, cost = (
-            tables.summary[(*cell, metric)] for metric in (THROUGHPUT, *_TIMES, wording.cost_metric)
-        )
-        relative = tables.ratios.get(cell, math.nan)
+    for cell in sorted(cells, key=lambda cell: (*cell[:3], implementations.index(cell[3]))):
+        _, n_threads, msg_bytes, implementation = cell
+        metrics = (THROUGHPUT, *_TIMES, condition["cost_column"])
+        throughput, p50, p99, cost = (tables.summary[cell, metric] for metric in metrics)
+        relative = tables.ratios.get(cell)
+        head = f"{size(msg_bytes)} \N{MULTIPLICATION SIGN} {n_threads}"
         yield [
-            ""
-            if cell[:3] == previous
-            else f"{size(msg_bytes)} \N{MULTIPLICATION SIGN} {n_threads}",
-            marked(implementation, labels),
-            *_middle(throughput, 1e-9),
-            *(_number(time.median, 1e-3) for time in (median, p99)),
-            _number(cost.median),
-            NONE if math.isnan(relative) else f"{relative:.2f}",
+            "" if cell[:3] == previous else head,
+            marked(implementation, condition["labels"]),
+            *_middle(throughput),
+            median(p50, 1e-3),
+            median(p99, 1e-3),
+            median(cost),
+            NONE if relative is None else f"{relative:.2f}",
             _repetitions(throughput),
         ]
         previous = cell[:3]
 
 
-def _number(value: float, scale: float = 1.0) -> str:
-    return NONE if math.isnan(value) else significant(value * scale)
+def _middle(found: Numbers) -> tuple[str, str]:
+    """Return a median [Gbit/s] and its interval, or two medians and how many are around each.
+
+    The latter where the repetitions fall into two clusters.
+    """
+    if not found["n_lower"]:
+        return median(found, 1e-9), interval(found, 1e-9)
+    lower, upper = (significant(found[name] * 1e-9) for name in ("lower_mode", "upper_mode"))
+    n_lower = found["n_lower"]
+    return f"{lower} or {upper}", f"two modes, {n_lower} and {found['n'] - n_lower}"
 
 
-def _middle(value: Value, scale: float) -> tuple[str, str]:
-    """Return a median and its interval, or the medians of two clusters and how many are in each."""
-    if not value.n_lower:
-        return _number(value.median, scale), _interval(value, scale)
-    modes = f"{significant(value.lower * scale)} or {significant(value.upper * scale)}"
-    return modes, f"two modes, {value.n_lower} and {value.n - value.n_lower}"
+def _repetitions(found: Numbers) -> str:
+    without = int(found["n_failed"]) + int(found["n_skipped"])
+    return f"{found['n']} of {found['n'] + without}" if without else f"{found['n']}"
 
 
-def _interval(value: Value, scale: float) -> str:
-    if math.isnan(value.low) or math.isnan(value.high):
-        return NONE
-    if value.high > VAGUE_FACTOR * value.low:
-        return VAGUE
-    return f"{significant(value.low * scale)} to {significant(value.high * scale)}"
+def _cell(row: Mapping[str, str]) -> Cell:
+    return row["condition"], int(row["n_threads"]), int(row["msg_bytes"]), row["implementation"]
 
 
-def _repetitions(value: Value) -> str:
-    return f"{value.n} of {value.n + value.n_without}" if value.n_without else f"{value.n}"
-
-
-def _float(row: dict[str, str], column: str) -> float:
+def _float(row: Mapping[str, str], column: str) -> float | None:
     text = row[column]
-    value: float = sourced(float(text), f"{row['line']}, {column}") if text else math.nan
-    return value
+    return sourced(float(text), f"{row['line']}, {column}") if text else None
 
 
 def _rows_of(path: Path) -> list[dict[str, str]]:

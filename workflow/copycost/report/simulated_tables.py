@@ -1,18 +1,14 @@
 """The tables of the chapter on simulated counts: columns, and rows in Markdown."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 from copycost.figures.markers import in_order
-from copycost.report.answer_values import cache
-from copycost.report.markdown import Column, code
+from copycost.report.markdown import Table, code
+from copycost.report.values import Facts, cache
 from copycost.studies.simulated.counts import LEVELS, MODES
 from copycost.wording.filters import exact_size, join_and, percent, size, span
 from copycost.wording.numbers import NBSP, finite
 from copycost.wording.words import plural
-
-Facts = Mapping[str, Any]
-Table = tuple[list[Column], list[list[str]]]
 
 _NAMES = {"l1d": "L1d", "l2": "L2", "llc": "Last level"}
 _COPIES = {"user": "application", "kernel": "kernel"}
@@ -55,13 +51,13 @@ _WHY = {
 def savings(conditions: Sequence[Facts]) -> Table:
     """Return what each way to send changes most, where and why, a row per place and way."""
     columns = [
-        Column("Where"),
-        Column("With"),
-        Column("Level"),
-        Column("Saved per line", "right"),
-        Column("Functions"),
-        Column("Not in the cache"),
-        Column("Changes survived"),
+        "Where",
+        "With",
+        "Level",
+        ">Saved per line",
+        "Functions",
+        "Not in the cache",
+        "Changes survived",
     ]
     rows = [
         [f"{code(one['testbed'])}, {one['working_set']}", _with(saving), *_most_saved(saving)]
@@ -131,11 +127,7 @@ def instructions(facts: Facts) -> Table:
     """Return instructions per message, application / kernel, a row per testbed and size."""
     found = facts["instructions"]
     names = in_order(one["implementation"] for one in found)
-    columns = [
-        Column("Where"),
-        Column("Size", "right"),
-        *(Column(code(name), "right") for name in names),
-    ]
+    columns = ["Where", ">Size", *(f">{code(name)}" for name in names)]
     cells: dict[tuple[str, int], dict[str, str]] = {}
     for one in found:
         at = cells.setdefault((one["testbed"], one["msg_bytes"]), {})
@@ -148,12 +140,7 @@ def instructions(facts: Facts) -> Table:
 
 def changes(facts: Facts) -> Table:
     """Return what becomes of the conclusions with one thing changed, a row per change."""
-    columns = [
-        Column("Change"),
-        Column("Conclusions", "right"),
-        Column("Same level falls most", "right"),
-        Column("Every level as before", "right"),
-    ]
+    columns = ["Change", ">Conclusions", ">Same level falls most", ">Every level as before"]
     rows = [
         [one["change"], *(str(one[name]) for name in ("n", "n_keeping_level", "n_surviving"))]
         for one in facts["sensitivity"]["variants"]
@@ -176,4 +163,4 @@ def checks(facts: Facts) -> Table:
         title = f"{_NAMES[one['level']]} load misses, simulated over counted"
         cells = plural(one["n"], "cell")
         rows.append([title, f"{span(one['low'], one['high'])} ({cells})"])
-    return [Column("Check"), Column("Found")], rows
+    return ["Check", "Found"], rows

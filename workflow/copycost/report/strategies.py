@@ -71,6 +71,11 @@ def undescribed(names: Iterable[str], notes: Mapping[str, Mapping[str, Any]]) ->
     ]
 
 
+def commit_only(commit: str) -> str:
+    """Return a commit's hash without a mark such as ``-dirty`` or ``+changes`` behind it."""
+    return commit.split("-")[0].split("+")[0].split(" ")[0]
+
+
 def _diagram(path: Path | None) -> dict[str, str | None]:
     if path is None:
         return {"diagram": None, "caption": None, "alt": None}

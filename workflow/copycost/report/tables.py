@@ -1,18 +1,25 @@
 """Tables of the report, from facts to rows of Markdown."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
 from copycost.config.placements import APART
+from copycost.figures.markers import families
 from copycost.hosts.side import SIDES
-from copycost.report.answer_values import at_sizes
-from copycost.report.conditions import place
-from copycost.report.markdown import Column, code, escape, pipe_table, slug
-from copycost.report.marks import marked, note_of
-from copycost.report.ranking import has_floor
-from copycost.report.results_table import NONE, VAGUE, VAGUE_FACTOR
-from copycost.report.study_values import NOT_KNOWN, cpu_range, curve_name
+from copycost.report.markdown import Table, code, escape, pipe_table, slug
+from copycost.report.values import (
+    NONE,
+    NOT_KNOWN,
+    Facts,
+    at_sizes,
+    cpu_range,
+    curve_name,
+    interval,
+    marked,
+    note_of,
+    place,
+)
 from copycost.wording.filters import (
     cpu,
     duration,
@@ -27,85 +34,12 @@ from copycost.wording.filters import (
 )
 from copycost.wording.words import plural
 
-Facts = Mapping[str, Any]
-
-
-_TITLES = (
-    ("p50_ns", "p50"),
-    ("p90_ns", "p90"),
-    ("p99_ns", "p99"),
-    ("p999_ns", "p99.9"),
-    ("max_ns", "max"),
-)
-
-
-def round_trips_table(condition: Mapping[str, Any], repetitions: int) -> str:
-    """Return the percentiles of a condition in Markdown, in µs.
-
-    Parameters
-    ----------
-    condition
-        One of the conditions of ``facts["round_trips"]``.
-    repetitions
-        Repetitions asked for per cell; a row of fewer says so.
-    """
-    several = len({row.get("n_threads", 1) for row in condition["rows"]}) > 1
-    columns = [
-        Column("Message"),
-        *([Column("Threads", "right")] if several else []),
-        Column("Implementation"),
-        Column("p50", "right"),
-        Column("interval", "right"),
-        *(Column(title, "right") for _, title in _TITLES[1:]),
-        Column("round trips", "right"),
-        Column("n", "right"),
-    ]
-    caption = (
-        f"Round-trip times on {place(condition)} [µs]: median with its interval, 90th, 99th and "
-        "99.9th percentile and maximum, each the median of the repetitions; the number of round "
-        "trips, and n of repetitions. Source: `results/tables/round_trips.csv`."
-        f"{note_of(condition.get('labels', {}))}"
-    )
-    rows = list(_round_trips_rows(condition, repetitions, several=several))
-    identifier = f"tbl-{slug(condition['slug'])}-round-trips"
-    return pipe_table(columns, rows, caption, identifier, ["grouped"])
-
-
-def _round_trips_rows(
-    condition: Mapping[str, Any], repetitions: int, *, several: bool
-) -> Iterator[list[str]]:
-    labels = condition.get("labels", {})
-    previous = None
-    for row in condition["rows"]:
-        at = (row["msg_bytes"], row.get("n_threads"))
-        yield [
-            "" if at == previous else size(row["msg_bytes"]),
-            *([str(row["n_threads"])] if several else []),
-            marked(row["implementation"], labels),
-            _value(row["p50_ns"]),
-            _round_trips_interval(row["p50_ns"]),
-            *(_value(row[key]) for key, _ in _TITLES[1:]),
-            f"{row['samples']:,}",
-            str(row["n"]) if row["n"] == repetitions else f"{row['n']} of {repetitions}",
-        ]
-        previous = at
-
-
-def _value(found: Mapping[str, Any] | None) -> str:
-    if found is None or found["median"] is None:
-        return NONE
-    return significant(found["median"] * 1e-3)
-
-
-def _round_trips_interval(found: Mapping[str, Any] | None) -> str:
-    if found is None or found["low"] is None or found["high"] is None:
-        return NONE
-    if found["high"] > VAGUE_FACTOR * found["low"]:
-        return VAGUE
-    return f"{significant(found['low'] * 1e-3)} to {significant(found['high'] * 1e-3)}"
-
-
 _QUANTITIES = {"streams": ("throughput [Gbit/s]", 1e-9), "round_trips": ("round trip [µs]", 1e-3)}
+_LEVELS = {"l1": "L1d", "l2": "L2", "llc": "last level", "dram": "memory"}
+_DIGITS = 12
+"""So much of a digest tells two sources of a run apart; the records have all of it."""
+
+_ROWS_OF_A_PAGE = 45
 
 
 def placement_span(group: Facts, confidence: float) -> str:
@@ -115,34 +49,18 @@ def placement_span(group: Facts, confidence: float) -> str:
     return f"{ratio(group['lowest'])} {interval_of(group['ratio'], confidence)}"
 
 
-def placement_table(facts: Facts) -> str:
+def placement(facts: Facts) -> str:
     """Return `facts["placement"]` as a table in Markdown."""
-    columns = [
-        Column("Quantity"),
-        Column("Implementation"),
-        Column("Message", "right"),
-        Column("Threads", "right"),
-        Column(f"`{APART}`", "right"),
-        Column("Placement"),
-        Column("median", "right"),
-        Column("ratio", "right"),
-        Column("interval", "right"),
-    ]
     several = len({effect["condition"] for effect in facts["effects"]}) > 1
-    if several:
-        columns.insert(1, Column("Condition"))
+    titles = ["Quantity", *(["Condition"] if several else []), "Implementation", ">Message",
+              ">Threads", f">`{APART}`", "Placement", ">median", ">ratio", ">interval"]  # fmt: skip
     caption = (
         "The same cells in several placements: medians, and ratios to the placement with both "
         "ends on different cores, paired by round. Source: `results/tables/cells.csv` and "
         "`round_trips.csv`."
     )
-    return pipe_table(
-        columns,
-        list(_placement_rows(facts, several=several)),
-        caption,
-        "tbl-placement",
-        ["grouped"],
-    )
+    rows = list(_placement_rows(facts, several=several))
+    return pipe_table(titles, rows, caption, "tbl-placement", ["grouped"])
 
 
 def _placement_rows(facts: Facts, *, several: bool) -> Iterator[list[str]]:
@@ -164,31 +82,19 @@ def _placement_rows(facts: Facts, *, several: bool) -> Iterator[list[str]]:
                 str(n_threads),
                 significant(effect["apart"]["median"] * factor),
             ]
-            found = effect["ratio"]
             yield [
                 *(head if index == 0 else [""] * len(head)),
                 f"`{effect['placement']}`",
                 significant(effect["here"]["median"] * factor),
-                ratio(found["value"]),
-                _placement_interval(found),
+                ratio(effect["ratio"]["value"]),
+                interval(effect["ratio"], form=ratio),
             ]
 
 
-def _placement_interval(found: Facts) -> str:
-    if found["low"] is None:
-        return NONE
-    if found["high"] > VAGUE_FACTOR * found["low"]:
-        return VAGUE
-    return span(found["low"], found["high"])
-
-
-Table = tuple[list[Column], list[list[str]]]
-
-
-def table_by_cell(
+def by_cell(
     cells: Sequence[Facts], titles: Sequence[str], fields: Callable[[Facts], list[str]]
 ) -> Table:
-    """Return columns and rows: size, threads where there are several, implementation, and fields.
+    """Return a row per cell: size, threads where there are several, implementation, and fields.
 
     Parameters
     ----------
@@ -196,47 +102,32 @@ def table_by_cell(
         Of the columns behind these, and what stands in them for a cell.
     """
     several = len({cell["n_threads"] for cell in cells}) > 1
-    columns = [
-        Column("Message"),
-        *([Column("Threads", "right")] if several else []),
-        Column("Implementation"),
-        *(Column(title, "right") for title in titles),
-    ]
+    head = ["Message", *([">Threads"] if several else []), "Implementation"]
     in_order = sorted(cells, key=lambda cell: (cell["msg_bytes"], cell["n_threads"]))
     rows = []
     for at, members in groupby(in_order, lambda cell: (cell["msg_bytes"], cell["n_threads"])):
         for index, cell in enumerate(members):
-            head = [size(at[0]), *([str(at[1])] if several else [])]
-            start = head if index == 0 else [""] * len(head)
+            where = [size(at[0]), *([str(at[1])] if several else [])]
+            start = where if index == 0 else [""] * len(where)
             rows.append([*start, impl(cell["implementation"]), *fields(cell)])
-    return columns, rows
+    return [*head, *(f">{title}" for title in titles)], rows
 
 
-def median(found: Facts | None, scale: float = 1.0) -> str:
-    """Return a median in words, a mark where there is none."""
-    return significant(found["median"] * scale) if found else NONE
-
-
-_LEVELS = {"l1": "L1d", "l2": "L2", "llc": "last level", "dram": "memory"}
-
-
-def memory_rows(memory: Mapping[str, Any]) -> list[list[str]]:
-    """Return level, working set and cost, without the levels that the host does not tell."""
-    found = {name: memory["levels"][level] for level, name in _LEVELS.items()}
-    return [
+def memory(facts: Facts) -> Table:
+    """Return what a plain copy costs in each cache level that the host tells."""
+    found = {name: facts["levels"][level] for level, name in _LEVELS.items()}
+    return ["Level", ">Working set", ">ns per byte"], [
         [name, size(level["bytes"]), significant(level["ns_per_byte"])]
         for name, level in found.items()
         if level
     ]
 
 
-def missing_rows(conditions: Iterable[Mapping[str, Any]]) -> list[list[str]]:
-    """Return what failed and what was skipped, in Markdown.
-
-    Columns: condition, what became of it, number of repetitions, implementations, sizes, thread
-    counts, reason and what helps.
-    """
-    return [
+def missing(conditions: Iterable[Facts]) -> Table:
+    """Return what failed and what was skipped, and why."""
+    titles = ["Condition", "What", ">Number", "Implementation", "Message", "Threads",
+              "Reason, and what helps"]  # fmt: skip
+    return titles, [
         [
             code(condition["slug"]),
             what,
@@ -252,15 +143,15 @@ def missing_rows(conditions: Iterable[Mapping[str, Any]]) -> list[list[str]]:
     ]
 
 
-def aside_rows(set_aside: Mapping[str, Any]) -> list[list[str]]:
-    """Return why files were set aside, how many, the last of them and when [UTC], in Markdown."""
-    return [
+def set_aside(facts: Facts) -> Table:
+    """Return why files were set aside, how many, the last of them and when [UTC]."""
+    return ["Reason", ">Files", "Last file", "Set aside"], [
         [escape(one["why"]), str(one["n"]), code(one["file"]), one["at"].replace("T", " ")[:16]]
-        for one in set_aside["reasons"]
+        for one in facts["reasons"]
     ]
 
 
-def inside_and_outside(facts: Facts) -> tuple[list[Column], list[list[str]]]:
+def inside_and_outside(facts: Facts) -> Table:
     """Return a row per curve and guest: CPU from the least to the most of its points.
 
     Parameters
@@ -268,46 +159,53 @@ def inside_and_outside(facts: Facts) -> tuple[list[Column], list[list[str]]]:
     facts
         Of a study whose curves have `guests`, see `copycost.studies.shared_facts.spans`.
     """
-    titles = ("Processes", "Guest", "QEMU", "Overhead", "Waiting, at most")
-    columns = [Column("Where"), Column("Side"), *(Column(title, "right") for title in titles)]
+    titles = ["Where", "Side", ">Processes", ">Guest", ">QEMU", ">Overhead", ">Waiting, at most"]
     rows = []
     for curve in facts["curves"]:
         for one in curve["guests"]["spans"] if curve["guests"] else ():
             of, waited = one["of"], one["most"]["vcpu_waiting"]
-            inside = [cpu_range(of[side]) for side in SIDES if side in of]
+            outside = (of[name] for name in ("guest", "hypervisor", "overhead"))
             rows.append(
                 [
                     curve_name(curve, facts["section"]),
                     "both" if curve["guests"]["shared"] else one["side"],
-                    " + ".join(inside),
-                    *(_known(of[name]) for name in ("guest", "hypervisor", "overhead")),
+                    " + ".join(cpu_range(of[side]) for side in SIDES if side in of),
+                    *(NOT_KNOWN if used is None else cpu_range(used) for used in outside),
                     NOT_KNOWN if waited is None else cpu(waited),
                 ]
             )
-    return columns, rows
+    return titles, rows
 
 
-def _known(of: Facts | None) -> str:
-    return NOT_KNOWN if of is None else cpu_range(of)
-
-
-def run_rows(facts: Mapping[str, Any]) -> list[list[str]]:
-    """Return (what, value) rows in Markdown."""
+def run(facts: Facts) -> Table:
+    """Return when, how often and with what was measured."""
     run, tools = facts["run"], facts["host"]["tools"]
+    when = "nothing was measured"
+    if run["started_at"]:
+        first, last = (
+            escape(run[key])[:19].replace("T", " ") for key in ("started_at", "finished_at")
+        )
+        when = f"first repetition {first}, last {last} (UTC)"
+    repetitions = (
+        f"{run['n_repetitions']} of {plural(run['n_cells'], 'cell')}: {run['n_measured']} "
+        f"measured, {run['n_failed']} failed, {run['n_skipped']} skipped"
+    )
+    commits = join_and(map(code, run["commits"]))
     rows = [
-        ("Measured", _when(run)),
-        ("Repetitions", _repetitions(run)),
-        ("Time in windows", _time(run)),
-        ("Commit", _list(run["commits"], "not known: not run from a clone with its history")),
-        ("Host facts (SHA-256)", _list(run["host_digests"], "none")),
+        ["Measured", when],
+        ["Repetitions", repetitions],
+        ["Time in windows",
+         f"{duration(run['measured_s'])}, of {duration(run['wall_s'])} for all repetitions"],
+        ["Commit", commits or "not known: not run from a clone with its history"],
+        ["Host facts (SHA-256)", join_and(map(code, run["host_digests"])) or "none"],
         *_programs(run),
-        ("Tools", ", ".join(_tool(name, facts) for name, facts in tools.items() if facts["path"])),
-        ("Software", ", ".join(f"{name} {version}" for name, version in run["versions"].items())),
-    ]
-    return [[name, value] for name, value in rows]
+        ["Tools", ", ".join(_tool(name, one) for name, one in tools.items() if one["path"])],
+        ["Software", ", ".join(f"{name} {version}" for name, version in run["versions"].items())],
+    ]  # fmt: skip
+    return ["Property", "Value"], rows
 
 
-def _programs(run: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _programs(run: Facts) -> Iterator[list[str]]:
     """Yield a row for each compiler with its flags: the programs and what their sources hash to."""
     builds = {f"sender {code(name)}": built for name, built in run["sender_builds"].items()}
     found: dict[str, list[str]] = {}
@@ -316,119 +214,74 @@ def _programs(run: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             source, _, compiler = build.removeprefix("source ").partition(", ")
             found.setdefault(compiler, []).append(f"{program} {code(source[:_DIGITS])}")
     for compiler, programs in found.items():
-        yield "Programs (source)", f"{join_and(programs)}: {code(compiler)}"
+        yield ["Programs (source)", f"{join_and(programs)}: {code(compiler)}"]
 
 
-def commit_only(commit: str) -> str:
-    """Return a commit's hash without a mark such as ``-dirty`` or ``+changes`` behind it."""
-    return commit.split("-")[0].split("+")[0].split(" ")[0]
-
-
-def _when(run: Mapping[str, Any]) -> str:
-    if not run["started_at"]:
-        return "nothing was measured"
-    first, last = (escape(run[key])[:19].replace("T", " ") for key in ("started_at", "finished_at"))
-    return f"first repetition {first}, last {last} (UTC)"
-
-
-def _repetitions(run: Mapping[str, Any]) -> str:
-    return (
-        f"{run['n_repetitions']} of {plural(run['n_cells'], 'cell')}: {run['n_measured']} "
-        f"measured, {run['n_failed']} failed, {run['n_skipped']} skipped"
-    )
-
-
-def _time(run: Mapping[str, Any]) -> str:
-    return f"{duration(run['measured_s'])}, of {duration(run['wall_s'])} for all repetitions"
-
-
-def _list(values: Iterable[str], otherwise: str) -> str:
-    found = list(values)
-    return join_and(code(value) for value in found) if found else otherwise
-
-
-def _tool(name: str, facts: Mapping[str, Any]) -> str:
+def _tool(name: str, facts: Facts) -> str:
     said = escape(facts["version"] or "version not found")
     return said if said.startswith(name) else f"{escape(name)} {said}"
 
 
-_DIGITS = 12
-"""So much of a digest tells two sources of a run apart; the records have all of it."""
+def ranked(conditions: Iterable[Facts]) -> list[Facts]:
+    """Return the conditions with a ranking by cost, of more ways than a table of cells shows."""
+    return [
+        condition
+        for condition in conditions
+        if len(families(condition["grid"]["implementations"])) > 1
+        and (ranking := condition.get("ranking"))
+        and ranking["side"]
+        and any(at["rows"] for at in ranking["sizes"])
+    ]
 
-_ROWS_OF_A_PAGE = 45
 
-
-def ranking_table(condition: Mapping[str, Any]) -> str:
+def ranking(condition: Facts) -> str:
     """Return the ranking of a condition in Markdown, a row per size and implementation."""
-    ranking = condition["ranking"]
-    with_floor = has_floor(condition)
-    columns = [
-        Column("Message"),
-        Column("Place", "right"),
-        Column("Implementation"),
-        Column(f"{ranking['unit']} per byte", "right"),
-        Column("interval", "right"),
-        *([Column("copies", "right")] if with_floor else []),
-        Column("n", "right"),
+    ranking, labels = condition["ranking"], condition["labels"]
+    sizes = ranking["sizes"]
+    with_floor = any(at["floor_ns_per_byte"] is not None for at in sizes)
+    titles = ["Message", ">Place", "Implementation", f">{ranking['unit']} per byte", ">interval",
+              *([">copies"] if with_floor else []), ">n"]  # fmt: skip
+    is_long = sum(len(at["rows"]) for at in sizes) > _ROWS_OF_A_PAGE
+    rows = [
+        [
+            size(at["msg_bytes"]) if is_long or not index else "",
+            span(row.get("place_low", row["rank"]), row.get("place_high", row["rank"]), str),
+            marked(row["implementation"], labels),
+            significant(row["median"]),
+            interval(row),
+            *([_multiple(row["floor_ratio"])] if with_floor else []),
+            str(row["n"]),
+        ]
+        for at in sizes
+        for index, row in enumerate(at["rows"])
     ]
     whose = "the sender alone" if ranking["side"] == "sender" else "both sides together"
-    threads = plural(ranking["n_threads"], "thread")
     caption = (
         f"Implementations on {place(condition)} by {ranking['label']} per byte "
-        f"({whose}, {threads}): median, interval"
+        f"({whose}, {plural(ranking['n_threads'], 'thread')}): median, interval"
         f"{', multiple of a plain copy' if with_floor else ''}, n repetitions. "
-        f"Source: `results/facts.json`.{note_of(condition['labels'])}"
+        f"Source: `results/facts.json`.{note_of(labels)}"
     )
-    rows = list(_rows(condition, with_floor))
-    return pipe_table(columns, rows, caption, f"tbl-{slug(condition['slug'])}-ranking", ["grouped"])
-
-
-def _rows(condition: Mapping[str, Any], with_floor: bool) -> Iterator[list[str]]:
-    sizes, labels = condition["ranking"]["sizes"], condition["labels"]
-    is_long = sum(len(at["rows"]) for at in sizes) > _ROWS_OF_A_PAGE
-    for at in sizes:
-        for i, row in enumerate(at["rows"]):
-            yield [
-                size(at["msg_bytes"]) if is_long or not i else "",
-                _place(row),
-                marked(row["implementation"], labels),
-                significant(row["median"]),
-                _interval(row),
-                *([_multiple(row["floor_ratio"])] if with_floor else []),
-                str(row["n"]),
-            ]
-
-
-def _place(row: Mapping[str, Any]) -> str:
-    low, high = row.get("place_low", row["rank"]), row.get("place_high", row["rank"])
-    return str(low) if low == high else f"{low} to {high}"
-
-
-def _interval(row: Mapping[str, Any]) -> str:
-    if row["low"] is None or row["high"] is None:
-        return NONE
-    if row["high"] > VAGUE_FACTOR * row["low"]:
-        return VAGUE
-    return f"{significant(row['low'])} to {significant(row['high'])}"
+    return pipe_table(titles, rows, caption, f"tbl-{slug(condition['slug'])}-ranking", ["grouped"])
 
 
 def _multiple(value: float | None) -> str:
     return NONE if value is None else ratio(value)
 
 
-def published_runs(runs: Iterable[Mapping[str, Any]]) -> list[list[str]]:
+def published_runs(runs: Iterable[Facts]) -> Table:
     """Return of each published run what is beside it here, and the ratios of throughput."""
-    return [
+    return ["Run", "Here", "Throughput, here / published"], [
         [
             escape(run["title"]),
             impl(run["testbed"]) + ("" if run["same_path"] else ", another path"),
-            spans_of_ratios(run["ratios"]) if run["ratios"] else "no cell in common",
+            spans_of_ratios(run["ratios"]) or "no cell in common",
         ]
         for run in runs
     ]
 
 
-def published_rows(runs: Iterable[Mapping[str, Any]]) -> list[list[str]]:
+def published_pairs(runs: Iterable[Facts]) -> Table:
     """Return run, pair, thread counts, and the verdict along the sizes here and there."""
     rows = []
     for run in runs:
@@ -442,22 +295,19 @@ def published_rows(runs: Iterable[Mapping[str, Any]]) -> list[list[str]]:
                 [escape(run["title"]), names, join_and(threads), here, there]
                 for (here, there), threads in alike.items()
             ]
-    return rows
+    return ["Run", "Pair", "Threads", "Here", "Published"], rows
 
 
-def spans_of_ratios(ratios: Iterable[Mapping[str, Any]]) -> str:
+def spans_of_ratios(ratios: Iterable[Facts]) -> str:
     """Return ratios of each implementation: ``0.89 to 1.19 with `one_copy` (5 cells) and ...``."""
     return join_and(
-        f"{_span(one)} with {impl(one['implementation'])} ({plural(one['n_cells'], 'cell')})"
+        f"{ratio(one['median']) if one['n_cells'] == 1 else span(one['low'], one['high'])} "
+        f"with {impl(one['implementation'])} ({plural(one['n_cells'], 'cell')})"
         for one in ratios
     )
 
 
-def _span(one: Mapping[str, Any]) -> str:
-    return ratio(one["median"]) if one["n_cells"] == 1 else span(one["low"], one["high"])
-
-
-def along_sizes(found: Mapping[str, Any]) -> str:
+def along_sizes(found: Facts) -> str:
     """Return where one was faster: ``faster from 16 KiB up; slower at 4 KiB (observed once)``."""
     if found["outcome"] == "not_measured":
         return "not compared"

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable
 
-from copycost.report.markdown import Column, code
-from copycost.report.results_table import NONE, VAGUE, VAGUE_FACTOR
-from copycost.report.study_values import cell_name
-from copycost.report.tables import Facts, Table, median, table_by_cell
+from copycost.report.markdown import Table, code
+from copycost.report.tables import by_cell
+from copycost.report.values import NONE, Facts, cell_name, cpu_range, interval, median
 from copycost.wording.filters import cpu, join_and, percent, ratio, significant, span
 from copycost.wording.words import party, plural
 
@@ -36,8 +35,8 @@ def work(cells: Iterable[Facts]) -> Table:
 
     The cells are those of the profile's facts, see `copycost.studies.profile.cell_facts`.
     """
-    columns = [Column("Cell"), Column("Party")]
-    columns += [Column(title, "right") for title in _WORK.values()]
+    columns = ["Cell", "Party"]
+    columns += [f">{title}" for title in _WORK.values()]
     rows = [
         [
             cell_name(cell) if index == 0 else "",
@@ -61,7 +60,7 @@ def rates(found: Facts) -> Table:
         medians = (cell["without_throughput"], cell["throughput"])
         return [*(median(one, 1e-9) for one in medians), *_ratio(cell["rate"])]
 
-    return table_by_cell(found["cells"], (*titles, "ratio", "interval"), fields)
+    return by_cell(found["cells"], (*titles, "ratio", "interval"), fields)
 
 
 def costs(found: Facts) -> Table:
@@ -72,7 +71,7 @@ def costs(found: Facts) -> Table:
         medians = (cell[name] for name in ("cost", "inside", "outside"))
         return [*map(median, medians), *_ratio(cell["price"])]
 
-    return table_by_cell(found["cells"], (*titles, "ratio", "interval"), fields)
+    return by_cell(found["cells"], (*titles, "ratio", "interval"), fields)
 
 
 def round_trips(found: Facts) -> Table:
@@ -85,49 +84,30 @@ def round_trips(found: Facts) -> Table:
         titles["outside"] = "CPU outside"
 
     def fields(cell: Facts) -> list[str]:
-        return [_with_interval(*_ratio(cell[name])) for name in titles]
+        pairs = (_ratio(cell[name]) for name in titles)
+        return [value if ends == NONE else f"{value} ({ends})" for value, ends in pairs]
 
-    return table_by_cell(found["cells"], [*titles.values()], fields)
-
-
-def _with_interval(value: str, interval: str) -> str:
-    return value if interval == NONE else f"{value} ({interval})"
+    return by_cell(found["cells"], [*titles.values()], fields)
 
 
 def _ratio(found: Facts | None) -> tuple[str, str]:
-    """Return a ratio and its interval; one that says nothing is told as too wide."""
-    if found is None:
-        return NONE, NONE
-    if found["low"] is None:
-        return ratio(found["value"]), NONE
-    if found["high"] > VAGUE_FACTOR * found["low"]:
-        return ratio(found["value"]), VAGUE
-    return ratio(found["value"]), span(found["low"], found["high"])
+    """Return a ratio and its interval."""
+    return (ratio(found["value"]) if found else NONE), interval(found, form=ratio)
 
 
 def overheads(virtual: Facts) -> Table:
     """Return what was used inside and outside, per guest, and what was published of the like."""
-    columns = [
-        Column("Guest"),
-        Column("processes", "right"),
-        Column("guest", "right"),
-        Column("hypervisor", "right"),
-        Column("overhead", "right"),
-    ]
+    columns = ["Guest", ">processes", ">guest", ">hypervisor", ">overhead"]
     rows = [
         [
             f"{code(condition['slug'])}, {join_and(use['sides'])}",
-            *(_range(use[name]) for name in ("process", "guest", "hypervisor", "overhead")),
+            *(cpu_range(use[name]) for name in ("process", "guest", "hypervisor", "overhead")),
         ]
         for condition in virtual["conditions"]
         for use in condition["uses"]
     ]
     rows += [_published(row) for row in virtual["published"]]
     return columns, rows
-
-
-def _range(found: Facts) -> str:
-    return span(found["low"], found["high"], cpu)
 
 
 def _published(row: Facts) -> list[str]:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 from copycost.config.testbeds import transport_of
 from copycost.hosts.facts.net import is_virtual
-from copycost.report.markdown import Column, code, escape, identifier
-from copycost.report.results_table import NONE, VAGUE, VAGUE_FACTOR
-from copycost.report.tables import Facts, Table, median, table_by_cell
-from copycost.wording.filters import gbps, join_and, ns, number, percent, significant, span
+from copycost.report.markdown import Table, code, escape, identifier
+from copycost.report.tables import by_cell
+from copycost.report.values import NONE, Facts, interval, median
+from copycost.wording.filters import gbps, join_and, ns, number, percent
 from copycost.wording.words import plural
 
 _PARTS = {
@@ -79,7 +79,7 @@ def ends_references(wire: Facts) -> list[str]:
 def ends(host: Facts, peer: Facts) -> Table:
     """Return what is known of both ends of the network, this machine's first."""
     name = code(peer["name"]) if peer["name"] else "The other machine"
-    columns = [Column("Property"), Column("This machine"), Column(name)]
+    columns = ["Property", "This machine", name]
     both = ((host, peer["here"]), (peer, peer["there"]))
     rows = [[title, *(form(machine, device) for machine, device in both)] for title, form in _ENDS]
     clock = peer["clock"]
@@ -145,11 +145,11 @@ def rates(condition: Facts) -> Table:
         shares = [NONE if cell[key] is None else percent(cell[key]) for key in bounds.values()]
         again = NONE if cell["sent_again"] is None else number(cell["sent_again"])
         found = cell["throughput"]
-        return [median(found, 1e-9), _interval(found, 1e-9), *shares, again]
+        return [median(found, 1e-9), interval(found, 1e-9), *shares, again]
 
     titles = ["Gbit/s", "interval", *bounds, "retransmitted per GB"]
 
-    return table_by_cell(condition["cells"], titles, fields)
+    return by_cell(condition["cells"], titles, fields)
 
 
 def costs(condition: Facts) -> Table:
@@ -160,9 +160,9 @@ def costs(condition: Facts) -> Table:
     names = ("sender", "sender_machine", "receiver", "receiver_machine", "machines")
 
     def fields(cell: Facts) -> list[str]:
-        return [*(median(cell[name]) for name in names), _interval(cell["machines"])]
+        return [*(median(cell[name]) for name in names), interval(cell["machines"])]
 
-    return table_by_cell(condition["cells"], titles, fields)
+    return by_cell(condition["cells"], titles, fields)
 
 
 def trips(found: Facts) -> Table:
@@ -180,14 +180,6 @@ def trips(found: Facts) -> Table:
 
     def fields(row: Facts) -> list[str]:
         of = row["machines"]
-        return [*(median(of[name], 1e-3) for name in names), _interval(of["machines"], 1e-3)]
+        return [*(median(of[name], 1e-3) for name in names), interval(of["machines"], 1e-3)]
 
-    return table_by_cell(found["rows"], titles, fields)
-
-
-def _interval(found: Facts | None, scale: float = 1.0) -> str:
-    if found is None or found["low"] is None or found["high"] is None:
-        return NONE
-    if found["high"] > VAGUE_FACTOR * found["low"]:
-        return VAGUE
-    return span(found["low"] * scale, found["high"] * scale, significant)
+    return by_cell(found["rows"], titles, fields)

@@ -32,15 +32,14 @@ TITLE = "What each copy costs, on many hosts"
 _LEFT_OUT = {None: "", "older": ", earlier", "one_kernel": ", left out"}
 _HELD = ("better", "worse", "depends")
 _TOLD = {
-    "kernel": "Linux", "processor": "Processor", "CPUs": "CPUs",
-    "last-level cache": "Last-level cache", "virtualisation": "Virtual",
+    "kernel": "Linux", "processor": "Processor", "CPUs": ">CPUs",
+    "last-level cache": ">Last-level cache", "virtualisation": "Virtual",
 }  # fmt: skip
 """Facts that the table of hosts has, with the titles of their columns."""
 
 COLUMNS = (
-    ("On", "left"), ("Ratio", "left"), ("Of", "left"), ("Size", "right"), ("Holds for", "left"),
-    ("Mean", "right"), ("Further host", "right"), ("Host to host", "right"), ("Hosts", "right"),
-    ("From size", "left"),
+    "On", "Ratio", "Of", ">Size", "Holds for", ">Mean", ">Further host", ">Host to host", ">Hosts",
+    "From size",
 )  # fmt: skip
 
 
@@ -226,11 +225,11 @@ def hosts_table(hosts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             [head + _LEFT_OUT[first["left_out"]], *facts, f"{n_measured} of {n}", disturbed]
         )
     columns = [
-        ["Hosts" if of_kinds else "Host", "right" if of_kinds else "left"],
-        *([_TOLD[name], "right" if name in ("CPUs", "last-level cache") else "left"]
-          for name in told),
-        ["Measured", "right"], ["Disturbed", "right"],
-    ]  # fmt: skip
+        ">Hosts" if of_kinds else "Host",
+        *(_TOLD[name] for name in told),
+        ">Measured",
+        ">Disturbed",
+    ]
     return {"columns": columns, "rows": rows, "of_kinds": of_kinds}
 
 
