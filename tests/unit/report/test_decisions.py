@@ -6,7 +6,7 @@ import pytest
 from golden.sentences import check_branches, environment
 
 from copycost.report.decisions import decided_conditions, table
-from copycost.report.decisions_text import WIDTH, decision_lines, wrapped
+from copycost.report.decisions_command import WIDTH, decision_lines
 
 RATIO = {"implementation": "one_copy", "value": 1.21, "low": 1.15, "high": 1.284}
 
@@ -138,8 +138,3 @@ def test_text_has_two_lines_for_each_row() -> None:
         "64 KiB    fastest  one_copy                   1.21 (1.15 to 1.28)",
         "          cheapest two_copy                                     1  0.25 to 0.29",
     ]
-
-
-def test_wrapped_text_keeps_a_number_and_its_unit_together() -> None:
-    text = "x" * 76 + " 64\u00a0KiB **bold** \\* `a`."
-    assert wrapped(text) == ["x" * 76, "64 KiB bold * `a`."]

@@ -21,20 +21,11 @@ _THREADS = "another way with other thread counts"
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Neighbouring sizes with the same answer.
-
-    Attributes
-    ----------
-    said
-        Who is the best, in words.
-    settled
-        Whether that is shown.
-    first, last
-        The smallest and the largest of the sizes [bytes].
-    """
+    """Neighbouring sizes with the same answer: who is the best, and whether that is shown."""
 
     said: str
     settled: bool
+    # the smallest and the largest of the sizes [bytes]
     first: int
     last: int
 

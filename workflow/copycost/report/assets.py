@@ -18,16 +18,8 @@ def gather_assets(
 ) -> None:
     """Copy figures, diagrams and what typesetting takes into `assets`, which is made anew.
 
-    Parameters
-    ----------
-    figures
-        ``.../{condition}/{figure}.svg``, each with its CSV; they keep their last two names.
-    diagrams
-        SVG files with plain text, which is drawn as outlines on the way.
-    templates
-        The folder ``report``; its folder ``style`` has what any report takes.
-    assets
-        The folder to make.
+    Figures, ``.../{condition}/{figure}.svg`` with their CSV, keep their last two names; the text of
+    diagrams is drawn as outlines on the way; ``templates/style`` has what any report takes.
     """
     from copycost.figures.outline import outline_text  # Matplotlib is slow to load
 
@@ -68,15 +60,7 @@ def worth_showing(
 
     Latency needs several numbers of threads; context switches alone, without cache misses, make no
     figure; the ranking by cost shows again what the cost per byte shows, as long as few
-    implementations are compared.
-
-    Parameters
-    ----------
-    shown
-        Names of figures by condition, from `shown_figures`; folders that are of no single
-        condition keep all of theirs.
-    conditions
-        The facts of the conditions.
+    implementations are compared. Folders that are of no single condition keep all of theirs.
     """
     return {
         folder: [name for name in names if name not in _dull(conditions.get(folder))]

@@ -36,39 +36,25 @@ the `Sources`, and sees them as the variable NAME (None elsewhere) and its figur
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The files that the report is written from.
-
-    Attributes
-    ----------
-    facts, summary, ratios, config
-        results/facts.json, tables/summary.csv, tables/ratios.csv, config.yaml.
-    figures
-        SVG files, ``.../{condition}/{figure}.svg``, each with its CSV next to it; those of no
-        single condition are in ``all``, those of a further study in a folder of its name.
-    published
-        results/published/beside.json; None to leave the chapter out.
-    chapters
-        Facts of further studies by the name of their chapter; see `CHAPTERS`.
-    strategies
-        C files of strategies, to quote their header comments.
-    diagrams
-        SVG files by the names of strategies.
-    aside
-        Notes on what was set aside, if anything was.
-    not_simulated
-        Why misses are not simulated, and what helps; None where they are, or nobody asked.
-    """
+    """The files that the report is written from."""
 
     facts: Path
     summary: Path
     ratios: Path
     config: Path
+    # .../{condition}/{figure}.svg, each with its CSV next to it; those of no single condition are
+    # in `all`, those of a further study in a folder of its name
     figures: Sequence[Path]
+    # results/published/beside.json; None to leave the chapter out
     published: Path | None = None
+    # facts of further studies by the name of their chapter, see `CHAPTERS`
     chapters: Mapping[str, Path] = field(default_factory=dict)
+    # C files, whose header comments are quoted, and SVG files of the same names
     strategies: Sequence[Path] = ()
     diagrams: Sequence[Path] = ()
+    # notes on what was set aside
     aside: Path | None = None
+    # why misses are not simulated, and what helps; None where they are, or nobody asked
     not_simulated: str | None = None
 
 

@@ -1,21 +1,20 @@
 """The tables of the chapter on the CPU budget: columns, and rows in Markdown."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from copycost.records.columns import SIDES
 from copycost.report.markdown import Table, code, escape
+from copycost.report.tables import how_sent
 from copycost.report.values import (
     NONE,
     Facts,
     curve_name,
     in_cell,
     limiters,
-    senders,
+    ours,
     with_variant,
 )
-from copycost.wording.filters import cpu, duration, gbit, join_and, percent, significant, span
-from copycost.wording.words import plural
+from copycost.wording.filters import cpu, gbit, join_and, percent, significant, span
 
 _PARTIES = {
     "sender_hypervisor": "QEMU, sender's guest",
@@ -80,16 +79,9 @@ def checks(facts: Facts) -> Table:
     section, limiter, clocks, rates = (
         facts[name] for name in ("section", "limiter", "clocks", "rates")
     )
-    window = f"{duration(section['duration_s'])} after {duration(section['warmup_s'])} of warm-up"
-    rows = [
-        ["Sent by", senders(facts)],
-        ["Limited by", limiters(facts["limiter_kinds"])],
-        ["Window", f"{window}, {plural(section['repetitions'], 'time')}"],
-    ]
+    rows = [*how_sent(facts), ["Limited by", limiters(facts["limiter_kinds"])]]
     if facts["congestion_controls"]:
         rows.append(["Congestion control", join_and(facts["congestion_controls"])])
-    if facts["separate_processes"]:
-        rows.append(["Processes", "one pair per stream, since iperf3 before 3.16 has one thread"])
     if limiter["n"]:
         off = span(limiter["least_off"], limiter["most_off"], lambda x: significant(x, 2))
         rows.append(["CPU used per stream minus the limit [points]", off])
@@ -104,9 +96,6 @@ def checks(facts: Facts) -> Table:
         allowed, largest = percent(rates["allowed"]), percent(rates["largest_off"])
         differ = f"{largest} at most, over {allowed} in {rates['n_differ']} of {rates['n']}"
         rows.append(["Deviation of iperf3's bitrate from the kernel's", differ])
-    if facts["n_foreign"]:
-        foreign = f"{facts['n_foreign']} of {facts['n_measured']}"
-        rows.append(["Repetitions while other programs ran", foreign])
     return ["What", "Value"], rows
 
 
@@ -145,32 +134,28 @@ def slopes(facts: Facts) -> Table:
 
 
 def published(facts: Facts) -> Table:
-    """Return the published slopes and highest bitrates, each with those of this host."""
+    """Return the published slopes and highest bitrates that this host has the like of."""
+
+    def slope(curve: Facts) -> str:
+        return in_cell(curve["slope"], "gbit") if curve["slope"] else "no line"
+
+    def highest(curve: Facts) -> str:
+        return gbit(curve["maximum"]["bits_per_s"]["median"])
+
     columns = ["Scenario", ">Streams", ">Gbit/s per %", ">here", ">Highest Gbit/s", ">here"]
     rows = [
         [
             escape(row["scenario"]),
             str(row["parallel_streams"]),
             significant(row["gbps_per_cpu_percent"], 2),
-            "; ".join(_our_slopes(row, facts["section"])) or "not measured",
+            ours(row, facts["section"], slope),
             significant(row["max_bitrate_gbps"]),
-            "; ".join(_our_maxima(row, facts["section"])) or "not measured",
+            ours(row, facts["section"], highest),
         ]
         for row in facts["published"]
-        if row["gbps_per_cpu_percent"] is not None
+        if row["ours"] and row["gbps_per_cpu_percent"] is not None
     ]
     return columns, rows
-
-
-def _our_slopes(row: Facts, section: Facts) -> Iterator[str]:
-    for curve in row["ours"]:
-        text = in_cell(curve["slope"], "gbit") if curve["slope"] else "no line"
-        yield with_variant(text, curve, section)
-
-
-def _our_maxima(row: Facts, section: Facts) -> Iterator[str]:
-    for curve in row["ours"]:
-        yield with_variant(gbit(curve["maximum"]["bits_per_s"]["median"]), curve, section)
 
 
 def plans(facts: Facts) -> Table:

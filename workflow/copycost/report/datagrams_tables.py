@@ -1,9 +1,10 @@
 """The tables of the chapter on datagrams: columns, and rows in Markdown."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from copycost.records.columns import SIDES
 from copycost.report.markdown import Table, code, escape
+from copycost.report.tables import how_sent
 from copycost.report.values import (
     NONE,
     NOT_KNOWN,
@@ -11,13 +12,12 @@ from copycost.report.values import (
     curve_name,
     in_cell,
     ns_in_text,
-    senders,
+    ours,
     top_shares,
     where,
-    with_variant,
 )
 from copycost.report.wire_tables import rate_span
-from copycost.wording.filters import cpu, duration, exact_size, gbit, percent, significant
+from copycost.wording.filters import cpu, exact_size, gbit, percent, significant
 from copycost.wording.numbers import NBSP
 from copycost.wording.words import plural
 
@@ -108,15 +108,9 @@ def causes(facts: Facts) -> Table:
 def checks(facts: Facts) -> Table:
     """Return how datagrams were sent and counted, and what the counts were held against."""
     section, account, driver = (facts[name] for name in ("section", "account", "cross_check"))
-    window = f"{duration(section['duration_s'])} after {duration(section['warmup_s'])} of warm-up"
-    rows = [
-        ["Sent by", senders(facts)],
-        ["Window for bitrates and CPU", f"{window}, {plural(section['repetitions'], 'time')}"],
-    ]
+    rows = how_sent(facts)
     if facts["cpu_clock"]:
         rows.append(["CPU time from", _CLOCKS[facts["cpu_clock"]]])
-    if facts["separate_processes"]:
-        rows.append(["Processes", "one pair per stream, since iperf3 before 3.16 has one thread"])
     for curve in facts["curves"]:
         if limit := curve["limit"]:
             held = f"{len(limit['sizes'])} of {plural(limit['n_sizes'], 'size')}"
@@ -146,9 +140,6 @@ def checks(facts: Facts) -> Table:
                 rows.append([f"Repetitions in which iperf3 reported {words}", str(driver[name])])
     if facts["n_nan"]:
         rows.append(["Repetitions with `nan` from iperf3, taken as missing", str(facts["n_nan"])])
-    if facts["n_foreign"]:
-        foreign = f"{facts['n_foreign']} of {facts['n_measured']}"
-        rows.append(["Repetitions while other programs ran", foreign])
     return ["What", "Value"], rows
 
 
@@ -168,39 +159,26 @@ def shares(facts: Facts) -> Table:
 
 
 def published(facts: Facts) -> Table:
-    """Return the published bitrates, losses and CPU use, each with those of this host."""
-    columns = [
-        "Scenario",
-        ">Size",
-        ">Sent [Gbit/s]",
-        ">here",
-        ">Lost",
-        ">here",
-        ">CPU",
-        ">here",
-        "Published note",
-    ]
+    """Return the published bitrates, losses and CPU use that this host has the like of."""
+    section = facts["section"]
+    columns = ["Scenario", ">Size", ">Sent [Gbit/s]", ">here", ">Lost", ">here", ">CPU", ">here",
+               "Published note"]  # fmt: skip
     rows = [
         [
             escape(row["scenario"]),
             exact_size(row["msg_bytes"]),
             significant(row["tx_bitrate_gbps"]),
-            _ours(row, facts, lambda point: gbit(point["sent_bits_per_s"]["median"])),
+            ours(row, section, lambda point: gbit(point["sent_bits_per_s"]["median"])),
             f"{row['loss_percent']}{NBSP}%".replace("-", "\N{EN DASH}"),
-            _ours(row, facts, _loss),
+            ours(row, section, _loss),
             _cpus(row[f"{end}_cpu_percent"] for end in ("client", "server")),
-            _ours(row, facts, lambda point: _cpus(map(_medians(point).get, _CPU))),
+            ours(row, section, lambda point: _cpus(map(_medians(point).get, _CPU))),
             escape(row["note"]) if row["note"] else NONE,
         ]
         for row in facts["published"]
+        if row["ours"]
     ]
     return columns, rows
-
-
-def _ours(row: Facts, facts: Facts, text: Callable[[Facts], str]) -> str:
-    """Return something of each of our points that a published row is compared with."""
-    found = [with_variant(text(point), point, facts["section"]) for point in row["ours"]]
-    return "; ".join(found) or "not measured"
 
 
 def _loss(point: Facts) -> str:

@@ -2,20 +2,29 @@
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from copycost.checkout import ROOT
 from copycost.errors import DataError
 from copycost.report import answer
-from copycost.report.decisions import baseline_of, decided_conditions, tally
-from copycost.report.decisions_text import decision_lines, wrapped
+from copycost.report.decisions import (
+    COPIED,
+    baseline_of,
+    decided_conditions,
+    multiple,
+    price,
+    row_name,
+    tally,
+    told,
+)
 from copycost.report.environment import make_environment
 from copycost.report.host_table import measured_on
 from copycost.wording.filters import exact_size, n_threads, sizes
-from copycost.wording.numbers import size_option
-from copycost.wording.words import plural
+from copycost.wording.numbers import NBSP, size_option
+from copycost.wording.words import one_line, plural
 
 HELP = "say which way to send is the fastest and which the cheapest"
 
@@ -28,6 +37,9 @@ EPILOG = "Exit status: 0 answered, 1 nothing was measured."
 FACTS = Path("results/facts.json")
 _TEMPLATES = ROOT / "report"
 _MOST_BRIEF = 4
+WIDTH = 80
+_WAYS = 26
+"""Columns of the names of ways, which go on in the next line."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,13 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the tables; return 0.
-
-    Raises
-    ------
-    DataError
-        If nothing was measured, or not with so many threads.
-    """
+    """Print the tables; DataError if nothing was measured, or not with so many threads."""
     facts = read_facts(options.facts)
     if options.json:
         print(json.dumps(findings(facts), indent=1))
@@ -59,13 +65,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def read_facts(path: Path) -> Mapping[str, Any]:
-    """Return what was measured.
-
-    Raises
-    ------
-    DataError
-        If there is nothing.
-    """
+    """Return what was measured; DataError if there is nothing."""
     try:
         facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
@@ -108,20 +108,8 @@ def answer_lines(
 ) -> Iterator[str]:
     """Yield the decision tables as lines of plain text.
 
-    Parameters
-    ----------
-    facts
-        Content of facts.json.
-    msg_bytes
-        The size whose rows are told [bytes]; where it was not measured, those of the sizes next to
-        it. None for all rows.
-    threads
-        The thread count whose rows are told; None for all of them together.
-
-    Raises
-    ------
-    DataError
-        If nothing was measured with so many threads.
+    Of a size that was not measured, the rows of the sizes next to it are told; DataError if nothing
+    was measured with so many threads.
     """
     words: Any = make_environment(_TEMPLATES).get_template("_macros/decisions_words.j2").module
     decided = [
@@ -184,3 +172,39 @@ def sizes_around(msg_bytes: int, measured: list[int]) -> list[int]:
     smaller = [size for size in measured if size < msg_bytes]
     larger = [size for size in measured if size > msg_bytes]
     return [*smaller[-1:], *larger[:1]]
+
+
+def decision_lines(
+    condition: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], scene: str
+) -> Iterator[str]:
+    """Yield the lines of a condition's table: what it is about, then two lines for each row.
+
+    The scene says what the condition is, in Markdown without references.
+    """
+    yield from wrapped(scene)
+    unit = "µs" if condition["is_trip"] else "CPUs"
+    yield from _lines("", "", "", f"times {condition['decisions']['baseline']}", unit)
+    for row in rows:
+        size, _, threads = row_name(row, condition).partition(", ")
+        fastest, cheapest = (row[name] for name in ("fastest", "cheapest"))
+        yield from _lines(size, "fastest", told(fastest, _named(condition)), multiple(fastest), "")
+        if cheapest:
+            names = told(cheapest, _named(condition))
+            yield from _lines(threads, "cheapest", names, multiple(cheapest), price(row, condition))
+
+
+def _lines(row: str, which: str, ways: str, ratio: str, cost: str) -> Iterator[str]:
+    first, *more = textwrap.wrap(ways, _WAYS) or [""]
+    cells = f"{row:<9} {which:<8} {first:<{_WAYS}} {ratio:>19} {cost:>13}"
+    for line in (cells, *(f"{'':19}{names}" for names in more)):
+        yield line.replace(NBSP, " ").rstrip()
+
+
+def _named(condition: Mapping[str, Any]) -> Callable[[str], str]:
+    return lambda way: way + (COPIED if condition["labels"].get(way) else "")
+
+
+def wrapped(markdown: str) -> list[str]:
+    """Return sentences of a template, which hold no reference, as lines of plain text."""
+    plain = one_line(markdown).replace(f"\\{COPIED}", COPIED).replace("**", "")
+    return [line.replace(NBSP, " ") for line in textwrap.wrap(plain, WIDTH)]

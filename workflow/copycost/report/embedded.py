@@ -18,27 +18,15 @@ _MISSING = (
 def render_html(qmd: Path, typesetter: str) -> bytes:
     """Return the report as one HTML file that holds its figures and needs nothing else.
 
-    Parameters
-    ----------
-    qmd
-        The report; paths in it are relative to its folder, whose ``assets`` hold the templates.
-    typesetter
-        What the last page prints as the program that typeset it.
+    Paths in it are relative to its folder, whose ``assets`` hold the templates; its last page
+    prints the `typesetter`.
     """
-    return _pandoc(
-        qmd,
-        typesetter,
-        "page.html",
-        "--to=html5",
-        "--mathml",
-        "--embed-resources",
-        "--toc",
-        "--toc-depth=2",
-    )
+    options = ("--to=html5", "--mathml", "--embed-resources", "--toc", "--toc-depth=2")
+    return _pandoc(qmd, typesetter, "page.html", *options)
 
 
 def render_pdf(qmd: Path, typesetter: str) -> bytes:
-    """Return the report as a PDF. Parameters as for `render_html`.
+    """Return the report as a PDF.
 
     Only the fonts that come with Typst are used, and no date is written: the same report gives
     the same file on every machine.

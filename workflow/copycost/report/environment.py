@@ -121,13 +121,7 @@ FUNCTIONS: dict[str, Any] = {
 
 
 def make_environment(templates: Path) -> Environment:
-    """Return the environment of the templates: strict, and with the filters of the report.
-
-    Raises
-    ------
-    HostError
-        If there is no such folder, as where the package is installed without its checkout.
-    """
+    """Return the environment of the templates: strict, and with the filters of the report."""
     if not templates.is_dir():
         raise HostError(
             f"{templates}: not found; the report's templates are in a clone of copycost: use ./run "
@@ -152,17 +146,9 @@ def make_environment(templates: Path) -> Environment:
 def fill_from(
     environment: Environment, template: str, context: Mapping[str, Any], who: str, what: str
 ) -> str:
-    """Return the text of one template.
+    """Return the text of one template; DataError if it asks for a fact that there is not.
 
-    Parameters
-    ----------
-    who, what
-        For the message: which command, and what helps to find the fault.
-
-    Raises
-    ------
-    DataError
-        If it asks for a fact that there is not.
+    The message says which command it was (`who`), and `what` helps to find the fault.
     """
     try:
         return environment.get_template(template).render(context)

@@ -67,13 +67,7 @@ def measured_on(
     virtual: Mapping[str, Any] | None = None,
     wire: Mapping[str, Any] | None = None,
 ) -> str:
-    """Return the machine and the date in one line, as plain text.
-
-    Parameters
-    ----------
-    host, run, virtual, wire
-        The parts of facts.json of these names.
-    """
+    """Return the machine and the date in one line of plain text, from parts of facts.json."""
     cpu = host["cpu"]
     parts = [
         cpu["model"] or _UNKNOWN,

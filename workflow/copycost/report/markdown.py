@@ -100,17 +100,6 @@ def pipe_table(
     Pandoc gives a pipe table with a long line the whole width of the text, shared out by the
     number of dashes under each title. Dashes by content therefore keep a wide table within the
     page, whichever program typesets it.
-
-    Parameters
-    ----------
-    titles, rows
-        As in `Table`.
-    caption
-        Markdown, on as many lines as it likes.
-    identifier
-        The id for references, ``tbl-`` in front.
-    classes
-        Classes of the table.
     """
     names = [title.removeprefix(">") for title in titles]
     widths = _widths([[name, *(row[i] for row in rows)] for i, name in enumerate(names)])

@@ -30,12 +30,8 @@ class QuartoError(CopycostError):
 def render(qmd: Path, quarto: Path, typesetter: str, kind: Literal["html", "pdf"]) -> bytes:
     """Return the report as Quarto typesets it.
 
-    Quarto leaves intermediate files where it works, so it gets a copy of the report's folder.
-
-    Raises
-    ------
-    QuartoError
-        If Quarto fails, or finds a reference that leads nowhere.
+    Quarto leaves intermediate files where it works, so it gets a copy of the report's folder. A
+    reference that leads nowhere is an error.
     """
     with tempfile.TemporaryDirectory(prefix="copycost-quarto-") as name:
         folder = Path(name) / "report"

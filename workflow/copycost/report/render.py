@@ -25,13 +25,7 @@ TYPESETTERS = "typesetters.json"
 
 
 class NotTypeset(CopycostError):
-    """Files of a report that only stand in for it.
-
-    Attributes
-    ----------
-    missing : dict
-        Their names, each with the reason.
-    """
+    """Files of a report that only stand in for it: their names, each with the reason."""
 
     def __init__(self, missing: dict[str, str]) -> None:
         super().__init__("; ".join(missing.values()))
@@ -44,26 +38,8 @@ def render_report(
     """Typeset the report beside its Markdown; a file appears only when it is complete.
 
     Where Quarto fails in a format, the embedded default typesets that one, and a line on stderr
-    says so: a broken Quarto must not cost the report.
-
-    Parameters
-    ----------
-    qmd
-        The report, with everything that it shows in its folder.
-    formats
-        Which files to write.
-    typesetter
-        From `copycost.build.typesetter.find_typesetter`, which is asked if None.
-
-    Returns
-    -------
-    list of Path
-        The files, in the order of `formats`.
-
-    Raises
-    ------
-    NotTypeset
-        If a format could not be typeset; what stands in for it says so, and the others are written.
+    says so: a broken Quarto must not cost the report. NotTypeset is raised if a format could not be
+    typeset; what stands in for it says so, and the others are written.
     """
     first = typesetter or find_typesetter()
     with ThreadPoolExecutor() as pool:  # each format is a process of its own

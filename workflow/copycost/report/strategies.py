@@ -34,19 +34,8 @@ def strategy_notes(
 ) -> dict[str, dict[str, Any]]:
     """Return what there is to say of each strategy, by name.
 
-    Parameters
-    ----------
-    sources
-        C files, ``src/strategies/NAME.c``.
-    diagrams
-        ``report/diagrams/NAME.svg``, with a ``title``, the caption, and a ``desc``, the words for
-        those who cannot see it.
-
-    Returns
-    -------
-    dict
-        By name: what `header_of` finds, and ``diagram`` (its path from the report's folder),
-        ``caption`` (Markdown) and ``alt``, None where there is no diagram.
+    That is what `header_of` finds, and ``diagram`` (its path from the report's folder),
+    ``caption`` (Markdown: its ``title``) and ``alt`` (its ``desc``), None where there is none.
     """
     drawn = {path.stem: path for path in diagrams}
     return {

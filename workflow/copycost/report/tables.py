@@ -19,6 +19,7 @@ from copycost.report.values import (
     marked,
     note_of,
     place,
+    senders,
 )
 from copycost.wording.filters import (
     cpu,
@@ -175,6 +176,22 @@ def inside_and_outside(facts: Facts) -> Table:
                 ]
             )
     return titles, rows
+
+
+def how_sent(facts: Facts) -> list[list[str]]:
+    """Return rows on who sent in a study, for how long, and in which processes."""
+    section = facts["section"]
+    window = f"{duration(section['duration_s'])} after {duration(section['warmup_s'])} of warm-up"
+    rows = [
+        ["Sent by", senders(facts)],
+        ["Window", f"{window}, {plural(section['repetitions'], 'time')}"],
+    ]
+    if facts["separate_processes"]:
+        rows.append(["Processes", "one pair per stream, since iperf3 before 3.16 has one thread"])
+    if facts["n_foreign"]:
+        foreign = f"{facts['n_foreign']} of {facts['n_measured']}"
+        rows.append(["Repetitions while other programs ran", foreign])
+    return rows
 
 
 def run(facts: Facts) -> Table:

@@ -226,6 +226,11 @@ def with_variant(text: str, curve: Facts, section: Facts) -> str:
     return f"{text} ({found})" if found else text
 
 
+def ours(row: Facts, section: Facts, form: Callable[[Facts], str]) -> str:
+    """Return something of each of our curves or points that a published row is compared with."""
+    return "; ".join(with_variant(form(one), one, section) for one in row["ours"])
+
+
 def curve_name(curve: Facts, section: Facts) -> str:
     """Return the name of a curve: ```veth` with 2 streams (iperf3)``."""
     text = f"{impl(curve['testbed'])} with {plural(curve['n_threads'], 'stream')}"

@@ -24,24 +24,9 @@ NUMBERS = "numbers.csv"
 def write_report(sources: Sources, templates: Path, title: str, qmd: Path) -> dict[str, str]:
     """Write the report in the Markdown that Quarto and the embedded default share.
 
-    A chapter that cannot be written leaves a box that says so; the others are written.
-
-    Parameters
-    ----------
-    sources
-        Facts, tables and figures.
-    templates
-        Folder with ``report.qmd.j2`` and what it includes.
-    title
-        Title of the report.
-    qmd
-        The file to write. It shows files of the folder ``assets`` next to it. Beside it,
-        ``numbers.csv`` tells where its numbers come from.
-
-    Returns
-    -------
-    dict
-        Names of the chapters that could not be written, each with the reason.
+    It shows files of the folder ``assets`` next to it; beside it, ``numbers.csv`` tells where its
+    numbers come from. A chapter that cannot be written leaves a box that says so; return the names
+    of such chapters, each with the reason.
     """
     with noting() as notes:
         text, missing = fill_report(make_environment(templates), build_context(sources, title))

@@ -135,9 +135,8 @@ VERDICTS = {
 
 
 @pytest.mark.parametrize(
-    ("name", "scenario"), [("chapter", "deferred_copy"), ("guests", "emulated_pair"),
-                           ("nothing_measured", "forbidden")]
-)  # fmt: skip
+    ("name", "scenario"), [("chapter", "deferred_copy"), ("nothing_measured", "forbidden")]
+)
 def test_the_whole_chapter_is_the_golden_one(name: str, scenario: str) -> None:
     text = _text(_facts(scenario))
     assert text == golden_text(TEXTS / f"{name}.md", text)
