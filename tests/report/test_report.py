@@ -137,15 +137,6 @@ def test_the_answer_fits_the_first_page(made: Made) -> None:
         assert said in page
 
 
-def test_what_the_answers_rest_on_is_in_the_appendix(made: Made) -> None:
-    main, appendix = made.qmd.read_text().split("# Appendix {#sec-appendix}\n")
-    assert not re.search(r"^# ", appendix, re.MULTILINE), "a chapter behind the appendix"
-    for name in ("method", "reproduce"):
-        heading = re.compile(rf"^#.* {{#sec-{name}[ }}]", re.MULTILINE)
-        assert heading.search(appendix)
-        assert not heading.search(main)
-
-
 HEADINGS = {
     "# The memory floor {#sec-memory}": WHOLE,
     "Round trips {#sec-round-trips}": WHOLE,
@@ -158,24 +149,3 @@ def test_a_chapter_is_there_where_its_data_are(made: Made) -> None:
     run = next(name for name in RUNS if made.qmd.parents[1].name.startswith(name))
     for heading, runs in HEADINGS.items():
         assert (heading in text) == (run in runs), heading
-
-
-def test_copied_zero_copy_is_marked_in_every_table(made: Made) -> None:
-    text = made.qmd.read_text().replace("\u00a0", " ")
-    if "`sink`" not in text:
-        pytest.skip("a run with a plain testbed alone")
-    tables = re.findall(r"((?:^\|.*\n)+)\n: (.*)$", text, re.MULTILINE)
-    of_cells = [table for table in tables if re.search(r"\{#tbl-(cells-|\S+-ranking\b)", table[1])]
-    assert of_cells
-    for rows, caption in of_cells:
-        names = re.findall(r"`(?:uring_)?zero_copy`†?", rows)
-        assert "sink" in caption or all("†" in name for name in names)
-        assert ("†" in rows) == ("† zero-copy requested" in caption or "†  `" in caption), caption
-
-
-def test_the_senders_cost_alone_is_called_that(made: Made) -> None:
-    text = made.qmd.read_text()
-    for section in re.split(r"^#+ ", text, flags=re.MULTILINE):
-        if re.match(r"On `sink(_cold)?` \{#sec-ranking", section):
-            assert "sender's" in section
-            assert "alone" in section

@@ -8,7 +8,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from matplotlib.collections import LineCollection
-from matplotlib.colors import to_hex
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -101,12 +100,6 @@ def drawn_bars(figure: Figure) -> Iterator[tuple[str, LineCollection]]:
             yield str(container.get_label()), container.lines[2][0]
 
 
-def labels(drawn: Drawn) -> set[str]:
-    visible = [axes for axes in drawn.figure.axes if axes.get_visible()]
-    found = {text for axes in visible for text in (axes.get_xlabel(), axes.get_ylabel())}
-    return {text.replace("\n", " ") for text in found if text}
-
-
 @pytest.mark.parametrize(("figure", "run"), PAIRS)
 def test_every_run_gives_every_figure_with_its_table(figure: str, run: str) -> None:
     drawn = drawing(figure, run)
@@ -164,19 +157,6 @@ def test_svg_needs_no_font_no_script_and_nothing_remote(tmp_path: Path) -> None:
     assert "<dc:date>" not in svg
 
 
-@pytest.mark.parametrize(
-    ("figure", "expected"),
-    [
-        ("speed_and_cost", {"message size", "throughput [Gbit/s]", "CPU cycles, both [cycles/B]"}),
-        ("time_per_message", {"threads", "time per message [µs]"}),
-        ("counters", {"message size", "context switches [per message]", "cache misses [per byte]",
-                      "L1d load misses [per byte]", "LLC load misses [per byte]"}),
-    ],
-)  # fmt: skip
-def test_axes_say_quantity_and_unit(figure: str, expected: set[str]) -> None:
-    assert labels(drawing(figure)) == expected
-
-
 @pytest.mark.parametrize("figure", LINES)
 def test_csv_holds_exactly_the_points_and_intervals_drawn(figure: str) -> None:
     drawn = drawing(figure, "with holes")
@@ -211,17 +191,6 @@ def test_a_missing_cell_interrupts_the_line() -> None:
     assert stretches == 2 * [1, 1]
 
 
-@pytest.mark.parametrize("figure", LINES)
-def test_every_implementation_has_its_own_colour_and_marker(figure: str) -> None:
-    styles = way_styles(IMPLEMENTATIONS)
-    drawn = drawing(figure)
-    assert {name for name, _ in drawn_lines(drawn.figure)} == set(IMPLEMENTATIONS)
-    for name, line in drawn_lines(drawn.figure):
-        assert (line.get_color(), line.get_marker()) == (styles[name].colour, styles[name].marker)
-    for name, bars in drawn_bars(drawn.figure):
-        assert to_hex(bars.get_color()[0]) == styles[name].colour.lower()
-
-
 def test_an_implementation_missing_on_one_testbed_lends_its_colour_to_nobody() -> None:
     both = example(implementations=["two_copy", "aaa", "bbb"])
     without = Tables(
@@ -232,13 +201,6 @@ def test_an_implementation_missing_on_one_testbed_lends_its_colour_to_nobody() -
         name: line.get_color() for name, line in drawn_lines(draw("speed_and_cost", without).figure)
     }
     assert colours["bbb"] == way_styles(both.implementations)["bbb"].colour
-
-
-@pytest.mark.parametrize("figure", ["speed_and_cost", "counters"])
-def test_one_repetition_has_no_interval_and_the_note_says_so(figure: str) -> None:
-    drawn = drawing(figure, "one repetition")
-    assert all(not bars.get_segments() for _, bars in drawn_bars(drawn.figure))
-    assert "one repetition each, so there is no interval" in said(drawn)
 
 
 def test_cells_with_missing_repetitions_are_marked_with_the_implementations_marker() -> None:
@@ -258,10 +220,3 @@ def test_cells_with_missing_repetitions_are_marked_with_the_implementations_mark
         "missing-zero_copy-65536": ["^", "x"],
     }
     assert "skipped (hollow mark) and failed (crossed mark) repetitions" in said(drawn)
-
-
-def test_missing_cells_stay_in_the_csv_with_their_state() -> None:
-    data = drawing("speed_and_cost", "with holes").data
-    assert len(data) == 2 * 3 * 3 * 2
-    absent = data[data["value"].isna()]
-    assert sorted(absent["state"]) == 2 * ["failed"] + 2 * ["skipped"]

@@ -19,7 +19,6 @@ THIRTEEN = (
     "two_copy", "one_copy", "write_v", "uring_send", "uring_sendmsg", "zero_copy",
     "uring_zero_copy", "sendfile", "splice", "splice_gift", "sendmmsg_x16", "uring_send_x8", "mine",
 )  # fmt: skip
-COPIED = "zero-copy requested, 100 % copied"
 
 
 @cache
@@ -62,19 +61,8 @@ def test_lines_of_other_families_are_grey_and_have_no_name() -> None:
         assert not {line.get_gid() for line in others} & {line.get_gid() for line in named}
 
 
-def test_the_csv_has_every_point_once_however_many_families_show_it() -> None:
-    data = crowded("speed_and_cost").data
-    assert len(data) == 2 * len(THIRTEEN) * 3
-    assert not data.duplicated(["quantity", "implementation", "msg_bytes", "n_threads"]).any()
-
-
 def test_crowded_panels_of_more_thread_counts_than_fit_name_those_left_out() -> None:
     assert "Not drawn for lack of room: 4, 8 threads." in said(crowded("speed_and_cost", (1, 4, 8)))
-
-
-def test_copied_zero_copy_is_called_that() -> None:
-    assert COPIED in said(crowded("speed_and_cost"))
-    assert COPIED in said(draw("speed_and_cost", example()))
 
 
 def on_sink() -> Tables:

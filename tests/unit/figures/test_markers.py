@@ -8,7 +8,7 @@ from matplotlib.colors import to_rgb
 
 from copycost.build.toolchain import strategies
 from copycost.checkout import ROOT
-from copycost.figures.markers import CROWD, families, in_order, way_styles
+from copycost.figures.markers import CROWD, families, way_styles
 
 WAYS = tuple(name for name in strategies(ROOT) if name != "null")
 TWELVE = ("two_copy", "one_copy", "zero_copy", *(f"further_{place}" for place in range(9)))
@@ -44,13 +44,6 @@ def test_every_way_to_send_has_a_look_of_its_own_whatever_else_is_drawn(name: st
     assert way_styles(WAYS)[name].marker not in {look.marker for look in others}
 
 
-def test_further_implementations_take_nothing_from_the_known_ones() -> None:
-    assert way_styles(TWELVE)["two_copy"] == way_styles(("two_copy",))["two_copy"]
-    known, further = way_styles(WAYS).values(), [way_styles(TWELVE)[name] for name in TWELVE[3:]]
-    assert {look.marker for look in known}.isdisjoint({look.marker for look in further})
-    assert {look.colour for look in known}.isdisjoint({look.colour for look in further})
-
-
 def test_many_messages_per_call_look_like_their_strategy_but_hollow() -> None:
     found = way_styles(("sendmmsg", "sendmmsg_x16", "sendmmsg_x64", "mine_x2"))
     plain, first, second = (found[f"sendmmsg{batch}"] for batch in ("", "_x16", "_x64"))
@@ -60,14 +53,6 @@ def test_many_messages_per_call_look_like_their_strategy_but_hollow() -> None:
     assert len({plain.line, first.line, second.line}) == 3
     assert found["mine_x2"].hollow
     assert first.as_line()["markerfacecolor"] == "white"
-
-
-def test_order_is_the_known_implementations_first_then_by_name() -> None:
-    names = {"uring_send_x8", "mine", "uring_send_x2", "zero_copy", "sendfile", "two_copy"}
-    assert in_order(names | {"uring_send", "further"}) == (
-        "two_copy", "zero_copy", "uring_send", "uring_send_x2", "uring_send_x8", "sendfile",
-        "further", "mine",
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize("names", [TWELVE, EVERY, tuple(f"new_{n}" for n in range(20))])

@@ -1,7 +1,6 @@
 """What one figure alone has to show."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from unit.figures.tables_example import (
     EVENTS,
@@ -65,21 +64,6 @@ def test_counters_without_any_say_why_there_are_none() -> None:
     assert "context switches (forbidden)" in said(drawn)
 
 
-def test_counter_that_reads_zero_everywhere_is_not_drawn_as_a_measurement() -> None:
-    cells = example_cells(**SMALL)
-    cells["both_llc_load_misses_per_byte"] = 0.0
-    drawn = draw("counters", tables_from(cells))
-    assert "LLC load misses" not in set(drawn.data["quantity"])
-    assert "LLC load misses (read 0)" in said(drawn)
-
-
-def test_zeros_of_context_switches_are_drawn_at_zero() -> None:
-    drawn = draw("counters", example(counted=()))
-    assert (drawn.data["value"] == 0).any()
-    assert drawn.figure.axes[0].get_ylim()[0] == 0
-    assert "linear next to 0" in said(drawn)
-
-
 @pytest.mark.parametrize(
     ("counted", "label", "sentence"),
     [
@@ -95,14 +79,6 @@ def test_cost_of_a_byte_is_in_cycles_where_counted_and_says_what_it_is_elsewhere
     labels = {axes.get_ylabel().replace("\n", " ") for axes in drawn.figure.axes} - {""}
     assert labels == {"throughput [Gbit/s]", label}
     assert sentence in said(drawn)
-
-
-def test_other_testbeds_are_not_drawn() -> None:
-    cells = pd.concat(
-        [example_cells(sizes=[256]), example_cells(sizes=[1024], testbed="loopback")],
-        ignore_index=True,
-    )
-    assert set(draw("speed_and_cost", tables_from(cells, "loopback")).data["msg_bytes"]) == {1024}
 
 
 def wide_interval(high: float) -> Drawn:

@@ -15,7 +15,7 @@ from copycost.config.check import normalised
 from copycost.config.problems import DEFAULTS, Source
 from copycost.config.sources import merged, usual_tree
 from copycost.config.text import read_sections
-from copycost.report import host_table, tables
+from copycost.report import host_table
 from copycost.report.assets import shown_figures, worth_showing
 from copycost.report.context import CHAPTERS, _beyond_defaults, build_context
 from copycost.report.write import write_report
@@ -53,14 +53,6 @@ def test_a_window_without_page_faults_is_counted_and_one_without_cycles_is_not()
         "reads 0 everywhere, which is no measurement",
     ]
     assert host_table.uncounted_events(counters) == ["cycles"]
-
-
-def test_run_table_of_a_run_without_measurements_or_history(results: Path) -> None:
-    facts = facts_of(results)
-    facts["run"] |= {"started_at": None, "commits": [], "sender_builds": {}, "host_digests": []}
-    rows = dict(tables.run(facts)[1])
-    assert rows["Measured"] == "nothing was measured"
-    assert rows["Commit"].startswith("not known")
 
 
 def test_figure_without_measured_points_is_not_shown(tmp_path: Path) -> None:

@@ -43,7 +43,6 @@ def unless_on_wire(column: str) -> Callable[[Mapping[str, Any]], float]:
 
 LEADS = of_sizes(one_copy=(-0.2, 0.3, 0.1), zero_copy=(-0.5, 0.1, 0.4))
 LOSES = of_sizes(one_copy=(-0.2, 0.3, 0.2), zero_copy=(-0.5, -0.5, -0.5))
-EVEN = of_sizes(zero_copy=(-0.5, -0.5, -0.5))
 
 
 @dataclass(frozen=True)
@@ -57,31 +56,12 @@ class Page:
     card: str
 
 
-BOTH = "`two_copy` or `one_copy`"
 PAGES = {
     "settled": Page(
         Run(**GRID, log_ratio=LOSES, noise=0.01),
         ("`two_copy`", "`one_copy`", "`one_copy`"),
         "Of 6 answers, 6 are settled",
         "Not measured. One bound: where the kernel copies after all",
-    ),
-    "tied": Page(
-        Run(**GRID, log_ratio=EVEN, noise=0.004),
-        (f"{BOTH}, alike",) * 3,
-        "alike (within 5 % of each other)",
-        "Not measured. One bound",
-    ),
-    "own strategy": Page(
-        Run(
-            **GRID,
-            implementations=("mine", "write_v"),
-            strange=("mine",),
-            log_ratio=of_sizes(write_v=(-0.3, 0.3, 0.3)),
-            noise=0.01,
-        ),
-        ("`mine`", "`write_v`", "`write_v`"),
-        "Of 6 answers, 6 are settled",
-        "Not measured, and no other result bounds what zero-copy would gain on a card",
     ),
     "nobody receives": Page(
         Run(**GRID, log_ratio=LOSES, noise=0.01, udp=Udp(msg_bytes=(64 * KIB - 29,))),

@@ -34,11 +34,6 @@ def test_summary_and_path_are_quoted_with_names_as_code() -> None:
     )
 
 
-@pytest.mark.parametrize("source", ["", "int x;\n", "/* short */\n", "/*\n * no colon here\n */\n"])
-def test_a_source_without_such_a_header_says_nothing(source: str) -> None:
-    assert set(header_of(source).values()) == {None}
-
-
 def test_a_row_of_the_table_is_what_the_header_says_or_that_it_does_not(tmp_path: Path) -> None:
     source = tmp_path / "mine.c"
     source.write_text(HEADER)
