@@ -1,4 +1,4 @@
-"""From the records of a study to its table, as far as cpu_budget and datagrams go the same way."""
+"""The tables of cpu_budget and datagrams, as far as both are defined and made the same way."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the facts of several studies tell alike: what became of repetitions, what guests cost."""
+"""What facts and figures of several studies tell alike: outcomes, intervals, what guests cost."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
