@@ -3,9 +3,6 @@
 A message names, in this order: where, what was found, what was expected, what to do.
 """
 
-import errno
-import os
-
 
 class CopycostError(Exception):
     """Something that a user can understand and act upon; shown as one sentence, no traceback."""
@@ -16,24 +13,6 @@ def in_words(error: Exception) -> str:
     if isinstance(error, CopycostError):
         return str(error)
     return f"{type(error).__name__}: {error}"
-
-
-def lacks_room(error: BaseException) -> bool:
-    """Return whether an error comes from a disk that is full, or from a quota.
-
-    Of another program that met it, such as a linker, the error has the words.
-    """
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, OSError) and cause.errno in _NO_ROOM:
-            return True
-        if any(os.strerror(number) in str(cause) for number in _NO_ROOM):
-            return True
-        cause = cause.__cause__
-    return False
-
-
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 class ConfigError(CopycostError):

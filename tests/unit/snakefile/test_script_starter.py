@@ -37,7 +37,7 @@ Path(__file__).with_suffix(".begun").write_text(str(__import__("os").getpid()))
 time.sleep(60)
 """
 FULL_AT_FIRST = """
-import os, time
+import os, shutil, time
 from pathlib import Path
 from types import SimpleNamespace
 tries = Path(__file__).with_suffix(".tries")
@@ -45,7 +45,7 @@ with tries.open("a") as file:
     file.write("x")
 if tries.read_text() == "x":
     room = iter(ROOM)
-    os.statvfs = lambda _: SimpleNamespace(f_bavail=next(room), f_frsize=1 << 30)
+    shutil.disk_usage = lambda _: SimpleNamespace(free=next(room) << 30)
     time.sleep = lambda _: None
     # nothing is looked for, and set aside, before there is room
     snakemake = SimpleNamespace(input=iter(lambda: 1 / 0, None))

@@ -26,6 +26,7 @@ from pathlib import Path  # noqa: E402
 # The package, and the tools beside it in the folder of the checkout.
 sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[3])]
 
+from copycost.disk import AGAIN  # noqa: E402
 from copycost.snakefile import interruption  # noqa: E402
 
 SAID = 125
@@ -53,6 +54,10 @@ def main() -> None:
         internals.shorten_command_line()
     try:
         runpy.run_module(name, run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        if end.code and name == "snakemake" and internals.met_full_disk:
+            raise SystemExit(AGAIN) from end
+        raise
     finally:
         if interruption.was_interrupted():
             # what ran at that moment may have swallowed the end, or made an error of it

@@ -15,6 +15,7 @@ from typing import Any
 from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.config.testbeds import away_on
+from copycost.disk import lacks_room
 from copycost.errors import (
     AttemptFailed,
     ConfigError,
@@ -22,7 +23,6 @@ from copycost.errors import (
     MeasurementStopped,
     Unavailable,
     in_words,
-    lacks_room,
 )
 from copycost.hosts.host import Host
 from copycost.hosts.launch import Launch

@@ -11,7 +11,8 @@ from textwrap import fill
 from typing import Literal, get_args
 
 from copycost.build.typesetter import Typesetter, embedded_default, find_typesetter
-from copycost.errors import CopycostError, in_words, lacks_room
+from copycost.disk import lacks_room
+from copycost.errors import CopycostError, in_words
 from copycost.records.files import write_bytes_whole, write_json
 from copycost.report import embedded, quarto
 from copycost.report.quarto import QuartoError

@@ -16,6 +16,8 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, NoReturn
 
+from copycost.disk import lacks_room
+
 
 def quote_interpreter() -> None:
     """Have Snakemake start scripts although there is a space, say, in the path of the interpreter.
@@ -133,6 +135,10 @@ def show_no_jobs() -> None:
     Job.log_info = lambda *_words, **_options: None
 
 
+met_full_disk = False
+"""Whether an error that Snakemake said comes from a disk that was full."""
+
+
 def say_plainly(kind: type[Exception], name: str) -> None:
     """Have errors of one kind, and no other any more, said in their own words behind a name.
 
@@ -145,6 +151,8 @@ def say_plainly(kind: type[Exception], name: str) -> None:
 
     @wraps(as_usual)
     def in_words(error: BaseException, linemaps: object = None) -> str:
+        global met_full_disk
+        met_full_disk = met_full_disk or lacks_room(error)
         said: BaseException | None = error
         while isinstance(said, (exceptions.WorkflowError, exceptions.RuleException)):
             said = said.__cause__ or said.__context__

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from pathlib import Path
 
-from copycost.errors import in_words, lacks_room
+from copycost.disk import lacks_room
+from copycost.errors import in_words
 from copycost.records.files import read_json, write_json
 from copycost.snakefile.logs import log_to_file
 

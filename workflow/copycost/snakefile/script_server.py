@@ -17,7 +17,6 @@ import select
 import signal
 import socket
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -26,7 +25,7 @@ from pathlib import Path
 from types import ModuleType
 
 from copycost.checkout import SCHEMAS
-from copycost.errors import lacks_room
+from copycost.disk import AGAIN, lacks_room, room_comes
 from copycost.records.aside import UNREAD, set_aside
 from copycost.snakefile.dependencies import imported_names
 
@@ -36,13 +35,7 @@ BEGUN = b"+"
 The second and last one is a byte with its exit status.
 """
 
-AGAIN = 75
-"""The exit status of a script that failed while the disk was full and may run again, now that there
-is room; EX_TEMPFAIL of sysexits.h."""
-
 _RESULTS = Path("results")
-_FULL_BYTES = 1 << 20
-_LONGEST_FULL_S = 60
 _PACKAGE = "copycost"
 _INTERRUPTED = 130  # what a shell makes of SIGINT
 _MOST_PATH_BYTES = 4096
@@ -154,20 +147,6 @@ def _run(script: Path) -> None:
         os._exit(code)
 
 
-def _room_comes(*, lacked: bool) -> bool:
-    """Return whether there is room on the disk, at once or within a minute, and was none."""
-    folder = _RESULTS if _RESULTS.is_dir() else Path()
-    for waited_s in range(_LONGEST_FULL_S):
-        disk = os.statvfs(folder)
-        if disk.f_bavail * disk.f_frsize >= _FULL_BYTES:
-            return lacked or waited_s > 0
-        if waited_s == 0:
-            said = f"the disk is full: waiting for room, {_LONGEST_FULL_S} s at most"
-            print(f"copycost: {said}", file=sys.stderr, flush=True)
-        time.sleep(1)
-    return False
-
-
 def _exit_code(script: Path) -> int:
     sys.argv = [str(script)]
     main = ModuleType("__main__")
@@ -187,7 +166,7 @@ def _exit_code(script: Path) -> int:
             sys.excepthook(type(error), error.with_traceback(trace), trace)
         if interrupted:
             return _INTERRUPTED
-        if _room_comes(lacked=lacks_room(error)):
+        if room_comes(lacked=lacks_room(error)):
             return AGAIN
         given = getattr(main.__dict__.get("snakemake"), "input", ())
         for path in _set_aside_unread(map(Path, given)):

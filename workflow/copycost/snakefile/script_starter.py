@@ -9,7 +9,8 @@ import subprocess
 import sys
 from threading import Lock
 
-from copycost.snakefile.script_server import AGAIN, BEGUN
+from copycost.disk import AGAIN
+from copycost.snakefile.script_server import BEGUN
 
 _SERVER = "copycost.snakefile.script_server"
 _END_TIMEOUT_S = 5.0

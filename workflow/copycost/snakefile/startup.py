@@ -4,6 +4,7 @@ All of it concerns this process and its children alone, so the Snakefile may do 
 read, which jobs that run elsewhere do too.
 """
 
+import logging
 import os
 import signal
 import sys
@@ -38,6 +39,7 @@ def prepare_process(workflow: Any, package_root: str) -> None:  # noqa: ANN401
     # turns that signal into an exception, which Snakemake's scheduler does not survive: it would
     # wait for ever for a job whose end it could not print.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    logging.raiseExceptions = False  # a line that its log has no room for is no news
     internals.quote_interpreter()
     internals.say_plainly(CopycostError, "copycost")
     if internals.is_first_process(workflow):  # a job that runs elsewhere is one script
