@@ -73,7 +73,7 @@ class Run:
     testbeds: Sequence[str] = ("veth",)
     msg_bytes: Sequence[int] = SIZES
     n_threads: Sequence[int] = THREADS
-    repetitions: int = 3
+    repetitions: int = 5
     noise: float = 0.02
     seed: int = 1
     log_ratio: Truth = default_log_ratio

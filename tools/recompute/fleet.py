@@ -44,13 +44,17 @@ def wrong_fleet_tables(fleet: Path) -> Iterator[str]:
     rows: list[dict[Any, Any]] = []
     for host, its in told.groupby("host", sort=False):
         values = _values(fleet / f"host={host}")
-        for row in its.to_dict("records"):
-            key = tuple(row[name] for name in _CELL)
-            one = _ratio(values, *key)
-            if one.n:
-                found.setdefault(key, []).append(one)
-            ends = {"ratio": one.value, "low": one.low, "high": one.high, "p_value": one.p_value}
-            rows.append(row | ends | {"n_pairs": one.n})
+        for _, group in its.groupby(_CELL[:4], sort=False):
+            keys = list(group[_CELL].itertuples(index=False, name=None))
+            logs = [_logs(values, *key) for key in keys]
+            family = estimates.family(logs, _CONFIDENCE)
+            for row, key, own, one in zip(
+                group.to_dict("records"), keys, logs, family, strict=True
+            ):
+                if one.n:
+                    found.setdefault(key, []).append(estimates.ratio(own, _CONFIDENCE))
+                ends = {"ratio": one.value, "low": one.low, "high": one.high}
+                rows.append(row | ends | {"p_value": one.p_value, "n_pairs": one.n})
     cells = [dict(zip(_CELL, key, strict=True)) | _across(ones, str(key[3]))
              for key, ones in found.items()]  # fmt: skip
     made = pd.DataFrame(rows)
@@ -73,15 +77,15 @@ def _values(folder: Path) -> dict[str, dict[str, pd.DataFrame]]:
     return found
 
 
-def _ratio(
+def _logs(
     values: dict[str, dict[str, pd.DataFrame]],
     condition: str, name: str, baseline: str, metric: str, size: int, threads: int,
-) -> Estimate:  # fmt: skip
+) -> np.ndarray:  # fmt: skip
     try:
         logs = pair_of(values[metric][condition], name, baseline).loc[[(size, threads)]]
     except KeyError:
-        return Estimate(math.nan, n=0)
-    return estimates.ratio(logs.to_numpy(float), _CONFIDENCE)
+        return np.empty(0)
+    return logs.to_numpy(float).ravel()
 
 
 def _across(hosts: list[Estimate], metric: str) -> dict[str, float]:

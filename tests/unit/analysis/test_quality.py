@@ -60,13 +60,13 @@ def test_warned_repetitions_are_compared_with_and_without() -> None:
 
 
 def test_a_single_round_that_is_left_is_no_other_verdict() -> None:
-    """Without two rounds of three nothing is told any more, which says nothing of those two."""
+    """Without four rounds of five nothing is told any more, which says nothing of those four."""
     run = Run(
         msg_bytes=(1024, 65536),
         n_threads=(1,),
         noise=0.001,
         warnings=lambda name, size, threads, rep: (
-            "steal" if size == 1024 and rep < 3 and name == "two_copy" else ""
+            "steal" if size == 1024 and rep < 5 and name == "two_copy" else ""
         ),
     )
     facts = facts_of(run)

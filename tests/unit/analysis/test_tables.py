@@ -25,7 +25,7 @@ def test_summary_has_a_row_per_cell_and_metric_with_the_median() -> None:
     row, values = summary.query(f"{cell} and metric == @THROUGHPUT").iloc[0], cells.query(cell)
     assert row["median"] == values[THROUGHPUT].median()
     assert row["low"] < row["median"] < row["high"]
-    assert row["n"] == 3
+    assert row["n"] == 5
 
 
 ONE = {"msg_bytes": (1024,), "n_threads": (1,)}
@@ -34,8 +34,8 @@ ONE = {"msg_bytes": (1024,), "n_threads": (1,)}
 @pytest.mark.parametrize(
     ("run", "counts", "end"),
     [
-        (Run(**ONE, failed=lambda name, size, threads, rep: rep < 3), (1, 2, 0), "low"),
-        (Run(**ONE, skipped={"veth": "not allowed"}), (0, 0, 3), "median"),
+        (Run(**ONE, failed=lambda name, size, threads, rep: rep < 5), (1, 4, 0), "low"),
+        (Run(**ONE, skipped={"veth": "not allowed"}), (0, 0, 5), "median"),
     ],
 )
 def test_lost_repetitions_lower_n_and_keep_the_row(
@@ -60,7 +60,7 @@ def test_ratios_have_a_row_for_every_pair_cell_and_metric() -> None:
 def test_ratio_is_paired_by_round() -> None:
     cells = make_cells(RUN)
     # A drift of the machine that hits all cells of a round alike must cancel.
-    drift = {1: 1.0, 2: 3.0, 3: 0.2}
+    drift = {1: 1.0, 2: 3.0, 3: 0.2, 4: 0.7, 5: 2.0}
     drifted = cells.assign(**{THROUGHPUT: cells[THROUGHPUT] * cells["rep"].map(drift)})
     one = compare(cells, SETTINGS).query("metric == @THROUGHPUT")["ratio"]
     other = compare(drifted, SETTINGS).query("metric == @THROUGHPUT")["ratio"]

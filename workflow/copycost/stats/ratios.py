@@ -117,6 +117,22 @@ def holm(p_values: FloatArray, at_least: int = 1) -> FloatArray:
     return corrected
 
 
+def holm_levels(p_values: FloatArray, level: float) -> FloatArray:
+    """Return the level at which Holm's method tests each comparison; `level` where there is none.
+
+    That of the first is for all of them, and for one fewer as long as they stand.
+    """
+    levels = np.full(p_values.shape, level)
+    known = np.flatnonzero(np.isfinite(p_values))
+    order = known[np.argsort(p_values[known], kind="stable")]
+    divisors = np.arange(order.size, 0, -1)
+    open_ones = p_values[order] * divisors >= level
+    if open_ones.any():  # the first of these ends the procedure
+        divisors = np.maximum(divisors, divisors[open_ones.argmax()])
+    levels[order] /= divisors
+    return levels
+
+
 def family_ratios(rows: Sequence[FloatArray] | FloatArray, confidence: float) -> list[Ratio]:
     """Return `paired_ratio` of each of several comparisons that are judged together.
 
@@ -125,14 +141,7 @@ def family_ratios(rows: Sequence[FloatArray] | FloatArray, confidence: float) ->
     wrong is at most that. `p_value` remains that of the comparison alone.
     """
     p_values = np.array([paired_ratio(row, confidence).p_value for row in rows])
-    levels = np.full(p_values.shape, 1.0 - confidence)
-    known = np.flatnonzero(np.isfinite(p_values))
-    order = known[np.argsort(p_values[known], kind="stable")]
-    divisors = np.arange(order.size, 0, -1)
-    open_ones = p_values[order] * divisors >= 1.0 - confidence
-    if open_ones.any():  # the first of these ends the procedure
-        divisors = np.maximum(divisors, divisors[open_ones.argmax()])
-    levels[order] /= divisors
+    levels = holm_levels(p_values, 1.0 - confidence)
     return [paired_ratio(row, 1.0 - level) for row, level in zip(rows, levels, strict=True)]
 
 

@@ -26,8 +26,8 @@ def test_facts_are_plain_json_and_counts_add_up(tmp_path: Path) -> None:
     assert json.loads(text) == facts
     assert "NaN" not in text
     counts = facts["run"]
-    assert counts["n_repetitions"] == 18
-    assert (counts["n_measured"], counts["n_failed"], counts["n_skipped"]) == (6, 3, 9)
+    assert counts["n_repetitions"] == 30
+    assert (counts["n_measured"], counts["n_failed"], counts["n_skipped"]) == (12, 3, 15)
     assert facts["measured_conditions"] == ["loopback"]
     assert facts["conditions"]["veth"]["skipped"][0]["remedy"] == "run as root"
     assert facts["conditions"]["loopback"]["failed"][0]["n"] == 3

@@ -14,7 +14,7 @@ from copycost.analysis.metrics import ROUND_TRIP_TIMES, THROUGHPUT
 from copycost.compare.hosts.host_tables import COST, COST_OF_SENDER, SETTINGS, HostTables
 from copycost.config.conditions import Condition
 from copycost.stats.random_effects import AcrossHosts, across_hosts, outlying
-from copycost.stats.ratios import holm, t_quantile
+from copycost.stats.ratios import holm, holm_levels, t_quantile
 from copycost.stats.settings import FloatArray
 
 ACROSS_COLUMNS = (
@@ -92,10 +92,14 @@ def effects_of(ratios: pd.DataFrame, hosts: Sequence[str]) -> dict[Cell, Effect]
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(rows["ratio"].to_numpy(dtype=np.float64))
         ends = np.log(rows[["low", "high"]].to_numpy(dtype=np.float64))
-    quantiles = {n: t_quantile((1 + SETTINGS.confidence) / 2, n - 1)
-                 for n in rows["n_pairs"].unique() if n > 1}  # fmt: skip
+    levels = rows.groupby(["host", *_CELL[:4]])["p_value"].transform(
+        lambda values: holm_levels(values.to_numpy(np.float64), 1.0 - SETTINGS.confidence)
+    )
     halves = (ends[:, 1] - ends[:, 0]) / 2.0
-    errors = halves / rows["n_pairs"].map(quantiles).to_numpy(np.float64)
+    errors = halves / [
+        t_quantile(1.0 - level / 2.0, n - 1) if n > 1 else np.nan
+        for level, n in zip(levels, rows["n_pairs"], strict=True)
+    ]
     p_values = rows["p_value"].to_numpy(dtype=np.float64)
     found: dict[Cell, Effect] = {}
     for key, which in rows.groupby(_CELL, sort=True).indices.items():
