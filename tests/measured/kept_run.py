@@ -22,7 +22,7 @@ def repetition(target: SshTarget, told_fd: int) -> None:
         agent = host.run(["sh", "-c", "echo $PPID"]).stdout.strip()
         print(os.getpid(), agent, flush=True)
         select.select([told_fd, program.ended_fd, *parents], [], [])
-        print("lost" if host.connection_lost else "over", flush=True)
+        print("lost" if host._connection.lost else "over", flush=True)
         program.end()
         program.close()
 

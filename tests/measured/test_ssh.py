@@ -76,7 +76,7 @@ def test_a_session_that_is_killed_there_is_noticed_and_leaves_nothing(
     inside = [pid for pid in found.stdout.split() if _is_there(peer, pid)]
     assert inside
     subprocess.run(["kill", "-KILL", *inside], check=False)
-    until(lambda: host.connection_lost)
+    until(lambda: host._connection.lost is not None)
     with pytest.raises(HostError, match="the connection to "):
         host.run(["true"])
     host.close()

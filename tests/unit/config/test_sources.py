@@ -9,10 +9,11 @@ from copycost.build.toolchain import strategies
 from copycost.checkout import ROOT
 from copycost.cli.shown import main
 from copycost.config.check import check_config
+from copycost.config.peers import read_peer
 from copycost.config.problems import DEFAULTS, Surroundings
 from copycost.config.sources import USER_FILE, read_sources, require_yaml
 from copycost.config.structure import from_plain
-from copycost.config.wire import Peer, Wire, read_peer
+from copycost.config.wire import Peer, Wire
 from copycost.errors import ConfigError
 
 

@@ -98,7 +98,7 @@ def test_an_agent_that_is_killed_is_noticed_and_leaves_nothing(tmp_path: Path) -
         program = host.start(SLEEP)
         agent.kill()
         assert select.select([program.ended_fd], [], [], LONG_S)[0]
-        assert host.connection_lost
+        assert host._connection.lost is not None
         for ask in (
             lambda: program.exit_code,
             program.output,

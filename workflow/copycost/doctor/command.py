@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Any
 
 from copycost.build.typesetter import find_typesetter
-from copycost.config.wire import read_peer
+from copycost.config.peers import read_peer
 from copycost.doctor.collect import collect_host
 from copycost.doctor.findings import (
     Finding,

@@ -76,13 +76,9 @@ def guests_of(rows: pd.DataFrame) -> dict[str, Any] | None:
     }
 
 
-def with_interval(found: object, name: str) -> dict[str, float]:
-    """Return one of several estimates that an object has, with the ends of its interval."""
-    return {
-        "value": getattr(found, name),
-        "low": getattr(found, f"{name}_low"),
-        "high": getattr(found, f"{name}_high"),
-    }
+def with_interval(value: float, low: float, high: float) -> dict[str, float]:
+    """Return an estimate with the ends of its interval."""
+    return {"value": value, "low": low, "high": high}
 
 
 def panel_of(curve: Mapping[str, Any], *more: str) -> str:

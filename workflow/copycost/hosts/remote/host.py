@@ -78,11 +78,6 @@ class RemoteHost:
         """Itself: its agent serves a whole machine."""
         return self
 
-    @property
-    def connection_lost(self) -> bool:
-        """Whether nothing can be asked there any more."""
-        return self._connection.lost is not None
-
     def __enter__(self) -> Self:
         """Begin a block at whose end the session is closed."""
         return self

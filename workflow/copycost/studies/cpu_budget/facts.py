@@ -159,8 +159,8 @@ def _line(found: LinearRange | None) -> dict[str, Any] | None:
     line = found.line
     facts = {
         "n_points": line.n_points,
-        "slope": with_interval(line, "slope"),
-        "intercept": with_interval(line, "intercept"),
+        "slope": with_interval(line.slope, line.slope_low, line.slope_high),
+        "intercept": with_interval(line.intercept, line.intercept_low, line.intercept_high),
         # for intervals of what is read off the line, see `copycost.studies.capacity`
         "slope_variance": line.slope_variance,
         "intercept_variance": line.intercept_variance,

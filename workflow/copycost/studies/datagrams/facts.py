@@ -147,8 +147,8 @@ def _cost(
     if found is None:
         return None
     facts = {
-        "fixed_ns": with_interval(found, "fixed"),
-        "ns_per_byte": with_interval(found, "per_byte"),
+        "fixed_ns": with_interval(found.fixed, found.fixed_low, found.fixed_high),
+        "ns_per_byte": with_interval(found.per_byte, found.per_byte_low, found.per_byte_high),
         "misfit": found.misfit,
         "kind": _kind(found),
     }
