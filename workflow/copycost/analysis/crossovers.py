@@ -33,8 +33,7 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
     by_threads: Per thread count n_threads, its outcome, and sizes that are better, worse or even,
         all_sizes, and those that are missing; observed_once: whether one of them rests on one
         round, so that signs carry no certainty.
-    n_compared, n_better, n_worse, n_sure: Cells, those by the sign of their verdict, and those that
-        stand after Holm's correction.
+    n_compared, n_better, n_worse: Cells, and those by the sign of their verdict.
     pooled, one_sided: The ratio over the cells together, and whether no cell contradicts another:
         where one does, that ratio would only say which sizes the grid has most of.
     best, worst: The cells with the highest and the lowest ratio; their intervals allow for that
