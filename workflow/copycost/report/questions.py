@@ -246,7 +246,7 @@ def crossover_table(findings: Findings) -> str:
     """Return from which size on each way is faster than the one that it is compared with."""
     caption = (
         "The size from which each way is faster than `two_copy`, over all numbers of threads; the "
-        "number of cells in which it was faster and slower, each judged alone; the lowest and the "
+        "number of cells in which it was faster and slower, corrected (Holm); the lowest and the "
         "highest ratio of throughputs, with size and number of threads; and the ratios of "
         "throughput and of cost per byte over all cells, unless these contradict each other."
     )
