@@ -199,6 +199,20 @@ class AtStart(WindowObserver):
         self._act(self._sides)
 
 
+def test_an_agent_that_dies_fails_the_repetition_and_leaves_nothing(
+    tmp_path: Path, machines: Callable[..., Machines]
+) -> None:
+    made = machines("receiver")
+    record = attempted(
+        tmp_path, STREAM, AtStart(lambda _: made.agents["receiver"].kill()), peer=PEER
+    )
+    assert record["status"] == "failed"
+    assert record["reason"] == (
+        "the connection to the receiver's machine ended; see that it runs, then run again"
+    )
+    assert left_of(tmp_path) == []
+
+
 def test_a_side_that_dies_there_is_named_as_it_is_here(
     tmp_path: Path, machines: Callable[..., Machines]
 ) -> None:

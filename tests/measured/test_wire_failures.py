@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from measured import repetitions
 from measured.repetitions import FACTS, attempted, measured
+from measured.test_machines import AtStart
 from measured.test_wire import STREAM
 from sshd import ADDRESSES, Peer
 
@@ -37,6 +38,25 @@ OLD_PERF = "#!/bin/sh\necho 'Error: unknown option `control' >&2\nexit 129\n"
 @pytest.fixture(scope="module")
 def facts(facts: dict[str, Any]) -> dict[str, Any]:
     return {"wire": facts["wire"], "identity": facts["identity"], **FACTS}
+
+
+def test_a_peer_that_reboots_is_a_failed_record_and_the_run_goes_on(
+    tmp_path: Path, peer: Peer, facts: dict[str, Any]
+) -> None:
+    record = attempted(tmp_path, STREAM, AtStart(lambda _: peer.reboot()), peer=facts)
+    assert record["status"] == "failed"
+    assert "the connection to" in str(record["reason"])
+    assert record["remedy"]
+    assert peer.programs() == []
+    measured(tmp_path, STREAM, peer=facts)
+
+
+def test_an_address_that_has_changed_is_named(tmp_path: Path, facts: dict[str, Any]) -> None:
+    moved = {**facts["wire"], "there": {**facts["wire"]["there"], "address": "203.0.113.7"}}
+    record = attempted(tmp_path, STREAM, peer={**facts, "wire": moved})
+    assert record["status"] == "failed"
+    assert "cannot listen at 203.0.113.7 (Cannot assign" in str(record["reason"])
+    assert "delete its file in results/peers" in str(record["remedy"])
 
 
 def test_a_machine_that_stays_away_is_waited_for_once_and_what_needs_it_has_failed(
