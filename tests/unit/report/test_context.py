@@ -111,6 +111,7 @@ def test_further_studies_have_a_chapter_where_their_facts_are(
     drawn.with_suffix(".csv").write_text("state\nmeasured\n")
     sources = sources_of(results)
     plain = build_context(sources, "T")
+    assert plain["figures"]["profile"] == []  # none was drawn, and a chapter may ask for them
     assert plain["chapters"] == []
     assert [plain[name] for name in CHAPTERS] == [None] * len(CHAPTERS)
     more = build_context(

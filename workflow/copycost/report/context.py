@@ -1,6 +1,7 @@
 """Everything that the templates of the report see."""
 
 import os
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -86,7 +87,8 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         "implementations": list(implementations),
         "conditions": conditions,
         # by condition, `OVERVIEW` or study
-        "figures": worth_showing(drawn, facts["conditions"]),
+        # a chapter whose figures could not be drawn has its texts and tables
+        "figures": defaultdict(list, worth_showing(drawn, facts["conditions"])),
         "results_tables": {
             one["slug"]: results_table(tables, one, facts["cost"]["unit"], implementations)
             for one in conditions
