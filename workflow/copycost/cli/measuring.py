@@ -49,15 +49,9 @@ def measure(words: Sequence[str]) -> int:
         only = ["--list"] if request.dry_run else []
         environment.run(command_of("copycost.snakefile.retry", *only)).check_returncode()
     n_unread = _count_unread()
-    status = _snakemake(request)
-    for _ in range(_MOST_STARTS - 1):
-        is_set_aside = status == 1 and _count_unread() > n_unread
-        if not (is_set_aside or (status == AGAIN and room_comes(lacked=True))):
-            break
-        n_unread = _count_unread()
-        status = _snakemake(request)
-    if status == AGAIN:
-        status = 1
+    status = _snakemake_with_room(request)
+    if status == 1 and _count_unread() > n_unread:
+        status = _snakemake_with_room(request)
     if status == 0 and not request.dry_run:
         asked = command_of("copycost.snakefile.retry", "--count")
         counted = environment.run(asked, stdout=subprocess.PIPE)
@@ -76,6 +70,14 @@ def _count_unread() -> int:
     """Return how many files no step could read so far, which the next start makes again."""
     notes = Path(ASIDE)
     return notes.read_bytes().count(UNREAD.encode()) if notes.is_file() else 0
+
+
+def _snakemake_with_room(request: Request) -> int:
+    """Run Snakemake, again where it met a full disk itself and there is room; the exit code."""
+    for _ in range(_MOST_STARTS):
+        if (status := _snakemake(request)) != AGAIN or not room_comes(lacked=True):
+            break
+    return 1 if status == AGAIN else status
 
 
 def _snakemake(request: Request) -> int:
