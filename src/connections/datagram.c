@@ -202,10 +202,10 @@ static int welcome_all(int fd, const struct options *options, struct control *co
 }
 
 int datagram_welcome_all(int fd, const struct options *options, struct control *control,
-                         note_function note, int *fds, struct failure *failure)
+                         note_function report, int *fds, struct failure *failure)
 {
     struct unknown_peers unknown = {0};
     const int error = welcome_all(fd, options, control, &unknown, fds, failure);
-    unknown_peers_tell(&unknown, note);
+    unknown_peers_tell(&unknown, report);
     return error;
 }

@@ -28,7 +28,7 @@ enum note { NOTE_HELLO, NOTE_WELCOME, NOTE_GOODBYE };
  * before; the caller closes them even after an error).
  */
 int datagram_welcome_all(int fd, const struct options *options, struct control *control,
-                         note_function note, int *fds, struct failure *failure);
+                         note_function report, int *fds, struct failure *failure);
 
 /* For the receiver: says hello on a connected socket until it is welcomed. */
 int datagram_say_hello(int fd, const struct options *options, size_t index, struct control *control,

@@ -177,7 +177,7 @@ static int receive_all(struct reception *reception, int listen_fd, struct contro
 }
 
 int greeting_accept_all(int listen_fd, const struct options *options, struct control *control,
-                        note_function note, int *fds, struct failure *failure)
+                        note_function report, int *fds, struct failure *failure)
 {
     struct unknown_peers unknown = {0};
     struct reception reception = {
@@ -196,7 +196,7 @@ int greeting_accept_all(int listen_fd, const struct options *options, struct con
         while (reception.n_guests > 0) {
             send_away(&reception, reception.n_guests - 1, "it said nothing");
         }
-        unknown_peers_tell(&unknown, note);
+        unknown_peers_tell(&unknown, report);
     }
     free(reception.guests);
     free(poll_fds);

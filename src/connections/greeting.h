@@ -22,6 +22,6 @@ int greeting_send(int fd, const struct options *options, size_t index, struct fa
  * Unknown peers are dropped, never waited for, and reported at the end.
  */
 int greeting_accept_all(int listen_fd, const struct options *options, struct control *control,
-                        note_function note, int *fds, struct failure *failure);
+                        note_function report, int *fds, struct failure *failure);
 
 #endif

@@ -45,7 +45,7 @@ void unknown_peers_add(struct unknown_peers *unknown, const struct sockaddr_stor
     peer->reason = reason;
 }
 
-void unknown_peers_tell(const struct unknown_peers *unknown, note_function note)
+void unknown_peers_tell(const struct unknown_peers *unknown, note_function report)
 {
     char text[LINE_BYTES];
     for (size_t i = 0; i < unknown->n_named; i++) {
@@ -53,12 +53,12 @@ void unknown_peers_tell(const struct unknown_peers *unknown, note_function note)
         (void)snprintf(text, sizeof(text),
                        "unknown peers: dropped %zu from %s, the last one because %s", peer->n_times,
                        peer->address, peer->reason);
-        note(text);
+        report(text);
     }
     if (unknown->n_others > 0) {
         (void)snprintf(text, sizeof(text),
                        "unknown peers: dropped %zu from other addresses, more than are named",
                        unknown->n_others);
-        note(text);
+        report(text);
     }
 }

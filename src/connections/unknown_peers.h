@@ -33,6 +33,6 @@ void unknown_peers_add(struct unknown_peers *unknown, const struct sockaddr_stor
 /*
  * "unknown peers: dropped 3 from 192.0.2.1, the last one because it said nothing", one line each.
  */
-void unknown_peers_tell(const struct unknown_peers *unknown, note_function note);
+void unknown_peers_tell(const struct unknown_peers *unknown, note_function report);
 
 #endif
