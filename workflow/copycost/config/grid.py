@@ -51,9 +51,10 @@ class Grid:
         }
         return cls(tuple(sorted(cells)), _conditions(firsts, config.streams, config.udp), rounds)
 
-    def n_repetitions(self, config: Config) -> int:
-        """Return how many repetitions all jobs measure [count]."""
-        return sum(repetitions_in(config, cell, self.rounds) for cell in self.cells)
+    def n_repetitions(self, config: Config, study: str | None = None) -> int:
+        """Return how many repetitions all jobs measure, or those of one study [count]."""
+        cells = (cell for cell in self.cells if study in (None, cell.study))
+        return sum(repetitions_in(config, cell, self.rounds) for cell in cells)
 
     def paths(self, study: str | None = None) -> list[str]:
         """Return the paths of all records, or of those of one study, in the order of `cells`."""

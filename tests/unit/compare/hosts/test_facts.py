@@ -1,5 +1,8 @@
 """What is said of hosts in general follows from what holds on each of them."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +10,7 @@ from unit.compare.hosts.made import CROSSOVERS, facts_of
 
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.compare.hosts.associations import Fact, associations
+from copycost.compare.hosts.facts import _n_planned
 from copycost.compare.hosts.host_facts import unlike_others
 
 
@@ -99,3 +103,21 @@ def test_what_tells_a_host_from_all_others_is_named() -> None:
         "kernel series Linux 5.4", "CPUs 128", "50% of its repetitions disturbed",
     ]  # fmt: skip
     assert unlike_others(0, hosts, [0.0, 0.1, 0.5]) == []
+
+
+def test_a_host_was_to_measure_what_its_configuration_says(tmp_path: Path) -> None:
+    """Of a node whose job ended early the report says "3 of 32"; 16 are of other placements."""
+    grid = {
+        "implementations": ["two_copy", "one_copy"], "msg_bytes": ["1KiB", 65536],
+        "testbeds": ["veth"], "n_threads": [1], "working_sets": ["hot"], "receivers": ["recv"],
+        "placements": ["apart"],
+    }  # fmt: skip
+    trips = {name: grid[name] for name in grid if name not in ("working_sets", "receivers")}
+    udp = grid | {"testbeds": ["sink"], "implementations": []}
+    measure = {"repetitions": 4, "minutes": "none", "warmup_s": 0.05, "duration_s": 0.2}
+    config = {"streams": grid, "udp": udp, "round_trips": trips, "measure": measure}
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(config))
+    assert _n_planned(path) == 32
+    path.write_text(json.dumps(config | {"streams": ["nonsense"]}))
+    assert _n_planned(path) == _n_planned(tmp_path / "none.json") == 0

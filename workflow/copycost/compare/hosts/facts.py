@@ -3,19 +3,30 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.metrics import ROUND_TRIP_TIMES, THROUGHPUT
+from copycost.checkout import ROOT
 from copycost.compare.hosts.associations import FEWEST_HOSTS, associations
 from copycost.compare.hosts.gathering import Fleet
 from copycost.compare.hosts.host_facts import compared_facts, shown_fact, unlike_others
 from copycost.compare.hosts.host_results import HostSet
 from copycost.compare.hosts.host_tables import SETTINGS
 from copycost.compare.hosts.meta_analysis import Cell, Effect
+from copycost.compare.hosts.privacy import SECTIONS
+from copycost.config.check import normalised
+from copycost.config.config import Config
+from copycost.config.grid import Grid
+from copycost.config.problems import DEFAULTS
+from copycost.config.structure import from_plain
+from copycost.config.text import read_sections
+from copycost.errors import CopycostError
 from copycost.figures.markers import in_order
+from copycost.records.files import read_json
 from copycost.stats.crossover import Outcome
 from copycost.stats.random_effects import FEWEST
 
@@ -81,10 +92,24 @@ def _host(fleet: Fleet, one: HostSet) -> Facts:
         "changes": list(one.changes),
         "left_out": fleet.left_out.get(one.name),
         "told": {name: shown_fact(name, value) for name, value in told.items()},
-        "n_repetitions": len(cells),
+        "n_repetitions": max(len(cells), _n_planned(one.folder / "config.json")),
         "n_measured": int((cells["status"] == "measured").sum()),
         "disturbed": fleet.tables[one.name].disturbed,
     }
+
+
+def _n_planned(path: Path) -> int:
+    """Return how many repetitions of streams a host was to measure; 0 where that is not known.
+
+    A job that ended early brings fewer.
+    """
+    try:
+        told, config = read_json(path), read_sections(ROOT / DEFAULTS)
+        config |= {name: config.get(name, {}) | told[name] for name in SECTIONS if name in told}
+        checked = from_plain(normalised(config), Config)
+        return Grid.of(checked).n_repetitions(checked, "streams")
+    except (CopycostError, OSError, ArithmeticError, KeyError, TypeError, ValueError):
+        return 0
 
 
 def _alike(fleet: Fleet) -> list[Facts]:
