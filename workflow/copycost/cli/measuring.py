@@ -77,7 +77,10 @@ def _snakemake_with_room(request: Request) -> int:
     for _ in range(_MOST_STARTS):
         if (status := _snakemake(request)) != AGAIN or not room_comes(lacked=True):
             break
-    return 1 if status == AGAIN else status
+    if status != AGAIN:
+        return status
+    _require_disk()  # the last word of a run without room is what to do about it
+    return 1
 
 
 def _snakemake(request: Request) -> int:
