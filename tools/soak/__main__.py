@@ -23,7 +23,14 @@ from pathlib import Path
 from copycost.checkout import ROOT
 from copycost.records.reading import REPETITIONS, UNUSABLE
 from tools.bench.workflow_runs import project_copy
-from tools.soak.troubles import DISK_BYTES, FILLED, TROUBLES, Victim, descendants
+from tools.soak.troubles import (
+    DISK_BYTES,
+    FILLED,
+    TROUBLES,
+    Victim,
+    clock_environment,
+    descendants,
+)
 
 _CONFIGS = [ROOT / "config/tiny.yaml", Path(__file__).with_name("grid.yaml")]
 _LONGEST_S = 3600.0
@@ -62,11 +69,12 @@ def soak(seed: int, config: Path, names: Sequence[str], kept: Path) -> dict[str,
         give_environment(project)
         for name in ("results", ".snakemake"):
             (project / name).mkdir()
+        clock = clock_environment(project) if "clock" in names else {}
         namespace = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
         process = subprocess.Popen(
             [*namespace, "sh", "-c", _SCRIPT, "sh", str(config), str(kept)],
             cwd=project,
-            env={name: value for name, value in os.environ.items() if name not in _NOT_GIVEN},
+            env={**{name: os.environ[name] for name in {*os.environ} - _NOT_GIVEN}, **clock},
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -7,6 +7,7 @@ did. All of it is bounded, and reaches only processes below the run.
 import os
 import random
 import signal
+import struct
 import subprocess
 import sys
 from collections import Counter
@@ -21,9 +22,12 @@ DISK_BYTES = 256 << 20
 """Size of the file system below the results of a run [bytes]."""
 FILLED = ".filled"
 """The file that fills it."""
+CLOCK = ".venv/clock"
+"""The file of a clone that says by how much its wall clock is off [s]."""
 
 _MOST_MEMORY_BYTES = 3 << 30
 _MOST_DAMAGED = 3
+_SHIFT_S = struct.Struct("q")
 # what burdens the host; its alarm ends it where nobody else does
 _SPIN = "import signal; signal.alarm(60)\nwhile True: pass"
 _TOUCH = """
@@ -156,6 +160,24 @@ def _damage(run: Victim) -> Trouble:
             run.acts["damage"] += 1
 
 
+def clock_environment(project: Path) -> dict[str, str]:
+    """Return what gives a run in this clone a wall clock that can be stepped."""
+    library, shift = (project / CLOCK).with_suffix(".so"), project / CLOCK
+    source = Path(__file__).with_name("clock_step.c")
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, source], check=True)
+    shift.write_bytes(_SHIFT_S.pack(0))
+    return {"LD_PRELOAD": str(library), "COPYCOST_SOAK_CLOCK": str(shift)}
+
+
+def _clock(run: Victim) -> Trouble:
+    """Step the wall clock by up to a minute, as a correction by NTP or a resumed guest does."""
+    while True:
+        yield run.rng.uniform(5, 40)
+        with (run.project / CLOCK).open("r+b", buffering=0) as file:
+            file.write(_SHIFT_S.pack(round(run.rng.uniform(-60, 60))))
+        run.acts["clock step"] += 1
+
+
 TROUBLES: Mapping[str, Callable[[Victim], Trouble]] = {
     "hogs": _hogs,
     "memory": _memory,
@@ -163,5 +185,6 @@ TROUBLES: Mapping[str, Callable[[Victim], Trouble]] = {
     "stops": _stops,
     "disk": _disk,
     "damage": _damage,
+    "clock": _clock,
 }
 """What may befall a run, by name."""
