@@ -87,13 +87,41 @@ document.querySelectorAll("svg g.tip, svg g.f").forEach((point) => {
 });
 function showTip(event) {
   const point = event.target.closest && event.target.closest("svg [data-tip]");
-  tip.hidden = !point;
-  if (!point) return;
-  tip.textContent = point.dataset.tip;
+  const text = point ? point.dataset.tip : sourceAt(event);
+  tip.hidden = !text;
+  if (!text) return;
+  tip.textContent = text;
   const room = document.documentElement.clientWidth - tip.offsetWidth - 8;
   tip.style.left = Math.max(8, Math.min(event.clientX + 12, room)) + "px";
   tip.style.top = Math.max(8, event.clientY - tip.offsetHeight - 12) + "px";
 }
-addEventListener("pointerover", showTip);
+
+// Where a number comes from: what is printed of several values has the sources of all of them.
+const listed = document.getElementById("numbers");
+const sources = new Map(Object.entries(listed ? JSON.parse(listed.textContent) : {}));
+const longest = Math.max(0, ...[...sources.keys()].map((printed) => printed.length));
+const MOST_SOURCES = 3;
+function caretAt(x, y) {
+  if (document.caretPositionFromPoint) {
+    const caret = document.caretPositionFromPoint(x, y);
+    return caret ? [caret.offsetNode, caret.offset] : [null, 0];
+  }
+  const range = document.caretRangeFromPoint(x, y); // Safari
+  return range ? [range.startContainer, range.startOffset] : [null, 0];
+}
+function sourceAt(event) {
+  const [node, at] = sources.size ? caretAt(event.clientX, event.clientY) : [null, 0];
+  if (!node || node.nodeType !== Node.TEXT_NODE || !event.target.contains(node)) return "";
+  const text = node.data, part = /[\w.,]/;
+  for (let length = longest; length > 0; length--) {
+    for (let start = Math.max(0, at - length); start <= at; start++) {
+      const found = sources.get(text.slice(start, start + length));
+      if (!found || part.test(text[start - 1] || "") || /\w/.test(text[start + length] || "")) continue;
+      return found.length > MOST_SOURCES ? "" : found.join("\n");
+    }
+  }
+  return "";
+}
+addEventListener("pointermove", showTip);
 addEventListener("pointerdown", showTip);
 }

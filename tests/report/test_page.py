@@ -43,6 +43,10 @@ Hidden words.
 TABLE
 
 Typeset by a test.
+
+```{=html}
+<script type="application/json" id="numbers">{"9.5": ["tables/a.csv: line 2, median"]}</script>
+```
 """
 COLUMNS = ["Message", "Implementation", ">Gbit/s"]
 ROWS = [
@@ -150,6 +154,13 @@ def test_points_have_tips(page: Page) -> None:
     points.nth(0).hover()
     assert page.locator(".tip-box").inner_text() == "a < b"
     page.mouse.move(1, 1)
+    assert not page.locator(".tip-box").is_visible()
+
+
+def test_a_number_tells_its_source(page: Page) -> None:
+    page.get_by_text("9.5", exact=True).hover()
+    assert page.locator(".tip-box").inner_text() == "tables/a.csv: line 2, median"
+    page.get_by_text("10.2", exact=True).hover()
     assert not page.locator(".tip-box").is_visible()
 
 

@@ -1,5 +1,7 @@
 """Whole reports of different runs, rendered by the embedded default and looked at page by page."""
 
+import csv
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -87,7 +89,9 @@ def test_pdf_has_no_overflow_missing_glyph_or_dead_reference(made: Made) -> None
 
 def test_markdown_keeps_to_what_quarto_and_pandoc_share(made: Made) -> None:
     text = made.qmd.read_text().split("\n---\n", 1)[1]
-    assert not re.search(r"^```\{(?!=typst\})", text, re.MULTILINE), "code that would be run"
+    assert not re.search(r"^```\{(?!=(?:typst|html)\})", text, re.MULTILINE), (
+        "code that would be run"
+    )
     assert not re.search(r"https?://", text), "something remote"
     prose = re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.M))
     assert not re.search(r"(?<!\\)<[a-zA-Z/]", prose), "raw HTML"
@@ -104,6 +108,17 @@ def test_pictures_lie_beside_the_report(made: Made) -> None:
     assert len(pictures) >= 3
     for picture in pictures:
         assert (made.qmd.parent / picture).is_file(), picture
+
+
+def test_the_page_has_the_source_of_each_number(made: Made) -> None:
+    script = re.search(r'id="numbers">(.*?)</script>', made.html.read_text(), re.DOTALL)
+    assert script
+    with made.qmd.with_name("numbers.csv").open(encoding="utf-8", newline="") as file:
+        rows = [(row["printed"], row["source"]) for row in csv.DictReader(file)]
+    found = json.loads(script[1])
+    assert [(text, one) for text in found for one in found[text]] == sorted(
+        rows, key=lambda row: list(found).index(row[0])
+    )
 
 
 def test_every_loss_is_shown_with_its_reason(made: Made) -> None:

@@ -49,6 +49,7 @@ def n_without_source(results: Path) -> tuple[int, int]:
     They are told by their digits: one without a source that reads like one with a source is missed.
     """
     text = (results / "report/report.qmd").read_text(encoding="utf-8")
+    text = re.sub(r"```\{=html\}.*?```", "", text, flags=re.DOTALL)  # what the page's script reads
     with (results / "report/numbers.csv").open(encoding="utf-8", newline="") as file:
         printed = {part for row in csv.DictReader(file) for part in _parts(row["printed"])}
     literal = {

@@ -1,8 +1,9 @@
 """Fills the templates: from facts and tables to the report in Markdown."""
 
+import json
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from copycost.errors import in_words
 from copycost.report.context import Sources, build_context
 from copycost.report.environment import make_environment
 from copycost.report.markdown import code, escape
-from copycost.wording.sources import noting, write_numbers
+from copycost.wording.sources import noting, sources_by_text, write_numbers
 
 log = logging.getLogger(__name__)
 
@@ -25,15 +26,21 @@ def write_report(sources: Sources, templates: Path, title: str, qmd: Path) -> di
     """Write the report in the Markdown that Quarto and the embedded default share.
 
     It shows files of the folder ``assets`` next to it; beside it, ``numbers.csv`` tells where its
-    numbers come from. A chapter that cannot be written leaves a box that says so; return the names
-    of such chapters, each with the reason.
+    numbers come from, and the page that of a number under the pointer. A chapter that cannot be
+    written leaves a box that says so; return the names of such chapters, each with the reason.
     """
     with noting() as notes:
         text, missing = fill_report(make_environment(templates), build_context(sources, title))
-    qmd.write_text(text, encoding="utf-8")
+    qmd.write_text(text + _hover(sources_by_text(notes)), encoding="utf-8")
     write_numbers(notes, qmd.with_name(NUMBERS))
     log.info("wrote %s (%d characters)", qmd, len(text))
     return missing
+
+
+def _hover(sources: Mapping[str, Sequence[str]]) -> str:
+    """Return what the page's script reads: where each printed number comes from."""
+    listed = json.dumps(sources, ensure_ascii=False).replace("</", "<\\/")
+    return f'\n```{{=html}}\n<script type="application/json" id="numbers">{listed}</script>\n```\n'
 
 
 def fill_report(environment: Environment, context: Mapping[str, Any]) -> tuple[str, dict[str, str]]:

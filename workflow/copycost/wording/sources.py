@@ -7,7 +7,7 @@ source as a formula; what is made of several values has none. Whatever form prin
 
 import csv
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -118,6 +118,14 @@ def write_numbers(notes: dict[Note, None], path: Path) -> None:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(Note._fields)
         rows.writerows((note.printed, repr(note.value), note.source) for note in notes)
+
+
+def sources_by_text(notes: Iterable[Note]) -> dict[str, list[str]]:
+    """Return where each printed text comes from: several sources where several values read so."""
+    found: dict[str, list[str]] = {}
+    for note in notes:
+        found.setdefault(note.printed, []).append(note.source)
+    return found
 
 
 def _noted(printed: str, value: Any) -> str:  # noqa: ANN401
