@@ -124,7 +124,7 @@ def test_two_runs_in_a_folder_do_not_disturb_each_other(finished: Checkout) -> N
 
 def test_a_table_that_no_step_can_read_is_made_again(finished: Checkout) -> None:
     finished.configure("measure", memory_floor=True)
-    table = Path("results/tables/cells.parquet")
+    table = Path("results/tables/ratios.csv")
     code = finished.path / "workflow" / "scripts" / "compute_facts.py"
     code.write_text(DAMAGE.format(path=table) + code.read_text())
     said = finished.snakemake("--cores", "1", check=False)

@@ -10,6 +10,7 @@ from sample_records import sample_record
 
 from copycost.config.cells import Cell
 from copycost.errors import DataError
+from copycost.records import files, table
 from copycost.records.aside import LOST
 from copycost.records.derive import derive_row
 from copycost.records.reading import UNUSABLE, foreign_files, read_all
@@ -172,3 +173,20 @@ def test_a_damaged_record_is_a_row_or_a_sentence(path: Path) -> None:
         else:
             make_table([row])
     assert len(damaged) / 2 < refused < len(damaged)
+
+
+def test_what_a_step_cannot_read_is_noted_to_be_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted: list[Path] = []
+    monkeypatch.setattr(files, "unread", noted)
+    monkeypatch.setattr(table, "unread", noted)
+    damaged = tmp_path / "facts.json", tmp_path / "cells.csv", tmp_path / "cells.parquet"
+    for path in damaged:
+        path.write_bytes(b"{")
+    with pytest.raises(ValueError, match="Expecting property name"):
+        files.read_json(damaged[0])
+    for path in damaged[1:]:
+        with pytest.raises(DataError):
+            table.read_table(path)
+    assert noted == [*damaged]

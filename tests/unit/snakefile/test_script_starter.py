@@ -12,7 +12,6 @@ from threading import Thread
 import pytest
 
 from copycost.checkout import ROOT
-from copycost.snakefile.script_server import _can_be_read
 from copycost.snakefile.script_starter import ScriptStarter
 
 REPORT = """
@@ -208,15 +207,3 @@ def test_a_script_is_not_run_where_the_interrupt_came_before_it(
     Path(path).with_suffix(".json").unlink()
     assert starter.run(path) == 130
     assert not Path(path).with_suffix(".json").exists()
-
-
-@pytest.mark.parametrize("name", ["a.json", "a.parquet"])
-def test_what_is_damaged_cannot_be_read_and_what_is_gone_says_nothing(
-    tmp_path: Path, name: str
-) -> None:
-    path = tmp_path / name
-    assert _can_be_read(path)
-    path.write_bytes(b"{")
-    assert not _can_be_read(path)
-    path.write_bytes(b"PAR1" + bytes(40) + b"PAR1")
-    assert not _can_be_read(path)

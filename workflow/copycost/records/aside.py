@@ -18,6 +18,9 @@ ASIDE = "results/aside/README"
 UNREAD = "a step could not read it"
 """Why a file lies aside that a step had made and another one needed."""
 
+unread: list[Path] = []
+"""The files that this process, a step, could not read."""
+
 _RESULTS = "results"
 _NOTE = re.compile(r"(?P<at>[\d-]{10}T\S+) (?P<file>\S+): (?P<why>.*)")
 _MOST_REASONS = 10

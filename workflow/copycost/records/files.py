@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from copycost.errors import DataError
+from copycost.records.aside import unread
 
 
 @contextmanager
@@ -47,7 +48,11 @@ def write_bytes_whole(content: bytes, path: Path) -> None:
 
 def read_json(path: str | Path) -> Any:  # noqa: ANN401 - whatever the file holds
     """Return what a file that the workflow wrote holds."""
-    return json.loads(Path(path).read_text(encoding="utf-8"))
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError:
+        unread.append(Path(path))
+        raise
 
 
 def write_json(content: object, path: str | Path) -> None:

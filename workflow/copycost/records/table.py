@@ -15,6 +15,7 @@ import pandas as pd
 
 from copycost.config.conditions import Condition
 from copycost.errors import DataError
+from copycost.records.aside import unread
 from copycost.records.column import KEY, Column, Definition
 from copycost.records.columns import CELLS
 from copycost.records.derive import Row, derive_row
@@ -78,8 +79,12 @@ def write_table(
 
 def read_table(path: Path, definition: Definition = CELLS) -> pd.DataFrame:
     """Read a table from ``.csv`` or ``.parquet`` and check it."""
-    table = _read(path, definition)
-    check_table(table, str(path), definition)
+    try:
+        table = _read(path, definition)
+        check_table(table, str(path), definition)
+    except DataError:
+        unread.append(path)
+        raise
     return table
 
 

@@ -10,15 +10,12 @@ ends with the run, however that ends: then nobody holds the other end of its lin
 
 import atexit
 import gc
-import io
-import json
 import os
 import select
 import signal
 import socket
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -26,7 +23,7 @@ from types import ModuleType
 
 from copycost.checkout import SCHEMAS
 from copycost.disk import AGAIN, lacks_room, room_comes
-from copycost.records.aside import UNREAD, set_aside
+from copycost.records.aside import UNREAD, set_aside, unread
 from copycost.snakefile.dependencies import imported_names
 
 BEGUN = b"+"
@@ -113,13 +110,13 @@ def serve(line: socket.socket) -> None:
                     continue
                 pid = os.fork()
                 if pid == 0:
+                    with suppress(ConnectionError):  # nobody waits for it, who will see to its end
+                        answers.send(BEGUN)  # from here, so that no script runs that is not told
                     for inherited in (line, answers, *(one for _, one in running.values())):
                         inherited.close()
                     for pidfd in running:
                         os.close(pidfd)
                     _run(script)
-                with suppress(ConnectionError):  # nobody waits for it, who will see to its end
-                    answers.send(BEGUN)
                 pidfd = os.pidfd_open(pid)
                 running[pidfd] = pid, answers.dup()
                 poll.register(pidfd, select.POLLIN)
@@ -138,6 +135,7 @@ def _run(script: Path) -> None:
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         code = _exit_code(script)
+        _set_aside_unread()
         atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()
@@ -168,42 +166,20 @@ def _exit_code(script: Path) -> int:
             return _INTERRUPTED
         if room_comes(lacked=lacks_room(error)):
             return AGAIN
-        given = getattr(main.__dict__.get("snakemake"), "input", ())
-        for path in _set_aside_unread(map(Path, given)):
-            said = f"{path}: {UNREAD}, so it lies in results/aside; run again: it is made again"
-            print(f"copycost: {said}", file=sys.stderr)
         return 1
     return 0
 
 
-def _set_aside_unread(paths: Iterable[Path]) -> Iterator[Path]:
-    """Set aside what steps made and no step can read, and yield it: a run makes it again."""
-    for path in paths:
-        is_made = path.is_relative_to(_RESULTS) and path.suffix in _READERS
-        if is_made and not _can_be_read(path):
-            with suppress(OSError):  # it stays where there is no room to say why
-                set_aside(path, UNREAD)
-                yield path
+def _set_aside_unread() -> None:
+    """Set aside what steps made and this one could not read, and say so: a run makes it again.
 
-
-def _can_be_read(path: Path) -> bool:
-    try:
-        content = path.read_bytes()
-    except OSError:  # which says nothing of the content
-        return True
-    try:
-        _READERS[path.suffix](content)
-    except (OSError, ValueError):  # Arrow raises either
-        return False
-    return True
-
-
-def _read_parquet(content: bytes) -> object:
-    parquet = import_module("pyarrow.parquet")  # nobody else here waits for Arrow
-    return parquet.read_table(io.BytesIO(content))
-
-
-_READERS: Mapping[str, Callable[[bytes], object]] = {".json": json.loads, ".parquet": _read_parquet}
+    A step that goes on without it, such as one that draws several figures, did not fail.
+    """
+    for path in {path for path in unread if path.is_relative_to(_RESULTS)}:
+        with suppress(OSError):  # it stays where there is no room to say why
+            set_aside(path, UNREAD)
+            said = f"{path}: {UNREAD}, so it lies in results/aside; run again: it is made again"
+            print(f"copycost: {said}", file=sys.stderr)
 
 
 def _quiet_of_interrupts(unraisable: "sys.UnraisableHookArgs") -> None:
