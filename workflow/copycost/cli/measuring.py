@@ -50,7 +50,7 @@ def measure(words: Sequence[str]) -> int:
         environment.run(command_of("copycost.snakefile.retry", *only)).check_returncode()
     n_unread = _count_unread()
     status = _snakemake_with_room(request)
-    if status != 0 and _count_unread() > n_unread:
+    if status == 1 and _count_unread() > n_unread:
         status = _snakemake_with_room(request)
     if status == 0 and not request.dry_run:
         asked = command_of("copycost.snakefile.retry", "--count")

@@ -41,6 +41,17 @@ def reason_of(error: Exception, path: Path) -> str:
     return found.removeprefix(str(path)).lstrip(":, ")
 
 
+def newly_unread() -> list[Path]:
+    """Return what steps made and this one could not read, as far as no step met that before.
+
+    One that is made again and is no better is a defect of ours, which must not end a run.
+    """
+    notes = Path(ASIDE)
+    known = notes.read_text(encoding="utf-8") if notes.is_file() else ""
+    made = {path for path in unread if path.is_relative_to(_RESULTS)}
+    return [path for path in made if f" {path.relative_to(_RESULTS)}: {UNREAD}\n" not in known]
+
+
 def set_aside(path: Path, why: str) -> None:
     """Move a file below `results` to its place below ``results/aside``, and note why."""
     keep_aside(path, why)

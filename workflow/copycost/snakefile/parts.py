@@ -13,6 +13,7 @@ from pathlib import Path
 
 from copycost.disk import lacks_room
 from copycost.errors import in_words
+from copycost.records.aside import newly_unread
 from copycost.records.files import read_json, write_json
 from copycost.snakefile.logs import log_to_file
 
@@ -41,8 +42,8 @@ def make_part(
         try:
             make()
         except Exception as error:  # what was measured is there, and so are other parts
-            if lacks_room(error):
-                raise  # it is made once there is room
+            if lacks_room(error) or newly_unread():
+                raise  # it is made once there is room, or what it needs is made again
             logging.getLogger(__name__).exception("left out")
             missing = {", ".join(sorted({Path(path).stem for path in paths})): in_words(error)}
             print(f"copycost: {_said_of(missing)}; the report goes on without", file=sys.stderr)

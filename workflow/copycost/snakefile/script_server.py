@@ -171,10 +171,7 @@ def _exit_code(script: Path) -> int:
 
 
 def _set_aside_unread() -> None:
-    """Set aside what steps made and this one could not read, and say so: a run makes it again.
-
-    A step that goes on without it, such as one that draws several figures, did not fail.
-    """
+    """Set aside what steps made and this one could not read, and say so: a run makes it again."""
     for path in {path for path in unread if path.is_relative_to(_RESULTS)}:
         with suppress(OSError):  # it stays where there is no room to say why
             set_aside(path, UNREAD)
