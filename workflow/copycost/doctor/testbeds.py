@@ -1,27 +1,22 @@
 """Which testbeds this user can build on this host, found by building them.
 
 Each in a process of its own, since without root that enters a user namespace, out of which there is
-no way back. It builds one, prints its facts and ends; the kernel then removes whatever was made.
+no way back. It builds one, tells its facts and ends; the kernel then removes whatever was made.
 """
 
-import json
-import sys
 from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkProcess
 
-from copycost.checkout import ROOT
 from copycost.config.testbeds import TESTBEDS
-from copycost.errors import HostError, Unavailable
-from copycost.hosts.local import LocalHost
+from copycost.errors import Unavailable, in_words
 from copycost.hosts.namespaces import Isolation
 from copycost.testbeds.testbed import open_testbed
 
 _PROBE_TIMEOUT_S = 30.0
 _OPTMEM_MAX = "proc/sys/net/core/optmem_max"
-BUILD = """
-import dataclasses, json, sys
-from copycost.doctor.testbeds import build
-print(json.dumps(dataclasses.asdict(build(sys.argv[1]))))
-"""
+_FORKS = get_context("fork")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,23 +38,41 @@ class TestbedFacts:
 
 def probe_testbeds() -> dict[str, TestbedFacts]:
     """Build every testbed once and take it down again; other machines have facts of their own."""
-    return {kind: _probe(kind) for kind in TESTBEDS if not TESTBEDS[kind].away}
+    kinds = [kind for kind in TESTBEDS if not TESTBEDS[kind].away]
+    begun = [_begin(kind) for kind in kinds]
+    return {kind: _end(*one) for kind, one in zip(kinds, begun, strict=True)}
 
 
-def _probe(kind: str) -> TestbedFacts:
-    command = ["env", f"PYTHONPATH={ROOT / 'workflow'}", sys.executable, "-c", BUILD, kind]
+def _begin(kind: str) -> tuple[ForkProcess, Connection]:
+    """Begin to build a testbed in a fork; return that, and where its facts will be told."""
+    told, tells = _FORKS.Pipe(duplex=False)
+    process = _FORKS.Process(target=lambda: tells.send(_build_or_say_why(kind)), daemon=True)
+    process.start()
+    tells.close()  # so that its end is heard of
+    return process, told
+
+
+def _end(process: ForkProcess, told: Connection) -> TestbedFacts:
     try:
-        done = LocalHost().run(command, timeout_s=_PROBE_TIMEOUT_S)
-    except HostError:
+        if told.poll(_PROBE_TIMEOUT_S):
+            facts: TestbedFacts = told.recv()
+            return facts
         reason = f"building it took more than {_PROBE_TIMEOUT_S:.0f} s"
-    except OSError as error:
-        reason = f"no attempt could be made ({error})"
-    else:
-        if done.returncode == 0:
-            return TestbedFacts(**json.loads(done.stdout))
-        said = (done.stderr.strip().splitlines() or ["nothing"])[-1]
-        reason = f"the attempt ended with code {done.returncode}: {said}"
+    except EOFError:
+        process.join()
+        reason = f"the attempt ended with code {process.exitcode}"
+    finally:
+        process.kill()
+        process.join()
+        told.close()
     return TestbedFacts(False, reason=reason)
+
+
+def _build_or_say_why(kind: str) -> TestbedFacts:
+    try:
+        return build(kind)
+    except Exception as error:  # whatever it is, the other testbeds stand
+        return TestbedFacts(False, reason=f"no attempt could be made ({in_words(error)})")
 
 
 def build(kind: str) -> TestbedFacts:
