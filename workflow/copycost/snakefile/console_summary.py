@@ -324,9 +324,9 @@ def print_outcome(workflow: Any, config: Config, n_aside: int = 0) -> None:  # n
     for one in found:
         if str(one.reason).startswith(LOST):
             terminal.say(f"copycost: {retry.describe(one.path)}: {one.reason}; {REMEDY}.")
-    for path, missing in parts.left_out().items():
-        for name, reason in missing.items():
-            terminal.say(f"copycost: {path} lacks {name}: {reason}; the next run adds it.")
+    missing = {name: why for one in parts.left_out().values() for name, why in one.items()}
+    for name, why in missing.items():
+        terminal.say(f"copycost: the report lacks {name}: {why}; the next run adds it.")
     if n_aside:
         files = plural(n_aside, "file")
         terminal.say(f"copycost: {files} that could not be used lie in results/aside, with why.")
