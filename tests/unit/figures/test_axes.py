@@ -51,10 +51,11 @@ def test_symlog_axis_labels_zero_and_decades_that_do_not_touch(axes: Axes) -> No
 
 @pytest.mark.parametrize("values", [(1, 5), (1, 500), (0, 1, 500)])
 def test_strip_at_the_top_stays_free_of_values(axes: Axes, values: tuple[float, ...]) -> None:
-    _, top = value_axis(axes, scale_of(points(*values)), strip=0.3)
-    height = axes.transAxes.inverted().transform(axes.transData.transform((1, top)))[1]
+    scale = scale_of(points(*values))
+    value_axis(axes, scale, strip=0.3)
+    height = axes.transAxes.inverted().transform(axes.transData.transform((1, scale.high)))[1]
     assert height == pytest.approx(0.7)
-    assert max(values) < top
+    assert max(values) < scale.high
 
 
 def test_single_size_and_single_thread_count_have_room_around_them(axes: Axes) -> None:

@@ -95,8 +95,8 @@ def scale_of(data: pd.DataFrame, kind: str | None = None) -> Scale:
     return Scale(kind, float(bottom) / 1.25 if kind == "log" else 0.0, float(top) * 1.25, least)
 
 
-def value_axis(axes: Axes, scale: Scale, strip: float = 0.0) -> tuple[float, float]:
-    """Scale the vertical axis, keep the top `strip` (0..1) free, and return its ends below that."""
+def value_axis(axes: Axes, scale: Scale, strip: float = 0.0) -> None:
+    """Scale the vertical axis, and keep the top `strip` (0..1) free."""
     axes.grid(axis="y")
     if scale.kind == "linear":
         axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
@@ -108,7 +108,6 @@ def value_axis(axes: Axes, scale: Scale, strip: float = 0.0) -> tuple[float, flo
     axes.set_ylim(scale.low, float(transform.inverted().transform(np.array([raised]))[0]))
     axes.yaxis.set_major_formatter(FuncFormatter(_plain))
     axes.yaxis.set_minor_formatter(NullFormatter())
-    return scale.low, scale.high
 
 
 def cost_axis(axes: Axes, scale: Scale, width_cm: float) -> None:

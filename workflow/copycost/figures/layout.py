@@ -2,37 +2,25 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from pandas.api.types import is_numeric_dtype
 
 from copycost.figures.markers import Family, families, way_styles
 from copycost.figures.style import WIDTH_CM
 from copycost.figures.tables import Legend
-from copycost.figures.text import (
-    EMULATED_NOTE,
-    LABEL_PT,
-    LEGEND_ROW_CM,
-    note_lines,
-    put_note,
-    text_width_cm,
-    wrap,
-)
+from copycost.figures.text import EMULATED_NOTE, LABEL_PT, put_words, text_width_cm, wrap
 
-_LEGEND_HANDLE_CM = 1.95
 _BESIDE_CM = 4.5
 _BESIDE_TEXT_CM = 3.2
 _BESIDE_PT = 7.6
 _BESIDE_ROW_CM = 0.325
 _BESIDE_GAP_CM = 0.12
 _WRAP_WIDE = 6
-_FAMILY = "family"
 
 
 class Panel(NamedTuple):
@@ -110,41 +98,39 @@ def new_sheet(
     implementations in `groups` become the rows. All panels share a vertical axis, or those of a
     row, or none.
     """
-    present = set(data["implementation"])
-    groups = [group for group in groups if present.intersection(group.members)]
-    if len(groups) < 2:
-        groups = [Family("", tuple(dict.fromkeys(data["implementation"])))]
+    ways = tuple(dict.fromkeys(data["implementation"]))
+    groups = [group for group in groups if set(ways).intersection(group.members)]
     crowded = len(groups) > 1
-    n_values = int(data[column].nunique())
-    if row is not None or crowded:
-        n_columns = n_values
-    elif n_columns is None:
-        n_columns = min(n_values, 2 if n_values <= _WRAP_WIDE else 3)
     if crowded:
-        # Every family has all points: its own to be followed, the others as context.
-        row = _FAMILY
-        data = pd.concat([data.assign(**{row: group.name}) for group in groups])
-    wrapped = n_columns if row is None else None
-    grid = _Grid(data, col=column, row=row, col_wrap=wrapped, sharex=False, sharey=share_y)
-    # The grid made its figure through pyplot, which would keep it for ever.
-    plt.close(grid.figure)
-    grid.figure.set_layout_engine("constrained")
-    for axes in grid.axes.flat:
-        axes.set_title("")
+        # every family has all points: its own to be followed, the others as context
+        rows = [(data, group) for group in groups]
+    else:
+        parts = [data] if row is None else [data[data[row] == one] for one in _values(data[row])]
+        rows = [(part, Family("", ways)) for part in parts]
+    columns = _values(data[column])
+    if crowded or row is not None:
+        n_columns = len(columns)
+    elif n_columns is None:
+        n_columns = min(len(columns), 2 if len(columns) <= _WRAP_WIDE else 3)
+    parts_of_panels = [(part[part[column] == one], of) for part, of in rows for one in columns]
+    n_panels = len(parts_of_panels)
+    figure = Figure(layout="constrained")
+    grid = figure.subplots(-(-n_panels // n_columns), n_columns, squeeze=False, sharey=share_y).flat
+    for axes in grid[n_panels:]:
+        axes.remove()
+    contents = tuple(
+        Panel(place, grid[place], part, family)
+        for place, (part, family) in enumerate(parts_of_panels)
+    )
     beside_axes_cm = 0.9 if share_y else 1.6
     width_cm = (WIDTH_CM - _BESIDE_CM if crowded else WIDTH_CM) / n_columns - beside_axes_cm
-    contents = tuple(
-        Panel(at * n_columns + along, axes, part, groups[at] if crowded else groups[0])
-        for ((at, along, _), part), axes in zip(grid.facet_data(), grid.axes.flat, strict=True)
-    )
-    return Sheet(grid.figure, contents, n_columns, width_cm, row_height_cm)
+    return Sheet(figure, contents, n_columns, width_cm, row_height_cm)
 
 
-class _Grid(sns.FacetGrid):
-    """A grid that is laid out once, when it has been drawn, and not when it is made as well."""
-
-    def tight_layout(self, *_arguments: object, **_settings: object) -> "_Grid":
-        return self
+def _values(column: pd.Series) -> list[Any]:
+    """Return the values that panels stand for: numbers from the least on, others as they come."""
+    found = list(column.unique())
+    return sorted(found) if is_numeric_dtype(column) else found
 
 
 def groups_of(data: pd.DataFrame) -> tuple[Family, ...]:
@@ -157,69 +143,47 @@ def finish(sheet: Sheet, data: pd.DataFrame, legend: Legend | None, note: Sequen
 
     The points of the figure decide what the legend explains.
     """
-    figure = sheet.figure
-    legend_cm = beside_cm = 0.0
-    row_cm = sheet.row_height_cm
+    handles: list[Line2D] = []
+    beside_cm, row_cm = 0.0, sheet.row_height_cm
     if legend is not None:
         drawn = [name for name in legend.implementations if name in set(data["implementation"])]
         if len(sheet.families) > 1:
             beside_cm = _BESIDE_CM
             row_cm = max(row_cm, _legends_beside(sheet, legend, drawn))
         else:
-            legend_cm = _legend_above(figure, legend, drawn)
-    if legend is not None and legend.emulated:
-        note = [*note, EMULATED_NOTE]
+            said = {name: name for name in drawn}
+            said |= {name: f"{name} ({label})" for name, label in legend.labels.items()}
+            handles = _handles(legend, {name: said[name] for name in drawn})
+        note = [*note, EMULATED_NOTE if legend.emulated else ""]
     n_rows = -(-len(sheet.contents) // sheet.n_columns)
-    put_note(figure, note_lines(note), n_rows * row_cm, legend_cm, beside_cm)
-    return figure
-
-
-def _legend_above(figure: Figure, legend: Legend, names: Sequence[str]) -> float:
-    """Put one legend over all panels; return its height."""
-    said = {name: f"{name} ({legend.labels[name]})" for name in names if name in legend.labels}
-    handles = _handles(legend.implementations, names, said)
-    if not handles:
-        return 0.0
-    widths = np.array([text_width_cm(str(handle.get_label()), LABEL_PT) for handle in handles])
-
-    def fits(columns: int) -> bool:
-        """Tell whether so many columns do, each as wide as its longest label and line."""
-        parts = np.array_split(widths, columns)
-        return sum(float(part.max()) + _LEGEND_HANDLE_CM for part in parts) <= WIDTH_CM
-
-    columns = next(filter(fits, range(len(handles), 1, -1)), 1)
-    figure.legend(
-        handles=handles, ncols=columns, loc="upper left", borderpad=0.2, handlelength=3.2,
-        columnspacing=1.8, bbox_to_anchor=(0, 1), labelspacing=0.35,
-    )  # fmt: skip
-    return -(-len(handles) // columns) * LEGEND_ROW_CM
+    put_words(sheet.figure, n_rows * row_cm, note, handles, beside_cm=beside_cm)
+    return sheet.figure
 
 
 def _legends_beside(sheet: Sheet, legend: Legend, drawn: Sequence[str]) -> float:
     """Put each family's legend beside its row of panels; return the height of the highest."""
     most_cm = 0.0
     for last in sheet.contents[sheet.n_columns - 1 :: sheet.n_columns]:
-        names = [name for name in drawn if name in last.family.members]
         said = {
-            name: "\n".join([name, *wrap(legend.labels[name], _BESIDE_TEXT_CM, _BESIDE_PT)])
-            for name in names
-            if name in legend.labels
+            name: "\n".join([name, *wrap(label, _BESIDE_TEXT_CM, _BESIDE_PT)] if label else [name])
+            for name in drawn
+            for label in [legend.labels.get(name)]
+            if name in last.family.members
         }
         placed = last.axes.legend(
-            handles=_handles(legend.implementations, names, said), loc="upper left",
+            handles=_handles(legend, said), loc="upper left",
             bbox_to_anchor=(1.02, 1.04), borderpad=0, handlelength=2.6, borderaxespad=0,
             labelspacing=0.5, fontsize=_BESIDE_PT, title=last.family.name,
             title_fontproperties={"size": _BESIDE_PT, "weight": "bold"}, alignment="left",
         )  # fmt: skip
         # Room for it is kept at the side; it must not push the rows of panels apart.
         placed.set_in_layout(False)
-        n_lines = 1 + sum(said.get(name, name).count("\n") + 1 for name in names)
-        most_cm = max(most_cm, n_lines * _BESIDE_ROW_CM + (len(names) + 2) * _BESIDE_GAP_CM)
+        n_lines = 1 + sum(text.count("\n") + 1 for text in said.values())
+        most_cm = max(most_cm, n_lines * _BESIDE_ROW_CM + (len(said) + 2) * _BESIDE_GAP_CM)
     return most_cm
 
 
-def _handles(
-    implementations: Sequence[str], names: Sequence[str], said: Mapping[str, str]
-) -> list[Line2D]:
-    styles = way_styles(implementations)
-    return [Line2D([], [], **styles[name].as_line(), label=said.get(name, name)) for name in names]
+def _handles(legend: Legend, said: Mapping[str, str]) -> list[Line2D]:
+    """Return the lines of some implementations, each with what is said of it."""
+    styles = way_styles(legend.implementations)
+    return [Line2D([], [], **styles[name].as_line(), label=text) for name, text in said.items()]

@@ -1,5 +1,6 @@
 """Lines in a panel: one per implementation, with intervals, and marks where a cell is missing."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -8,14 +9,13 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
-from matplotlib.markers import CARETDOWN, CARETUP, MarkerStyle
+from matplotlib.markers import CARETDOWN, CARETUP
 from matplotlib.patches import Rectangle
-from matplotlib.transforms import Transform, blended_transform_factory, offset_copy
+from matplotlib.transforms import blended_transform_factory, offset_copy
 
 from copycost.figures.axes import CUT_NOTE, Scale, size_axis, thread_axis, value_axis
 from copycost.figures.layout import Panel, Sheet
-from copycost.figures.markers import WayStyle, way_styles
+from copycost.figures.markers import way_styles
 from copycost.figures.style import EDGE, SHADE
 from copycost.figures.tips import add_tips, point_tips
 
@@ -25,19 +25,36 @@ _ENDLESS = 1e9
 _DODGE_PT = 2.4
 _DODGE_MOST_PT = 9.0
 _ALONG = {"msg_bytes": ("message size", size_axis), "n_threads": ("threads", thread_axis)}
+_EVERYWHERE = (-math.inf, math.inf)
 
 MODES_NOTE = "Dotted bars: repetitions in two clusters, a dash at the median of each."
 """Explains what stands for the interval of such a cell."""
 
 
-def draw_lines(axes: Axes, data: pd.DataFrame, x: str, implementations: Sequence[str]) -> None:
+def draw_lines(
+    axes: Axes,
+    data: pd.DataFrame,
+    x: str,
+    implementations: Sequence[str],
+    limits: tuple[float, float] = _EVERYWHERE,
+) -> bool:
     """Draw one line with intervals per implementation over the column `x`.
 
     A cell without a value interrupts its line. Points of different implementations stand side by
-    side by a few printer's points, so that no bar hides another; their data stay exact.
+    side by a few printer's points, so that no bar hides another; their data stay exact. Where the
+    repetitions of a cell fall into two clusters, the medians of both stand instead of an interval,
+    joined by a dotted bar. A caret says that an interval reaches beyond the `limits`; tell if there
+    is any.
     """
     styles = way_styles(implementations)
-    for name, shift in _shifts(axes, data, implementations).items():
+    names = [name for name in implementations if (data["implementation"] == name).any()]
+    step = min(_DODGE_PT, _DODGE_MOST_PT / max(1, len(names) - 1))
+    figure = axes.get_figure(root=True)
+    cut = False
+    for place, name in enumerate(names):
+        aside = (place - (len(names) - 1) / 2) * step
+        shift = offset_copy(axes.transData, figure, x=aside, units="points")
+        colour = styles[name].colour
         rows = data[data["implementation"] == name].sort_values(x)
         if rows["value"].notna().any():
             rows["stretch"] = rows["value"].isna().cumsum()
@@ -45,7 +62,12 @@ def draw_lines(axes: Axes, data: pd.DataFrame, x: str, implementations: Sequence
                 rows, x=x, y="value", units="stretch", estimator=None, legend=False, ax=axes,
                 gid=f"line-{name}", transform=shift, **styles[name].as_line(),
             )  # fmt: skip
-        _draw_modes(axes, rows.dropna(subset="lower_mode"), x, styles[name], shift)
+        for cell in rows.dropna(subset="lower_mode").to_dict("records"):
+            axes.plot(
+                [cell[x]] * 2, [cell["lower_mode"], cell["upper_mode"]], color=colour, lw=0.9,
+                ls=":", marker="_", ms=7.0, mew=1.6, zorder=2.2, transform=shift,
+                gid=f"modes-{name}",
+            )  # fmt: skip
         # one interval around the middle of two clusters would tell of neither
         known = rows[rows["low"].notna() & rows["high"].notna() & rows["lower_mode"].isna()]
         # An interval without an end (its exponential overflowed) is drawn beyond any panel.
@@ -54,70 +76,21 @@ def draw_lines(axes: Axes, data: pd.DataFrame, x: str, implementations: Sequence
         axes.errorbar(
             known[x].to_numpy(), known["value"].to_numpy(),
             # A rounding error may put the end of a narrow interval past its median.
-            yerr=np.clip(reach, 0, None), fmt="none", ecolor=styles[name].colour, elinewidth=0.9,
+            yerr=np.clip(reach, 0, None), fmt="none", ecolor=colour, elinewidth=0.9,
             capthick=0.9, label=name, transform=shift, zorder=1.9,
         )  # fmt: skip
-        add_tips(axes, rows[x], rows["value"], point_tips(rows), shift)
-
-
-def _draw_modes(axes: Axes, rows: pd.DataFrame, x: str, look: WayStyle, shift: Transform) -> None:
-    """Mark the medians of both clusters, joined by a dotted bar, instead of an interval."""
-    for row in rows.to_dict("records"):
-        ends = [row["lower_mode"], row["upper_mode"]]
-        bar = Line2D(
-            [row[x]] * 2, ends, color=look.colour, linewidth=0.9, linestyle=":",
-            marker="_", markersize=7.0, markeredgewidth=1.6, zorder=2.2,
-        )  # fmt: skip
-        bar.set(transform=shift, gid=f"modes-{row['implementation']}-{row[x]}")
-        axes.add_artist(bar)
-
-
-def draw_context(axes: Axes, data: pd.DataFrame, x: str) -> None:
-    """Draw lines that are only there to be compared with: thin, grey, without points."""
-    if data["value"].notna().any():
-        sns.lineplot(
-            data, x=x, y="value", units="implementation", estimator=None, legend=False, ax=axes,
-            color=EDGE, linewidth=0.8, marker=".", markersize=3, markeredgecolor=EDGE, zorder=1.5,
-        )  # fmt: skip
-
-
-def mark_cut(
-    axes: Axes,
-    data: pd.DataFrame,
-    x: str,
-    implementations: Sequence[str],
-    limits: tuple[float, float],
-) -> bool:
-    """Put a caret where an interval reaches beyond the `limits`; tell if there is any."""
-    styles = way_styles(implementations)
-    cut = False
-    for name, shift in _shifts(axes, data, implementations).items():
-        rows = data[data["implementation"] == name]
         for edge, beyond, caret in (
-            (limits[0], rows["low"] < limits[0], CARETDOWN),
-            (limits[1], rows["high"] > limits[1], CARETUP),
+            (limits[0], known["low"] < limits[0], CARETDOWN),
+            (limits[1], known["high"] > limits[1], CARETUP),
         ):
-            for at in rows.loc[beyond, x]:
-                mark = Line2D(
-                    [at], [edge], marker=MarkerStyle(caret), markersize=4,
-                    color=styles[name].colour, zorder=2.6,
-                )  # fmt: skip
-                mark.set(transform=shift, gid=f"cut-{name}-{at}")
-                axes.add_artist(mark)
+            if beyond.any():
                 cut = True
+                axes.plot(
+                    known.loc[beyond, x], [edge] * int(beyond.sum()), ls="none", marker=caret, ms=4,
+                    color=colour, zorder=2.6, transform=shift, gid=f"cut-{name}",
+                )  # fmt: skip
+        add_tips(axes, rows[x], rows["value"], point_tips(rows), shift)
     return cut
-
-
-def _shifts(axes: Axes, data: pd.DataFrame, implementations: Sequence[str]) -> dict[str, Transform]:
-    """Return the axes' transform for each line of a panel, moved sideways beside the others."""
-    names = [name for name in implementations if (data["implementation"] == name).any()]
-    middle = (len(names) - 1) / 2
-    step = min(_DODGE_PT, _DODGE_MOST_PT / max(1, len(names) - 1))
-    figure = axes.get_figure(root=True)
-    return {
-        name: offset_copy(axes.transData, figure, x=(place - middle) * step, units="points")
-        for place, name in enumerate(names)
-    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +124,7 @@ def _is_missing(data: pd.DataFrame) -> pd.Series:
     return (data["state"] != "measured") | (data["n_failed"] > 0) | (data["n_skipped"] > 0)
 
 
-def mark_missing(
+def _mark_missing(
     axes: Axes, data: pd.DataFrame, x: str, implementations: Sequence[str], strip: Strip
 ) -> None:
     """Mark cells that lack a repetition in the strip at the top of the panel.
@@ -159,24 +132,26 @@ def mark_missing(
     The mark is the implementation's own marker, hollow, in a row of its own, and crossed where a
     repetition failed: it can be told apart without colour.
     """
-    if not strip.names:
-        return
     styles = way_styles(implementations)
     missing = data[_is_missing(data)]
-    names = [name for name in strip.names if (data["implementation"] == name).any()]
     bottom = 1 - strip.share
     # Above the bars, below the marks.
     grey = Rectangle((0, bottom), 1, strip.share, color=SHADE, lw=0, zorder=2.4)
     grey.set_transform(axes.transAxes)
     axes.add_patch(grey)
     where = blended_transform_factory(axes.transData, axes.transAxes)
+    names = [name for name in strip.names if (data["implementation"] == name).any()]
     for place, name in enumerate(names):
         level = 1 - strip.share * (place + 0.5) / strip.n_rows
-        for cell in missing[missing["implementation"] == name].to_dict("records"):
-            for shape in (styles[name].marker, *(["x"] if cell["n_failed"] > 0 else [])):
-                mark = Line2D([cell[x]], [level], marker=shape, **styles[name].as_hole())
-                mark.set(transform=where, clip_on=False, zorder=3, gid=f"missing-{name}-{cell[x]}")
-                axes.add_artist(mark)
+        cells = missing[missing["implementation"] == name]
+        failed = cells[cells["n_failed"] > 0]
+        shapes = [(styles[name].marker, cells), ("x", failed)]
+        for shape, rows in [one for one in shapes if len(one[1])]:
+            (marks,) = axes.plot(
+                rows[x], [level] * len(rows), marker=shape, clip_on=False, zorder=3,
+                transform=where, gid=f"missing-{name}", **styles[name].as_hole(),
+            )  # fmt: skip
+            marks.set_in_layout(False)
 
 
 def line_panel(
@@ -184,17 +159,22 @@ def line_panel(
 ) -> bool:
     """Draw a panel: its lines, its vertical axis, and the marks of what is missing or cut off.
 
-    Tell whether an interval is cut off at the edge.
+    Lines of other families are only there to be compared with: thin, grey, without points. Tell
+    whether an interval is cut off at the edge.
     """
     axes = panel.axes
     leads = panel.data["implementation"].isin(panel.family.members)
-    data = panel.data[leads]
-    draw_context(axes, panel.data[~leads], x)
-    draw_lines(axes, data, x, implementations)
-    limits = value_axis(axes, scale, strip.share)
-    mark_missing(axes, data, x, implementations, strip)
-    # where clusters are drawn, there is no interval to be cut off
-    return mark_cut(axes, data[data["lower_mode"].isna()], x, implementations, limits)
+    data, behind = panel.data[leads], panel.data[~leads]
+    if behind["value"].notna().any():
+        sns.lineplot(
+            behind, x=x, y="value", units="implementation", estimator=None, legend=False, ax=axes,
+            color=EDGE, linewidth=0.8, marker=".", markersize=3, markeredgecolor=EDGE, zorder=1.5,
+        )  # fmt: skip
+    cut = draw_lines(axes, data, x, implementations, (scale.low, scale.high))
+    value_axis(axes, scale, strip.share)
+    if strip.names:
+        _mark_missing(axes, data, x, implementations, strip)
+    return cut
 
 
 def context_note(sheet: Sheet) -> str:

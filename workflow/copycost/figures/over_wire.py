@@ -11,10 +11,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from copycost.figures.markers import in_order, way_styles
-from copycost.figures.stacked_bars import draw_stacked, put_legend
+from copycost.figures.stacked_bars import draw_stacked
 from copycost.figures.style import INK, QUIET, styled
 from copycost.figures.tables import Drawn, counted
-from copycost.figures.text import NOTE_PT, empty_figure, note_lines, put_note
+from copycost.figures.text import NOTE_PT, empty_figure, put_words
 from copycost.wording.filters import significant
 
 COLUMNS = ("condition", "implementation", "msg_bytes", "n_threads", "part", "ns_per_byte",
@@ -33,7 +33,6 @@ _PARTS = {
 _CONDITIONS_MOST = 3
 _WAYS_MOST = 3
 _ROW_CM = 3.2
-_HANDLE_CM, _HANDLE_LENGTH = 1.4, 1.4
 # above the bars, for what is written there
 _ROOM = 1.2
 
@@ -68,7 +67,6 @@ def draw(facts: Mapping[str, Any]) -> Drawn:
     if linked:
         handles.append(Line2D([], [], color=INK, lw=0.9, ls=(0, (4, 2)), label="link"))
     handles += [Patch(color=colour, label=title) for title, colour in _PARTS.values()]
-    above_cm = put_legend(figure, handles, _HANDLE_CM, _HANDLE_LENGTH)
     left = [name for name in dict.fromkeys(data["condition"]) if name not in shown]
     left += [name for name in dict.fromkeys(kept["implementation"]) if name not in ways]
     note = [
@@ -77,7 +75,7 @@ def draw(facts: Mapping[str, Any]) -> Drawn:
         "Dashed: what the link carries at its MTU." if linked else "",
         f"Not drawn for lack of room: {', '.join(left)}." if left else "",
     ]
-    put_note(figure, note_lines(note), _ROW_CM * (1 + len(ways)), above_cm)
+    put_words(figure, _ROW_CM * (1 + len(ways)), note, handles, handle_length=1.4)
     return Drawn(figure, data)
 
 

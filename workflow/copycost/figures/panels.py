@@ -1,6 +1,6 @@
-"""Panels of points: a colour and marker per number of streams, fitted lines, the note below."""
+"""Panels of points, a colour and marker per number of streams, with fitted lines."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,81 +8,81 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from copycost.figures.style import CM, WIDTH_CM
-from copycost.figures.text import LABEL_PT, LEGEND_ROW_CM, NOTE_PT, put_note, wrap
+from copycost.figures.style import WIDTH_CM
+from copycost.figures.text import LABEL_PT, put_words, wrap
+from copycost.figures.tips import add_tips
 from copycost.wording.numbers import NBSP
 from copycost.wording.words import plural
 
 # told apart with every kind of colour vision (Okabe and Ito), and by their markers
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
-_MARKERS = ("o", "s", "^", "D")
+_LOOKS = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"), ("#CC79A7", "D"))
 # left of a panel: its vertical axis, or the gap to the one before
 _LEFT_OF_PANEL_CM = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class LineStyle:
-    """How the points of one number of streams look."""
+class Series:
+    """The columns of points, of the ends of their intervals, and of the fitted lines."""
 
-    colour: str
-    marker: str
-    label: str
+    x: str
+    y: str
+    low: str
+    high: str
+    fitted: str
 
 
-def line_styles_of(data: pd.DataFrame) -> Iterator[tuple[LineStyle, pd.DataFrame]]:
-    """Yield the rows of each number of streams, and how they look."""
+def _by_streams(data: pd.DataFrame) -> Iterator[tuple[str, str, str, pd.DataFrame]]:
+    """Yield colour, marker and label of each number of streams, and its rows."""
     for index, (n_threads, part) in enumerate(data.groupby("n_threads")):
-        colour, marker = _COLOURS[index % len(_COLOURS)], _MARKERS[index % len(_MARKERS)]
-        yield LineStyle(colour, marker, plural(int(str(n_threads)), "stream")), part
+        colour, marker = _LOOKS[index % len(_LOOKS)]
+        yield colour, marker, plural(int(str(n_threads)), "stream"), part
 
 
-PANELS_MOST = 4
-"""So many panels beside each other can be read."""
+def draw_points(
+    axes: Axes,
+    data: pd.DataFrame,
+    series: Series,
+    tip: Callable[[Mapping[Hashable, Any]], str],
+    *,
+    joined: bool = False,
+) -> None:
+    """Draw the points of each number of streams with their intervals, `joined` by lines or not.
+
+    Those with a true `hollow` are outlines, and their line is dotted. What `tip` says of a row
+    stands after the number of streams.
+    """
+    for colour, marker, label, part in _by_streams(data):
+        known = part.dropna(subset=[series.low, series.high])
+        axes.vlines(
+            known[series.x], known[series.low], known[series.high], color=colour, linewidth=1.0
+        )
+        tips = [f"{label}, {tip(row)}" for row in part.to_dict("records")]
+        add_tips(axes, part[series.x], part[series.y], tips)
+        for hollow, some in part.groupby("hollow"):
+            line: object = (0, (1, 1.5)) if hollow else "-"
+            sns.lineplot(
+                some, x=series.x, y=series.y, color=colour, marker=marker, markeredgecolor=colour,
+                markerfacecolor="white" if hollow else colour, linestyle=line if joined else "",
+                estimator=None, legend=False, ax=axes,
+            )  # fmt: skip
 
 
-def with_room(data: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """Return the rows of the first `PANELS_MOST` panels, and a note that names the others."""
-    panels = list(dict.fromkeys(data["panel"]))
-    shown, left = panels[:PANELS_MOST], panels[PANELS_MOST:]
-    note = f"Not drawn for lack of room: {'; '.join(left)}." if left else ""
-    return data[data["panel"].isin(shown)].reset_index(drop=True), note
+def draw_fits(axes: Axes, data: pd.DataFrame, series: Series) -> None:
+    """Draw a fitted line for each number of streams, where it was fitted."""
+    for colour, _, _, part in _by_streams(data):
+        known = part.dropna(subset=series.fitted).sort_values(series.x)
+        axes.plot(known[series.x], known[series.fitted], color=colour)
 
 
-def grid_of(
-    data: pd.DataFrame, row: str | None, panel_cm: float, *, share_y: bool
-) -> sns.FacetGrid:
-    """Return panels, a column for each value of `panel`, and a row for each value of `row`."""
-    grid = sns.FacetGrid(
-        data, col="panel", row=row, sharex=False, sharey="row" if share_y else False,
-        height=panel_cm * CM,
-    )  # fmt: skip
-    grid.figure.set_layout_engine("constrained")
-    return grid
-
-
-def name_panel(grid: sns.FacetGrid, axes: Axes, title: str, x_label: str, y_label: str) -> None:
+def name_panel(axes: Axes, n_columns: int, title: str, x_label: str, y_label: str) -> None:
     """Put the title and the axes' labels of one panel, in lines that are no wider than it is."""
-    width_cm = WIDTH_CM / len(grid.col_names) - _LEFT_OF_PANEL_CM
+    width_cm = WIDTH_CM / n_columns - _LEFT_OF_PANEL_CM
     quantity, bracket, unit = x_label.partition("[")
     whole = quantity + bracket + unit.replace(" ", NBSP)
     axes.set_title("\n".join(wrap(title, width_cm, LABEL_PT)))
     axes.set(xlabel="\n".join(wrap(whole, width_cm, LABEL_PT)), ylabel=y_label)
-
-
-def draw_intervals(
-    axes: Axes, data: pd.DataFrame, x: str, ends: tuple[str, str], look: LineStyle
-) -> None:
-    """Draw the intervals as vertical bars, where there are any."""
-    known = data.dropna(subset=list(ends))
-    axes.vlines(known[x], known[ends[0]], known[ends[1]], color=look.colour, linewidth=1.0)
-
-
-def draw_fits(axes: Axes, data: pd.DataFrame, x: str, y: str) -> None:
-    """Draw a fitted line for each number of streams, where it was fitted."""
-    for look, part in line_styles_of(data):
-        known = part.dropna(subset=y).sort_values(x)
-        sns.lineplot(known, x=x, y=y, color=look.colour, estimator=None, legend=False, ax=axes)
 
 
 def note_on_points(facts: Mapping[str, Any], low: pd.Series, *, cut: bool = False) -> str:
@@ -99,19 +99,18 @@ def note_on_points(facts: Mapping[str, Any], low: pd.Series, *, cut: bool = Fals
 
 
 def finish(
-    grid: sns.FacetGrid, data: pd.DataFrame, note: Sequence[str], panels_cm: float
+    grid: sns.FacetGrid,
+    data: pd.DataFrame,
+    note: Sequence[str],
+    panels_cm: float,
+    *,
+    joined: bool = False,
 ) -> Figure:
     """Put a legend above where there are several numbers of streams, and the note below."""
+    handles = [
+        Line2D([], [], color=colour, marker=marker, linestyle="-" if joined else "", label=label)
+        for colour, marker, label, _ in _by_streams(data)
+    ]
     figure: Figure = grid.figure
-    axes = grid.axes.flat[0]
-    handles, labels = axes.get_legend_handles_labels()
-    legend_cm = 0.0
-    if data["n_threads"].nunique() > 1 and handles:
-        # above all panels: within one, it would lie on points
-        figure.legend(
-            handles, labels, loc="upper left", ncols=len(handles), borderpad=0.2,
-            columnspacing=1.8, bbox_to_anchor=(0, 1),
-        )  # fmt: skip
-        legend_cm = LEGEND_ROW_CM
-    put_note(figure, wrap(" ".join(note), WIDTH_CM, NOTE_PT), panels_cm, legend_cm)
+    put_words(figure, panels_cm, note, handles if len(handles) > 1 else (), handle_length=2.0)
     return figure

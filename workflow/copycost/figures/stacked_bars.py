@@ -1,16 +1,12 @@
-"""Bars of the parts of a cost upon each other, one bar per message size, and their legend."""
+"""Bars of the parts of a cost upon each other, one bar per message size."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 
-from copycost.figures.style import WIDTH_CM
-from copycost.figures.text import LABEL_PT, LEGEND_ROW_CM, size_label, text_width_cm
+from copycost.figures.text import size_label
 from copycost.figures.tips import add_tips
 from copycost.stats.settings import FloatArray
 from copycost.wording.filters import significant
@@ -46,20 +42,3 @@ def draw_stacked(
     axes.set_xticks(places, [size_label(size) for size in parts.index])
     axes.grid(axis="y")
     return above
-
-
-def put_legend(
-    figure: Figure, handles: Sequence[Line2D | Patch], handle_cm: float, handle_length: float = 1.0
-) -> float:
-    """Put a legend above all panels; return its height [cm], which `put_note` needs.
-
-    A column takes its longest label and `handle_cm`; a line or patch has so many heights of a
-    letter.
-    """
-    widest = max(text_width_cm(str(handle.get_label()), LABEL_PT) for handle in handles)
-    columns = max(1, min(len(handles), int(WIDTH_CM / (widest + handle_cm))))
-    figure.legend(
-        handles=list(handles), ncols=columns, loc="upper left", bbox_to_anchor=(0, 1),
-        borderpad=0.2, handlelength=handle_length, columnspacing=1.4, labelspacing=0.35,
-    )  # fmt: skip
-    return -(-len(handles) // columns) * LEGEND_ROW_CM

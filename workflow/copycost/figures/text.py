@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Sequence
 from functools import cache
 
+import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
@@ -15,9 +17,8 @@ from copycost.wording.numbers import NBSP
 
 LABEL_PT = 8.5
 NOTE_PT = 7.2
-LEGEND_ROW_CM = 0.44
-"""Height of a row of any legend above panels [cm]."""
 
+_LEGEND_ROW_CM = 0.44
 _NOTE_ROW_CM = 0.37
 _PAD_CM = 0.15
 
@@ -75,32 +76,48 @@ def interval_note(data: pd.DataFrame, confidence: float | None) -> str:
     return f"Points: median of {few}{most}{NBSP}repetitions; bars: {level}{METHOD}."
 
 
-def note_lines(sentences: Iterable[str]) -> list[str]:
-    """Return the lines of a note; empty sentences are passed over."""
-    return wrap(" ".join(filter(None, sentences)), WIDTH_CM - 0.4, NOTE_PT)
-
-
-def put_note(
+def put_words(
     figure: Figure,
-    lines: Sequence[str],
     panels_cm: float,
-    above_cm: float = 0.0,
+    note: Iterable[str],
+    handles: Sequence[Artist] = (),
+    *,
+    handle_length: float = 3.2,
     beside_cm: float = 0.0,
 ) -> None:
-    """Put the lines of a note below the panels, and size the figure of constrained layout.
+    """Put a legend above the panels and a note below, and size the figure of constrained layout.
 
-    It has the height of all panels; a legend above or beside them needs a height and a width.
+    It has the height of all panels, and of both; empty sentences of the note are passed over. A
+    handle has so many heights of a letter; a legend beside the panels needs a width.
     """
+    legend_cm = _legend_above(figure, handles, handle_length) if handles else 0.0
+    lines = wrap(" ".join(filter(None, note)), WIDTH_CM - 0.4, NOTE_PT)
     note_cm = len(lines) * _NOTE_ROW_CM
-    height_cm = above_cm + panels_cm + note_cm + 2 * _PAD_CM
+    height_cm = legend_cm + panels_cm + note_cm + 2 * _PAD_CM
     figure.set_size_inches(WIDTH_CM * CM, height_cm * CM)
-    engine = figure.get_layout_engine()
-    assert engine is not None
-    bottom, top = (note_cm + _PAD_CM) / height_cm, (above_cm + _PAD_CM) / height_cm
-    width = 1 - beside_cm / WIDTH_CM
-    engine.set(rect=(0, bottom, width, 1 - bottom - top), w_pad=0.06, h_pad=0.05)  # type: ignore[call-arg]
-    if lines:
-        figure.text(
-            0.008, 0.06 / height_cm, "\n".join(lines),
-            fontsize=NOTE_PT, color=QUIET, va="bottom", ha="left", linespacing=1.35,
-        )  # fmt: skip
+    bottom, top = (note_cm + _PAD_CM) / height_cm, (legend_cm + _PAD_CM) / height_cm
+    rect = (0, bottom, 1 - beside_cm / WIDTH_CM, 1 - bottom - top)
+    figure.set_layout_engine("constrained", rect=rect, w_pad=0.06, h_pad=0.05)
+    figure.text(
+        0.008, 0.06 / height_cm, "\n".join(lines),
+        fontsize=NOTE_PT, color=QUIET, va="bottom", ha="left", linespacing=1.35,
+    )  # fmt: skip
+
+
+def _legend_above(figure: Figure, handles: Sequence[Artist], handle_length: float) -> float:
+    """Put a legend over all panels, in as many columns as have room; return its height [cm]."""
+    widths = np.array([text_width_cm(str(handle.get_label()), LABEL_PT) for handle in handles])
+    # the handle, and the gaps around it, in heights of a letter
+    handle_cm = (handle_length + 3.2) * LABEL_PT / 72 / CM
+
+    def fits(columns: int) -> bool:
+        """Tell whether so many columns do, each as wide as its longest label and handle."""
+        parts = np.array_split(widths, columns)
+        return sum(float(part.max()) + handle_cm for part in parts) <= WIDTH_CM
+
+    columns = next(filter(fits, range(len(handles), 1, -1)), 1)
+    figure.legend(
+        handles=handles, ncols=columns, loc="upper left", borderpad=0.2,
+        handlelength=handle_length, columnspacing=1.8, bbox_to_anchor=(0, 1), labelspacing=0.35,
+    )  # fmt: skip
+    return -(-len(handles) // columns) * _LEGEND_ROW_CM

@@ -8,10 +8,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from copycost.analysis.metrics import BASELINE
-from copycost.figures.stacked_bars import draw_stacked, put_legend
+from copycost.figures.stacked_bars import draw_stacked
 from copycost.figures.style import INK, styled
 from copycost.figures.tables import Drawn, counted
-from copycost.figures.text import EMULATED_NOTE, empty_figure, note_lines, put_note
+from copycost.figures.text import EMULATED_NOTE, empty_figure, put_words
 
 COLUMNS = ("condition", "without", "implementation", "msg_bytes", "n_threads", "part",
            "ns_per_byte", "without_ns_per_byte", "multiple", "state")  # fmt: skip
@@ -31,7 +31,6 @@ _PARTS = {
 _LEAST_SHARE = 0.001
 _PANELS_MOST = 3
 _PANEL_CM = 6.0
-_HANDLE_CM = 1.2
 
 
 @styled
@@ -58,7 +57,6 @@ def draw(facts: Mapping[str, Any]) -> Drawn:
     panels[0].set_ylabel("CPU time per byte\n[times that without guests]")
     looks = [look for part, look in _PARTS.items() if part in set(data["part"])]
     handles = [Patch(color=colour, label=title) for title, colour in looks]
-    above_cm = put_legend(figure, handles, _HANDLE_CM)
     first = data.iloc[0]
     emulated = any(facts["conditions"][name]["emulated"] for name in shown)
     note = [
@@ -67,7 +65,7 @@ def draw(facts: Mapping[str, Any]) -> Drawn:
         "Line: what the two processes take without guests.",
         EMULATED_NOTE if emulated else "",
     ]  # fmt: skip
-    put_note(figure, note_lines(note), _PANEL_CM, above_cm)
+    put_words(figure, _PANEL_CM, note, handles, handle_length=1.4)
     return Drawn(figure, data)
 
 

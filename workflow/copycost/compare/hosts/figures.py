@@ -15,7 +15,7 @@ from copycost.analysis.metrics import ROUND_TRIP_TIMES, THROUGHPUT
 from copycost.figures.axes import size_axis
 from copycost.figures.style import GRID, INK, QUIET, SHADE, WIDTH_CM, styled
 from copycost.figures.tables import Drawn
-from copycost.figures.text import note_lines, put_note, size_label
+from copycost.figures.text import put_words, size_label
 from copycost.wording.filters import significant
 
 NAMED_MOST = 40
@@ -79,7 +79,7 @@ def draw_forest(pair: Mapping[str, Any]) -> Drawn:
         "" if named else f"{len(rows)} hosts, sorted; only those that lie off are named.",
         f"In blocks: hosts of one {first['point']['grouped_by']}." if len(blocks) > 1 else "",
     ]
-    put_note(figure, note_lines(note), height_cm + 1.6)
+    put_words(figure, height_cm + 1.6, note)
     return Drawn(figure, _forest_table(pair))
 
 
@@ -232,7 +232,7 @@ def draw_sizes(pair: Mapping[str, Any]) -> Drawn:
         "Below: hosts on which it is better (green), worse (red), or open (grey), each by its own"
         " rounds, corrected (Holm) for their number.",
     ]
-    put_note(figure, note_lines(note), 8.0)
+    put_words(figure, 8.0, note)
     ways = {name: pair[name] for name in ("condition", "implementation", "baseline")}
     table = pd.DataFrame(
         ways | {"metric": quantity["metric"], "n_threads": pair["n_threads"]} | one

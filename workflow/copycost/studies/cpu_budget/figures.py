@@ -1,31 +1,29 @@
 """The figure of the CPU budget: what bitrate the CPU bought."""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import pandas as pd
 import seaborn as sns
-from matplotlib.axes import Axes
 
 from copycost.figures.panels import (
+    Series,
     draw_fits,
-    draw_intervals,
+    draw_points,
     finish,
-    grid_of,
-    line_styles_of,
     name_panel,
     note_on_points,
 )
 from copycost.figures.style import styled
 from copycost.figures.tables import Drawn
 from copycost.figures.text import empty_figure
-from copycost.figures.tips import add_tips
 from copycost.records.columns import SIDES
 from copycost.studies.shared_facts import differing, panel_of, scaled_ends
 from copycost.wording.filters import significant
 
 _PANEL_CM = 5.6
+_SERIES = Series("cpu_percent", "gbit_per_s", "gbit_low", "gbit_high", "fitted_gbit_per_s")
 _NOTHING_MEASURED = "No CPU limit was measured."
 # intervals are shown up to this multiple of the largest median
 _REACH = 1.6
@@ -68,18 +66,23 @@ _COLUMNS = (
 
 @styled
 def draw_bitrate(facts: Mapping[str, Any]) -> Drawn:
-    """Draw the bitrate against the CPU use of the senders and of the receivers, with the lines."""
+    """Draw the bitrate against the CPU use of the senders and of the receivers, with the lines.
+
+    Saturated points are hollow.
+    """
     data = points_table(facts)
     if data.empty:
         return Drawn(empty_figure(_NOTHING_MEASURED), data)
     # emulated guests reach so little that next to the others nothing would be seen of them
     share_y = len({curve["emulated"] for curve in facts["curves"]}) == 1
-    grid = grid_of(data, "side", _PANEL_CM, share_y=share_y)
+    grid = sns.FacetGrid(
+        data, col="panel", row="side", sharex=False, sharey="row" if share_y else False
+    )
     for (side, panel), axes in grid.axes_dict.items():
         here = data[data["panel"] == panel]
         part = here[here["side"] == side]
-        _points(axes, part)
-        draw_fits(axes, part, "cpu_percent", "fitted_gbit_per_s")
+        draw_fits(axes, part, _SERIES)
+        draw_points(axes, part.assign(hollow=part["saturated"]), _SERIES, _tip)
         right = float(part["cpu_percent"].max()) * _ROOM
         # few repetitions have intervals that would hide the rest
         shown = data if share_y else here
@@ -88,33 +91,21 @@ def draw_bitrate(facts: Mapping[str, Any]) -> Drawn:
         top = min(max(most, reach), most * _REACH) * _ROOM
         axes.set(xlim=(0, right), ylim=(0, top))
         x_label = f"{side}'s CPU [% of one CPU]"
-        name_panel(grid, axes, f"{panel}, {side}", x_label, "bitrate [Gbit/s]")
+        n_columns = len(grid.col_names)
+        name_panel(axes, n_columns, f"{panel}, {side}", x_label, "bitrate [Gbit/s]")
     note = [
         "Lines: fitted over the linear range.",
         note_on_points(facts, data["gbit_low"], cut=True),
+        "Hollow: saturated; the senders could not use the CPU time offered."
+        if data["saturated"].any()
+        else "",
+        "" if share_y else "Each column has its own scale.",
     ]
-    if data["saturated"].any():
-        note.append("Hollow: saturated; the senders could not use the CPU time offered.")
-    if not share_y:
-        note.append("Each column has its own scale.")
     return Drawn(finish(grid, data, note, 2 * _PANEL_CM), data)
 
 
-def _points(axes: Axes, data: pd.DataFrame) -> None:
-    """Draw points with their intervals; saturated ones are hollow."""
-    x, y = "cpu_percent", "gbit_per_s"
-    for look, part in line_styles_of(data):
-        draw_intervals(axes, part, x, ("gbit_low", "gbit_high"), look)
-        tips = [
-            f"{look.label}, {row['side']}: "
-            f"{significant(row['gbit_per_s'])} Gbit/s with "
-            f"{significant(row['cpu_percent'])} % of a CPU, {row['offered_percent']:g} % offered"
-            for row in part.to_dict("records")
-        ]
-        add_tips(axes, part[x], part[y], tips)
-        for saturated, some in part.groupby("saturated"):
-            sns.scatterplot(
-                some, x=x, y=y, color="white" if saturated else look.colour, edgecolor=look.colour,
-                marker=look.marker, s=26, linewidth=1.0, label=None if saturated else look.label,
-                legend=False, zorder=3, ax=axes,
-            )  # fmt: skip
+def _tip(row: Mapping[Hashable, Any]) -> str:
+    return (
+        f"{row['side']}: {significant(row['gbit_per_s'])} Gbit/s with "
+        f"{significant(row['cpu_percent'])} % of a CPU, {row['offered_percent']:g} % offered"
+    )

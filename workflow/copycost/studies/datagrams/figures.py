@@ -1,7 +1,7 @@
 """Figures of the datagrams: bitrate and loss against size, and what one costs."""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,23 +11,24 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from copycost.figures.panels import (
+    Series,
     draw_fits,
-    draw_intervals,
+    draw_points,
     finish,
-    grid_of,
-    line_styles_of,
     name_panel,
     note_on_points,
-    with_room,
 )
 from copycost.figures.style import styled
 from copycost.figures.tables import Drawn
 from copycost.figures.text import empty_figure
-from copycost.figures.tips import add_tips, value_tip
+from copycost.figures.tips import value_tip
 from copycost.studies.shared_facts import differing, panel_of, scaled_ends
 from copycost.wording.filters import exact_size, thousands
 
+_SERIES = Series("msg_bytes", "value", "low", "high", "fitted")
 _PANEL_CM = 5.2
+# so many panels beside each other can be read
+_PANELS_MOST = 4
 # from one labelled size to the next: labels of closer ones would overlap
 _LEAST_STEP = 1.4
 _NOTHING = "No datagrams were measured."
@@ -84,47 +85,42 @@ def draw(name: str, facts: Mapping[str, Any]) -> Drawn:
         return Drawn(empty_figure(_NOTHING), data)
     rates = np.where(data["quantity"] == "loss", "loss [%]", "bitrate [Gbit/s]")
     data["row"] = data["quantity"] if is_cost else rates
-    shown, left = with_room(data)
-    grid = grid_of(shown, "row", _PANEL_CM, share_y=False)
+    panels = list(dict.fromkeys(data["panel"]))
+    left = panels[_PANELS_MOST:]
+    shown = data[~data["panel"].isin(left)]
+    grid = sns.FacetGrid(shown, col="panel", row="row", sharex=False, sharey=False)
     for (row, panel), axes in grid.axes_dict.items():
         part = data[(data["panel"] == panel) & (data["row"] == row)]
+        draw_points(
+            axes, part.assign(hollow=part["quantity"] == "received"), _SERIES, _tip,
+            joined=not is_cost,
+        )  # fmt: skip
         if is_cost:
-            _lines(axes, part, hollow=False, joined=False)
             fitted = part["fitted"].astype(float)
             # a logarithmic axis has no place for 0 and less
-            draw_fits(axes, part.assign(fitted=fitted.where(fitted > 0)), "msg_bytes", "fitted")
+            draw_fits(axes, part.assign(fitted=fitted.where(fitted > 0)), _SERIES)
             axes.set_yscale("log")
             axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
             axes.yaxis.set_major_formatter(FuncFormatter(lambda ns, _: thousands(ns)))
             axes.yaxis.set_minor_formatter(NullFormatter())
         else:
-            for quantity, some in part.groupby("quantity"):
-                _lines(axes, some, hollow=quantity == "received")
             top = float(part["value"].max())
             axes.set_ylim(0, top * 1.12 if top > 0 else 1)
         _size_axis(axes, part["msg_bytes"])
         title, y_label = (f"{panel}, {row}", _COST) if is_cost else (panel, row)
-        name_panel(grid, axes, title, "datagram size" if row == grid.row_names[-1] else "", y_label)
-    looks = _COST_LOOKS if is_cost else _RATE_LOOKS
-    note = [looks, note_on_points(facts, data["low"], cut=not is_cost), left]
-    return Drawn(finish(grid, data, note, 2 * _PANEL_CM), data.drop(columns="row"))
+        x_label = "datagram size" if row == grid.row_names[-1] else ""
+        name_panel(axes, len(grid.col_names), title, x_label, y_label)
+    note = [
+        _COST_LOOKS if is_cost else _RATE_LOOKS,
+        note_on_points(facts, data["low"], cut=not is_cost),
+        f"Not drawn for lack of room: {'; '.join(left)}." if left else "",
+    ]
+    figure = finish(grid, data, note, 2 * _PANEL_CM, joined=not is_cost)
+    return Drawn(figure, data.drop(columns="row"))
 
 
-def _lines(axes: Axes, data: pd.DataFrame, *, hollow: bool, joined: bool = True) -> None:
-    """Draw one quantity, a colour and marker per number of streams."""
-    for look, part in line_styles_of(data):
-        draw_intervals(axes, part, "msg_bytes", ("low", "high"), look)
-        tips = [
-            f"{look.label}, {exact_size(row['msg_bytes'])}: {row['quantity']} {value_tip(row)}"
-            for row in part.to_dict("records")
-        ]
-        add_tips(axes, part["msg_bytes"], part["value"], tips)
-        sns.lineplot(
-            part, x="msg_bytes", y="value", color=look.colour, marker=look.marker,
-            markerfacecolor="white" if hollow else look.colour, markeredgecolor=look.colour,
-            linestyle=((0, (1, 1.5)) if hollow else "-") if joined else "",
-            label=None if hollow else look.label, estimator=None, legend=False, ax=axes,
-        )  # fmt: skip
+def _tip(row: Mapping[Hashable, Any]) -> str:
+    return f"{exact_size(row['msg_bytes'])}: {row['quantity']} {value_tip(row)}"
 
 
 def _size_axis(axes: Axes, sizes: pd.Series) -> None:

@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from copycost.figures.axes import EDGE_NOTE, scale_of, size_axis, value_axis
-from copycost.figures.style import INK, QUIET, WIDTH_CM, styled
+from copycost.figures.style import INK, QUIET, styled
 from copycost.figures.tables import Drawn
-from copycost.figures.text import NOTE_PT, empty_figure, put_note, size_label, wrap
+from copycost.figures.text import NOTE_PT, empty_figure, put_words, size_label
 from copycost.figures.tips import add_tips, value_tip
 from copycost.wording.numbers import NBSP
 
@@ -36,10 +36,10 @@ def draw(facts: Mapping[str, Any]) -> Drawn:
     _draw_copies(axes, data, facts)
     value_axis(axes, scale)
     axes.set_ylabel("cost per byte [ns/B]")
-    note = f"Median of {int(data['n'].max())}{NBSP}repetitions; dashed: cache sizes of the host."
+    note = [f"Median of {int(data['n'].max())}{NBSP}repetitions; dashed: cache sizes of the host."]
     if ((data["low"] < scale.low) | (data["high"] > scale.high)).any():
-        note = f"{note} {EDGE_NOTE}"
-    put_note(figure, wrap(note, WIDTH_CM - 0.4, NOTE_PT), _PANEL_CM, 0.0)
+        note.append(EDGE_NOTE)
+    put_words(figure, _PANEL_CM, note)
     return Drawn(figure, data)
 
 

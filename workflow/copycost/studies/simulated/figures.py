@@ -12,13 +12,12 @@ from copycost.figures.axes import size_axis
 from copycost.figures.markers import in_order, way_styles
 from copycost.figures.style import QUIET, WIDTH_CM, styled
 from copycost.figures.tables import Drawn
-from copycost.figures.text import NOTE_PT, empty_figure, put_note, size_label, wrap
+from copycost.figures.text import empty_figure, put_words, size_label
 from copycost.figures.tips import add_tips
 from copycost.studies.simulated.counts import LEVELS
 from copycost.wording.filters import significant
 
 _PANEL_CM = 3.0
-_LEGEND_CM = 0.5
 _NOTHING = "No counts were simulated."
 _NAMES = {"l1d": "L1d", "l2": "L2", "llc": "last level"}
 
@@ -80,10 +79,9 @@ def draw_misses(facts: Mapping[str, Any]) -> Drawn:
         # small counts look small
         grid[row, 0].set_ylim(0, 1.08 * max(1.0, data[data["level"] == level]["total"].max()))
     handles = [Line2D([], [], **styles[name].as_line(), label=name) for name in names]
-    figure.legend(handles=handles, ncols=len(names), loc="upper left", bbox_to_anchor=(0, 1))
     note = (
         "Simulated misses of each level per line of payload, both sides; no intervals, since two "
         "runs count the same. Dashed: half the cache, the largest message that fits with a copy."
     )
-    put_note(figure, wrap(note, WIDTH_CM - 0.4, NOTE_PT), len(LEVELS) * _PANEL_CM, _LEGEND_CM)
+    put_words(figure, len(LEVELS) * _PANEL_CM, [note], handles)
     return Drawn(figure, data)
