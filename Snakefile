@@ -54,7 +54,6 @@ configfile: "config.yaml"
 
 # Reading this file changes no other but what cannot be used, which is set aside, and that only in
 # the first process: jobs that run elsewhere read it too.
-digest_of_code = partial(dependencies.digest_of_code, workflow.basedir)
 files_of = partial(dependencies.files_of, workflow.basedir)
 STRATEGIES = toolchain.strategies(Path(workflow.basedir))
 RECEIVERS = toolchain.receivers(Path(workflow.basedir))

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 from study_inputs import STATISTICS, guests_row, published, section_of
 
-from copycost.studies.cpu_budget.columns import CPU_BUDGET
 from copycost.studies.cpu_budget.facts import compute_facts
-from copycost.studies.cpu_budget.table import judge_limit
+from copycost.studies.cpu_budget.records import CPU_BUDGET, judge_limit
 
 LIMITS = (10, 25, 40, 60, 80, 100)
 

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from study_inputs import STATISTICS, guests_row, published, section_of
 
-from copycost.studies.datagrams.columns import DATAGRAMS
 from copycost.studies.datagrams.facts import compute_facts
+from copycost.studies.datagrams.records import DATAGRAMS
 
 SIZES = (64, 1472, 8192, 65507)
 

@@ -33,7 +33,7 @@ from copycost.measure.repetition import Task, measure_repetition
 from copycost.records.derive import derive_row
 from copycost.records.files import read_json
 from copycost.stats.ratios import Ratio, paired_ratio
-from copycost.studies.round_trips.derive import derive_round_trips
+from copycost.studies.round_trips.table import derive_round_trips
 
 BIN = Path("results/bin")
 THROUGHPUT = "throughput_bits_per_s"

@@ -28,10 +28,10 @@ from copycost.hosts.side import Side
 from copycost.measure.drivers.iperf3.tool import Iperf3Tool
 from copycost.observers.protocol import WindowObserver
 from copycost.snakefile.results import line_of
-from copycost.studies.cpu_budget.repetition import measure_budget
-from copycost.studies.cpu_budget.table import row_of as budget_row
-from copycost.studies.datagrams.repetition import measure_datagrams
-from copycost.studies.datagrams.table import row_of as datagram_row
+from copycost.studies.cpu_budget.records import measure_budget
+from copycost.studies.cpu_budget.records import row_of as budget_row
+from copycost.studies.datagrams.records import measure_datagrams
+from copycost.studies.datagrams.records import row_of as datagram_row
 
 SETTINGS = Settings(warmup_s=0.1, duration_s=0.5, congestion_control="reno")
 BUDGET = Cell("cpu_budget", "loopback", "iperf3", 131072, 1, limiter="cgroup", limit_percent=30)

@@ -32,8 +32,8 @@ from copycost.measure import repetition
 from copycost.observers.protocol import WindowObserver
 from copycost.records.derive import derive_row
 from copycost.records.record import check_record, host_digest
-from copycost.studies.cpu_budget.repetition import measure_budget
-from copycost.studies.cpu_budget.table import row_of as budget_row
+from copycost.studies.cpu_budget.records import measure_budget
+from copycost.studies.cpu_budget.records import row_of as budget_row
 from copycost.studies.profile.repetition import profile_repetition
 from copycost.testbeds import veth_pair
 from copycost.testbeds.testbed import Testbed

@@ -17,10 +17,10 @@ from copycost.config.settings import Settings
 from copycost.hosts.guest.image import agent_image
 from copycost.hosts.guest.qemu import GuestSpec, find_qemu
 from copycost.observers.hypervisor import THREAD_KINDS
-from copycost.studies.cpu_budget.repetition import measure_budget
-from copycost.studies.cpu_budget.table import row_of as budget_row
-from copycost.studies.datagrams.repetition import measure_datagrams
-from copycost.studies.datagrams.table import row_of as datagram_row
+from copycost.studies.cpu_budget.records import measure_budget
+from copycost.studies.cpu_budget.records import row_of as budget_row
+from copycost.studies.datagrams.records import measure_datagrams
+from copycost.studies.datagrams.records import row_of as datagram_row
 
 pytestmark = [
     pytest.mark.usefixtures("our_daemon"),

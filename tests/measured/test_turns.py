@@ -18,7 +18,7 @@ from measured.failures_support import (
 
 from copycost.records.derive import derive_row
 from copycost.records.record import read_record
-from copycost.studies.round_trips.derive import derive_round_trips
+from copycost.studies.round_trips.table import derive_round_trips
 
 PAIR = ("--reference", "two_copy")
 ASKING = ("--study", "round_trips", "--msg-bytes", "4KiB")

@@ -30,7 +30,7 @@ from copycost.observers.loss_counters import LossCounters
 from copycost.observers.process_usage import ProcessUsage
 from copycost.observers.protocol import WindowObserver
 from copycost.records.derive import derive_row
-from copycost.studies.datagrams import table as datagrams
+from copycost.studies.datagrams import records as datagrams
 from copycost.studies.round_trips.table import derive_round_trips
 from copycost.testbeds.far_hook import far_hook
 from tools.recompute.tables import wrong_tables

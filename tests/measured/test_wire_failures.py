@@ -29,7 +29,7 @@ from copycost.hosts.namespaces import NamespaceHost
 from copycost.hosts.ssh import host as ssh_host
 from copycost.hosts.ssh import line
 from copycost.measure.repetition import measure_repetition
-from copycost.studies.cpu_budget.repetition import measure_budget
+from copycost.studies.cpu_budget.records import measure_budget
 
 pytestmark = [pytest.mark.needs_root, pytest.mark.usefixtures("our_daemon")]
 OLD_PERF = "#!/bin/sh\necho 'Error: unknown option `control' >&2\nexit 129\n"

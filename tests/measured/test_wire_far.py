@@ -17,7 +17,7 @@ from copycost.hosts.local import LocalHost
 from copycost.observers.loss_counters import LossCounters
 from copycost.observers.process_usage import ProcessUsage
 from copycost.records.derive import derive_row
-from copycost.studies.datagrams import table as datagrams
+from copycost.studies.datagrams import records as datagrams
 
 pytestmark = [pytest.mark.needs_root, pytest.mark.usefixtures("our_daemon")]
 DELAY_S = 0.01

@@ -11,8 +11,9 @@ from synthetic.memory import make_memory
 from copycost.analysis.columns import read_table, write_table
 from copycost.analysis.conditions import with_condition
 from copycost.analysis.tables import compare, summarise
+from copycost.figures.condition import draw
 from copycost.figures.names import FIGURES, OVERVIEW, RANKING
-from copycost.figures.output import draw, save
+from copycost.figures.output import save
 from copycost.figures.tables import tables_of
 from copycost.records.files import read_json, write_json
 from copycost.report.assets import gather_assets

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from workflow.support import Checkout, new_checkout
 
-from copycost.figures.names import FIGURES
 from copycost.snakefile.console_summary import MEASURING_RULES
 from copycost.snakefile.dependencies import code_of
 
@@ -87,10 +86,7 @@ def stated_inputs(checkout: Checkout) -> dict[str, set[str]]:
             scripts = [name for name in noted["input"] if name.startswith("workflow/scripts/")]
             if scripts and noted["rule"] not in MEASURING_RULES:
                 (script,) = scripts
-                # a figure is imported by its name, of which a parameter has the digest
-                figures = FIGURES if Path(script).stem == "plot_figure" else ()
-                modules = [script, *(f"workflow/copycost/figures/{name}.py" for name in figures)]
-                inputs = [*noted["input"], *code_of(checkout.path, *modules)]
+                inputs = [*noted["input"], *code_of(checkout.path, script)]
                 found[Path(script).name] |= {os.path.normpath(name) for name in inputs}
     return found
 

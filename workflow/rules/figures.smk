@@ -1,5 +1,4 @@
-# Figures: those of one condition from the tables, each redrawn only where its own module or what all
-# share changed; rankings and overviews from the facts.
+# Figures: those of one condition from the tables; rankings and overviews from the facts.
 from copycost.figures.names import FIGURES, RANKING
 
 CONDITIONS = [condition.slug for condition in GRID.conditions]
@@ -48,11 +47,6 @@ rule plot_figure:
         "results/logs/figures/{figure}.log",
     wildcard_constraints:
         figure="|".join(FIGURES),
-    params:
-        # which the script imports by its name alone: an edited figure is drawn alone
-        figure=lambda wildcards: digest_of_code(
-            f"workflow/copycost/figures/{wildcards.figure}.py"
-        ),
     message:
         "Draw {wildcards.figure}"
     script:

@@ -12,7 +12,7 @@ from copycost.records.record import cell_of
 from copycost.snakefile.jobs import GRID_RULE, kind_of, repetition_s
 from copycost.snakefile.logs import log_to_file
 from copycost.snakefile.progress import Kind, extend, say
-from copycost.studies.round_trips.derive import row_of_grid
+from copycost.studies.round_trips.table import row_of_grid
 
 log_to_file(snakemake.log[0])
 config = Config.from_dict(snakemake.params.config)

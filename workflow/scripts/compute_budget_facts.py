@@ -8,8 +8,8 @@ from copycost.records.files import read_json, write_json
 from copycost.records.table import read_table
 from copycost.snakefile.parts import make_part
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.cpu_budget.columns import CPU_BUDGET
 from copycost.studies.cpu_budget.facts import compute_facts
+from copycost.studies.cpu_budget.records import CPU_BUDGET
 
 
 def _make() -> None:

@@ -8,8 +8,8 @@ from copycost.records.files import read_json, write_json
 from copycost.records.table import read_table
 from copycost.snakefile.parts import make_part
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.datagrams.columns import DATAGRAMS
 from copycost.studies.datagrams.facts import compute_facts
+from copycost.studies.datagrams.records import DATAGRAMS
 
 
 def _make() -> None:

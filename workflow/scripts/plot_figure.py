@@ -1,6 +1,7 @@
 from pathlib import Path
 
-from copycost.figures.output import draw, save
+from copycost.figures.condition import draw
+from copycost.figures.output import save
 from copycost.figures.tables import read_tables
 from copycost.snakefile.parts import make_part
 

@@ -12,7 +12,7 @@ from copycost.snakefile.logs import log_to_file
 from copycost.snakefile.progress import count_in, say
 from copycost.snakefile.results import line_of
 from copycost.snakefile.tasks import task_of
-from copycost.studies.round_trips.derive import row_of_grid
+from copycost.studies.round_trips.table import row_of_grid
 
 log_to_file(snakemake.log[0])
 path, params = snakemake.output.record, snakemake.params

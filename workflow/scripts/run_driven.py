@@ -9,17 +9,15 @@ from copycost.snakefile.logs import log_to_file
 from copycost.snakefile.progress import count_in, say
 from copycost.snakefile.results import line_of
 from copycost.snakefile.tasks import task_of
-from copycost.studies.cpu_budget import table as cpu_budget
-from copycost.studies.cpu_budget.repetition import measure_budget
-from copycost.studies.datagrams import table as datagrams
-from copycost.studies.datagrams.repetition import measure_datagrams
+from copycost.studies.cpu_budget import records as cpu_budget
+from copycost.studies.datagrams import records as datagrams
 
 log_to_file(snakemake.log[0])
 path = snakemake.output.record
 task = task_of(snakemake.input, path, snakemake.params.settings)
 measure, row_of = {
-    "cpu_budget": (measure_budget, cpu_budget.row_of),
-    "datagrams": (measure_datagrams, datagrams.row_of),
+    "cpu_budget": (cpu_budget.measure_budget, cpu_budget.row_of),
+    "datagrams": (datagrams.measure_datagrams, datagrams.row_of),
 }[task.cell.study]
 check = partial(row_of, cell=task.cell)
 record = measure_usable(Path(path), partial(measure, task), check, REPETITIONS)

@@ -8,8 +8,8 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from unit.figures.tables_example import example, example_cells, said, tables_from
 
+from copycost.figures.condition import draw
 from copycost.figures.markers import families, way_styles
-from copycost.figures.output import draw
 from copycost.figures.style import EDGE
 from copycost.figures.tables import Drawn, Tables
 

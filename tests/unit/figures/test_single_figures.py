@@ -12,7 +12,7 @@ from unit.figures.tables_example import (
     tables_from,
 )
 
-from copycost.figures.output import draw
+from copycost.figures.condition import draw
 from copycost.figures.tables import Drawn, tables_of
 
 pytestmark = pytest.mark.slow

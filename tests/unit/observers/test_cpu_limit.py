@@ -17,7 +17,7 @@ from copycost.hosts import local
 from copycost.hosts.process_usage import usage_of
 from copycost.hosts.side import Side
 from copycost.observers.cpu_limit import CpuLimit
-from copycost.studies.cpu_budget.table import judge_limit
+from copycost.studies.cpu_budget.records import judge_limit
 
 NAN = float("nan")
 SPIN = (sys.executable, "-S", "-c", "while True: pass")

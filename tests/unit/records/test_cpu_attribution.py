@@ -17,7 +17,7 @@ from copycost.records.cpu_attribution import (
 from copycost.records.derive import Row, derive_row
 from copycost.records.record import Record, check_record
 from copycost.records.table import make_table
-from copycost.studies.round_trips.derive import derive_round_trips
+from copycost.studies.round_trips.table import derive_round_trips
 
 PAIR = (guest_entry("one", "sender"), guest_entry("two", "receiver"))
 NAMES = [column.name for column in (*use_columns(), *cost_columns())]

@@ -17,8 +17,8 @@ from copycost.records.columns import CELLS
 from copycost.records.derive import Row, derive_row
 from copycost.records.record import Record
 from copycost.records.table import check_table, make_table, read_table, write_table
-from copycost.studies.cpu_budget.columns import CPU_BUDGET
-from copycost.studies.datagrams.columns import DATAGRAMS
+from copycost.studies.cpu_budget.records import CPU_BUDGET
+from copycost.studies.datagrams.records import DATAGRAMS
 from copycost.studies.profile.columns import SHARES
 from copycost.studies.round_trips.columns import CURVES, ROUND_TRIPS
 

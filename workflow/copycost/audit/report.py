@@ -13,8 +13,9 @@ from copycost.analysis.finding import read_finding
 from copycost.analysis.json_values import Facts
 from copycost.audit.dataset_analysis import DatasetAnalysis
 from copycost.audit.templates import TEMPLATES, fill, table_rows
+from copycost.figures.condition import draw
 from copycost.figures.names import AUDIT_FIGURES
-from copycost.figures.output import draw, save
+from copycost.figures.output import save
 from copycost.figures.tables import Tables, tables_of
 from copycost.records.files import write_json
 from copycost.report.assets import gather_assets, shown_figures, worth_showing

@@ -1,7 +1,7 @@
 """Which figures there are."""
 
 FIGURES = ("speed_and_cost", "counters")
-"""Every figure of one condition; ``draw`` in the module of the same name draws it."""
+"""Every figure of one condition that is drawn from its tables."""
 
 AUDIT_FIGURES = (*FIGURES, "time_per_message")
 """Those of an audited table, which may have a mean latency."""

@@ -1,7 +1,6 @@
 """Writing a figure and its data so that the same data gives the same bytes."""
 
 import re
-from importlib import import_module
 from io import StringIO
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from copycost.figures.style import RC, styled
-from copycost.figures.tables import Drawn, Tables
+from copycost.figures.tables import Drawn
 from copycost.figures.tips import titled
 
 _SVG_DPI = 72
@@ -19,12 +18,6 @@ _SVG_DPI = 72
 _PLACE = re.compile(r'(?:\b(?:d|x|y|width|height)="|\btranslate\()[^")]*')
 _GROUP = re.compile(r'<g id="[^"]*">')
 _DECIMALS = re.compile(r"-?\d+\.\d{3,}")
-
-
-def draw(figure: str, tables: Tables) -> Drawn:
-    """Draw the figure of that name (one of `names.FIGURES`)."""
-    drawn: Drawn = import_module(f"copycost.figures.{figure}").draw(tables)
-    return drawn
 
 
 @styled

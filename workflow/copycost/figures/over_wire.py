@@ -70,7 +70,7 @@ def draw(facts: Mapping[str, Any]) -> Drawn:
     left = [name for name in dict.fromkeys(data["condition"]) if name not in shown]
     left += [name for name in dict.fromkeys(kept["implementation"]) if name not in ways]
     note = [
-        f"Medians, {counted(int(data['n_threads'].min()), 'thread')}.",
+        f"Medians, {counted(data['n_threads'].min(), 'thread')}.",
         "Bars: shares of the CPU time per byte of both machines; above them, the total.",
         "Dashed: what the link carries at its MTU." if linked else "",
         f"Not drawn for lack of room: {', '.join(left)}." if left else "",

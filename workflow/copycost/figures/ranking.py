@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 
 from copycost.figures.axes import EDGE_NOTE, cost_axis, scale_of
@@ -114,17 +113,15 @@ def _draw_panel(
         axes.axvline(floor, color=INK, lw=0.9, ls=(0, (2, 1.5)), zorder=1.2, gid="floor")
     heights = _heights(data)
     data = data.assign(place=np.cumsum([0.0, *heights[:-1]]) + 0.5)
-    known = data[data["low"].notna()]
-    for row in known.to_dict("records"):
-        axes.errorbar(
-            [row["value"]], [row["place"]], fmt="none", ecolor=styles[row["implementation"]].colour,
-            xerr=[[max(0.0, row["value"] - row["low"])], [max(0.0, row["high"] - row["value"])]],
-            elinewidth=1.3, capsize=2.6, capthick=1.1, zorder=1.9,
-        )  # fmt: skip
     for row in data.to_dict("records"):
-        name = row["implementation"]
-        look = styles[name].as_line() | {"linestyle": "none"}
-        sns.lineplot(x=[row["value"]], y=[row["place"]], ax=axes, gid=f"rank-{name}", **look)
+        name, value = row["implementation"], row["value"]
+        reach = np.nan_to_num([[value - row["low"]], [row["high"] - value]]).clip(min=0.0)
+        point, _, _ = axes.errorbar(
+            [value], [row["place"]], xerr=None if math.isnan(row["low"]) else reach,
+            elinewidth=1.3, capsize=2.6, capthick=1.1,
+            **styles[name].as_line() | {"linestyle": "none"},
+        )  # fmt: skip
+        point.set_gid(f"rank-{name}")
         axes.annotate(
             "\n".join(_said(row["label"])), (0, row["place"] + 0.42), xytext=(-3.5, 0),
             xycoords=("axes fraction", "data"), textcoords="offset points", fontsize=_SAID_PT,

@@ -60,7 +60,7 @@ def draw(facts: Mapping[str, Any]) -> Drawn:
     first = data.iloc[0]
     emulated = any(facts["conditions"][name]["emulated"] for name in shown)
     note = [
-        f"{first['implementation']}, {counted(int(first['n_threads']), 'thread')};"
+        f"{first['implementation']}, {counted(first['n_threads'], 'thread')};"
         " ratios paired by round.",
         "Line: what the two processes take without guests.",
         EMULATED_NOTE if emulated else "",

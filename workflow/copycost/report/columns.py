@@ -9,8 +9,8 @@ from copycost.analysis.columns import FINDINGS, QUALITY, RATIOS, SUMMARY
 from copycost.records.column import Column, Definition
 from copycost.records.columns import CELLS, EVENT_STATUSES
 from copycost.records.cpu_attribution import GUEST_STATUSES
-from copycost.studies.cpu_budget.columns import CPU_BUDGET
-from copycost.studies.datagrams.columns import DATAGRAMS
+from copycost.studies.cpu_budget.records import CPU_BUDGET
+from copycost.studies.datagrams.records import DATAGRAMS
 from copycost.studies.profile.columns import SHARES
 from copycost.studies.round_trips.columns import CURVES, ROUND_TRIPS
 from copycost.studies.simulated.columns import FUNCTIONS, SIMULATED

@@ -11,7 +11,7 @@ from copycost.config.cells import Cell
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.capacity import Plan, plan_for
 from copycost.studies.cpu_budget.points import LinearRange, linear_range, points_of
-from copycost.studies.cpu_budget.table import collect
+from copycost.studies.cpu_budget.records import collect
 
 SETTINGS = StatisticsSettings(0.95, 500, 1)
 

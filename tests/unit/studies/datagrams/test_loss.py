@@ -14,7 +14,7 @@ from copycost.observers.loss_counters import (
     waiting_bytes,
 )
 from copycost.studies.datagrams.loss import Account, account_of
-from copycost.studies.datagrams.table import _cpu_use
+from copycost.studies.datagrams.records import _cpu_use
 from copycost.testbeds.testbed import Testbed
 
 DEV = """\

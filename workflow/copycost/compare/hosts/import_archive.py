@@ -35,7 +35,7 @@ from copycost.records.record import (
     load_record,
 )
 from copycost.studies.memory.record import MemoryRecord, check_memory, load_memory
-from copycost.studies.round_trips.derive import row_of_grid
+from copycost.studies.round_trips.table import row_of_grid
 from copycost.wording.words import agree, plural
 
 _R = TypeVar("_R", Record, MemoryRecord)

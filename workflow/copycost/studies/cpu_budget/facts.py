@@ -23,7 +23,7 @@ from copycost.studies.cpu_budget.points import (
     points_of,
     series_of,
 )
-from copycost.studies.cpu_budget.table import MISS_POINTS
+from copycost.studies.cpu_budget.records import MISS_POINTS
 from copycost.studies.shared_facts import (
     guests_among,
     guests_of,
