@@ -1,6 +1,7 @@
 """Published call chains and ours, matched by lists of names."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from copycost.config.testbeds import transport_of
@@ -42,7 +43,10 @@ def chain_facts(
                 key.testbed in places
                 and transport_of(key.testbed) == _PROTOCOLS[protocol]
                 and str(key.n_threads) == streams
-                and (not datagram or _nearest(sizes, key.msg_bytes) == int(datagram))
+                and (
+                    not datagram
+                    or min(sizes, key=lambda one: abs(one - key.msg_bytes)) == int(datagram)
+                )
             ):
                 by_condition.setdefault(key.condition, {})[key] = cell
         for condition, ours in by_condition.items():
@@ -67,10 +71,6 @@ def chain_facts(
     return tables
 
 
-def _nearest(sizes: Collection[int], wanted: int) -> int:
-    return min(sizes, key=lambda size: abs(size - wanted))
-
-
 def _row(
     row: Mapping[str, str],
     ours: Mapping[CellKey, Sequence[Repetition]],
@@ -88,12 +88,12 @@ def _row(
         if any(share > 0 for share in shares):
             values = [s * one.cpus(side) for s, one in zip(shares, present, strict=True)]
             cpus = estimate(values, settings, most=most_cpus(side, key.n_threads))
-            sums: dict[str, float] = {}
+            sums: dict[str, float] = defaultdict(float)
             for one in present:
                 for frame, share in one.shares[side].functions.items():
                     if (name := plain_name(frame)) in wanted:
-                        sums[name] = sums.get(name, 0.0) + share.inclusive
-            seen_as = min(sums, key=lambda name: (-sums[name], name))
+                        sums[name] += share.inclusive
+            seen_as = max(sorted(sums), key=sums.__getitem__)
         # `seen_as`: the name under which the last function of the chain was seen most
         found.append({"cpus": cpus, "seen_as": seen_as})
     return {

@@ -11,6 +11,7 @@ around sides in guests is not part of the account: a hypervisor's time is the gu
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict, TypeVar
 
@@ -148,10 +149,9 @@ def _functions(side: str, rounds: Rounds, lists: Lists, confidence: float) -> li
         """Return the CPU time per KiB of each function that works for itself [ns]."""
         stacks = one.stacks[side]
         scale = one.ns_per_kib(side) / sum(stacks.values())
-        found: dict[str, float] = {}
+        found: dict[str, float] = defaultdict(float)
         for stack, weight in stacks.items():
-            name = working(stack)
-            found[name] = found.get(name, 0.0) + weight * scale
+            found[working(stack)] += weight * scale
         return found
 
     rows = _rows([(costs(one), costs(other)) for one, other in rounds])
@@ -219,7 +219,7 @@ def _costs(one: Repetition) -> dict[Kind, float]:
 
     A side without a sample has used hardly any; what it used no list names.
     """
-    found = {_UNNAMED: 0.0}
+    found: dict[Kind, float] = defaultdict(float, {_UNNAMED: 0.0})
     for side in SIDES:
         if side not in one.run.cpu_ns:
             continue
@@ -228,10 +228,8 @@ def _costs(one: Repetition) -> dict[Kind, float]:
             found[_UNNAMED] += scale
             continue
         for name, share in one.shares[side].categories.items():
-            if not share.own:
-                continue  # it only calls others
-            kind = (name, side if name == _OF_A_SIDE else "")
-            found[kind] = found.get(kind, 0.0) + share.own * scale
+            if share.own:  # or it only calls others
+                found[name, side if name == _OF_A_SIDE else ""] += share.own * scale
     return found
 
 

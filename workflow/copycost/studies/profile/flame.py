@@ -4,6 +4,7 @@ Source: B. Gregg, The Flame Graph, Communications of the ACM 59 (2016), for the 
 what lies on a frame was called by it, order along the row is by name.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
@@ -65,10 +66,10 @@ def lay_out(stacks: Mapping[Stack, float]) -> Iterator[tuple[Stack, float, float
 
     The first path is the empty one, whose weight is that of all stacks.
     """
-    weights: dict[Stack, float] = {}
+    weights: dict[Stack, float] = defaultdict(float)
     for stack, weight in stacks.items():
         for depth in range(len(stack) + 1):
-            weights[stack[:depth]] = weights.get(stack[:depth], 0.0) + weight
+            weights[stack[:depth]] += weight
     begins: dict[Stack, float] = {(): 0.0}  # by path, where the next one that it calls begins
     for path in sorted(weights):
         left = begins[path[:-1]]
@@ -100,16 +101,20 @@ def flame_graph(
     height = head + (1 + max(len(path) for path, _, _ in frames)) * _ROW + _FOOT
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:g} {height:g}"'
-        f' width="{WIDTH:g}" height="{height:g}" data-width="{WIDTH:g}" data-letter="{_LETTER:g}">',
+        f' width="{WIDTH:g}" height="{height:g}" data-width="{WIDTH:g}" data-letter="{_LETTER:g}"'
+        f' font-size="{_FONT:g}" font-family="{_FACE}" fill="#222222">',
         f"<title>{escape(title)}</title>",
         f'<rect width="{WIDTH:g}" height="{height:g}" fill="#ffffff"/>',
-        _text(1.5, 12, title, size=_FONT + 1),
+        _text(1.5, 12, title, f'style="font-size:{_FONT + 1:g}px"'),
         *key_parts,
-        f'<text class="found" x="{WIDTH - 90:g}" y="25" font-size="{_FONT:g}" font-family="{_FACE}"'
-        ' fill="#222222" text-anchor="end"></text>',
-        f'<text class="search" x="{WIDTH - 4:g}" y="25" font-size="{_FONT:g}"'
-        f' font-family="{_FACE}" fill="#0072B2" text-anchor="end" role="button" tabindex="0"'
-        ' style="display:none;cursor:pointer">search (/)</text>',
+        _text(WIDTH - 90, 25, "", 'class="found" text-anchor="end"'),
+        _text(
+            WIDTH - 4,
+            25,
+            "search (/)",
+            'class="search" text-anchor="end" role="button"'
+            ' tabindex="0" style="display:none;cursor:pointer;fill:#0072b2"',
+        ),
     ]
     scale = WIDTH / total
     for path, left, weight in frames:
@@ -144,11 +149,8 @@ def _key(key: Sequence[tuple[str, str]]) -> tuple[list[str], float]:
     return parts, y + _ROW + 6
 
 
-def _text(x: float, y: float, text: str, size: float = _FONT) -> str:
-    return (
-        f'<text x="{x:.2f}" y="{y:g}" font-size="{size:g}" font-family="{_FACE}"'
-        f' fill="#222222">{escape(text)}</text>'
-    )
+def _text(x: float, y: float, text: str, attributes: str = "") -> str:
+    return f'<text x="{x:.2f}" y="{y:g}" {attributes}>{escape(text)}</text>'
 
 
 def fitting(name: str, width: float) -> str:
@@ -174,11 +176,11 @@ def _draw_flame(
 ) -> None:
     """Draw the stacks of all repetitions together, each repetition with the same weight."""
     present = [one for one in cell if side in one.shares]
-    stacks: dict[Stack, float] = {}
+    stacks: dict[Stack, float] = defaultdict(float)
     for one in present:
         scale = 1.0 / len(present) / sum(one.stacks[side].values())
         for stack, weight in one.stacks[side].items():
-            stacks[stack] = stacks.get(stack, 0.0) + weight * scale
+            stacks[stack] += weight * scale
     label, threads = label_of(cell), plural(int(key.n_threads), "thread")
     name = key.implementation if label is None else f"{key.implementation} ({label})"
     emulated = ", emulated" if accelerator_of(cell) == EMULATED else ""

@@ -1,5 +1,6 @@
 """What each part of the way of a message costs, and which parts copy every byte."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -59,14 +60,13 @@ class Place:
 
     def function(self, cell: Iterable[Repetition]) -> str:
         """Return the function by which most samples came there, '' if there were none."""
-        sums: dict[str, float] = {}
+        sums: dict[str, float] = defaultdict(float)
         for one in cell:
-            for party in self.parties:
-                if party in one.shares:
-                    for (box, name), share in one.shares[party].box_functions.items():
-                        if box == self.box.name:
-                            sums[name] = sums.get(name, 0.0) + share.own * one.cpus(party)
-        return max(sorted(sums), key=lambda name: sums[name]) if sums else ""
+            for party in [party for party in self.parties if party in one.shares]:
+                for (box, name), share in one.shares[party].box_functions.items():
+                    if box == self.box.name:
+                        sums[name] += share.own * one.cpus(party)
+        return max(sorted(sums), key=sums.__getitem__, default="")
 
 
 def places_on(testbed: str, data_path: DataPath) -> list[Place]:

@@ -5,14 +5,13 @@ from typing import Any
 
 import pandas as pd
 import seaborn as sns
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from copycost.figures.axes import size_axis
+from copycost.figures.layout import finish, new_sheet
 from copycost.figures.markers import in_order, way_styles
-from copycost.figures.style import QUIET, WIDTH_CM, styled
-from copycost.figures.tables import Drawn
-from copycost.figures.text import empty_figure, put_words, size_label
+from copycost.figures.style import QUIET, styled
+from copycost.figures.tables import Drawn, Legend
+from copycost.figures.text import empty_figure, size_label
 from copycost.figures.tips import add_tips
 from copycost.studies.simulated.counts import LEVELS
 from copycost.wording.filters import significant
@@ -49,39 +48,33 @@ def draw_misses(facts: Mapping[str, Any]) -> Drawn:
     data = misses_table(facts)
     if data.empty:
         return Drawn(empty_figure(_NOTHING), data)
-    panels, names = list(data["panel"].unique()), in_order(data["implementation"])
-    figure = Figure(layout="constrained")
-    grid = figure.subplots(len(LEVELS), len(panels), squeeze=False, sharey="row", sharex="col")
+    names = in_order(data["implementation"])
     styles = way_styles(names)
-    for row, level in enumerate(LEVELS):
-        for column, panel in enumerate(panels):
-            axes = grid[row, column]
-            part = data[(data["panel"] == panel) & (data["level"] == level)]
-            for name in names:
-                line = part[part["implementation"] == name]
-                gid = f"{level}-{column}-{name}"
-                sns.lineplot(line, x="msg_bytes", y="total", estimator=None, legend=False,
-                             ax=axes, gid=gid, **styles[name].as_line())  # fmt: skip
-                tips = [
-                    f"{name}, {size_label(row['msg_bytes'])}: {significant(row['total'])} "
-                    f"simulated misses per line, {significant(row['user'])} by the application"
-                    for row in line.to_dict("records")
-                ]
-                add_tips(axes, line["msg_bytes"], line["total"], tips)
-            half = part["cache_bytes"].iloc[0] / 2
-            if part["msg_bytes"].min() < half < part["msg_bytes"].max():
-                axes.axvline(half, color=QUIET, lw=0.8, ls=(0, (4, 2)), zorder=1)
-            size_axis(axes, part["msg_bytes"], 0.8 * WIDTH_CM / len(panels))
-            axes.set_xlabel("message size" if level == LEVELS[-1] else "")
-            axes.set_ylabel(_NAMES[level] if column == 0 else "")
-            axes.set_title(panel if row == 0 else "")
-            axes.grid(axis="y")
+    sheet = new_sheet(data, _PANEL_CM, row="level", column="panel", share_y="row")
+    for panel in sheet.panels():
+        axes, part = panel.axes, panel.data
+        for name in names:
+            line = part[part["implementation"] == name]
+            sns.lineplot(line, x="msg_bytes", y="total", estimator=None, legend=False, ax=axes,
+                         **styles[name].as_line())  # fmt: skip
+            tips = [
+                f"{name}, {size_label(row['msg_bytes'])}: {significant(row['total'])} "
+                f"simulated misses per line, {significant(row['user'])} by the application"
+                for row in line.to_dict("records")
+            ]
+            add_tips(axes, line["msg_bytes"], line["total"], tips)
+        half = part["cache_bytes"].iloc[0] / 2
+        if part["msg_bytes"].min() < half < part["msg_bytes"].max():
+            axes.axvline(half, color=QUIET, lw=0.8, ls=(0, (4, 2)), zorder=1)
+        size_axis(axes, part["msg_bytes"], sheet.panel_width_cm)
+        level = part["level"].iloc[0]
+        sheet.label(panel.place, "message size", _NAMES[level])
+        axes.set_title(part["panel"].iloc[0] if level == LEVELS[0] else "")
+        axes.grid(axis="y")
         # small counts look small
-        grid[row, 0].set_ylim(0, 1.08 * max(1.0, data[data["level"] == level]["total"].max()))
-    handles = [Line2D([], [], **styles[name].as_line(), label=name) for name in names]
+        axes.set_ylim(0, 1.08 * max(1.0, data[data["level"] == level]["total"].max()))
     note = (
         "Simulated misses of each level per line of payload, both sides; no intervals, since two "
         "runs count the same. Dashed: half the cache, the largest message that fits with a copy."
     )
-    put_words(figure, len(LEVELS) * _PANEL_CM, [note], handles)
-    return Drawn(figure, data)
+    return Drawn(finish(sheet, data, Legend(names, {}), [note]), data)
