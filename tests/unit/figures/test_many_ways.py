@@ -2,7 +2,6 @@
 
 from functools import cache
 
-import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
@@ -11,7 +10,7 @@ from unit.figures.tables_example import example, example_cells, said, tables_fro
 from copycost.figures.condition import draw
 from copycost.figures.markers import families, way_styles
 from copycost.figures.style import EDGE
-from copycost.figures.tables import Drawn, Tables
+from copycost.figures.tables import Drawn
 
 pytestmark = pytest.mark.slow
 
@@ -65,16 +64,8 @@ def test_crowded_panels_of_more_thread_counts_than_fit_name_those_left_out() -> 
     assert "Not drawn for lack of room: 4, 8 threads." in said(crowded("speed_and_cost", (1, 4, 8)))
 
 
-def on_sink() -> Tables:
-    cells = example_cells(sizes=[4096, 65536], threads=[1, 2], testbed="sink")
-    for column in [name for name in cells if name.startswith(("receiver_", "both_"))]:
-        cells[column] = "no_receiver" if column.endswith("_status") else np.nan
-    cells[["sender_instructions_per_byte", "both_instructions_per_byte"]] = np.nan
-    return tables_from(cells, "sink")
-
-
 def test_where_nobody_receives_the_cost_is_the_senders_alone() -> None:
-    tables = on_sink()
+    tables = tables_from(example_cells(testbed="sink", sizes=[4096, 32768]), "sink")
     assert tables.sides == ("sender",)
     drawn = draw("speed_and_cost", tables)
     assert set(drawn.data["quantity"]) == {"throughput", "CPU cycles, sender"}
