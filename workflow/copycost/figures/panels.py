@@ -1,7 +1,6 @@
 """Panels of points, a colour and marker per number of streams, with fitted lines."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -19,18 +18,7 @@ from copycost.wording.words import plural
 # told apart with every kind of colour vision (Okabe and Ito), and by their markers
 _LOOKS = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"), ("#CC79A7", "D"))
 # left of a panel: its vertical axis, or the gap to the one before
-_LEFT_OF_PANEL_CM = 0.9
-
-
-@dataclass(frozen=True, slots=True)
-class Series:
-    """The columns of points, of the ends of their intervals, and of the fitted lines."""
-
-    x: str
-    y: str
-    low: str
-    high: str
-    fitted: str
+_LEFT_OF_PANEL_CM = 1.3
 
 
 def _by_streams(data: pd.DataFrame) -> Iterator[tuple[str, str, str, pd.DataFrame]]:
@@ -43,37 +31,35 @@ def _by_streams(data: pd.DataFrame) -> Iterator[tuple[str, str, str, pd.DataFram
 def draw_points(
     axes: Axes,
     data: pd.DataFrame,
-    series: Series,
+    x: str,
     tip: Callable[[Mapping[Hashable, Any]], str],
     *,
     joined: bool = False,
 ) -> None:
-    """Draw the points of each number of streams with their intervals, `joined` by lines or not.
+    """Draw the points of each number of streams: `value`, with an interval from `low` to `high`.
 
-    Those with a true `hollow` are outlines, and their line is dotted. What `tip` says of a row
-    stands after the number of streams.
+    They are `joined` by lines or not. Those with a true `hollow` are outlines, and their line is
+    dotted. What `tip` says of a row stands after the number of streams.
     """
     for colour, marker, label, part in _by_streams(data):
-        known = part.dropna(subset=[series.low, series.high])
-        axes.vlines(
-            known[series.x], known[series.low], known[series.high], color=colour, linewidth=1.0
-        )
+        known = part.dropna(subset=["low", "high"])
+        axes.vlines(known[x], known["low"], known["high"], color=colour, linewidth=1.0)
         tips = [f"{label}, {tip(row)}" for row in part.to_dict("records")]
-        add_tips(axes, part[series.x], part[series.y], tips)
+        add_tips(axes, part[x], part["value"], tips)
         for hollow, some in part.groupby("hollow"):
             line: object = (0, (1, 1.5)) if hollow else "-"
             sns.lineplot(
-                some, x=series.x, y=series.y, color=colour, marker=marker, markeredgecolor=colour,
+                some, x=x, y="value", color=colour, marker=marker, markeredgecolor=colour,
                 markerfacecolor="white" if hollow else colour, linestyle=line if joined else "",
                 estimator=None, legend=False, ax=axes,
             )  # fmt: skip
 
 
-def draw_fits(axes: Axes, data: pd.DataFrame, series: Series) -> None:
-    """Draw a fitted line for each number of streams, where it was fitted."""
+def draw_fits(axes: Axes, data: pd.DataFrame, x: str) -> None:
+    """Draw the line through `fitted` for each number of streams, where it was fitted."""
     for colour, _, _, part in _by_streams(data):
-        known = part.dropna(subset=series.fitted).sort_values(series.x)
-        axes.plot(known[series.x], known[series.fitted], color=colour)
+        known = part.dropna(subset="fitted").sort_values(x)
+        axes.plot(known[x], known["fitted"], color=colour)
 
 
 def name_panel(axes: Axes, n_columns: int, title: str, x_label: str, y_label: str) -> None:
@@ -85,16 +71,15 @@ def name_panel(axes: Axes, n_columns: int, title: str, x_label: str, y_label: st
     axes.set(xlabel="\n".join(wrap(whole, width_cm, LABEL_PT)), ylabel=y_label)
 
 
-def note_on_points(facts: Mapping[str, Any], low: pd.Series, *, cut: bool = False) -> str:
+def note_on_points(facts: Mapping[str, Any], low: pd.Series) -> str:
     """Return the sentences that say what points and bars are; without a lower end there are none.
 
-    Bars that are cut may reach beyond the edge of the panel.
+    Bars may reach beyond the edge of a panel.
     """
     most = max((point["n"] for curve in facts["curves"] for point in curve["points"]), default=0)
     note = f"Points: medians of up to {most} repetitions."
     if low.notna().any():
-        level = f"{facts['confidence'] * 100:g} %"
-        note += f" Bars: {level} intervals{', cut at the edge' if cut else ''}."
+        note += f" Bars: {facts['confidence'] * 100:g} % intervals, cut at the edge."
     return note
 
 

@@ -7,14 +7,8 @@ from typing import Any
 import pandas as pd
 import seaborn as sns
 
-from copycost.figures.panels import (
-    Series,
-    draw_fits,
-    draw_points,
-    finish,
-    name_panel,
-    note_on_points,
-)
+from copycost.figures.axes import scale_of, value_axis
+from copycost.figures.panels import draw_fits, draw_points, finish, name_panel, note_on_points
 from copycost.figures.style import styled
 from copycost.figures.tables import Drawn
 from copycost.figures.text import empty_figure
@@ -23,10 +17,11 @@ from copycost.studies.shared_facts import differing, panel_of, scaled_ends
 from copycost.wording.filters import significant
 
 _PANEL_CM = 5.6
-_SERIES = Series("cpu_percent", "gbit_per_s", "gbit_low", "gbit_high", "fitted_gbit_per_s")
+_DRAWN = {
+    "gbit_per_s": "value", "gbit_low": "low", "gbit_high": "high", "fitted_gbit_per_s": "fitted",
+    "saturated": "hollow",
+}  # fmt: skip
 _NOTHING_MEASURED = "No CPU limit was measured."
-# intervals are shown up to this multiple of the largest median
-_REACH = 1.6
 # from the outermost point to the end of an axis, so that its marker is whole
 _ROOM = 1.06
 
@@ -78,24 +73,20 @@ def draw_bitrate(facts: Mapping[str, Any]) -> Drawn:
     grid = sns.FacetGrid(
         data, col="panel", row="side", sharex=False, sharey="row" if share_y else False
     )
+    drawn = data.rename(columns=_DRAWN)
     for (side, panel), axes in grid.axes_dict.items():
-        here = data[data["panel"] == panel]
+        here = drawn[drawn["panel"] == panel]
         part = here[here["side"] == side]
-        draw_fits(axes, part, _SERIES)
-        draw_points(axes, part.assign(hollow=part["saturated"]), _SERIES, _tip)
-        right = float(part["cpu_percent"].max()) * _ROOM
-        # few repetitions have intervals that would hide the rest
-        shown = data if share_y else here
-        most = float(shown["gbit_per_s"].max())
-        reach = float(shown["gbit_high"].max()) if shown["gbit_high"].notna().any() else most
-        top = min(max(most, reach), most * _REACH) * _ROOM
-        axes.set(xlim=(0, right), ylim=(0, top))
+        draw_fits(axes, part, "cpu_percent")
+        draw_points(axes, part, "cpu_percent", _tip)
+        axes.set_xlim(0, float(part["cpu_percent"].max()) * _ROOM)
+        value_axis(axes, scale_of(drawn if share_y else here, "linear"))
         x_label = f"{side}'s CPU [% of one CPU]"
         n_columns = len(grid.col_names)
         name_panel(axes, n_columns, f"{panel}, {side}", x_label, "bitrate [Gbit/s]")
     note = [
         "Lines: fitted over the linear range.",
-        note_on_points(facts, data["gbit_low"], cut=True),
+        note_on_points(facts, data["gbit_low"]),
         "Hollow: saturated; the senders could not use the CPU time offered."
         if data["saturated"].any()
         else "",
@@ -106,6 +97,6 @@ def draw_bitrate(facts: Mapping[str, Any]) -> Drawn:
 
 def _tip(row: Mapping[Hashable, Any]) -> str:
     return (
-        f"{row['side']}: {significant(row['gbit_per_s'])} Gbit/s with "
+        f"{row['side']}: {significant(row['value'])} Gbit/s with "
         f"{significant(row['cpu_percent'])} % of a CPU, {row['offered_percent']:g} % offered"
     )

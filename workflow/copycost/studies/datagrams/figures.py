@@ -7,30 +7,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import seaborn as sns
-from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from copycost.figures.panels import (
-    Series,
-    draw_fits,
-    draw_points,
-    finish,
-    name_panel,
-    note_on_points,
-)
-from copycost.figures.style import styled
+from copycost.figures.axes import scale_of, size_axis, value_axis
+from copycost.figures.panels import draw_fits, draw_points, finish, name_panel, note_on_points
+from copycost.figures.style import WIDTH_CM, styled
 from copycost.figures.tables import Drawn
 from copycost.figures.text import empty_figure
 from copycost.figures.tips import value_tip
 from copycost.studies.shared_facts import differing, panel_of, scaled_ends
-from copycost.wording.filters import exact_size, thousands
+from copycost.wording.filters import exact_size
 
-_SERIES = Series("msg_bytes", "value", "low", "high", "fitted")
 _PANEL_CM = 5.2
 # so many panels beside each other can be read
 _PANELS_MOST = 4
-# from one labelled size to the next: labels of closer ones would overlap
-_LEAST_STEP = 1.4
+_AXIS_CM = 1.6
 _NOTHING = "No datagrams were measured."
 _COST = "CPU time [ns per datagram]"
 _COST_LOOKS = "Lines: fits of a fixed cost plus a cost per byte."
@@ -91,28 +81,21 @@ def draw(name: str, facts: Mapping[str, Any]) -> Drawn:
     grid = sns.FacetGrid(shown, col="panel", row="row", sharex=False, sharey=False)
     for (row, panel), axes in grid.axes_dict.items():
         part = data[(data["panel"] == panel) & (data["row"] == row)]
-        draw_points(
-            axes, part.assign(hollow=part["quantity"] == "received"), _SERIES, _tip,
-            joined=not is_cost,
-        )  # fmt: skip
+        part = part.assign(hollow=part["quantity"] == "received")
+        draw_points(axes, part, "msg_bytes", _tip, joined=not is_cost)
         if is_cost:
             fitted = part["fitted"].astype(float)
             # a logarithmic axis has no place for 0 and less
-            draw_fits(axes, part.assign(fitted=fitted.where(fitted > 0)), _SERIES)
-            axes.set_yscale("log")
-            axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-            axes.yaxis.set_major_formatter(FuncFormatter(lambda ns, _: thousands(ns)))
-            axes.yaxis.set_minor_formatter(NullFormatter())
-        else:
-            top = float(part["value"].max())
-            axes.set_ylim(0, top * 1.12 if top > 0 else 1)
-        _size_axis(axes, part["msg_bytes"])
-        title, y_label = (f"{panel}, {row}", _COST) if is_cost else (panel, row)
+            draw_fits(axes, part.assign(fitted=fitted.where(fitted > 0)), "msg_bytes")
+        value_axis(axes, scale_of(part, "log" if is_cost else "linear"))
+        size_axis(axes, part["msg_bytes"], WIDTH_CM / len(grid.col_names) - _AXIS_CM)
+        title, quantity = (f"{panel}, {row}", _COST) if is_cost else (panel, row)
+        y_label = quantity if panel == grid.col_names[0] else ""
         x_label = "datagram size" if row == grid.row_names[-1] else ""
         name_panel(axes, len(grid.col_names), title, x_label, y_label)
     note = [
         _COST_LOOKS if is_cost else _RATE_LOOKS,
-        note_on_points(facts, data["low"], cut=not is_cost),
+        note_on_points(facts, data["low"]),
         f"Not drawn for lack of room: {'; '.join(left)}." if left else "",
     ]
     figure = finish(grid, data, note, 2 * _PANEL_CM, joined=not is_cost)
@@ -121,13 +104,3 @@ def draw(name: str, facts: Mapping[str, Any]) -> Drawn:
 
 def _tip(row: Mapping[Hashable, Any]) -> str:
     return f"{exact_size(row['msg_bytes'])}: {row['quantity']} {value_tip(row)}"
-
-
-def _size_axis(axes: Axes, sizes: pd.Series) -> None:
-    axes.set_xscale("log", base=2)
-    axes.xaxis.set_minor_locator(NullLocator())
-    shown: list[int] = []
-    for size in sorted(sizes.unique()):
-        if not shown or size >= _LEAST_STEP * shown[-1]:
-            shown.append(int(size))
-    axes.set_xticks(shown, [exact_size(size) for size in shown], rotation=45, ha="right")
