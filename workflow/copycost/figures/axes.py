@@ -3,10 +3,12 @@
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.ticker import (
     FixedLocator,
     FuncFormatter,
@@ -19,8 +21,8 @@ from matplotlib.ticker import (
 from copycost.figures.text import size_label
 
 _EDGE_CM = 0.33
-_TICK_CM = 0.95
 _DENSE_BELOW = 80.0
+_FEW_BELOW = 5.0
 _LINEAR_REACH = 2.0
 _LOG_REACH = 4.0
 _LOG_FROM = 20.0
@@ -57,7 +59,7 @@ def _log2_axis(
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A vertical axis that shows all its values honestly: ``linear`` (from 0), ``log``, ``symlog``.
+    """An axis that shows all its values honestly: ``linear`` (from 0), ``log``, ``symlog``.
 
     The last is logarithmic, and linear next to 0. `low` and `high` are the ends of the axis, in the
     unit of the values, of which `least` is the smallest above 0.
@@ -70,7 +72,7 @@ class Scale:
 
 
 def scale_of(data: pd.DataFrame, kind: str | None = None) -> Scale:
-    """Return the vertical axis for the values and intervals of `data`.
+    """Return the axis for the values and intervals of `data`.
 
     A wide spread is drawn on a log axis; where it holds zeros, the axis is linear between 0 and
     the smallest value above 0. Intervals widen the axis, up to a point: two repetitions that
@@ -95,65 +97,40 @@ def scale_of(data: pd.DataFrame, kind: str | None = None) -> Scale:
     return Scale(kind, float(bottom) / 1.25 if kind == "log" else 0.0, float(top) * 1.25, least)
 
 
-def value_axis(axes: Axes, scale: Scale, strip: float = 0.0) -> None:
-    """Scale the vertical axis, and keep the top `strip` (0..1) free."""
-    axes.grid(axis="y")
+def value_axis(
+    axes: Axes, scale: Scale, strip: float = 0.0, *, along: Literal["x", "y"] = "y"
+) -> None:
+    """Scale an axis of values, the vertical one unless told, and keep its last `strip` (0..1) free.
+
+    A narrow logarithmic axis has labels between its decades, too.
+    """
+    axis: Axis = getattr(axes, f"{along}axis")
+    axes.grid(axis=along)
     if scale.kind == "linear":
-        axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
+        axis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
+    elif scale.kind == "log":
+        axes.set(**{f"{along}scale": "log"})
+        reach = scale.high / scale.low
+        dense = (1.0, 2.0, 5.0) if reach < _DENSE_BELOW else (1.0,)
+        few = MaxNLocator(nbins=4, steps=[1, 2, 5, 10])
+        axis.set_major_locator(
+            few if reach < _FEW_BELOW else LogLocator(base=10, subs=dense, numticks=12)
+        )
+        axis.set_minor_locator(LogLocator(base=10, subs=tuple(range(2, 10)), numticks=30))
     else:
-        _log_ticks(axes, scale)
-    transform = axes.yaxis.get_transform()
+        axes.set_yscale("symlog", linthresh=scale.least, linscale=0.5)
+        # A decade next to the linear part would touch the label of 0.
+        first = math.ceil(math.log10(scale.least * 1.5))
+        decades = [10.0**power for power in range(first, math.floor(math.log10(scale.high)) + 1)]
+        axis.set_major_locator(FixedLocator([0.0, *decades]))
+        axis.set_minor_locator(NullLocator())
+    transform = axis.get_transform()
     base, full = transform.transform(np.array([scale.low, scale.high]))
     raised = base + (full - base) / (1 - strip)
-    axes.set_ylim(scale.low, float(transform.inverted().transform(np.array([raised]))[0]))
-    axes.yaxis.set_major_formatter(FuncFormatter(_plain))
-    axes.yaxis.set_minor_formatter(NullFormatter())
-
-
-def cost_axis(axes: Axes, scale: Scale, width_cm: float) -> None:
-    """Scale a horizontal axis of values, with as many labels as `width_cm` has room for."""
-    axes.grid(axis="x")
-    if scale.kind == "log":
-        axes.set_xscale("log")
-        axes.xaxis.set_major_locator(FixedLocator(_log_labels(scale, width_cm)))
-        axes.xaxis.set_minor_locator(LogLocator(base=10, subs=tuple(range(2, 10)), numticks=30))
-    else:
-        nbins = max(2, int(width_cm / 1.1))
-        axes.xaxis.set_major_locator(MaxNLocator(nbins=nbins, steps=[1, 2, 2.5, 5, 10]))
-    axes.set_xlim(scale.low, scale.high)
-    axes.xaxis.set_major_formatter(FuncFormatter(_plain))
-    axes.xaxis.set_minor_formatter(NullFormatter())
-
-
-def _log_labels(scale: Scale, width_cm: float) -> list[float]:
-    """Return the ticks that have room for their labels, of the coarsest series with three."""
-    span = math.log10(scale.high / scale.low)
-    decades = range(math.floor(math.log10(scale.low)), math.ceil(math.log10(scale.high)) + 1)
-    kept: list[float] = []
-    for series in ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)):
-        ticks = [factor * 10.0**power for power in decades for factor in series]
-        kept = []
-        for tick in (tick for tick in ticks if scale.low <= tick <= scale.high):
-            if not kept or math.log10(tick / kept[-1]) / span * width_cm >= _TICK_CM:
-                kept.append(tick)
-        if len(kept) >= 3:
-            break
-    return kept
-
-
-def _log_ticks(axes: Axes, scale: Scale) -> None:
-    if scale.kind == "log":
-        axes.set_yscale("log")
-        dense = (1.0, 2.0, 5.0) if scale.high / scale.low < _DENSE_BELOW else (1.0,)
-        axes.yaxis.set_major_locator(LogLocator(base=10, subs=dense, numticks=12))
-        axes.yaxis.set_minor_locator(LogLocator(base=10, subs=tuple(range(2, 10)), numticks=30))
-        return
-    axes.set_yscale("symlog", linthresh=scale.least, linscale=0.5)
-    # A decade next to the linear part would touch the label of 0.
-    first = math.ceil(math.log10(scale.least * 1.5))
-    decades = [10.0**power for power in range(first, math.floor(math.log10(scale.high)) + 1)]
-    axes.yaxis.set_major_locator(FixedLocator([0.0, *decades]))
-    axes.yaxis.set_minor_locator(NullLocator())
+    last = float(transform.inverted().transform(np.array([raised]))[0])
+    axes.set(**{f"{along}lim": (scale.low, last)})
+    axis.set_major_formatter(FuncFormatter(_plain))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _plain(value: float, _position: object = None) -> str:

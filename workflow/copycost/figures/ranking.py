@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from copycost.figures.axes import EDGE_NOTE, cost_axis, scale_of
+from copycost.figures.axes import EDGE_NOTE, scale_of, value_axis
 from copycost.figures.layout import finish, new_sheet
 from copycost.figures.markers import in_order, way_styles
-from copycost.figures.style import INK, QUIET, SHADE, WIDTH_CM, styled
+from copycost.figures.style import INK, QUIET, SHADE, styled
 from copycost.figures.tables import Drawn, counted, left_out, spread
-from copycost.figures.text import EMULATED_NOTE, empty_figure, size_label, text_width_cm, wrap
+from copycost.figures.text import EMULATED_NOTE, empty_figure, size_label, wrap
 from copycost.figures.tips import add_tips, point_tips
 from copycost.wording.numbers import NBSP
 
@@ -48,12 +48,9 @@ def draw(facts: Mapping[str, Any], condition: str) -> Drawn:
     shown = data[every.isin(sizes) & data["value"].notna()]
     n_columns = min(2, len(sizes))
     sheet = new_sheet(shown, panel_cm, column="msg_bytes", n_columns=n_columns)
-    names_cm = [text_width_cm(name, _NAME_PT) for name in shown["implementation"].unique()]
-    said_cm = [text_width_cm(line, _SAID_PT) for text in shown["label"] for line in _said(text)]
-    width_cm = WIDTH_CM / n_columns - max(*names_cm, *said_cm, 0.0) - 0.9
     cut = False
     for place, axes, part, _ in sheet.panels():
-        cut |= _draw_panel(axes, part.sort_values("rank"), names, width_cm)
+        cut |= _draw_panel(axes, part.sort_values("rank"), names)
         below = place + n_columns >= len(sheet.contents)
         axes.set(xlabel=f"{ranking['label']} [{ranking['unit']}/B]" if below else "", ylabel="")
         axes.set_title(size_label(part["msg_bytes"].iloc[0]))
@@ -98,9 +95,7 @@ def _heights(data: pd.DataFrame) -> list[float]:
     return [1 + _SAID_ROWS * len(_said(label)) for label in data["label"]]
 
 
-def _draw_panel(
-    axes: Axes, data: pd.DataFrame, implementations: Sequence[str], width_cm: float
-) -> bool:
+def _draw_panel(axes: Axes, data: pd.DataFrame, implementations: Sequence[str]) -> bool:
     """Draw one size; return whether an interval is cut off at the edge."""
     styles = way_styles(implementations)
     floor = float(data["floor"].iloc[0])
@@ -132,7 +127,7 @@ def _draw_panel(
     axes.set_yticks(list(data["place"]), list(data["implementation"]), fontsize=_NAME_PT)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
-    cost_axis(axes, scale, width_cm)
+    value_axis(axes, scale, along="x")
     return bool(((data["low"] < scale.low) | (data["high"] > scale.high)).any())
 
 
