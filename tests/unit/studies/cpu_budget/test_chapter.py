@@ -111,9 +111,10 @@ def test_the_chapter_says_what_a_per_cent_buys_or_why_it_cannot(said: str) -> No
     assert said in _text(VERDICTS[said])
 
 
-def test_the_whole_chapter_is_the_golden_one() -> None:
-    text = _text(CHAPTERS["chapter"])
-    assert text == golden_text(TEXTS / "chapter.md", text)
+@pytest.mark.parametrize("name", ["chapter", "nothing_measured"])
+def test_the_whole_chapter_is_the_golden_one(name: str) -> None:
+    text = _text(CHAPTERS[name])
+    assert text == golden_text(TEXTS / f"{name}.md", text)
 
 
 @pytest.mark.parametrize("name", CHAPTERS)

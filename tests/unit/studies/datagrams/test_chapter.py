@@ -83,9 +83,10 @@ def test_the_terms_of_a_cost_that_are_seen_are_told(name: str) -> None:
     assert ("ns +" in told or ") +" in told) == (kind == "both")
 
 
-def test_the_whole_chapter_is_the_golden_one() -> None:
-    text = _text(CHAPTERS["chapter"])
-    assert text == golden_text(TEXTS / "chapter.md", text)
+@pytest.mark.parametrize("name", ["chapter", "nothing_measured"])
+def test_the_whole_chapter_is_the_golden_one(name: str) -> None:
+    text = _text(CHAPTERS[name])
+    assert text == golden_text(TEXTS / f"{name}.md", text)
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
