@@ -11,8 +11,9 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from functools import partial
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tools.simulation import (
     across_hosts,
@@ -27,25 +28,43 @@ from tools.simulation import (
     stopping,
     unexpected,
 )
+from tools.simulation.noise import INDEPENDENT, NOISES
+from tools.simulation.truths import truths
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+
+def each(
+    simulate: "Callable[..., DataclassInstance]", kinds: Iterable[tuple[Any, ...]]
+) -> "Callable[[int, int], Iterable[DataclassInstance]]":
+    """Return what simulates every kind, a row each."""
+    every = list(kinds)
+    return lambda n_runs, seed: (simulate(*kind, n_runs, seed) for kind in every)
+
+
 SIMULATIONS: "Mapping[str, tuple[Callable[[int, int], Iterable[DataclassInstance]], int]]" = {
-    "across_hosts": (across_hosts.simulate_all, 2000),
-    "associations": (across_hosts.chance_associations, 2000),
+    "across_hosts": (each(across_hosts.simulate, across_hosts.KINDS), 2000),
+    "associations": (each(across_hosts.chance_associations, product((10, 40))), 2000),
     "audit": (audit.simulate_all, 400),
-    "between_runs": (between_runs.simulate_all, 200),
-    "claims": (claims.simulate_all, 200),
-    "critical_gaps": (modes.critical_gaps, 1_000_000),
-    "crossovers": (crossovers.simulate_all, 100),
-    "decisions": (decisions.simulate_all, 100),
-    "groups": (groups.simulate_all, 100),
+    "between_runs": (each(between_runs.simulate, product(between_runs.KINDS, NOISES)), 200),
+    "claims": (
+        each(claims.simulate, product(claims.cases(), claims.NOISES, claims.ROUNDS)), 200
+    ),
+    "critical_gaps": (each(modes.critical_gaps, product(modes.TABLED)), 1_000_000),
+    "crossovers": (
+        each(crossovers.simulate, product(truths(), NOISES, crossovers.LEVELS, crossovers.ROUNDS)),
+        100,
+    ),
+    "decisions": (
+        each(decisions.simulate, product(decisions.TRUTHS, INDEPENDENT, decisions.ROUNDS)), 100
+    ),
+    "groups": (each(groups.simulate, product(groups.TRUTHS, INDEPENDENT, groups.ROUNDS)), 100),
     "modes": (modes.simulate_all, 1000),
     "shares": (shares.simulate_all, 100),
-    "stopping": (stopping.simulate_all, 200),
-    "unexpected": (unexpected.simulate_all, 200),
-}
+    "stopping": (each(stopping.simulate, product(stopping.NOISES, stopping.TIMES)), 200),
+    "unexpected": (each(unexpected.simulate, product(unexpected.KINDS)), 200),
+}  # fmt: skip
 """By name, what yields the rows from a number of runs and a seed, and how many runs are usual."""
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from copycost.errors import CopycostError
 from copycost.hosts.facts.identity import host_identity
 from tools.bench.arguments import PARTS, parse
-from tools.bench.contests import harness_rows, iperf_rows, open_bench, round_trip_rows
+from tools.bench.contests import iperf_rows, open_bench, round_trip_rows
 from tools.bench.rows import Row, table_of, write_rows
 from tools.bench.workflow_runs import workflow_rows
 
-_CONTESTS = {"streams": (iperf_rows, harness_rows), "round_trips": (round_trip_rows,)}
+_CONTESTS = {"streams": iperf_rows, "round_trips": round_trip_rows}
 
 
 def _rows(part: str, options: argparse.Namespace) -> Iterator[Row]:
@@ -30,8 +30,7 @@ def _rows(part: str, options: argparse.Namespace) -> Iterator[Row]:
             seed=options.seed,
         ) as bench,
     ):
-        for rows in _CONTESTS[part]:
-            yield from rows(bench)
+        yield from _CONTESTS[part](bench)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

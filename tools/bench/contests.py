@@ -1,7 +1,6 @@
-"""Our programs beside others, and beside themselves: interleaved rounds on one testbed."""
+"""Our programs beside others: interleaved rounds on one testbed."""
 
 import random
-import shlex
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -28,11 +27,8 @@ from tools.bench.yardstick import Stream, iperf_rate, sockperf_median_ns
 _SIZES = (4096, 65536, 1048576)
 _STREAM_COUNTS = (1, 4)
 _REQUEST_SIZES = (64, 4096, 32768)  # sockperf takes at most 65507 bytes
-_SAMPLING_LIMIT_PERCENT = Limit("at_most", 1.0)
 # one hot message needs no size of a cache
 _NO_FACTS = {"cpu": {"caches": {"llc_bytes": None}}}
-BARE = "_bare"
-"""Names of a strategy's sender that takes no service-time samples end with this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +50,7 @@ class Bench:
     seed: int
 
     def run_pair(self, name: str, stream: Stream, mode: Mode = "stream") -> Payload:
-        """Run a sender (a strategy, or one with `BARE` behind it) and a receiver for one window.
+        """Run the sender of a strategy and a receiver for one window.
 
         Without perf and without a record.
 
@@ -63,9 +59,9 @@ class Bench:
         HostError
             If one of them fails; the message holds what it said.
         """
-        testbed, strategy = self.testbed, name.removesuffix(BARE)
+        testbed = self.testbed
         setup = Setup(
-            cell=Cell("streams", testbed.kind, strategy, stream.msg_bytes, stream.n_threads),
+            cell=Cell("streams", testbed.kind, name, stream.msg_bytes, stream.n_threads),
             settings=Settings(stream.warmup_s, stream.duration_s, "cubic", mode=mode),
             facts=dict.fromkeys(SIDES, _NO_FACTS),
             machine=self.held.machine,
@@ -99,16 +95,10 @@ class Bench:
         return results
 
 
-def build_programs(strategies: Sequence[str], folder: Path) -> None:
-    """Compile a receiver, and per strategy a sender and a bare one, with the measured flags."""
+def build_programs(strategy: str, folder: Path) -> None:
+    """Compile a receiver and the sender of a strategy with the measured flags."""
     compile_program("receiver", "recv", folder / "receiver", root=ROOT)
-    for strategy in strategies:
-        sender = folder / f"sender_{strategy}"
-        compile_program("sender", strategy, sender, root=ROOT)
-        # options may stand in any order, so a script can add one to those it is called with
-        bare = folder / f"sender_{strategy}{BARE}"
-        bare.write_text(f'#!/bin/sh\nexec {shlex.quote(str(sender))} "$@" --sample-every 0\n')
-        bare.chmod(0o755)
+    compile_program("sender", strategy, folder / f"sender_{strategy}", root=ROOT)
 
 
 @contextmanager
@@ -122,7 +112,7 @@ def open_bench(
     HostError
         If the programs or the testbed cannot be made here.
     """
-    build_programs(["two_copy", "null"], folder)
+    build_programs("two_copy", folder)
     with locked_host("bench") as held, open_testbed("veth", held.machine) as testbed:
         placements = {name: place(held.machine, name, None, None) for name in PLACEMENTS}
         stream = Stream(0, 0, 1, duration_s, placements[APART])
@@ -134,13 +124,6 @@ def received_rate(measured: Payload) -> float:
     receiver = measured.entry["receiver"]
     window, received_bytes = receiver["window"], receiver["in_window"]["bytes"]
     return float(received_bytes * 8e9 / (window["end_ns"] - window["start_ns"]))
-
-
-def message_ns(measured: Payload) -> float:
-    """Return the time of a sending thread per message [ns]."""
-    sender = measured.entry["sender"]
-    window_ns = sender["window"]["end_ns"] - sender["window"]["start_ns"]
-    return float(len(sender["threads"]) * window_ns / sender["in_window"]["messages"])
 
 
 def median_round_trip_ns(measured: Payload) -> float:
@@ -250,46 +233,3 @@ def round_trip_rows(bench: Bench) -> Iterator[Row]:
             quantity="median round trip in us",
             per_unit=1e3,
         ).row(bench, replace(bench.stream, msg_bytes=msg_bytes, n_threads=1))
-
-
-def harness_rows(bench: Bench) -> Iterator[Row]:
-    """Yield what the harness itself costs per message, and what timing messages costs.
-
-    `null` sends nothing, so its time per message is the loop's. What the samples add to that loop,
-    set against the time of a real message, is their cost on throughput; the difference of two real
-    throughputs shows the same, but within their noise.
-    """
-    for msg_bytes in _SIZES:
-        stream = replace(bench.stream, msg_bytes=msg_bytes, n_threads=1)
-        size = format_size(msg_bytes)
-
-        def each_message(sender: str, stream: Stream = stream) -> float:
-            return message_ns(bench.run_pair(sender, stream))
-
-        senders = ("null", "null" + BARE, "two_copy", "two_copy" + BARE)
-        contenders = {sender: partial(each_message, sender) for sender in senders}
-        times = bench.in_rounds(contenders, 0, bench.rounds)
-        yield row_of_rounds("harness", f"null strategy, {size}", times["null"], "ns per message")
-        yield from sampling_rows(size, times)
-
-
-def sampling_rows(size: str, times: Mapping[str, Sequence[float]]) -> Iterator[Row]:
-    """Yield the cost of the service-time samples from times per message [ns] with and without."""
-    message_ns = statistics.median(times["two_copy" + BARE])
-    loops = zip(times["null"], times["null" + BARE], strict=True)
-    yield row_of_rounds(
-        "harness",
-        f"cost of timing messages, {size}",
-        [100 * (timed - bare) / message_ns for timed, bare in loops],
-        "%",
-        _SAMPLING_LIMIT_PERCENT,
-        note="ns that the samples add per message / ns of a two_copy message",
-    )
-    real = zip(times["two_copy"], times["two_copy" + BARE], strict=True)
-    yield row_of_rounds(
-        "harness",
-        f"the same in throughput, {size}",
-        [100 * (timed / bare - 1) for timed, bare in real],
-        "%",
-        note="two_copy with / without samples, within the noise of throughput",
-    )

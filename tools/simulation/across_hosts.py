@@ -6,7 +6,7 @@ in few rounds.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +35,13 @@ EFFECTS: Mapping[str, Effects] = {
     "leaning to one side": lambda rng, n: np.exp(_LEAN * rng.normal(size=n)),
     "none: all hosts alike": lambda rng, n: np.zeros(n),
 }
+KINDS = (
+    *((name, "normal", n, 7) for name in EFFECTS for n in (4, 10, 40, 200)),
+    *((name, "normal", 10, 2) for name in EFFECTS),
+    *(("normal", noise, 10, 7) for noise in NOISES if noise != "normal"),
+)
+"""Effects, noise, hosts and rounds of the fleets that are simulated."""
+
 _MOMENTS = 400_000
 
 
@@ -127,27 +134,15 @@ class Chance:
     share: float
 
 
-def chance_associations(
-    n_runs: int, seed: int, numbers: Sequence[int] = (10, 40)
-) -> Iterator[Chance]:
-    """Yield how often facts are said to go with an effect that none of them does."""
-    for n_hosts in numbers:
-        rng = np.random.default_rng([seed, n_hosts])
-        wrong = 0
-        for _ in range(n_runs):
-            facts = [Fact(f"n{k}", tuple(rng.lognormal(size=n_hosts))) for k in range(5)]
-            facts += [
-                Fact(f"c{k}", tuple(rng.choice(list("abc"), n_hosts, p=(0.5, 0.3, 0.2))))
-                for k in range(5)
-            ]
-            wrong += bool(associations(rng.standard_t(3, size=n_hosts), facts))
-        yield Chance(n_hosts, wrong / n_runs)
-
-
-def simulate_all(n_runs: int, seed: int) -> Iterator[Told]:
-    """Yield the result of every kind of fleet."""
-    kinds = [(name, "normal", n, 7) for name in EFFECTS for n in (4, 10, 40, 200)]
-    kinds += [(name, "normal", 10, 2) for name in EFFECTS]
-    kinds += [("normal", noise, 10, 7) for noise in NOISES if noise != "normal"]
-    for kind in kinds:
-        yield simulate(*kind, n_runs, seed)
+def chance_associations(n_hosts: int, n_runs: int, seed: int) -> Chance:
+    """Return how often facts are said to go with an effect that none of them does."""
+    rng = np.random.default_rng([seed, n_hosts])
+    wrong = 0
+    for _ in range(n_runs):
+        facts = [Fact(f"n{k}", tuple(rng.lognormal(size=n_hosts))) for k in range(5)]
+        facts += [
+            Fact(f"c{k}", tuple(rng.choice(list("abc"), n_hosts, p=(0.5, 0.3, 0.2))))
+            for k in range(5)
+        ]
+        wrong += bool(associations(rng.standard_t(3, size=n_hosts), facts))
+    return Chance(n_hosts, wrong / n_runs)

@@ -4,9 +4,8 @@ Runs whose truth is known, judged by the function that judges real ones.
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 
@@ -163,9 +162,3 @@ def simulate(kind: Kind, noise: str, n_runs: int, seed: int) -> Told:
 
 def _share(of: Iterable[bool]) -> float:
     return float(np.mean(list(of)))
-
-
-def simulate_all(n_runs: int, seed: int) -> Iterator[Told]:
-    """Yield the shares of each kind of comparison and noise."""
-    for kind in product(KINDS, NOISES):
-        yield simulate(*kind, n_runs, seed)

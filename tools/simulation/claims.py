@@ -6,7 +6,6 @@ most frequent: a claim is barely true in every cell that it needs, or false in o
 barely so. Measured values scatter normally, or with heavy tails.
 """
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -195,7 +194,7 @@ def draw_tables(
     )
 
 
-def simulate(case: Case, noise: str, n_rounds: int, n_runs: int, seed: int = 1) -> Share:
+def simulate(case: Case, noise: str, n_rounds: int, n_runs: int, seed: int) -> Share:
     """Judge a claim on so many tables."""
     rng = np.random.default_rng([seed, n_rounds, *f"{case.kind}, {case.truth}".encode()])
     claim = parse_claim(case.said)
@@ -206,9 +205,3 @@ def simulate(case: Case, noise: str, n_rounds: int, n_runs: int, seed: int = 1) 
     ]
     return Share(case.kind, case.truth, noise, n_rounds, n_runs, found.count(error) / n_runs,
                  found.count(Verdict.UNDECIDED) / n_runs)  # fmt: skip
-
-
-def simulate_all(n_runs: int, seed: int) -> Iterator[Share]:
-    """Yield how often verdicts are wrong, of every case with every noise and number of rounds."""
-    for kind in itertools.product(cases(), NOISES, ROUNDS):
-        yield simulate(*kind, n_runs, seed)

@@ -1,9 +1,7 @@
 """How often brackets hold the true place and shapes are wrong."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +10,7 @@ from copycost.stats.crossover import Outcome, crossover_of_rounds
 from copycost.stats.ratios import t_quantile
 from copycost.stats.settings import FloatArray, StatisticsSettings
 from tools.simulation.noise import NOISES, log_ratio_noise
-from tools.simulation.truths import Truth, truths
+from tools.simulation.truths import Truth
 
 LEVELS = (0.02, 0.08)
 """Median of the cells' standard deviations, of the logarithm of each side's throughput."""
@@ -45,12 +43,13 @@ class Counts:
 
 
 def simulate(
-    truth: Truth, noise: str, level: float, n_rounds: int, n_runs: int, settings: StatisticsSettings
+    truth: Truth, noise: str, level: float, n_rounds: int, n_runs: int, seed: int
 ) -> Counts:
     """Simulate comparisons of one truth; drift that hits both sides cancels, as for real."""
     rng = np.random.default_rng(
-        [settings.seed, n_rounds, round(level * 1000), list(NOISES).index(noise), len(truth.sizes)]
+        [seed, n_rounds, round(level * 1000), list(NOISES).index(noise), len(truth.sizes)]
     )
+    settings = StatisticsSettings(seed=seed)
     shape = (n_runs, len(truth.sizes), n_rounds)
     spreads = level * np.exp(rng.normal(0.0, SPREAD_OF_SPREADS, size=(*shape[:2], 1)))
     expected = np.array(truth.log_ratios)
@@ -84,10 +83,3 @@ def ratios_held(
     n_rounds = runs.shape[2]
     half = t_quantile(1.0 - settings.tail, n_rounds - 1) * runs.std(axis=2, ddof=1)
     return np.asarray(np.abs(runs.mean(axis=2) - expected) <= half / math.sqrt(n_rounds))
-
-
-def simulate_all(n_runs: int, seed: int) -> Iterator[Counts]:
-    """Yield the result of every truth, noise, level and number of rounds."""
-    settings = StatisticsSettings(seed=seed)
-    for kind in product(truths(), NOISES, LEVELS, ROUNDS):
-        yield simulate(*kind, n_runs, settings)

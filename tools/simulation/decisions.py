@@ -3,9 +3,8 @@
 Runs whose truth is known, decided by the functions that decide real runs.
 """
 
-import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +13,7 @@ from copycost.analysis.decisions import are_together
 from copycost.stats.best import Best, Told, find_best
 from copycost.stats.ratios import holm
 from copycost.stats.settings import FloatArray
-from tools.simulation.noise import INDEPENDENT, NOISES
+from tools.simulation.noise import NOISES
 from tools.simulation.truths import CURVES, MEASURED, STREAM_SIZES
 
 ROUNDS = (3, 5, 7, 10)
@@ -169,9 +168,3 @@ def _rows(logs: FloatArray, truth: Truth, size: int) -> list[_Row]:
 
 def _share(values: Sequence[bool]) -> float:
     return sum(values) / len(values) if values else math.nan
-
-
-def simulate_all(n_runs: int, seed: int) -> Iterator[Found]:
-    """Yield the result of every truth, noise and number of rounds."""
-    for kind in itertools.product(TRUTHS, INDEPENDENT, ROUNDS):
-        yield simulate(*kind, n_runs, seed)

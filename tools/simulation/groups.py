@@ -4,16 +4,15 @@ Runs whose truth is known, analysed by the functions that analyse real runs.
 """
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 
 from copycost.stats.ratios import Ratio, paired_ratio
 from copycost.stats.settings import FloatArray
 from copycost.stats.trend_tests import Course, Path, paths, settled_signs
-from tools.simulation.noise import INDEPENDENT, NOISES
+from tools.simulation.noise import NOISES
 
 THREADS = (1, 2, 4, 8)
 ROUNDS = (3, 5, 7, 10)
@@ -140,9 +139,3 @@ def _course(path: Path, sizes: list[int], halves: list[int], truth: Truth) -> st
 
 def _signs(values: FloatArray) -> FloatArray:
     return np.sign(np.round(values, 9))
-
-
-def simulate_all(n_runs: int, seed: int) -> Iterator[Told]:
-    """Yield the result of every truth, noise and number of rounds."""
-    for kind in product(TRUTHS, INDEPENDENT, ROUNDS):
-        yield simulate(*kind, n_runs, seed)

@@ -6,8 +6,7 @@ none, and of pairs that differ. Beside it the same time spent on equally many ro
 at once; and the same passes with plain 95 % intervals, as somebody would who looks again and again.
 """
 
-import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -184,9 +183,3 @@ def simulate(name: str, time: int, n_runs: int, seed: int) -> Outcome:
         found_once=float((found["once"] == right)[:, ~equal].mean()),
         found=float((found["here"] == right)[:, ~equal].mean()),
     )
-
-
-def simulate_all(n_runs: int, seed: int) -> Iterator[Outcome]:
-    """Yield the outcome of each kind of noise and each time."""
-    for name, time in itertools.product(NOISES, TIMES):
-        yield simulate(name, time, n_runs, seed)

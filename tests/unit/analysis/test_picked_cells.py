@@ -17,7 +17,7 @@ from copycost.analysis.unexpected import unexpected_facts
 from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.studies.streams.facts import Inputs, views_of
 from tools.simulation.noise import NOISES
-from tools.simulation.unexpected import N_ROUNDS, default_run, n_named
+from tools.simulation.unexpected import N_ROUNDS, default_run, simulate
 
 pytestmark = pytest.mark.slow
 
@@ -88,7 +88,7 @@ def test_large_differences_are_explained() -> None:
 @pytest.mark.parametrize("noise", ["normal", "two modes of two_copy alone"])
 def test_equal_ways_violate_nothing(noise: str) -> None:
     # of 20 runs, 5 % are 1
-    assert n_named(noise, 20, 1) <= MOST
+    assert 20 * simulate(noise, 20, 1).share <= MOST
 
 
 def test_a_case_is_told_with_the_interval_that_its_verdict_rests_on() -> None:
