@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from copycost.audit.published import compare_published
+from copycost.compare.published import compare_published
 from copycost.snakefile.parts import make_part
 
 

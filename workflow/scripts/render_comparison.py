@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from copycost.audit.published import render_comparison
+from copycost.compare.published import render_comparison
 from copycost.snakefile.logs import log_to_file
 
 log_to_file(snakemake.log[0])

@@ -1,7 +1,9 @@
-"""Tables of measurements made from a small noisy model, as a careful author would write them."""
+"""Tables of measurements that were honestly made, and what an audit finds in a table.
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+They are those of `tools.simulation.honest_tables`: noise with heavy tails, kinks in the curves,
+digits as authors print them.
+"""
+
 from pathlib import Path
 
 import numpy as np
@@ -14,57 +16,28 @@ from copycost.audit.reader import read_dataset
 from copycost.audit.templates import found_by, reason_against
 from copycost.records.columns import COLUMNS
 from copycost.records.table import write_table
+from tools.simulation.honest_tables import World, table_of
 
-SIZES = (1024, 4096, 16384, 65536, 262144)
-THREADS = (1, 2, 4, 8)
-DURATION_S = 5.0
+SIZES = (1024, 4096, 16384, 65536, 262144, 1048576)
 GUESSED = FileMapping()
 
 
-@dataclass(frozen=True)
-class Model:
-    """What the made run is like."""
-
-    noise: float = 0.02
-    repetitions: int = 3
-    seed: int = 1
-    digits: int = 4
-    sizes: Sequence[int] = SIZES
-    threads: Sequence[int] = THREADS
-
-
-def make_table(model: Model = Model()) -> pd.DataFrame:
-    """Return a plausible table: every column has noise of its own."""
-    rng = np.random.default_rng(model.seed)
-    rows = []
-
-    def noisy(value: float) -> float:
-        rounded = value * np.exp(rng.normal(0, model.noise))
-        return float(f"{rounded:.{model.digits}g}")
-
-    for name, call_s, byte_s in (
-        ("two_copy", 2e-6, 0.11e-9),
-        ("one_copy", 2.3e-6, 0.08e-9),
-        ("zero_copy", 4e-6, 0.07e-9),
-    ):
-        for size in model.sizes:
-            for n_threads in model.threads:
-                for rep in range(1, model.repetitions + 1):
-                    time_s = (call_s + size * byte_s) * (1 + 0.3 * np.log2(n_threads))
-                    rate = noisy(size * 8 * n_threads / time_s * 1e-9)
-                    moved = rate * 1e9 / 8 * DURATION_S
-                    rows.append({
-                        "impl": name, "size": size, "threads": n_threads, "rep": rep,
-                        "duration_s": DURATION_S,
-                        "throughput_gbps": rate,
-                        "latency_us": noisy(time_s * 1e6),
-                        "cycles": noisy(moved * (1.5 + 4000 / size)),
-                        "instructions": noisy(moved * (1.1 + 5000 / size)),
-                        "L1": noisy(moved * (0.02 + 30 / size)),
-                        "LLC": noisy(moved * 0.004),
-                        "context_switches": round(noisy(moved / size * 0.01 + 10)),
-                    })  # fmt: skip
-    return pd.DataFrame(rows)
+def honest(
+    repetitions: int = 3,
+    digits: int | None = 5,
+    seed: int = 5,
+    noise: str = "heavy",
+    level: float = 0.02,
+    sizes: tuple[int, ...] = SIZES,
+) -> pd.DataFrame:
+    """Return a noisy table with all columns, each with noise of its own."""
+    world = World(
+        sizes=sizes, threads=(1, 2, 4, 8), names=("two_copy", "one_copy", "zero_copy"),
+        repetitions=repetitions, noise=noise, level=level, roughness=0.03, limit=None,
+        digits=digits, duration_s=5.0, alike=False,
+    )  # fmt: skip
+    table = table_of(world, np.random.default_rng(seed))
+    return table if repetitions > 1 else table.drop(columns="rep")
 
 
 def read_frame(table: pd.DataFrame, folder: Path, mapping: FileMapping = GUESSED) -> Dataset:
@@ -85,12 +58,6 @@ def write_cells(cells: pd.DataFrame, folder: Path) -> Path:
 def findings_of(table: pd.DataFrame, folder: Path) -> list[Finding]:
     """Return what the checks find in a table."""
     return check_plausibility(read_frame(table, folder))
-
-
-def changed(column: str, change: Callable[[pd.DataFrame], object], **model: int) -> pd.DataFrame:
-    """Return a plausible table with one column made anew."""
-    table = make_table(Model(**model))  # type: ignore[arg-type]
-    return table.assign(**{column: change(table)})
 
 
 def words_of(finding: Finding) -> str:

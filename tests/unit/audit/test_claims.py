@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from unit.audit.made import GUESSED, make_table, read_frame
+from unit.audit.made import GUESSED, honest, read_frame
 
 from copycost.audit.claims.parse import parse_claim, read_claims
 from copycost.audit.claims.verdicts import JudgedClaim, judge_claim
@@ -174,7 +174,7 @@ def test_growth_from_thread_count_to_thread_count() -> None:
 
 
 def test_what_reads_zero_was_not_measured(tmp_path: Path) -> None:
-    dataset = read_frame(make_table().assign(LLC=0), tmp_path)
+    dataset = read_frame(honest().assign(LLC=0), tmp_path)
     findings = check_plausibility(dataset)
     for said in ({"value": {"metric": "llc_misses", "is": "zero"}},
                  {"measurements": {"metrics": ["llc_misses"]}}):  # fmt: skip

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 from report.checks import check_html, check_pdf
-from unit.audit.made import Model, make_table
+from unit.audit.made import honest
 
 from copycost.__main__ import main
 
@@ -32,7 +32,7 @@ def test_a_published_run_becomes_a_report_with_its_verdicts(
 
 
 def test_a_table_with_gaps_and_odd_names_becomes_a_whole_report(tmp_path: Path) -> None:
-    table = make_table(Model(repetitions=2, sizes=(1024, 65536))).sample(frac=0.6, random_state=1)
+    table = honest(2, sizes=(1024, 65536)).sample(frac=0.6, random_state=1)
     table["machine"] = "Grandma's PC (2)"
     table.loc[table["threads"] == 4, "cycles"] = None
     table["impl"] = table["impl"].map(

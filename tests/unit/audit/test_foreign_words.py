@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from unit.audit.made import read_frame
-from unit.audit.planted import honest
+from unit.audit.made import honest, read_frame
 
 from copycost.audit import report
 from copycost.audit.dataset import Dataset

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from analysed import inputs_of
 from synthetic import Run
-from unit.audit.made import Model, changed, findings_of, make_table, write_cells
+from unit.audit.made import findings_of, honest, write_cells
 
 from copycost.audit.mapping import FileMapping
 from copycost.audit.plausibility import Finding, check_plausibility
@@ -37,16 +37,17 @@ def one(findings: list[Finding], check: str) -> Finding:
 
 
 @pytest.mark.parametrize(
-    ("seed", "digits", "noise"),
+    ("seed", "digits", "level"),
     [(0, 2, 0.003), (0, 6, 0.003), (0, 2, 0.05), (1, 3, 0.05), (2, 6, 0.05)],
 )
 def test_nothing_is_said_of_noisy_measurements(
-    seed: int, digits: int, noise: float, tmp_path: Path
+    seed: int, digits: int, level: float, tmp_path: Path
 ) -> None:
-    findings = findings_of(make_table(Model(seed=seed, digits=digits, noise=noise)), tmp_path)
-    # As little noise as this, on a smooth model and the same in every cell, is a question.
+    table = honest(3, digits, seed, "normal", level).drop(columns="latency_us")
+    findings = findings_of(table, tmp_path)
+    # As little noise as this, the same in every cell, is a question.
     assert {finding.code for finding in findings} <= {"even_repetitions", "smooth"}
-    assert noise < 0.01 or not findings
+    assert level < 0.01 or not findings
 
 
 @pytest.mark.parametrize("counters", [False, True])
@@ -71,23 +72,21 @@ def test_nothing_is_said_of_a_table_of_our_own(counters: bool, tmp_path: Path) -
     ids=["product", "threads alone", "size alone"],
 )
 def test_other_formulas_are_found_too(formula: object, tmp_path: Path) -> None:
-    table = changed("L1", formula, repetitions=1)  # type: ignore[arg-type]
+    table = honest(1).assign(L1=formula)
     assert ("formula", "l1d_misses") in checks(findings_of(table, tmp_path))
 
 
 def test_a_formula_with_the_least_noise_is_let_pass(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
-    table = changed(
-        "cycles",
-        lambda t: ((9e5 * t["size"] + 1e8 * t["threads"]) * rng.normal(1, 0.01, len(t))).round(),
-        repetitions=1,
-    )
+    table = honest(1)
+    linear = (9e5 * table["size"] + 1e8 * table["threads"]) * rng.normal(1, 0.01, len(table))
+    table["cycles"] = linear.round()
     assert ("formula", "cycles") not in checks(findings_of(table, tmp_path))
 
 
 def test_a_latency_that_follows_from_the_throughput_is_not_separate(tmp_path: Path) -> None:
     for factor in (1, "threads"):
-        table = make_table(Model(repetitions=1))
+        table = honest(1)
         times = table["size"] * 8 / table["throughput_gbps"] / 1e3
         times = times * (1 if factor == 1 else table["threads"])
         finding = one(findings_of(table.assign(latency_us=times.round(2)), tmp_path), "derived")
@@ -97,12 +96,13 @@ def test_a_latency_that_follows_from_the_throughput_is_not_separate(tmp_path: Pa
 
 
 def test_zeros_among_small_counts_are_let_pass(tmp_path: Path) -> None:
-    table = changed("context_switches", lambda t: np.arange(len(t)) * 7 % 30)
-    assert findings_of(table, tmp_path) == []
+    table = honest().drop(columns="latency_us")
+    counts = np.random.default_rng(1).integers(0, 30, len(table))
+    assert findings_of(table.assign(context_switches=counts), tmp_path) == []
 
 
 def test_one_repetition_is_weak(tmp_path: Path) -> None:
-    findings = findings_of(make_table(Model(repetitions=1)), tmp_path)
+    findings = findings_of(honest(1).drop(columns="latency_us"), tmp_path)
     assert [finding.check for finding in findings] == ["one_repetition"]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from reprlib import repr as shown
-from typing import Any, TypeVar
+from typing import Any, Literal
 
 from copycost.audit.claims.vocabulary import (
     AMOUNTS,
@@ -30,10 +30,7 @@ from copycost.audit.quantities import base_of, find_quantity
 from copycost.errors import ConfigError
 from copycost.wording.numbers import parse_size
 
-_T = TypeVar("_T")
-
 _FREE = ("claim", "question", "note", "threads", "sizes", "dataset", "in")
-_QUESTIONS = 6
 _LARGEST_SIZE = 2**40
 _LONGEST_LIST = 100
 
@@ -57,13 +54,12 @@ def parse_claim(said: Mapping[str, Any]) -> Claim:
         raise Unclear(f"in: got {shown(in_)}, must be one of {', '.join(In)}")
     if in_ != In.ALL and any(isinstance(part, Measurements) for part in statements):
         raise Unclear("in: belongs to claims about cells, not about columns")
-    question = _optional(said, "question", partial(_whole, what="question", most=_QUESTIONS))
     return Claim(
         text=(_text(said, "claim") or "").strip() or "(no words)",
         statements=tuple(statements),
         sizes=tuple(map(_size, _list(said.get("sizes", [])))),
         threads=tuple(map(_threads, _list(said.get("threads", [])))),
-        question=question,
+        question=_whole(said["question"], "question", 6) if "question" in said else None,
         dataset=_text(said, "dataset"),
         in_=In(in_),
     )
@@ -80,6 +76,10 @@ def _name(value: object, what: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise Unclear(f"{what}: got {shown(value)}, must be a name")
     return str(value)
+
+
+def _names(value: object) -> tuple[str, ...]:
+    return tuple(_name(name, "implementations") for name in _list(value))
 
 
 def _metric(name: object) -> str:
@@ -116,20 +116,32 @@ def _list(value: object) -> list[Any]:
     return values
 
 
-def _optional(part: Mapping[str, Any], key: str, read: Callable[[Any], _T]) -> _T | None:
-    return read(part[key]) if key in part else None
+_READ: Mapping[str, Callable[[Any], Any]] = {
+    "metric": _metric,
+    "metrics": lambda value: tuple(map(_metric, _list(value))),
+    "implementation": partial(_name, what="implementation"),
+    "with": partial(_name, what="with"),
+    "implementations": _names,
+    "size": _size,
+    "threads": _threads,
+    "from_size": _size,
+    "up_to_size": _size,
+    "below": plain_region,
+}
+"""What makes a value of each key that means the same wherever it stands."""
 
 
-def _need(part: object, required: Sequence[str], allowed: Sequence[str]) -> Mapping[str, Any]:
-    if not isinstance(part, Mapping):
-        raise Unclear(f"got {shown(part)}, must have {', '.join(required)}")
-    missing = [key for key in required if key not in part]
-    foreign = [key for key in part if key not in (*required, *allowed)]
+def _part(said: object, required: Sequence[str], allowed: Sequence[str] = ()) -> dict[str, Any]:
+    """Return a part of a claim with its values read, as far as their keys alone tell how."""
+    if not isinstance(said, Mapping):
+        raise Unclear(f"got {shown(said)}, must have {', '.join(required)}")
+    missing = [key for key in required if key not in said]
+    foreign = [key for key in said if key not in (*required, *allowed)]
     if missing:
         raise Unclear(f"{missing[0]} is missing")
     if foreign:
         raise Unclear(f"{foreign[0]}: unknown; expected some of {', '.join((*required, *allowed))}")
-    return part
+    return {key: _READ[key](value) if key in _READ else value for key, value in said.items()}
 
 
 def _word(word: object, words: Sequence[str]) -> str:
@@ -145,95 +157,67 @@ def _more_is_better(metric: str, instead: str) -> bool:
     return better
 
 
-def _names(part: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(_name(name, "implementations") for name in _list(part.get("implementations", [])))
-
-
 def _compare(said: object) -> Change:
-    part = _need(said, ("metric", "implementation", "with", "is"),
+    part = _part(said, ("metric", "implementation", "with", "is"),
                  ("from_size", "up_to_size", "below", *AMOUNTS))  # fmt: skip
-    return Change(
-        metric=_metric(part["metric"]),
-        from_=Point(implementation=_name(part["with"], "with")),
-        to=Point(implementation=_name(part["implementation"], "implementation")),
-        region=region_of(part),
-        from_size=_optional(part, "from_size", _size),
-        up_to_size=_optional(part, "up_to_size", _size),
-        below=_optional(part, "below", plain_region),
-    )
+    ends = Point(part["with"]), Point(part["implementation"])
+    limits = {key: part[key] for key in ("from_size", "up_to_size", "below") if key in part}
+    return Change(part["metric"], *ends, region_of(part), **limits)
 
 
 def _change(said: object) -> Change:
-    part = _need(said, ("metric", "from", "to", "is"), ("implementations", *AMOUNTS))
-    from_, to = _point(part["from"]), _point(part["to"])
-    for name in ("implementation", "msg_bytes", "n_threads"):
-        if (getattr(from_, name) is None) != (getattr(to, name) is None):
-            raise Unclear("from and to must name the same of implementation, size, threads")
-    if from_ == Point():
+    part = _part(said, ("metric", "from", "to", "is"), ("implementations", *AMOUNTS))
+    ends = [_part(part[end], (), ("implementation", "size", "threads")) for end in ("from", "to")]
+    if ends[0].keys() != ends[1].keys():
+        raise Unclear("from and to must name the same of implementation, size, threads")
+    if not ends[0]:
         raise Unclear("from and to must name an implementation, a size or a number of threads")
-    metric, region = _metric(part["metric"]), region_of(part)
-    return Change(metric, from_, to, region, implementations=_names(part))
-
-
-def _point(said: object) -> Point:
-    part = _need(said, (), ("implementation", "size", "threads"))
-    return Point(
-        implementation=_optional(part, "implementation", partial(_name, what="implementation")),
-        msg_bytes=_optional(part, "size", _size),
-        n_threads=_optional(part, "threads", _threads),
-    )
+    from_, to = (Point(end.get("implementation"), end.get("size"), end.get("threads"))
+                 for end in ends)  # fmt: skip
+    return Change(part["metric"], from_, to, region_of(part),
+                  implementations=part.get("implementations", ()))  # fmt: skip
 
 
 def _crossover(said: object) -> Crossing:
-    part = _need(said, ("metric", "implementation", "with"), ("from", "up_to"))
+    part = _part(said, ("metric", "implementation", "with"), ("from", "up_to"))
     if ("from" in part) == ("up_to" in part):
         raise Unclear("crossover: must have one of from and up_to")
-    metric = _metric(part["metric"])
+    better = _more_is_better(part["metric"], "compare says more or less of it")
+    size = _size(part["from" if "from" in part else "up_to"])
     return Crossing(
-        metric=metric,
-        more_is_better=_more_is_better(metric, "compare says more or less of it"),
-        implementation=_name(part["implementation"], "implementation"),
-        baseline=_name(part["with"], "with"),
-        msg_bytes=_size(part["from" if "from" in part else "up_to"]),
-        from_="from" in part,
+        part["metric"], part["implementation"], part["with"], size, "from" in part, better
     )
 
 
 def _rank(said: object) -> Rank:
-    part = _need(said, ("metric", "implementation", "is"), ())
-    metric = _metric(part["metric"])
+    part = _part(said, ("metric", "implementation", "is"))
     word = _word(part["is"], ("highest", "lowest", "best", "worst"))
     highest = word == "highest"
     if word in ("best", "worst"):
-        highest = _more_is_better(metric, "say highest or lowest") == (word == "best")
-    return Rank(metric, _name(part["implementation"], "implementation"), highest)
+        highest = _more_is_better(part["metric"], "say highest or lowest") == (word == "best")
+    return Rank(part["metric"], part["implementation"], highest)
 
 
 def _value(said: object) -> Value:
-    part = _need(said, ("metric", "is"), ("than", "implementations"))
+    part = _part(said, ("metric", "is"), ("than", "implementations"))
     word = _word(part["is"], ("zero", "not zero", "above", "below"))
     if (word in ("above", "below")) != ("than" in part):
         raise Unclear("than: belongs to above and below, and only to those")
-    metric, names = _metric(part["metric"]), _names(part)
-    if "than" not in part:
-        return Value(metric, "zero" if word == "zero" else "not zero", names)
-    than = number(part, "than")
-    ends = (than, math.inf) if word == "above" else (-math.inf, than)
-    return Value(metric, Region(*ends, strict=True), names)
+    is_: Region | Literal["zero", "not zero"] = "zero" if word == "zero" else "not zero"
+    if "than" in part:
+        than = number(part, "than")
+        ends = (than, math.inf) if word == "above" else (-math.inf, than)
+        is_ = Region(*ends, strict=True)
+    return Value(part["metric"], is_, part.get("implementations", ()))
 
 
-def _measurements(said: object) -> Measurements:
-    part = _need(said, ("metrics",), ())
-    return Measurements(tuple(map(_metric, _list(part["metrics"]))))
-
-
-_PARSERS: dict[str, Callable[[object], Statement]] = {
+_PARSERS: Mapping[str, Callable[[object], Statement]] = {
     "compare": _compare,
     "crossover": _crossover,
     "rank": _rank,
     "change": _change,
     "value": _value,
-    "measurements": _measurements,
+    "measurements": lambda said: Measurements(_part(said, ("metrics",))["metrics"]),
 }
 
 

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from copycost.analysis.columns import read_table
 from copycost.analysis.json_values import Facts, plain
@@ -20,10 +19,11 @@ from copycost.audit.reader import read_dataset
 from copycost.audit.report import typeset
 from copycost.errors import DataError
 from copycost.figures.axes import scale_of, size_axis, value_axis
+from copycost.figures.layout import finish, new_sheet
 from copycost.figures.markers import WayStyle, in_order, way_styles
 from copycost.figures.output import save
-from copycost.figures.style import CM, WIDTH_CM, styled
-from copycost.figures.tables import Drawn, counted
+from copycost.figures.style import styled
+from copycost.figures.tables import Drawn, Legend, counted
 from copycost.figures.text import empty_figure
 from copycost.figures.tips import add_tips, point_tips
 from copycost.records.files import read_json, write_json
@@ -161,65 +161,54 @@ def _costs(mine: pd.DataFrame, run: Published, column: str) -> list[Facts]:
 
 
 _COLUMNS_MOST = 4
-_ROW_CM = 4.0
+_ROW_CM = 4.4
 _HERE, _THERE = "this host", "published"
 _NOTHING = "Nothing was measured on this host."
 _COLUMNS = ["run", "where", "testbed", *_CELL, "quantity", "unit", "value", "low", "high"]
 
 
-@dataclass(frozen=True)
-class _Panel:
-    """Points of one published run and of this host, if there are any, and what the panel says."""
-
-    points: pd.DataFrame
-    title: str
-    label: str
-
-
 @styled
 def draw_throughput(facts: Facts, summary: pd.DataFrame, runs: Sequence[Published]) -> Drawn:
     """Draw throughput against size: a row per published run, a column per thread count of it."""
-    units = ("Gbit/s", "Gbit/s")
-    data, rows = [], []
+    parts = []
     for run in runs if facts["measured_conditions"] else ():
-        points = _points(facts, summary, run, (THROUGHPUT, THROUGHPUT), units)
-        data.append(points)
+        points = _points(facts, summary, run, (THROUGHPUT, THROUGHPUT), ("Gbit/s", "Gbit/s"))
         # The fullest few of the thread counts that the published run has.
         cells = points[points["where"] == _THERE]["n_threads"].value_counts()
-        counts = sorted(int(count) for count in cells.index[:_COLUMNS_MOST])
-        labels = [f"{run.source['title']}\nthroughput [Gbit/s]"] + [""] * len(counts)
-        panels = [
-            _Panel(points[points["n_threads"] == n], counted(n, "thread"), label)
-            for n, label in zip(counts, labels, strict=False)
-        ]
-        rows += [panels] if panels else []
-    otherwise = "No cell of this run is in a published one." if data else _NOTHING
-    return _drawn(data, rows, otherwise, room_cm=1.4, share=True)
+        column = {n: place for place, n in enumerate(sorted(cells.index[:_COLUMNS_MOST]))}
+        parts.append(points.assign(
+            column=points["n_threads"].map(column),
+            title=[counted(n, "thread") for n in points["n_threads"]],
+            label=f"{run.source['title']}\nthroughput [Gbit/s]",
+        ))  # fmt: skip
+    otherwise = "No cell of this run is in a published one." if parts else _NOTHING
+    return _drawn(parts, otherwise, share_y="row")
 
 
 @styled
 def draw_costs(facts: Facts, summary: pd.DataFrame, runs: Sequence[Published]) -> Drawn:
-    """Draw what a byte costs: each published run that tells, and this host beside it."""
+    """Draw what a byte costs: each published run that tells, and this host beside it.
+
+    One thread count is shown, the one that the published run has most cells of.
+    """
     units = ("cycles/B", f"{facts['cost']['unit']}/B")
-    data, rows = [], []
+    parts = []
     for run in runs if facts["measured_conditions"] else ():
         if run.medians(PUBLISHED_COST).empty:
             continue
         column = facts["conditions"][matching_condition(facts, run)]["cost_column"]
         points = _points(facts, summary, run, (PUBLISHED_COST, column), units)
-        data.append(points)
-        # One thread count is shown, the one that the published run has most cells of.
-        n_threads = int(points[points["where"] == _THERE]["n_threads"].mode().iloc[0])
-        points = points[points["n_threads"] == n_threads]
-        sides = zip((_THERE, _HERE), (run.source["title"], _HERE), units, strict=True)
-        rows.append([
-            _Panel(points[points["where"] == where], f"{title}, {counted(n_threads, 'thread')}",
-                   f"cost per byte [{unit}]")
-            for where, title, unit in sides
-        ])  # fmt: skip
+        there = points["where"] == _THERE
+        n_threads = int(points[there]["n_threads"].mode().iloc[0])
+        titles = there.map({True: run.source["title"], False: _HERE})
+        parts.append(points.assign(
+            column=there.map({True: 0, False: 1}).where(points["n_threads"] == n_threads),
+            title=titles + f", {counted(n_threads, 'thread')}",
+            label="cost per byte [" + points["unit"] + "]",
+        ))  # fmt: skip
     measured = facts["measured_conditions"]
     otherwise = "No published run tells what a byte costs." if measured else _NOTHING
-    return _drawn(data, rows, otherwise, room_cm=1.6, share=False)
+    return _drawn(parts, otherwise, share_y=False)
 
 
 def _points(
@@ -249,64 +238,42 @@ def _points(
     return pd.concat(parts, ignore_index=True)
 
 
-def _drawn(
-    parts: Sequence[pd.DataFrame], rows: Sequence[Sequence[_Panel]], otherwise: str, *,
-    room_cm: float, share: bool,
-) -> Drawn:  # fmt: skip
-    """Draw rows of panels, which may `share` their vertical axes; `room_cm` goes to the labels."""
-    data = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=_COLUMNS)
-    if not rows:
-        return Drawn(empty_figure(otherwise), data)
-    n_columns = max(map(len, rows))
-    height_cm = _ROW_CM * len(rows) + 1.2
-    figure = Figure(figsize=(WIDTH_CM * CM, height_cm * CM), layout="constrained")
-    grid = figure.subplots(len(rows), n_columns, squeeze=False, sharey="row" if share else False)
-    styles = way_styles(data["implementation"])
-    for panels, row in zip(rows, grid, strict=True):
-        together = pd.concat([panel.points for panel in panels])
-        for axes in row[len(panels) :]:
-            axes.set_visible(False)
-        for panel, axes in zip(panels, row, strict=False):
-            if panel.points.empty:
-                axes.set_axis_off()
-                axes.set_title("this host: not measured")
-                continue
-            _draw_panel(axes, panel.points, styles)
-            value_axis(axes, scale_of(together if share else panel.points))
-            size_axis(axes, together["msg_bytes"], WIDTH_CM / n_columns - room_cm)
-            axes.set_title(panel.title)
-            axes.set_xlabel("message size")
-            axes.set_ylabel(panel.label)
-    _legend(figure, styles)
-    return Drawn(figure, data)
+def _drawn(parts: Sequence[pd.DataFrame], otherwise: str, share_y: Literal["row", False]) -> Drawn:
+    """Draw points in the panel of their run and `column`; those without a column are not shown."""
+    if not parts:
+        return Drawn(empty_figure(otherwise), pd.DataFrame(columns=_COLUMNS))
+    data = pd.concat(parts, ignore_index=True)
+    shown = data[data["column"].notna()]
+    sheet = new_sheet(shown, _ROW_CM, column="column", row="run", share_y=share_y)
+    styles = way_styles(shown["implementation"])
+    for panel in sheet.contents:
+        panel.axes.set_visible(len(panel.data) > 0)
+    for panel in sheet.panels():
+        together = shown[shown["run"] == panel.data["run"].iloc[0]]
+        _draw_panel(panel.axes, panel.data, styles)
+        value_axis(panel.axes, scale_of(together if share_y else panel.data))
+        size_axis(panel.axes, together["msg_bytes"], sheet.panel_width_cm)
+        said = panel.data.iloc[0]
+        first = panel.place % sheet.n_columns == 0
+        panel.axes.set(title=said["title"], xlabel="message size",
+                       ylabel=said["label"] if first or not share_y else "")  # fmt: skip
+    names = tuple(in_order(shown["implementation"]))
+    return Drawn(finish(sheet, shown, Legend(names, {}), []), data[_COLUMNS])
 
 
-def _draw_panel(axes: Axes, data: pd.DataFrame, styles: dict[str, WayStyle]) -> None:
-    for name in in_order(data["implementation"]):
-        look = styles[name]
-        for where in (_THERE, _HERE):
-            rows = data[(data["implementation"] == name) & (data["where"] == where)]
-            rows = rows.sort_values("msg_bytes")
-            if rows.empty:
-                continue
-            drawn = look.as_line()
-            if where == _THERE:
-                drawn |= look.as_hole() | {"linestyle": ":", "linewidth": 1.0}
-            axes.plot(rows["msg_bytes"], rows["value"], **drawn)
-            tips = [f"{where}: {tip}" for tip in point_tips(rows)]
-            add_tips(axes, rows["msg_bytes"], rows["value"], tips)
-            known = rows.dropna(subset=["low", "high"])
-            axes.vlines(known["msg_bytes"], known["low"], known["high"], color=look.colour,
-                        linewidth=0.9)  # fmt: skip
-
-
-def _legend(figure: Figure, styles: dict[str, WayStyle]) -> None:
-    handles = [Line2D([], [], label=name, **look.as_line()) for name, look in styles.items()]
-    grey = WayStyle("#5f5f5f", "o", "-")
-    handles.append(Line2D([], [], label=_HERE, **grey.as_line()))
-    hollow = grey.as_line() | grey.as_hole() | {"linestyle": ":", "linewidth": 1.0}
-    handles.append(Line2D([], [], label=_THERE, **hollow))
-    figure.legend(handles=handles, loc="outside upper left", ncols=len(handles))
+def _draw_panel(axes: Axes, data: pd.DataFrame, styles: Mapping[str, WayStyle]) -> None:
+    for name, where in product(in_order(data["implementation"]), (_THERE, _HERE)):
+        rows = data[(data["implementation"] == name) & (data["where"] == where)]
+        rows = rows.sort_values("msg_bytes")
+        drawn = styles[name].as_line()
+        if where == _THERE:
+            drawn |= styles[name].as_hole() | {"linestyle": ":", "linewidth": 1.0}
+        axes.plot(rows["msg_bytes"], rows["value"], **drawn)
+        tips = [f"{where}: {tip}" for tip in point_tips(rows)]
+        add_tips(axes, rows["msg_bytes"], rows["value"], tips)
+        known = rows.dropna(subset=["low", "high"])
+        axes.vlines(known["msg_bytes"], known["low"], known["high"], linewidth=0.9,
+                    color=styles[name].colour)  # fmt: skip
 
 
 FIGURES = {"throughput": "published_throughput", "cost_per_byte": "published_cost"}
