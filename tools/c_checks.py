@@ -32,10 +32,7 @@ def compile_all(compiler: str, root: Path) -> None:
     Each C file is compiled once and linked into every program that it is a part of: most of them
     are parts of all. The compiler is a command that takes gcc's flags.
 
-    Raises
-    ------
-    HostError
-        If there is no such compiler, or it refuses the sources; the message holds what it says.
+    Raises HostError if there is no such compiler, or with what it says if it refuses the sources.
     """
     programs = [(*each, translation_units(*each, root)) for each in all_programs(root)]
     units = sorted({unit for *_, needed in programs for unit in needed})
@@ -63,10 +60,7 @@ def compile_all(compiler: str, root: Path) -> None:
 def tidy(root: Path) -> bool:
     """Run clang-tidy over all C files with the flags of a build; return whether it is content.
 
-    Raises
-    ------
-    HostError
-        If there is no clang-tidy.
+    Raises HostError if there is no clang-tidy.
     """
     files = sorted(str(path.relative_to(root)) for path in (root / "src").rglob("*.c"))
     n_shares = min(_n_cpus(), len(files))

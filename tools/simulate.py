@@ -15,14 +15,15 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from copycost.compare.runs.samples import QUANTITIES
 from tools.simulation import (
     across_hosts,
-    audit,
     between_runs,
     claims,
     crossovers,
     decisions,
     groups,
+    honest_tables,
     modes,
     shares,
     stopping,
@@ -46,7 +47,7 @@ def each(
 SIMULATIONS: "Mapping[str, tuple[Callable[[int, int], Iterable[DataclassInstance]], int]]" = {
     "across_hosts": (each(across_hosts.simulate, across_hosts.KINDS), 2000),
     "associations": (each(across_hosts.chance_associations, product((10, 40))), 2000),
-    "audit": (audit.simulate_all, 400),
+    "audit": (honest_tables.simulate_all, 400),
     "between_runs": (each(between_runs.simulate, product(between_runs.KINDS, NOISES)), 200),
     "claims": (
         each(claims.simulate, product(claims.cases(), claims.NOISES, claims.ROUNDS)), 200
@@ -62,6 +63,9 @@ SIMULATIONS: "Mapping[str, tuple[Callable[[int, int], Iterable[DataclassInstance
     "groups": (each(groups.simulate, product(groups.TRUTHS, INDEPENDENT, groups.ROUNDS)), 100),
     "modes": (modes.simulate_all, 1000),
     "shares": (shares.simulate_all, 100),
+    "run_spreads": (
+        each(between_runs.measured_spread, product(one.name for one in QUANTITIES)), 1
+    ),
     "stopping": (each(stopping.simulate, product(stopping.NOISES, stopping.TIMES)), 200),
     "unexpected": (each(unexpected.simulate, product(unexpected.KINDS)), 200),
 }  # fmt: skip
@@ -78,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     simulate, usual = SIMULATIONS[given.what]
     if given.what == "audit":
-        simulate = partial(audit.simulate_all, cells=given.cells)
+        simulate = partial(honest_tables.simulate_all, cells=given.cells)
     writer = None
     for row in simulate(given.runs or usual, given.seed):
         if writer is None:

@@ -18,7 +18,7 @@ from copycost.studies.simulated.table import collect
 from tools.recompute import estimates
 from tools.recompute.decisions import decision_table
 from tools.recompute.driven import driven
-from tools.recompute.functions import kind_of
+from tools.recompute.profile import kind_of
 from tools.recompute.run import Run, pair_of, relative_of
 from tools.recompute.tables import wrong_tables
 

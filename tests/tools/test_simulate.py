@@ -8,23 +8,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from copycost.compare.runs.samples import QUANTITIES
 from copycost.compare.runs.verdicts import MEASURED_SPREAD, judge
 from copycost.config.alpha_spending import FEWEST_ROUNDS
 from copycost.stats.settings import StatisticsSettings
-from tools.run_spreads import measured_sides, spreads
 from tools.simulate import main
 from tools.simulation import (
     across_hosts,
-    audit,
     between_runs,
     claims,
     crossovers,
     decisions,
     groups,
+    honest_tables,
     shares,
     stopping,
 )
-from tools.simulation.honest_tables import honest_table
 from tools.simulation.noise import DRIFT, INDEPENDENT
 from tools.simulation.truths import STREAM_SIZES, truth, truths, with_added_sizes
 
@@ -117,7 +116,10 @@ def test_facts_that_have_nothing_to_do_with_it_are_seldom_said_to() -> None:
 def test_no_honest_table_raises_more_than_a_question() -> None:
     # among them such with a dozen large messages in a window
     for seed in (*range(6), 41, 50, 72, 98):
-        assert audit.false_alarms(audit.findings_of(honest_table(seed))) == []
+        assert (
+            honest_tables.false_alarms(honest_tables.findings_of(honest_tables.honest_table(seed)))
+            == []
+        )
 
 
 def test_equal_runs_are_rarely_told_apart_and_large_differences_are() -> None:
@@ -138,10 +140,8 @@ def test_a_true_difference_of_all_cells_is_seen_by_many_runs() -> None:
 
 
 def test_the_allowance_is_that_of_the_runs_that_were_measured() -> None:
-    table = pd.read_csv(DOCS / "between_runs.csv")
-    assert len(measured_sides(table, "throughput")) - 1 == MEASURED_SPREAD.freedom
-    found = spreads(table)
-    assert [one.quantity for one in found] == ["throughput", "cpu_time", "round_trip"]
+    found = [between_runs.measured_spread(one.name) for one in QUANTITIES]
+    assert {one.n_runs - 1 for one in found} == {MEASURED_SPREAD.freedom}
     cell, whole = max(one.beyond_rounds for one in found), max(one.whole for one in found)
     assert cell - 0.0005 <= MEASURED_SPREAD.cell <= cell + 0.005
     assert whole - 0.0005 <= MEASURED_SPREAD.whole <= whole + 0.005

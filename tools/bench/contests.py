@@ -54,10 +54,7 @@ class Bench:
 
         Without perf and without a record.
 
-        Raises
-        ------
-        HostError
-            If one of them fails; the message holds what it said.
+        Raises HostError if one of them fails; the message holds what it said.
         """
         testbed = self.testbed
         setup = Setup(
@@ -107,10 +104,7 @@ def open_bench(
 ) -> Iterator[Bench]:
     """Build the programs in a folder and the testbed, and keep other measurements out.
 
-    Raises
-    ------
-    HostError
-        If the programs or the testbed cannot be made here.
+    Raises HostError if the programs or the testbed cannot be made here.
     """
     build_programs("two_copy", folder)
     with locked_host("bench") as held, open_testbed("veth", held.machine) as testbed:
@@ -129,10 +123,7 @@ def received_rate(measured: Payload) -> float:
 def median_round_trip_ns(measured: Payload) -> float:
     """Return the median time from a request to its reply [ns].
 
-    Raises
-    ------
-    HostError
-        If the window holds no round trip.
+    Raises HostError if the window holds no round trip.
     """
     median_ns = measured.entry["sender"]["round_trip"]["p50_ns"]
     if median_ns is None:

@@ -63,10 +63,7 @@ class Timed:
 def timed(folder: Path, command: Sequence[str]) -> Timed:
     """Run a command in a folder, with this package on its path.
 
-    Raises
-    ------
-    HostError
-        If it fails; the message holds the end of its output.
+    Raises HostError if it fails; the message holds the end of its output.
     """
     path = os.pathsep.join([str(ROOT / "workflow"), str(ROOT)])
     with tempfile.TemporaryFile("w+") as output:

@@ -54,16 +54,9 @@ def analyse(folder: Path) -> None:
 def make_fleet_tables(folder: Path) -> None:
     """Make the tables of a fleet and audit its hosts."""
     from copycost.compare.hosts import report
-    from copycost.compare.hosts.gathering import Fleet
-    from copycost.compare.hosts.host_facts import told_by
-    from copycost.compare.hosts.host_results import read_sets
-    from copycost.compare.hosts.host_tables import all_tables
+    from copycost.compare.hosts.gathering import gather
 
-    sets = read_sets(folder)
-    names = [one.name for one in sets]
-    tables = dict(zip(names, all_tables(sets), strict=True))
-    told = {one.name: told_by(one) for one in sets}
-    report.write_tables(Fleet(sets, names, {}, tables, told, {}), folder)
+    report.write_tables(gather(folder), folder)
 
 
 def report_fleet(folder: Path) -> None:

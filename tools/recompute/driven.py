@@ -116,17 +116,9 @@ def _rates(record: Mapping[str, Any]) -> dict[str, float]:
             "sent_bits_per_s": by_role["client"],
             "kernel_bits_per_s": by_kernel,
         }
-    own = {
-        side: record["driver"][side]["in_window"]["bytes"]
-        * 8e9
-        / _length_ns(record["driver"][side])
-        for side in SIDES
-    }
-    return {
-        "bits_per_s": own["receiver"],
-        "sent_bits_per_s": own["sender"],
-        "kernel_bits_per_s": math.nan,
-    }
+    own = (record["driver"][side] for side in SIDES)
+    sent, received = (one["in_window"]["bytes"] * 8e9 / _length_ns(one) for one in own)
+    return {"bits_per_s": received, "sent_bits_per_s": sent, "kernel_bits_per_s": math.nan}
 
 
 def _in_window(report: Mapping[str, Any], began_ns: int, window: Mapping[str, int]) -> float:

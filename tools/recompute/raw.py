@@ -18,7 +18,7 @@ _COSTS = (
 )
 # What a way and the reference that it took turns with are compared by.
 _COMPARED = ("_per_byte", "_per_message", "throughput_bits_per_s", "service_mean_ns")
-# Counts that perf began or ended so late are of another time than the window.
+# Counts that perf began or ended so late, as a share of the window, are of another time.
 _OFF_WINDOW = 0.05
 # What a guest says of a time that is longer or shorter by more is not of the window.
 _OTHER_TIME = 0.25
@@ -30,13 +30,9 @@ _OF_LOOKS = 0.2
 class Settings:
     """How intervals were asked for.
 
-    Attributes
-    ----------
-    confidence
-        Of the analysis (0 to 1), which is higher than stated where rounds were added on the way.
-    resampling
-        By how much what so many resamples give may differ from what all of them do: five standard
-        errors, in those of a single one.
+    The confidence of the analysis (0 to 1) is higher than stated where rounds were added on the
+    way; `resampling` is by how much what so many resamples give may differ from what all of them
+    do: five standard errors, in those of a single one.
     """
 
     confidence: float
@@ -65,7 +61,10 @@ def repetitions(results: Path, study: str) -> pd.DataFrame:
 
     The key of the cell, and every quantity that tables are made of, with its unit in its name.
     """
-    return all_repetitions(results, study, _most_rounds(config_of(results)))
+    measure = config_of(results)["measure"]
+    by_time = measure.get("minutes") not in (None, "none")  # which decides how many rounds
+    most = math.inf if by_time else float(measure.get("repetitions", math.inf))
+    return all_repetitions(results, study, most)
 
 
 def all_repetitions(results: Path, study: str, most_rounds: float = math.inf) -> pd.DataFrame:
@@ -90,14 +89,6 @@ def records_of(folder: Path, pattern: str = "rep=*.json") -> Iterator[dict[str, 
     for path in sorted(folder.rglob(pattern)):
         content = json.loads(path.read_text(encoding="utf-8"))
         yield from content.get("repetitions", [content])
-
-
-def _most_rounds(config: dict[str, Any]) -> float:
-    """Return how many rounds a configuration asks for; without end where time decides."""
-    measure = config["measure"]
-    if measure.get("minutes") not in (None, "none"):
-        return math.inf
-    return float(measure.get("repetitions", math.inf))
 
 
 def condition_of(cell: dict[str, Any]) -> str:
@@ -262,14 +253,11 @@ def _of_machines(record: dict[str, Any], ns_per_byte: float) -> dict[str, Any]:
         return row  # nobody receives
     row["machines_cpu_ns_per_byte"] = sum(costs)
     if trips is not None:
-        per_trip = _bytes_received(record) / trips["samples"]
+        received = record["driver"]["receiver"]["in_window"]["bytes"]
+        per_trip = received / trips["samples"]
         names = [name for name in row if name.endswith("_per_byte")]
         row |= {f"{name.removesuffix('byte')}round_trip": row[name] * per_trip for name in names}
     return row
-
-
-def _bytes_received(record: dict[str, Any]) -> int:
-    return int(record["driver"]["receiver"]["in_window"]["bytes"])
 
 
 def _counts(perf: dict[str, Any], ends: dict[str, Any]) -> dict[str, Any]:
@@ -278,7 +266,9 @@ def _counts(perf: dict[str, Any], ends: dict[str, Any]) -> dict[str, Any]:
     told_the_time = True
     for side in ends:
         events = (perf.get(side) or {"events": {}})["events"]
-        if _waited_share(ends[side]) > _OFF_WINDOW:
+        window = ends[side]["window"]
+        waited_ns = (window["perf_enable_ns"] or 0) + (window["perf_disable_ns"] or 0)
+        if waited_ns / _window_ns(ends[side]) > _OFF_WINDOW:
             told_the_time &= events.get("task_clock_ns", {"value": None})["value"] is None
             continue
         row |= {f"{side}_{name}": entry["value"] for name, entry in events.items()}
@@ -293,12 +283,6 @@ def _counts(perf: dict[str, Any], ends: dict[str, Any]) -> dict[str, Any]:
     for side, clock in zip(ends, clocks, strict=True):
         row[f"{side}_cpu_ns"] = clock if by_perf else ends[side]["process"]["cpu_ns"]
     return row
-
-
-def _waited_share(end: dict[str, Any]) -> float:
-    """Return for how much of the window the program waited for perf to begin and to stop."""
-    window = end["window"]
-    return ((window["perf_enable_ns"] or 0) + (window["perf_disable_ns"] or 0)) / _window_ns(end)
 
 
 def _window_ns(end: dict[str, Any]) -> int:

@@ -42,10 +42,8 @@ _NEVER_NEWER_S = 1_000_000_000
 def rebuild(results: Path, to: Path) -> Path:
     """Return the results that this checkout makes of the records of others.
 
-    Raises
-    ------
-    ValueError
-        Something would have to be measured; or a rule failed, whose words are told.
+    Raises ValueError where something would have to be measured, or a rule failed, whose words are
+    told.
     """
     shutil.copytree(ROOT, to, symlinks=True, ignore=_NOT_COPIED)
     for name in _MEASURING:

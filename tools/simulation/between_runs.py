@@ -8,9 +8,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
-from copycost.compare.runs.samples import Cell, Rounds, RunRounds, Sides
-from copycost.compare.runs.verdicts import MEASURED_SPREAD, Gate, Judgement, RunSpread, judge
+from copycost.checkout import ROOT
+from copycost.compare.runs.samples import CELL, Cell, Rounds, RunRounds, Sides
+from copycost.compare.runs.verdicts import (
+    MEASURED_SPREAD,
+    Gate,
+    Judgement,
+    RunSpread,
+    judge,
+    spread_of_runs,
+)
 from copycost.stats.settings import FloatArray
 from tools.simulation.noise import DRIFT, NOISES
 
@@ -162,3 +171,41 @@ def simulate(kind: Kind, noise: str, n_runs: int, seed: int) -> Told:
 
 def _share(of: Iterable[bool]) -> float:
     return float(np.mean(list(of)))
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How far measured runs of one thing differ in a quantity: standard deviations of logarithms.
+
+    `rounds` is from round to round within a run, of the middle cell; `middle` and `largest` of a
+    run's mean from run to run, of the middle cell and of the one with the largest. `beyond_rounds`
+    and `whole` are what is left of the middle cell's, and of the mean of all cells, without the
+    part that follows from the scatter within runs.
+    """
+
+    quantity: str
+    n_cells: int
+    n_runs: int
+    rounds: float
+    middle: float
+    largest: float
+    beyond_rounds: float
+    whole: float
+
+
+def measured_spread(quantity: str, *_: int) -> Spread:
+    """Return how far the runs of docs/between_runs.csv differ."""
+    table = pd.read_csv(ROOT / "docs" / "between_runs.csv")
+    cells = table[table["quantity"] == quantity].groupby(["run", *CELL])
+    runs: dict[object, RunRounds] = {}
+    for (run, *cell), part in cells:
+        n = len(part)
+        rounds = Rounds(tuple(part["rep"]), part["log"].to_numpy(), np.arange(n * 1.0), ("",) * n)
+        runs.setdefault(run, {})[tuple(cell)] = rounds  # type: ignore[index]
+    found = spread_of_runs(Sides(tuple(runs.values()), ()))
+    assert found is not None
+    totals = cells["log"].mean().unstack("run").std(axis=1, ddof=1)
+    return Spread(
+        quantity, len(totals), len(runs), float(cells["log"].std(ddof=1).median()),
+        float(totals.median()), float(totals.max()), found.cell, found.whole,
+    )  # fmt: skip

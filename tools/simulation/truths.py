@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from copycost.checkout import ROOT
 from copycost.stats.settings import FloatArray
 
-MEASURED = pd.read_csv(Path(__file__).with_name("measured_costs.csv"))
+MEASURED = pd.read_csv(ROOT / "docs" / "measured_costs.csv")
 """See the package."""
 
 STREAM_SIZES = tuple(256 * 4**step for step in range(7))
