@@ -2,7 +2,7 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from copycost.analysis.json_values import Facts, plain
 from copycost.audit.claims.verdicts import JudgedClaim, Verdict
@@ -88,34 +88,25 @@ def finding_facts(finding: Finding, n_datasets: int) -> Facts:
 
 
 def _judged(judged: JudgedClaim) -> Facts:
+    """Return a claim with its verdict, why it has it, and what is doubtful about that."""
     claim = judged.claim
     where = scope(claim.sizes, claim.threads)
+    because = [text_of(one) for one in (judged.because, judged.totals) if one is not None]
+    if judged.caution is not None:
+        about = subject(judged.caution.quantities, None)
+        because.append(f"What it rests on is doubtful. {about}: {found_by(judged.caution)}.")
+    label = judged.verdict.value
+    if judged.n_missing:
+        label += f": {plural(judged.n_missing, 'cell')} missing"
+    elif judged.observed_once and label not in (Verdict.UNDECIDED, Verdict.NOT_MEASURED):
+        label += ", observed once"
     return {
         "text": claim.text,
         "question": claim.question,
         "title": f"{claim.text} ({where})" if where else claim.text,
         "verdict": judged.verdict.value,
-        "because": " ".join(_because(judged)),
+        "because": " ".join(because),
         "evidence": list(judged.evidence),
         "observed_once": judged.observed_once,
-        "label": _label(judged),
+        "label": label,
     }
-
-
-def _because(judged: JudgedClaim) -> Iterator[str]:
-    """Yield why a claim has its verdict, and what is doubtful about that."""
-    yield text_of(judged.because)
-    if judged.totals is not None:
-        yield text_of(judged.totals)
-    if judged.caution is not None:
-        about = subject(judged.caution.quantities, None)
-        yield f"What it rests on is doubtful. {about}: {found_by(judged.caution)}."
-
-
-def _label(judged: JudgedClaim) -> str:
-    """Return the verdict, what it lacks, and whether it rests on single repetitions."""
-    said = judged.verdict.value
-    if judged.n_missing:
-        return f"{said}: {plural(judged.n_missing, 'cell')} missing"
-    decided = judged.verdict not in (Verdict.UNDECIDED, Verdict.NOT_MEASURED)
-    return f"{said}, observed once" if decided and judged.observed_once else said

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from reprlib import repr as shown
 from typing import Literal
@@ -110,7 +111,7 @@ def parse_column(
                 f"{where}, line {lines[index]}: {shown(text)} is no {quantity.words}; expected a "
                 "number, or an empty cell where there is no value"
             )
-        value, decimals = _value(match, commas)
+        value, power = _value(match, commas)
         value *= own
         is_zero = not re.search("[1-9]", match["digits"])
         if not is_zero and not SMALLEST <= abs(value) <= LARGEST:
@@ -119,7 +120,10 @@ def parse_column(
                 f"measures; expected 0, or from {SMALLEST:g} to {LARGEST:g} in SI units: correct "
                 "it, or leave the cell empty"
             )
-        values[index], steps[index] = value, _step(value, decimals, own)
+        # the weight of the last digit that is written and that a float can tell
+        largest = math.floor(math.log10(abs(value))) if value else 0
+        step = max(10.0 ** min(power, 30) * own, 10.0 ** (largest + 1 - _MOST_DIGITS))
+        values[index], steps[index] = value, step
     return values, steps
 
 
@@ -132,12 +136,6 @@ def _value(match: re.Match[str], commas: bool) -> tuple[float, int]:
     exponent = int(match["exponent"][1:]) if match["exponent"] else 0
     decimals = len(digits.partition(".")[2])
     return float(f"{match['sign']}{digits}e{exponent}"), exponent - decimals
-
-
-def _step(value: float, power: int, factor: float) -> float:
-    """Return the weight of the last digit that is written and that a float can tell."""
-    largest = math.floor(math.log10(abs(value))) if value else 0
-    return max(10.0 ** min(power, 30) * factor, 10.0 ** (largest + 1 - _MOST_DIGITS))
 
 
 _SCALES = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3))
@@ -162,18 +160,12 @@ def _instant(text: str, factor: float | None) -> float:
     try:
         value = float(text)
     except ValueError:
-        return _date(text)
+        with suppress(ValueError, OverflowError):
+            moment = datetime.fromisoformat(text.replace("/", "-"))
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        return math.nan
     if not math.isfinite(value) or abs(value) > 1e30:
         return math.nan
     if factor is None:
         factor = next((scale for least, scale in _SCALES if abs(value) >= least), 1.0)
     return value * factor
-
-
-def _date(text: str) -> float:
-    try:
-        moment = datetime.fromisoformat(text.replace("/", "-"))
-        zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return zoned.timestamp()
-    except (ValueError, OverflowError):
-        return math.nan

@@ -50,7 +50,10 @@ def read_dataset(path: Path, mapping: FileMapping) -> Dataset:
     for line, name in zip(raw.lines, table[IMPLEMENTATION], strict=True):
         if is_gap(name):
             raise DataError(f"{path}, line {line}: no implementation; expected its name")
-    names = _name_implementations(table, mapping)
+    names = {name: implementation_name(name, mapping) for name in table[IMPLEMENTATION].unique()}
+    counts = Counter(names.values())
+    names = {old: new if counts[new] == 1 else old for old, new in names.items()}
+    table[IMPLEMENTATION] = table[IMPLEMENTATION].map(names)
     _set_keys(table, path, notes, raw.lines)
     times = _times(raw, meanings, notes)
     table, steps, times = _number_repetitions(table, steps, times, notes)
@@ -156,14 +159,6 @@ def _require(texts: dict[str, list[str]], raw: TextTable, where: str) -> None:
             f"...); the columns are {listed(raw.header)}; name them under `columns:` "
             "in a mapping"
         )
-
-
-def _name_implementations(table: pd.DataFrame, mapping: FileMapping) -> dict[str, str]:
-    names = {name: implementation_name(name, mapping) for name in table[IMPLEMENTATION].unique()}
-    counts = Counter(names.values())
-    names = {old: new if counts[new] == 1 else old for old, new in names.items()}
-    table[IMPLEMENTATION] = table[IMPLEMENTATION].map(names)
-    return names
 
 
 def _set_keys(table: pd.DataFrame, path: Path, notes: list[Message], lines: list[int]) -> None:

@@ -36,7 +36,7 @@ def _template(text: str) -> Template:
 @cache
 def _messages() -> Mapping[str, str]:
     with (TEMPLATES / "audit_messages.csv").open(encoding="utf-8", newline="") as file:
-        return {row["code"]: row["text"] for row in csv.DictReader(file)}
+        return dict(csv.reader(file))
 
 
 def text_of(message: Message) -> str:

@@ -6,7 +6,6 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
@@ -103,11 +102,19 @@ def _run_facts(facts: Facts, summary: pd.DataFrame, run: Published) -> Facts:
     mine = summary[summary["condition"] == condition]
     theirs = run.analysed.facts["conditions"][run.name]
     ours = facts["conditions"][condition]
+    # this host's throughput over the run's, in the cells that both have
+    both = known_medians(mine, THROUGHPUT).merge(
+        run.medians(THROUGHPUT), on=_CELL, suffixes=("", "_theirs")
+    )
+    both["ratio"] = both["median"] / both["median_theirs"]
+    ratios = both.groupby("implementation", sort=True)["ratio"].agg(
+        n_cells="size", low="min", median="median", high="max"
+    )
     return {
         **{key: run.source[key] for key in ("name", "title", "system", "method", "differences")},
         "testbed": condition,
         "same_path": condition == run.source["testbed"],
-        "ratios": _ratios(mine, run),
+        "ratios": ratios.reset_index().to_dict("records"),
         "sizes": run.analysed.facts["grid"]["msg_bytes"],
         "crossovers": [
             {
@@ -121,19 +128,6 @@ def _run_facts(facts: Facts, summary: pd.DataFrame, run: Published) -> Facts:
         "same_cost_unit": facts["cost"]["column"] == PUBLISHED_COST,
         "costs": _costs(mine, run, ours["cost_column"]),
     }
-
-
-def _ratios(mine: pd.DataFrame, run: Published) -> list[Facts]:
-    """Return this host's throughput over the run's, in the cells that both have."""
-    both = known_medians(mine, THROUGHPUT).merge(
-        run.medians(THROUGHPUT), on=_CELL, suffixes=("", "_theirs")
-    )
-    both["ratio"] = both["median"] / both["median_theirs"]
-    found = both.groupby("implementation", sort=True)["ratio"].agg(
-        n_cells="size", low="min", median="median", high="max"
-    )
-    rows: list[Facts] = plain(found.reset_index().to_dict("records"))
-    return rows
 
 
 def _crossover_rows(ours: Facts, theirs: Facts) -> list[Facts]:
@@ -152,11 +146,8 @@ def _costs(mine: pd.DataFrame, run: Published, column: str) -> list[Facts]:
         known_medians(mine, column), on=_CELL, suffixes=("_theirs", ""), how="left"
     )
     both = both.sort_values(["msg_bytes", "n_threads", "implementation"])
-    rows = []
-    for row in both.to_dict("records"):
-        ours = None if np.isnan(row["median"]) else row["median"]
-        told = {"theirs": row["median_theirs"], "ours": ours}
-        rows.append({key: row[key] for key in _CELL} | told)
+    both = both.rename(columns={"median_theirs": "theirs", "median": "ours"})
+    rows: list[Facts] = plain(both[[*_CELL, "theirs", "ours"]].to_dict("records"))
     return rows
 
 

@@ -14,7 +14,7 @@ from copycost.audit.dataset_analysis import STATISTICS
 from copycost.audit.mapping import implementation_name
 from copycost.audit.quantities import DATASET, IMPLEMENTATION, REP, SIZE, THREADS, base_of
 from copycost.audit.wording import Message, cell_name, place, value_with_unit
-from copycost.stats.ratios import Ratio, paired_ratio
+from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import FloatArray
 from copycost.wording.filters import ratio, span
 
@@ -154,20 +154,20 @@ class CellValues:
         places = {place(*key[2:]) for key in keys}
         shared = len(places) == 1
         names = [key[1] if shared else f"{cell_name(*key[1:])}:" for key in keys]
-        sides = [f"{name} {self._text(key)}" for name, key in zip(names, keys, strict=True)]
+        values = [
+            value_with_unit(self.metric, self.median(key)) if key in self else "not measured"
+            for key in keys
+        ]
+        sides = [f"{name} {value}" for name, value in zip(names, values, strict=True)]
         line = f"{places.pop()}: {', '.join(sides)}" if shared else "; ".join(sides)
-        found = self._ratio(*keys) if with_ratio else None
-        if found is None or np.isnan(found.value):
+        if not with_ratio:
+            return line
+        found = paired_ratio(self.log_ratios(*keys), STATISTICS.confidence)
+        if np.isnan(found.value):
             return line
         known = bool(np.isfinite([found.low, found.high]).all())
         width = f", {span(found.low, found.high, form=ratio)}" if known else ""
         return f"{line} (ratio {ratio(found.value)}{width})"
-
-    def _ratio(self, key: Key, other: Key) -> Ratio:
-        return paired_ratio(self.log_ratios(key, other), STATISTICS.confidence)
-
-    def _text(self, key: Key) -> str:
-        return value_with_unit(self.metric, self.median(key)) if key in self else "not measured"
 
 
 class Measured:

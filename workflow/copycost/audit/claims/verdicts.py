@@ -23,7 +23,6 @@ from copycost.audit.claims.vocabulary import (
     In,
     Measurements,
     Rank,
-    Statement,
     Value,
 )
 from copycost.audit.dataset import Dataset, per_byte
@@ -196,19 +195,15 @@ def quick_verdict(claim: Claim, measured: Measured) -> Verdict:
 
 
 def _weigh(claim: Claim, measured: Measured, findings: Sequence[Finding]) -> list[_Weighed]:
-    return [
-        _Weighed(_survey(statement, claim, measured, findings), claim.in_, len(claim.statements))
-        for statement in claim.statements
-    ]
-
-
-def _survey(
-    statement: Statement, claim: Claim, measured: Measured, findings: Sequence[Finding]
-) -> Survey:
-    if isinstance(statement, Measurements):
-        return judge_measurements(statement, claim, measured.dataset, findings)
-    nothing = measured.cells(statement.metric).counted_nothing()
-    return nothing or _JUDGES[type(statement)](statement, claim, measured)
+    parts = []
+    for statement in claim.statements:
+        if isinstance(statement, Measurements):
+            found = judge_measurements(statement, claim, measured.dataset, findings)
+        else:
+            nothing = measured.cells(statement.metric).counted_nothing()
+            found = nothing or _JUDGES[type(statement)](statement, claim, measured)
+        parts.append(_Weighed(found, claim.in_, len(claim.statements)))
+    return parts
 
 
 _JUDGES: Mapping[type, Callable[[Any, Claim, Measured], Survey]] = {

@@ -213,7 +213,11 @@ def _stated(part: Mapping[str, Any], given: list[str], *, grows: bool) -> Region
     _only(given, *({key, *more} for key in ("percent", "factor") for more in ((), ("tolerance",))))
     key = "percent" if "percent" in part else "factor"
     value = number(part, key, 0.0 if key == "percent" else SMALLEST)
-    slack = number(part, "tolerance", 0.0) if "tolerance" in part else _slack(part[key])
+    if "tolerance" in part:
+        slack = number(part, "tolerance", 0.0)
+    else:  # it rounds to the number as it is written, or is within two percent of it
+        decimals, size = len(str(part[key]).partition(".")[2]), abs(float(str(part[key])))
+        slack = min(max(0.5 * 10.0**-decimals, 0.02 * size), 0.1 * size)
     low, high = value - slack, value + slack
     if key == "percent":
         if not grows and value > 100.0:
@@ -224,16 +228,6 @@ def _stated(part: Mapping[str, Any], given: list[str], *, grows: bool) -> Region
     elif not grows and value > 1.0:
         low, high = 1.0 / high, 1.0 / max(low, SMALLEST)
     return Region(max(low, 0.0), max(high, 0.0))
-
-
-def _slack(value: object) -> float:
-    """Return by how much a value may differ from a number as it was written.
-
-    It agrees with it if it rounds to it, or is within two percent of it.
-    """
-    decimals = len(str(value).partition(".")[2])
-    size = abs(float(str(value)))
-    return min(max(0.5 * 10.0**-decimals, 0.02 * size), 0.1 * size)
 
 
 def number(part: Mapping[str, Any], key: str, least: float = -LARGEST) -> float:

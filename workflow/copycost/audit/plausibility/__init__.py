@@ -35,7 +35,8 @@ def _check(sample: Sample) -> Iterator[Finding]:
     yield from agreement.check_gaps(sample)
     yield from (*computed, *derived)
     for check, of in (
-        (bounds.check_bounds, sample),
+        (bounds.check_impossible, sample),
+        (bounds.check_odd, sample),
         (agreement.check_consistency, sample),
         (labels.check_units, rest),
         (repetitions.check_repeats, rest),

@@ -1,5 +1,6 @@
 """What is missing or counts nothing, and quantities of one row that contradict each other."""
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -32,8 +33,19 @@ def check_gaps(sample: Sample) -> Iterator[Finding]:
     if len(sample.table) == n_cells:
         yield sample.found("one_repetition", n_cells=n_cells)
     yield from _values_missing(sample)
-    yield from _cells_missing(sample, n_cells)
-    yield from _repetitions_missing(sample)
+    axes = [sorted(sample.table[name].unique().tolist()) for name in (SIZE, THREADS)]
+    names = sample.table[IMPLEMENTATION].unique().tolist()
+    there = set(zip(*(sample.table[name] for name in CELL[1:]), strict=True))
+    whole = list(itertools.product(names, *axes))
+    absent = tuple(cell_name(*cell) for cell in whole if cell not in there)
+    if absent:
+        yield sample.found("cells_missing", cells=absent, n_cells=len(absent), of_cells=len(whole))
+    counts = sample.table.groupby(list(CELL))[REP].count().reset_index()
+    usual = int(counts[REP].max())
+    few = counts[counts[REP] < usual]
+    if not few.empty:
+        yield sample.found("repetitions_missing", rows=few, n_cells=len(few),
+                           of_cells=len(counts), n_usual=usual)  # fmt: skip
 
 
 def _some_zeros(sample: Sample, name: str) -> Iterator[Finding]:
@@ -64,27 +76,6 @@ def _values_missing(sample: Sample) -> Iterator[Finding]:
     for gaps, names in empty.items():
         without = sample.table.iloc[list(gaps)]
         yield sample.found("values_missing", *names, rows=without, n_rows=len(gaps), of_rows=n_all)
-
-
-def _cells_missing(sample: Sample, n_cells: int) -> Iterator[Finding]:
-    axes = [sample.table[name].drop_duplicates() for name in (IMPLEMENTATION, SIZE, THREADS)]
-    n_whole = int(np.prod([len(axis) for axis in axes]))
-    if n_whole > n_cells:
-        whole = pd.MultiIndex.from_product([axes[0], axes[1].sort_values(), axes[2].sort_values()])
-        absent = whole.difference(
-            pd.MultiIndex.from_frame(sample.table[[IMPLEMENTATION, SIZE, THREADS]]), sort=False
-        )
-        cells = tuple(cell_name(str(name), int(size), int(n)) for name, size, n in absent)
-        yield sample.found("cells_missing", cells=cells, n_cells=len(cells), of_cells=n_whole)
-
-
-def _repetitions_missing(sample: Sample) -> Iterator[Finding]:
-    counts = sample.table.groupby(list(CELL))[REP].count().reset_index()
-    usual = int(counts[REP].max())
-    few = counts[counts[REP] < usual]
-    if not few.empty:
-        yield sample.found("repetitions_missing", rows=few, n_cells=len(few),
-                           of_cells=len(counts), n_usual=usual)  # fmt: skip
 
 
 # Whether bytes, time, messages and throughput of the same row agree.
@@ -166,9 +157,13 @@ def _compare(
         return None
     typical = float(quotient[off].median())
     alike = bool(((quotient[off] / typical - 1.0).abs() < _TOLERANCE).all())
+    causes = (
+        cause for known, cause in _CAUSES.items()
+        if min(abs(typical / known - 1.0), abs(typical * known - 1.0)) < 0.005
+    )  # fmt: skip
     return sample.found(
         code, *quantities, rows=rows[off], n_rows=int(off.sum()), of_rows=len(rows),
-        factor=typical, cause=_cause(typical) if alike else None,
+        factor=typical, cause=next(causes, None) if alike else None,
     )  # fmt: skip
 
 
@@ -181,14 +176,6 @@ def _tolerance(sample: Sample, rows: pd.DataFrame, quantities: tuple[str, ...]) 
         step = pd.Series(sample.resolution(name), index=sample.table.index)[rows.index]
         allowed = allowed + 0.5 * step / rows[name].abs()
     return allowed
-
-
-def _cause(factor: float) -> str | None:
-    for known, cause in _CAUSES.items():
-        for value in (known, 1.0 / known):
-            if abs(factor / value - 1.0) < 0.005:
-                return cause
-    return None
 
 
 # Whether the latency can go with the throughput of the same row and its threads.

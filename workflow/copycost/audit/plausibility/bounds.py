@@ -7,16 +7,16 @@ each of these is a question.
 
 from collections.abc import Iterator
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from copycost.audit.dataset import moved_bytes
-from copycost.audit.plausibility.finding import Finding, Sureness, finding
+from copycost.audit.plausibility.finding import Finding, Sureness
 from copycost.audit.plausibility.sample import Sample
 from copycost.audit.quantities import LATENCY, SIZE, THREADS
-from copycost.audit.wording import cell_names
 from copycost.checkout import ROOT
 from copycost.stats.settings import FloatArray
 
@@ -67,12 +67,6 @@ _SLACK = 0.02
 Mask = NDArray[np.bool_]
 
 
-def check_bounds(sample: Sample) -> Iterator[Finding]:
-    """Yield the bounds that some rows break."""
-    yield from _impossible(sample)
-    yield from _odd(sample)
-
-
 def _beyond(
     sample: Sample,
     code: str,
@@ -81,20 +75,20 @@ def _beyond(
     beyond: pd.Series,
     scale: float = 1.0,
     sureness: Sureness | None = None,
-    **numbers: object,
+    **numbers: Any,  # noqa: ANN401 - of the words of a finding
 ) -> Iterator[Finding]:
     """Yield a finding of the rows that are beyond a bound: the least and most of their values."""
     if beyond.any():
         names = (quantities,) if isinstance(quantities, str) else quantities
-        told = {
-            "least": float(value[beyond].min()) * scale, "most": float(value[beyond].max()) * scale,
-            "n_rows": int(beyond.sum()), "of_rows": int(value.notna().sum()),
-        }  # fmt: skip
-        cells = cell_names(sample.table[beyond])
-        yield finding(code, sample.name, names, cells, told | numbers, sureness=sureness)
+        yield sample.found(
+            code, *names, rows=sample.table[beyond], sureness=sureness,
+            least=float(value[beyond].min()) * scale, most=float(value[beyond].max()) * scale,
+            n_rows=int(beyond.sum()), of_rows=int(value.notna().sum()), **numbers,
+        )  # fmt: skip
 
 
-def _impossible(sample: Sample) -> Iterator[Finding]:
+def check_impossible(sample: Sample) -> Iterator[Finding]:
+    """Yield what no machine can do."""
     of, broken = sample.column, partial(_beyond, sample)
     size, threads, duration = of(SIZE), of(THREADS), of("duration")
     for name in map(str, sample.steps.columns):
@@ -138,7 +132,8 @@ def _impossible(sample: Sample) -> Iterator[Finding]:
     yield from broken("context_switches", "context_switches", switches, many)
 
 
-def _odd(sample: Sample) -> Iterator[Finding]:
+def check_odd(sample: Sample) -> Iterator[Finding]:
+    """Yield what is odd for a socket."""
     of, odd = sample.column, partial(_beyond, sample)
     size, threads, duration = of(SIZE), of(THREADS), of("duration")
     rate = of("throughput") / threads
@@ -155,7 +150,10 @@ def _odd(sample: Sample) -> Iterator[Finding]:
         ("cycles_per_thread", "cycles", _CPUS_PER_THREAD * _CLOCK_HZ),
         ("cpus_per_thread", "cpu_time", _CPUS_PER_THREAD),
     ):
-        used = _per_second(sample, name) / threads
+        told = of(name) / duration.where(duration > 0.0)
+        if told.isna().all():
+            told = of(f"{name}_per_byte") * of("throughput") / 8.0
+        used = told / threads
         yield from odd(code, name, used, used > most)
     clock = of("cycles").where(lambda n: n > 0.0) / of("cpu_time").where(lambda s: s > 0.0)
     odd_clock = (clock > 1.1 * _CLOCK_HZ) | (clock < _LEAST_CLOCK_HZ)
@@ -170,15 +168,6 @@ def _odd(sample: Sample) -> Iterator[Finding]:
     if 2 * few.sum() > several.sum() and (switches > 0).any():
         yield from odd("few_switches", "context_switches", switches[several], few,
                        most_threads=int(threads[few].max()))  # fmt: skip
-
-
-def _per_second(sample: Sample, name: str) -> pd.Series:
-    """Return a counter per second of the run: told, or from its cost per byte."""
-    duration = sample.column("duration")
-    told = sample.column(name) / duration.where(duration > 0.0)
-    if told.notna().any():
-        return told
-    return sample.column(f"{name}_per_byte") * sample.column("throughput") / 8.0
 
 
 def _few_misses(sample: Sample, total: str) -> Iterator[Finding]:
@@ -213,6 +202,7 @@ def bytes_per_l1d_miss() -> float:
 def check_round_trips(table: pd.DataFrame, dataset: str) -> Iterator[Finding]:
     """Yield what speaks against the times of round trips."""
     rows = table[(table["status"] == "measured") & (table["samples"] > 0)]
+    sample = Sample(dataset, rows, rows[[]], rows[[]], None)
     # With an interval, times count from when a request was due, and may lie over one another.
     waiting = rows[rows["interval_ns"] == 0]
     # Those that began in the sender's window: of each connection one may have ended behind it, be
@@ -221,16 +211,14 @@ def check_round_trips(table: pd.DataFrame, dataset: str) -> Iterator[Finding]:
     share = waiting["samples"] * waiting["mean_ns"] / limit_ns
     many = waiting[share > 1.0 + _SLACK]
     if not many.empty:
-        yield finding(
-            "more_round_trips_than_time", dataset, (LATENCY,), cell_names(many),
-            {"n_rows": len(many), "of_rows": len(rows), "most": float(share.max())},
-        )  # fmt: skip
+        yield sample.found("more_round_trips_than_time", LATENCY, rows=many, n_rows=len(many),
+                           of_rows=len(rows), most=float(share.max()))  # fmt: skip
     floor_ns = _ROUND_TRIP_CALLS * _CALL_S * 1e9
     short = rows[rows["p50_ns"] < floor_ns]
     if not short.empty:
         least = float(short["p50_ns"].min())
-        yield finding("short_round_trips", dataset, (LATENCY,), cell_names(short),
-                      {"least": least, "floor_ns": round(floor_ns)})  # fmt: skip
+        yield sample.found("short_round_trips", LATENCY, rows=short, least=least,
+                           floor_ns=round(floor_ns))  # fmt: skip
 
 
 def check_times(sample: Sample) -> Iterator[Finding]:

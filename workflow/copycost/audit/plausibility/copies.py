@@ -87,18 +87,14 @@ def _alike(sample: Sample, rows: pd.DataFrame, names: list[str]) -> Iterator[Fin
     distance = np.abs(logs[wide[:, 0]] - logs[wide[:, 1]]).max(axis=1)
     close = distance <= _NEAR
     # Columns that go together count once or twice: at most as many as vary on their own.
-    expected = max(float((~close).sum()), 1.0) * _WIDER ** -_dimension(logs)
+    spread = logs.std(axis=0)
+    variances = np.linalg.eigvalsh(np.corrcoef(logs[:, spread > 0.0], rowvar=False))
+    dimension = float(variances.sum() ** 2 / (variances**2).sum())
+    expected = max(float((~close).sum()), 1.0) * _WIDER**-dimension
     if close.any() and float(special.pdtrc(int(close.sum()) - 1, expected)) < _ALIKE_CHANCE:
         found = np.unique(wide[close])
         yield sample.found("rows_alike", *names, rows=rows.iloc[found], n_rows=len(found),
                            near=_NEAR)  # fmt: skip
-
-
-def _dimension(logs: FloatArray) -> float:
-    """Return how many directions the rows vary in, by the participation of their variances."""
-    spread = logs.std(axis=0)
-    values = np.linalg.eigvalsh(np.corrcoef(logs[:, spread > 0.0], rowvar=False))
-    return float(values.sum() ** 2 / (values**2).sum())
 
 
 def check_datasets(samples: Sequence[Sample]) -> Iterator[Finding]:

@@ -98,18 +98,3 @@ class Finding:
     def rank(self) -> tuple[int, int]:
         """Return the order of findings: gravest first, then surest."""
         return _GRAVITY.index(self.kind), _SURE.index(self.sureness)
-
-
-def finding(
-    code: str,
-    dataset: str,
-    quantities: tuple[str, ...],
-    cells: tuple[str, ...],
-    numbers: Mapping[str, object],
-    kind: Kind | None = None,
-    sureness: Sureness | None = None,
-) -> Finding:
-    """Return a finding, of the declared kind and sureness where nothing else is said."""
-    said = declared()[code]
-    return Finding(code, kind or said.kind, sureness or said.sureness, dataset, quantities,
-                   numbers, cells)  # fmt: skip

@@ -122,21 +122,19 @@ def _fit(
 def _linear_text(
     names: Sequence[str], coefficients: FloatArray, scale: float, matrix: FloatArray
 ) -> str:
-    parts = []
-    for name, coefficient, column in zip(names, coefficients, matrix.T, strict=True):
-        if abs(coefficient) * float(np.abs(column).max()) > scale * 1e-7:
-            parts.append(_term(float(coefficient), name))
-    return " + ".join(parts)
-
-
-def _term(coefficient: float, name: str) -> str:
-    """Return ``5 x size``, ``size / 64`` where the coefficient is one part of a whole, or ``7``."""
-    if not name:
-        return plain_number(coefficient)
-    parts = 1.0 / coefficient
-    if parts > 1.5 and abs(parts - round(parts)) < 1e-6 * parts:
-        return f"{name} / {round(parts)}"
-    return f"{plain_number(coefficient)} x {name}"
+    """Return terms such as ``5 x size``, ``size / 64`` for one part of a whole, and ``7``."""
+    terms = []
+    for name, coefficient, column in zip(names, coefficients.tolist(), matrix.T, strict=True):
+        if abs(coefficient) * float(np.abs(column).max()) <= scale * 1e-7:
+            continue
+        parts = 1.0 / coefficient
+        if not name:
+            terms.append(plain_number(coefficient))
+        elif parts > 1.5 and abs(parts - round(parts)) < 1e-6 * parts:
+            terms.append(f"{name} / {round(parts)}")
+        else:
+            terms.append(f"{plain_number(coefficient)} x {name}")
+    return " + ".join(terms)
 
 
 # Whether columns were computed from one another, though shown as separate measurements.
@@ -154,18 +152,15 @@ def check_derived(sample: Sample) -> Iterator[Finding]:
     """Yield the columns that follow from another, and implementations that follow from one."""
     names = list(sample.measured(GIVEN | sample.defined))
     for first, second in itertools.combinations(names, 2):
-        if base_of(first) is base_of(second) or _same_clock(first, second):
+        bases = {base_of(first).name, base_of(second).name}
+        # a fixed clock rate makes cycles and CPU time one
+        if len(bases) == 1 or bases == {"cycles", "cpu_time"}:
             continue
         relation = find_relation(sample, second, first)
         if relation is not None:
             yield sample.found("derived", second, formula=relation[0], n_rows=relation[1])
     for name in names:
         yield from _multiples(sample, name)
-
-
-def _same_clock(first: str, second: str) -> bool:
-    """Tell whether two columns are cycles and CPU time, which a fixed clock rate makes one."""
-    return {base_of(first).name, base_of(second).name} == {"cycles", "cpu_time"}
 
 
 def find_relation(sample: Sample, name: str, source: str) -> tuple[str, int] | None:
@@ -187,7 +182,10 @@ def find_relation(sample: Sample, name: str, source: str) -> tuple[str, int] | N
         spread = min(float(other.std()), float((logs - of_size * size).std()))
         factor = _constant(rest, steps, spread)
         if factor is not None:
-            return _relation_text(factor, source, power, of_size, of_threads), n_rows
+            parts = ((of_size, "size"), (of_threads, "threads"), (power, words_of(source)))
+            times = "".join(f" x {words}" for exponent, words in parts if exponent > 0)
+            over = "".join(f" / {words}" for exponent, words in parts if exponent < 0)
+            return f"{plain_number(factor)}{times}{over}", n_rows
     return _affine(sample, both, name, source)
 
 
@@ -230,13 +228,6 @@ def _constant(rest: FloatArray, steps: FloatArray, spread: float) -> float | Non
         if low <= high and chance <= math.log10(_CHANCE):
             return math.exp(0.5 * (low + high))
     return None
-
-
-def _relation_text(factor: float, source: str, power: int, of_size: int, of_threads: int) -> str:
-    parts = ((of_size, "size"), (of_threads, "threads"), (power, words_of(source)))
-    times = "".join(f" x {words}" for exponent, words in parts if exponent > 0)
-    over = "".join(f" / {words}" for exponent, words in parts if exponent < 0)
-    return f"{plain_number(factor)}{times}{over}"
 
 
 def _multiples(sample: Sample, name: str) -> Iterator[Finding]:

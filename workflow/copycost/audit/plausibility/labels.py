@@ -108,9 +108,18 @@ def check_labels(sample: Sample) -> Iterator[Finding]:
             # Now quantity, then size and the other label, in the order of the cube.
             one, two = (np.moveaxis(part, 1 if axis == 1 else 2, 1) for part in pair)
             swapped = _mirrored(one - two, 0.5 * (one + two))
+            pair_names = [str(labels[name][at]) for at in (first, second)]
             for at, others in swapped:
-                names = (labels[name][first], labels[name][second])
-                yield _exchanged(sample, name, names, labels, at, others)
+                size = int(str(labels[SIZE][at]))
+                if name == IMPLEMENTATION:
+                    code, threads = "implementations_exchanged", labels[THREADS]
+                    cells = [place(size, int(str(threads[n]))) for n in others]
+                else:
+                    code, ways = "threads_exchanged", labels[IMPLEMENTATION]
+                    cells = [f"{ways[n]}, {place(size, int(t))}" for n in others
+                             for t in pair_names]  # fmt: skip
+                yield sample.found(code, cells=tuple(cells), first=pair_names[0],
+                                   second=pair_names[1], msg_bytes=size)  # fmt: skip
 
 
 def _cubes(sample: Sample) -> tuple[FloatArray, dict[str, list[object]]]:
@@ -163,21 +172,3 @@ def _roughness(difference: FloatArray) -> FloatArray:
     """Return how far curves along the sizes are off the line between neighbours, all together."""
     rough: FloatArray = np.abs(_off_the_line(difference)).sum(axis=1)
     return rough
-
-
-def _exchanged(
-    sample: Sample,
-    name: str,
-    pair: tuple[object, object],
-    labels: dict[str, list[object]],
-    at: int,
-    others: list[int],
-) -> Finding:
-    size = int(str(labels[SIZE][at]))
-    if name == IMPLEMENTATION:
-        cells = tuple(place(size, int(str(labels[THREADS][n]))) for n in others)
-    else:
-        cells = tuple(f"{labels[IMPLEMENTATION][n]}, {place(size, int(str(t)))}"
-                      for n in others for t in pair)  # fmt: skip
-    code = "implementations_exchanged" if name == IMPLEMENTATION else "threads_exchanged"
-    return sample.found(code, cells=cells, first=str(pair[0]), second=str(pair[1]), msg_bytes=size)

@@ -10,7 +10,7 @@ from scipy import special  # scipy.stats takes a second to import, which a small
 from copycost.audit.dataset import CELL
 from copycost.audit.plausibility.finding import Finding, Sureness
 from copycost.audit.plausibility.sample import GIVEN, Sample
-from copycost.audit.quantities import REP, THREADS, TOTALS
+from copycost.audit.quantities import REP, SIZE, THREADS, TOTALS
 from copycost.audit.wording import cell_names
 from copycost.stats.settings import FloatArray
 
@@ -88,7 +88,11 @@ def _equal_cells(sample: Sample, name: str) -> Finding | None:
     if not n_pairs:
         return None
     bins = max(2.0 * math.sqrt(3.0) * spread / max(relative, 1e-12), 1.0)
-    expected = max(len(values) * (len(values) - 1) / 2.0 / bins, _by_neighbours(values, steps))
+    # or as many as there are pairs some steps apart
+    ordered = np.sort(values)
+    last = np.searchsorted(ordered, ordered * (1.0 + _BESIDE * relative), "right")
+    near = float((last - np.searchsorted(ordered, ordered, "right")).sum()) / _BESIDE
+    expected = max(len(values) * (len(values) - 1) / 2.0 / bins, near)
     if not constant and float(special.pdtrc(n_pairs - 1, expected)) > _EQUAL_CHANCE:
         return None
     if constant:
@@ -110,16 +114,6 @@ def _off_the_top(rows: pd.DataFrame, name: str) -> pd.DataFrame:
     return below
 
 
-def _by_neighbours(values: FloatArray, steps: FloatArray) -> float:
-    """Return how many pairs would share a step, were they as frequent as those some steps apart."""
-    ordered = np.sort(values)
-    width = _BESIDE * float(np.median(steps / values)) * ordered
-    near = np.searchsorted(ordered, ordered + width, "right") - np.searchsorted(
-        ordered, ordered, "right"
-    )
-    return float(near.sum()) / _BESIDE
-
-
 # Repetitions that are not what one gets by measuring again and again.
 
 _ROUND_CHANCE = 1e-6
@@ -135,23 +129,18 @@ _SCALE = 20.0
 def check_repetitions(sample: Sample) -> Iterator[Finding]:
     """Yield what speaks against repetitions being measured one by one."""
     # Instructions follow from the program alone, and so hardly differ from run to run.
-    wide = {name: _wide(sample, name) for name in sample.measured(GIVEN | {"instructions"})}
-    wide = {name: found for name, found in wide.items() if len(found) >= _LEAST_CELLS}
+    wide: dict[str, pd.DataFrame] = {}
+    for name in sample.measured(GIVEN | {"instructions"}):
+        known = sample.table[sample.table[name] > 0.0]
+        cells = known.pivot(index=list(CELL), columns=REP, values=name)
+        cells = cells[cells.notna().sum(axis=1) >= 2]
+        if len(cells) >= _LEAST_CELLS:
+            wide[name] = cells
     yield from _sorted_ones(sample, wide)
     yield from _even_ones(sample, wide)
     for name, cells in wide.items():
         yield from _means(sample, name, cells)
     yield from _cumulative(sample)
-
-
-def _wide(sample: Sample, name: str) -> pd.DataFrame:
-    """Return the values of a quantity, a row per cell with at least two, a column per round."""
-    known = sample.table.dropna(subset=[name])
-    known = known[known[name] > 0.0]
-    if known.empty:
-        return pd.DataFrame()
-    wide = known.pivot(index=list(CELL), columns=REP, values=name)
-    return wide[wide.notna().sum(axis=1) >= 2]
 
 
 def _sorted_ones(sample: Sample, wide: dict[str, pd.DataFrame]) -> Iterator[Finding]:
@@ -249,14 +238,11 @@ def _cumulative(sample: Sample) -> Iterator[Finding]:
         if name not in sample.quantities:
             continue
         known = sample.table.dropna(subset=[name])
-        rises = len(known) >= _LEAST_IN_A_ROW and (np.diff(known[name]) > 0.0).all()
-        # Sorted by what they count, as in a table with one row per size, they rise as well.
-        if rises and _starts_anew(known[list(CELL)]):
+        if len(known) < _LEAST_IN_A_ROW or not (np.diff(known[name]) > 0.0).all():
+            continue
+        # Sorted by what they count, as in a table with one row per size, they rise as well: sizes,
+        # threads or repetitions have to go back several times.
+        keys = known[list(CELL)]
+        back = sum(int((keys[key].diff() < 0).sum()) for key in (SIZE, THREADS))
+        if back + int((keys.ne(keys.shift()).sum(axis=1) == 0).sum()) >= 3:
             yield sample.found("cumulative", name, n_rows=len(known))
-
-
-def _starts_anew(keys: pd.DataFrame) -> bool:
-    """Tell whether sizes, threads or repetitions go back several times along the rows."""
-    back = sum(int((keys[name].diff() < 0).sum()) for name in ("msg_bytes", "n_threads"))
-    again = int((keys.ne(keys.shift()).sum(axis=1) == 0).sum())
-    return back + again >= 3

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.audit.dataset import CELL, Dataset, column_of
-from copycost.audit.plausibility.finding import Finding, Kind, Sureness, finding
+from copycost.audit.plausibility.finding import Finding, Kind, Sureness, declared
 from copycost.audit.quantities import DATASET
 from copycost.audit.wording import cell_names
 from copycost.stats.settings import FloatArray
@@ -79,9 +79,13 @@ class Sample:
         sureness: Sureness | None = None,
         **numbers: object,
     ) -> Finding:
-        """Return a finding on columns of this dataset, shown by some rows or cells."""
-        cells = cells if rows is None else cell_names(rows)
-        return finding(code, self.name, quantities, cells, numbers, kind, sureness)
+        """Return a finding on columns of this dataset, shown by some rows or cells.
+
+        It is of the declared kind and sureness where nothing else is said.
+        """
+        cells, said = cells if rows is None else cell_names(rows), declared()[code]
+        return Finding(code, kind or said.kind, sureness or said.sureness, self.name, quantities,
+                       numbers, cells)  # fmt: skip
 
     def known(self, *names: str) -> pd.DataFrame:
         """Return the rows that have a value of every one of the quantities."""

@@ -128,19 +128,18 @@ def _alike(fleet: Fleet) -> list[Facts]:
 def _conditions(
     fleet: Fleet, effects: Mapping[Cell, Effect], crossovers: pd.DataFrame | None
 ) -> list[Facts]:
+    def order(pair: tuple[str, str]) -> tuple[int, int]:
+        names = in_order(["two_copy", *pair])
+        return names.index(pair[1]), names.index(pair[0])
+
     pairs: dict[str, dict[tuple[str, str], dict[Cell, Effect]]] = {}
     for cell, effect in effects.items():
         pairs.setdefault(cell[0], {}).setdefault(cell[1:3], {})[cell] = effect
     return [
         {"name": condition,
-         "pairs": [_pair(fleet, of[pair], crossovers) for pair in sorted(of, key=_order)]}
+         "pairs": [_pair(fleet, of[pair], crossovers) for pair in sorted(of, key=order)]}
         for condition, of in sorted(pairs.items())
     ]  # fmt: skip
-
-
-def _order(pair: tuple[str, str]) -> tuple[int, int]:
-    order = in_order(["two_copy", *pair])
-    return order.index(pair[1]), order.index(pair[0])
 
 
 def _pair(fleet: Fleet, effects: Mapping[Cell, Effect], crossovers: pd.DataFrame | None) -> Facts:

@@ -15,7 +15,7 @@ _DISTURBED = 0.2
 
 Told = dict[str, object]
 
-_TEXTS = {
+_TEXTS: dict[str, tuple[str, ...]] = {
     "kernel": ("kernel", "release"),
     "processor": ("cpu", "model"),
     "vendor": ("cpu", "vendor"),
@@ -23,7 +23,7 @@ _TEXTS = {
     "preemption": ("kernel", "preempt"),
     "governor": ("cpu", "governor"),
 }
-_NUMBERS = {
+_NUMBERS: dict[str, tuple[str, ...]] = {
     "CPUs": ("cpu", "cpus_online"),
     "L1d cache": ("cpu", "caches", "l1d_bytes"),
     "L2 cache": ("cpu", "caches", "l2_bytes"),
@@ -36,12 +36,27 @@ _NUMBERS = {
 def told_by(one: HostSet) -> Told:
     """Return the facts of a host by name: texts, numbers, None for what it does not tell."""
     host = one.facts()
-    told: Told = {name: _text(_at(host, path)) for name, path in _TEXTS.items()}
-    told |= {name: _number(_at(host, path)) for name, path in _NUMBERS.items()}
+    told: Told = {}
+    for name, keys in (_TEXTS | _NUMBERS).items():
+        value: Any = host
+        for key in keys:
+            value = value.get(key) if isinstance(value, Mapping) else None
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if name in _TEXTS and isinstance(value, str):
+            told[name] = " ".join(value.split())[:_LONGEST] or None
+        elif name in _NUMBERS and is_number and 0 < value < 1e18:
+            told[name] = value
+        else:
+            told[name] = None
     series = re.match(r"\d+\.\d+", str(told["kernel"] or ""))
     told["kernel series"] = f"Linux {series[0]}" if series else None
     told["virtualisation"] = told["virtualisation"] or "none"
-    told["memory floor"] = _floor(one)
+    path = one.folder / "memory.json"
+    floor = read_memory(path)["floor"] if path.is_file() else None
+    told["memory floor"] = None
+    if floor is not None:  # what a copy of a byte costs in the largest working set [ns]
+        values = sorted(max(floor["points"], key=lambda point: point["bytes"])["ns_per_byte"])
+        told["memory floor"] = float(values[len(values) // 2])
     return told
 
 
@@ -88,31 +103,3 @@ def shown_fact(name: str, value: object) -> str:
     if name == "memory floor":
         return f"{significant(float(str(value)), 2)} ns per byte"
     return f"{value} Hz" if name == "timer frequency" else str(value)
-
-
-def _at(facts: Mapping[str, Any], path: Sequence[str]) -> object:
-    value: object = facts
-    for name in path:
-        value = value.get(name) if isinstance(value, Mapping) else None
-    return value
-
-
-def _text(value: object) -> str | None:
-    if not isinstance(value, str) or not value.strip():
-        return None
-    return " ".join(value.split())[:_LONGEST]
-
-
-def _number(value: object) -> float | int | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return value if is_number and 0 < value < 1e18 else None  # type: ignore[operator, return-value]
-
-
-def _floor(one: HostSet) -> float | None:
-    """Return what a copy of a byte costs in the largest working set [ns]."""
-    path = one.folder / "memory.json"
-    floor = read_memory(path)["floor"] if path.is_file() else None
-    if floor is None:
-        return None
-    values = sorted(max(floor["points"], key=lambda point: point["bytes"])["ns_per_byte"])
-    return float(values[len(values) // 2])

@@ -90,29 +90,29 @@ def unmade_tables(sets: Sequence[HostSet]) -> dict[str, str]:
 
     As many are made at a time as there are CPUs.
     """
-    missing = [one for one in sets if not _is_made(one)]
+    missing = []
+    for one in sets:
+        path = one.folder / "tables" / _MADE
+        if not path.is_file() or read_json(path)["stamp"] != _stamp_of(one):
+            missing.append(one)
     n_workers = len(os.sched_getaffinity(0))
     with warnings.catch_warnings(), ProcessPoolExecutor(n_workers, get_context("fork")) as pool:
         # forked: nothing here has threads that hold locks, and nothing is imported anew
         warnings.simplefilter("ignore", DeprecationWarning)
-        problems = list(pool.map(_problem_in, missing))
+        problems = list(pool.map(_make_tables, missing))
     return {one.name: why for one, why in zip(missing, problems, strict=True) if why is not None}
 
 
-def _problem_in(one: HostSet) -> str | None:
+def _make_tables(one: HostSet) -> str | None:
+    """Make the tables of a host and audit them, beside its records; return why not, if so."""
     try:
-        _make_tables(one)
+        _write_tables(one)
     except (CopycostError, OSError) as error:
         return str(error)
     return None
 
 
-def _make_tables(one: HostSet) -> None:
-    """Make the tables of a host, audit them, and write both beside its records.
-
-    What tells of which records, and by which code, they were made comes last: without it they are
-    made anew.
-    """
+def _write_tables(one: HostSet) -> None:
     records = one.unchanged_records()
     streams = [derive_row(record) for record in records if record["study"] == "streams"]
     trips = [derive_round_trips(record) for record in records if record["study"] == "round_trips"]
@@ -121,6 +121,7 @@ def _make_tables(one: HostSet) -> None:
         raise DataError(f"{one.folder}: no stream was measured; remove the folder")
     folder = one.folder / "tables"
     folder.mkdir(exist_ok=True)
+    # it comes last: without it the tables are made anew
     (folder / _MADE).unlink(missing_ok=True)
     cells.to_parquet(cells_path(one), index=False)
     metrics = (THROUGHPUT, COST, COST_OF_SENDER)
@@ -202,18 +203,13 @@ def _renumbered(rows: Sequence[Row]) -> list[Row]:
     return [row | {"rep": number[int(str(row["rep"]))]} for row in rows]
 
 
-def _is_made(one: HostSet) -> bool:
-    path = one.folder / "tables" / _MADE
-    return path.is_file() and read_json(path)["stamp"] == _stamp_of(one)
-
-
 def _stamp_of(one: HostSet) -> str:
+    """Return of which records, and with which code and words, a host's tables are made."""
     return f"{one.content} {_code()}"
 
 
 @cache
 def _code() -> str:
-    """Return the digest of the code, and of the words, that tables are made with."""
     digest = hashlib.sha256((ROOT / "report" / "audit_findings.csv").read_bytes())
     for path in sorted((ROOT / "workflow" / "copycost").rglob("*.py")):
         digest.update(path.read_bytes())

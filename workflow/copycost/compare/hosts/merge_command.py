@@ -49,7 +49,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Merge what can be, say what became of each, and name what was refused."""
-    sources = [_named(one) for one in options.sources]
+    sources: list[tuple[str | None, Path]] = []
+    for text in options.sources:
+        match = _NAMED.fullmatch(text)
+        if match is None or Path(text).exists():
+            sources.append((None, Path(text)))
+        else:
+            sources.append((require_name(match["name"], text), Path(match["path"])))
     refused = merge_all(sources, options.into, update=options.update)
     if not options.no_report and (read_sets(options.into) or not options.sources):
         report(options.into, [kind for kind in FORMATS if kind in options.formats])
@@ -104,10 +110,3 @@ def said_of(merged: Merged) -> str:
     if merged.is_new_state:
         said += f"; another state of {merged.into.host}: {'; '.join(merged.into.changes)}"
     return said
-
-
-def _named(text: str) -> tuple[str | None, Path]:
-    match = _NAMED.fullmatch(text)
-    if match is None or Path(text).exists():
-        return None, Path(text)
-    return require_name(match["name"], text), Path(match["path"])

@@ -4,7 +4,6 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -51,8 +50,6 @@ _NOTHING_COMMON = (
     " both with the same streams, udp or round_trips in config.yaml"
 )
 _NAMED_MOST = 8
-OPEN = "no difference seen"
-ONCE = "observed once"
 _VAGUE = 20.0
 """A factor between the ends of an interval by which it says that no difference could be seen."""
 
@@ -80,7 +77,6 @@ def compare_runs(
     quantities: list[Facts] = []
     judged: dict[str, Judgement] = {}
     rows: list[dict[str, object]] = []
-    only = _cells_of_one_side(a, b)
     shared = shared_cells(a, b)
     for quantity in QUANTITIES:
         sides = sides_of(*([rounds_of(run, quantity, shared) for run in runs] for runs in (a, b)))
@@ -97,6 +93,8 @@ def compare_runs(
         ]
     if not quantities:
         raise DataError(f"{a[0].folder} and {b[0].folder}: {_SAME if shared else _NOTHING_COMMON}")
+    compared = {cell for found in judged.values() for cell in found.cells}
+    emulated = [compared & _cells(runs, emulated=True) for runs in (a, b)]
     differs = differences(a, b)
     names = [one["name"] for one in differs]
     n_more = len(names) - _NAMED_MOST
@@ -111,21 +109,17 @@ def compare_runs(
         "differing": names if n_more <= 1 else [*names[:_NAMED_MOST], f"{n_more} more"],
         "order": order_of(a, b),
         "n_shared": len(shared),
-        "only_a": only[0],
-        "only_b": only[1],
-        "guests": _guests(a, b, {cell for found in judged.values() for cell in found.cells}),
+        "only_a": _listed(_cells(a) - _cells(b)),
+        "only_b": _listed(_cells(b) - _cells(a)),
+        # of those on one side alone, the emulator itself is what is compared
+        "guests": {
+            "n_emulated": len(emulated[0] & emulated[1]),
+            "n_one_side": len(emulated[0] ^ emulated[1]),
+        },
         "quantities": quantities,
         "gates": [_gate_facts(gate, judged) for gate in gates],
     }
     return Comparison(plain(facts), pd.DataFrame(rows, columns=list(CELL_COLUMNS)))
-
-
-def verdict_word(quantity: Quantity, verdict: Verdict) -> str:
-    """Return what may be said of B: a word such as slower, or why none."""
-    if not verdict.found.has_interval:
-        return ONCE
-    lower, higher = quantity.words
-    return {-1: lower, 0: OPEN, 1: higher}[verdict.sign]
 
 
 def _quantity_facts(quantity: Quantity, judgement: Judgement) -> Facts:
@@ -173,6 +167,8 @@ def _named(cell: Cell) -> Facts:
 def _verdict_facts(quantity: Quantity, verdict: Verdict) -> Facts:
     low, high = verdict.found.interval(CONFIDENCE)
     better = verdict.sign if quantity.more_is_better else -verdict.sign
+    lower, higher = quantity.words
+    word = {-1: lower, 0: "no difference seen", 1: higher}[verdict.sign]
     return {
         "ratio": verdict.found.ratio,
         "low": low,
@@ -180,45 +176,28 @@ def _verdict_facts(quantity: Quantity, verdict: Verdict) -> Facts:
         "p_holm": verdict.p_holm,
         "sign": verdict.sign,
         "better": better,
-        "verdict": verdict_word(quantity, verdict),
+        "verdict": word if verdict.found.has_interval else "observed once",
         "n_a": verdict.n_a,
         "n_b": verdict.n_b,
     }
 
 
-def _cells_of_one_side(a: Sequence[Results], b: Sequence[Results]) -> tuple[Facts, Facts]:
-    """Return the cells that no run of the other side has: how many, and where."""
-    cells = [
-        {tuple(row) for run in runs for row in run.repetitions[CELL].drop_duplicates().to_numpy()}
-        for runs in (a, b)
+def _cells(runs: Sequence[Results], *, emulated: bool = False) -> set[Cell]:
+    """Return all cells of a side, or those in emulated guests."""
+    rows = pd.concat([run.repetitions for run in runs])
+    if emulated:
+        rows = rows[rows["accelerator"] == EMULATED]
+    return set(rows[CELL].drop_duplicates().itertuples(index=False, name=None))
+
+
+def _listed(cells: set[Cell]) -> Facts:
+    """Return how many cells there are, and where."""
+    where = Counter((str(cell[1]), str(cell[2])) for cell in cells)
+    listed = [
+        {"condition": condition, "implementation": name, "n": n}
+        for (condition, name), n in sorted(where.items())
     ]
-
-    def listed(cells: set[tuple[Any, ...]]) -> Facts:
-        where = Counter((str(cell[1]), str(cell[2])) for cell in cells)
-        return {
-            "n": len(cells),
-            "where": [
-                {"condition": condition, "implementation": name, "n": n}
-                for (condition, name), n in sorted(where.items())
-            ],
-        }
-
-    return listed(cells[0] - cells[1]), listed(cells[1] - cells[0])
-
-
-def _guests(a: Sequence[Results], b: Sequence[Results], compared: set[Cell]) -> Facts:
-    """Return how many of the compared cells are in emulated guests: on both sides, on one alone.
-
-    Of the latter, the emulator itself is what is compared.
-    """
-    emulated = []
-    for runs in (a, b):
-        rows = pd.concat([run.repetitions for run in runs])
-        cells = rows.loc[rows["accelerator"] == EMULATED, CELL].drop_duplicates()
-        emulated.append(compared & set(cells.itertuples(index=False, name=None)))
-    both = emulated[0] & emulated[1]
-    n_any = len(emulated[0] | emulated[1])
-    return {"n_emulated": len(both), "n_one_side": n_any - len(both)}
+    return {"n": len(cells), "where": listed}
 
 
 def _run_facts(run: Results) -> Facts:

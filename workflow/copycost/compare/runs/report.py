@@ -83,7 +83,10 @@ def _draw(rows: pd.DataFrame) -> Drawn:
     names = in_order(list(dict.fromkeys(data["implementation"])))
     sheet = new_sheet(data, _ROW_CM, column="panel", share_y=True, groups=groups_of(data))
     reach = _reach(data)
-    ticks = _ticks(reach)
+    ticks = [1.0]  # and a few ratios to either side of it, each as far from the one before
+    for tick in _REACH:
+        if tick <= reach and np.log(tick / max(ticks)) >= 0.3 * np.log(reach):
+            ticks += [tick, 1 / tick]
     for panel in sheet.panels():
         axes = panel.axes
         axes.set_yscale("log")
@@ -91,7 +94,7 @@ def _draw(rows: pd.DataFrame) -> Drawn:
         draw_lines(axes, panel.data, "msg_bytes", names)
         size_axis(axes, data["msg_bytes"], sheet.panel_width_cm)
         axes.set_ylim(1 / reach, reach)
-        axes.yaxis.set_major_locator(FixedLocator(ticks))
+        axes.yaxis.set_major_locator(FixedLocator(sorted(ticks)))
         axes.yaxis.set_minor_locator(NullLocator())
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
         axes.grid(axis="y")
@@ -101,15 +104,6 @@ def _draw(rows: pd.DataFrame) -> Drawn:
     note = ["Vertical axis logarithmic, as far down as up; an interval may go on beyond it."]
     figure = finish(sheet, data, Legend(tuple(names), {}), note)
     return Drawn(figure, rows)
-
-
-def _ticks(reach: float) -> list[float]:
-    """Return 1 and a few ratios to either side of it, each as far from the one before."""
-    kept = [1.0]
-    for tick in _REACH:
-        if tick <= reach and np.log(tick / kept[-1]) >= 0.3 * np.log(reach):
-            kept.append(tick)
-    return sorted({*kept, *(1 / tick for tick in kept)})
 
 
 def _reach(data: pd.DataFrame) -> float:

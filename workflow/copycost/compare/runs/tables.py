@@ -31,7 +31,11 @@ def table_rows(facts: Facts) -> dict[str, Any]:
         "runs": [
             _run(side, run) for side in ("a", "b") for run in facts["sides"][side]
         ],
-        "differs": [_differing(one) for one in facts["differs"]],
+        "differs": [
+            [one["group"] + (f" of {one['n_cells']} cells" if "n_cells" in one else ""),
+             code(one["name"]), *(escape(_cut(join_and(one[side]))) for side in ("a", "b"))]
+            for one in facts["differs"]
+        ],
         "only": [
             [side.upper(), code(one["condition"]), code(one["implementation"]), str(one["n"])]
             for side in ("a", "b")
@@ -104,11 +108,8 @@ def _run(side: str, run: Facts) -> list[str]:
     ]
 
 
-def _differing(one: Facts) -> list[str]:
-    group = one["group"] + (f" of {one['n_cells']} cells" if "n_cells" in one else "")
-    values = (join_and(one[side]) for side in ("a", "b"))
-    shown = [text if len(text) <= _LONG else f"{text[:_LONG]} ..." for text in values]
-    return [group, code(one["name"]), *map(escape, shown)]
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONG else f"{text[:_LONG]} ..."
 
 
 def _groups(q: Facts) -> list[list[str]]:
