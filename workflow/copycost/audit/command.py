@@ -65,8 +65,9 @@ def audit_file(
     `mapping`, `claims`: YAML files; where None, those beside the file, if there are any. `output`:
     the folder to write; ``results/audit/NAME`` if None.
     """
-    mapping = mapping or _beside(file, "mapping")
-    claims = claims or _beside(file, "claims")
+    beside = {what: file.with_name(f"{file.stem}.{what}.yaml") for what in ("mapping", "claims")}
+    mapping = mapping or (beside["mapping"] if beside["mapping"].exists() else None)
+    claims = claims or (beside["claims"] if beside["claims"].exists() else None)
     folder = output or Path("results/audit") / file.stem
     dataset = read_dataset(file, read_mapping(mapping))
     stated = read_claims(claims, dataset) if claims else []
@@ -91,8 +92,3 @@ def audit_file(
     for path in render_report(qmd, [kind for kind in ("html", "pdf") if kind in formats]):
         print(f"report: {path}")
     return folder
-
-
-def _beside(file: Path, what: str) -> Path | None:
-    path = file.with_name(f"{file.stem}.{what}.yaml")
-    return path if path.exists() else None

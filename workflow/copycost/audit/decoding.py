@@ -111,8 +111,11 @@ def split_table(
     if not rows:
         raise DataError(f"{where}: has a header but no rows; expected one row per measurement")
     units = [""] * len(names)
-    if len(rows) > 1 and _is_units(rows[0], rows[1]):
-        units, rows, lines = rows[0], rows[1:], lines[1:]
+    if len(rows) > 1:
+        # a first row holds units if it has words without digits where the next has numbers
+        said = [first for first, next_ in zip(*rows[:2], strict=True) if is_number(next_)]
+        if said and not any(re.search(r"\d", text) or not text for text in said):
+            units, rows, lines = rows[0], rows[1:], lines[1:]
     return TextTable(tuple(names), tuple(units), rows, lines, chosen, notes)
 
 
@@ -178,8 +181,11 @@ def _rows(
     others: Counter[str] = Counter()
     for number, line in numbered:
         cells = _split(line, delimiter)
+        if len(cells) > n_columns and not any(cells[n_columns:]):
+            cells = cells[:n_columns]  # delimiters at the end of the line
         if len(cells) != n_columns:
-            fits, other = _split_otherwise(cells, line, delimiter, n_columns)
+            ways = ((other, _split(line, other)) for other in _DELIMITERS if other != delimiter)
+            other, fits = next((way for way in ways if len(way[1]) == n_columns), ("", None))
             if fits is None:
                 advice = "correct the line, or leave empty cells where values are missing"
                 if delimiter == "," and len(cells) > n_columns:
@@ -197,27 +203,6 @@ def _rows(
         rows.append(cells)
         lines.append(number)
     for other, n in others.items():
-        if other:
-            about = {"n_rows": n, "of_rows": len(rows), "other": other, "delimiter": delimiter}
-            notes.append(Message("other_delimiter", about))
+        about = {"n_rows": n, "of_rows": len(rows), "other": other, "delimiter": delimiter}
+        notes.append(Message("other_delimiter", about))
     return rows, lines
-
-
-def _split_otherwise(
-    cells: list[str], line: str, delimiter: str, n_columns: int
-) -> tuple[list[str] | None, str]:
-    """Return the cells of a line that does not fit, and the delimiter that makes it fit, if any."""
-    if len(cells) > n_columns and not any(cells[n_columns:]):
-        return cells[:n_columns], ""  # delimiters at the end of the line
-    for other in _DELIMITERS:
-        if other != delimiter and len(found := _split(line, other)) == n_columns:
-            return found, other
-    return None, ""
-
-
-def _is_units(first: Sequence[str], second: Sequence[str]) -> bool:
-    """Tell whether a first row holds units: no digits, where the next has numbers."""
-    numeric = [index for index, cell in enumerate(second) if is_number(cell)]
-    return bool(numeric) and not any(
-        re.search(r"\d", first[index]) or not first[index] for index in numeric
-    )

@@ -71,29 +71,25 @@ def typeset(
     **context: Any,  # noqa: ANN401 - what a template may ask for
 ) -> list[Path]:  # fmt: skip
     """Write a report by its template, with figures that were drawn already; return its files."""
+    return render_report(_write(template, folder, figures, context), formats)
+
+
+def _write(
+    template: str, folder: Path, figures: Sequence[Path], context: Mapping[str, Any]
+) -> Path:
     gather_assets(list(figures), [], TEMPLATES, folder / "assets")
     qmd = folder / "report.qmd"
     qmd.write_text(fill(template, **context), encoding="utf-8")
-    return render_report(qmd, formats)
+    return qmd
 
 
 def write_audit_report(
     analysed: DatasetAnalysis, audit: Facts, figures: list[Path], folder: Path, title: str
 ) -> Path:
     """Write ``report.qmd`` and what it shows; return its path."""
-    gather_assets(figures, [], TEMPLATES, folder / "assets")
-    write_json(analysed.facts, folder / "facts.json")
-    write_json(audit, folder / "audit.json")
-    qmd = folder / "report.qmd"
-    text = fill("audit.qmd.j2", **_context(analysed, audit, figures, folder, title))
-    qmd.write_text(text, encoding="utf-8")
-    return qmd
-
-
-def _context(
-    analysed: DatasetAnalysis, audit: Facts, figures: list[Path], folder: Path, title: str
-) -> Mapping[str, Any]:
     facts = analysed.facts
+    write_json(facts, folder / "facts.json")
+    write_json(audit, folder / "audit.json")
 
     def provenance(condition: str, figure: str) -> str:
         return f"Source: `figures/{condition}/{figure}.csv`; file {code(audit['file'])}."
@@ -102,7 +98,7 @@ def _context(
     slugs = facts["grid"]["conditions"]
     conditions = [facts["conditions"][slug] for slug in slugs]
     shown = worth_showing(shown_figures(figures), facts["conditions"])
-    return {
+    context = {
         "title": title,
         "subtitle": f"An audit of {audit['file']}",
         "running": audit["file"],
@@ -123,3 +119,4 @@ def _context(
         "vague_factor": f"{VAGUE_FACTOR:.0f}",
         "provenance": provenance,
     }
+    return _write("audit.qmd.j2", folder, figures, context)

@@ -176,23 +176,16 @@ def _config(store: Store, names: Sequence[str], problems: list[str]) -> dict[str
             text = _text(store, "config.yaml").decode("utf-8")
             if re.search(r"(?:^|[\s\[{,:-])[&*]\w", text):
                 raise ValueError("holds an anchor")
-            _require_shallow(text)
+            depth = 0  # nested deeply, it would use up the stack when it is loaded
+            for event in yaml.parse(text, yaml.CSafeLoader):
+                depth += isinstance(event, yaml.CollectionStartEvent)
+                depth -= isinstance(event, yaml.CollectionEndEvent)
+                if depth > DEEPEST:
+                    raise ValueError(f"it is nested more than {DEEPEST} deep")
             return FACTS.check(yaml.load(text, yaml.CSafeLoader), "config.yaml")
         except (ValueError, yaml.YAMLError, RecursionError) as error:
             raise DataError(f"config.yaml: cannot be read ({shown(str(error))})") from error
     return None
-
-
-def _require_shallow(text: str) -> None:
-    """Refuse YAML that is nested deeply before it is loaded, which would use up the stack."""
-    depth = 0
-    for event in yaml.parse(text, yaml.CSafeLoader):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        if depth > DEEPEST:
-            raise ValueError(f"it is nested more than {DEEPEST} deep")
 
 
 def _records(

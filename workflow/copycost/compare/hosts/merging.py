@@ -59,7 +59,14 @@ def merge(parcel: Parcel, fleet: Path, *, update: bool = False) -> Merged:
     vouched = update or parcel.naming == "given"
     source = str(Path(parcel.source).resolve())
     same, is_new_state = _state_of(parcel, fleet, source, vouched=vouched)
-    there = _records_of(same, parcel)
+    try:
+        there = same.read_records()
+    except CopycostError as error:
+        found = str(error).partition("; expected")[0]
+        raise DataError(
+            f"{parcel.source}: cannot be added to {same.folder}, of which a record cannot be read "
+            f"({found}); remove that folder and merge what it was made of again"
+        ) from error
     placed, n_replaced, is_further_run = _placed(there, parcel.records)
     if not vouched:
         _require_its_own(parcel, same, there, n_replaced)
@@ -105,17 +112,6 @@ def _state_of(parcel: Parcel, fleet: Path, source: str, *, vouched: bool) -> tup
     shutil.rmtree(folder, ignore_errors=True)  # what a merge left half made
     write_facts(dict(parcel.host), folder / "host.json")
     return HostSet(folder, parcel.name, number, tuple(changes), 0, "", source), bool(states)
-
-
-def _records_of(same: HostSet, parcel: Parcel) -> list[Record]:
-    try:
-        return same.read_records()
-    except CopycostError as error:
-        found = str(error).partition("; expected")[0]
-        raise DataError(
-            f"{parcel.source}: cannot be added to {same.folder}, of which a record cannot be read "
-            f"({found}); remove that folder and merge what it was made of again"
-        ) from error
 
 
 def _require_its_own(

@@ -73,14 +73,11 @@ def ratios_of(hosts: Mapping[str, HostTables]) -> pd.DataFrame:
 
     Of the costs, that which the condition has: both sides', or the sender's where nobody receives.
     """
-    parts = {}
-    for name, tables in hosts.items():
-        rows = tables.ratios
-        alone = rows["condition"].map(lambda slug: Condition.from_slug(slug).sender_only)
-        meant = np.where(alone, COST_OF_SENDER, COST)
-        always = rows["metric"].isin((THROUGHPUT, *ROUND_TRIP_TIMES))
-        parts[name] = rows[always | (rows["metric"] == meant)]
-    return _with_hosts(parts)
+    rows = _with_hosts({name: tables.ratios for name, tables in hosts.items()})
+    alone = rows["condition"].map(lambda slug: Condition.from_slug(slug).sender_only)
+    always = rows["metric"].isin((THROUGHPUT, *ROUND_TRIP_TIMES))
+    meant = rows["metric"] == np.where(alone, COST_OF_SENDER, COST)
+    return rows[always | meant].reset_index(drop=True)
 
 
 def effects_of(ratios: pd.DataFrame, hosts: Sequence[str]) -> dict[Cell, Effect]:

@@ -31,12 +31,15 @@ def differences(a: Sequence[Results], b: Sequence[Results]) -> list[Facts]:
     are those read back from the connections of cells that both have: `n_cells` differ in it.
     """
     told: dict[str, Callable[[Results], Mapping[str, str]]] = {
-        "host": _host,
+        "host": lambda run: {
+            name.removeprefix("identity."): value for name, value in _leaves(run.host)
+            if name not in _TWICE and not name.startswith(_NOT_THE_HOST)
+        },
         "guest": _guest,
         # which cells were measured, the tables tell
         "configuration": lambda run: dict(_leaves(run.config.get("measure", {}), "measure")),
         "program": _programs,
-    }
+    }  # fmt: skip
     named = (_named(group, map(of, a), map(of, b)) for group, of in told.items())
     return [*chain.from_iterable(named), *_settings(a, b)]
 
@@ -52,15 +55,6 @@ def _named(
         )
         if not set(here) & set(there):
             yield {"group": group, "name": name, "a": here, "b": there}
-
-
-def _host(run: Results) -> dict[str, str]:
-    leaves = dict(_leaves(run.host))
-    return {
-        name.removeprefix("identity."): value
-        for name, value in leaves.items()
-        if name not in _TWICE and not name.startswith(_NOT_THE_HOST)
-    }
 
 
 def _guest(run: Results) -> dict[str, str]:
