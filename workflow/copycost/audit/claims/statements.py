@@ -1,7 +1,7 @@
 """What the cells say of each kind of statement."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -66,7 +66,7 @@ def judge_rank(rank: Rank, claim: Claim, measured: Measured) -> Survey:
     return survey(
         [replace(grid, implementations=(name,)) for grid in about],
         cells,
-        lambda key: _judge_ratios(cells, key, beside(key), region, cells.evidence),
+        lambda key: _judge_ratios(cells, key, beside(key), region),
         beside,
     )
 
@@ -97,8 +97,7 @@ def judge_change(change: Change, claim: Claim, measured: Measured) -> Survey:
     def judge(key: Key) -> Ruling | None:
         region = change.claimed(key[2])
         assert region is not None
-        evidence = partial(cells.evidence, with_ratio=True)
-        return _judge_ratios(cells, key, [_moved(key, from_)], region, evidence)
+        return _judge_ratios(cells, key, [_moved(key, from_)], region, with_ratio=True)
 
     found = survey(
         map(compared, grids(claim, cells)), cells, judge, lambda key: [_moved(key, from_)]
@@ -121,7 +120,8 @@ def _judge_ratios(
     own: Key,
     others: Sequence[Key],
     region: Region,
-    evidence: Callable[[Sequence[Key]], str],
+    *,
+    with_ratio: bool = False,
 ) -> Ruling | None:
     """Return what a cell beside others says of their ratios; None where nothing can be compared.
 
@@ -136,7 +136,7 @@ def _judge_ratios(
     return Ruling(
         p_for=max(ruling.p_for for ruling in against) if len(against) == len(others) else 1.0,
         p_against=min(1.0, len(against) * min(ruling.p_against for ruling in against)),
-        evidence=partial(evidence, [own, *others]),
+        evidence=partial(cells.evidence, [own, *others], with_ratio=with_ratio),
         once=any(ruling.once for ruling in against),
         keys=(own, *known),
         incomplete=len(against) < len(others),

@@ -28,7 +28,14 @@ def check_gaps(sample: Sample) -> Iterator[Finding]:
             sureness = None if len(values) > 1 else Sureness.VERY_LIKELY
             yield sample.found("zeros", name, sureness=sureness, n_rows=len(values))
         elif (values == 0.0).any():
-            yield from _some_zeros(sample, name)
+            # Zeros among values that are all far from it look as gaps that were filled do.
+            others = values[values > 0.0]
+            least = _LEAST_COUNT if base_of(name).kind == "count" else 0.0
+            n_zero = int((values == 0.0).sum())
+            if others.min() >= least and n_zero / len(values) <= _MOST_ZEROS:
+                rows = sample.table[sample.table[name] == 0.0]
+                yield sample.found("some_zeros", name, rows=rows, n_rows=n_zero,
+                                   of_rows=len(values))  # fmt: skip
     n_cells = len(sample.table.drop_duplicates(list(CELL)))
     if len(sample.table) == n_cells:
         yield sample.found("one_repetition", n_cells=n_cells)
@@ -46,18 +53,6 @@ def check_gaps(sample: Sample) -> Iterator[Finding]:
     if not few.empty:
         yield sample.found("repetitions_missing", rows=few, n_cells=len(few),
                            of_cells=len(counts), n_usual=usual)  # fmt: skip
-
-
-def _some_zeros(sample: Sample, name: str) -> Iterator[Finding]:
-    """Find zeros among values that are all far from it, as gaps that were filled look."""
-    values = sample.table[name]
-    others = values[values > 0.0]
-    least = float(others.min()) if len(others) else 0.0
-    far = least >= _LEAST_COUNT if base_of(name).kind == "count" else len(others) > 0
-    n_zero, n_known = int((values == 0.0).sum()), int(values.notna().sum())
-    if far and n_zero / n_known <= _MOST_ZEROS:
-        rows = sample.table[values == 0.0]
-        yield sample.found("some_zeros", name, rows=rows, n_rows=n_zero, of_rows=n_known)
 
 
 def _values_missing(sample: Sample) -> Iterator[Finding]:

@@ -18,7 +18,6 @@ from copycost.audit.plausibility.finding import Finding, Sureness
 from copycost.audit.plausibility.sample import Sample
 from copycost.audit.quantities import LATENCY, SIZE, THREADS
 from copycost.checkout import ROOT
-from copycost.stats.settings import FloatArray
 
 _CLOCK_HZ = 6e9
 """No processor that one buys runs faster for long."""
@@ -247,15 +246,10 @@ def check_times(sample: Sample) -> Iterator[Finding]:
     repeated[order[same]] = repeated[order[same + 1]] = True
     yield from found("times_repeat", repeated)
     ends = np.where(np.isfinite(end), end, start + duration)[order]
-    overlapping[order[1:]] = _overlaps(start[order], ends)
-    yield from found("times_overlap", overlapping & ~repeated)
-
-
-def _overlaps(starts: FloatArray, ends: FloatArray) -> Mask:
-    """Return which runs but the first began before an earlier one ended, in order of starts."""
+    starts = start[order]
     step = float(np.min(np.diff(np.unique(starts))))
     granularity = 1.0 if np.all(starts == np.floor(starts)) else min(step, 1e-3)
     allowed = granularity + _SLACK * np.nan_to_num(ends[:-1] - starts[:-1])
     latest = np.fmax.accumulate(np.where(np.isfinite(ends), ends, -np.inf))[:-1]
-    found: Mask = latest - starts[1:] > allowed
-    return found
+    overlapping[order[1:]] = latest - starts[1:] > allowed
+    yield from found("times_overlap", overlapping & ~repeated)

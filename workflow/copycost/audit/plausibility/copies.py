@@ -139,22 +139,16 @@ _LEAST_LAST_DIGITS = 30
 def check_digits(sample: Sample) -> Iterator[Finding]:
     """Yield columns whose values are all multiples of a number, too round, or too regular."""
     for name in sample.measured():
-        units = _mantissas(sample, name)
+        # Whole numbers of the step that each value was rounded to: the zeros of rounding, which
+        # is honest, do not count as digits.
+        values = sample.table[name].abs().to_numpy(dtype=np.float64)
+        steps = sample.resolution(name)
+        known = (values > 0.0) & (steps > 0.0)
+        units = np.round(values[known] / steps[known])
+        units = units[units < 2.0**52]
         if len(np.unique(units)) >= _LEAST_VALUES:
             found = (check(sample, name, units) for check in (_multiples, _rounded, _last_digits))
             yield from itertools.islice(filter(None, found), 1)
-
-
-def _mantissas(sample: Sample, name: str) -> FloatArray:
-    """Return the values as whole numbers of the step that each was rounded to; none where unknown.
-
-    So the zeros of rounding, which is honest, do not count as digits.
-    """
-    values = sample.table[name].abs().to_numpy(dtype=np.float64)
-    steps = sample.resolution(name)
-    known = (values > 0.0) & (steps > 0.0)
-    units = np.round(values[known] / steps[known])
-    return np.asarray(units[units < 2.0**52], dtype=np.float64)
 
 
 def _multiples(sample: Sample, name: str, units: FloatArray) -> Finding | None:

@@ -73,8 +73,13 @@ def _equal_cells(sample: Sample, name: str) -> Finding | None:
     if len(rows) < 4:
         return None
     constant = rows[name].nunique() == 1
-    if not constant:
-        rows = _off_the_top(rows, name)
+    if not constant:  # cells at a limit, of the link or of the threads' CPUs, are equal
+        top: pd.Series | float = math.inf
+        if name == "throughput":
+            top = float(rows[name].max())
+        elif name in ("cycles", "cpu_time"):
+            top = rows.groupby(THREADS)[name].transform("max")
+        rows = rows[rows[name] < top * (1.0 - _AT_THE_TOP)]
     values = rows[name].to_numpy(dtype=np.float64)
     steps = rows["_step"].to_numpy(dtype=np.float64)
     if len(values) < 4 or not (steps > 0.0).any():
@@ -101,17 +106,6 @@ def _equal_cells(sample: Sample, name: str) -> Finding | None:
         "cells_equal", name, rows=rows[shared],
         n_sharing=int(shared.sum()), n_cells=len(values), n_tables=_N_TABLES,
     )  # fmt: skip
-
-
-def _off_the_top(rows: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Leave out the cells at a limit: of the link, or of the CPUs that the threads have."""
-    top: pd.Series | float = math.inf
-    if name == "throughput":
-        top = float(rows[name].max())
-    elif name in ("cycles", "cpu_time"):
-        top = rows.groupby(THREADS)[name].transform("max")
-    below: pd.DataFrame = rows.loc[rows[name] < top * (1.0 - _AT_THE_TOP)]
-    return below
 
 
 # Repetitions that are not what one gets by measuring again and again.

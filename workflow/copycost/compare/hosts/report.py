@@ -235,17 +235,15 @@ def hosts_table(hosts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def summary_lines(facts: Facts) -> list[str]:
     """Return what is printed, in lines of at most 80 columns."""
-    said = [_line(pair) for pair in _pairs(facts) if pair["baseline"] == "two_copy"]
+    said = []
+    for pair in _pairs(facts):
+        if pair["baseline"] == "two_copy":
+            first = pair["quantities"][0]
+            at, holds, mean, further, _, hosts = _point(first["point"])
+            said.append(
+                f"{pair['condition']}, {pair['implementation']} / two_copy, "
+                f"{metric_words(first['metric'])} at {at}: {mean}, {holds} (further host: "
+                f"{further}); better/open/worse on {hosts} hosts"
+                + (f"; from size: {_from_size(first)}" if first["turns"] else "")
+            )
     return lines_of(fill("fleet.txt.j2", fleet=facts, lines=said))
-
-
-def _line(pair: Mapping[str, Any]) -> str:
-    """Return the first quantity of a pair as the table of all has it."""
-    first = pair["quantities"][0]
-    at, holds, mean, further, _, hosts = _point(first["point"])
-    what = metric_words(first["metric"])
-    line = (
-        f"{pair['condition']}, {pair['implementation']} / {pair['baseline']}, {what} at "
-        f"{at}: {mean}, {holds} (further host: {further}); better/open/worse on {hosts} hosts"
-    )
-    return f"{line}; from size: {_from_size(first)}" if first["turns"] else line

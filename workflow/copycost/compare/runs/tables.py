@@ -29,7 +29,13 @@ def table_rows(facts: Facts) -> dict[str, Any]:
         "verdicts": [[NAMES[q["name"]], *verdict_of(q)] for q in quantities],
         "gates": list(map(gate_line, facts["gates"])),
         "runs": [
-            _run(side, run) for side in ("a", "b") for run in facts["sides"][side]
+            [side.upper(), escape(end_of(run["folder"])),
+             code(run["commit"][:_SHOWN]) if run["commit"] else "several or none",
+             escape(run["kernel"]), escape(run["started_at"][:16].replace("T", " ")),
+             str(run["n_cells"]), span(run["rounds_min"], run["rounds_max"], str),
+             f"{run['n_warned']} of {run['n_repetitions']}"]
+            for side in ("a", "b")
+            for run in facts["sides"][side]
         ],
         "differs": [
             [one["group"] + (f" of {one['n_cells']} cells" if "n_cells" in one else ""),
@@ -93,19 +99,6 @@ def gate_line(gate: Facts) -> str:
         f"{gate['word']} by more than {number(gate['percent'])} %: {said}; the smallest change over"
         f" all cells that could have been shown: {could}"
     )
-
-
-def _run(side: str, run: Facts) -> list[str]:
-    return [
-        side.upper(),
-        escape(end_of(run["folder"])),
-        code(run["commit"][:_SHOWN]) if run["commit"] else "several or none",
-        escape(run["kernel"]),
-        escape(run["started_at"][:16].replace("T", " ")),
-        str(run["n_cells"]),
-        span(run["rounds_min"], run["rounds_max"], str),
-        f"{run['n_warned']} of {run['n_repetitions']}",
-    ]
 
 
 def _cut(text: str) -> str:
