@@ -111,8 +111,13 @@ def parse_column(
                 f"{where}, line {lines[index]}: {shown(text)} is no {quantity.words}; expected a "
                 "number, or an empty cell where there is no value"
             )
-        value, power = _value(match, commas)
-        value *= own
+        digits = re.sub(r"['_\s\u00a0\u202f]", "", match["digits"])
+        digits = digits.replace(".", "").replace(",", ".") if commas else digits.replace(",", "")
+        if digits.count(".") > 1:  # 1.234.567
+            digits = digits.replace(".", "")
+        exponent = int(match["exponent"][1:]) if match["exponent"] else 0
+        power = exponent - len(digits.partition(".")[2])  # of the last digit
+        value = float(f"{match['sign']}{digits}e{exponent}") * own
         is_zero = not re.search("[1-9]", match["digits"])
         if not is_zero and not SMALLEST <= abs(value) <= LARGEST:
             raise DataError(
@@ -125,17 +130,6 @@ def parse_column(
         step = max(10.0 ** min(power, 30) * own, 10.0 ** (largest + 1 - _MOST_DIGITS))
         values[index], steps[index] = value, step
     return values, steps
-
-
-def _value(match: re.Match[str], commas: bool) -> tuple[float, int]:
-    """Return the value of a number, infinite beyond floats, and the power of its last digit."""
-    digits = re.sub(r"['_\s\u00a0\u202f]", "", match["digits"])
-    digits = digits.replace(".", "").replace(",", ".") if commas else digits.replace(",", "")
-    if digits.count(".") > 1:  # 1.234.567
-        digits = digits.replace(".", "")
-    exponent = int(match["exponent"][1:]) if match["exponent"] else 0
-    decimals = len(digits.partition(".")[2])
-    return float(f"{match['sign']}{digits}e{exponent}"), exponent - decimals
 
 
 _SCALES = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3))

@@ -38,9 +38,22 @@ def check_jitter(sample: Sample) -> Iterator[Finding]:
         wide = known.pivot(index=[SIZE, THREADS, REP], columns=IMPLEMENTATION, values=name)
         logs = np.log(wide.to_numpy(dtype=np.float64))
         within = _noise_within(wide.index.to_frame(index=False), logs)
+        again = math.isfinite(within)
         for first, second in itertools.combinations(range(logs.shape[1]), 2):
-            names = (str(wide.columns[first]), str(wide.columns[second]))
-            yield from _pair(sample, name, names, logs[:, [first, second]], within)
+            pair = logs[np.isfinite(logs[:, [first, second]]).all(axis=1)]
+            if len(pair) < _LEAST_PAIRS or float(pair[:, first].std()) < _LEAST_SPREAD:
+                continue
+            ratio = pair[:, second] - pair[:, first]
+            typical = float(np.median(ratio))
+            width = float(np.sqrt(np.mean((ratio - typical) ** 2)))
+            less = width < _SMALL_PART * within if again else width < _QUIET
+            if width < 4.0 * _QUIET and less and abs(typical) >= _ANOTHER:
+                yield sample.found(
+                    "multiple_and_noise", name, kind=Kind.NO_MEASUREMENT if again else Kind.ODD,
+                    implementation=str(wide.columns[second]), other=str(wide.columns[first]),
+                    factor=math.exp(typical), width=max(width, 1e-06), n_pairs=len(pair),
+                    within=within if again else None,
+                )  # fmt: skip
 
 
 def _noise_within(index: pd.DataFrame, logs: FloatArray) -> float:
@@ -55,26 +68,6 @@ def _noise_within(index: pd.DataFrame, logs: FloatArray) -> float:
     values = rest.to_numpy(dtype=np.float64)
     values = values[np.isfinite(values)]
     return 1.4826 * float(np.median(np.abs(values))) if len(values) else math.nan
-
-
-def _pair(
-    sample: Sample, name: str, names: tuple[str, str], logs: FloatArray, within: float
-) -> Iterator[Finding]:
-    both = np.isfinite(logs).all(axis=1)
-    if both.sum() < _LEAST_PAIRS or float(logs[both, 0].std()) < _LEAST_SPREAD:
-        return
-    ratio = logs[both, 1] - logs[both, 0]
-    typical = float(np.median(ratio))
-    width = float(np.sqrt(np.mean((ratio - typical) ** 2)))
-    again = math.isfinite(within)
-    less = width < _SMALL_PART * within if again else width < _QUIET
-    if width >= 4.0 * _QUIET or not less or abs(typical) < _ANOTHER:
-        return
-    yield sample.found(
-        "multiple_and_noise", name, kind=Kind.NO_MEASUREMENT if again else Kind.ODD,
-        implementation=names[1], other=names[0], factor=math.exp(typical),
-        width=max(width, 1e-06), n_pairs=int(both.sum()), within=within if again else None,
-    )  # fmt: skip
 
 
 # Curves that no measurement gives: too smooth for any noise, or drawn between other points.

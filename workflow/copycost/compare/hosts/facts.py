@@ -48,6 +48,7 @@ def fleet_facts(fleet: Fleet, effects: Mapping[Cell, Effect], crossovers: pd.Dat
     processors = (str(fleet.told[name].get("processor")) for name in fleet.used)
     n_simulated = sum(processor.startswith("Simulated ") for processor in processors)
     emulated = [fleet.tables[name].n_emulated for name in fleet.used]
+    first, *others = (fleet.told[name] for name in fleet.used)
     facts: Facts = plain(
         {
             "schema_version": SCHEMA_VERSION,
@@ -75,7 +76,15 @@ def fleet_facts(fleet: Fleet, effects: Mapping[Cell, Effect], crossovers: pd.Dat
             "enough_for_facts": len(fleet.used) >= FEWEST_HOSTS,
             "fewest": FEWEST,
             "fewest_for_facts": FEWEST_HOSTS,
-            "alike": _alike(fleet),
+            # what every host tells, and tells alike; the kernel's series says as much as it
+            "alike": [
+                {"name": name, "value": shown_fact(name, value)}
+                for name, value in first.items()
+                if name != "kernel"
+                and others
+                and value is not None
+                and all(one[name] == value for one in others)
+            ],
             "conditions": _conditions(fleet, streams, crossovers),
             "round_trips": _conditions(fleet, trips, None),
         }
@@ -110,19 +119,6 @@ def _n_planned(path: Path) -> int:
         return Grid.of(checked).n_repetitions(checked, "streams")
     except (CopycostError, OSError, ArithmeticError, KeyError, TypeError, ValueError):
         return 0
-
-
-def _alike(fleet: Fleet) -> list[Facts]:
-    """Return the facts that every host tells, and tells alike."""
-    first, *others = (fleet.told[name] for name in fleet.used)
-    return [
-        {"name": name, "value": shown_fact(name, value)}
-        for name, value in first.items()
-        if name != "kernel"  # its series says as much
-        and others
-        and value is not None
-        and all(one[name] == value for one in others)
-    ]
 
 
 def _conditions(
