@@ -1,15 +1,19 @@
 """What is changed within Snakemake: its scripts run elsewhere only where that is the same."""
 
+import json
+import os
 import subprocess
 import sys
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import snakemake.cli
 from snakemake import common, rules, sourcecache
 from snakemake.persistence import PersistenceBase
 from snakemake.persistence.file import FilePersistence
 from snakemake.script import PythonScript
+from snakemake_interface_common import plugin_registry
 from snakemake_interface_report_plugins.registry import ReportPluginRegistry
 
 from copycost.checkout import ROOT
@@ -84,6 +88,10 @@ def test_what_only_snakemake_can_refuse_is_one_sentence(words: list[str], said: 
 
 SPARED = (
     (sourcecache, "parse_uri"),
+    (sourcecache.SourceCache, "_open"),
+    (snakemake.dag.ScriptProcessor, "process_job"),
+    (FilePersistence, "_read_record_cached"),
+    (plugin_registry, "pkgutil"),
     (common, "get_function_params"),
     (rules, "get_function_params"),
     (PersistenceBase, "_serialize_param_pandas"),
@@ -110,3 +118,26 @@ def test_what_snakemake_is_spared_changes_no_answer(monkeypatch: pytest.MonkeyPa
     before = answers()
     start_quickly(["--cores", "1"])
     assert answers() == before
+
+
+NOTE = {"rule": "a", "params": ["1"], "endtime": 2.5, "input_checksums": {"a": "b"}, "of_old": 1}
+
+
+def test_notes_on_files_are_the_same_without_the_packages_for_a_database() -> None:
+    code = (
+        "import json, sys\n"
+        "from copycost.snakefile.internals import start_quickly\n"
+        "if len(sys.argv) > 2: start_quickly([])\n"
+        "from snakemake.persistence import MetadataRecord as Note\n"
+        "notes = [Note.model_validate(json.loads(sys.argv[1])), Note()]\n"
+        "print(json.dumps([dict(note.items()) for note in notes]), 'sqlalchemy' in sys.modules)\n"
+    )
+    said = [
+        subprocess.check_output(
+            [sys.executable, "-c", code, json.dumps(NOTE), *quickly],
+            env=os.environ | {"PYTHONPATH": str(ROOT / "workflow")},
+            text=True,
+        )
+        for quickly in ([], ["quickly"])
+    ]
+    assert said[0].replace("True", "False") == said[1]

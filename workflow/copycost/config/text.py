@@ -19,25 +19,8 @@ _MAX_DIGITS = 30
 _MAX_KEY = 60
 
 
-class _Loader(yaml.SafeLoader):
-    """Reads YAML as the class it is derived from, and refuses what no configuration needs."""
-
-    _depth = 0
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """Return the next node, unless it is repeated elsewhere, or too deep.
-
-        Raises ComposerError for an anchor, an alias, and too many levels.
-        """
-        event: yaml.NodeEvent = self.peek_event()  # type: ignore[no-untyped-call]
-        if event.anchor is not None:
-            raise _error(event, f"an anchor or alias, {event.anchor}; write out what is meant")
-        if self._depth >= _MAX_DEPTH:
-            raise _error(event, f"more than {_MAX_DEPTH} levels; sections have 3 at most")
-        self._depth += 1
-        node = super().compose_node(parent, index)
-        self._depth -= 1
-        return node
+class _Loader(yaml.CSafeLoader):
+    """Reads YAML as the class it is derived from, and refuses values no configuration needs."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """Return a section, as the class that this is derived from does.
@@ -89,17 +72,29 @@ def parse_yaml(text: str, where: str) -> Any:  # noqa: ANN401 - any node of a YA
     """
     if len(text) > MAX_BYTES:
         raise ConfigError(f"{where}: too large, must be at most {MAX_BYTES >> 10} KiB of text")
+    if found := yaml.reader.Reader.NON_PRINTABLE.search(text):
+        place = f"{where}: line {text.count(chr(10), 0, found.start()) + 1}"
+        control = f"a control character (U+{ord(found[0]):04X}); delete it"
+        raise ConfigError(f"{place}: not YAML: {control}")
     try:
+        _refuse_structure(text)
         return yaml.load(text, _Loader)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else "?"
         raise ConfigError(f"{where}: line {line}: not YAML: {error.problem}") from error
-    except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        raise ConfigError(
-            f"{where}: line {line}: not YAML: a control character (U+{error.character:04X}); "
-            "delete it"
-        ) from error
+
+
+def _refuse_structure(text: str) -> None:
+    """Refuse anchors, aliases, and too many levels."""
+    depth = 0
+    event: Any
+    for event in yaml.parse(text, yaml.CSafeLoader):
+        if getattr(event, "anchor", None) is not None:
+            raise _error(event, f"an anchor or alias, {event.anchor}; write out what is meant")
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _MAX_DEPTH:
+            raise _error(event, f"more than {_MAX_DEPTH} levels; sections have 3 at most")
 
 
 def line_of(path: Path, keys: Sequence[str | int]) -> int:

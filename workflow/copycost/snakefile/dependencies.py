@@ -7,6 +7,7 @@ it, depends on that one too. What is imported by a name that is made up at run t
 here: the rule has to state it (`plot_figure` does).
 """
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -104,10 +105,18 @@ def _needed(root: str, path: str) -> tuple[str, ...]:
     """Return the files that a module needs by itself."""
     if not path.endswith(".py"):
         return ()
-    base, module = Path(root), Path(root, path)
-    text = module.read_text(encoding="utf-8")
-    files = [file for name in imported_names(text) for file in _modules(base, name)]
-    return tuple(str(file.relative_to(base)) for file in (*files, *_data(base, module, text)))
+    text = Path(root, path).read_text(encoding="utf-8")
+    found = [file for name in imported_names(text) for file in _modules(name)]
+    if path.startswith(f"{PACKAGE}/"):  # the schemas, and the files beside it, whose names it has
+        beside = path.rpartition("/")[0]
+        names = set(_FILE_NAME.findall(text))
+        found += [f"{place}/{name}" for name in names for place in (SCHEMAS, beside)]
+    return tuple(file for file in found if _exists(root, file))
+
+
+@cache
+def _exists(root: str, path: str) -> bool:
+    return os.path.isfile(f"{root}/{path}")  # noqa: PTH113 - thousands at each start
 
 
 def imported_names(text: str) -> Iterator[str]:
@@ -127,20 +136,10 @@ def imported_names(text: str) -> Iterator[str]:
 
 
 @cache
-def _modules(root: Path, name: str) -> tuple[Path, ...]:
-    """Return the files that are run when a name of the package is imported."""
+def _modules(name: str) -> tuple[str, ...]:
+    """Return the files that are run, if they exist, when a name of the package is imported."""
     words = name.split(".")
     if words[0] != _NAME:
         return ()
-    place = root / PACKAGE.parent
-    packages = (place.joinpath(*words[: n + 1], "__init__.py") for n in range(len(words)))
-    module = place.joinpath(*words).with_suffix(".py")
-    return tuple(path for path in (*packages, module) if path.is_file())
-
-
-def _data(root: Path, module: Path, text: str) -> Iterator[Path]:
-    """Yield the schemas, and the files beside a module, whose names stand in it."""
-    if module.is_relative_to(root / PACKAGE):
-        for name in set(_FILE_NAME.findall(text)):
-            places = (root / SCHEMAS / name, module.with_name(name))
-            yield from (path for path in places if path.is_file())
+    places = [f"{PACKAGE.parent}/{'/'.join(words[:n])}" for n in range(1, len(words) + 1)]
+    return (*(f"{place}/__init__.py" for place in places), f"{places[-1]}.py")

@@ -6,15 +6,18 @@ Nothing else of the package looks into Snakemake's objects, except at jobs and t
 
 import gc
 import logging
+import os
+import pkgutil
 import shlex
 import subprocess
 import sys
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache, wraps
 from pathlib import Path
-from types import FunctionType
-from typing import Any, NoReturn
+from types import FunctionType, ModuleType, SimpleNamespace
+from typing import Any, NoReturn, Self
 
 from copycost.disk import lacks_room
 
@@ -98,14 +101,36 @@ def shorten_command_line() -> None:
 def start_quickly(words: Sequence[str]) -> None:
     """Spare Snakemake what it does at each start, or for each job, and nobody here needs.
 
-    To load the plugin that writes its report, unless `words` ask for that; smart_open, to find out
-    that a path is one; pandas, to find out that a parameter is no table (none of ours is). To look
-    up the parameters of the same functions for each job. To search for garbage among all jobs after
-    every 700 new objects.
+    To import packages for databases, for solvers, for profiles with arrays, and for sources in the
+    network; plugins that write its report or run jobs elsewhere, unless `words` ask for them; to
+    walk through all packages for each kind of plugin. To take a parameter for a table of pandas
+    (none of ours is), and look for each job whether its script is there (it is one of its inputs).
+    To read each of its notes on a file several times, and look up the parameters of the same
+    functions for each job. To search for garbage among all jobs after every 700 new objects.
     """
+    from snakemake_interface_common import plugin_registry
+    from snakemake_interface_common.plugin_registry import PluginRegistryBase
+
+    elsewhere = ("-e", "--executor", "--profile", "--slurm")
+    some = "SNAKEMAKE_PROFILE" in os.environ or any(word.startswith(elsewhere) for word in words)
+    plugins = [
+        module
+        for module in pkgutil.iter_modules()
+        if some or not module.name.startswith("snakemake_executor_plugin_")
+    ]
+    known = SimpleNamespace(iter_modules=lambda: plugins)
+    plugin_registry.pkgutil = known  # type: ignore[attr-defined, assignment]
+    if not any(word.startswith("--persistence") for word in words):
+        _spare_databases()
+    with _stand_in(numpy=None):
+        import yaml
+        import yte  # type: ignore[import-untyped]  # noqa: F401
+    yaml.FullLoader = yaml.CFullLoader  # type: ignore[misc, assignment]
+    with _stand_in(pulp=None):
+        import snakemake.cli  # type: ignore[import-untyped]
     from snakemake import common, rules, sourcecache
     from snakemake.persistence import PersistenceBase  # type: ignore[import-untyped]
-    from snakemake_interface_common.plugin_registry import PluginRegistryBase
+    from snakemake.persistence.file import FilePersistence  # type: ignore[import-untyped]
     from snakemake_interface_report_plugins import (  # type: ignore[import-untyped]
         registry,
     )
@@ -115,6 +140,7 @@ def start_quickly(words: Sequence[str]) -> None:
     location = namedtuple("location", "scheme uri_path")
     parse, params_of = common.parse_uri, common.get_function_params
     known_params = lru_cache(params_of)
+    open_any = sourcecache.SourceCache._open
 
     def parse_uri(place: str) -> Any:  # noqa: ANN401
         return parse(place) if ":" in place else location("file", place)
@@ -122,10 +148,65 @@ def start_quickly(words: Sequence[str]) -> None:
     def get_function_params(function: Callable[..., object]) -> Any:  # noqa: ANN401
         return (known_params if isinstance(function, FunctionType) else params_of)(function)
 
+    def open_source(self: Any, file: Any, mode: str, encoding: str | None = None) -> Any:  # noqa: ANN401
+        if type(file) is sourcecache.LocalSourceFile:
+            return Path(file.get_path_or_uri(secret_free=False)).open(mode, encoding=encoding)
+        return open_any(self, file, mode, encoding)
+
     sourcecache.parse_uri = parse_uri
+    sourcecache.SourceCache._open = open_source
     common.get_function_params = rules.get_function_params = get_function_params
+    snakemake.dag.ScriptProcessor.process_job = lambda *_: None
     PersistenceBase._serialize_param_pandas = PersistenceBase._serialize_param_builtin
+    read_note = FilePersistence._read_record_cached.__wrapped__
+    FilePersistence._read_record_cached = lru_cache(maxsize=None)(read_note)
     gc.set_threshold(100_000, 50, 100)
+
+
+@contextmanager
+def _stand_in(**modules: ModuleType | None) -> Iterator[None]:
+    """Have imports find these modules instead of those of their names; None is of none."""
+    before = {name: sys.modules[name] for name in modules if name in sys.modules}
+    sys.modules.update(modules)  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        for name in modules:
+            del sys.modules[name]
+        sys.modules.update(before)
+
+
+def _spare_databases() -> None:
+    """Have Snakemake describe its notes without the packages for a database that could hold them.
+
+    To import these takes as long as all else that it imports (``snakemake.persistence``).
+    """
+
+    class Note:
+        """The fields that a class derived from it annotates, which have defaults there."""
+
+        def __init__(self, **values: Any) -> None:  # noqa: ANN401
+            for name in type(self).__annotations__:
+                default = getattr(type(self), name)
+                setattr(self, name, values.get(name, {} if default is dict else default))
+
+        @classmethod
+        def model_validate(cls, values: Mapping[str, Any]) -> Self:
+            return cls(**values)
+
+        def model_dump(self) -> dict[str, Any]:
+            return dict(vars(self))
+
+    sqlmodel, sqlalchemy, nothing = map(ModuleType, ("sqlmodel", "sqlalchemy", "db"))
+    vars(sqlmodel).update(
+        SQLModel=Note,
+        Field=lambda default=None, default_factory=None, **_: default_factory or default,
+    )
+    vars(sqlalchemy).update(Column=lambda *_: None, JSON=None)
+    vars(nothing).update(DbPersistence=None)
+    with _stand_in(sqlmodel=sqlmodel, sqlalchemy=sqlalchemy):
+        import snakemake.persistence  # noqa: F401
+    sys.modules["snakemake.persistence.db"] = nothing
 
 
 def show_no_jobs() -> None:
