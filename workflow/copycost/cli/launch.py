@@ -1,6 +1,7 @@
 """Runs a module so that Ctrl-C never shows a traceback: ``python -SP launch.py MODULE [WORD...]``.
 
-The module ``door`` stands for ``./run``, which may hand over to another one.
+The module ``door`` stands for ``./run``, which may hand over to another one, and ``measuring`` for
+``snakemake`` with a look at what failed.
 
 Without -S, Python would import `site` before the first line here is reached.
 """
@@ -18,9 +19,11 @@ from _signal import (  # type: ignore[import-not-found]
 signal(SIGINT, SIG_DFL)
 pthread_sigmask(SIG_UNBLOCK, {SIGINT})  # held back by who started this one
 
+import atexit  # noqa: E402
 import runpy  # noqa: E402
 import site  # noqa: E402
 import sys  # noqa: E402
+from contextlib import ExitStack  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 # The package, and the tools beside it in the folder of the checkout.
@@ -29,8 +32,9 @@ sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[3])]
 from copycost.disk import AGAIN  # noqa: E402
 from copycost.snakefile import interruption  # noqa: E402
 
-SAID = 125
-"""Exit status after a Ctrl-C that Snakemake's process has said; of all others ``./run`` says it."""
+# What is said at the end comes before: it is registered later.
+LAST = ExitStack()
+atexit.register(LAST.close)
 
 
 def main() -> None:
@@ -42,8 +46,11 @@ def main() -> None:
 
         interruption.end_quietly(line=INTERRUPTED)
         name, *sys.argv[1:] = door(sys.argv[1:])
+    counts = name == "measuring"
+    if counts:
+        name = "snakemake"
     if name == "snakemake":
-        interruption.end_quietly(line=interruption.LINE, exit_code=SAID)
+        interruption.end_quietly(line=interruption.LINE, exit_code=interruption.SAID)
     else:
         interruption.end_quietly()
     site.main()
@@ -57,11 +64,25 @@ def main() -> None:
     except SystemExit as end:
         if end.code and name == "snakemake" and internals.met_full_disk:
             raise SystemExit(AGAIN) from end
+        if counts and not end.code and not interruption.was_interrupted():
+            say_what_failed()
         raise
     finally:
         if interruption.was_interrupted():
             # what ran at that moment may have swallowed the end, or made an error of it
             interruption.end()
+
+
+def say_what_failed() -> None:
+    """Say it behind all else that is said at the end, and end with a status that tells."""
+    from copycost.cli.say import EXIT_FAILED_REPETITIONS, say
+    from copycost.snakefile.retry import failures  # loaded by the Snakefile: this takes no time
+
+    failed = failures()
+    if failed:
+        said = "the report says which and why. ./run --retry-failed measures again."
+        LAST.callback(say, f"failed: {failed}; {said}")
+        raise SystemExit(EXIT_FAILED_REPETITIONS)
 
 
 if __name__ == "__main__":

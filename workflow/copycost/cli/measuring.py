@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import subprocess
 import sys
 from collections.abc import Sequence
 from itertools import chain
@@ -12,12 +11,11 @@ from pathlib import Path
 from copycost.cli import environment, system
 from copycost.cli.command_line import Request, parse
 from copycost.cli.environment import command_of
-from copycost.cli.say import INTERRUPTED, RunError, say
+from copycost.cli.say import INTERRUPTED, RunError
 from copycost.disk import AGAIN, is_full, room_comes
 from copycost.records.aside import ASIDE, UNREAD
+from copycost.snakefile import interruption
 
-EXIT_FAILED_REPETITIONS = 3
-EXIT_INTERRUPTED, EXIT_INTERRUPTED_AND_SAID = 130, 125
 _MOST_STARTS = 4
 _IN_GUESTS = re.compile(r"^[^#\n]*\bvm_(loopback|pair|host)", re.MULTILINE)
 _SIMULATES = re.compile(r"^simulated:\n(?:(?:[ #].*)?\n)*?  enabled: *([a-z]+)", re.MULTILINE)
@@ -52,17 +50,6 @@ def measure(words: Sequence[str]) -> int:
     status = _snakemake_with_room(request)
     if status == 1 and _count_unread() > n_unread:
         status = _snakemake_with_room(request)
-    if status == 0 and not request.dry_run:
-        asked = command_of("copycost.snakefile.retry", "--count")
-        counted = environment.run(asked, stdout=subprocess.PIPE)
-        counted.check_returncode()
-        failed = counted.stdout.strip()
-        if failed:
-            say(
-                f"failed: {failed}; the report says which and why. "
-                "./run --retry-failed measures again."
-            )
-            return EXIT_FAILED_REPETITIONS
     return status
 
 
@@ -88,18 +75,14 @@ def _snakemake(request: Request) -> int:
     interrupted: list[object] = []
     before = signal.signal(signal.SIGINT, lambda *about: interrupted.append(about))
     # killing this process must not leave a run behind that nobody sees
-    attached = [
-        "setpriv",
-        "--pdeathsig",
-        "TERM",
-        *command_of("snakemake", *request.for_snakemake()),
-    ]
+    module = "snakemake" if request.dry_run else "measuring"
+    attached = ["setpriv", "--pdeathsig", "TERM", *command_of(module, *request.for_snakemake())]
     status = environment.run(attached).returncode
     signal.signal(signal.SIGINT, before)
     if interrupted:
-        if status != EXIT_INTERRUPTED_AND_SAID:
+        if status != interruption.SAID:
             print(INTERRUPTED, end="", file=sys.stderr)
-        return EXIT_INTERRUPTED
+        return interruption.EXIT_CODE
     if status not in (0, AGAIN):
         _require_disk()  # of a full disk Snakemake shows tracebacks
     return status if status >= 0 else 128 - status

@@ -11,9 +11,10 @@ from copycost.checkout import SOURCES
 from copycost.cli import environment, measuring
 from copycost.cli.command_line import parse
 from copycost.cli.environment import command_of
-from copycost.cli.say import RunError, say
+from copycost.cli.say import EXIT_FAILED_REPETITIONS, RunError, say
 from copycost.compare.hosts.names import RULE, fitting_name, require_name, shown
 from copycost.errors import ConfigError
+from copycost.snakefile import interruption
 
 _THERE = "copycost_fleet"  # folder in the home of the user there
 _GO_THERE = f"cd {_THERE} && export COPYCOST_PACKAGES={environment.MEASURE} &&"
@@ -99,7 +100,7 @@ def _fetch_one(target: str, name: str, measure: str, *, dry_run: bool) -> bool:
     if not sent or dry_run:
         return sent and _attended(target, f"{_GO_THERE} ./run setup && {measure}") == 0
     status = _attended(target, f"{_GO_THERE} {measure}")
-    measured = status in (0, measuring.EXIT_FAILED_REPETITIONS)
+    measured = status in (0, EXIT_FAILED_REPETITIONS)
     if not measured:
         say(
             f"{target}: ended with status {status}; what was measured there stays, and is brought "
@@ -158,7 +159,7 @@ def fleet(words: Sequence[str]) -> int:
         return where.returncode
     if "local" in where.stdout and not request.dry_run:
         status = measuring.measure(["measure", *words])
-        if status not in (0, measuring.EXIT_FAILED_REPETITIONS):
+        if status not in (0, EXIT_FAILED_REPETITIONS):
             return status
     merging = ["--forcerun", "merge_hosts", *words, "--", "fleet"]
     if "slurm" not in where.stdout:
@@ -170,7 +171,7 @@ def fleet(words: Sequence[str]) -> int:
     environment.make(environment.SLURM)
     status = measuring.measure(["--profile", "workflow/profiles/slurm", *merging])
     if status and not request.dry_run:
-        if status != measuring.EXIT_INTERRUPTED:
+        if status != interruption.EXIT_CODE:
             environment.run(command_of("copycost.snakefile.failed_nodes"))
         if _NODES.is_dir():
             say("not every node was measured; the report is over what there is")

@@ -10,6 +10,7 @@ from copycost.errors import CopycostError
 from copycost.snakefile import interruption
 
 INTERRUPTED = interruption.LINE.replace("copycost:", "run:")
+EXIT_FAILED_REPETITIONS = 3
 LOG = Path("results/logs/setup.log")
 
 

@@ -36,18 +36,17 @@ def simulation_needs(guests: Iterable[Need]) -> list[Need]:
     ]  # fmt: skip
 
 
-def require_plugins(said: Callable[[str, str], str] | None = None) -> None:
+def require_plugins(said: str | None = None) -> None:
     """Raise Unavailable unless QEMU takes plugins of the interface that ours is written for.
 
-    By default QEMU, a path, is run for what is `said` with an option.
+    By default QEMU is run for what is `said` of its version and its options.
     """
-    said = said or (lambda *words: LocalHost().run(words).stdout)
-    qemu = find_qemu()
-    version = re.search(r"version (\d+)\.(\d+)", said(qemu, "--version"))
+    text = LocalHost().run([find_qemu(), "-help"]).stdout if said is None else said
+    version = re.search(r"version (\d+)\.(\d+)", text)
     if version is None or tuple(map(int, version.groups())) < _OLDEST_QEMU:
         found = version[0] if version else "no version number"
         raise Unavailable(f"QEMU has {found}, and plugins that count need 7.2 or newer", _NEWER)
-    if not re.search(r"^-plugin ", said(qemu, "-help"), re.MULTILINE):
+    if not re.search(r"^-plugin ", text, re.MULTILINE):
         raise Unavailable("this QEMU was built without plugins", "install the distribution's QEMU")
 
 

@@ -14,6 +14,9 @@ from copycost.snakefile import terminal
 EXIT_CODE = 130
 """What a shell makes of SIGINT."""
 
+SAID = 125
+"""Exit status after a Ctrl-C that Snakemake's process has said; of all others ``./run`` says it."""
+
 LINE = "copycost: interrupted; what was measured stays, and the same command goes on from here.\n"
 
 

@@ -93,22 +93,34 @@ def summarise(found: Sequence[Outcome], n_asked: int) -> str:
     return ", ".join(parts)
 
 
+def failed(found: Sequence[Outcome]) -> list[Outcome]:
+    """Return the outcomes that another try may change."""
+    # a run in which nothing was measured has failed, whatever each repetition says
+    nothing = all(one.status == "skipped" for one in found if str(one.path) != MEMORY_PATH)
+    wanted = {"failed", UNREADABLE, *(["skipped"] if nothing else [])}
+    return [one for one in found if one.status in wanted]
+
+
+def failures() -> str:
+    """Return how many repetitions and files of the report have failed, in words; or nothing."""
+    numbers = {
+        "repetition": len(failed(outcomes(present_paths(Path(RAW_ROOT))))),
+        "file of the report": len(parts.left_out()),
+    }
+    return " and ".join(plural(n, what) for what, n in numbers.items() if n)
+
+
 def main(word: str = "") -> None:
     """Remove the records of failed repetitions, so that the next run measures them again.
 
     With ``--list``, it only lists them; with ``--count``, it only says how many there are, and what
     else has failed.
     """
-    found = outcomes(present_paths(Path(RAW_ROOT)))
-    # a run in which nothing was measured has failed, whatever each repetition says
-    nothing = all(one.status == "skipped" for one in found if str(one.path) != MEMORY_PATH)
-    wanted = {"failed", UNREADABLE, *(["skipped"] if nothing else [])}
-    again = [outcome for outcome in found if outcome.status in wanted]
     if word == "--count":
-        failed = [plural(len(again), "repetition")] if again else []
-        failed += [plural(n, "file of the report") for n in [len(parts.left_out())] if n]
-        print(" and ".join(failed))
+        print(failures())
         return
+    found = outcomes(present_paths(Path(RAW_ROOT)))
+    again = failed(found)
     for outcome in (*again, *unreached()):
         print(f"{describe(outcome.path)}: {outcome.status}, {outcome.reason}")
         if word == "--list" or not outcome.path.exists():
