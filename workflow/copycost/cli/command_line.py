@@ -9,10 +9,9 @@ import os
 import re
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from copycost.checkout import SCHEMAS
 from copycost.config.audit_files import KEYS as AUDIT_KEYS
 from copycost.errors import CopycostError
 from copycost.snakefile.messages import COMMANDS, STUDIES, TARGETS, unknown_target
@@ -93,10 +92,9 @@ _PEER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@:-]{0,255}")
 _A_PEER = "another machine as ssh is told it, such as user@other"
 _NUMBER = re.compile(r"[1-9]\d{0,8}")
 
-# In the Snakefile and its rules, and in the schema of the configuration.
+# In the Snakefile and its rules.
 _RULE = re.compile(r"^(?:rule|checkpoint) (\w+):", re.MULTILINE)
 _MADE = re.compile(r"\bresults/([\w.]+)")
-_SECTION = re.compile(r"^  (\w+):$", re.MULTILINE)
 # whose names below results the rules have from the package
 _MADE_BY_PACKAGE = frozenset({"raw", "passes"})
 
@@ -307,8 +305,9 @@ def _add_settings(request: Request) -> None:
 
 def _require_section(setting: str) -> None:
     """Refuse NAME=VALUE of no section, of which Snakemake would show a traceback."""
-    text = (SCHEMAS / "config.schema.yaml").read_text(encoding="utf-8")
-    known = [*_SECTION.findall(text.partition("\n$defs:")[0]), *AUDIT_KEYS]
+    from copycost.config.config import Config  # few commands have such a word
+
+    known = [*(section.name for section in fields(Config)), *AUDIT_KEYS]
     if (name := setting.partition("=")[0]) not in known:
         raise UsageError(
             f"--config {name}=...: there is no such section; sections are "

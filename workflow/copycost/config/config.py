@@ -3,8 +3,8 @@
 config.yaml and workflow/config/defaults.yaml explain each key, with its unit. None stands for a
 word such as `kernel`, `auto` or `none` there (`copycost.config.structure`).
 
-Kept free of the validator (`copycost.config.check`) and of cattrs (`copycost.config.structure`),
-since the measuring process imports it too and its start-up time is paid at every repetition.
+Kept free of what only a check needs (`copycost.config.check`), since the measuring process imports
+it too and its start-up time is paid at every repetition.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,13 +13,44 @@ from math import prod
 from typing import Any, Literal, Self, get_args
 
 from copycost.config.alpha_spending import confidence_of_analysis
+from copycost.config.capabilities import MAX_DATAGRAM_BYTES
 from copycost.config.cells import Cell, values_of
 from copycost.config.conditions import HOT, RECV
 from copycost.config.cpu_budget import CpuBudget
 from copycost.config.datagrams import Datagrams
+from copycost.config.kinds import (
+    ANY_SETTLING_S,
+    ANY_WINDOW_S,
+    IMPLEMENTATIONS,
+    MSG_BYTES,
+    N_THREADS,
+    PLACED,
+    RECEIVED_BY,
+    REPETITIONS,
+    SEED,
+    WORKING_SETS,
+    sizes,
+)
 from copycost.config.profile import Profile
-from copycost.config.settings import AUTO, NoDelay, Settings
+from copycost.config.settings import AUTO, KERNEL, NoDelay, Settings
 from copycost.config.simulated import Simulated
+from copycost.config.structure import (
+    NONE,
+    Choice,
+    Flag,
+    Line,
+    ListOf,
+    Number,
+    Or,
+    Section,
+    Size,
+    Word,
+    from_plain,
+    stated,
+    testbeds,
+    to_plain,
+)
+from copycost.config.testbeds import TESTBEDS, names_over
 from copycost.config.virtual import Virtual
 from copycost.config.wire import Wire
 
@@ -31,51 +62,71 @@ STUDIES: tuple[Study, ...] = get_args(Study)
 class Streams:
     """A grid of the study `streams`, over TCP or over UDP: every combination is a cell."""
 
-    implementations: tuple[str, ...]
-    testbeds: tuple[str, ...]
-    msg_bytes: tuple[int, ...]
-    n_threads: tuple[int, ...]
-    working_sets: tuple[str, ...]
-    receivers: tuple[str, ...]
-    placements: tuple[str, ...]
+    implementations: tuple[str, ...] = stated(IMPLEMENTATIONS)
+    testbeds: tuple[str, ...] = testbeds(*names_over("stream", receiving=True))
+    msg_bytes: tuple[int, ...] = stated(MSG_BYTES)
+    n_threads: tuple[int, ...] = stated(N_THREADS)
+    working_sets: tuple[str, ...] = stated(WORKING_SETS)
+    receivers: tuple[str, ...] = stated(RECEIVED_BY)
+    placements: tuple[str, ...] = stated(PLACED)
+
+
+# our receiver needs an address of its own
+_UDP = (name for name in names_over("datagram") if TESTBEDS[name].own_addresses)
+
+
+@dataclass(frozen=True, slots=True)
+class Udp(Streams):
+    """The grid over UDP."""
+
+    testbeds: tuple[str, ...] = testbeds(*_UDP)
+    msg_bytes: tuple[int, ...] = stated(sizes(most=MAX_DATAGRAM_BYTES))
 
 
 @dataclass(frozen=True, slots=True)
 class RoundTrips:
     """The grid of the study `round_trips`, always hot and received plainly."""
 
-    implementations: tuple[str, ...]
-    testbeds: tuple[str, ...]
-    msg_bytes: tuple[int, ...]
-    n_threads: tuple[int, ...]
-    placements: tuple[str, ...]
+    implementations: tuple[str, ...] = stated(IMPLEMENTATIONS)
+    testbeds: tuple[str, ...] = testbeds(*names_over("stream", receiving=True))
+    msg_bytes: tuple[int, ...] = stated(MSG_BYTES)
+    n_threads: tuple[int, ...] = stated(N_THREADS)
+    placements: tuple[str, ...] = stated(PLACED)
+
+
+_CPUS = Or(AUTO, ListOf("auto, or a list of CPU numbers", Number("the number of a CPU", 0)))
+_BUFFER = Or(KERNEL, Size("kernel, or a size such as 64KiB", 1 << 10, 1 << 30))
 
 
 @dataclass(frozen=True, slots=True)
 class Cpus:
     """CPU numbers of each side, from which placements choose; None offers all of them."""
 
-    sender: tuple[int, ...] | None
-    receiver: tuple[int, ...] | None
+    sender: tuple[int, ...] | None = stated(_CPUS)
+    receiver: tuple[int, ...] | None = stated(_CPUS)
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
     """How every cell is measured: `Settings`, and how often and in which order."""
 
-    repetitions: int
-    minutes: float | None
-    warmup_s: float
-    duration_s: float
-    congestion_control: str
-    tcp_nodelay: NoDelay
-    send_buffer_bytes: int | None
-    receive_buffer_bytes: int | None
-    cpus: Cpus
-    fresh: bool
-    interval_us: int
-    memory_floor: bool
-    order_seed: int
+    repetitions: int = stated(REPETITIONS)
+    minutes: float | None = stated(
+        Or(NONE, Number("none, or a number of minutes", above=0, most=1440, whole=False))
+    )
+    warmup_s: float = stated(ANY_SETTLING_S)
+    duration_s: float = stated(ANY_WINDOW_S)
+    congestion_control: str = stated(
+        Word("the name of a congestion control such as cubic or reno", r"[a-z][a-z0-9_]{0,14}")
+    )
+    tcp_nodelay: NoDelay = stated(Choice("kernel, on or off", get_args(NoDelay)))
+    send_buffer_bytes: int | None = stated(_BUFFER)
+    receive_buffer_bytes: int | None = stated(_BUFFER)
+    cpus: Cpus = stated(Section("a section with sender and receiver", Cpus))
+    fresh: bool = stated(Flag())
+    interval_us: int = stated(Number("a whole number of microseconds", 0, 1_000_000))
+    memory_floor: bool = stated(Flag())
+    order_seed: int = stated(SEED)
 
     def settings(self, study: Study = "streams") -> Settings:
         """Return the part that changes what a repetition of a study measures."""
@@ -101,36 +152,46 @@ ReportFormat = Literal["html", "pdf"]
 class Statistics:
     """How repetitions are summarised: confidence (0.5 to 1), resamples [count], seed."""
 
-    confidence: float
-    resamples: int
-    seed: int
+    confidence: float = stated(Number("a number between 0.5 and 1", 0.5, below=1, whole=False))
+    resamples: int = stated(Number("a whole number of resamples", 100, 1_000_000))
+    seed: int = stated(SEED)
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
     """What the report looks like."""
 
-    title: str
-    formats: tuple[ReportFormat, ...]
+    title: str = stated(
+        Line("a text of one line", r"(?=.*\S)[^\x00-\x1f\x7f-\x9f\ud800-\udfff]+", 200)
+    )
+    formats: tuple[ReportFormat, ...] = stated(
+        ListOf(
+            "a list of formats, at least one",
+            Choice("the name of a format", get_args(ReportFormat)),
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
     """Which cells of a grid are meant; without implementations none."""
 
-    implementations: tuple[str, ...]
-    msg_bytes: tuple[int, ...]
-    n_threads: tuple[int, ...]
+    implementations: tuple[str, ...] = stated(IMPLEMENTATIONS)
+    msg_bytes: tuple[int, ...] = stated(MSG_BYTES)
+    n_threads: tuple[int, ...] = stated(N_THREADS)
+
+
+_CHOSEN = Section("a section with implementations, msg_bytes and n_threads", Chosen)
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
     """A few cells of two grids, and the placements in which each is measured."""
 
-    placements: tuple[str, ...]
-    testbeds: tuple[str, ...]
-    streams: Chosen
-    round_trips: Chosen
+    placements: tuple[str, ...] = stated(PLACED)
+    testbeds: tuple[str, ...] = testbeds(*names_over("stream", receiving=True))
+    streams: Chosen = stated(_CHOSEN)
+    round_trips: Chosen = stated(_CHOSEN)
 
     def cells(self, grid: Iterable[Cell]) -> Iterator[Cell]:
         """Yield the cells of a grid that are meant, in each placement; some may be in the grid."""
@@ -152,16 +213,21 @@ class Placement:
 
 
 Place = Literal["local", "slurm"]
+_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 
 
 @dataclass(frozen=True, slots=True)
 class Slurm:
     """Nodes of a cluster that ``./run fleet`` measures."""
 
-    partition: str
-    nodes: tuple[str, ...]
-    count: int
-    constraint: str | None
+    partition: str = stated(Word("auto, or the name of a partition", _NAME))
+    nodes: tuple[str, ...] = stated(
+        ListOf("a list of names of nodes", Word("the name of a node", _NAME), 0, 1000)
+    )
+    count: int = stated(Number("a whole number", 0, 1000))
+    constraint: str | None = stated(
+        Or(NONE, Word("none, or features of a node", r"[A-Za-z0-9][A-Za-z0-9._&|-]{0,63}"))
+    )
 
     @property
     def named_partition(self) -> str | None:
@@ -173,29 +239,47 @@ class Slurm:
 class Hosts:
     """Which hosts ``./run fleet`` is about."""
 
-    alias: str
-    where: tuple[Place, ...]
-    slurm: Slurm
+    alias: str = stated(
+        Word(
+            "auto, or a name of small letters, digits and hyphens",
+            r"[a-z0-9]([a-z0-9-]*[a-z0-9])?",
+            40,
+        )
+    )
+    where: tuple[Place, ...] = stated(
+        ListOf(
+            "a list of local and slurm, at least one of them",
+            Choice("local or slurm", get_args(Place)),
+            most=2,
+        )
+    )
+    slurm: Slurm = stated(Section("a section with partition, nodes, count and constraint", Slurm))
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
     """The whole configuration, checked."""
 
-    streams: Streams
-    udp: Streams
-    round_trips: RoundTrips
-    placement: Placement
-    profile: Profile
-    cpu_budget: CpuBudget
-    datagrams: Datagrams
-    virtual: Virtual
-    wire: Wire
-    hosts: Hosts
-    simulated: Simulated
-    measure: Measure
-    statistics: Statistics
-    report: Report
+    streams: Streams = stated(Section("a section with the grid of streams over TCP", Streams))
+    udp: Streams = stated(Section("a section with the grid of streams over UDP", Udp))
+    round_trips: RoundTrips = stated(Section("a section with the grid of round trips", RoundTrips))
+    placement: Placement = stated(
+        Section("a section with cells to measure in several placements", Placement)
+    )
+    profile: Profile = stated(Section("a section with the study of function chains", Profile))
+    cpu_budget: CpuBudget = stated(
+        Section("a section with the study of a CPU budget against bitrate", CpuBudget)
+    )
+    datagrams: Datagrams = stated(Section("a section with the study of UDP datagrams", Datagrams))
+    virtual: Virtual = stated(Section("a section that says what guests are made of", Virtual))
+    wire: Wire = stated(Section("a section that names another machine", Wire))
+    hosts: Hosts = stated(Section("a section on other hosts", Hosts))
+    simulated: Simulated = stated(
+        Section("a section with the study of simulated counts", Simulated)
+    )
+    measure: Measure = stated(Section("a section that says how to measure", Measure))
+    statistics: Statistics = stated(Section("a section that says how to summarise", Statistics))
+    report: Report = stated(Section("a section that says how the report looks", Report))
 
     def analysed(self) -> Self:
         """Return the configuration with the confidence that the analysis of the grids has.
@@ -209,13 +293,9 @@ class Config:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the configuration in the words of config.yaml, sizes in bytes, lists as lists."""
-        from copycost.config.structure import to_plain  # not at the top: see there
-
         return to_plain(self)
 
     @classmethod
     def from_dict(cls, tree: Mapping[str, Any]) -> Self:
         """Return the configuration from what `as_dict` gave, or from a checked config file."""
-        from copycost.config.structure import from_plain
-
         return from_plain(tree, cls)

@@ -2,8 +2,19 @@
 
 from dataclasses import dataclass
 
+from copycost.config.capabilities import MAX_DATAGRAM_BYTES
 from copycost.config.cells import Cell, cells_of
+from copycost.config.kinds import (
+    CONNECTIONS,
+    REPETITIONS,
+    SENDERS,
+    SETTLING_S,
+    WINDOW_S,
+    sizes,
+)
 from copycost.config.settings import Settings
+from copycost.config.structure import Flag, stated, testbeds
+from copycost.config.testbeds import names_over
 
 STUDY = "datagrams"
 
@@ -15,14 +26,14 @@ FIGURES = ("bitrate_and_loss", "cost")
 class Datagrams:
     """The section of the configuration."""
 
-    enabled: bool
-    implementations: tuple[str, ...]
-    testbeds: tuple[str, ...]
-    msg_bytes: tuple[int, ...]
-    n_threads: tuple[int, ...]
-    repetitions: int
-    warmup_s: float
-    duration_s: float
+    enabled: bool = stated(Flag())
+    implementations: tuple[str, ...] = stated(SENDERS)
+    testbeds: tuple[str, ...] = testbeds(*names_over("datagram", receiving=True))
+    msg_bytes: tuple[int, ...] = stated(sizes(64, MAX_DATAGRAM_BYTES, "64 or 8KiB"))
+    n_threads: tuple[int, ...] = stated(CONNECTIONS)
+    repetitions: int = stated(REPETITIONS)
+    warmup_s: float = stated(SETTLING_S)
+    duration_s: float = stated(WINDOW_S)
 
     def settings(self, run: Settings) -> Settings:
         """Return how a repetition is measured: in its own window, else as the whole run."""

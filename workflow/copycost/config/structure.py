@@ -1,55 +1,304 @@
-"""Sections of the configuration from plain values, as YAML and Snakemake have them, and back.
+# ruff: noqa: ANN401, D102 - values are any plain ones; `Kind` says what its methods do
+"""What each key of the configuration may say: a field of a section, stated with its kind.
 
-Apart from the sections themselves, since the measuring process imports `Settings` and its start-up
-time, which cattrs would double, is paid at every repetition.
+A kind tells what is wrong with a plain value, as YAML and Snakemake have it, makes the typed value
+of it, and turns that back. defaults.yaml and config.yaml explain the keys.
 """
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import MISSING, dataclass, field, fields
+from math import isfinite
+from typing import Any, TypeVar
 
-from cattrs import Converter
-from cattrs.errors import CattrsError
-
-from copycost.config.settings import AUTO, KERNEL
-from copycost.config.simulated import CacheSizes, Enabled
-from copycost.config.wire import UdpRate
+from copycost.config.problems import KeyPath, Problem
+from copycost.config.testbeds import TESTBEDS, WIRES, over_wire_to, transport_of
+from copycost.wording.numbers import format_size, parse_size
+from copycost.wording.words import did_you_mean
 
 _Section = TypeVar("_Section")
-_Cpus = tuple[int, ...] | None
-_Buffer = int | None
-_Minutes = float | None
-_Caches = CacheSizes | None
-_Kernel = str | None
 
 NONE = "none"
 """The word of the configuration for no limit of time, and for no file."""
 HOST = "host"
 """The word of the configuration for what the host has."""
 
-
-def _converter() -> Converter:
-    # A missing key is then a KeyError, as from a mapping, and no group of exceptions.
-    converter = Converter(detailed_validation=False, unstruct_collection_overrides={tuple: list})
-
-    def none_is(word: str, kind: Any, made: Callable[[Any], object]) -> None:  # noqa: ANN401
-        """Let None, among the values of a kind, be a word of the configuration."""
-        converter.register_structure_hook(kind, lambda it, _: None if it == word else made(it))
-        converter.register_unstructure_hook(
-            kind, lambda it: word if it is None else converter.unstructure(it)
-        )
-
-    none_is(KERNEL, _Buffer, int)
-    none_is(NONE, _Minutes, float)
-    none_is(NONE, _Kernel, str)
-    none_is(AUTO, _Cpus, lambda cpus: tuple(int(cpu) for cpu in cpus))
-    none_is(HOST, _Caches, lambda sizes: converter.structure(sizes, CacheSizes))
-    for kind in (UdpRate, Enabled):
-        converter.register_structure_hook(kind, lambda it, _: it)
-        converter.register_unstructure_hook(kind, lambda it: it)
-    return converter
+UNKNOWN = "unknown key"
+MOST_ITEMS = 100
 
 
-_CONVERTER = _converter()
+def stated(kind: "Kind", **default: Any) -> Any:
+    """Return the field of a section that says such values."""
+    return field(metadata={"kind": kind}, **default)
+
+
+class Kind:
+    """What values a key may have; the title says it, as the end of a sentence.
+
+    Problems begin with ``must`` where they go on what is there; `peers` are the names of the other
+    machines, which testbeds may have.
+    """
+
+    title: str
+
+    def problems(self, value: Any, path: KeyPath, peers: Sequence[str]) -> Iterator[Problem]:
+        """Yield what is wrong with a value, and with those in it."""
+        raise NotImplementedError
+
+    def normal(self, value: Any) -> Any:
+        """Return a value with sizes in bytes, and words for what YAML took for something else."""
+        return value
+
+    def made(self, value: Any) -> Any:
+        """Return the typed value of a sound one."""
+        return value
+
+    def plain(self, value: Any) -> Any:
+        """Return the plain value of a typed one."""
+        return value
+
+
+@dataclass(frozen=True)
+class Flag(Kind):
+    """Yes or no."""
+
+    title: str = "true or false"
+
+    def problems(self, value: Any, path: KeyPath, peers: Sequence[str]) -> Iterator[Problem]:
+        if not isinstance(value, bool):
+            yield path, f"must be {self.title}"
+
+
+@dataclass(frozen=True)
+class Number(Kind):
+    """A number, a whole one unless it is said otherwise, within bounds."""
+
+    title: str
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    below: float | None = None
+    whole: bool = True
+
+    def problems(self, value: Any, path: KeyPath, peers: Sequence[str]) -> Iterator[Problem]:
+        is_int = isinstance(value, int) and not isinstance(value, bool)
+        is_float = isinstance(value, float) and isfinite(value)
+        if not is_int and not (is_float and (value.is_integer() or not self.whole)):
+            yield path, f"must be {self.title}"
+            return
+        for sign, limit, kept in (
+            (">=", self.least, self.least is None or value >= self.least),
+            ("<=", self.most, self.most is None or value <= self.most),
+            (">", self.above, self.above is None or value > self.above),
+            ("<", self.below, self.below is None or value < self.below),
+        ):
+            if not kept:
+                yield path, f"must be {sign} {self.shown(limit)}"
+
+    def shown(self, limit: Any) -> str:
+        """Return a bound in words."""
+        return str(limit)
+
+    def made(self, value: Any) -> Any:
+        return int(value) if self.whole else float(value)
+
+
+@dataclass(frozen=True)
+class Size(Number):
+    """A number of bytes, or a text such as 64KiB."""
+
+    def shown(self, limit: Any) -> str:
+        return format_size(limit)
+
+    def normal(self, value: Any) -> Any:
+        with suppress(ValueError):
+            return parse_size(value) if isinstance(value, str) else value
+        return value
+
+
+@dataclass(frozen=True)
+class Word(Kind):
+    """A text of one line, which matches a pattern."""
+
+    title: str
+    pattern: str = ".+"
+    most: int | None = None
+
+    def problems(self, value: Any, path: KeyPath, peers: Sequence[str]) -> Iterator[Problem]:
+        if isinstance(value, str) and self.most is not None and len(value) > self.most:
+            yield path, f"has {len(value)} characters, must have at most {self.most}"
+        elif not isinstance(value, str) or not re.fullmatch(self.pattern, value):
+            yield path, f"must be {self.title}"
+
+    def made(self, value: Any) -> Any:
+        return str(value)
+
+
+@dataclass(frozen=True)
+class Line(Word):
+    """A text, to whose ends spaces do not belong."""
+
+    def normal(self, value: Any) -> Any:
+        return value.strip() if isinstance(value, str) else value
+
+
+@dataclass(frozen=True)
+class Choice(Kind):
+    """One of a few values."""
+
+    title: str
+    options: tuple[Any, ...]
+
+    def problems(self, value: Any, path: KeyPath, peers: Sequence[str]) -> Iterator[Problem]:
+        options = self.all_options(peers)
+        if not any(type(one) is type(value) and one == value for one in options):
+            meant = ""
+            if isinstance(value, str):
+                meant = did_you_mean(value, [str(one) for one in options])
+            if value in list(TESTBEDS):
+                place = "streams" if transport_of(value) == "stream" else "udp"
+                meant = f"; {value} belongs in {place}"
+            yield path, f"must be one of {', '.join(map(str, options))}{meant}"
+
+    def all_options(self, peers: Sequence[str]) -> tuple[Any, ...]:
+        """Return what may be chosen where there are these other machines."""
+        return self.options
+
+    def normal(self, value: Any) -> Any:
+        word = {True: "on", False: "off"}.get(value) if isinstance(value, bool) else None
+        return word if word in self.options else value
+
+    def made(self, value: Any) -> Any:
+        if value not in self.options:
+            raise ValueError(f"got {value!r}, must be one of {self.options}")
+        return value
+
+
+@dataclass(frozen=True)
+class Name(Choice):
+    """The name of something that another version may have more of."""
+
+    def made(self, value: Any) -> Any:
+        return str(value)
+
+
+@dataclass(frozen=True)
+class Testbed(Name):
+    """The name of a testbed, where it is over a wire with or without that of another machine."""
+
+    def all_options(self, peers: Sequence[str]) -> tuple[Any, ...]:
+        wires = [name for name in self.options if name in WIRES]
+        return *self.options, *(over_wire_to(name, peer) for name in wires for peer in peers)
+
+
+class WordsOr(Kind):
+    """One of a few words, or what another kind takes, whose title names both."""
+
+    def __init__(self, words: Sequence[str], of: Kind, kept_as: Callable[[Any], Any]) -> None:
+        self.words, self.of, self.title, self.kept_as = words, of, of.title, kept_as
+
+    def problems(self, value: Any, path: KeyPath, peers: Sequence[str]) -> Iterator[Problem]:
+        if value not in self.words:
+            yield from self.of.problems(value, path, peers)
+
+    def normal(self, value: Any) -> Any:
+        return self.of.normal(value)
+
+    def made(self, value: Any) -> Any:
+        return self.kept_as(value)
+
+
+class Or(Kind):
+    """A word that stands for None, or what another kind takes, whose title names both."""
+
+    def __init__(self, word: str, of: Kind) -> None:
+        self.word, self.of, self.title = word, of, of.title
+
+    def problems(self, value: Any, path: KeyPath, peers: Sequence[str]) -> Iterator[Problem]:
+        if value != self.word:
+            yield from self.of.problems(value, path, peers)
+
+    def normal(self, value: Any) -> Any:
+        return NONE if value is None and self.word == NONE else self.of.normal(value)
+
+    def made(self, value: Any) -> Any:
+        return None if value == self.word else self.of.made(value)
+
+    def plain(self, value: Any) -> Any:
+        return self.word if value is None else self.of.plain(value)
+
+
+@dataclass(frozen=True)
+class ListOf(Kind):
+    """Values of one kind, so many at least and at most."""
+
+    title: str
+    of: Kind
+    least: int = 1
+    most: int = MOST_ITEMS
+
+    def problems(self, value: Any, path: KeyPath, peers: Sequence[str]) -> Iterator[Problem]:
+        if not isinstance(value, list) or len(value) < self.least:
+            yield path, f"must be {self.title}"
+        elif len(value) > self.most:
+            yield path, f"has {len(value)} values, must have at most {self.most}"
+        else:
+            for place, item in enumerate(value):
+                yield from self.of.problems(item, (*path, place), peers)
+
+    def normal(self, value: Any) -> Any:
+        return [self.of.normal(item) for item in value] if isinstance(value, list) else value
+
+    def made(self, value: Any) -> Any:
+        return tuple(self.of.made(item) for item in value)
+
+    def plain(self, value: Any) -> Any:
+        return [self.of.plain(item) for item in value]
+
+
+@dataclass(frozen=True)
+class Section(Kind):
+    """A section with the keys of a class; those that have defaults there need not be stated."""
+
+    title: str
+    of: type
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """The kinds of its keys."""
+        return {each.name: each.metadata["kind"] for each in fields(self.of)}
+
+    def problems(self, value: Any, path: KeyPath, peers: Sequence[str]) -> Iterator[Problem]:
+        if not isinstance(value, Mapping):
+            yield path, f"must be {self.title}"
+            return
+        kinds = self.kinds
+        for key in value:
+            if key not in kinds:
+                yield (*path, str(key)), f"{UNKNOWN}{did_you_mean(str(key), kinds)}"
+        for each in fields(self.of):
+            if each.name in value:
+                yield from kinds[each.name].problems(value[each.name], (*path, each.name), peers)
+            elif each.default is MISSING:
+                yield (*path, each.name), f"missing, must be {kinds[each.name].title}"
+
+    def normal(self, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            return value
+        kinds = self.kinds
+        return {key: kinds[key].normal(it) if key in kinds else it for key, it in value.items()}
+
+    def made(self, value: Any) -> Any:
+        stated = {
+            each.name: each.metadata["kind"].made(value[each.name])
+            for each in fields(self.of)
+            if each.default is MISSING or each.name in value
+        }
+        return self.of(**stated)
+
+    def plain(self, value: Any) -> Any:
+        return {name: kind.plain(getattr(value, name)) for name, kind in self.kinds.items()}
 
 
 def from_plain(tree: object, kind: type[_Section]) -> _Section:
@@ -58,12 +307,17 @@ def from_plain(tree: object, kind: type[_Section]) -> _Section:
     Raises KeyError, TypeError or ValueError if they were not checked, and a value is missing or of
     another kind.
     """
-    try:
-        return _CONVERTER.structure(tree, kind)
-    except CattrsError as error:
-        raise ValueError(str(error)) from error
+    made: _Section = Section("", kind).made(tree)
+    return made
 
 
 def to_plain(section: object) -> dict[str, Any]:
     """Return a section in the words of config.yaml, sizes in bytes, lists as lists."""
-    return cast("dict[str, Any]", _CONVERTER.unstructure(section))
+    plain: dict[str, Any] = Section("", type(section)).plain(section)
+    return plain
+
+
+def testbeds(*names: str) -> Any:
+    """Return the field with a list of testbeds."""
+    of = Testbed("the name of a testbed", names)
+    return stated(ListOf("a list of testbeds, at least one", of))

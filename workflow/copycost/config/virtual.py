@@ -1,17 +1,23 @@
 """The section `virtual` of the configuration: what the guests of the testbeds ``vm_*`` are."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
+
+from copycost.config.structure import Choice, Flag, Number, Word, stated
+
+Accelerator = Literal["auto", "kvm", "tcg"]
+Device = Literal["virtio", "e1000"]
+Vhost = Literal["auto", "off"]
 
 
 @dataclass(frozen=True, slots=True)
 class Virtual:
     """What guests are made of."""
 
-    accelerator: Literal["auto", "kvm", "tcg"]
-    vcpus: int
-    memory_mib: int
-    network_device: Literal["virtio", "e1000"]
-    vhost: Literal["auto", "off"]
-    offloads: bool
-    kernel: str
+    accelerator: Accelerator = stated(Choice("auto, kvm or tcg", get_args(Accelerator)))
+    vcpus: int = stated(Number("a number of processors", 1, 64))
+    memory_mib: int = stated(Number("a number of MiB", 256, 1 << 20))
+    network_device: Device = stated(Choice("virtio or e1000", get_args(Device)))
+    vhost: Vhost = stated(Choice("auto or off", get_args(Vhost)))
+    offloads: bool = stated(Flag())
+    kernel: str = stated(Word("auto, or the path of a kernel", most=4096))

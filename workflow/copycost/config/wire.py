@@ -5,6 +5,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from copycost.config.structure import (
+    ListOf,
+    Number,
+    Section,
+    Word,
+    WordsOr,
+    from_plain,
+    stated,
+    to_plain,
+)
+
 AUTO = "auto"
 LINK, UNLIMITED = "link", "unlimited"
 NO_PEER = "none"
@@ -22,12 +33,47 @@ _LONGEST = 64
 class Peer:
     """Another machine."""
 
-    peer: str
-    address: str = AUTO
-    ssh_options: tuple[str, ...] = ()
-    udp_mbit_per_s: UdpRate = LINK
-    alias: str = AUTO
-    ports: str = AUTO
+    peer: str = stated(
+        Word(
+            "none, or a machine as ssh is told it, such as user@other",
+            r"[A-Za-z0-9_][A-Za-z0-9_.@:-]{0,255}",
+        )
+    )
+    address: str = stated(
+        Word(
+            "auto, or a numeric IPv4 address of the other machine",
+            r"auto|[0-9]{1,3}(\.[0-9]{1,3}){3}",
+        ),
+        default=AUTO,
+    )
+    ssh_options: tuple[str, ...] = stated(
+        ListOf(
+            "a list of options of ssh", Word("an option of ssh, or its value", most=4096), 0, 64
+        ),
+        default=(),
+    )
+    udp_mbit_per_s: UdpRate = stated(
+        WordsOr(
+            (LINK, UNLIMITED),
+            Number("link, unlimited, or a number of Mbit/s from 1 to 1000000", 1, 1_000_000),
+            lambda rate: rate,
+        ),
+        default=LINK,
+    )
+    alias: str = stated(
+        Word(
+            "auto, or a name of small letters, digits and -",
+            r"[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?",
+        ),
+        default=AUTO,
+    )
+    ports: str = stated(
+        Word(
+            "auto, or FIRST-LAST with ports from 1024 to 65535",
+            r"auto|[1-9][0-9]{3,4}-[1-9][0-9]{3,4}",
+        ),
+        default=AUTO,
+    )
 
     @property
     def port_range(self) -> tuple[int, int] | None:
@@ -44,14 +90,22 @@ class Peer:
 
 
 # of a machine of which nothing else is stated, as YAML has it
-_UNSAID = {"address": AUTO, "ssh_options": [], "udp_mbit_per_s": LINK, "alias": AUTO, "ports": AUTO}
+_UNSAID = {key: value for key, value in to_plain(Peer("")).items() if key != "peer"}
 
 
 @dataclass(frozen=True, slots=True)
 class Wire(Peer):
     """The other machines of the testbeds over a wire: one, and more."""
 
-    more: tuple[Peer, ...] = ()
+    more: tuple[Peer, ...] = stated(
+        ListOf(
+            "a list of further machines",
+            Section("a further machine, of which peer is stated", Peer),
+            least=0,
+            most=16,
+        ),
+        default=(),
+    )
 
     def peers(self) -> dict[str, Peer]:
         """Return all of them by their names."""
@@ -94,8 +148,7 @@ def peer_named(name: str, section: Mapping[str, Any]) -> Peer:
     said = wire_over(section, {"peer": name})
     if not isinstance(said["ssh_options"], list):
         raise TypeError("ssh_options is no list")
-    plain = {each.name: said[each.name] for each in fields(Peer)}
-    return Peer(**plain | {"ssh_options": tuple(map(str, said["ssh_options"]))})
+    return from_plain(said, Peer)
 
 
 def port_range_of(text: str) -> tuple[int, int]:
