@@ -55,10 +55,11 @@ def main() -> None:
         interruption.end_quietly()
     site.main()
     if name == "snakemake":
+        from copycost.cli.command_line import OURS
         from copycost.snakefile import internals  # after `site`
 
         internals.start_quickly(sys.argv)
-        internals.shorten_command_line()
+        internals.shorten_command_line(OURS)
     try:
         runpy.run_module(name, run_name="__main__", alter_sys=True)
     except SystemExit as end:
