@@ -1,7 +1,13 @@
 # Other hosts: each node of a cluster measured by one job, which runs the ordinary workflow there; and
 # the report over all hosts. `./run fleet`, or snakemake --profile workflow/profiles/slurm fleet.
-from copycost.snakefile.nodes import archives_of, host_name, job_minutes
-from copycost.snakefile.slurm import node_of, system_of, time_limit_of
+from copycost.snakefile.slurm import (
+    archives_of,
+    host_name,
+    job_minutes,
+    node_of,
+    system_of,
+    time_limit_of,
+)
 
 NODE_ARCHIVE = "results/nodes/{node}.zip"
 

@@ -1,10 +1,128 @@
-"""What is read from the answers of Slurm's commands."""
+"""Which nodes are measured, and what is read from the answers of Slurm's commands."""
+
+import math
+from dataclasses import replace
 
 import pytest
 from unit.snakefile.fake_slurm import FakeSlurm, fake_slurm
 
+from copycost.build.toolchain import strategies
+from copycost.checkout import ROOT
+from copycost.compare.hosts.names import require_name
+from copycost.config.check import check_config
+from copycost.config.config import Config, Slurm
+from copycost.config.grid import Grid
+from copycost.config.problems import Source, Surroundings
+from copycost.config.sources import usual_tree
 from copycost.errors import ConfigError, HostError
-from copycost.snakefile.slurm import System, node_of, offered, system_of
+from copycost.snakefile import slurm as nodes
+from copycost.snakefile.slurm import System, node_of, offered, system_of, time_limit_of
+
+ANY = Slurm(partition="auto", nodes=(), count=2, constraint=None)
+SINFO = """\
+n2|short*|64|idle|20:00|amd,ib
+n2|long|64|idle|2-12:00:00|amd,ib
+n10|short*|8|mixed|20:00|(null)
+n1|short*|64+|idle~|20:00|amd
+n3|short*|8|drained|20:00|amd
+n4|short*|8|DOWN*|20:00|amd
+n_5|long|4|idle*|2-12:00:00|intel
+n6|long|4|allocated|2-12:00:00|intel
+"""
+
+
+@pytest.fixture(autouse=True)
+def slurm(monkeypatch: pytest.MonkeyPatch) -> FakeSlurm:
+    return fake_slurm(monkeypatch, SINFO)
+
+
+def test_nodes_that_are_named_are_taken() -> None:
+    assert nodes.chosen_nodes(replace(ANY, nodes=("n10",))) == ["n10"]
+    assert nodes.chosen_nodes(replace(ANY, nodes=("n2",), constraint="ib")) == ["n2"]
+
+
+def test_else_as_many_as_wanted_that_fit_and_can_be_used() -> None:
+    assert nodes.chosen_nodes(replace(ANY, constraint="amd")) == ["n1", "n2"]
+    assert nodes.chosen_nodes(replace(ANY, count=1, constraint="intel|amd&ib")) == ["n2"]
+    assert nodes.chosen_nodes(replace(ANY, count=3)) == ["n1", "n10", "n2"]
+
+
+@pytest.mark.parametrize(
+    ("slurm", "said"),
+    [
+        (replace(ANY, nodes=("n6",)), r"n6 not among what sinfo shows of the default partition"),
+        (replace(ANY, nodes=("n6",), partition="x"), r"n6 not among what sinfo shows of x \(noth"),
+        (replace(ANY, nodes=("n10", "n2"), constraint="ib"), "n10 without the features of constr"),
+        (replace(ANY, count=0), "name nodes, say in count"),
+        (replace(ANY, count=9), r"got 9, must be <= 3, the nodes .* \(n1, n10, n2\)"),
+        (replace(ANY, count=0, constraint="intel"), "got intel, must be features of nodes that"),
+    ],
+)
+def test_what_cannot_be_is_said(slurm: Slurm, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        nodes.chosen_nodes(slurm)
+
+
+def test_nodes_that_would_be_taken_for_one_host_are_refused(slurm: FakeSlurm) -> None:
+    slurm.sinfo = "n_1|all*|2|idle|infinite|(null)\nn-1|all*|2|idle|infinite|(null)\n"
+    with pytest.raises(ConfigError, match="n-1 and n_1 would both be called n-1"):
+        nodes.chosen_nodes(ANY)
+
+
+@pytest.mark.parametrize("node", ["n1", "Rack_2.example.org", "N" * 60, "a.", f"{'a' * 39}.b"])
+def test_a_node_has_a_name_that_a_host_may_have(node: str) -> None:
+    require_name(nodes.host_name(node), node)
+
+
+def config_of(**changes: object) -> Config:
+    tree = usual_tree()
+    tree["measure"] |= changes
+    around = Surroundings(["two_copy", "one_copy", "zero_copy"], range(64))
+    return check_config([Source("config.yaml", tree)], around)
+
+
+def test_what_nodes_are_measured_and_for_how_long_is_said() -> None:
+    config = config_of()
+    said = nodes.said_of_nodes(config, ["n1", "n2"], nodes.job_minutes(config), would=True)
+    assert "a run would measure 2 nodes (n1, n2), each by one job that has it alone" in said
+    assert f"{nodes.job_minutes(config)} min at most" in said
+    assert "this measures 1 node (n1)" in nodes.said_of_nodes(config, ["n1"], 20, would=False)
+    assert said.endswith("says what it does there.")
+
+
+def test_a_partition_that_ends_jobs_early_is_said() -> None:
+    config = config_of()
+    limit_min = nodes.job_minutes(config, time_limit_of(None))
+    assert limit_min == 20
+    said = nodes.said_of_nodes(config, ["n1"], limit_min, would=True)
+    assert "20 min at most" in said
+    assert "That limit may end a job before it is through" in said
+    assert nodes.job_minutes(config, time_limit_of("long")) == nodes.job_minutes(config)
+
+
+def test_named_nodes_that_wait_for_repair_are_said() -> None:
+    said = nodes.said_of_nodes(config_of(), ["n1", "n3", "n4"], 20, would=False)
+    assert "Slurm begins no job now on n3 (drained), n4 (down*); one waits until" in said
+
+
+def test_only_what_a_node_measures_is_forecast() -> None:
+    config = config_of(warmup_s=0.3, duration_s=1.0)
+    config = replace(config, measure=replace(config.measure, minutes=None))
+    grid_min = Grid.of(config).n_repetitions(config) * 3.5 / 60
+    assert nodes.job_minutes(config) == math.ceil(10 + 2 * grid_min)
+    longer = replace(config, cpu_budget=replace(config.cpu_budget, repetitions=500))
+    assert nodes.job_minutes(longer) == nodes.job_minutes(config)
+    more = replace(config, measure=replace(config.measure, minutes=2 * grid_min))
+    assert nodes.job_minutes(more) == math.ceil(10 + 4 * grid_min)
+
+
+def test_the_documentation_has_the_limit_of_the_default_grid() -> None:
+    tree = usual_tree()
+    around = Surroundings(strategies(ROOT), range(64))
+    config = check_config([Source("config.yaml", tree)], around)
+    page = " ".join((ROOT / "docs" / "cluster.md").read_text().split())
+    assert f"the default grid gets {nodes.job_minutes(config)} minutes" in page
+
 
 # `scontrol show node --oneliner` of Slurm 22.05.8; cut, and a limit added
 N1 = (
@@ -16,12 +134,8 @@ N1 = (
 )
 
 
-@pytest.fixture(autouse=True)
-def slurm(monkeypatch: pytest.MonkeyPatch) -> FakeSlurm:
-    return fake_slurm(monkeypatch, "n1|a|64+|idle|30:00|(null)\nn1|b*|64+|idle|infinite|(null)\n")
-
-
-def test_a_node_is_in_all_its_partitions() -> None:
+def test_a_node_is_in_all_its_partitions(slurm: FakeSlurm) -> None:
+    slurm.sinfo = "n1|a|64+|idle|30:00|(null)\nn1|b*|64+|idle|infinite|(null)\n"
     assert offered("a") == offered("b") == offered(None) == {"n1": node_of("n1")}
     assert node_of("n1").n_cpus == 64
     assert offered("c") == {}

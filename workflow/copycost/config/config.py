@@ -46,6 +46,7 @@ from copycost.config.structure import (
     Size,
     Word,
     from_plain,
+    section,
     stated,
     testbeds,
     to_plain,
@@ -122,7 +123,7 @@ class Measure:
     tcp_nodelay: NoDelay = stated(Choice("kernel, on or off", get_args(NoDelay)))
     send_buffer_bytes: int | None = stated(_BUFFER)
     receive_buffer_bytes: int | None = stated(_BUFFER)
-    cpus: Cpus = stated(Section("a section with sender and receiver", Cpus))
+    cpus: Cpus = section("with sender and receiver", Cpus)
     fresh: bool = stated(Flag())
     interval_us: int = stated(Number("a whole number of microseconds", 0, 1_000_000))
     memory_floor: bool = stated(Flag())
@@ -253,33 +254,27 @@ class Hosts:
             most=2,
         )
     )
-    slurm: Slurm = stated(Section("a section with partition, nodes, count and constraint", Slurm))
+    slurm: Slurm = section("with partition, nodes, count and constraint", Slurm)
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
     """The whole configuration, checked."""
 
-    streams: Streams = stated(Section("a section with the grid of streams over TCP", Streams))
-    udp: Streams = stated(Section("a section with the grid of streams over UDP", Udp))
-    round_trips: RoundTrips = stated(Section("a section with the grid of round trips", RoundTrips))
-    placement: Placement = stated(
-        Section("a section with cells to measure in several placements", Placement)
-    )
-    profile: Profile = stated(Section("a section with the study of function chains", Profile))
-    cpu_budget: CpuBudget = stated(
-        Section("a section with the study of a CPU budget against bitrate", CpuBudget)
-    )
-    datagrams: Datagrams = stated(Section("a section with the study of UDP datagrams", Datagrams))
-    virtual: Virtual = stated(Section("a section that says what guests are made of", Virtual))
-    wire: Wire = stated(Section("a section that names another machine", Wire))
-    hosts: Hosts = stated(Section("a section on other hosts", Hosts))
-    simulated: Simulated = stated(
-        Section("a section with the study of simulated counts", Simulated)
-    )
-    measure: Measure = stated(Section("a section that says how to measure", Measure))
-    statistics: Statistics = stated(Section("a section that says how to summarise", Statistics))
-    report: Report = stated(Section("a section that says how the report looks", Report))
+    streams: Streams = section("with the grid of streams over TCP", Streams)
+    udp: Streams = section("with the grid of streams over UDP", Udp)
+    round_trips: RoundTrips = section("with the grid of round trips", RoundTrips)
+    placement: Placement = section("with cells to measure in several placements", Placement)
+    profile: Profile = section("with the study of function chains", Profile)
+    cpu_budget: CpuBudget = section("with the study of a CPU budget against bitrate", CpuBudget)
+    datagrams: Datagrams = section("with the study of UDP datagrams", Datagrams)
+    virtual: Virtual = section("that says what guests are made of", Virtual)
+    wire: Wire = section("that names another machine", Wire)
+    hosts: Hosts = section("on other hosts", Hosts)
+    simulated: Simulated = section("with the study of simulated counts", Simulated)
+    measure: Measure = section("that says how to measure", Measure)
+    statistics: Statistics = section("that says how to summarise", Statistics)
+    report: Report = section("that says how the report looks", Report)
 
     def analysed(self) -> Self:
         """Return the configuration with the confidence that the analysis of the grids has.

@@ -16,6 +16,7 @@ from copycost.config.structure import (
     Section,
     Size,
     Word,
+    section,
     stated,
     testbeds,
 )
@@ -105,7 +106,7 @@ class Simulated:
     caches: CacheSizes | None = stated(_CACHES)
     line_bytes: int = stated(_LINE)
     prefetcher: Prefetcher = stated(_PREFETCHER)
-    sensitivity: Sensitivity = stated(Section("a section with what is changed", Sensitivity))
+    sensitivity: Sensitivity = section("with what is changed", Sensitivity)
 
     def cells(self) -> tuple[Cell, ...]:
         """Return every cell that can exist, those with nothing changed first."""

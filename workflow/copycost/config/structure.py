@@ -317,6 +317,11 @@ def to_plain(section: object) -> dict[str, Any]:
     return plain
 
 
+def section(title: str, of: type) -> Any:
+    """Return the field with a section."""
+    return stated(Section(f"a section {title}", of))
+
+
 def testbeds(*names: str) -> Any:
     """Return the field with a list of testbeds."""
     of = Testbed("the name of a testbed", names)

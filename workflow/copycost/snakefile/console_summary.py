@@ -27,10 +27,10 @@ from copycost.snakefile import (
     host_change,
     interruption,
     messages,
-    nodes,
     parts,
     progress,
     retry,
+    slurm,
     terminal,
 )
 from copycost.snakefile.internals import (
@@ -131,7 +131,7 @@ def _say_nodes(jobs: Iterable[Any], config: Config, *, would: bool) -> bool:
     }
     if found:
         limit_min = max(found.values())
-        terminal.say(nodes.said_of_nodes(config, sorted(found), limit_min, would=would))
+        terminal.say(slurm.said_of_nodes(config, sorted(found), limit_min, would=would))
     return bool(found)
 
 

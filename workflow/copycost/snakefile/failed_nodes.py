@@ -16,7 +16,7 @@ from copycost.config.config import Config
 from copycost.config.grid import Grid
 from copycost.config.structure import from_plain
 from copycost.errors import CopycostError
-from copycost.snakefile.nodes import chosen_nodes
+from copycost.snakefile.slurm import chosen_nodes
 from copycost.wording.words import plural
 
 CONFIG_PATH = Path("results/config.yaml")
