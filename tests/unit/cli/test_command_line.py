@@ -6,9 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from snakemake.cli import get_argument_parser
 
 from copycost.checkout import ROOT
-from copycost.cli.command_line import UsageError, parse
+from copycost.cli.command_line import _SNAKEMAKES, UsageError, parse
 
 TINY = "config/tiny.yaml"
 
@@ -75,6 +76,7 @@ def test_a_target_may_stand_anywhere(given: str) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
+        ("--dryrunn", "--dryrunn: there is no such option; did you mean --dryrun?"),
         ("--cores", "--cores: a value must follow it"),
         ("--configfile mine.yaml", "--configfile mine.yaml: there is no such file in "),
         ("--configfile", "--configfile: the file must follow it"),
@@ -158,6 +160,13 @@ def test_no_package_is_needed() -> None:
         check=True,
     )
     assert "copycost.cli.command_line" in done.stdout.split()
+
+
+def test_the_options_are_those_of_snakemake() -> None:
+    known = get_argument_parser()._actions
+    # those of an executor's plugin are none of Snakemake's
+    names = {name for one in known for name in one.option_strings if "--slurm" not in str(one)}
+    assert {name for name in names if name.startswith("--")} == _SNAKEMAKES
 
 
 def test_a_peer_is_measured_with_the_grid_of_the_wire_unless_another_is_named() -> None:

@@ -74,8 +74,6 @@ def test_a_script_with_an_environment_of_its_own_is_started_as_usual(
             ["--latency-wait", "x"],
             "run: argument --latency-wait/--output-wait/-w: invalid int value",
         ),
-        (["--dryrunn"], "run: --dryrunn: there is no such option; did you mean --dryrun?"),
-        (["--minuts=5"], "run: --minuts: there is no such option; did you mean --minutes?"),
         (["--set-scatter", "a=x"], "run: Invalid scatter definition: "),
     ],
 )

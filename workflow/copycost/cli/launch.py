@@ -55,11 +55,10 @@ def main() -> None:
         interruption.end_quietly()
     site.main()
     if name == "snakemake":
-        from copycost.cli.command_line import OURS
         from copycost.snakefile import internals  # after `site`
 
         internals.start_quickly(sys.argv)
-        internals.shorten_command_line(OURS)
+        internals.shorten_command_line()
     try:
         runpy.run_module(name, run_name="__main__", alter_sys=True)
     except SystemExit as end:

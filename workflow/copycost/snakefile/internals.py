@@ -12,7 +12,7 @@ import shlex
 import subprocess
 import sys
 from collections import namedtuple
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, wraps
 from pathlib import Path
@@ -20,7 +20,6 @@ from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any, NoReturn, Self
 
 from copycost.disk import lacks_room
-from copycost.wording.words import did_you_mean
 
 
 def quote_interpreter() -> None:
@@ -77,10 +76,8 @@ def answer_message(beginning: str, answer: Callable[[], str]) -> None:
     logging.getLogger("snakemake.logging").addFilter(look_at)
 
 
-def shorten_command_line(options: Iterable[str]) -> None:
+def shorten_command_line() -> None:
     """Have an error of the command line said in one line, and nothing of the profile.
-
-    There are further `options`, which do not come as far as here unless they are misspelt.
 
     Snakemake shows all its options, 85 lines, before what is wrong with one (``argparse``), and
     says of each start that there is a profile (``snakemake.cli.parse_args``).
@@ -94,11 +91,6 @@ def shorten_command_line(options: Iterable[str]) -> None:
             print(*words, **options)
 
     def error(self: argparse.ArgumentParser, message: str) -> NoReturn:
-        unknown = message.removeprefix("unrecognized arguments: ").split()[0].partition("=")[0]
-        known = sorted({*self._option_string_actions, *options})
-        meant = did_you_mean(unknown, known) if unknown.startswith("--") else ""
-        if meant:
-            sys.exit(f"run: {unknown}: there is no such option{meant}")
         sys.exit(f"run: {message}; ./run help shows what there is")
 
     argparse.ArgumentParser.error = error  # type: ignore[method-assign]
