@@ -31,7 +31,7 @@ pip) ;;
 snakemake) if [[ -n ${HANG:-} ]]; then echo $$ >"$TREE/pid"; exec hang; fi ;;&
 snakemake) if [[ -n ${UNREAD:-} ]]; then echo "$UNREAD" >>"$TREE/results/aside/README"; fi ;;&
 snakemake) exit "${SNAKEMAKE_EXIT:-0}" ;;
-copycost.snakefile.retry) if [[ ${3:-} == --count ]]; then echo "${FAILED:-}"; fi ;;
+copycost.snakefile.retry) ;;
 "import sys"* | copycost | tools.bench) ;;
 copycost.snakefile.failed_nodes) ;;
 copycost.config.sources) if [[ $3 == --places ]]; then echo "${PLACES:-local}"; fi ;;&

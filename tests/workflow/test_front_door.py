@@ -63,15 +63,6 @@ def test_what_no_step_could_read_is_made_again_by_the_same_run(tree: Tree) -> No
     assert tree.calls() == ["-m snakemake --cores 1"] * 2
 
 
-def test_failed_repetitions_are_said_in_one_sentence_and_by_the_exit_code(tree: Tree) -> None:
-    done = tree.run(FAILED="2 repetitions")
-    assert done.returncode == 3
-    assert len(done.stderr.splitlines()) == 1
-    assert "failed: 2 repetitions" in done.stderr
-    assert "./run --retry-failed" in done.stderr
-    assert "failed: 1 repetition;" in tree.run(FAILED="1 repetition").stderr
-
-
 @pytest.mark.parametrize(
     ("sent", "to_group", "exit_code"),
     [

@@ -1,7 +1,6 @@
 """Runs a module so that Ctrl-C never shows a traceback: ``python -SP launch.py MODULE [WORD...]``.
 
-The module ``door`` stands for ``./run``, which may hand over to another one, and ``measuring`` for
-``snakemake`` with a look at what failed.
+The module ``door`` stands for ``./run``, which may hand over to another one.
 
 Without -S, Python would import `site` before the first line here is reached.
 """
@@ -46,9 +45,6 @@ def main() -> None:
 
         interruption.end_quietly(line=INTERRUPTED)
         name, *sys.argv[1:] = door(sys.argv[1:])
-    counts = name == "measuring"
-    if counts:
-        name = "snakemake"
     if name == "snakemake":
         interruption.end_quietly(line=interruption.LINE, exit_code=interruption.SAID)
     else:
@@ -64,7 +60,7 @@ def main() -> None:
     except SystemExit as end:
         if end.code and name == "snakemake" and internals.met_full_disk:
             raise SystemExit(AGAIN) from end
-        if counts and not end.code and not interruption.was_interrupted():
+        if not end.code and name == "snakemake" and internals.is_done:
             say_what_failed()
         raise
     finally:

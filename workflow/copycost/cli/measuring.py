@@ -75,8 +75,8 @@ def _snakemake(request: Request) -> int:
     interrupted: list[object] = []
     before = signal.signal(signal.SIGINT, lambda *about: interrupted.append(about))
     # killing this process must not leave a run behind that nobody sees
-    module = "snakemake" if request.dry_run else "measuring"
-    attached = ["setpriv", "--pdeathsig", "TERM", *command_of(module, *request.for_snakemake())]
+    asked = command_of("snakemake", *request.for_snakemake())
+    attached = ["setpriv", "--pdeathsig", "TERM", *asked]
     status = environment.run(attached).returncode
     signal.signal(signal.SIGINT, before)
     if interrupted:

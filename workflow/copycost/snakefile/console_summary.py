@@ -25,6 +25,7 @@ from copycost.records.files import read_json
 from copycost.records.reading import REMEDY
 from copycost.snakefile import (
     host_change,
+    internals,
     interruption,
     messages,
     parts,
@@ -97,6 +98,7 @@ def print_dry_run(workflow: Any, config: Config) -> None:  # noqa: ANN401
     def answer() -> str:
         nonlocal nothing_to_do
         nothing_to_do = True
+        _note_the_end(workflow)
         return "copycost: nothing to be done: everything asked for is there."
 
     def say() -> None:
@@ -316,6 +318,7 @@ def _ring_bytes(working_set: str) -> int:
 def print_outcome(workflow: Any, config: Config, n_aside: int = 0) -> None:  # noqa: ANN401
     """After the last job: how many repetitions there are, what was lost, where the report is."""
     SCREEN.end()
+    _note_the_end(workflow)
     jobs = all_jobs(workflow)
     asked = {Path(job.output.record): _n_measured(job) for job in _measuring(jobs)}
     found = outcomes([*asked, Path(MEMORY_PATH)])
@@ -345,6 +348,10 @@ def print_outcome(workflow: Any, config: Config, n_aside: int = 0) -> None:  # n
                     f"copycost: {study}: tables are in results/tables, figures in "
                     f"results/figures/{study}; `./run {study} report` adds it to the report."
                 )
+
+
+def _note_the_end(workflow: Any) -> None:  # noqa: ANN401
+    internals.is_done = not is_dry_run(workflow) and not is_given()
 
 
 def _typeset_by() -> str:

@@ -216,6 +216,8 @@ def show_no_jobs() -> None:
     Job.log_info = lambda *_words, **_options: None
 
 
+is_done = False
+"""Whether a run came to its end, and what it measured is this host's."""
 met_full_disk = False
 """Whether an error that Snakemake said comes from a disk that was full."""
 
