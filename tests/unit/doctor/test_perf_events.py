@@ -159,15 +159,6 @@ def test_a_neighbouring_perf_is_taken_where_ubuntus_wrapper_finds_none(
     assert tools.describe_tool("perf") == tools.Tool(str(wrapper), None)
 
 
-@pytest.mark.needs_perf
-def test_this_hosts_perf_gives_an_answer_for_every_event() -> None:
-    perf, _ = probe(HostFiles())
-    assert set(perf.events) == set(PERF_EVENTS)
-    assert all(
-        (event.status == "supported") == (event.reason is None) for event in perf.events.values()
-    )
-
-
 def test_an_answer_that_cannot_be_read_is_no_counter_with_its_reason(
     tmp_path: Path, fake_perf: FakePerf
 ) -> None:

@@ -31,12 +31,6 @@ def test_a_misspelt_target_or_command_is_named_with_what_was_meant(target: str, 
     assert "\n" not in said
 
 
-def test_a_target_like_no_other_is_named_without_a_guess() -> None:
-    said = said_of(UNKNOWN.format("results/a b.json"))
-    assert said.startswith("copycost: results/a b.json: there is no such target; ")
-    assert "did you mean" not in said
-
-
 @pytest.mark.parametrize(
     "message",
     [
