@@ -2,42 +2,29 @@
 
 import os
 import shutil
-import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import pytest
-from measured.failures_support import RECEIVER, descendants, host_facts, programs_folder
+from measured.failures_support import descendants, host_facts
+from measured.repetitions import needs_iperf3, task
 
 from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.errors import HostError, Unavailable
-from copycost.hosts.host import Program
-from copycost.hosts.launch import CONTROL, Launch
+from copycost.hosts.launch import Launch
 from copycost.hosts.local import LocalHost
 from copycost.hosts.side import Side, SideName
-from copycost.measure.drivers.choice import driver_of
-from copycost.measure.drivers.protocol import (
-    Driver,
-    MissedWindow,
-    NoMeasurement,
-    Payload,
-    Phase,
-    Setup,
-    Verdict,
-    Window,
-)
+from copycost.measure.drivers.protocol import Driver, MissedWindow, Setup, Traffic, Verdict
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.loss_counters import LossCounters
 from copycost.observers.process_usage import ProcessUsage
 from copycost.observers.protocol import WindowObserver
-from copycost.records.record import Record
 from copycost.testbeds.testbed import Testbed
 
 SETTINGS = Settings(warmup_s=0.02, duration_s=0.1, congestion_control="reno")
@@ -45,86 +32,6 @@ STEPS = (
     *("open", "prepare", "attach", "window_planned", "window_begins", "window_ends"),
     *("traffic_ends", "found"),
 )
-
-# a sender that says where it listens and sends until its control line is closed; a receiver that
-# reads until the end of the stream and says how much that was
-SENDER = """
-import select, socket, sys
-control = socket.socket(fileno=int(sys.argv[2]))
-listener = socket.create_server((sys.argv[1], 0))
-control.sendall(b"%d\\n" % listener.getsockname()[1])
-stream = listener.accept()[0]
-while not select.select([control], [], [], 0)[0]:
-    stream.sendall(bytes(65536))
-"""
-READER = """
-import socket, sys
-stream = socket.create_connection((sys.argv[1], int(sys.argv[2])))
-total = 0
-while data := stream.recv(65536):
-    total += len(data)
-print(total)
-"""
-
-
-class Plain:
-    """A driver of a few lines: one stream between two programs in Python."""
-
-    name = "plain"
-    reference: str | None = None
-
-    def plan(self, setup: Setup) -> dict[str, Any]:
-        return {}
-
-    @contextmanager
-    def traffic(self, setup: Setup) -> Iterator["PlainTraffic"]:
-        programs: dict[SideName, Program] = {}
-        address = setup.testbed.addresses[0]
-
-        def start(side: SideName, code: str, *words: str, control: bool = False) -> None:
-            launch = Launch((sys.executable, "-c", code, *words), sys.executable, control=control)
-            programs[side] = setup.start(side, launch)
-
-        try:
-            start("sender", SENDER, address, CONTROL, control=True)
-            port = None
-            while port is None:
-                setup.waiting.for_lines([programs["sender"]], [], time.monotonic() + 30.0)
-                port = programs["sender"].read_line()
-            start("receiver", READER, address, port)
-            yield PlainTraffic(setup, programs)
-        finally:
-            for program in programs.values():
-                program.end()
-                program.close()
-
-
-class PlainTraffic:
-    """Its traffic."""
-
-    sides_of_reference: Sequence[Side] = ()
-
-    def __init__(self, setup: Setup, programs: Mapping[SideName, Program]) -> None:
-        self._setup = setup
-        self._programs = programs
-
-    @property
-    def sides(self) -> Sequence[Side]:
-        hosts = self._setup.testbed.hosts
-        return [Side(name, hosts[name], [program]) for name, program in self._programs.items()]
-
-    def open_window(self, warmup_s: float, duration_s: float) -> Window:
-        start_ns = self._setup.machine.clock_ns() + round(warmup_s * 1e9)
-        return Window(start_ns, start_ns + round(duration_s * 1e9), kept=False)
-
-    def watch_until(self, until_ns: int, next_phase: Phase) -> None:
-        if self._setup.waiting.for_ends(self._programs.values(), until_ns / 1e9):
-            raise NoMeasurement(Verdict("failed", f"it ended before the {next_phase}", "none"))
-
-    def finish(self) -> Payload:
-        self._programs["sender"].hang_up()
-        assert self._programs["receiver"].wait(30.0) == 0
-        return Payload({"name": "plain", "bytes": int(self._programs["receiver"].output())})
 
 
 class Diary(WindowObserver):
@@ -181,38 +88,18 @@ class Diary(WindowObserver):
         self._note("close")
 
 
-def ours() -> Driver:
-    folder = programs_folder() / "bin"
-    return driver_of("two_copy", folder / "sender_two_copy", folder / RECEIVER)
+@pytest.fixture(params=["two_copy", pytest.param("iperf3", marks=needs_iperf3)])
+def way(request: pytest.FixtureRequest) -> str:
+    """What sends: a program of ours, or one that knows nothing of us."""
+    return str(request.param)
 
 
-DRIVERS = {
-    "programs": ours,
-    "plain": Plain,
-    "iperf3": partial(driver_of, "iperf3", None, None),
-}
-
-
-@pytest.fixture(params=DRIVERS)
-def driver(request: pytest.FixtureRequest) -> Driver:
-    if request.param == "iperf3" and not shutil.which("iperf3"):
-        pytest.skip("iperf3 is not installed")
-    made: Driver = DRIVERS[request.param]()
-    return made
-
-
-def measured(
-    folder: Path, driver: Driver, *observers: WindowObserver, perf: str | None = None
-) -> Record:
+def planned(folder: Path, way: str, *observers: WindowObserver, perf: str | None = None) -> Task:
     testbed = "veth" if os.geteuid() == 0 else "loopback"
-    implementation = "iperf3" if driver.name == "iperf3" else "two_copy"
-    cell = Cell("streams", testbed, implementation, 65536, 1)
-    facts = host_facts(perf)
     # long enough for a busy host to run both sides, where it is asked what they used
     settings = replace(SETTINGS, duration_s=0.5) if perf else SETTINGS
-    return measure_repetition(
-        Task(cell, settings, facts, driver, observers, lock_path=folder / "lock")
-    )
+    cell = Cell("streams", testbed, way, 65536, 1)
+    return task(folder, cell, *observers, settings=settings, facts=host_facts(perf))
 
 
 def state() -> tuple[list[int], int, str]:
@@ -221,12 +108,11 @@ def state() -> tuple[list[int], int, str]:
     return descendants(os.getpid()), n_fds, str(Path("/proc/thread-self/ns/net").readlink())
 
 
-def test_observers_are_called_in_the_order_that_is_documented(
-    tmp_path: Path, driver: Driver
-) -> None:
+def test_observers_are_called_in_the_order_that_is_documented(tmp_path: Path, way: str) -> None:
     notes: list[str] = []
     before = state()
-    record = measured(tmp_path, driver, Diary(notes, "first "), Diary(notes, "second "))
+    diaries = Diary(notes, "first "), Diary(notes, "second ")
+    record = measure_repetition(planned(tmp_path, way, *diaries))
     assert record["status"] == "measured", record["reason"]
     # only programs that switch counters by themselves are started within something else
     around = [
@@ -235,7 +121,7 @@ def test_observers_are_called_in_the_order_that_is_documented(
     ]
     assert notes == [
         *("first open", "second open", "first prepare", "second prepare"),
-        *(around if driver.name == "programs" else ()),
+        *(around if way == "two_copy" else ()),
         *("first attach", "second attach", "second window_planned", "first window_planned"),
         *("first window_begins", "second window_begins"),
         *("second window_ends", "first window_ends"),
@@ -247,27 +133,25 @@ def test_observers_are_called_in_the_order_that_is_documented(
 
 
 @pytest.mark.parametrize(
-    ("driver", "step", "kind"),
+    ("way", "step", "kind"),
     [
-        ("iperf3", "window_begins", HostError),
-        *(("programs", step, kind) for step, kind in zip(STEPS, cycle((Unavailable, HostError)))),
+        pytest.param("iperf3", "window_begins", HostError, marks=needs_iperf3),
         *(
-            ("plain", step, kind)
-            for step, kind in zip(STEPS, cycle((HostError, Unavailable, OSError)))
+            ("two_copy", step, kind)
+            for step, kind in zip(STEPS, cycle((Unavailable, HostError, OSError)))
         ),
     ],
-    indirect=["driver"],
+    indirect=["way"],
 )
 def test_an_observer_that_cannot_do_its_work_ends_the_repetition_and_leaves_nothing(
-    tmp_path: Path, driver: Driver, step: str, kind: type[HostError] | type[OSError]
+    tmp_path: Path, way: str, step: str, kind: type[HostError] | type[OSError]
 ) -> None:
     said = f"no {step} here"
     error = Unavailable(said, "do without it") if kind is Unavailable else kind(said)
     notes: list[str] = []
     before = state()
-    record = measured(
-        tmp_path, driver, Diary(notes, "other "), Diary(notes, fails=step, error=error)
-    )
+    diaries = Diary(notes, "other "), Diary(notes, fails=step, error=error)
+    record = measure_repetition(planned(tmp_path, way, *diaries))
     assert record["status"] == ("skipped" if kind is Unavailable else "failed")
     assert record["reason"] == (said if kind is not OSError else f"OSError: {said}")
     assert record["remedy"]
@@ -278,40 +162,31 @@ def test_an_observer_that_cannot_do_its_work_ends_the_repetition_and_leaves_noth
     assert state() == before
 
 
+@needs_iperf3
 @pytest.mark.needs_root
 @pytest.mark.needs_perf
-def test_perf_is_attached_to_a_driver_that_it_does_not_know(tmp_path: Path) -> None:
-    record = measured(tmp_path, Plain(), perf=shutil.which("perf"))
+def test_perf_is_attached_to_a_driver_whose_programs_do_not_switch_it(tmp_path: Path) -> None:
+    record = measure_repetition(planned(tmp_path, "iperf3", perf=shutil.which("perf")))
     assert record["status"] == "measured", record["reason"]
-    assert record["driver"] is not None
-    assert record["driver"]["bytes"] > 0
     for side in ("sender", "receiver"):
         counted = record["observed"]["perf_stat"][side]
         assert counted["status"] == "counted", counted["reason"]
         assert counted["events"]["task_clock_ns"]["value"] > 0
 
 
-def test_what_a_driver_says_of_its_traffic_is_the_reason(tmp_path: Path) -> None:
-    class Killer(WindowObserver):
-        name = "killer"
+class Missing:
+    """A driver that misses its first window."""
 
-        def attach(self, sides: Sequence[Side]) -> None:
-            for side in sides:
-                side.host.signal(side.pids, 9)
-
-    record = measured(tmp_path, Plain(), Killer())
-    assert (record["status"], record["reason"]) == ("failed", "it ended before the window")
-
-
-class Missing(Plain):
-    """Misses its first window."""
-
-    def __init__(self) -> None:
+    def __init__(self, driver: Driver) -> None:
+        self._driver = driver
         self._missed = False
 
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        return getattr(self._driver, name)
+
     @contextmanager
-    def traffic(self, setup: Setup) -> Iterator[PlainTraffic]:
-        with super().traffic(setup) as traffic:
+    def traffic(self, setup: Setup) -> Iterator[Traffic]:
+        with self._driver.traffic(setup) as traffic:
             yield traffic
             if not self._missed:
                 self._missed = True
@@ -320,7 +195,8 @@ class Missing(Plain):
 
 def test_a_missed_window_leaves_nothing_to_the_next_one(tmp_path: Path) -> None:
     before = state()
-    record = measured(tmp_path, Missing(), ProcessUsage(), LossCounters())
+    plan = planned(tmp_path, "two_copy", ProcessUsage(), LossCounters())
+    record = measure_repetition(replace(plan, driver=Missing(plan.driver)))
     assert record["status"] == "measured", record["reason"]
     used = record["observed"]["usage"]["sender"]
     assert 0 < used["cpu_ns"] < used["window_ns"] < 10**9

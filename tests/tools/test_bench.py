@@ -96,6 +96,7 @@ def test_real_pair_gives_a_rate(bench: Bench) -> None:
     assert received_rate(bench.run_pair("null", STREAM)) == 0  # it sends nothing
 
 
+@pytest.mark.slow  # with the programs that are compiled for it
 def test_program_that_fails_is_named(bench: Bench) -> None:
     broken = bench.folder / "sender_broken"
     broken.write_text("#!/bin/sh\necho 'sender: broken: no luck' >&2\nexit 1\n")

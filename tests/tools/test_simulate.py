@@ -27,6 +27,8 @@ from tools.simulation import (
 from tools.simulation.noise import DRIFT, INDEPENDENT
 from tools.simulation.truths import STREAM_SIZES, truth, truths, with_added_sizes
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).parents[2] / "docs"
 SETTINGS = StatisticsSettings()
 
@@ -112,7 +114,6 @@ def test_facts_that_have_nothing_to_do_with_it_are_seldom_said_to() -> None:
     assert across_hosts.chance_associations(12, 200, 1).share <= 0.09
 
 
-@pytest.mark.slow
 def test_no_honest_table_raises_more_than_a_question() -> None:
     # among them such with a dozen large messages in a window
     for seed in (*range(6), 41, 50, 72, 98):
@@ -201,7 +202,6 @@ def test_hardly_a_statement_on_a_group_is_wrong_and_a_rise_is_told(
     assert found.right >= 0.8 or name != "+15 % per doubling"
 
 
-@pytest.mark.slow
 def test_looking_again_sees_too_much_with_plain_intervals_and_not_as_a_run_does() -> None:
     found = stopping.simulate("normal", 16, 25, 1)
     # 400 comparisons of equals give a share to about 1 %
