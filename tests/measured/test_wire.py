@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from measured.failures_support import until
-from measured.repetitions import SETTINGS, attempted, measured, needs_iperf3
+from measured.failures_support import host_facts, until
+from measured.repetitions import SETTINGS, attempted, measured, needs_iperf3, task
 from sshd import ADDRESSES, AHEAD_S, Peer
 from workflow.support import new_checkout
 
@@ -23,14 +23,23 @@ from copycost.config.cells import Cell
 from copycost.config.wire import Wire
 from copycost.doctor.findings_wire import judge_wire
 from copycost.doctor.peer import collect_peer
+from copycost.errors import Unavailable
+from copycost.hosts.cgroup_hierarchy import find_hierarchy
 from copycost.hosts.launch import Launch
 from copycost.hosts.local import LocalHost
+from copycost.hosts.remote.connection import Connection
+from copycost.hosts.remote.messages import Message
+from copycost.hosts.side import SIDES
 from copycost.hosts.ssh.host import SshHost
 from copycost.observers.loss_counters import LossCounters
 from copycost.observers.process_usage import ProcessUsage
 from copycost.observers.protocol import WindowObserver
 from copycost.records.derive import derive_row
+from copycost.records.record import check_record, host_digest
+from copycost.studies.cpu_budget.records import measure_budget
+from copycost.studies.cpu_budget.records import row_of as budget_row
 from copycost.studies.datagrams import records as datagrams
+from copycost.studies.profile.repetition import profile_repetition
 from copycost.studies.round_trips.table import derive_round_trips
 from copycost.testbeds.far_hook import far_hook
 from tools.recompute.tables import wrong_tables
@@ -67,9 +76,17 @@ def test_bytes_are_measured_over_the_wire_both_ways(
     assert (machine["kind"], machine["name"]) == ("ssh", peer.target.name)
     assert abs(machine["clock_offset_ns"] - AHEAD_S * 10**9) <= machine["clock_uncertainty_ns"]
     assert record["testbed"]["machines"][home]["kind"] == "local"
+    assert machine["facts_digest"] == host_digest(facts)
+    # in our own clock, whatever the other's is
+    assert record["start_ns"] < record["window"]["start_ns"] < record["end_ns"]
+    starts_ns = {side: record["driver"][side]["window"]["start_ns"] for side in SIDES}
+    assert abs(starts_ns[away] - starts_ns[home] - AHEAD_S * 10**9) < 0.1e9
     row = derive_row(record)
     assert row["throughput_bits_per_s"] > 1e7
-    for side in ("sender", "receiver"):
+    for side in SIDES:
+        kernel = record["observed"]["kernel"]["machines"][side]
+        assert 0.3e9 < kernel["at_ns"] < 2e9
+        assert kernel["busy_ns"] > 0
         assert row[f"{side}_machine_cpu_ns_per_byte"] > 0
         assert row[f"{side}_device_rx_dropped"] >= 0
     assert peer.programs() == []
@@ -140,6 +157,56 @@ def test_round_trips_over_the_wire_have_percentiles(tmp_path: Path, facts: dict[
         whole = row[f"{side}_machine_cpu_ns_per_round_trip"]
         assert isinstance(whole, float)
         assert whole > row[f"{side}_machine_softirq_cpu_ns_per_round_trip"] >= 0  # type: ignore[operator]
+
+
+def test_a_repetition_asks_the_other_machine_a_few_times_only(
+    tmp_path: Path, facts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At 1 ms each they shall cost less than 0.1 s."""
+    asked: list[str] = []
+    begin = Connection.begin
+
+    def counted(self: Connection, message: Message) -> int:
+        asked.append(str(message["op"]))
+        return begin(self, message)
+
+    monkeypatch.setattr(Connection, "begin", counted)
+    measured(tmp_path, STREAM, peer=facts)
+    assert 0 < len(asked) < 40, sorted(asked)
+
+
+@needs_iperf3
+def test_a_limit_holds_where_the_receiver_is_elsewhere(
+    tmp_path: Path, facts: dict[str, Any]
+) -> None:
+    try:
+        find_hierarchy()
+    except Unavailable as error:
+        pytest.skip(str(error))
+    cell = Cell("cpu_budget", "wire", "iperf3", 65536, 1, limiter="cgroup", limit_percent=30)
+    row = budget_row(measured(tmp_path, cell, measure=measure_budget, peer=facts), cell)
+    assert 0 < row["sender_cpu_percent"] < 45
+    assert row["receiver_cpu_percent"] > 0
+    assert row["bits_per_s"] > 0
+
+
+@pytest.mark.needs_perf
+def test_each_machine_is_sampled_by_its_own_perf(tmp_path: Path, facts: dict[str, Any]) -> None:
+    ours = host_facts(shutil.which("perf"))
+    ours["perf"] |= {"version": "6", "paranoid": -1, "user_only": False, "remedy": None}
+    peer = {**ours, **{name: facts[name] for name in ("wire", "identity")}}
+    peer["perf"] = {**ours["perf"], "version": "7"}
+    cell = Cell("profile", "wire", "two_copy", 65536, 1, rep=2)
+    found = profile_repetition(task(tmp_path, cell, facts=ours, peer=peer), "auto", 999)
+    record = check_record(found.record, "record")
+    assert record["status"] == "measured", record["reason"]
+    assert record["observed"]["sampling"]["perf_version"] == "6, 7"
+    assert any("tcp_sendmsg" in stack for stack in found.stacks["sender"].weights)
+    assert any("tcp_recvmsg" in stack for stack in found.stacks["receiver"].weights)
+    for side in SIDES:
+        counted = record["observed"]["perf_stat"][side]
+        assert counted["status"] == "counted", counted["reason"]
+        assert counted["events"]["task_clock_ns"]["value"] > 0
 
 
 class Cutter(WindowObserver):

@@ -1,12 +1,12 @@
 """What goes wrong over a wire is a record with one sentence and a remedy, and the run goes on.
 
-What ssh refuses is in test_ssh.py; a link that breaks and strangers in test_wire.py; a clock that
-jumps in test_machines.py.
+What ssh refuses is in test_ssh.py; a link that breaks and strangers in test_wire.py.
 """
 
 import json
+import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from measured import repetitions
 from measured.repetitions import FACTS, attempted, measured
-from measured.test_machines import AtStart
 from measured.test_wire import STREAM
 from sshd import ADDRESSES, Peer
 
@@ -26,9 +25,12 @@ from copycost.doctor.findings_wire import judge_wire
 from copycost.doctor.peer import collect_peer
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import NamespaceHost
+from copycost.hosts.side import Side, SideName
 from copycost.hosts.ssh import host as ssh_host
 from copycost.hosts.ssh import line
+from copycost.hosts.window_edges import ClockReading
 from copycost.measure.repetition import measure_repetition
+from copycost.observers.protocol import WindowObserver
 from copycost.studies.cpu_budget.records import measure_budget
 
 pytestmark = [pytest.mark.needs_root, pytest.mark.usefixtures("our_daemon")]
@@ -38,6 +40,54 @@ OLD_PERF = "#!/bin/sh\necho 'Error: unknown option `control' >&2\nexit 129\n"
 @pytest.fixture(scope="module")
 def facts(facts: dict[str, Any]) -> dict[str, Any]:
     return {"wire": facts["wire"], "identity": facts["identity"], **FACTS}
+
+
+class AtStart(WindowObserver):
+    """Does something as soon as the window has begun."""
+
+    name = "at_start"
+
+    def __init__(self, act: Callable[[Mapping[SideName, Side]], None]) -> None:
+        self._act = act
+        self._sides: dict[SideName, Side] = {}
+
+    def attach(self, sides: Any) -> None:  # noqa: ANN401
+        self._sides = {side.name: side for side in sides}
+
+    def window_begins(self) -> None:
+        self._act(self._sides)
+
+
+def test_a_side_that_dies_there_is_named_as_it_is_here(
+    tmp_path: Path, peer: Peer, facts: dict[str, Any]
+) -> None:
+    kill = AtStart(lambda sides: sides["receiver"].programs[0].signal(9))
+    record = attempted(tmp_path, STREAM, kill, peer=facts)
+    assert record["status"] == "failed"
+    assert record["reason"] == "the receiver was killed by SIGKILL during the window"
+    assert peer.programs() == []
+
+
+def test_a_clock_that_jumps_within_the_window_fails_it(
+    tmp_path: Path, facts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def jump(sides: Mapping[SideName, Side]) -> None:
+        host = sides["receiver"].host
+        before = host.clock_offset_ns
+        monkeypatch.setattr(host, "resync", lambda: ClockReading(before + 5_000_000, 1000))
+
+    record = attempted(tmp_path, STREAM, AtStart(jump), peer=facts)
+    assert record["status"] == "failed"
+    assert re.match(
+        r"the clock of \S+ went 5 ms away from ours, where the window is \d+ ms",
+        str(record["reason"]),
+    )
+
+
+def test_one_cpu_cannot_be_shared_by_two_machines(tmp_path: Path, facts: dict[str, Any]) -> None:
+    record = attempted(tmp_path, replace(STREAM, placement="same"), peer=facts)
+    assert record["status"] == "skipped"
+    assert "cannot run on one CPU" in str(record["reason"])
 
 
 def test_a_peer_that_reboots_is_a_failed_record_and_the_run_goes_on(
