@@ -2,32 +2,28 @@
 
 import json
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import yaml
 from sample_records import sample_record
 
-from copycost.errors import HostError, ParseError, Unavailable
+from copycost.errors import HostError, ParseError
 from copycost.hosts.placement import Placement
 from copycost.measure.bench import locked_host
 from copycost.testbeds.testbed import open_testbed
 from tools.bench.contests import Bench, build_programs, received_rate
 from tools.bench.rows import Limit, Row, row_of_rounds, table_of, write_rows
 from tools.bench.step_rows import Timed, table_rows
-from tools.bench.workflow_runs import overhead_row, project_copy, write_config
-from tools.bench.yardstick import Stream, iperf_rate, median_ns, sockperf_median_ns
+from tools.bench.workflow_runs import overhead_row
+from tools.bench.yardstick import Stream, median_ns
 from tools.bench.yardstick import received_rate as rate_of_iperf
 
 AT_LEAST_ONE = Limit("at_least", 1.0)
 AT_MOST_HALF = Limit("at_most", 0.5)
 ANY = tuple(os.sched_getaffinity(0))
 STREAM = Stream(4096, 1, 0, 1, Placement(ANY, ANY, pinned=False))
-PINNED = Placement((0,), (0,))
 
 
 def row(value: float | None, limit: Limit | None = None, **rest: float) -> Row:
@@ -129,46 +125,12 @@ def test_median_of_sockperf_is_in_nanoseconds() -> None:
             median_ns(output)
 
 
-@pytest.mark.slow
-@pytest.mark.needs_root
-@pytest.mark.parametrize("placement", [PINNED, replace(PINNED, pinned=False)])
-@pytest.mark.parametrize(
-    ("program", "run", "stream"),
-    [
-        ("iperf3", iperf_rate, Stream(4096, 2, 1, 1, PINNED)),
-        # it leaves out its first 0.4 s, and on a busy host there may be nothing in the rest of one
-        ("sockperf", sockperf_median_ns, Stream(4096, 1, 0, 3, PINNED)),
-    ],
-)
-def test_real_programs_run_on_the_testbed(
-    program: str, run: object, stream: Stream, placement: Placement
-) -> None:
-    if shutil.which(program) is None:
-        pytest.skip(f"no {program} on this host")
-    try:
-        with open_testbed("veth") as testbed:
-            assert run(testbed, replace(stream, placement=placement)) > 0  # type: ignore[operator]
-    except Unavailable as error:
-        pytest.skip(str(error))
-
-
 def test_overhead_leaves_out_windows_and_waiting_for_others() -> None:
     records = [sample_record("two_copy", lock_wait_s=0.0, wall_s=0.5),
                sample_record("two_copy", lock_wait_s=1.0, wall_s=0.3)]  # fmt: skip
     found = overhead_row(Timed(begin_s=0.0, wall_s=5.24, cpu_s=3.0, peak_bytes=0), records)
     assert found.value == pytest.approx((5.24 - 2 * 0.12 - 1.0) / 2)
     assert found.n == 2
-
-
-def test_copy_of_the_project_has_its_code_and_no_results() -> None:
-    with project_copy() as project:
-        assert (project / "Snakefile").exists()
-        assert (project / "workflow/copycost/stats/ratios.py").exists()
-        assert not (project / ".venv").exists()
-        assert not (project / "results").exists()
-        path = write_config(project, "x", {"measure": {"repetitions": 2}})
-        assert yaml.safe_load((project / path).read_text()) == {"measure": {"repetitions": 2}}
-    assert not project.exists()
 
 
 @pytest.mark.slow
