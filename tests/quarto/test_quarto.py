@@ -30,26 +30,27 @@ EMBEDDED = Typesetter(None, "the embedded default")
 
 def run(folder: Path) -> Path:
     sizes = Run(msg_bytes=(4096, 65536), n_threads=(1, 2), udp=Udp(msg_bytes=(4096, 16384)))
-    return write_example(sizes, folder, whole=True)
+    qmd = write_example(sizes, folder, whole=True)
+    render_report(qmd, ["html", "pdf"], find_typesetter())
+    return qmd
 
 
 def audit(folder: Path) -> Path:
     table = ROOT / "data" / "published" / "i5-10500.csv"
-    assert main(["audit", str(table), "--output", str(folder), "--formats", "html"]) == 0
+    assert main(["audit", str(table), "--output", str(folder)]) == 0
     return folder / "report.qmd"
 
 
 def comparison(folder: Path) -> Path:
     a, b = write_results(folder / "a"), write_results(folder / "b", Made(seed=2, start_s=100_000))
-    arguments = ["compare", str(a), str(b), "--output", str(folder / "out"), "--formats", "html"]
-    assert main(arguments) == 0
+    assert main(["compare", str(a), str(b), "--output", str(folder / "out")]) == 0
     return folder / "out" / "report.qmd"
 
 
 def fleet(folder: Path) -> Path:
     for _ in make_fleet(real(folder), folder / "fleet", 4, 100):
         pass
-    assert main(["merge", "--into", str(folder / "fleet"), "--formats", "html"]) == 0
+    assert main(["merge", "--into", str(folder / "fleet")]) == 0
     return folder / "fleet" / "report" / "report.qmd"
 
 
@@ -65,20 +66,17 @@ class Reports:
 @pytest.fixture(scope="module", params=[run, audit, comparison, fleet], ids=lambda it: it.__name__)
 def reports(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Reports:
     folder = tmp_path_factory.mktemp(request.param.__name__)
-    qmd = request.param(folder / "made")
-    places = {}
     lines: list[str] = []
     handler = logging.Handler()
     handler.emit = lambda record: lines.append(record.getMessage())  # type: ignore[method-assign]
     log = logging.getLogger("copycost.report.quarto")
     log.setLevel(logging.INFO)
     log.addHandler(handler)
-    for name, typesetter in (("quarto", find_typesetter()), ("embedded", EMBEDDED)):
-        places[name] = folder / name
-        shutil.copytree(qmd.parent, places[name])
-        render_report(places[name] / "report.qmd", ["html", "pdf"], typesetter)
+    quarto = request.param(folder / "made").parent
     log.removeHandler(handler)
-    return Reports(places["quarto"], places["embedded"], "\n".join(lines))
+    embedded = Path(shutil.copytree(quarto, folder / "embedded"))
+    render_report(embedded / "report.qmd", ["html", "pdf"], EMBEDDED)
+    return Reports(quarto, embedded, "\n".join(lines))
 
 
 def test_quarto_typesets_both_formats_without_a_warning(reports: Reports) -> None:
