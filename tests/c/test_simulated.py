@@ -104,11 +104,6 @@ def test_a_strided_walk_misses_the_levels_that_it_does_not_fit(
     assert not any(user["write_backs"].values())
 
 
-def test_a_walk_over_more_than_the_last_level_misses_all(replay: Replay) -> None:
-    (user,) = counts_of(replay(walk(64 * KIB), llc="32768:8", l2="32768:8", l1d="4096:4"))
-    assert set(user["load_misses"].values()) == {1024}
-
-
 def test_a_written_walk_comes_back_line_by_line(replay: Replay) -> None:
     small = {"l1d": "4096:4", "l2": "8192:4", "llc": "16384:4"}
     (user,) = counts_of(replay(walk(64 * KIB, store=True), **small))
