@@ -49,9 +49,7 @@ def attempt(folder: Path, cell: Cell, settings: Settings = SETTINGS) -> Found:
 
 
 def measured(folder: Path, cell: Cell, settings: Settings = SETTINGS) -> Found:
-    record = attempt(folder, cell, settings)
-    assert record["status"] == "measured", record["reason"]
-    return record
+    return repetitions.measured(folder, cell, measure=MEASURE[cell.study], settings=settings)
 
 
 @needs_iperf3

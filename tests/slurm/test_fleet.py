@@ -22,7 +22,7 @@ from copycost.hosts.lock import host_lock_path
 CLUSTER = ROOT / "tests" / "slurm" / "cluster.sh"
 NEEDED = ("slurmctld", "slurmd", "munged", "sinfo", "sbatch", "unshare")
 LIMIT_S = 600.0
-N_RECORDS = 8 * 3
+N_RECORDS = 8 * 2
 
 pytestmark = [
     pytest.mark.slow,
@@ -62,7 +62,7 @@ def checkout(tmp_path: Path) -> Checkout:
         pytest.skip("the namespaces of a cluster cannot be made here")
     made = new_checkout(tmp_path / "checkout")
     whole_environment(made.path)
-    made.configure("measure", repetitions=3)
+    made.configure("measure", repetitions=2)
     made.configure("hosts", where=["slurm"])
     made.configure("hosts", slurm={"partition": "all", "nodes": [], "count": 3,
                                    "constraint": "none"})  # fmt: skip

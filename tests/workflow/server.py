@@ -1,6 +1,6 @@
-"""Snakemake, imported once for many short runs: each is a fork of this process.
+"""Snakemake, imported once for many runs: each is a fork of this process.
 
-Importing takes as long as planning. Reads orders from stdin, one line of JSON each: the words
+Importing takes as long as planning a run. Reads orders from stdin, one line of JSON each: the words
 behind ``snakemake``, the folder, the environment, and the files for what is said. Answers each
 with its exit code.
 """

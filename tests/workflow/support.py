@@ -25,7 +25,8 @@ _TARGETS = {
     "all", "measure", "tables", "figures", "report", "profile", "cpu_budget", "datagrams",
     "compare", "audit",
 }  # fmt: skip
-_NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "results", "*.egg-info", "node_modules")
+# compiled modules are copied, which spares each copy two seconds; not those that are being written
+_NOT_COPIED = shutil.ignore_patterns(".*", "*.pyc.*", "results", "*.egg-info", "node_modules")
 
 # Eight short repetitions on the testbed that works everywhere; long enough for a busy host to let
 # both sides run in each.
@@ -91,8 +92,20 @@ class Checkout:
         return [sys.executable, "-m", "snakemake", *arguments]
 
     def snakemake(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        """Run Snakemake to its end."""
-        return self.call(self.command(*arguments), check=check)
+        """Run Snakemake to its end, in less time than a process of its own would take.
+
+        It is in the network that we were in when the first was run; see `call` for another one.
+        """
+        with TemporaryDirectory() as folder:
+            files = {name: str(Path(folder, name)) for name in ("stdout", "stderr")}
+            order = {
+                "words": arguments,
+                "folder": str(self.path),
+                "environment": clean_environment(),
+            }
+            code = _ask_server(json.dumps(order | files))
+            said = {name: Path(file).read_text(encoding="utf-8") for name, file in files.items()}
+        return _done(subprocess.CompletedProcess(arguments, code, **said), check)
 
     def call(
         self, command: Sequence[str | Path], *, check: bool = True, **environment: str
@@ -107,23 +120,11 @@ class Checkout:
             timeout=TIMEOUT_S,
             check=False,
         )
-        if check and done.returncode != 0:
-            raise AssertionError(f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
-        return done
+        return _done(done, check)
 
     def dry(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Return what a dry run says, in less time than a process of its own would take."""
-        with TemporaryDirectory() as folder:
-            files = {name: str(Path(folder, name)) for name in ("stdout", "stderr")}
-            order = {
-                "words": [*arguments, "-n"],
-                "folder": str(self.path),
-                "environment": clean_environment(),
-            }
-            code = _ask_planner(json.dumps(order | files))
-            said = {name: Path(file).read_text(encoding="utf-8") for name, file in files.items()}
-        assert code == 0, f"exit code {code}\n{said['stdout']}\n{said['stderr']}"
-        return subprocess.CompletedProcess(order["words"], code, **said)
+        """Return what a dry run says."""
+        return self.snakemake(*arguments, "-n")
 
     def plan(self, *arguments: str) -> tuple[dict[str, int], list[str]]:
         """Return what a run would do now: jobs by rule, without targets, and cells by path."""
@@ -153,12 +154,19 @@ class Checkout:
         return sorted(found, key=lambda record: record["start_ns"])
 
 
+def _done(done: subprocess.CompletedProcess[str], check: bool) -> subprocess.CompletedProcess[str]:
+    """Return how a command ended, which has to be well if that is checked."""
+    if check and done.returncode != 0:
+        raise AssertionError(f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done
+
+
 @cache
-def _planner() -> "subprocess.Popen[str]":
-    """Start the process that dry runs are forks of; it ends when nobody can ask any more."""
+def _server() -> "subprocess.Popen[str]":
+    """Start the process that runs are forks of; it ends when nobody can ask any more."""
     return subprocess.Popen(
         # -P: nothing beside the script is on its path, as if it were a part of Snakemake
-        [sys.executable, "-P", Path(__file__).with_name("planner.py")],
+        [sys.executable, "-P", Path(__file__).with_name("server.py")],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=clean_environment(),
@@ -166,13 +174,13 @@ def _planner() -> "subprocess.Popen[str]":
     )
 
 
-def _ask_planner(order: str) -> int:
-    planner = _planner()
-    assert planner.stdin is not None
-    assert planner.stdout is not None
-    planner.stdin.write(f"{order}\n")
-    planner.stdin.flush()
-    return int(planner.stdout.readline())
+def _ask_server(order: str) -> int:
+    server = _server()
+    assert server.stdin is not None
+    assert server.stdout is not None
+    server.stdin.write(f"{order}\n")
+    server.stdin.flush()
+    return int(server.stdout.readline())
 
 
 def new_checkout(to: Path) -> Checkout:

@@ -85,15 +85,20 @@ if not note.exists():
 """
 
 
-def test_what_is_damaged_during_a_run_is_named_and_measured_again_by_the_next(
+def damage(checkout: Checkout, script: str, path: Path) -> None:
+    """Have a script destroy a file before it reads it, the first time."""
+    code = checkout.path / "workflow" / "scripts" / f"{script}.py"
+    code.write_text(DAMAGE.format(path=path) + code.read_text())
+
+
+def test_what_is_damaged_during_a_run_is_named_and_made_again_by_the_next(
     finished: Checkout,
 ) -> None:
     finished.configure("measure", memory_floor=True)
     lost = paths_of(finished)[0].relative_to(finished.path)
     damaged = {"collect_results": lost, "compute_facts": Path("results/memory.json")}
     for script, path in damaged.items():
-        code = finished.path / "workflow" / "scripts" / f"{script}.py"
-        code.write_text(DAMAGE.format(path=path) + code.read_text())
+        damage(finished, script, path)
     said = finished.snakemake("--cores", "1").stdout
     assert "its record could not be used: " in said
     for path in damaged.values():
@@ -106,8 +111,15 @@ def test_what_is_damaged_during_a_run_is_named_and_measured_again_by_the_next(
     assert "Set aside" in report
     assert failed(finished) == "2 repetitions"
     assert finished.planned() == {}, "as it is all was made"
+
+    table = Path("results/tables/ratios.csv")
+    damage(finished, "compute_facts", table)
+    done = finished.snakemake("--cores", "1", check=False)
+    assert done.returncode == 1
+    assert f"{table}: a step could not read it, so it lies in results/aside" in done.stderr
     finished.snakemake("--cores", "1")
     assert_whole(finished)
+    assert "a step could not read it" in (finished.path / "results/report/report.qmd").read_text()
 
 
 def test_two_runs_in_a_folder_do_not_disturb_each_other(finished: Checkout) -> None:
@@ -120,16 +132,3 @@ def test_two_runs_in_a_folder_do_not_disturb_each_other(finished: Checkout) -> N
     done = finished.snakemake("--cores", "1", "measure", check=False)
     os.close(lock)
     assert first.read_text() == "{", done.stderr
-
-
-def test_a_table_that_no_step_can_read_is_made_again(finished: Checkout) -> None:
-    finished.configure("measure", memory_floor=True)
-    table = Path("results/tables/ratios.csv")
-    code = finished.path / "workflow" / "scripts" / "compute_facts.py"
-    code.write_text(DAMAGE.format(path=table) + code.read_text())
-    said = finished.snakemake("--cores", "1", check=False)
-    assert said.returncode == 1
-    assert f"{table}: a step could not read it, so it lies in results/aside" in said.stderr
-    finished.snakemake("--cores", "1")
-    assert_whole(finished)
-    assert "a step could not read it" in (finished.path / "results/report/report.qmd").read_text()

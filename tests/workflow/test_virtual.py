@@ -10,7 +10,7 @@ import guests
 import pytest
 import yaml
 from report.checks import check_html, chromium, open_browser
-from workflow.support import Checkout, new_checkout
+from workflow.support import Checkout
 
 from copycost.hosts.guest.libraries import symbols_of
 
@@ -30,8 +30,8 @@ PROFILED = {
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Checkout:
-    return new_checkout(tmp_path / "checkout")
+def checkout(built: Checkout) -> Checkout:
+    return built
 
 
 def guests_of(checkout: Checkout) -> list[Path]:
