@@ -28,7 +28,7 @@ check() {
     build_gcc) python -m tools.c_checks compile --compiler gcc ;;
     build_clang) python -m tools.c_checks compile --compiler clang ;;
     unit) on_all_cpus loadscope tests/unit tests/tools tests/report ;;
-    unit_fast) on_all_cpus loadscope tests/unit tests/tools -m "not slow" ;;
+    unit_fast) on_all_cpus loadscope tests/unit -m "not slow" ;;
     workflow) on_all_cpus loadscope --no-loadscope-reorder tests/workflow ;; # the longest first
     programs) on_all_cpus worksteal tests/c ;;
     quarto) with_quarto python -m pytest tests/quarto ;; # skips without one

@@ -31,24 +31,24 @@ def test_config_files_are_looked_at_before_snakemake_does(tree: Tree) -> None:
     assert tree.calls()[-1] == "-m copycost.config.sources broken.yaml"
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="not root: nothing can be given to another user")
-def test_results_of_another_user_are_named_before_anything_runs(tree: Tree) -> None:
+@pytest.mark.parametrize(
+    ("owner", "said", "remedy"),
+    [(12345, "belongs to ", "sudo chown -R"), (None, "is read-only; ", "")],
+    ids=["of another user", "read-only"],
+)
+def test_a_folder_that_cannot_be_written_is_named_before_anything_runs(
+    tree: Tree, owner: int | None, said: str, remedy: str
+) -> None:
     results = tree.path / "results"
     results.mkdir(mode=0o555)
-    os.chown(results, 12345, 12345)
+    if owner is not None:
+        if os.geteuid() != 0:
+            pytest.skip("not root: nothing can be given to another user")
+        os.chown(results, owner, owner)
     done = tree.call([*as_somebody(), str(tree.path / "run")])
     assert done.returncode == 1
-    assert f"{results} belongs to " in done.stderr
-    assert "sudo chown -R" in done.stderr
-    assert tree.calls() == []
-
-
-def test_a_folder_that_is_read_only_is_named_before_anything_runs(tree: Tree) -> None:
-    results = tree.path / "results"
-    results.mkdir(mode=0o555)
-    done = tree.call([*as_somebody(), str(tree.path / "run")])
-    assert done.returncode == 1
-    assert f"{results} is read-only; " in done.stderr
+    assert f"{results} {said}" in done.stderr
+    assert remedy in done.stderr
     assert tree.calls() == []
 
 

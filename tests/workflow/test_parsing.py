@@ -61,11 +61,6 @@ def test_a_job_s_own_command_line_changes_what_it_makes_and_no_more(checkout: Ch
     assert "this is not the host" not in done.stderr
 
 
-def test_another_host_is_said_in_a_dry_run(checkout: Checkout) -> None:
-    said = checkout.dry().stderr
-    assert "copycost: this is not the host of the earlier results (kernel_release was 5.10" in said
-
-
 def test_a_study_that_was_measured_is_no_chapter_until_it_is_enabled(checkout: Checkout) -> None:
     assert "draw_study" not in checkout.planned("report")
     assert "draw_study" in checkout.planned("datagrams")
