@@ -18,63 +18,6 @@ addEventListener("hashchange", openLinked);
 openLinked();
 addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((box) => { box.open = true; }));
 
-// The tables of cells: sorted by a click on a title, and cut down to the rows that have all words.
-const FACTORS = { KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
-function key(text) {
-  const found = /^([\d.,]+)\s*([KMG]iB)?/.exec(text);
-  return found ? Number(found[1].replaceAll(",", "")) * (FACTORS[found[2]] || 1) : text;
-}
-function compare(a, b) {
-  if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
-  return typeof a === "number" ? a - b : a.localeCompare(b);
-}
-function makeSortable(table) {
-  const body = table.tBodies[0], rows = Array.from(body.rows);
-  const titles = Array.from(table.tHead.rows[0].cells);
-  // Rows that leave their group say which size they are of.
-  const tellSizes = () => {
-    let last = "";
-    for (const row of rows) {
-      last = row.cells[0].textContent.trim() || last;
-      row.cells[0].textContent = last;
-      row.classList.remove("group-start");
-    }
-  };
-  titles.forEach((title, column) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.append(...title.childNodes);
-    title.append(button);
-    button.addEventListener("click", () => {
-      tellSizes();
-      const down = title.getAttribute("aria-sort") === "ascending";
-      titles.forEach((other) => other.removeAttribute("aria-sort"));
-      title.setAttribute("aria-sort", down ? "descending" : "ascending");
-      const order = (a, b) => compare(key(a.cells[column].textContent.trim()), key(b.cells[column].textContent.trim()));
-      body.append(...[...rows].sort((a, b) => (down ? order(b, a) : order(a, b))));
-    });
-  });
-  const label = document.createElement("label"), field = document.createElement("input");
-  const count = document.createElement("output");
-  field.type = "search";
-  field.placeholder = "one_copy 64 KiB";
-  label.className = "filter";
-  label.append("Rows with ", field, " ", count);
-  (table.closest(".scroll") || table).before(label);
-  field.addEventListener("input", () => {
-    tellSizes();
-    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-    let shown = 0;
-    for (const row of rows) {
-      const text = row.textContent.replace(/\s+/g, " ").toLowerCase();
-      row.hidden = !words.every((word) => text.includes(word));
-      shown += row.hidden ? 0 : 1;
-    }
-    count.textContent = words.length ? shown + " of " + rows.length : "";
-  });
-}
-document.querySelectorAll("table.cells, .cells table").forEach(makeSortable);
-
 // What a point of a figure is: at once, and under a finger too.
 const tip = document.createElement("div");
 tip.className = "tip-box";

@@ -74,7 +74,7 @@ def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
         figure("assets/points.svg", "fig-points", "Two points", "Points."),
         figure("assets/flame.svg", "fig-flame", "A flame graph", "Flames."),
     ]
-    table = pipe_table(COLUMNS, ROWS, "Cells.", "tbl-cells", ["grouped", "cells"])
+    table = pipe_table(COLUMNS, ROWS, "Cells.", "tbl-cells", ["grouped"])
     text = TEXT.replace("FIGURES", "\n\n".join(figures)).replace("TABLE", table)
     (folder / "report.qmd").write_text(text)
     page = folder / "report.html"
@@ -120,30 +120,6 @@ def test_a_folded_chapter_opens_for_a_link_into_it_and_for_print(page: Page, htm
     assert not hidden.is_visible()
     page.emulate_media(media="print")
     assert page.evaluate("document.querySelector('#sec-inside').checkVisibility()")
-
-
-def column(page: Page, number: int) -> list[str]:
-    cells = page.locator(f"table.cells tbody tr:not([hidden]) td:nth-child({number})")
-    return cells.all_inner_texts()
-
-
-def test_cells_are_sorted_by_value(page: Page) -> None:
-    page.get_by_role("button", name="Gbit/s").click()
-    assert column(page, 3) == ["9.5", "10.2", "1,020", "\N{EM DASH}"]
-    assert column(page, 1) == ["1 KiB", "1 KiB", "256 B", "256 B"]
-    page.get_by_role("button", name="Gbit/s").click()
-    assert column(page, 3)[-3:] == ["1,020", "10.2", "9.5"]
-    page.get_by_role("button", name="Message").click()
-    assert column(page, 1) == ["256 B", "256 B", "1 KiB", "1 KiB"]
-    assert page.locator("th[aria-sort=ascending]").inner_text().startswith("Message")
-
-
-def test_cells_are_cut_down_to_some_rows(page: Page) -> None:
-    page.locator("label.filter input").fill("one_copy kib")
-    assert column(page, 3) == ["10.2"]
-    assert page.locator("label.filter output").inner_text() == "1 of 4"
-    page.locator("label.filter input").fill("")
-    assert len(column(page, 3)) == 4
 
 
 def test_points_have_tips(page: Page) -> None:

@@ -43,8 +43,6 @@ def analyse(folder: Path) -> None:
     write_json(compute_facts(Inputs(cells, summary, ratios, host, config)), folder / "facts.json")
     sources = Sources(
         facts=folder / "facts.json",
-        summary=folder / "summary.csv",
-        ratios=folder / "ratios.csv",
         config=folder / "config.yaml",
         figures=[],
     )

@@ -5,8 +5,6 @@
 rule write_report:
     input:
         facts="results/facts.json",
-        summary="results/tables/summary.csv",
-        ratios="results/tables/ratios.csv",
         config="results/config.yaml",
         defaults="workflow/config/defaults.yaml",
         published="results/published/beside.json",

@@ -14,7 +14,7 @@ figures, diagrams, strategies, chapters, drawn_elsewhere = (
                   given.published_figures)
 )  # fmt: skip
 gather_assets([*figures, *drawn_elsewhere], diagrams, Path("report"), Path(out.assets))
-single = ("facts", "summary", "ratios", "config", "published")
+single = ("facts", "config", "published")
 sources = Sources(
     **{name: Path(given[name]) for name in single},
     figures=figures,

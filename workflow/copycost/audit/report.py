@@ -19,11 +19,8 @@ from copycost.figures.output import save
 from copycost.figures.tables import Tables, tables_of
 from copycost.records.files import write_json
 from copycost.report.assets import gather_assets, shown_figures, worth_showing
-from copycost.report.context import BASELINE
 from copycost.report.markdown import code
 from copycost.report.render import Format, render_report
-from copycost.report.results_table import read_tables, results_table
-from copycost.report.values import VAGUE_FACTOR
 
 _CAPTIONS = {
     "speed_and_cost": "Throughput and the cost of a byte against message size",
@@ -94,7 +91,6 @@ def write_audit_report(
     def provenance(condition: str, figure: str) -> str:
         return f"Source: `figures/{condition}/{figure}.csv`; file {code(audit['file'])}."
 
-    tables = read_tables(folder / "tables/summary.csv", folder / "tables/ratios.csv", BASELINE)
     slugs = facts["grid"]["conditions"]
     conditions = [facts["conditions"][slug] for slug in slugs]
     shown = worth_showing(shown_figures(figures), facts["conditions"])
@@ -110,13 +106,6 @@ def write_audit_report(
         "captions": _CAPTIONS,
         "conditions": conditions,
         "figures": {name: list[str]() for name in slugs} | shown,
-        "results_tables": {
-            one["slug"]: results_table(
-                tables, one, facts["cost"]["unit"], facts["grid"]["implementations"]
-            )
-            for one in conditions
-        },
-        "vague_factor": f"{VAGUE_FACTOR:.0f}",
         "provenance": provenance,
     }
     return _write("audit.qmd.j2", folder, figures, context)

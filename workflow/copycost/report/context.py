@@ -20,11 +20,8 @@ from copycost.records.aside import aside_facts
 from copycost.records.files import read_json
 from copycost.report.assets import shown_figures, worth_showing
 from copycost.report.host_table import measured_on, processor_and_kernel
-from copycost.report.results_table import read_tables, results_table
 from copycost.report.strategies import strategy_notes
 from copycost.wording.sources import with_sources
-
-BASELINE = "two_copy"
 
 CHAPTERS = ("profile", "cpu_budget", "datagrams", "simulated")
 """Further studies, in the order of their chapters.
@@ -40,8 +37,6 @@ class Sources:
     """The files that the report is written from."""
 
     facts: Path
-    summary: Path
-    ratios: Path
     config: Path
     # .../{condition}/{figure}.svg, each with its CSV next to it; those of no single condition are
     # in `all`, those of a further study in a folder of its name
@@ -67,7 +62,6 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
     conditions = [facts["conditions"][slug] for slug in slugs]
     implementations = in_order(facts["grid"]["implementations"])
     drawn = {name: list[str]() for name in (*slugs, OVERVIEW)} | shown_figures(sources.figures)
-    tables = read_tables(sources.summary, sources.ratios, BASELINE)
     files = dict(sources.chapters) | ({"published": sources.published} if sources.published else {})
     read = {
         name: with_sources(read_json(path), os.path.relpath(path, results))
@@ -89,10 +83,6 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         # by condition, `OVERVIEW` or study
         # a chapter whose figures could not be drawn has its texts and tables
         "figures": defaultdict(list, worth_showing(drawn, facts["conditions"])),
-        "results_tables": {
-            one["slug"]: results_table(tables, one, facts["cost"]["unit"], implementations)
-            for one in conditions
-        },
         "provenance": _provenance,
         "config_text": _beyond_defaults(sources.config.read_text(encoding="utf-8")),
         "strategies": strategy_notes(sources.strategies, sources.diagrams),

@@ -37,9 +37,10 @@ NONE = "---"
 
 NOT_KNOWN = "not known"
 
-VAGUE_FACTOR = 20.0
 VAGUE = "too wide"
-"""Stands for an interval whose ends are further apart than this: its digits tell nothing."""
+"""Stands for an interval whose ends are too far apart: its digits tell nothing."""
+
+_VAGUE_FACTOR = 20.0
 
 MARK = "\N{DAGGER}"
 """Of zero-copy sends that were copied after all."""
@@ -65,7 +66,7 @@ def bounds(low: float | None, high: float | None, form: Form = significant) -> s
     """Return an interval: ``1.1 to 1.3``, ``too wide``, a dash where there is none."""
     if low is None or high is None:
         return NONE
-    return VAGUE if high > VAGUE_FACTOR * low else f"{form(low)} to {form(high)}"
+    return VAGUE if high > _VAGUE_FACTOR * low else f"{form(low)} to {form(high)}"
 
 
 def interval(found: Facts | None, scale: float = 1.0, form: Form = significant) -> str:
