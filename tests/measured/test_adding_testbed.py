@@ -46,8 +46,6 @@ from copycost.records.derive import derive_row
 from copycost.records.record import read_record
 from copycost.records.table import make_table
 from copycost.config.testbeds import path_of
-from copycost.report.environment import make_environment
-words = make_environment(ROOT / "report").get_template("_macros/testbed_words.j2").module
 config = usual_tree()
 config["streams"] |= {"testbeds": ["veth_narrow"], "implementations": ["two_copy"]}
 checked = check_config([Source("config.yaml", config)], Surroundings(strategies(ROOT), {0, 1}))
@@ -56,9 +54,7 @@ row = make_table([derive_row(read_record(Path(sys.argv[1])))]).iloc[0]
 print(json.dumps({
     "cells": len(cells),
     "available": probe_testbeds()["veth_narrow"].available,
-    "report": words.testbed({
-        "testbed": row["testbed"], "transport": row["transport"], "path": path_of(row["testbed"]),
-    }).strip(),
+    "report": path_of(row["testbed"]),
     "slug": Condition.from_slug("veth_narrow_cold").slug,
     "row": [row["testbed"], row["condition"], row["transport"], int(row["mtu_bytes"])],
 }))
@@ -108,6 +104,6 @@ def test_an_entry_and_a_file_are_all_that_a_testbed_takes(checkout: Path) -> Non
     found = json.loads(python(checkout, "-c", ASKED, "record.json"))
     assert found["cells"] > 0
     assert found["available"]
-    assert found["report"] == "`veth_narrow`: TCP over a veth pair with packets of 600 bytes."
+    assert found["report"] == "a veth pair with packets of 600 bytes"
     assert found["slug"] == "veth_narrow_cold"
     assert found["row"] == ["veth_narrow", "veth_narrow", "stream", 600]

@@ -74,7 +74,6 @@ def sources_of(folder: Path) -> Sources:
     """Return the files that the report in `folder` is written from."""
     return Sources(
         facts=folder / "facts.json",
-        config=folder / "config.yaml",
         figures=sorted(folder.glob("figures/*/*.svg")),
         strategies=sorted(STRATEGIES.glob("*.c")),
         diagrams=sorted((REPORT / "diagrams").glob("*.svg")),

@@ -43,7 +43,6 @@ def analyse(folder: Path) -> None:
     write_json(compute_facts(Inputs(cells, summary, ratios, host, config)), folder / "facts.json")
     sources = Sources(
         facts=folder / "facts.json",
-        config=folder / "config.yaml",
         figures=[],
     )
     write_report(sources, ROOT / "report", "Many cells", folder / "report.qmd")

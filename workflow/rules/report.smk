@@ -5,8 +5,6 @@
 rule write_report:
     input:
         facts="results/facts.json",
-        config="results/config.yaml",
-        defaults="workflow/config/defaults.yaml",
         published="results/published/beside.json",
         published_figures=PUBLISHED_FIGURES,
         figures=[f"{figure}.svg" for figure in REPORT_FIGURES],

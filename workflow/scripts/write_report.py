@@ -14,9 +14,9 @@ figures, diagrams, strategies, chapters, drawn_elsewhere = (
                   given.published_figures)
 )  # fmt: skip
 gather_assets([*figures, *drawn_elsewhere], diagrams, Path("report"), Path(out.assets))
-single = ("facts", "config", "published")
 sources = Sources(
-    **{name: Path(given[name]) for name in single},
+    facts=Path(given.facts),
+    published=Path(given.published),
     figures=figures,
     chapters=dict(zip(snakemake.params.chapters, chapters, strict=True)),
     strategies=strategies,

@@ -26,7 +26,7 @@ def test_a_published_run_becomes_a_report_with_its_verdicts(
     assert [claim["verdict"] for claim in audit["claims"]].count("contradicted") == 4
     html = " ".join((tmp_path / "report.html").read_text(encoding="utf-8").split())
     assert "an exact function of size and threads (one_copy: 3 x size + 800 x threads" in html
-    assert "From which size on does avoiding a copy pay off?" in html
+    assert "From which size on does one copy beat two?" in html
     check_pdf(tmp_path / "report.pdf")
     check_html(tmp_path / "report.html", browser)
 

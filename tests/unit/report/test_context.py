@@ -6,18 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import yaml
 from report.example import REPORT, sources_of, write_results
 from synthetic import Run, make_host
 
-from copycost.checkout import ROOT
-from copycost.config.check import normalised
-from copycost.config.problems import DEFAULTS, Source
-from copycost.config.sources import merged, usual_tree
-from copycost.config.text import read_sections
 from copycost.report import host_table
 from copycost.report.assets import shown_figures, worth_showing
-from copycost.report.context import CHAPTERS, _beyond_defaults, build_context
+from copycost.report.context import CHAPTERS, build_context
 from copycost.report.write import write_report
 
 SMALL = Run(msg_bytes=(256, 65536), n_threads=(1, 2))
@@ -86,8 +80,6 @@ def test_a_chapter_that_cannot_be_written_is_a_box_among_the_others(
 ) -> None:
     facts = facts_of(results)
     del facts["method"]["order_seed"]
-    for name in ("summary.csv", "ratios.csv", "config.yaml"):
-        (tmp_path / name).write_bytes((results / name).read_bytes())
     (tmp_path / "facts.json").write_text(json.dumps(facts))
     (name, reason), = write_report(
         sources_of(tmp_path), REPORT, "T", tmp_path / "report.qmd"
@@ -120,12 +112,3 @@ def test_further_studies_have_a_chapter_where_their_facts_are(
     assert more["chapters"] == ["datagrams"]
     assert more["datagrams"] == {"answer": 42}
     assert more["figures"]["datagrams"] == ["losses"]
-
-
-def test_the_configuration_is_told_by_what_it_states_beyond_the_defaults() -> None:
-    whole = normalised(usual_tree())
-    said = yaml.safe_load(_beyond_defaults(yaml.safe_dump(whole)))
-    assert "streams" in said
-    assert "virtual" not in said
-    over = [Source("defaults", normalised(read_sections(ROOT / DEFAULTS))), Source("said", said)]
-    assert merged(over) == whole

@@ -87,7 +87,7 @@ RUNS = {
         within_one_machine,
         ("decisions", "round_trips", "limits", "method", "memory", "round_trips_table"),
     ),
-    "wire": (over_the_wire, ("decisions", "wire", "limits", "wire_cells")),
+    "wire": (over_the_wire, ("decisions", "wire", "limits")),
     "virtual": (between_guests, ("decisions", "virtual", "limits")),
 }  # fmt: skip
 

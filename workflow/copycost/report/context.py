@@ -7,13 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from copycost.analysis.finding import read_finding
-from copycost.checkout import ROOT
-from copycost.config.check import normalised
-from copycost.config.problems import DEFAULTS
-from copycost.config.text import read_sections
 from copycost.figures.markers import in_order
 from copycost.figures.names import OVERVIEW
 from copycost.records.aside import aside_facts
@@ -37,7 +31,6 @@ class Sources:
     """The files that the report is written from."""
 
     facts: Path
-    config: Path
     # .../{condition}/{figure}.svg, each with its CSV next to it; those of no single condition are
     # in `all`, those of a further study in a folder of its name
     figures: Sequence[Path]
@@ -84,7 +77,6 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         # a chapter whose figures could not be drawn has its texts and tables
         "figures": defaultdict(list, worth_showing(drawn, facts["conditions"])),
         "provenance": _provenance,
-        "config_text": _beyond_defaults(sources.config.read_text(encoding="utf-8")),
         "strategies": strategy_notes(sources.strategies, sources.diagrams),
         "chapters": [name for name in CHAPTERS if name in sources.chapters],
         "details": [f"{name}_details" for name in CHAPTERS if studies.get(name)],
@@ -92,24 +84,6 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         "set_aside": with_sources(aside_facts(sources.aside), "aside/README"),
         "not_simulated": sources.not_simulated,
     } | {name: studies.get(name) for name in (*CHAPTERS, "published")}
-
-
-def _beyond_defaults(config: str) -> str:
-    """Return what a configuration states that the defaults do not, each list on one line."""
-    said = _differing(yaml.safe_load(config), normalised(read_sections(ROOT / DEFAULTS)))
-    return yaml.safe_dump(said, sort_keys=False, default_flow_style=None, width=76).strip()
-
-
-def _differing(tree: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in tree.items():
-        default = defaults.get(key)
-        if isinstance(value, Mapping) and isinstance(default, Mapping):
-            if below := _differing(value, default):
-                found[key] = below
-        elif value != default:
-            found[key] = value
-    return found
 
 
 def _provenance(condition: str, figure: str) -> str:

@@ -1,9 +1,8 @@
 """The tables of the chapter on datagrams: columns, and rows in Markdown."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from copycost.records.columns import SIDES
-from copycost.report.markdown import Table, code, escape
+from copycost.report.markdown import Table, code, escape, listing, tabulate
 from copycost.report.tables import how_sent
 from copycost.report.values import (
     NONE,
@@ -40,28 +39,23 @@ _CLOCKS = {
 
 def curves(facts: Facts) -> Table:
     """Return what was received and lost at most, and what a datagram costs, a row per curve."""
-    columns = [
-        "Where",
-        ">Highest received [Gbit/s]",
-        ">At size",
-        ">Loss there",
-        ">Highest loss",
-        *(f">Cost per datagram, {side}" for side in SIDES),
-    ]
-    rows = []
-    for curve in facts["curves"]:
-        top, worst = curve["maximum"], curve["most_loss"]
-        rows.append(
-            [
-                curve_name(curve, facts["section"]),
-                in_cell(top["bits_per_s"], "gbit"),
-                exact_size(top["msg_bytes"]),
-                _loss(top),
-                f"{_loss(worst)} at {exact_size(worst['msg_bytes'])}" if worst else NOT_KNOWN,
-                *(_cost(curve["costs"][side]) for side in SIDES),
-            ]
-        )
-    return columns, rows
+
+    def most_lost(curve: Facts) -> str:
+        worst = curve["most_loss"]
+        return f"{_loss(worst)} at {exact_size(worst['msg_bytes'])}" if worst else NOT_KNOWN
+
+    return tabulate(
+        facts["curves"],
+        {
+            "Where": lambda curve: curve_name(curve, facts["section"]),
+            ">Highest received [Gbit/s]": lambda it: in_cell(it["maximum"]["bits_per_s"], "gbit"),
+            ">At size": lambda curve: exact_size(curve["maximum"]["msg_bytes"]),
+            ">Loss there": lambda curve: _loss(curve["maximum"]),
+            ">Highest loss": most_lost,
+            ">Cost per datagram, sender": lambda curve: _cost(curve["costs"]["sender"]),
+            ">Cost per datagram, receiver": lambda curve: _cost(curve["costs"]["receiver"]),
+        },
+    )
 
 
 def _cost(found: Facts | None) -> str:
@@ -80,113 +74,105 @@ def _cost(found: Facts | None) -> str:
 
 def causes(facts: Facts) -> Table:
     """Return where datagrams were lost by the kernel's counters, a row per curve."""
-    known = [curve for curve in facts["curves"] if curve["account"]]
-    seen = {one["cause"] for curve in known for one in curve["account"]["causes"]}
-    shown = {cause: title for cause, title in _CAUSES.items() if cause in seen}
-    columns = [
-        "Where",
-        ">Lost",
-        *(f">{title}" for title in shown.values()),
-        ">Unexplained, at most",
-    ]
-    rows = []
-    for curve in known:
-        account = curve["account"]
-        shares = {one["cause"]: percent(one["share"]) for one in account["causes"]}
-        lost, sent = account["lost"], account["sent"]
-        rows.append(
-            [
-                curve_name(curve, facts["section"]),
-                f"{percent(lost / sent)} of {sent:,}" if sent else NONE,
-                *(shares.get(cause, "") for cause in shown),
-                plural(account["missing"]["largest"], "datagram"),
-            ]
+
+    def lost(curve: Facts) -> str:
+        lost, sent = curve["account"]["lost"], curve["account"]["sent"]
+        return f"{percent(lost / sent)} of {sent:,}" if sent else NONE
+
+    def by(cause: str) -> Callable[[Facts], str]:
+        return lambda curve: "".join(
+            percent(one["share"]) for one in curve["account"]["causes"] if one["cause"] == cause
         )
-    return columns, rows
+
+    return tabulate(
+        [curve for curve in facts["curves"] if curve["account"]],
+        {
+            "Where": lambda curve: curve_name(curve, facts["section"]),
+            ">Lost": lost,
+            **{f">{title}": by(cause) for cause, title in _CAUSES.items()},
+            ">Unexplained, at most": lambda curve: plural(
+                curve["account"]["missing"]["largest"], "datagram"
+            ),
+        },
+    )
 
 
 def checks(facts: Facts) -> Table:
     """Return how datagrams were sent and counted, and what the counts were held against."""
     section, account, driver = (facts[name] for name in ("section", "account", "cross_check"))
-    rows = how_sent(facts)
-    if facts["cpu_clock"]:
-        rows.append(["CPU time from", _CLOCKS[facts["cpu_clock"]]])
+    rows = [*how_sent(facts), ("CPU time from", _CLOCKS.get(facts["cpu_clock"], ""))]
     for curve in facts["curves"]:
         if limit := curve["limit"]:
             held = f"{len(limit['sizes'])} of {plural(limit['n_sizes'], 'size')}"
             name = curve_name(curve, section)
             allowed = f"{rate_span(limit)}, which set the bitrate at {held}"
-            rows.append([f"Limit on {name} (`wire.udp_mbit_per_s`)", allowed])
+            rows.append((f"Limit on {name} (`wire.udp_mbit_per_s`)", allowed))
     for one in facts["other_packets"]:
         packets = f"{one['packets']} ({one['without_packets']} on {code(one['without'])})"
         title = f"Packets per datagram of {exact_size(one['msg_bytes'])} on {where(one)}"
-        rows.append([title, packets])
+        rows.append((title, packets))
     if account:
         complete = f"{account['n_complete']} of {account['n']}"
-        rows.append(["Repetitions whose causes of loss explain every lost datagram", complete])
+        rows.append(("Repetitions whose causes of loss explain every lost datagram", complete))
         if account["excess"]["n"]:
             excess = account["excess"]
             most = f"{excess['n']}, by {plural(excess['largest'], 'datagram')} at most"
-            rows.append(["Repetitions with more losses by cause than in all", most])
-        if account["n_not_drained"]:
-            rows.append(["Repetitions with datagrams left unread", str(account["n_not_drained"])])
+            rows.append(("Repetitions with more losses by cause than in all", most))
+        unread = account["n_not_drained"]
+        rows.append(("Repetitions with datagrams left unread", f"{unread or ''}"))
     if driver:
         less, more = (percent(max(0.0, driver[f"largest_{one}"])) for one in ("less", "more"))
         off = f"{driver['n_differ']} of {driver['n']} ({less} too few, {more} too many at most)"
         title = f"iperf3's losses off the kernel's by over {percent(driver['allowed'])} of all sent"
-        rows.append([title, off])
+        rows.append((title, off))
         for name, words in (("n_negative", "a negative loss"), ("n_out_of_order", "reordering")):
-            if driver[name]:
-                rows.append([f"Repetitions in which iperf3 reported {words}", str(driver[name])])
-    if facts["n_nan"]:
-        rows.append(["Repetitions with `nan` from iperf3, taken as missing", str(facts["n_nan"])])
-    return ["What", "Value"], rows
+            rows.append((f"Repetitions in which iperf3 reported {words}", f"{driver[name] or ''}"))
+    rows.append(("Repetitions with `nan` from iperf3, taken as missing", f"{facts['n_nan'] or ''}"))
+    return listing(rows)
 
 
 def shares(facts: Facts) -> Table:
     """Return what the sides spend most on, by the profiles, a row per size and side."""
-    columns = ["Where", ">Size", "Side", "Most CPU time"]
-    rows = [
-        [
-            curve_name(one, facts["section"]),
-            exact_size(one["msg_bytes"]),
-            one["side"],
-            top_shares(one["top"]),
-        ]
-        for one in facts["shares"]
-    ]
-    return columns, rows
+    return tabulate(
+        facts["shares"],
+        {
+            "Where": lambda one: curve_name(one, facts["section"]),
+            ">Size": lambda one: exact_size(one["msg_bytes"]),
+            "Side": lambda one: str(one["side"]),
+            "Most CPU time": lambda one: top_shares(one["top"]),
+        },
+    )
 
 
 def published(facts: Facts) -> Table:
     """Return the published bitrates, losses and CPU use that this host has the like of."""
-    section = facts["section"]
-    columns = ["Scenario", ">Size", ">Sent [Gbit/s]", ">here", ">Lost", ">here", ">CPU", ">here",
-               "Published note"]  # fmt: skip
-    rows = [
-        [
-            escape(row["scenario"]),
-            exact_size(row["msg_bytes"]),
-            significant(row["tx_bitrate_gbps"]),
-            ours(row, section, lambda point: gbit(point["sent_bits_per_s"]["median"])),
-            f"{row['loss_percent']}{NBSP}%".replace("-", "\N{EN DASH}"),
-            ours(row, section, _loss),
-            _cpus(row[f"{end}_cpu_percent"] for end in ("client", "server")),
-            ours(row, section, lambda point: _cpus(map(_medians(point).get, _CPU))),
-            escape(row["note"]) if row["note"] else NONE,
-        ]
-        for row in facts["published"]
-        if row["ours"]
-    ]
-    return columns, rows
+
+    def here(form: Callable[[Facts], str]) -> Callable[[Facts], str]:
+        return lambda row: ours(row, facts["section"], form)
+
+    def loss(row: Facts) -> str:
+        return f"{row['loss_percent']}{NBSP}%".replace("-", "\N{EN DASH}")
+
+    return tabulate(
+        [row for row in facts["published"] if row["ours"]],
+        {
+            "Scenario": lambda row: escape(row["scenario"]),
+            ">Size": lambda row: exact_size(row["msg_bytes"]),
+            ">Sent [Gbit/s]": lambda row: significant(row["tx_bitrate_gbps"]),
+            ">Sent here": here(lambda point: gbit(point["sent_bits_per_s"]["median"])),
+            ">Lost": loss,
+            ">Lost here": here(_loss),
+            ">CPU": lambda row: _cpus(row[f"{end}_cpu_percent"] for end in ("client", "server")),
+            ">CPU here": here(
+                lambda point: _cpus(point[name] and point[name]["median"] for name in _CPU)
+            ),
+            "Published note": lambda row: escape(row["note"] or ""),
+        },
+    )
 
 
 def _loss(point: Facts) -> str:
     return percent(point["loss"]["median"]) if point["loss"] else NOT_KNOWN
-
-
-def _medians(point: Facts) -> dict[str, float | None]:
-    return {name: point[name] and point[name]["median"] for name in _CPU}
 
 
 def _cpus(used: Iterable[float | None]) -> str:

@@ -60,8 +60,13 @@ def _captioned(form: Callable[..., str]) -> Callable[..., str]:
 
 @_captioned
 def _table(content: Table, identifier: str, caption: str) -> str:
-    """Return a table, or nothing where it has no rows."""
-    return pipe_table(*content, caption, identifier) if content[1] else ""
+    """Return a table, or nothing where it has no rows.
+
+    It is grouped if a row begins with an empty cell: what is as in the row above stands once.
+    """
+    titles, rows = content
+    classes = ("grouped",) if any(not row[0] for row in rows) else ()
+    return pipe_table(titles, rows, caption, identifier, classes) if rows else ""
 
 
 @_captioned
@@ -101,9 +106,9 @@ FUNCTIONS: dict[str, Any] = {
     "figure_of": _figure_of,
     "identifier": identifier,
     "losses": values.losses,
+    "note_of": values.note_of,
     "counted_span": values.counted_span,
     "strategy_rows": strategies.strategy_rows,
-    "undescribed": strategies.undescribed,
     "answer": answer,
     "budget_tables": cpu_budget_tables,
     "datagrams_tables": datagrams_tables,

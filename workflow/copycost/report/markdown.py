@@ -1,7 +1,9 @@
 """Pieces of Markdown that Quarto and Pandoc read alike."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import compress
+from typing import TypeVar
 
 from copycost.wording.words import one_line
 
@@ -16,8 +18,37 @@ _PADDING = 3
 """Characters that the space next to a column takes."""
 
 
+Row = TypeVar("Row")
 Table = tuple[Sequence[str], Sequence[Sequence[str]]]
 """Titles and rows in Markdown; ``>`` in front of a title aligns its column to the right."""
+
+
+def tabulate(rows: Iterable[Row], columns: Mapping[str, Callable[[Row], str]]) -> Table:
+    """Return a table with what each column says of each row, without columns that are empty.
+
+    Parameters
+    ----------
+    columns
+        By title, what makes a cell of a row.
+    """
+    cells = [[cell(row) for cell in columns.values()] for row in rows]
+    said = [any(column) for column in zip(*cells, strict=True)]
+    return list(compress(columns, said)), [list(compress(row, said)) for row in cells]
+
+
+def listing(values: Iterable[tuple[str, str]]) -> Table:
+    """Return a table of things and their values, without those that have none."""
+    return ["What", "Value"], [[what, value] for what, value in values if value]
+
+
+def grouped(table: Table) -> Table:
+    """Return a table in which the first cell of a row is empty where it is as in the row above."""
+    titles, rows = table
+    before = ["", *(row[0] for row in rows)]
+    return titles, [
+        ["" if row[0] == above else row[0], *row[1:]]
+        for row, above in zip(rows, before, strict=False)
+    ]
 
 
 def escape(text: object) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from copycost.report.markdown import Table, code, slug
+from copycost.report.markdown import Table, code, identifier, listing, tabulate
 from copycost.report.values import Facts, cell_name, in_cell, load_name
 from copycost.wording.filters import impl, percent, significant, size, span
 from copycost.wording.words import party, plural
@@ -10,6 +10,7 @@ from copycost.wording.words import party, plural
 # a function that calls another stands above it, with a dash less
 _INDENT = "\N{EN DASH} "
 _NAMED = 2  # parts of a change in one cell of a table
+_ENDS = ("before", "after")
 _SOURCES = {
     "timer": "the kernel's timer (`cpu-clock`), which takes no samples while interrupts are off",
     "hardware": "the processor's cycle counter (`cycles`)",
@@ -19,31 +20,27 @@ _SOURCES = {
 
 def changes(differences: Sequence[Facts]) -> Table:
     """Return what the CPU time per KiB came to, and most of what changed, a row per difference."""
-    columns = [
-        "Where",
-        "From, to",
-        ">CPU time [ns/KiB]",
-        ">Change",
-        ">Without sampling",
-        "Grew",
-        "Shrank",
-        ">Unexplained",
-    ]
-    rows = []
-    for one in differences:
-        made = one["account"]
-        rows.append(
-            [
-                load_name(one),
-                f"{impl(one['before'])}, {impl(one['after'])}",
-                f"{significant(made['before'])}, {significant(made['after'])}",
-                _change(made["change"]),
-                _change(made["unsampled"]) if made["unsampled"] else "",
-                *(_parts(made["parts"], group) for group in ("grew", "shrank")),
-                _signed(made["unexplained"]),
-            ]
-        )
-    return columns, rows
+
+    def unsampled(one: Facts) -> str:
+        found = one["account"]["unsampled"]
+        return _change(found) if found else ""
+
+    def ends(one: Facts) -> str:
+        return ", ".join(significant(one["account"][end]) for end in _ENDS)
+
+    return tabulate(
+        differences,
+        {
+            "Where": load_name,
+            "From, to": lambda one: ", ".join(impl(one[end]) for end in _ENDS),
+            ">CPU time [ns/KiB]": ends,
+            ">Change": lambda one: _change(one["account"]["change"]),
+            ">Without sampling": unsampled,
+            "Grew": lambda one: _parts(one["account"]["parts"], "grew"),
+            "Shrank": lambda one: _parts(one["account"]["parts"], "shrank"),
+            ">Unexplained": lambda one: _signed(one["account"]["unexplained"]),
+        },
+    )
 
 
 def _parts(parts: Iterable[Facts], group: str) -> str:
@@ -75,69 +72,40 @@ def samples(profile: Facts) -> Table:
     """Return how the samples were taken and how complete they are, a row per quantity."""
     sampling, overhead = profile["sampling"], profile["overhead"]
     rows = [
-        ["Sampled by", _SOURCES[sampling["source"]]],
-        ["Samples per second of CPU time", f"{sampling['frequency_hz']:,}"],
-        ["Samples taken; lost", f"{sampling['n_samples']:,}; {sampling['n_lost']:,}"],
+        ("Sampled by", _SOURCES[sampling["source"]]),
+        ("Samples per second of CPU time", f"{sampling['frequency_hz']:,}"),
+        ("Samples taken; lost", f"{sampling['n_samples']:,}; {sampling['n_lost']:,}"),
+        ("Repetitions whose last sample was cut off", f"{sampling['n_truncated'] or ''}"),
     ]
-    if sampling["n_truncated"]:
-        rows.append(["Repetitions whose last sample was cut off", str(sampling["n_truncated"])])
     for name, title in (("timer_agreement", ""), ("guest_agreement", " in guests")):
         if found := sampling[name]:
             text = f"{percent(found['median'])} ({span(found['least'], found['most'], percent)})"
-            rows.append([f"CPU time of the samples{title}, as a share of that counted", text])
+            rows.append((f"CPU time of the samples{title}, as a share of that counted", text))
     if overhead is not None:
-        rows.append(["Throughput with sampling over that without", in_cell(overhead, "ratio")])
+        rows.append(("Throughput with sampling over that without", in_cell(overhead, "ratio")))
     if (most := profile["uncategorised"]) and most["share"]:
-        rows.append(["Samples in functions that no list names, at most", _of_side(most)])
+        rows.append(("Samples in functions that no list names, at most", _of_side(most)))
     if most := profile["tracing"]:
-        rows.append(["Samples in BPF programs and probes of others, at most", _of_side(most)])
-    return ["What", "Value"], rows
+        rows.append(("Samples in BPF programs and probes of others, at most", _of_side(most)))
+    return listing(rows)
 
 
 def _of_side(most: Facts) -> str:
     return f"{percent(most['share'])} ({party(most['side'])} of {cell_name(most)})"
 
 
-def account(differences: Sequence[Facts]) -> Table:
-    """Return all kinds of work that changed, a column per difference; its rows add up."""
-    columns = [
-        "Change of own CPU time [ns/KiB]",
-        *(f">{load_name(one)}, {impl(one['after'])}" for one in differences),
-    ]
-    parts = [
-        {part["title"]: part["change"] for part in one["account"]["parts"]} for one in differences
-    ]
-    titles = {title: abs(part["mean"]) for found in parts for title, part in found.items()}
-    rows = [
-        [title, *(_change(found[title]) if title in found else "" for found in parts)]
-        for title in sorted(titles, key=lambda title: -titles[title])
-    ]
-    accounts = [one["account"] for one in differences]
-    if any(made["unnamed"]["before"] or made["unnamed"]["after"] for made in accounts):
-        unnamed = [_signed(made["unnamed"]["sum"]) for made in accounts]
-        rows.append(["functions that no list names", *unnamed])
-    rows.append(["**all CPU time**", *(_change(made["change"]) for made in accounts)])
-    return columns, rows
-
-
 def functions(found: Facts) -> Table:
     """Return the functions that change most from one implementation to another."""
-    columns = [
-        "Side",
-        "Function",
-        *(f">{impl(found[end])}" for end in ("before", "after")),
-        ">Change",
-    ]
-    rows = [
-        [
-            party(row["side"]),
-            code(row["name"]),
-            *(significant(row[end]) for end in ("before", "after")),
-            _change(row["change"]),
-        ]
-        for row in found["functions"]
-    ]
-    return columns, rows
+    return tabulate(
+        found["functions"],
+        {
+            "Side": lambda row: party(row["side"]),
+            "Function": lambda row: code(row["name"]),
+            f">{impl(found['before'])}": lambda row: significant(row["before"]),
+            f">{impl(found['after'])}": lambda row: significant(row["after"]),
+            ">Change": lambda row: _change(row["change"]),
+        },
+    )
 
 
 def way(cells: Sequence[Facts]) -> Table:
@@ -202,7 +170,6 @@ def _cell_title(cell: Facts, labels: Mapping[str, str]) -> str:
 
 def chains_id(found: Facts) -> str:
     """Return the id of the table of published chains."""
-    parts = [found["condition"], found["protocol"], found["n_threads"]]
-    if found["msg_bytes"]:
-        parts.append(found["msg_bytes"])
-    return f"tbl-profile-chains-{'-'.join(map(slug, parts))}"
+    size_of = [found["msg_bytes"]] if found["msg_bytes"] else []
+    named = (found["condition"], found["protocol"], found["n_threads"], *size_of)
+    return identifier("tbl-profile-chains", *named)

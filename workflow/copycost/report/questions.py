@@ -9,9 +9,9 @@ from itertools import groupby
 from copycost.analysis.finding import Finding, of
 from copycost.config.capabilities import BASELINE
 from copycost.records.columns import THROUGHPUT
-from copycost.report.markdown import code, pipe_table
+from copycost.report.markdown import Table, code, grouped, tabulate
 from copycost.report.values import NONE, Facts, bounds, cache, case, interval
-from copycost.wording.filters import impl, join_and, percent, ratio, size, sizes, span
+from copycost.wording.filters import impl, join_and, percent, ratio, sentence, size, sizes, span
 from copycost.wording.words import plural
 
 Findings = Sequence[Finding]
@@ -28,10 +28,19 @@ def zero_copy_answer(findings: Findings) -> str:
     if not found:
         return "`zero_copy` and a way that copies were not both measured in any cell."
     n, won, lost = (_total(found, name) for name in ("n_cells", "n_better", "n_worse"))
+    cells = plural(n, "cell")
     said = [
-        f"`zero_copy` was faster than every way that copies in {_part(won, n)} of "
-        f"{plural(n, 'cell')}, and slower than one of them in {_part(lost, n)}."
+        f"`zero_copy` was faster than every way that copies in {_part(won, n)} of {cells}, and "
+        f"slower than one of them in {_part(lost, n)}."
     ]
+    prices = [price for one in found if one.n_worse and (price := one.reason(_CPU)) is not None]
+    dearer = [price.estimate for price in prices if price.estimate is not None]
+    if lost and dearer and min(dearer) > 1.0:
+        said = [
+            f"`zero_copy` was slower than a way that copies in {_part(lost, n)} of {cells}, where "
+            f"a byte took {span(min(dearer), max(dearer))} times as much CPU time, and faster than "
+            f"all of them in {_part(won, n)}."
+        ]
     shares = {one.condition: one.reasons[0].estimate for one in found}
     copied = {slug: share for slug, share in shares.items() if share is not None}
     after_all = [slug for slug, share in copied.items() if share >= _ALL_COPIED]
@@ -54,14 +63,8 @@ def zero_copy_answer(findings: Findings) -> str:
     return " ".join(said)
 
 
-def zero_copy_table(findings: Findings) -> str:
+def zero_copy_table(findings: Findings) -> Table:
     """Return, by condition, where zero-copy was ahead, and what the difference consists of."""
-    caption = (
-        "`zero_copy`: cells in which it was faster than every way that copies, and slower than "
-        "one. The last three columns are ratios to the first way under *Compared with*, over the "
-        "cells with a settled difference from it (the slower ones, if any): throughput is CPUs in "
-        "use over CPU time per byte. Cells picked by their throughput have no interval."
-    )
     columns: Columns = {
         "Condition": _condition,
         "Compared with": lambda one: " or ".join(map(impl, one.reference.split(" or "))),
@@ -72,7 +75,7 @@ def zero_copy_table(findings: Findings) -> str:
         ">CPU time per byte": lambda one: _estimate(one.reason(_CPU)),
         ">CPUs in use": lambda one: _estimate(one.reason(_CPUS)),
     }
-    return _of_findings(of(findings, "zero_copy"), columns, caption, "tbl-zero-copy")
+    return grouped(tabulate(of(findings, "zero_copy"), columns))
 
 
 def misses_answer(findings: Findings) -> str:
@@ -98,13 +101,8 @@ def misses_answer(findings: Findings) -> str:
     return ""
 
 
-def misses_table(findings: Findings) -> str:
+def misses_table(findings: Findings) -> Table:
     """Return how misses per byte differ from those of two copies; nothing where none counted."""
-    caption = (
-        "Cache misses per byte, over all cells. *Beyond the L1 data cache*: the change of "
-        "the ratio where a message and its copy exceed that cache; below 1, the fall comes with "
-        "the size, as it should if the copy displaces the message."
-    )
     columns: Columns = {
         "Condition": _condition,
         "Misses of the": lambda one: _cache(one).removeprefix("the "),
@@ -113,7 +111,7 @@ def misses_table(findings: Findings) -> str:
         ">Verdict": lambda one: one.verdict,
         ">Beyond the L1 data cache": lambda one: _times(one.reason("beyond_l1d")),
     }
-    return _of_findings(of(findings, "misses"), columns, caption, "tbl-misses")
+    return grouped(tabulate(of(findings, "misses"), columns))
 
 
 def threads_answer(findings: Findings) -> str:
@@ -124,10 +122,17 @@ def threads_answer(findings: Findings) -> str:
     fewest, most = min(one.n_threads[0] for one in found), max(one.n_threads[-1] for one in found)
     n = {verdict: sum(one.verdict == verdict for one in found) for verdict in _COURSES}
     parts = [f"{_COURSES[verdict]} in {_part(k, len(found))}" for verdict, k in n.items() if k]
-    said = [
-        f"From {fewest} to {plural(most, 'thread')}, throughput {join_and(parts)} of "
+    courses = (
+        f"from {fewest} to {plural(most, 'thread')}, throughput {join_and(parts)} of "
         f"{plural(len(found), 'combination')} of condition and way."
-    ]
+    )
+    misses = [f"{level}_load_misses_per_byte" for level in ("l1d", "llc")]
+    if not any(one.reason(name) for one in found for name in misses):
+        return (
+            "Whether threads evict each other's bytes from the caches is not known, since this run "
+            f"has no counts of misses; {courses}"
+        )
+    said = [sentence(courses)]
     for quantity, words in _GROWING.items():
         grown = {
             one.condition: one.verdict
@@ -140,13 +145,6 @@ def threads_answer(findings: Findings) -> str:
         ]
         if told := [f"{say} on {_codes(slugs)}" for say, slugs in by_verdict if slugs]:
             said.append(f"{words} {join_and(told)}.")
-    if not any(
-        one.reason(f"{level}_load_misses_per_byte") for one in found for level in ("l1d", "llc")
-    ):
-        said.append(
-            "Whether threads evict each other's bytes from the caches is not known: this run has "
-            "no counts of misses."
-        )
     return " ".join(said)
 
 
@@ -163,13 +161,8 @@ _GROWING = {
 }
 
 
-def threads_table(findings: Findings) -> str:
+def threads_table(findings: Findings) -> Table:
     """Return each way's throughput with the most threads over that with the fewest."""
-    caption = (
-        "Values with the most threads as multiples of those with the fewest, over the sizes "
-        "together. Context switches are per message and of all ways together; *threads per CPU* "
-        "is that of the most crowded CPU."
-    )
     columns: Columns = {
         "Condition": _condition,
         "Way": _way,
@@ -181,7 +174,7 @@ def threads_table(findings: Findings) -> str:
         ">Context switches": lambda one: _times(one.reason("context_switches_per_message")),
         ">Threads per CPU": lambda one: _estimate(one.reason("threads_per_cpu"), "{:.0f}".format),
     }
-    return _of_findings(of(findings, "threads"), columns, caption, "tbl-threads")
+    return grouped(tabulate(of(findings, "threads"), columns))
 
 
 def crossover_answer(findings: Findings, way: str) -> str:
@@ -242,14 +235,8 @@ def cold_answer(facts: Facts) -> str:
     return " ".join(said)
 
 
-def crossover_table(findings: Findings) -> str:
+def crossover_table(findings: Findings) -> Table:
     """Return from which size on each way is faster than the one that it is compared with."""
-    caption = (
-        "The size from which each way is faster than `two_copy`, over all numbers of threads; the "
-        "number of cells in which it was faster and slower, corrected (Holm); the lowest and the "
-        "highest ratio of throughputs, with size and number of threads; and the ratios of "
-        "throughput and of cost per byte over all cells, unless these contradict each other."
-    )
     columns: Columns = {
         "Condition": _condition,
         "Way": lambda one: (
@@ -264,7 +251,7 @@ def crossover_table(findings: Findings) -> str:
         ">Together": _times,
         ">Cost per byte": _cost,
     }
-    return _of_findings(of(findings, "crossover"), columns, caption, "tbl-crossovers")
+    return grouped(tabulate(of(findings, "crossover"), columns))
 
 
 _OPEN = {
@@ -325,31 +312,29 @@ def expectations_answer(facts: Facts, findings: Findings) -> str:
         ),
         key=lambda one: one[1]["mean"],
     )
+    others = "" if n_violated == 1 else f", {n_violated} of them violated, this one most"
+    against = f"{worst['n_violated']} of {plural(worst['n_tested'], 'comparison')}"
     return (
-        f"Of {told}, {n_violated} {'was' if n_violated == 1 else 'were'} violated in some "
-        f"comparison. The worst, on {code(slug)}: *{worst['statement']}.* "
-        f"Contradicted by {worst['n_violated']} of {plural(worst['n_tested'], 'comparison')}."
+        f"*{worst['statement']}* was expected, and contradicted on {code(slug)} by {against}: "
+        f"one of {told}{others}."
     )
 
 
-def expectations_table(facts: Facts, findings: Findings) -> str:
+def expectations_table(facts: Facts, findings: Findings) -> Table:
     """Return how each expectation fared over all conditions, those first that were violated."""
-    rows = []
     by_name: dict[str, list[Finding]] = {}
     for one in of(findings, "expectation"):
         by_name.setdefault(one.subject, []).append(one)
-    for found in sorted(by_name.values(), key=lambda same: -_total(same, "n_worse")):
-        n, held, against = (_total(found, name) for name in ("n_cells", "n_better", "n_worse"))
-        rows.append(
-            [found[0].reference, f"{held}", f"{n - held - against}", f"{against}",
-             _strongest(facts, found[0].subject)]
-        )  # fmt: skip
-    titles = ["Expected", ">Confirm", ">No difference", ">Contradict", "Strongest contradiction"]
-    caption = (
-        "Number of comparisons by outcome, over all conditions, after Holm's correction for all "
-        "comparisons together. The last column is a ratio with its interval, and its cell."
-    )
-    return _table(titles, rows, caption, "tbl-expectations")
+    columns: Mapping[str, Callable[[list[Finding]], str]] = {
+        "Expected": lambda found: found[0].reference,
+        ">Confirm": lambda found: f"{_total(found, 'n_better')}",
+        ">No difference": lambda found: (
+            f"{_total(found, 'n_cells') - _total(found, 'n_better') - _total(found, 'n_worse')}"
+        ),
+        ">Contradict": lambda found: f"{_total(found, 'n_worse')}",
+        "Strongest contradiction": lambda found: _strongest(facts, found[0].subject),
+    }
+    return tabulate(sorted(by_name.values(), key=lambda it: -_total(it, "n_worse")), columns)
 
 
 def _strongest(facts: Facts, name: str) -> str:
@@ -366,37 +351,31 @@ def _strongest(facts: Facts, name: str) -> str:
     return f"{ratio(found['value'])}{ends}: {code(slug)}, {case(found['where'])}"
 
 
-def quality_table(facts: Facts) -> str:
-    """Return how clean the cells of each condition were, in Markdown."""
-    rows = []
-    for slug in facts["measured_conditions"]:
-        quality = facts["conditions"][slug]["quality"]
+def quality_table(facts: Facts) -> Table:
+    """Return how clean the cells of each condition were."""
+
+    def flagged(quality: Facts) -> str:
+        found = [one for one in quality["gates"] if one["n_cells"]]
+        return ", ".join(f"{_CHECKS[one['id']]} {one['n_cells']}" for one in found) or NONE
+
+    def changed(quality: Facts) -> str:
         without = quality["without_flagged"]
-        flagged = [
-            f"{_CHECKS[gate['id']]} {gate['n_cells']}"
-            for gate in quality["gates"]
-            if gate["n_cells"]
-        ]
-        changed = (
-            f"{without['n_changed']} of {without['n_compared']}"
-            if without["status"] == "compared"
-            else {"none": "none flagged", "all": "all flagged"}[without["status"]]
-        )
-        rows.append(
-            [code(slug), f"{quality['n_clean']} of {quality['n_cells']}",
-             ", ".join(flagged) or NONE,
-             f"{quality['n_warned']} of {quality['n_measured']}", changed,
-             str(len(quality["modes"])) if quality["modes_told"] else "not known"]
-        )  # fmt: skip
-    titles = ["Condition", "Clean cells", "Cells flagged", ">Repetitions disturbed",
-              ">Verdicts changed without", ">Two modes"]  # fmt: skip
-    caption = (
-        "How clean the measurements were: cells that pass every check, and the number that each "
-        "check flags; repetitions with a warning that the machine was disturbed; verdicts on "
-        "throughput that change without the flagged repetitions; cells whose repetitions fall "
-        "into two clusters. Nothing was left out. `tables/quality.csv` has every cell."
+        if without["status"] == "compared":
+            return f"{without['n_changed']} of {without['n_compared']}"
+        return f"{without['status']} flagged"
+
+    slugs = facts["measured_conditions"]
+    return tabulate(
+        [{**facts["conditions"][slug]["quality"], "slug": slug} for slug in slugs],
+        {
+            "Condition": lambda quality: code(quality["slug"]),
+            "Clean cells": lambda quality: f"{quality['n_clean']} of {quality['n_cells']}",
+            "Cells flagged": flagged,
+            ">Repetitions disturbed": lambda it: f"{it['n_warned']} of {it['n_measured']}",
+            ">Verdicts changed without": changed,
+            ">Two modes": lambda it: str(len(it["modes"])) if it["modes_told"] else "not known",
+        },
     )
-    return _table(titles, rows, caption, "tbl-quality")
 
 
 _CHECKS = {
@@ -412,22 +391,6 @@ _CHECKS = {
     "window_edge_late": "late window",
     "odd_numbers": "inconsistent numbers",
 }
-
-
-def _table(
-    titles: Sequence[str], rows: Sequence[Sequence[str]], caption: str, identifier: str
-) -> str:
-    """Return a table, in which what is as in the row above stands once; nothing without rows."""
-    told = [list(row) for row in rows]
-    for row, before in zip(told[:0:-1], told[-2::-1], strict=True):
-        if row[0] == before[0]:
-            row[0] = ""
-    return pipe_table(titles, told, caption, identifier, ("grouped",)) if rows else ""
-
-
-def _of_findings(found: Findings, columns: Columns, caption: str, identifier: str) -> str:
-    rows = [[cell(one) for cell in columns.values()] for one in found]
-    return _table([*columns], rows, caption, identifier)
 
 
 def _condition(one: Finding) -> str:

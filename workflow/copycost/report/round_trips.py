@@ -1,50 +1,42 @@
 """What the chapter on round trips says: percentiles, ratios to the baseline, what was lost."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import Any
 
-from copycost.report.markdown import Table, pipe_table, slug
-from copycost.report.values import Facts, interval, marked, median, note_of, place
+from copycost.report.markdown import Table, grouped, tabulate
+from copycost.report.tables import of_cells
+from copycost.report.values import Facts, interval, median, place
 from copycost.wording.filters import impl, ratio, size, span
 
 # the appendix has all
 _COMPARED = {"p50_ns": "median", "p99_ns": "99th"}
-_TAIL = {"p90_ns": "p90", "p99_ns": "p99", "p999_ns": "p99.9", "max_ns": "max"}
+_TAIL = {"p99_ns": "p99", "p999_ns": "p99.9", "max_ns": "Maximum"}
 
 
-def percentiles(condition: Facts, repetitions: int) -> str:
-    """Return the percentiles of a condition in Markdown, in µs.
+def percentiles(condition: Facts, repetitions: int) -> Table:
+    """Return the percentiles of a condition, in µs.
 
     A row of fewer repetitions than were asked for says so.
     """
-    several = len({row.get("n_threads", 1) for row in condition["rows"]}) > 1
-    titles = ["Message", *([">Threads"] if several else []), "Implementation", ">p50", ">interval",
-              *(f">{title}" for title in _TAIL.values()), ">round trips", ">n"]  # fmt: skip
     labels = condition.get("labels", {})
-    rows, previous = [], None
-    for row in condition["rows"]:
-        at = (row["msg_bytes"], row.get("n_threads"))
-        rows.append(
-            [
-                "" if at == previous else size(row["msg_bytes"]),
-                *([str(row["n_threads"])] if several else []),
-                marked(row["implementation"], labels),
-                median(row["p50_ns"], 1e-3),
-                interval(row["p50_ns"], 1e-3),
-                *(median(row[key], 1e-3) for key in _TAIL),
-                f"{row['samples']:,}",
-                str(row["n"]) if row["n"] == repetitions else f"{row['n']} of {repetitions}",
-            ]
-        )
-        previous = at
-    caption = (
-        f"Round-trip times on {place(condition)} [µs]: median with its interval, 90th, 99th and "
-        "99.9th percentile and maximum, each the median of the repetitions; the number of round "
-        "trips, and n of repetitions. Source: `results/tables/round_trips.csv`."
-        f"{note_of(labels)}"
+
+    def of(key: str) -> Callable[[Facts], str]:
+        return lambda row: median(row[key], 1e-3) if row[key] else ""
+
+    def n(row: Facts) -> str:
+        return str(row["n"]) if row["n"] == repetitions else f"{row['n']} of {repetitions}"
+
+    return of_cells(
+        condition["rows"],
+        {
+            ">p50": of("p50_ns"),
+            ">Interval": lambda row: interval(row["p50_ns"], 1e-3),
+            **{f">{title}": of(key) for key, title in _TAIL.items()},
+            ">n": n,
+        },
+        labels,
     )
-    identifier = f"tbl-{slug(condition['slug'])}-round-trips"
-    return pipe_table(titles, rows, caption, identifier, ["grouped"])
 
 
 def compared(trips: Facts) -> Table:
@@ -52,28 +44,37 @@ def compared(trips: Facts) -> Table:
 
     Those whose interval leaves out 1 are in bold.
     """
-    conditions = [one for one in trips["conditions"] if one["ratios"]]
-    sizes = sorted({row["msg_bytes"] for one in conditions for row in one["ratios"]})
-    titles = ["Where", "With", ">Threads", "Percentile", *(f">{size(of)}" for of in sizes)]
-    rows = []
-    for one in conditions:
-        found: dict[tuple[Any, ...], dict[int, str]] = {}
-        for row in one["ratios"]:
-            if row["percentile"] in _COMPARED:
-                place_of_way = one["implementations"].index(row["implementation"])
-                key = (row["n_threads"], place_of_way, row["percentile"])
-                found.setdefault(key, {})[row["msg_bytes"]] = _ratio(row)
-        rows += [
-            [
-                place(one),
-                impl(one["implementations"][way]),
-                str(n_threads),
-                _COMPARED[percentile],
-                *(cells.get(of, "") for of in sizes),
-            ]
-            for (n_threads, way, percentile), cells in sorted(found.items())
-        ]
-    return titles, rows
+    rows: list[Facts] = [
+        {
+            **row,
+            "order": order,
+            "where": place(one),
+            "way": one["implementations"].index(row["implementation"]),
+        }
+        for order, one in enumerate(trips["conditions"])
+        for row in one["ratios"]
+        if row["percentile"] in _COMPARED
+    ]
+    keys = ("order", "n_threads", "way", "percentile")
+
+    def key(row: Facts) -> tuple[Any, ...]:
+        return tuple(row[name] for name in keys)
+
+    def at(size_of: int) -> Callable[[list[Facts]], str]:
+        return lambda same: "".join(_ratio(row) for row in same if row["msg_bytes"] == size_of)
+
+    return grouped(
+        tabulate(
+            [list(same) for _, same in groupby(sorted(rows, key=key), key)],
+            {
+                "Where": lambda same: str(same[0]["where"]),
+                "With": lambda same: impl(same[0]["implementation"]),
+                ">Threads": lambda same: str(same[0]["n_threads"]),
+                "Percentile": lambda same: _COMPARED[same[0]["percentile"]],
+                **{f">{size(of)}": at(of) for of in sorted({row["msg_bytes"] for row in rows})},
+            },
+        )
+    )
 
 
 def _ratio(row: Facts) -> str:

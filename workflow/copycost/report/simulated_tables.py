@@ -1,9 +1,8 @@
 """The tables of the chapter on simulated counts: columns, and rows in Markdown."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
-from copycost.figures.markers import in_order
-from copycost.report.markdown import Table, code
+from copycost.report.markdown import Table, code, listing, tabulate
 from copycost.report.values import Facts, cache
 from copycost.studies.simulated.counts import LEVELS, MODES
 from copycost.wording.filters import exact_size, join_and, percent, size, span
@@ -29,7 +28,26 @@ def cache_levels(caches: Facts) -> str:
     )
 
 
-VALUES: dict[str, Callable[..., str]] = {"misses": misses, "cache_levels": cache_levels}
+def why_misses_fall(facts: Facts) -> str:
+    """Return why the level whose misses fall most had them, as far as all comparisons agree."""
+    saved = [
+        copy
+        for one in facts["conditions"]
+        for saving in one["savings"]
+        if saving["verdict"] == "falls" and saving["most"]["level"] == facts["verdict"]["level"]
+        for copy in saving["most"]["copies"].values()
+        if copy is not None
+    ]
+    if not saved or any(copy["misses"] == "neither" for copy in saved):
+        return ""
+    return ", since it did not hold what the saved copies read and write"
+
+
+VALUES: dict[str, Callable[..., str]] = {
+    "misses": misses,
+    "cache_levels": cache_levels,
+    "why_misses_fall": why_misses_fall,
+}
 """Filters of the templates."""
 
 
@@ -50,21 +68,17 @@ _WHY = {
 
 def savings(conditions: Sequence[Facts]) -> Table:
     """Return what each way to send changes most, where and why, a row per place and way."""
-    columns = [
-        "Where",
-        "With",
-        "Level",
-        ">Saved per line",
-        "Functions",
-        "Not in the cache",
-        "Changes survived",
-    ]
-    rows = [
-        [f"{code(one['testbed'])}, {one['working_set']}", _with(saving), *_most_saved(saving)]
-        for one in conditions
-        for saving in one["savings"]
-    ]
-    return columns, rows
+    return tabulate(
+        [{**one, **saving} for one in conditions for saving in one["savings"]],
+        {
+            "Where": lambda it: f"{code(it['testbed'])}, {it['working_set']}",
+            "With": _with,
+            "Level": _level,
+            ">Saved per line": _saved,
+            "Not in the cache": _why,
+            "Changes survived": _held,
+        },
+    )
 
 
 def _with(saving: Facts) -> str:
@@ -76,23 +90,28 @@ def _with(saving: Facts) -> str:
     return f"{name}, {'copies not reported' if share is None else f'{percent(share)} copied'}"
 
 
-def _most_saved(saving: Facts) -> list[str]:
+def _level(saving: Facts) -> str:
     most = saving["most"]
     if most is None:
-        return [f"none{NBSP}changes", *[""] * 4]
-    saved, before = misses(abs(most["saved"])), misses(most["before"])
+        return f"none{NBSP}changes"
+    return f"{_NAMES[most['level']]} at {exact_size(most['msg_bytes'])}"
+
+
+def _saved(saving: Facts) -> str:
+    if (most := saving["most"]) is None:
+        return ""
     of = "more than" if saving["verdict"] == "rises" else "of"
-    level = f"{_NAMES[most['level']]} at {exact_size(most['msg_bytes'])}"
-    why = _why(most["copies"]) if saving["verdict"] == "falls" else ""
-    return [level, f"{saved} {of} {before}", _carried(saving), why, _held(saving)]
+    return f"{misses(abs(most['saved']))} {of} {misses(most['before'])}"
 
 
-def _why(copies: Mapping[str, Facts | None]) -> str:
+def _why(saving: Facts) -> str:
     """Return what of the copies that are saved a level misses, and why."""
+    if saving["most"] is None or saving["verdict"] != "falls":
+        return ""
     found = {
         mode: _WHY[copy["misses"], tuple(copy["reasons"])].format(size=size(copy["size_bytes"]))
         for mode in MODES
-        if (copy := copies[mode]) is not None
+        if (copy := saving["most"]["copies"][mode]) is not None
     }
     if len({*found.values()}) == 1:
         return next(iter(found.values()))
@@ -102,50 +121,22 @@ def _why(copies: Mapping[str, Facts | None]) -> str:
 def _held(saving: Facts) -> str:
     """Return under how many changes a conclusion holds, of those that its cell was tried with."""
     tried = saving["tried"]
-    found = f"{tried['n_holding']} of {tried['n']}" if tried["n"] else "not tried"
-    return found.replace(" ", NBSP)
-
-
-def _carried(saving: Facts) -> str:
-    """Return the functions that carry a difference; those with more misses are called so."""
-    fewer = [one for one in saving["functions"] if one["saved"] > 0]
-    more = [one for one in saving["functions"] if one["saved"] < 0]
-    found = [_carriers(fewer)] if fewer else []
-    found += [f"more in {_carriers(more)}"] if more else []
-    return "; ".join(found) or "no function has a tenth of it"
-
-
-def _carriers(functions: Iterable[Facts]) -> str:
-    return join_and(
-        f"{'the application' if one['mode'] == 'user' else code(one['function'])}"
-        f" ({misses(abs(one['saved']))})"
-        for one in functions
-    )
-
-
-def instructions(facts: Facts) -> Table:
-    """Return instructions per message, application / kernel, a row per testbed and size."""
-    found = facts["instructions"]
-    names = in_order(one["implementation"] for one in found)
-    columns = ["Where", ">Size", *(f">{code(name)}" for name in names)]
-    cells: dict[tuple[str, int], dict[str, str]] = {}
-    for one in found:
-        at = cells.setdefault((one["testbed"], one["msg_bytes"]), {})
-        at[one["implementation"]] = f"{one['user']:,.0f} / {one['kernel']:,.0f}"
-    return columns, [
-        [code(testbed), exact_size(size_), *(at.get(name, "") for name in names)]
-        for (testbed, size_), at in cells.items()
-    ]
+    if saving["most"] is None:
+        return ""
+    return f"{tried['n_holding']}{NBSP}of{NBSP}{tried['n']}" if tried["n"] else f"not{NBSP}tried"
 
 
 def changes(facts: Facts) -> Table:
     """Return what becomes of the conclusions with one thing changed, a row per change."""
-    columns = ["Change", ">Conclusions", ">Same level falls most", ">Every level as before"]
-    rows = [
-        [one["change"], *(str(one[name]) for name in ("n", "n_keeping_level", "n_surviving"))]
-        for one in facts["sensitivity"]["variants"]
-    ]
-    return columns, rows
+    return tabulate(
+        facts["sensitivity"]["variants"],
+        {
+            "Change": lambda one: str(one["change"]),
+            ">Conclusions": lambda one: str(one["n"]),
+            ">Same level falls most": lambda one: str(one["n_keeping_level"]),
+            ">Every level as before": lambda one: str(one["n_surviving"]),
+        },
+    )
 
 
 def checks(facts: Facts) -> Table:
@@ -155,12 +146,12 @@ def checks(facts: Facts) -> Table:
     if not walks["reason"]:
         right = f"{walks['n_right']} of {walks['n']}, off by {plural(walks['worst_lines'], 'line')}"
         title = "Walks through memory with known misses, counted correctly"
-        rows.append([title, f"{right} at most"])
+        rows.append((title, f"{right} at most"))
     if beside and beside["n_calls"]:
         agree = f"{beside['n_calls_agree']} of {beside['n_calls']}"
-        rows.append(["Cells whose system calls per message match those measured", agree])
+        rows.append(("Cells whose system calls per message match those measured", agree))
     for one in beside["misses"] if beside else []:
         title = f"{_NAMES[one['level']]} load misses, simulated over counted"
         cells = plural(one["n"], "cell")
-        rows.append([title, f"{span(one['low'], one['high'])} ({cells})"])
-    return ["Check", "Found"], rows
+        rows.append((title, f"{span(one['low'], one['high'])} ({cells})"))
+    return listing(rows)

@@ -53,13 +53,6 @@ def strategy_rows(names: Iterable[str], notes: Mapping[str, Mapping[str, Any]]) 
     ]
 
 
-def undescribed(names: Iterable[str], notes: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return the sources of the strategies whose header comment tells no path of the bytes."""
-    return [
-        f"src/strategies/{name}.c" for name in names if name not in notes or not notes[name]["path"]
-    ]
-
-
 def commit_only(commit: str) -> str:
     """Return a commit's hash without a mark such as ``-dirty`` or ``+changes`` behind it."""
     return commit.split("-")[0].split("+")[0].split(" ")[0]

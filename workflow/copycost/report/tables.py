@@ -1,13 +1,13 @@
 """Tables of the report, from facts to rows of Markdown."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
+from types import MappingProxyType
 
 from copycost.config.placements import APART
 from copycost.figures.markers import families
 from copycost.hosts.side import SIDES
-from copycost.report.markdown import Table, code, escape, pipe_table, slug
+from copycost.report.markdown import Table, code, escape, grouped, listing, tabulate
 from copycost.report.values import (
     NONE,
     NOT_KNOWN,
@@ -17,8 +17,7 @@ from copycost.report.values import (
     curve_name,
     interval,
     marked,
-    note_of,
-    place,
+    reason_and_remedy,
     senders,
 )
 from copycost.wording.filters import (
@@ -37,10 +36,6 @@ from copycost.wording.words import plural
 
 _QUANTITIES = {"streams": ("throughput [Gbit/s]", 1e-9), "round_trips": ("round trip [µs]", 1e-3)}
 _LEVELS = {"l1": "L1d", "l2": "L2", "llc": "last level", "dram": "memory"}
-_DIGITS = 12
-"""So much of a digest tells two sources of a run apart; the records have all of it."""
-
-_ROWS_OF_A_PAGE = 45
 
 
 def placement_span(group: Facts, confidence: float) -> str:
@@ -50,106 +45,103 @@ def placement_span(group: Facts, confidence: float) -> str:
     return f"{ratio(group['lowest'])} {interval_of(group['ratio'], confidence)}"
 
 
-def placement(facts: Facts) -> str:
-    """Return `facts["placement"]` as a table in Markdown."""
+def placement(facts: Facts) -> Table:
+    """Return the cells that were measured in several placements, a row per placement but apart."""
     several = len({effect["condition"] for effect in facts["effects"]}) > 1
-    titles = ["Quantity", *(["Condition"] if several else []), "Implementation", ">Message",
-              ">Threads", f">`{APART}`", "Placement", ">median", ">ratio", ">interval"]  # fmt: skip
-    caption = (
-        "The same cells in several placements: medians, and ratios to the placement with both "
-        "ends on different cores, paired by round. Source: `results/tables/cells.csv` and "
-        "`round_trips.csv`."
-    )
-    rows = list(_placement_rows(facts, several=several))
-    return pipe_table(titles, rows, caption, "tbl-placement", ["grouped"])
 
+    def value(end: str) -> Callable[[Facts], str]:
+        return lambda it: significant(it[end]["median"] * _QUANTITIES[it["study"]][1])
 
-def _placement_rows(facts: Facts, *, several: bool) -> Iterator[list[str]]:
-    def cell(effect: Facts) -> tuple[Any, ...]:
-        names = ("study", "condition", "implementation", "msg_bytes", "n_threads")
-        return tuple(effect[name] for name in names)
-
+    names = ("condition", "implementation", "msg_bytes", "n_threads")
     effects = sorted(
-        facts["effects"], key=lambda effect: (effect["study"] != "streams", cell(effect))
+        facts["effects"],
+        key=lambda it: (it["study"] != "streams", *(it[name] for name in names)),
     )
-    for (study, condition, implementation, msg_bytes, n_threads), members in groupby(effects, cell):
-        title, factor = _QUANTITIES[study]
-        for index, effect in enumerate(members):
-            head = [
-                title,
-                *([f"`{condition}`"] if several else []),
-                impl(implementation),
-                size(msg_bytes),
-                str(n_threads),
-                significant(effect["apart"]["median"] * factor),
-            ]
-            yield [
-                *(head if index == 0 else [""] * len(head)),
-                f"`{effect['placement']}`",
-                significant(effect["here"]["median"] * factor),
-                ratio(effect["ratio"]["value"]),
-                interval(effect["ratio"], form=ratio),
-            ]
+    return grouped(
+        tabulate(
+            effects,
+            {
+                "Quantity": lambda it: _QUANTITIES[it["study"]][0],
+                "Condition": lambda it: code(it["condition"]) if several else "",
+                "Implementation": lambda it: impl(it["implementation"]),
+                ">Message": lambda it: size(it["msg_bytes"]),
+                ">Threads": lambda it: str(it["n_threads"]),
+                f">`{APART}`": value("apart"),
+                "Placement": lambda it: code(it["placement"]),
+                ">Median": value("here"),
+                ">Ratio": lambda it: ratio(it["ratio"]["value"]),
+                ">Interval": lambda it: interval(it["ratio"], form=ratio),
+            },
+        )
+    )
 
 
-def by_cell(
-    cells: Sequence[Facts], titles: Sequence[str], fields: Callable[[Facts], list[str]]
+def of_cells(
+    cells: Sequence[Facts],
+    columns: Mapping[str, Callable[[Facts], str]],
+    labels: Mapping[str, str | None] = MappingProxyType({}),
 ) -> Table:
-    """Return a row per cell: size, threads where there are several, implementation, and fields.
-
-    Parameters
-    ----------
-    titles, fields
-        Of the columns behind these, and what stands in them for a cell.
-    """
+    """Return a row per cell: its size, threads where there are several, way, and columns."""
     several = len({cell["n_threads"] for cell in cells}) > 1
-    head = ["Message", *([">Threads"] if several else []), "Implementation"]
-    in_order = sorted(cells, key=lambda cell: (cell["msg_bytes"], cell["n_threads"]))
-    rows = []
-    for at, members in groupby(in_order, lambda cell: (cell["msg_bytes"], cell["n_threads"])):
-        for index, cell in enumerate(members):
-            where = [size(at[0]), *([str(at[1])] if several else [])]
-            start = where if index == 0 else [""] * len(where)
-            rows.append([*start, impl(cell["implementation"]), *fields(cell)])
-    return [*head, *(f">{title}" for title in titles)], rows
+    return grouped(
+        tabulate(
+            sorted(cells, key=lambda cell: (cell["msg_bytes"], cell["n_threads"])),
+            {
+                "Message": lambda cell: size(cell["msg_bytes"]),
+                ">Threads": lambda cell: str(cell["n_threads"]) if several else "",
+                "Implementation": lambda cell: marked(cell["implementation"], labels),
+                **columns,
+            },
+        )
+    )
 
 
 def memory(facts: Facts) -> Table:
     """Return what a plain copy costs in each cache level that the host tells."""
-    found = {name: facts["levels"][level] for level, name in _LEVELS.items()}
-    return ["Level", ">Working set", ">ns per byte"], [
-        [name, size(level["bytes"]), significant(level["ns_per_byte"])]
-        for name, level in found.items()
-        if level
-    ]
+    levels = {name: facts["levels"][level] for level, name in _LEVELS.items()}
+    return tabulate(
+        [(name, level) for name, level in levels.items() if level],
+        {
+            "Level": lambda it: it[0],
+            ">Working set": lambda it: size(it[1]["bytes"]),
+            ">ns per byte": lambda it: significant(it[1]["ns_per_byte"]),
+        },
+    )
 
 
 def missing(conditions: Iterable[Facts]) -> Table:
     """Return what failed and what was skipped, and why."""
-    titles = ["Condition", "What", ">Number", "Implementation", "Message", "Threads",
-              "Reason, and what helps"]  # fmt: skip
-    return titles, [
-        [
-            code(condition["slug"]),
-            what,
-            str(loss["n"]),
-            join_and(map(impl, loss["implementations"])),
-            sizes(loss["msg_bytes"]),
-            join_and(loss["n_threads"]),
-            "; ".join(escape(loss[key]) for key in ("reason", "remedy") if loss[key]),
-        ]
+    losses = [
+        {**loss, "slug": condition["slug"], "what": what}
         for condition in conditions
         for what in ("failed", "skipped")
         for loss in condition[what]
     ]
+    return tabulate(
+        losses,
+        {
+            "Condition": lambda loss: code(loss["slug"]),
+            "What": lambda loss: str(loss["what"]),
+            ">Number": lambda loss: str(loss["n"]),
+            "Implementation": lambda loss: join_and(map(impl, loss["implementations"])),
+            "Message": lambda loss: sizes(loss["msg_bytes"]),
+            "Threads": lambda loss: join_and(loss["n_threads"]),
+            "Reason, and what helps": reason_and_remedy,
+        },
+    )
 
 
 def set_aside(facts: Facts) -> Table:
     """Return why files were set aside, how many, the last of them and when [UTC]."""
-    return ["Reason", ">Files", "Last file", "Set aside"], [
-        [escape(one["why"]), str(one["n"]), code(one["file"]), one["at"].replace("T", " ")[:16]]
-        for one in facts["reasons"]
-    ]
+    return tabulate(
+        facts["reasons"],
+        {
+            "Reason": lambda one: escape(one["why"]),
+            ">Files": lambda one: str(one["n"]),
+            "Last file": lambda one: code(one["file"]),
+            "Set aside": lambda one: one["at"].replace("T", " ")[:16],
+        },
+    )
 
 
 def inside_and_outside(facts: Facts) -> Table:
@@ -160,83 +152,78 @@ def inside_and_outside(facts: Facts) -> Table:
     facts
         Of a study whose curves have `guests`, see `copycost.studies.shared_facts.spans`.
     """
-    titles = ["Where", "Side", ">Processes", ">Guest", ">QEMU", ">Overhead", ">Waiting, at most"]
-    rows = []
-    for curve in facts["curves"]:
-        for one in curve["guests"]["spans"] if curve["guests"] else ():
-            of, waited = one["of"], one["most"]["vcpu_waiting"]
-            outside = (of[name] for name in ("guest", "hypervisor", "overhead"))
-            rows.append(
-                [
-                    curve_name(curve, facts["section"]),
-                    "both" if curve["guests"]["shared"] else one["side"],
-                    " + ".join(cpu_range(of[side]) for side in SIDES if side in of),
-                    *(NOT_KNOWN if used is None else cpu_range(used) for used in outside),
-                    NOT_KNOWN if waited is None else cpu(waited),
-                ]
-            )
-    return titles, rows
+
+    def used(name: str) -> Callable[[Facts], str]:
+        return lambda one: NOT_KNOWN if one["of"][name] is None else cpu_range(one["of"][name])
+
+    def processes(one: Facts) -> str:
+        return " + ".join(cpu_range(one["of"][side]) for side in SIDES if side in one["of"])
+
+    def waited(one: Facts) -> str:
+        found = one["most"]["vcpu_waiting"]
+        return NOT_KNOWN if found is None else cpu(found)
+
+    return tabulate(
+        [
+            {**one, "curve": curve}
+            for curve in facts["curves"]
+            if curve["guests"]
+            for one in curve["guests"]["spans"]
+        ],
+        {
+            "Where": lambda one: curve_name(one["curve"], facts["section"]),
+            "Side": lambda one: "both" if one["curve"]["guests"]["shared"] else one["side"],
+            ">Processes": processes,
+            ">Guest": used("guest"),
+            ">QEMU": used("hypervisor"),
+            ">Overhead": used("overhead"),
+            ">Waiting, at most": waited,
+        },
+    )
 
 
-def how_sent(facts: Facts) -> list[list[str]]:
+def how_sent(facts: Facts) -> list[tuple[str, str]]:
     """Return rows on who sent in a study, for how long, and in which processes."""
     section = facts["section"]
     window = f"{duration(section['duration_s'])} after {duration(section['warmup_s'])} of warm-up"
     rows = [
-        ["Sent by", senders(facts)],
-        ["Window", f"{window}, {plural(section['repetitions'], 'time')}"],
+        ("Sent by", senders(facts)),
+        ("Window", f"{window}, {plural(section['repetitions'], 'time')}"),
     ]
     if facts["separate_processes"]:
-        rows.append(["Processes", "one pair per stream, since iperf3 before 3.16 has one thread"])
+        rows.append(("Processes", "one pair per stream, since iperf3 before 3.16 has one thread"))
     if facts["n_foreign"]:
         foreign = f"{facts['n_foreign']} of {facts['n_measured']}"
-        rows.append(["Repetitions while other programs ran", foreign])
+        rows.append(("Repetitions while other programs ran", foreign))
     return rows
 
 
 def run(facts: Facts) -> Table:
     """Return when, how often and with what was measured."""
-    run, tools = facts["run"], facts["host"]["tools"]
-    when = "nothing was measured"
-    if run["started_at"]:
-        first, last = (
-            escape(run[key])[:19].replace("T", " ") for key in ("started_at", "finished_at")
-        )
-        when = f"first repetition {first}, last {last} (UTC)"
-    repetitions = (
-        f"{run['n_repetitions']} of {plural(run['n_cells'], 'cell')}: {run['n_measured']} "
-        f"measured, {run['n_failed']} failed, {run['n_skipped']} skipped"
+    run = facts["run"]
+    first, last = ((run[key] or "")[:19].replace("T", " ") for key in ("started_at", "finished_at"))
+    builds = {*run["receiver_builds"], *chain(*run["sender_builds"].values())}
+    compilers = sorted({build.partition(", ")[2] or build for build in builds})
+    return listing(
+        [
+            ("Measured", f"{first} to {last} (UTC)" if first else "nothing was measured"),
+            (
+                "Repetitions",
+                f"{run['n_repetitions']} of {plural(run['n_cells'], 'cell')}: {run['n_measured']} "
+                f"measured, {run['n_failed']} failed, {run['n_skipped']} skipped",
+            ),
+            (
+                "Time in windows",
+                f"{duration(run['measured_s'])}, of {duration(run['wall_s'])} for all repetitions",
+            ),
+            (
+                "Commit",
+                join_and(map(code, run["commits"]))
+                or "not known: not run from a clone with its history",
+            ),
+            ("Compiler", join_and(map(code, compilers))),
+        ]
     )
-    commits = join_and(map(code, run["commits"]))
-    rows = [
-        ["Measured", when],
-        ["Repetitions", repetitions],
-        ["Time in windows",
-         f"{duration(run['measured_s'])}, of {duration(run['wall_s'])} for all repetitions"],
-        ["Commit", commits or "not known: not run from a clone with its history"],
-        ["Host facts (SHA-256)", join_and(map(code, run["host_digests"])) or "none"],
-        *_programs(run),
-        ["Tools", ", ".join(_tool(name, one) for name, one in tools.items() if one["path"])],
-        ["Software", ", ".join(f"{name} {version}" for name, version in run["versions"].items())],
-    ]  # fmt: skip
-    return ["Property", "Value"], rows
-
-
-def _programs(run: Facts) -> Iterator[list[str]]:
-    """Yield a row for each compiler with its flags: the programs and what their sources hash to."""
-    builds = {f"sender {code(name)}": built for name, built in run["sender_builds"].items()}
-    found: dict[str, list[str]] = {}
-    for program, built in (builds | {"receiver": run["receiver_builds"]}).items():
-        for build in built:
-            source, _, compiler = build.removeprefix("source ").partition(", ")
-            found.setdefault(compiler, []).append(f"{program} {code(source[:_DIGITS])}")
-    for compiler, programs in found.items():
-        yield ["Programs (source)", f"{join_and(programs)}: {code(compiler)}"]
-
-
-def _tool(name: str, facts: Facts) -> str:
-    said = escape(facts["version"] or "version not found")
-    return said if said.startswith(name) else f"{escape(name)} {said}"
 
 
 def ranked(conditions: Iterable[Facts]) -> list[Facts]:
@@ -251,76 +238,52 @@ def ranked(conditions: Iterable[Facts]) -> list[Facts]:
     ]
 
 
-def ranking(condition: Facts) -> str:
-    """Return the ranking of a condition in Markdown, a row per size and implementation."""
-    ranking, labels = condition["ranking"], condition["labels"]
-    sizes = ranking["sizes"]
-    with_floor = any(at["floor_ns_per_byte"] is not None for at in sizes)
-    titles = ["Message", ">Place", "Implementation", f">{ranking['unit']} per byte", ">interval",
-              *([">copies"] if with_floor else []), ">n"]  # fmt: skip
-    is_long = sum(len(at["rows"]) for at in sizes) > _ROWS_OF_A_PAGE
-    rows = [
-        [
-            size(at["msg_bytes"]) if is_long or not index else "",
-            span(row.get("place_low", row["rank"]), row.get("place_high", row["rank"]), str),
-            marked(row["implementation"], labels),
-            significant(row["median"]),
-            interval(row),
-            *([_multiple(row["floor_ratio"])] if with_floor else []),
-            str(row["n"]),
-        ]
-        for at in sizes
-        for index, row in enumerate(at["rows"])
-    ]
-    whose = "the sender alone" if ranking["side"] == "sender" else "both sides together"
-    caption = (
-        f"Implementations on {place(condition)} by {ranking['label']} per byte "
-        f"({whose}, {plural(ranking['n_threads'], 'thread')}): median, interval"
-        f"{', multiple of a plain copy' if with_floor else ''}, n repetitions. "
-        f"Source: `results/facts.json`.{note_of(labels)}"
+def ranking(condition: Facts) -> Table:
+    """Return the ranking of a condition, a row per size and implementation."""
+    found, labels = condition["ranking"], condition["labels"]
+    with_floor = any(at["floor_ns_per_byte"] is not None for at in found["sizes"])
+
+    def place_of(row: Facts) -> str:
+        return span(row.get("place_low", row["rank"]), row.get("place_high", row["rank"]), str)
+
+    def copies(row: Facts) -> str:
+        none = NONE if with_floor else ""
+        return none if row["floor_ratio"] is None else ratio(row["floor_ratio"])
+
+    return grouped(
+        tabulate(
+            [{**row, "msg_bytes": at["msg_bytes"]} for at in found["sizes"] for row in at["rows"]],
+            {
+                "Message": lambda row: size(row["msg_bytes"]),
+                ">Place": place_of,
+                "Implementation": lambda row: marked(row["implementation"], labels),
+                f">{found['unit']} per byte": lambda row: significant(row["median"]),
+                ">Interval": interval,
+                ">Copies": copies,
+                ">n": lambda row: str(row["n"]),
+            },
+        )
     )
-    return pipe_table(titles, rows, caption, f"tbl-{slug(condition['slug'])}-ranking", ["grouped"])
-
-
-def _multiple(value: float | None) -> str:
-    return NONE if value is None else ratio(value)
-
-
-def published_runs(runs: Iterable[Facts]) -> Table:
-    """Return of each published run what is beside it here, and the ratios of throughput."""
-    return ["Run", "Here", "Throughput, here / published"], [
-        [
-            escape(run["title"]),
-            impl(run["testbed"]) + ("" if run["same_path"] else ", another path"),
-            spans_of_ratios(run["ratios"]) or "no cell in common",
-        ]
-        for run in runs
-    ]
 
 
 def published_pairs(runs: Iterable[Facts]) -> Table:
     """Return run, pair, thread counts, and the verdict along the sizes here and there."""
-    rows = []
+    alike: dict[tuple[str, ...], list[int]] = {}
     for run in runs:
         for pair in run["crossovers"]:
             names = f"{impl(pair['implementation'])} against {impl(pair['baseline'])}"
-            alike: dict[tuple[str, str], list[int]] = {}
             for row in pair["rows"]:
                 said = (along_sizes(row["ours"]), along_sizes(row["theirs"]))
-                alike.setdefault(said, []).append(row["n_threads"])
-            rows += [
-                [escape(run["title"]), names, join_and(threads), here, there]
-                for (here, there), threads in alike.items()
-            ]
-    return ["Run", "Pair", "Threads", "Here", "Published"], rows
-
-
-def spans_of_ratios(ratios: Iterable[Facts]) -> str:
-    """Return ratios of each implementation: ``0.89 to 1.19 with `one_copy` (5 cells) and ...``."""
-    return join_and(
-        f"{ratio(one['median']) if one['n_cells'] == 1 else span(one['low'], one['high'])} "
-        f"with {impl(one['implementation'])} ({plural(one['n_cells'], 'cell')})"
-        for one in ratios
+                alike.setdefault((escape(run["title"]), names, *said), []).append(row["n_threads"])
+    return tabulate(
+        alike.items(),
+        {
+            "Run": lambda it: it[0][0],
+            "Pair": lambda it: it[0][1],
+            "Threads": lambda it: join_and(it[1]),
+            "Here": lambda it: it[0][2],
+            "Published": lambda it: it[0][3],
+        },
     )
 
 

@@ -11,7 +11,7 @@ from copycost.config.conditions import COLD
 from copycost.config.testbeds import is_wire
 from copycost.config.variants import VARIANTS
 from copycost.records.cpu_attribution import EMULATED
-from copycost.report.markdown import code, escape, identifier, pipe_table
+from copycost.report.markdown import code, escape, pipe_table, tabulate
 from copycost.wording.filters import (
     FILTERS,
     cpu,
@@ -309,6 +309,11 @@ _ABOUT: dict[str, tuple[str, Form]] = {
 """By key of a loss, the title of its column and how one of its values is written."""
 
 
+def reason_and_remedy(loss: Facts) -> str:
+    """Return why something gave no value, and what helps, as a cell of a table."""
+    return "; ".join(escape(loss[key]) for key in ("reason", "remedy") if loss[key])
+
+
 def losses(found: Sequence[Facts], study: str) -> str:
     """Return the table of what a study could not measure; see `outcomes.losses_of`; '' of nothing.
 
@@ -317,20 +322,20 @@ def losses(found: Sequence[Facts], study: str) -> str:
     study
         Its name, for the table's id.
     """
-    if not found:
-        return ""
-    about = {key: words for key, words in _ABOUT.items() if key in found[0]}
-    columns = ["What", ">Number", *(title for title, _ in about.values()), "Reason, and what helps"]
-    rows = [
-        [
-            loss["status"],
-            str(loss["n"]),
-            *(join_and(map(form, loss[key])) for key, (_, form) in about.items()),
-            "; ".join(escape(text) for text in (loss["reason"], loss["remedy"]) if text),
-        ]
-        for loss in found
-    ]
-    return pipe_table(columns, rows, "What gave no value.", identifier("tbl", study, "missing"))
+
+    def about(key: str, form: Form) -> Callable[[Facts], str]:
+        return lambda loss: join_and(map(form, loss.get(key, ())))
+
+    content = tabulate(
+        found,
+        {
+            "What": lambda loss: str(loss["status"]),
+            ">Number": lambda loss: str(loss["n"]),
+            **{title: about(key, form) for key, (title, form) in _ABOUT.items()},
+            "Reason, and what helps": reason_and_remedy,
+        },
+    )
+    return pipe_table(*content, "What gave no value.", f"tbl-{study}-missing") if found else ""
 
 
 FILTERS_OF_VALUES: dict[str, Form] = {

@@ -1,9 +1,9 @@
 """The tables of the chapter on virtual machines: columns, and rows in Markdown."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from copycost.report.markdown import Table, code
-from copycost.report.tables import by_cell
+from copycost.report.markdown import Table, code, grouped, tabulate
+from copycost.report.tables import of_cells
 from copycost.report.values import NONE, Facts, cell_name, cpu_range, interval, median
 from copycost.wording.filters import cpu, join_and, percent, ratio, significant, span
 from copycost.wording.words import party, plural
@@ -35,43 +35,45 @@ def work(cells: Iterable[Facts]) -> Table:
 
     The cells are those of the profile's facts, see `copycost.studies.profile.cell_facts`.
     """
-    columns = ["Cell", "Party"]
-    columns += [f">{title}" for title in _WORK.values()]
-    rows = [
-        [
-            cell_name(cell) if index == 0 else "",
-            party(name),
-            *(NONE if costs[kind] is None else significant(costs[kind]) for kind in _WORK),
-        ]
+    parties = [
+        {"cell": cell, "party": name, "costs": costs}
         for cell in cells
-        for index, (name, costs) in enumerate(cell["work"]["parties"].items())
+        for name, costs in cell["work"]["parties"].items()
     ]
-    return columns, rows
+
+    def spent_on(kind: str) -> Callable[[Facts], str]:
+        return lambda it: NONE if it["costs"][kind] is None else significant(it["costs"][kind])
+
+    return grouped(
+        tabulate(
+            parties,
+            {
+                "Cell": lambda it: cell_name(it["cell"]),
+                "Party": lambda it: party(it["party"]),
+                **{f">{title}": spent_on(kind) for kind, title in _WORK.items()},
+            },
+        )
+    )
 
 
-def rates(found: Facts) -> Table:
-    """Return the throughput of the cells of a pair, in guests and without.
+def compared(found: Facts) -> Table:
+    """Return throughput and CPU time per byte of the cells of a pair, in guests and without.
 
     The pair is one of ``facts["virtual"]["compared"]``.
     """
-    titles = [f"Gbit/s, {code(found[name])}" for name in ("without", "slug")]
-
-    def fields(cell: Facts) -> list[str]:
-        medians = (cell["without_throughput"], cell["throughput"])
-        return [*(median(one, 1e-9) for one in medians), *_ratio(cell["rate"])]
-
-    return by_cell(found["cells"], (*titles, "ratio", "interval"), fields)
-
-
-def costs(found: Facts) -> Table:
-    """Return the same of the CPU time per byte, inside and outside."""
-    titles = [f"ns/B, {code(found['without'])}", "ns/B, inside", "ns/B, outside"]
-
-    def fields(cell: Facts) -> list[str]:
-        medians = (cell[name] for name in ("cost", "inside", "outside"))
-        return [*map(median, medians), *_ratio(cell["price"])]
-
-    return by_cell(found["cells"], (*titles, "ratio", "interval"), fields)
+    without, within = code(found["without"]), code(found["slug"])
+    return of_cells(
+        found["cells"],
+        {
+            f">Gbit/s, {without}": lambda cell: median(cell["without_throughput"], 1e-9),
+            f">{within}": lambda cell: median(cell["throughput"], 1e-9),
+            ">Ratio": lambda cell: _ratio(cell["rate"]),
+            f">ns/B, {without}": lambda cell: median(cell["cost"]),
+            ">Inside": lambda cell: median(cell["inside"]),
+            ">Outside": lambda cell: median(cell["outside"]),
+            ">Ratio, outside": lambda cell: _ratio(cell["price"]),
+        },
+    )
 
 
 def round_trips(found: Facts) -> Table:
@@ -79,20 +81,23 @@ def round_trips(found: Facts) -> Table:
 
     The pair is one of ``facts["virtual"]["round_trips"]``.
     """
-    titles = {"p50": "median", "p99": "99th percentile", "inside": "CPU inside"}
-    if any(cell["outside"] for cell in found["cells"]):
-        titles["outside"] = "CPU outside"
+    outside = any(cell["outside"] for cell in found["cells"])
+    return of_cells(
+        found["cells"],
+        {
+            ">Median": lambda cell: _ratio(cell["p50"]),
+            ">99th percentile": lambda cell: _ratio(cell["p99"]),
+            ">CPU inside": lambda cell: _ratio(cell["inside"]),
+            ">CPU outside": lambda cell: _ratio(cell["outside"]) if outside else "",
+        },
+    )
 
-    def fields(cell: Facts) -> list[str]:
-        pairs = (_ratio(cell[name]) for name in titles)
-        return [value if ends == NONE else f"{value} ({ends})" for value, ends in pairs]
 
-    return by_cell(found["cells"], [*titles.values()], fields)
-
-
-def _ratio(found: Facts | None) -> tuple[str, str]:
-    """Return a ratio and its interval."""
-    return (ratio(found["value"]) if found else NONE), interval(found, form=ratio)
+def _ratio(found: Facts | None) -> str:
+    if not found:
+        return NONE
+    ends = interval(found, form=ratio)
+    return ratio(found["value"]) if ends == NONE else f"{ratio(found['value'])} ({ends})"
 
 
 def overheads(virtual: Facts) -> Table:

@@ -1,13 +1,12 @@
-"""The tables of the chapter on the wire: both ends, rates and costs."""
+"""What the chapter on the wire says of both ends, of limits and of losses."""
 
 from collections.abc import Callable, Iterable, Sequence
 
 from copycost.config.testbeds import transport_of
 from copycost.hosts.facts.net import is_virtual
 from copycost.report.markdown import Table, code, escape, identifier
-from copycost.report.tables import by_cell
-from copycost.report.values import NONE, Facts, interval, median
-from copycost.wording.filters import gbps, join_and, ns, number, percent
+from copycost.report.values import NONE, Facts
+from copycost.wording.filters import gbps, join_and, ns, percent
 from copycost.wording.words import plural
 
 _PARTS = {
@@ -84,7 +83,7 @@ def ends(host: Facts, peer: Facts) -> Table:
     rows = [[title, *(form(machine, device) for machine, device in both)] for title, form in _ENDS]
     clock = peer["clock"]
     apart = f"known to within {ns(clock['uncertainty_ns'])}"
-    return columns, [*rows, ["Clock, compared with this machine's", "---", apart]]
+    return columns, [*rows, ["Clock, compared with this machine's", NONE, apart]]
 
 
 def _known(value: object) -> str:
@@ -131,55 +130,3 @@ _ENDS: Sequence[tuple[str, Callable[[Facts, Facts], str]]] = (
     ("Scatter-gather, which zero-copy needs", lambda _, device: _STATES[device["scatter_gather"]]),
     ("Checksum offload, likewise", lambda _, device: _STATES[device["tx_checksum"]]),
 )
-
-
-def rates(condition: Facts) -> Table:
-    """Return the throughput of the cells of one of ``facts["wire"]["conditions"]``."""
-    bounds = {
-        f"of the {bound}": f"{bound}_share"
-        for bound in ("link", "limit")
-        if condition[bound] is not None
-    }
-
-    def fields(cell: Facts) -> list[str]:
-        shares = [NONE if cell[key] is None else percent(cell[key]) for key in bounds.values()]
-        again = NONE if cell["sent_again"] is None else number(cell["sent_again"])
-        found = cell["throughput"]
-        return [median(found, 1e-9), interval(found, 1e-9), *shares, again]
-
-    titles = ["Gbit/s", "interval", *bounds, "retransmitted per GB"]
-
-    return by_cell(condition["cells"], titles, fields)
-
-
-def costs(condition: Facts) -> Table:
-    """Return what a byte costs each process, its machine, and both machines [ns]."""
-    titles = [
-        "sender", "its machine", "receiver", "its machine", "both machines", "interval",
-    ]  # fmt: skip
-    names = ("sender", "sender_machine", "receiver", "receiver_machine", "machines")
-
-    def fields(cell: Facts) -> list[str]:
-        return [*(median(cell[name]) for name in names), interval(cell["machines"])]
-
-    return by_cell(condition["cells"], titles, fields)
-
-
-def trips(found: Facts) -> Table:
-    """Return what a round trip costs each process, its machine, and both machines [µs].
-
-    Parameters
-    ----------
-    found
-        One of ``facts["round_trips"]["conditions"]``, over the wire.
-    """
-    names = ("sender", "sender_machine", "sender_softirq", "receiver", "receiver_machine",
-             "receiver_softirq", "machines")  # fmt: skip
-    titles = ["sender", "its machine", "softirq", "receiver", "its machine", "softirq",
-              "both machines", "interval"]  # fmt: skip
-
-    def fields(row: Facts) -> list[str]:
-        of = row["machines"]
-        return [*(median(of[name], 1e-3) for name in names), interval(of["machines"], 1e-3)]
-
-    return by_cell(found["rows"], titles, fields)
