@@ -12,7 +12,6 @@ from copycost.report.values import (
     in_cell,
     ns_in_text,
     ours,
-    top_shares,
     where,
 )
 from copycost.report.wire_tables import rate_span
@@ -129,19 +128,6 @@ def checks(facts: Facts) -> Table:
             rows.append((f"Repetitions in which iperf3 reported {words}", f"{driver[name] or ''}"))
     rows.append(("Repetitions with `nan` from iperf3, taken as missing", f"{facts['n_nan'] or ''}"))
     return listing(rows)
-
-
-def shares(facts: Facts) -> Table:
-    """Return what the sides spend most on, by the profiles, a row per size and side."""
-    return tabulate(
-        facts["shares"],
-        {
-            "Where": lambda one: curve_name(one, facts["section"]),
-            ">Size": lambda one: exact_size(one["msg_bytes"]),
-            "Side": lambda one: str(one["side"]),
-            "Most CPU time": lambda one: top_shares(one["top"]),
-        },
-    )
 
 
 def published(facts: Facts) -> Table:

@@ -1,6 +1,6 @@
 """What the chapter on round trips says: percentiles, ratios to the baseline, what was lost."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import groupby
 from typing import Any
 
@@ -108,13 +108,3 @@ def told(trips: Facts) -> dict[str, int]:
         "n_once": len(found) - len(signs),
         **{name: sum(one[name] for one in trips["conditions"]) for name in names},
     }
-
-
-def lost(trips: Facts) -> Sequence[Facts]:
-    """Return what was not measured, for `copycost.report.values.losses`."""
-    return [
-        {**loss, "status": status, "testbed": [one["slug"]]}
-        for one in trips["conditions"]
-        for status in ("skipped", "failed")
-        for loss in one[status]
-    ]

@@ -126,19 +126,6 @@ def _held(saving: Facts) -> str:
     return f"{tried['n_holding']}{NBSP}of{NBSP}{tried['n']}" if tried["n"] else f"not{NBSP}tried"
 
 
-def changes(facts: Facts) -> Table:
-    """Return what becomes of the conclusions with one thing changed, a row per change."""
-    return tabulate(
-        facts["sensitivity"]["variants"],
-        {
-            "Change": lambda one: str(one["change"]),
-            ">Conclusions": lambda one: str(one["n"]),
-            ">Same level falls most": lambda one: str(one["n_keeping_level"]),
-            ">Every level as before": lambda one: str(one["n_surviving"]),
-        },
-    )
-
-
 def checks(facts: Facts) -> Table:
     """Return what the model was held against, a row per check."""
     walks, beside = facts["walks"], facts["beside"]

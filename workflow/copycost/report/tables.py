@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
 
-from copycost.config.placements import APART
 from copycost.figures.markers import families
 from copycost.hosts.side import SIDES
 from copycost.report.markdown import Table, code, escape, grouped, listing, tabulate
@@ -17,7 +16,6 @@ from copycost.report.values import (
     curve_name,
     interval,
     marked,
-    reason_and_remedy,
     senders,
 )
 from copycost.wording.filters import (
@@ -34,7 +32,6 @@ from copycost.wording.filters import (
 )
 from copycost.wording.words import plural
 
-_QUANTITIES = {"streams": ("throughput [Gbit/s]", 1e-9), "round_trips": ("round trip [µs]", 1e-3)}
 _LEVELS = {"l1": "L1d", "l2": "L2", "llc": "last level", "dram": "memory"}
 
 
@@ -43,37 +40,6 @@ def placement_span(group: Facts, confidence: float) -> str:
     if group["ratio"] is None:
         return span(group["lowest"], group["highest"])
     return f"{ratio(group['lowest'])} {interval_of(group['ratio'], confidence)}"
-
-
-def placement(facts: Facts) -> Table:
-    """Return the cells that were measured in several placements, a row per placement but apart."""
-    several = len({effect["condition"] for effect in facts["effects"]}) > 1
-
-    def value(end: str) -> Callable[[Facts], str]:
-        return lambda it: significant(it[end]["median"] * _QUANTITIES[it["study"]][1])
-
-    names = ("condition", "implementation", "msg_bytes", "n_threads")
-    effects = sorted(
-        facts["effects"],
-        key=lambda it: (it["study"] != "streams", *(it[name] for name in names)),
-    )
-    return grouped(
-        tabulate(
-            effects,
-            {
-                "Quantity": lambda it: _QUANTITIES[it["study"]][0],
-                "Condition": lambda it: code(it["condition"]) if several else "",
-                "Implementation": lambda it: impl(it["implementation"]),
-                ">Message": lambda it: size(it["msg_bytes"]),
-                ">Threads": lambda it: str(it["n_threads"]),
-                f">`{APART}`": value("apart"),
-                "Placement": lambda it: code(it["placement"]),
-                ">Median": value("here"),
-                ">Ratio": lambda it: ratio(it["ratio"]["value"]),
-                ">Interval": lambda it: interval(it["ratio"], form=ratio),
-            },
-        )
-    )
 
 
 def of_cells(
@@ -105,28 +71,6 @@ def memory(facts: Facts) -> Table:
             "Level": lambda it: it[0],
             ">Working set": lambda it: size(it[1]["bytes"]),
             ">ns per byte": lambda it: significant(it[1]["ns_per_byte"]),
-        },
-    )
-
-
-def missing(conditions: Iterable[Facts]) -> Table:
-    """Return what failed and what was skipped, and why."""
-    losses = [
-        {**loss, "slug": condition["slug"], "what": what}
-        for condition in conditions
-        for what in ("failed", "skipped")
-        for loss in condition[what]
-    ]
-    return tabulate(
-        losses,
-        {
-            "Condition": lambda loss: code(loss["slug"]),
-            "What": lambda loss: str(loss["what"]),
-            ">Number": lambda loss: str(loss["n"]),
-            "Implementation": lambda loss: join_and(map(impl, loss["implementations"])),
-            "Message": lambda loss: sizes(loss["msg_bytes"]),
-            "Threads": lambda loss: join_and(loss["n_threads"]),
-            "Reason, and what helps": reason_and_remedy,
         },
     )
 

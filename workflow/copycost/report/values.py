@@ -18,9 +18,7 @@ from copycost.wording.filters import (
     gbit,
     impl,
     join_and,
-    lower_first,
     n_threads,
-    percent,
     significant,
     size,
     sizes,
@@ -110,11 +108,6 @@ def from_memory(condition: Facts) -> bool:
     """Tell whether messages were read from memory: from a ring larger than the last-level cache."""
     multiple = condition["quantities"]["ring_per_llc"]
     return condition["working_set"] == COLD and multiple is not None and multiple >= 1.0
-
-
-def losing(condition: Facts) -> bool:
-    """Tell whether some repetition gave no value."""
-    return bool(condition["failed"] or condition["skipped"])
 
 
 def cache(level: str) -> str:
@@ -268,11 +261,6 @@ def ns_in_text(found: Facts) -> str:
     return f"{text} ({significant(found['low'])} to {significant(found['high'])})"
 
 
-def top_shares(shares: Iterable[Facts]) -> str:
-    """Return what most of the CPU time goes to: ``copying 46 %, protocol 30 %``."""
-    return ", ".join(f"{lower_first(one['title'])} {percent(one['share'])}" for one in shares)
-
-
 def ns_per_kib(value: float) -> str:
     """Return a CPU time per KiB: ``426 ns per KiB``."""
     return f"{significant(value)}{NBSP}ns per KiB"
@@ -300,18 +288,26 @@ def _middle(found: Facts) -> float:
 
 
 _ABOUT: dict[str, tuple[str, Form]] = {
+    "condition": ("Condition", impl),
     "testbed": ("Testbed", impl),
     "implementation": ("Implementation", impl),
+    "implementations": ("Implementation", impl),
     "limiter": ("Limiter", str),
-    "msg_bytes": ("Sizes", size),
+    "msg_bytes": ("Message", size),
+    "n_threads": ("Threads", str),
     "variant": ("Changed", lambda name: VARIANTS[name].change),
 }
 """By key of a loss, the title of its column and how one of its values is written."""
 
 
-def reason_and_remedy(loss: Facts) -> str:
-    """Return why something gave no value, and what helps, as a cell of a table."""
-    return "; ".join(escape(loss[key]) for key in ("reason", "remedy") if loss[key])
+def lost(conditions: Iterable[Facts]) -> list[Facts]:
+    """Return what failed and what was skipped under some conditions, for `losses`."""
+    return [
+        {**loss, "status": status, "condition": [one["slug"]]}
+        for one in conditions
+        for status in ("failed", "skipped")
+        for loss in one[status]
+    ]
 
 
 def losses(found: Sequence[Facts], study: str) -> str:
@@ -324,21 +320,27 @@ def losses(found: Sequence[Facts], study: str) -> str:
     """
 
     def about(key: str, form: Form) -> Callable[[Facts], str]:
-        return lambda loss: join_and(map(form, loss.get(key, ())))
+        return lambda loss: join_and(map(form, loss[key]))
 
-    content = tabulate(
+    def reason_and_remedy(loss: Facts) -> str:
+        return "; ".join(escape(loss[key]) for key in ("reason", "remedy") if loss[key])
+
+    if not found:
+        return ""
+    titles, rows = tabulate(
         found,
         {
             "What": lambda loss: str(loss["status"]),
             ">Number": lambda loss: str(loss["n"]),
-            **{title: about(key, form) for key, (title, form) in _ABOUT.items()},
+            **{title: about(key, form) for key, (title, form) in _ABOUT.items() if key in found[0]},
             "Reason, and what helps": reason_and_remedy,
         },
     )
-    return pipe_table(*content, "What gave no value.", f"tbl-{study}-missing") if found else ""
+    caption = "Repetitions without a value. They count as missing, never as zero."
+    return pipe_table(titles, rows, caption, f"tbl-{study}-missing")
 
 
-FILTERS_OF_VALUES: dict[str, Form] = {
+FILTERS_OF_VALUES: dict[str, Callable[..., Any]] = {
     "all_of": all_of,
     "cache": cache,
     "case": case,
@@ -346,6 +348,7 @@ FILTERS_OF_VALUES: dict[str, Form] = {
     "cpu_lists": cpu_lists,
     "gbit_span": gbit_span,
     "load_name": load_name,
+    "lost": lost,
     "ns_per_kib": ns_per_kib,
     "party": party,
     "place": place,
@@ -358,7 +361,6 @@ FILTERS_OF_VALUES: dict[str, Form] = {
 TESTS: dict[str, Callable[..., bool]] = {
     "batched": lambda implementation: split_implementation(implementation)[1] > 1,
     "from_memory": from_memory,
-    "losing": losing,
     "over_wire": is_wire,
 }
 """What they ask: ``{% if t is from_memory %}``."""
