@@ -5,7 +5,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from golden.compare import GOLDEN, golden_text
 from jinja2 import Environment
 
 from copycost.report.environment import make_environment
@@ -29,13 +28,6 @@ def sentences(macros: str, name: str, *arguments: object) -> str:
 def branches(texts: Mapping[str, str]) -> str:
     """Return the golden text of a macro: the name of each branch and what it says."""
     return "".join(f"{branch}: {text or '(nothing)'}\n" for branch, text in texts.items())
-
-
-def check_branches(name: str, texts: Mapping[str, str]) -> None:
-    """Compare what branches of a chapter say with their golden text, ``report/NAME.md``."""
-    text = branches({branch: one_line(said) for branch, said in texts.items()})
-    text = text.replace("\N{NO-BREAK SPACE}", " ")
-    assert text == golden_text(GOLDEN / "report" / f"{name}.md", text)
 
 
 def chapter(name: str, facts: Mapping[str, Any], figures: list[str], *appendix: str) -> str:

@@ -58,10 +58,6 @@ def typst(code: str) -> str:
     return f"```{{=typst}}\n{code}\n```"
 
 
-def test_a_good_pdf_passes(tmp_path: Path) -> None:
-    check_pdf(pdf_with(tmp_path, ""))
-
-
 @pytest.mark.parametrize(
     ("extra", "message"),
     [
@@ -76,11 +72,6 @@ def test_a_faulty_pdf_is_found_out(tmp_path: Path, extra: str, message: str) -> 
     pdf = pdf_with(tmp_path, extra)
     with pytest.raises(AssertionError, match=message):
         check_pdf(pdf)
-
-
-@pytest.mark.needs_chromium
-def test_a_good_page_passes(tmp_path: Path, browser: Browser) -> None:
-    check_html(html_with(tmp_path, "</main>", "</main>"), browser)
 
 
 @pytest.mark.needs_chromium

@@ -151,12 +151,3 @@ def test_a_flame_graph_in_the_page_is_searched(page: Page) -> None:
     assert before is not None
     assert after is not None
     assert after["width"] > 1.2 * before["width"]
-
-
-def test_the_dark_is_dark(page: Page) -> None:
-    page.emulate_media(color_scheme="dark")
-    ground = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
-    assert max(int(part) for part in ground[4:-1].split(",")) < 64
-    assert "invert" in page.evaluate(
-        "getComputedStyle(document.querySelector('figure svg')).filter"
-    )

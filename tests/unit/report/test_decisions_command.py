@@ -107,9 +107,3 @@ def test_facts_that_cannot_be_read_are_one_sentence(tmp_path: Path, text: str, s
     path.write_text(text)
     with pytest.raises(DataError, match=said):
         read_facts(path)
-
-
-def test_a_size_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["answer", "--size", "64k"])
-    assert "got '64k', must be a size such as 4096 or 64KiB" in capsys.readouterr().err

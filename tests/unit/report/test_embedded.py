@@ -79,12 +79,6 @@ def test_table_scrolls_in_a_box_under_its_caption(html: str) -> None:
     assert html.count('<tr class="group-start">') == 1
 
 
-def test_page_holds_its_pictures_and_asks_for_nothing(html: str) -> None:
-    assert html.count("<svg") == 2
-    assert 'alt="One"' in html
-    assert not re.search(r"(src|href)=.https?:|src=|@import|url\(", html)
-
-
 def test_callout_and_typesetter_are_written_out(html: str) -> None:
     assert "<blockquote> <p><strong>Mind</strong></p> <p>Inside.</p>" in html
     assert "Typeset by a test." in html

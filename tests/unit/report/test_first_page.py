@@ -6,18 +6,14 @@ do 10 Gbit/s take. The terminal says the same.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 from golden.sentences import environment
 from report.example import sources_of, write_results
 from synthetic import Run, Truth, Udp
 
-from copycost.config import testbeds
-from copycost.config.testbeds import TestbedEntry
 from copycost.report.context import build_context
 from copycost.report.decisions_command import answer_lines
 from copycost.report.write import fill_report
@@ -37,11 +33,6 @@ def of_sizes(**leads: tuple[float, float, float]) -> Truth:
     ]
 
 
-def unless_on_wire(column: str) -> Callable[[Mapping[str, Any]], float]:
-    return lambda row: float(row[column] * (row["testbed"] != "wire"))
-
-
-LEADS = of_sizes(one_copy=(-0.2, 0.3, 0.1), zero_copy=(-0.5, 0.1, 0.4))
 LOSES = of_sizes(one_copy=(-0.2, 0.3, 0.2), zero_copy=(-0.5, -0.5, -0.5))
 
 
@@ -61,41 +52,20 @@ PAGES = {
         Run(**GRID, log_ratio=LOSES, noise=0.01),
         ("`two_copy`", "`one_copy`", "`one_copy`"),
         "Of 6 answers, 6 are settled",
-        "Not measured. One bound: where the kernel copies after all",
+        "Not measured. A bound, where the kernel copies after all: ",
     ),
     "nobody receives": Page(
         Run(**GRID, log_ratio=LOSES, noise=0.01, udp=Udp(msg_bytes=(64 * KIB - 29,))),
         ("`two_copy`", "`one_copy`", "`one_copy`"),
         "Of 10 answers, 10 are settled",
-        "Not measured. Bounds: where zero-copy is real and there is no receiver, ",
-    ),
-    "wire": Page(
-        Run(
-            **GRID,
-            testbeds=("veth", "wire"),
-            log_ratio=LEADS,
-            noise=0.01,
-            changes={name: unless_on_wire(name) for name in ("zc_copied", "zc_copied_share")},
-        ),
-        ("`two_copy`", "`one_copy`", "`zero_copy`"),
-        "Of 12 answers, 12 are settled",
-        "Measured over the network to another machine (`wire`), where zero-copy is real",
+        "Not measured. A bound, where zero-copy is real and there is no receiver: ",
     ),
 }
 
 
-@pytest.fixture(scope="module")
-def with_wire() -> Iterator[None]:
-    """A testbed between two hosts, as one that somebody adds."""
-    entry = TestbedEntry("stream", "two hosts joined by their network cards")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(testbeds, "TESTBEDS", {**testbeds.TESTBEDS, "wire": entry})
-        yield
-
-
 @pytest.fixture(scope="module", params=PAGES)
 def made(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, with_wire: None
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[str, Path]:
     """The name of a page, and the results that it is written from."""
     folder = tmp_path_factory.mktemp("results")
@@ -154,18 +124,12 @@ def test_terminal_answers_the_same(made: tuple[str, Path]) -> None:
     assert max(map(len, lines)) <= 80
     text = " ".join(" ".join(lines).split())
     for size, ways in zip(("4 KiB", "64 KiB", "1 MiB"), wanted.fastest, strict=True):
-        find = text.partition if name == "wire" else text.rpartition  # which comes first
-        _, _, rest = find(f" {size} fastest ")
+        _, _, rest = text.rpartition(f" {size} fastest ")
         said = re.sub(r" [\d.]+(?: \([^)]*\))?", "", rest.partition(" cheapest ")[0])
         assert sorted(words(said)) == sorted(words(ways.replace("`", "")))
     assert wanted.settled.replace("*", "") in text.replace("*", "")
     assert wanted.card in text
     assert "Measured on Model CPU, 2 CPUs, a virtual machine, Linux 6.18.0, 1970-01-01." in text
-
-
-def test_nothing_measured_is_said(tmp_path: Path) -> None:
-    write_results(Run(**GRID, failed=lambda *cell: True), tmp_path)
-    assert "Nothing was measured; @sec-results has the reasons." in report(tmp_path)
 
 
 def test_a_way_that_was_copied_bears_a_mark_and_is_explained_once(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@ import json
 import subprocess
 
 import pypandoc
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,7 +11,6 @@ from copycost.report.markdown import (
     figure,
     pipe_table,
     quoted,
-    slug,
 )
 
 
@@ -36,14 +34,6 @@ _TEXTS = st.text(alphabet=st.sampled_from("ab 1_*`[]{}<>#|@$^~\\&.:;!?'\"()-+=/"
 def test_escaped_text_is_read_back_as_it_was(texts: list[str]) -> None:
     paragraphs = plain("\n\n".join(f"start {escape(text)} end" for text in texts))
     assert paragraphs.split("\n\n") == [" ".join(f"start {text} end".split()) for text in texts]
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [("veth_no_offload", "veth-no-offload"), ("Two Copy!", "two-copy"), ("a--b", "a-b")],
-)
-def test_slug_has_no_underscore(name: str, expected: str) -> None:
-    assert slug(name) == expected
 
 
 def test_code_and_attributes_cannot_be_broken_out_of() -> None:

@@ -44,7 +44,6 @@ def within_one_machine() -> Inputs:
         **SMALL,
         testbeds=("veth", "loopback"),
         implementations=("two_copy", "one_copy", "zero_copy", "sendmmsg_x16"),
-        receivers=("recv", "mmap"),
         placements=("apart", "same"),
         failed=lambda name, size, n_threads, rep: (name, rep) == ("one_copy", 3),
         skipped={"loopback": NASTY},
@@ -60,7 +59,7 @@ def over_the_wire() -> Inputs:
     udp = Udp(testbeds=("wire_udp-lab2",), msg_bytes=(1400,), working_sets=("hot",), lost_share=0.1)
     run = Run(
         **SMALL,
-        testbeds=("wire-lab2", "wire_in-lab2"),
+        testbeds=("wire-lab2",),
         udp=udp,
         changes={"mss_bytes": 1448.0},
         copied_share=lambda size: 0.0,

@@ -14,10 +14,6 @@ from copycost.report.values import (
 )
 from copycost.wording.filters import cpu, gbit, join_and, percent, significant, span
 
-_PARTIES = {
-    "sender_hypervisor": "QEMU, sender's guest",
-    "receiver_hypervisor": "QEMU, receiver's guest",
-}
 _BOTTLENECKS = {
     "sender": "sender's CPU",
     "receiver": "receiver's CPU",
@@ -108,25 +104,6 @@ def shares(facts: Facts) -> Table:
             "Work": lambda move: str(move["title"]),
             ">One stream": lambda move: percent(move["one"]),
             ">Several": lambda move: percent(move["many"]),
-        },
-    )
-
-
-def slopes(facts: Facts) -> Table:
-    """Return the lines of bitrate over the CPU use of all but the senders, a row per party."""
-    lines = [
-        {**line, "party": party, "curve": curve}
-        for curve in facts["curves"]
-        for party, line in curve["lines"].items()
-        if line is not None and party != "sender"
-    ]
-    return tabulate(
-        lines,
-        {
-            "Where": lambda line: curve_name(line["curve"], facts["section"]),
-            "Whose CPU": lambda line: _PARTIES.get(line["party"], line["party"]),
-            ">Gbit/s per % of a CPU": _slope,
-            ">Linear range": lambda line: span(line["least_cpu"], line["most_cpu"], cpu),
         },
     )
 

@@ -6,7 +6,8 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError, pass_context
+from jinja2.runtime import Context
 
 from copycost.analysis.finding import of
 from copycost.errors import DataError, HostError
@@ -70,10 +71,13 @@ def _table(content: Table, identifier: str, caption: str) -> str:
 
 
 @_captioned
-def _figure_of(condition: str, name: str, alt: str = "", *, caption: str) -> str:
-    """Return a figure of a condition; without words for those who do not see it, its caption."""
-    path = f"assets/{condition}/{name}.svg"
-    return figure(path, identifier("fig", condition, name), alt or caption, caption)
+@pass_context
+def _figure_of(context: Context, folder: str, name: str, *, caption: str) -> str:
+    """Return a figure of a condition or a study with its source, or nothing where there is none."""
+    if name not in context["figures"].get(folder, ()):
+        return ""
+    told = f"{caption} {context['provenance'](folder, name)}"
+    return figure(f"assets/{folder}/{name}.svg", identifier("fig", folder, name), caption, told)
 
 
 FILTERS: dict[str, Callable[..., Any]] = {

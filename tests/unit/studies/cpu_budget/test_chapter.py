@@ -84,7 +84,7 @@ CHAPTERS = {
     "nothing_measured": Study((), lost=[NO_NAMESPACE]),
 }
 VERDICTS = {
-    "a per cent of a sender's CPU buys": Study(),
+    "a per cent of the senders' CPU buys": Study(),
     "The numbers above leave them out.": Study((ONE, TWO, PAIR)),
     "Where guests are called emulated": Study((PAIR,)),
     "No curve has three steps on a line": Study((Truth(bend=0.01, noise=0.002),)),
