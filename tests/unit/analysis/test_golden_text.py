@@ -37,6 +37,8 @@ def test_chapter_is_the_golden_one(name: str) -> None:
     chapters = ("analysis", "results") if name == "every_question" else ("analysis",)
     text = text_of(facts_of(CHAPTERS[name]), *chapters)
     text = re.sub(r"\n{3,}", "\n\n", text)
+    if name == "counters":  # the rest is as in the other
+        text = text[text.index("## Which cache") : text.index("## From which size")]
     assert text == golden_text(GOLDEN / "analysis" / f"{name}.md", text)
 
 

@@ -125,17 +125,20 @@ def test_a_report_with_a_hole_is_not_made(tmp_path: Path, text: str, message: st
     assert message in str(caught.value)
 
 
-def test_typst_errors_are_told_and_leave_nothing(tmp_path: Path) -> None:
-    qmd = write(tmp_path, "---\ntitle: T\n---\n\n```{=typst}\n#no-such-function()\n```\n")
-    with pytest.raises(CopycostError, match=r"Typst cannot typeset .*no-such-function"):
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("#no-such-function()", r"Typst cannot typeset .*no-such-function"),
+        ('#set text(font: "No Such Font")', r"Typst warns .*no such font"),
+    ],
+)
+def test_typst_errors_and_warnings_are_told_and_leave_nothing(
+    tmp_path: Path, code: str, message: str
+) -> None:
+    qmd = write(tmp_path, f"---\ntitle: T\n---\n\n```{{=typst}}\n{code}\n```\n\nText.\n")
+    with pytest.raises(CopycostError, match=message):
         embedded.render_pdf(qmd, "a test")
     assert not list(tmp_path.glob(".*"))
-
-
-def test_typst_warnings_are_errors(tmp_path: Path) -> None:
-    text = '---\ntitle: T\n---\n\n```{=typst}\n#set text(font: "No Such Font")\n```\n\nText.\n'
-    with pytest.raises(CopycostError, match=r"Typst warns .*no such font"):
-        embedded.render_pdf(write(tmp_path, text), "a test")
 
 
 APPENDIX = """---

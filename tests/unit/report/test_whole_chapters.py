@@ -87,7 +87,7 @@ RUNS = {
         ("decisions", "round_trips", "limits", "method", "memory", "round_trips_table"),
     ),
     "wire": (over_the_wire, ("decisions", "wire", "limits")),
-    "virtual": (between_guests, ("decisions", "virtual", "limits")),
+    "virtual": (between_guests, ("virtual", "limits")),
 }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from copycost.report.decisions import Named, marking, tally, told
 from copycost.report.markdown import Table, code
-from copycost.report.values import NONE
+from copycost.report.values import NONE, at_sizes
 from copycost.wording.filters import impl, join_and, ratio, size
 
 # What is asked, and of what a ratio is then.
@@ -25,23 +25,23 @@ class Span:
 
     said: str
     settled: bool
-    # the smallest and the largest of the sizes [bytes]
-    first: int
-    last: int
+    where: str
 
 
 def spans(condition: Mapping[str, Any], aim: str, named: Named = code) -> list[Span]:
     """Return what is not open of a condition; `aim` is ``fastest`` or ``cheapest``."""
-    rows = condition["decisions"]["rows"]
     answers = [
         (n_bytes, *_answer([row[aim] for row in of_size], named))
-        for n_bytes, of_size in groupby(rows, key=lambda row: int(row["msg_bytes"]))
+        for n_bytes, of_size in groupby(
+            condition["decisions"]["rows"], key=lambda row: int(row["msg_bytes"])
+        )
     ]
-    found = []
-    for (said, settled), same in groupby(answers, key=lambda one: one[1:]):
-        sizes = [one[0] for one in same]
-        found += [Span(said, settled, sizes[0], sizes[-1])] if said else []
-    return found
+    every = [n_bytes for n_bytes, *_ in answers]
+    return [
+        Span(said, settled, at_sizes([one[0] for one in same], every))
+        for (said, settled), same in groupby(answers, key=lambda one: one[1:])
+        if said
+    ]
 
 
 def _answer(found: Sequence[Mapping[str, Any] | None], named: Named) -> tuple[str, bool]:
@@ -58,20 +58,7 @@ def along(condition: Mapping[str, Any], aim: str, named: Named = code) -> str:
     if not any(row[aim] for row in condition["decisions"]["rows"]):
         return "not measured"
     found = spans(condition, aim, named)
-    return "; ".join(f"{one.said} {_where(one, condition)}" for one in found) or "open"
-
-
-def _where(span: Span, condition: Mapping[str, Any]) -> str:
-    every = [int(row["msg_bytes"]) for row in condition["decisions"]["rows"]]
-    if (span.first, span.last) == (every[0], every[-1]):
-        return "at every size"
-    if span.first == span.last:
-        return f"at {size(span.first)}"
-    if span.first == every[0]:
-        return f"up to {size(span.last)}"
-    if span.last == every[-1]:
-        return f"from {size(span.first)}"
-    return f"from {size(span.first)} to {size(span.last)}"
+    return "; ".join(f"{one.said} {one.where}" for one in found) or "open"
 
 
 def largest(condition: Mapping[str, Any], aim: str) -> Mapping[str, Any] | None:
@@ -121,7 +108,7 @@ def sentence(condition: Mapping[str, Any]) -> str:
         answers = [row[aim] for row in condition["decisions"]["rows"] if row[aim]]
         settled = [one for one in spans(condition, aim, impl) if one.settled]
         if settled:
-            best = join_and(f"{one.said} {_where(one, condition)}" for one in settled)
+            best = join_and(f"{one.said} {one.where}" for one in settled)
             what = "median time" if condition["is_trip"] and aim == "fastest" else unit
             said.append(f"{words} is {best}{_at_most(condition, aim, what)}")
         elif any(one["told"] != "alone" for one in answers):

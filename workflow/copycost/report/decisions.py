@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from copycost.config.testbeds import is_wire
-from copycost.report.markdown import Table, code
+from copycost.report.markdown import Table, code, tabulate
 from copycost.report.values import NONE, VAGUE, interval
 from copycost.stats import ALIKE
 from copycost.wording.filters import impl, join_and, ratio, significant, size
@@ -41,19 +41,17 @@ def decided_conditions(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def table(condition: Mapping[str, Any]) -> Table:
     """Return a condition's table: the fastest and the cheapest of each size, and by how much."""
     trip, named = condition["is_trip"], marking(condition)
-    titles = ["Message", "Fastest", ">Median time" if trip else ">Speed", "Cheapest", ">CPU time",
-              ">µs" if trip else ">CPUs"]  # fmt: skip
-    return titles, [
-        [
-            row_name(row, condition),
-            told(row["fastest"], named),
-            multiple(row["fastest"]),
-            told(row["cheapest"], named),
-            multiple(row["cheapest"]),
-            price(row, condition),
-        ]
-        for row in condition["decisions"]["rows"]
-    ]
+    return tabulate(
+        condition["decisions"]["rows"],
+        {
+            "Message": lambda row: row_name(row, condition),
+            "Fastest": lambda row: told(row["fastest"], named),
+            ">Median time" if trip else ">Speed": lambda row: multiple(row["fastest"]),
+            "Cheapest": lambda row: told(row["cheapest"], named),
+            ">CPU time": lambda row: multiple(row["cheapest"]),
+            ">µs" if trip else ">CPUs": lambda row: price(row, condition),
+        },
+    )
 
 
 def marking(condition: Mapping[str, Any]) -> Named:

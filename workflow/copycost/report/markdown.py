@@ -90,16 +90,7 @@ def deeper(markdown: str) -> str:
 def figure(path: str, identifier: str, alt: str, caption: str, width: str | None = None) -> str:
     """Return a figure with its caption, its text for those who do not see it, and its id.
 
-    Parameters
-    ----------
-    path
-        Of the file, from the report's folder.
-    identifier
-        The id for references, ``fig-`` in front.
-    alt, caption
-        Plain text and Markdown, each on as many lines as it likes.
-    width
-        Share of the text's width, such as ``64%``.
+    The path is from the report's folder, the width a share of the text's, such as ``64%``.
     """
     attributes = [f"#{identifier}", *([f"width={width}"] if width else [])]
     attributes.append(f"fig-alt={quoted(one_line(alt))}")
@@ -107,13 +98,7 @@ def figure(path: str, identifier: str, alt: str, caption: str, width: str | None
 
 
 def file_links(path: str) -> str:
-    """Return links to a figure's file and, unless it is a diagram, to the data behind it.
-
-    Parameters
-    ----------
-    path
-        Of the SVG, from the report's folder; its CSV lies next to it.
-    """
+    """Return links to a figure's SVG and, unless it is a diagram, to the CSV next to it."""
     kinds = ("svg",) if path.startswith("assets/diagrams/") else ("svg", "csv")
     links = [f"[{kind.upper()}]({path.removesuffix('svg')}{kind})" for kind in kinds]
     return f'[{", ".join(links)}]{{.content-visible when-format="html"}}'

@@ -14,6 +14,7 @@ from copycost.records.cpu_attribution import EMULATED
 from copycost.report.markdown import code, escape, pipe_table, tabulate
 from copycost.wording.filters import (
     FILTERS,
+    VAGUE_FACTOR,
     cpu,
     gbit,
     impl,
@@ -37,8 +38,6 @@ NOT_KNOWN = "not known"
 
 VAGUE = "too wide"
 """Stands for an interval whose ends are too far apart: its digits tell nothing."""
-
-_VAGUE_FACTOR = 20.0
 
 MARK = "\N{DAGGER}"
 """Of zero-copy sends that were copied after all."""
@@ -64,7 +63,7 @@ def bounds(low: float | None, high: float | None, form: Form = significant) -> s
     """Return an interval: ``1.1 to 1.3``, ``too wide``, a dash where there is none."""
     if low is None or high is None:
         return NONE
-    return VAGUE if high > _VAGUE_FACTOR * low else f"{form(low)} to {form(high)}"
+    return VAGUE if high > VAGUE_FACTOR * low else f"{form(low)} to {form(high)}"
 
 
 def interval(found: Facts | None, scale: float = 1.0, form: Form = significant) -> str:
@@ -116,19 +115,16 @@ def cache(level: str) -> str:
 
 
 def at_sizes(some: Sequence[int], every: Sequence[int]) -> str:
-    """Return sizes: ``at every size``, ``up to 4 KiB``, ``from 4 KiB up``, else one by one.
-
-    A stretch is told by its end only where it has no gap and reaches the other end of `every`.
-    """
-    if len(some) == 1:
-        return f"at {size(some[0])}"
+    """Return sizes: ``at every size``, ``up to 4 KiB``, ``from 4 KiB``, else one by one."""
     if list(some) == list(every):
         return "at every size"
-    if list(some) == list(every[: len(some)]):
-        return f"up to {size(some[-1])}"
-    if list(some) == list(every[-len(some) :]):
-        return f"from {size(some[0])} up"
-    return f"at {sizes(some)}"
+    first, last = some[0], some[-1]
+    start = list(every).index(first)
+    if len(some) == 1 or list(some) != list(every[start : start + len(some)]):
+        return f"at {sizes(some)}"
+    if first == every[0]:
+        return f"up to {size(last)}"
+    return f"from {size(first)}" if last == every[-1] else f"from {size(first)} to {size(last)}"
 
 
 def all_of(number: int, noun: str) -> str:

@@ -16,7 +16,7 @@ from copycost.wording.sources import prints
 from copycost.wording.words import agree, count, counted, item, one_line, paragraph, plural
 
 # Beyond this factor between its ends, an interval says how little is known rather than where.
-_VAGUE_FACTOR = 20.0
+VAGUE_FACTOR = 20.0
 
 
 @prints
@@ -169,7 +169,7 @@ def interval(
     reader, and its many digits would read as knowledge: ``too uncertain for an interval``.
     """
     lower, upper = finite(low), finite(high)
-    if lower <= 0.0 or upper / lower <= _VAGUE_FACTOR:
+    if lower <= 0.0 or upper / lower <= VAGUE_FACTOR:
         return f"{percent(confidence)} interval {span(low, high, form)}"
     return "too uncertain for an interval"
 
