@@ -24,13 +24,7 @@ Table = tuple[Sequence[str], Sequence[Sequence[str]]]
 
 
 def tabulate(rows: Iterable[Row], columns: Mapping[str, Callable[[Row], str]]) -> Table:
-    """Return a table with what each column says of each row, without columns that are empty.
-
-    Parameters
-    ----------
-    columns
-        By title, what makes a cell of a row.
-    """
+    """Return a table of columns, each a title and what it says of a row, without empty ones."""
     cells = [[cell(row) for cell in columns.values()] for row in rows]
     said = [any(column) for column in zip(*cells, strict=True)]
     return list(compress(columns, said)), [list(compress(row, said)) for row in cells]

@@ -88,14 +88,8 @@ def _ratio(row: Facts) -> str:
 def told(trips: Facts) -> dict[str, int]:
     """Return how many comparisons came to what, over all conditions.
 
-    Keys
-    ----
-    n, n_longer, n_shorter
-        Ratios of medians and 99th percentiles that have an interval; those above and below 1.
-    n_once
-        Those of one repetition, without an interval.
-    n_measured, n_warned
-        Repetitions, and those with a warning that the machine was disturbed.
+    `n` ratios of medians and 99th percentiles have an interval, `n_once` are of one repetition;
+    `n_warned` of `n_measured` repetitions have a warning that the machine was disturbed.
     """
     every = [row for one in trips["conditions"] for row in one["ratios"]]
     found = [row for row in every if row["percentile"] in _COMPARED]

@@ -40,7 +40,7 @@ def why_misses_fall(facts: Facts) -> str:
     ]
     if not saved or any(copy["misses"] == "neither" for copy in saved):
         return ""
-    return ", since it did not hold what the saved copies read and write"
+    return ", since it did not hold what the avoided copies read and write"
 
 
 VALUES: dict[str, Callable[..., str]] = {

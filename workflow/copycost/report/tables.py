@@ -91,10 +91,7 @@ def set_aside(facts: Facts) -> Table:
 def inside_and_outside(facts: Facts) -> Table:
     """Return a row per curve and guest: CPU from the least to the most of its points.
 
-    Parameters
-    ----------
-    facts
-        Of a study whose curves have `guests`, see `copycost.studies.shared_facts.spans`.
+    For the `guests` of a study's curves, see `copycost.studies.shared_facts.spans`.
     """
 
     def used(name: str) -> Callable[[Facts], str]:
@@ -155,10 +152,6 @@ def run(facts: Facts) -> Table:
                 "Repetitions",
                 f"{run['n_repetitions']} of {plural(run['n_cells'], 'cell')}: {run['n_measured']} "
                 f"measured, {run['n_failed']} failed, {run['n_skipped']} skipped",
-            ),
-            (
-                "Time in windows",
-                f"{duration(run['measured_s'])}, of {duration(run['wall_s'])} for all repetitions",
             ),
             (
                 "Commit",

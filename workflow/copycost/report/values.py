@@ -307,13 +307,7 @@ def lost(conditions: Iterable[Facts]) -> list[Facts]:
 
 
 def losses(found: Sequence[Facts], study: str) -> str:
-    """Return the table of what a study could not measure; see `outcomes.losses_of`; '' of nothing.
-
-    Parameters
-    ----------
-    study
-        Its name, for the table's id.
-    """
+    """Return the table of what was not measured, see `outcomes.losses_of`; nothing without any."""
 
     def about(key: str, form: Form) -> Callable[[Facts], str]:
         return lambda loss: join_and(map(form, loss[key]))
