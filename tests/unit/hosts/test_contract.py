@@ -283,9 +283,6 @@ def test_files_are_read_as_by_anybody(host: Host) -> None:
     assert files.lines("proc/nothing", 3) == []
     assert files.gzipped_text("proc/nothing") is None
     assert Path("proc/self") in files.glob("proc/sel*")
-    topology = "sys/devices/system/cpu/cpu0/topology/thread_siblings_list"
-    assert files.text(topology) == LocalHost().files.text(topology)
-    assert files.text("sys/devices/system/cpu/cpu99999/topology/thread_siblings_list") is None
 
 
 def test_a_reader_reads_at_both_edges(host: Host) -> None:

@@ -8,7 +8,7 @@ from copycost.config.placements import FREE, SAME
 from copycost.errors import ConfigError, Unavailable
 from copycost.hosts.host import Host
 from copycost.hosts.side import SIDES, SideName
-from copycost.wording.numbers import format_cpu_list
+from copycost.wording.numbers import format_cpu_list, parse_cpu_list
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +34,19 @@ class Placement:
 Siblings = Callable[[int], tuple[int, ...]]
 """Returns the CPUs that share something with a CPU, itself included."""
 
+_CPUS = "sys/devices/system/cpu"
+
 
 def siblings_on(host: Host) -> Siblings:
     """Return what tells the CPUs of a physical core.
 
     A kernel that does not tell leaves each CPU a core of its own.
     """
+    lists = host.files.texts([f"{_CPUS}/cpu[0-9]*/topology/thread_siblings_list"])
 
     def siblings(cpu: int) -> tuple[int, ...]:
-        path = f"sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"
-        return tuple(host.files.cpus(path) or [cpu])
+        text = lists.get(f"{_CPUS}/cpu{cpu}/topology/thread_siblings_list")
+        return tuple(parse_cpu_list(text)) if text else (cpu,)
 
     return siblings
 
@@ -55,11 +58,13 @@ def cache_sharers_on(host: Host) -> Siblings:
     """
 
     def sharers(cpu: int) -> tuple[int, ...]:
-        folders = host.files.glob(f"sys/devices/system/cpu/cpu{cpu}/cache/index[0-9]*")
-        levels = {host.files.number(f"{folder}/level") or 0: folder for folder in folders}
+        cache = f"{_CPUS}/cpu{cpu}/cache/index[0-9]*"
+        texts = host.files.texts([f"{cache}/level", f"{cache}/shared_cpu_list"])
+        levels = {int(text): path for path, text in texts.items() if path.endswith("l") and text}
         if not levels:
             return ()
-        return tuple(host.files.cpus(f"{levels[max(levels)]}/shared_cpu_list") or ())
+        outermost = levels[max(levels)].removesuffix("level")
+        return tuple(parse_cpu_list(texts.get(f"{outermost}shared_cpu_list") or ""))
 
     return sharers
 

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from copycost.hosts.facts.files import HostFiles, Unknowns
-from copycost.wording.numbers import format_cpu_list
+from copycost.wording.numbers import format_cpu_list, parse_cpu_list
 
 _CPU = "sys/devices/system/cpu"
 _SIZE_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -129,13 +129,11 @@ def read_governor(files: HostFiles) -> str | None:
 
 def _sibling_lists(files: HostFiles, online: list[int]) -> list[tuple[int, ...]]:
     """Return, per CPU, the hardware threads that share its core."""
-    found = (
-        # The first name is the present one, the second what kernels before 5.2 have.
-        files.cpus(f"{_CPU}/cpu{cpu}/topology/core_cpus_list")
-        or files.cpus(f"{_CPU}/cpu{cpu}/topology/thread_siblings_list")
-        for cpu in online
-    )
-    return [tuple(cpus) for cpus in found if cpus]
+    # The first name is the present one, the second what kernels before 5.2 have.
+    names = ("core_cpus_list", "thread_siblings_list")
+    texts = files.texts([f"{_CPU}/cpu[0-9]*/topology/{name}" for name in names])
+    found = (texts.get(f"{_CPU}/cpu{cpu}/topology/{name}") for cpu in online for name in names)
+    return [tuple(parse_cpu_list(text)) for text in found if text]
 
 
 def _core_types(files: HostFiles) -> dict[str, str]:

@@ -23,8 +23,8 @@ from typing import Any
 from copycost.hosts.local import LocalHost
 from copycost.hosts.parent import parent_of
 from copycost.hosts.remote import messages
-from copycost.hosts.remote.messages import Line, Message, NotAMessage
-from copycost.hosts.remote.service import Service, introduction
+from copycost.hosts.remote.messages import Message, NotAMessage
+from copycost.hosts.remote.service import Line, Service, introduction
 
 # a session's things are ended by the main thread; if that is busy for longer, all are just killed
 _LONGEST_GOODBYE_S = 1.5
@@ -55,10 +55,7 @@ class Agent:
         self._heard_s = time.monotonic()
         self._is_silent = False
         self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
-        self._service = self._new_service()
-
-    def _new_service(self) -> Service:
-        return Service(self._host, self._line, self._programs, self._bell)
+        self._service = Service(host, self._line, programs, self._bell)
 
     def serve(self) -> None:
         """Serve until the stream ends, or somebody asks us to end."""
@@ -89,7 +86,7 @@ class Agent:
         if message["op"] not in (messages.OPEN, messages.END):
             return self._service.do(message)
         self._service.close()
-        self._service = self._new_service()
+        self._service = Service(self._host, self._line, self._programs, self._bell)
         return introduction(self._host) if message["op"] == messages.OPEN else None
 
     def _listen_for_silence(self) -> None:
@@ -149,13 +146,10 @@ def _is_sshd(pid: int) -> bool:
 def main(arguments: list[str] | None = None) -> int:
     """Serve this machine over a stream: standard input and output, or one file for both."""
     parser = argparse.ArgumentParser(prog="copycost-agent", description=main.__doc__)
-    parser.add_argument("--stream", type=Path, metavar="FILE", help="a serial line, say")
-    parser.add_argument(
-        "--programs", type=Path, required=True, metavar="DIR", help="keeps programs"
-    )
-    parser.add_argument(
-        "--silence", type=float, metavar="S", help="end after so long without a word"
-    )
+    add = parser.add_argument
+    add("--stream", type=Path, metavar="FILE", help="a serial line, say")
+    add("--programs", type=Path, required=True, metavar="DIR", help="keeps programs")
+    add("--silence", type=float, metavar="S", help="end after so long without a word")
     options = parser.parse_args(arguments)
     if options.stream is None:
         stream_in, stream_out = os.dup(0), os.dup(1)

@@ -2,8 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from fnmatch import fnmatch
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
@@ -27,11 +26,11 @@ def asked(method: Method[P, T]) -> Method[P, T]:
 
     What takes a ``timeout_s`` may take so long there besides.
     """
-    fields_of = _fields_by(method)
+    signature = inspect.signature(method)
 
     @wraps(method)
     def ask(self: Any, /, *words: P.args, **named: P.kwargs) -> T:  # noqa: ANN401
-        fields = fields_of(self, *words, **named)
+        fields = _fields(signature, self, *words, **named)
         takes_s = fields.get("timeout_s", 0.0)
         answer: T = self._connection.ask(method.__name__, self._of, takes_s=takes_s, **fields)
         return answer
@@ -41,25 +40,21 @@ def asked(method: Method[P, T]) -> Method[P, T]:
 
 def told(method: Method[P, None]) -> Method[P, None]:
     """Return the method by which something here has the agent call this one, without an answer."""
-    fields_of = _fields_by(method)
+    signature = inspect.signature(method)
 
     @wraps(method)
     def tell(self: Any, /, *words: P.args, **named: P.kwargs) -> None:  # noqa: ANN401
-        self._connection.say(method.__name__, self._of, **fields_of(self, *words, **named))
+        fields = _fields(signature, self, *words, **named)
+        self._connection.say(method.__name__, self._of, **fields)
 
     return tell
 
 
-def _fields_by(method: Callable[..., object]) -> Callable[..., dict[str, Any]]:
-    """Return what gives the arguments of a call by their names, those with a default too."""
-    signature = inspect.signature(method)
-
-    def fields_of(*words: object, **named: object) -> dict[str, Any]:
-        given = signature.bind(*words, **named)
-        given.apply_defaults()
-        return {name: value for name, value in given.arguments.items() if name != "self"}
-
-    return fields_of
+def _fields(signature: inspect.Signature, *words: object, **named: object) -> dict[str, Any]:
+    """Return the arguments of a method's call by their names, those with a default too."""
+    given = signature.bind(*words, **named)
+    given.apply_defaults()
+    return {name: value for name, value in given.arguments.items() if name != "self"}
 
 
 class PlannedThere(Generic[T]):
@@ -110,15 +105,6 @@ class RemoteGroup(CpuGroup):
     throttling = asked(CpuGroup.throttling)
 
 
-# what tells which CPUs share what is many small files that stay the same: asked for all at once
-_CPUS = "sys/devices/system/cpu/cpu[0-9]*"
-_STEADY = (
-    f"{_CPUS}/topology/*_list",
-    f"{_CPUS}/cache/index[0-9]*/level",
-    f"{_CPUS}/cache/index[0-9]*/shared_cpu_list",
-)
-
-
 @dataclass(frozen=True, slots=True)
 class RemoteFiles(HostFiles):
     """The files by which a kernel there describes itself; each question takes a round trip."""
@@ -126,18 +112,9 @@ class RemoteFiles(HostFiles):
     root: Path = Path("/")
     _connection: Connection | None = None
     _of: Target = messages.FILES
-    _steady: dict[str, str | None] = field(default_factory=dict)
 
-    _text = asked(HostFiles.text)
+    text = asked(HostFiles.text)
     texts = asked(HostFiles.texts)
     lines = asked(HostFiles.lines)
     gzipped_text = asked(HostFiles.gzipped_text)
     glob = asked(HostFiles.glob)
-
-    def text(self, path: str) -> str | None:
-        """Return the stripped content of a file, or None where it cannot be read."""
-        if not any(fnmatch(path, pattern) for pattern in _STEADY):
-            return self._text(path)
-        if not self._steady:
-            self._steady.update(self.texts(_STEADY))
-        return self._steady.get(path)

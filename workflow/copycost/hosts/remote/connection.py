@@ -12,6 +12,7 @@ import select
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any
 
@@ -27,6 +28,9 @@ _READ_BYTES = 1 << 16
 # what the other end said before it closed the stream is read within that time
 _LAST_WORDS_S = 1.0
 
+Answer = Future[tuple[int, Message]]
+"""When an answer came [ns, CLOCK_MONOTONIC of ours], and the answer."""
+
 
 class ConnectionLost(HostError):
     """The stream to an agent ended, or what comes on it is none of an agent's."""
@@ -35,7 +39,8 @@ class ConnectionLost(HostError):
 class Connection:
     """A session with an agent, of which `introduction` is what it said of its host.
 
-    Parameters and errors are those of `RemoteHost`.
+    `lost` is why there is none any more, None while there is one. Parameters and errors are those
+    of `RemoteHost`.
     """
 
     def __init__(
@@ -47,15 +52,15 @@ class Connection:
         keep_alive_s: float | None = None,
     ) -> None:
         self.name = name
+        self.lost: str | None = None
         self._fds = fd_in, fd_out
         self._patience_s = patience_s
         self._keep_alive_s = keep_alive_s
         self._spoke_s = time.monotonic()
-        self._lost: str | None = None
-        self._changed = threading.Condition()
-        self._writing = threading.Lock()
-        self._answers: dict[int, tuple[int, Message]] = {}
-        self._awaited: set[int] = set()
+        self._is_lost = threading.Event()
+        # of questions and listeners, and of the stream
+        self._lock, self._writing = threading.Lock(), threading.Lock()
+        self._questions: dict[int, Answer] = {}
         self._listeners: dict[int, Callable[[Message], None]] = {}
         # nobody else's number, see `messages`
         self._opening = self._number = secrets.randbits(48) << 12
@@ -77,11 +82,6 @@ class Connection:
             self.close()
             raise
 
-    @property
-    def lost(self) -> str | None:
-        """Why there is no connection any more; None while there is one."""
-        return self._lost
-
     def ask(  # an answer is whatever JSON holds
         self, op: str, of: Target = HOST, *, takes_s: float = 0.0, **fields: object
     ) -> Any:  # noqa: ANN401
@@ -94,39 +94,26 @@ class Connection:
 
     def ask_timed(self, asked: Message, takes_s: float = 0.0) -> tuple[int, Any]:
         """Do the same, and return when the answer came too [ns, CLOCK_MONOTONIC of ours]."""
-        number = self.begin(asked)
+        question = self.begin(asked)
         limit_s = self._patience_s + takes_s
-        if not self.has_answer(number, limit_s):
+        try:
+            at_ns, answer = question.result(limit_s)
+        except TimeoutError:
             self._lose(f"did not answer within {limit_s:g} s ({asked['op']})")
-        return self.answer(number)
+            at_ns, answer = question.result()
+        return at_ns, messages.result_of(answer)
 
-    def begin(self, asked: Message) -> int:
-        """Ask for something whose answer is waited for later; return the question's number."""
-        with self._changed:
+    def begin(self, asked: Message) -> Answer:
+        """Ask for something whose answer, or ConnectionLost, is waited for later."""
+        with self._lock:
             self._number += 1
             number = self._number
             if asked["op"] == messages.OPEN:
                 self._opening = number
-            self._awaited.add(number)
+            question: Answer = Future()
+            self._questions[number] = question
         self._write(messages.as_line({"id": number, **asked}))
-        return number
-
-    def has_answer(self, number: int, timeout_s: float) -> bool:
-        """Wait for an answer; return whether it is there, or will never be."""
-        with self._changed:
-            return self._changed.wait_for(
-                lambda: number in self._answers or self._lost is not None, timeout_s
-            )
-
-    def answer(self, number: int) -> tuple[int, Any]:
-        """Return an answer that is there, and when it came; errors as of `ask`."""
-        with self._changed:
-            self._awaited.discard(number)
-            found = self._answers.pop(number, None)
-        if found is None:
-            raise self.loss()
-        at_ns, answer = found
-        return at_ns, messages.result_of(answer)
+        return question
 
     def say(self, op: str, of: Target = HOST, **fields: object) -> None:
         """Ask for something that has no answer; a connection that is lost is noticed elsewhere."""
@@ -145,22 +132,27 @@ class Connection:
 
     def give_back(self, number: int) -> None:
         """Have it given back; once the connection is lost the agent does that by itself."""
-        if self._lost is None:
+        if self.lost is None:
             self.ask("give_back", number=number)
 
     def listen(self, number: int, listener: Callable[[Message], None]) -> None:
-        """Have news of a program or a stream told to somebody, in the reading thread."""
-        with self._changed:
+        """Have news of a program told to somebody, in the reading thread."""
+        with self._lock:
             self._listeners[number] = listener
 
     def forget(self, number: int) -> None:
         """Tell nobody any more."""
-        with self._changed:
+        with self._lock:
             self._listeners.pop(number, None)
+
+    def loss(self) -> ConnectionLost:
+        """Return what to raise once there is no connection any more."""
+        what = "the connection to" if self._opened else "the start of an agent on"
+        return ConnectionLost(f"{what} {self.name} {self.lost}; see that it runs, then run again")
 
     def close(self) -> None:
         """End the session, and all that it started there; then the stream."""
-        if self._lost is None:
+        if self.lost is None:
             with suppress(HostError, OSError):
                 self.ask(messages.END)
         self._lose("has been closed")
@@ -177,7 +169,7 @@ class Connection:
         with self._writing:
             self._spoke_s = time.monotonic()
             while rest:
-                if self._lost is not None:
+                if self.lost is not None:
                     raise self.loss()
                 try:
                     if select.select([], [self._fds[1]], [], self._patience_s)[1]:
@@ -185,8 +177,7 @@ class Connection:
                     else:
                         self._lose(f"took nothing for {self._patience_s:g} s")
                 except OSError as error:
-                    with self._changed:  # what was read last may say why
-                        self._changed.wait_for(lambda: self._lost is not None, _LAST_WORDS_S)
+                    self._is_lost.wait(_LAST_WORDS_S)  # what was read last may say why
                     self._lose(f"broke ({error.strerror})")
 
     def _read(self) -> None:
@@ -210,8 +201,12 @@ class Connection:
                 return self._lose("ended")
             *lines, held = (held + data).split(b"\n")
             for line in lines:
-                if not self._take(line, at_ns):
-                    return None
+                try:
+                    self._take(messages.message_of(line), at_ns)
+                except NotAMessage as error:
+                    if self._opened:
+                        return self._lose(f"brings {error}")
+                    self._last_noise = line.strip() or self._last_noise
             if len(held) > messages.LONGEST_LINE_BYTES:
                 return self._lose("brings a line without an end")
 
@@ -224,45 +219,32 @@ class Connection:
                 self._write(b"\n")
         return max(0.0, self._spoke_s + self._keep_alive_s - time.monotonic())
 
-    def _take(self, line: bytes, at_ns: int) -> bool:
-        """Hand one line on; return whether to go on."""
-        try:
-            message = messages.message_of(line)
-        except NotAMessage as error:
-            if self._opened:
-                self._lose(f"brings {error}")
-                return False
-            self._last_noise = line.strip() or self._last_noise
-            return True
+    def _take(self, message: Message, at_ns: int) -> None:
+        """Hand a message on; what comes before the session is opened is of an earlier one."""
         number = message.get("id")
-        if not self._opened and number != self._opening:
-            return True  # of a session before ours
-        self._opened = True
-        with self._changed:
-            if number is not None:
-                if number in self._awaited:
-                    self._answers[number] = at_ns, message
-                    self._changed.notify_all()
-                return True
-            listener = self._listeners.get(message.get("of", 0))
+        self._opened = self._opened or number == self._opening
+        if not self._opened:
+            return
+        with self._lock:
+            question = None if number is None else self._questions.pop(number, None)
+            listener = self._listeners.get(message.get("of", 0)) if number is None else None
+        if question is not None:
+            question.set_result((at_ns, message))
         if listener is not None:
             listener(message)
-        return True
 
     def _lose(self, how: str) -> None:
         """Note that there is no connection any more, and tell everybody."""
-        with self._changed:
-            if self._lost is not None:
+        with self._lock:
+            if self.lost is not None:
                 return
             noise = self._last_noise.decode(errors="replace")[:200]
             said = f", saying {noise!r}" if noise and not self._opened else ""
-            self._lost = f"{how}{said}"
+            self.lost = f"{how}{said}"
+            questions = [self._questions.pop(number) for number in [*self._questions]]
             listeners = list(self._listeners.values())
-            self._changed.notify_all()
+        self._is_lost.set()
+        for question in questions:
+            question.set_exception(self.loss())
         for listener in listeners:
             listener({"event": "lost"})
-
-    def loss(self) -> ConnectionLost:
-        """Return what to raise once there is no connection any more."""
-        what = "the connection to" if self._opened else "the start of an agent on"
-        return ConnectionLost(f"{what} {self.name} {self._lost}; see that it runs, then run again")

@@ -6,6 +6,7 @@ import re
 import select
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import wait
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -25,7 +26,7 @@ from copycost.hosts.remote.calls import (
     RemoteReader,
     asked,
     told,
-)
+)  # fmt: skip
 from copycost.hosts.remote.connection import PATIENCE_S, Connection
 from copycost.hosts.remote.messages import request
 from copycost.hosts.remote.program import RemoteProgram
@@ -142,9 +143,15 @@ class RemoteHost:
 
     def path_of(self, program: Path) -> str:
         """Return where a program of ours is there, having sent it if it is not."""
-        modified_ns = program.stat().st_mtime_ns
-        self._require_c_library(program.name, _needed_glibc(program, modified_ns))
-        digest = _digest_of(program, modified_ns)
+        digest, needed = _described(program, program.stat().st_mtime_ns)
+        found = self.about.c_library
+        if needed > _glibc_version(found):
+            raise Unavailable(
+                f"{program.name} was built here for glibc {needed[0]}.{needed[1]} or newer,"
+                f" {self.name} has {found or 'another C library'}",
+                "install the C library for static linking here (with gcc's libc6-dev on Debian), or"
+                " run copycost from a machine whose C library is no newer than that",
+            )
         if digest not in self._brought:
             ask, name = self._connection.ask, program.name
             path: str | None = ask("has", digest=digest, name=name)
@@ -156,17 +163,6 @@ class RemoteHost:
                     raise self.cannot_keep(program, error) from error
             self._brought[digest] = path
         return self._brought[digest]
-
-    def _require_c_library(self, name: str, needed: tuple[int, int]) -> None:
-        """Raise Unavailable for a program whose C library is not there."""
-        found = self.about.c_library
-        if needed > _glibc_version(found):
-            raise Unavailable(
-                f"{name} was built here for glibc {needed[0]}.{needed[1]} or newer, {self.name} has"
-                f" {found or 'another C library'}",
-                "install the C library for static linking here (with gcc's libc6-dev on Debian), or"
-                " run copycost from a machine whose C library is no newer than that",
-            )
 
     def cannot_keep(self, program: Path, error: OSError) -> HostError:
         """Return why a program of ours cannot be brought there."""
@@ -180,7 +176,7 @@ class RemoteHost:
 
     def start(self, launch: Launch) -> RemoteProgram:
         """Start a program there."""
-        return RemoteProgram(self._connection, self._connection.new_number(), launch)
+        return RemoteProgram(self._connection, launch)
 
     run = asked(LocalHost.run)
     signal = told(LocalHost.signal)
@@ -229,14 +225,14 @@ class RemoteHost:
         hold = request("hold", number=lock, what="lock", fields={"path": path})
         question = self._connection.begin(hold)
         said, patient_until_s = False, time.monotonic() + _SILENT_WAIT_S
-        while not self._connection.has_answer(question, _LOOK_S):
+        while not wait([question], _LOOK_S).done:
             if select.select(parent_fds, [], [], 0)[0]:
                 raise MeasurementStopped("the workflow ended while it waited for its turn")
             if not said and time.monotonic() >= patient_until_s:
                 said = True
                 say(f"another measurement runs on {self.name}: waiting")
                 when_it_takes_long()
-        _, found = self._connection.answer(question)
+        found: HeldLock = messages.result_of(question.result()[1])
         held = HeldLock(-1, found.wait_s)  # its descriptor is there
         if said:
             say(f"the other measurement on {self.name} is over after {held.wait_s:.1f} s: going on")
@@ -254,16 +250,13 @@ def _glibc_version(name: str | None) -> tuple[int, int]:
 
 
 @cache
-def _needed_glibc(program: Path, _modified_ns: int) -> tuple[int, int]:
-    """Return the newest glibc that a program names versions of symbols of; (0, 0) for none.
+def _described(program: Path, _modified_ns: int) -> tuple[str, tuple[int, int]]:
+    """Return a file's SHA-256, and the newest glibc that it names versions of symbols of.
 
-    Source: the names that ``readelf --version-info`` shows lie as they are in the file.
+    (0, 0) where it names none. Source: the names that ``readelf --version-info`` shows lie as they
+    are in the file.
     """
-    names = re.findall(rb"GLIBC_(\d+)\.(\d+)", program.read_bytes())
-    return max(((int(major), int(minor)) for major, minor in names), default=(0, 0))
-
-
-@cache
-def _digest_of(program: Path, _modified_ns: int) -> str:
-    """Return the SHA-256 of a file, computed once as long as it stays the same."""
-    return hashlib.sha256(program.read_bytes()).hexdigest()
+    content = program.read_bytes()
+    names = re.findall(rb"GLIBC_(\d+)\.(\d+)", content)
+    needed = max(((int(major), int(minor)) for major, minor in names), default=(0, 0))
+    return hashlib.sha256(content).hexdigest(), needed

@@ -13,10 +13,7 @@ way from an earlier session is known by coming before its answer.
 
 import base64
 import json
-import os
-import threading
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path, PurePath
 from subprocess import CompletedProcess
@@ -50,18 +47,20 @@ the stream may serve another; and to say what time it is there."""
 
 # an object of JSON with this key is a value of the type that it names
 _TYPE = "@type"
-_RECORDS = {kind.__name__: kind for kind in (About, CpuGroup, HeldLock, Launch, Throttling, Usage)}
+_RECORDS = {
+    kind.__name__: kind
+    for kind in (About, CompletedProcess, CpuGroup, HeldLock, Launch, Throttling, Usage)
+}
 # errors that have a meaning to us keep their kind, and are made again of these or of their words
 _ERRORS: dict[type[Exception], tuple[str, ...]] = {
     CannotStart: ("path", "why"),
     Unavailable: ("reason", "remedy"),
     AttemptFailed: ("reason", "remedy"),
     MeasurementStopped: (),
-    OSError: (),
+    OSError: ("errno", "strerror", "filename"),
     HostError: (),
     ValueError: (),
 }
-
 
 HOST, FILES = "host", "files"
 """Of what something is asked: of the host there, of its files, or of what has a number there."""
@@ -106,10 +105,10 @@ def _as_json(value: object) -> object:
             return {_TYPE: "bytes", "base64": base64.b64encode(value).decode("ascii")}
         case set() | frozenset():
             return {_TYPE: "set", "of": sorted(value)}
-        case CompletedProcess():
-            return {_TYPE: "CompletedProcess", **vars(value)}
         case PurePath():
             return {_TYPE: "Path", "path": str(value)}
+        case CompletedProcess():
+            return {_TYPE: "CompletedProcess", **vars(value)}
         case About() | CpuGroup() | HeldLock() | Launch() | Throttling() | Usage():
             return {_TYPE: type(value).__name__, **asdict(value)}
         case Iterable():
@@ -129,8 +128,6 @@ def _of_json(found: dict[str, Any]) -> object:
             return frozenset(fields["of"])
         case "Path":
             return Path(fields["path"])
-        case "CompletedProcess":
-            return CompletedProcess(**fields)
         case name:
             return _RECORDS[name](**fields)
 
@@ -155,10 +152,9 @@ def error_as_message(error: Exception) -> Message:
     kind = next((one for one in _ERRORS if isinstance(error, one)), None)
     if kind is None:
         return {"kind": "HostError", "words": [f"{type(error).__name__}: {error}"]}
-    if isinstance(error, OSError):
-        words = [error.errno or 0, error.strerror or str(error), error.filename]
-    else:
-        words = [getattr(error, name) for name in _ERRORS[kind]] or [str(error)]
+    words = [getattr(error, name) for name in _ERRORS[kind]]
+    if not words or None in words[:2]:
+        words = [str(error)]
     return {"kind": kind.__name__, "words": words}
 
 
@@ -166,18 +162,3 @@ def error_of(message: Message) -> Exception:
     """Return the error that travelled."""
     kinds = {kind.__name__: kind for kind in _ERRORS}
     return kinds.get(message["kind"], HostError)(*message["words"])
-
-
-class Line:
-    """The way back: messages of both threads, each in one piece."""
-
-    def __init__(self, fd: int) -> None:
-        self._fd = fd
-        self._lock = threading.Lock()
-
-    def send(self, message: Message) -> None:
-        """Send a message; that nobody is there any more is noticed where we read."""
-        rest = memoryview(as_line(message))
-        with self._lock, suppress(OSError):
-            while rest:
-                rest = rest[os.write(self._fd, rest) :]

@@ -21,99 +21,76 @@ class RemoteProgram:
     that then, and whatever is asked of it raises `ConnectionLost`.
     """
 
-    def __init__(self, connection: Connection, number: int, launch: Launch) -> None:
+    def __init__(self, connection: Connection, launch: Launch) -> None:
         self.launch = launch
         self.killed = False
         self._connection = connection
-        self._of = number
+        self._of = connection.new_number()
         self._lines: deque[str] = deque()
-        self._left: Message | None = None
-        self._is_over = False
+        self._end: Message | None = None  # how it ended, and what it printed
+        self._is_over = threading.Event()
         self._is_ended = False
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
         self.ended_fd = _new_eventfd()
-        self._line_fd = _new_eventfd() if launch.control else -1
-        connection.listen(number, self._hear)
+        # readable when a line has come in; -1 without a control line
+        self.control_fd = _new_eventfd() if launch.control else -1
+        connection.listen(self._of, self._hear)
         try:
-            started = connection.ask("start", number=number, launch=launch)
+            self.pid: int = connection.ask("start", number=self._of, launch=launch)
         except (HostError, OSError):
             self._close()
             raise
-        self.pid: int = started["pid"]
-        self._paths: dict[str, str] = started["paths"]
 
-    def _hear(self, message: Message) -> None:
+    def _hear(self, news: Message) -> None:
         """Take news of it, in the connection's thread."""
-        with self._changed:
+        with self._lock:
             if self.ended_fd < 0:
                 return
-            if message["event"] == "lines":
-                if self._line_fd >= 0:
-                    self._lines.extend(message["lines"])
-                    os.eventfd_write(self._line_fd, 1)
-                return
-            if message["event"] == "ended":
-                self._left = message
-            self._is_over = True
-            os.eventfd_write(self.ended_fd, 1)
-            self._changed.notify_all()
-
-    @property
-    def control_fd(self) -> int:
-        """A descriptor that is readable when a line has come in; -1 without a control line."""
-        return self._line_fd
-
-    @property
-    def exit_code(self) -> int | None:
-        """Its exit code, negative for a signal; None as long as nothing was heard of its end."""
-        return self.wait(0.0)
+            if news["event"] != "lines":
+                self._end = self._end or (news if news["event"] == "ended" else None)
+                self._is_over.set()
+                os.eventfd_write(self.ended_fd, 1)
+            elif self.control_fd >= 0:
+                self._lines.extend(news["lines"])
+                os.eventfd_write(self.control_fd, 1)
 
     def read_line(self) -> str | None:
         """Return the next line that has come in on the control line, or None if none has."""
-        with self._changed:
+        with self._lock:
             if self._lines:
                 return self._lines.popleft()
-            if self._line_fd >= 0:
+            if self.control_fd >= 0:
                 with suppress(BlockingIOError):
-                    os.eventfd_read(self._line_fd)
+                    os.eventfd_read(self.control_fd)
             return None
 
     say = told(LocalProgram.say)
     write_pipe = told(LocalProgram.write_pipe)
     read_pipe = asked(LocalProgram.read_pipe)
     ask = asked(LocalProgram.ask)
+    file = asked(LocalProgram.file)
+    file_path = asked(LocalProgram.file_path)
     child_pid = asked(LocalProgram.child_pid)
     signal = told(LocalProgram.signal)
+    _hang_up = told(LocalProgram.hang_up)
     _output = asked(LocalProgram.output)
     _errors = asked(LocalProgram.errors)
-    _file = asked(LocalProgram.file)
-    _hang_up = told(LocalProgram.hang_up)
 
     def hang_up(self) -> None:
         """Close the control line."""
-        with self._changed:
-            fd, self._line_fd = self._line_fd, -1
+        with self._lock:
+            fd, self.control_fd = self.control_fd, -1
         if fd >= 0:
             os.close(fd)
             self._hang_up()
 
     def output(self) -> str:
         """Return its stdout so far."""
-        return self._output() if self._left is None else str(self._left["output"])
+        return self._output() if self._end is None else str(self._end["output"])
 
     def errors(self) -> str:
         """Return its stderr so far."""
-        return self._errors() if self._left is None else str(self._left["errors"])
-
-    def file(self, name: str) -> str:
-        """Return what a memory file of the launch holds so far."""
-        if self._left is not None and name in self._left["files"]:
-            return str(self._left["files"][name])
-        return self._file(name)
-
-    def file_path(self, name: str) -> str:
-        """Return a path at which other programs there can read a memory file."""
-        return self._paths[name]
+        return self._errors() if self._end is None else str(self._end["errors"])
 
     def ask_at_edges(
         self, asked: str, answers: str, data: tuple[bytes, bytes], timeout_s: float
@@ -123,16 +100,19 @@ class RemoteProgram:
         requests = [request("ask", self._of, **fields, data=one) for one in data]
         return PlannedThere(self._connection, requests)
 
+    @property
+    def exit_code(self) -> int | None:
+        """Its exit code, negative for a signal; None as long as nothing was heard of its end."""
+        return self.wait(0.0)
+
     def wait(self, timeout_s: float) -> int | None:
         """Wait for its end, and return its exit code; None if it still runs."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._is_over, timeout_s)
-            if self._left is not None:
-                code: int = self._left["code"]
-                return code
-        if self._is_over:
+        if not self._is_over.wait(timeout_s):
+            return None
+        if self._end is None:
             raise self._connection.loss()
-        return None
+        code: int = self._end["code"]
+        return code
 
     def end(self, grace_s: float = 0.0) -> None:
         """Make it end, and all that it started: ask by hanging up, kill what still runs then."""
@@ -141,12 +121,9 @@ class RemoteProgram:
         self._is_ended = True
         self.hang_up()
         with suppress(HostError):  # what is lost is ended there
-            left = self._connection.ask("finish", takes_s=grace_s, number=self._of, grace_s=grace_s)
-            self.killed = self.killed or left["killed"]
-            with self._changed:
-                self._left = left
-                self._is_over = True
-                os.eventfd_write(self.ended_fd, 1)
+            self.killed = self._connection.ask(
+                "finish", takes_s=grace_s, number=self._of, grace_s=grace_s
+            )
 
     def close(self) -> None:
         """Give back the descriptors."""
@@ -156,7 +133,7 @@ class RemoteProgram:
     def _close(self) -> None:
         self._connection.forget(self._of)
         self.hang_up()
-        with self._changed:
+        with self._lock:
             os.close(self.ended_fd)
             self.ended_fd = -1
 

@@ -4,11 +4,11 @@ It runs in the agent's main thread, apart from `kill`.
 """
 
 import hashlib
-import heapq
 import os
 import select
+import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import is_dataclass, replace
 from pathlib import Path
@@ -20,15 +20,28 @@ from copycost.hosts.local import LocalHost
 from copycost.hosts.process_usage import Usage, usage_or_none
 from copycost.hosts.program import LocalProgram
 from copycost.hosts.remote import messages
-from copycost.hosts.remote.messages import Line, Message, Target
+from copycost.hosts.remote.messages import Message, Target
 
 _CONSTANTS = ("SC_PAGE_SIZE", "SC_CLK_TCK", "SC_NPROCESSORS_ONLN")
 # which kernel it is, and which boot of it
 _KERNEL = (("release", "osrelease"), ("version", "version"), ("boot_id", "random/boot_id"))
-# of a memory file, goes with the news of its program's end; what is larger is sent when asked for
-_LARGEST_NEWS_BYTES = 1 << 16
 # poll(2) counts whole milliseconds: the last one before a planned moment is slept through
 _POLL_GRAIN_NS = 1_000_000
+
+
+class Line:
+    """The way back: messages of both threads, each in one piece."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._lock = threading.Lock()
+
+    def send(self, message: Message) -> None:
+        """Send a message; that nobody is there any more is noticed where we read."""
+        rest = memoryview(messages.as_line(message))
+        with self._lock, suppress(OSError):
+            while rest:
+                rest = rest[os.write(self._fd, rest) :]
 
 
 def introduction(host: LocalHost) -> Message:
@@ -57,10 +70,9 @@ class Service:
         # what can be asked, by what requests call it; numbers are given by who asks
         self._things: dict[Target, Any] = {messages.HOST: host, messages.FILES: host.files}
         self._blocks: dict[int, ExitStack] = {}  # of those that are to be given back
-        self._programs: dict[int, LocalProgram] = {}
-        # programs of which lines may come in, and those whose end has not been told
+        # programs whose end has not been told, and those of which lines may come in
+        self._running: dict[int, LocalProgram] = {}
         self._talking: set[int] = set()
-        self._running: set[int] = set()
         self._plans = Plans(host.clock_ns, self.do)
 
     def do(self, message: Message) -> Any:  # noqa: ANN401 - JSON
@@ -77,9 +89,9 @@ class Service:
     def wait_for_news(self) -> None:
         """Wait for a request; tell meanwhile what programs say, and do what was planned."""
         while True:
-            talking = {self._programs[at].control_fd: at for at in self._talking}
+            running = {program.ended_fd: at for at, program in self._running.items()}
+            talking = {self._running[at].control_fd: at for at in self._talking}
             talking.pop(-1, None)  # one that was hung up
-            running = {self._programs[at].ended_fd: at for at in self._running}
             poll = select.poll()
             for fd in (self._bell, *talking, *running):
                 poll.register(fd, select.POLLIN | select.POLLRDHUP)
@@ -96,7 +108,7 @@ class Service:
 
     def close(self) -> None:
         """End all that was started and give everything back."""
-        for program in self._programs.values():
+        for program in self._programs():
             program.hang_up()
         for number in reversed([*self._blocks]):
             with suppress(CopycostError):  # nobody is there to hear of it
@@ -104,8 +116,11 @@ class Service:
 
     def kill(self) -> None:
         """Kill all programs, while the main thread is busy with something else."""
-        for program in list(self._programs.values()):
+        for program in self._programs():
             program.kill()
+
+    def _programs(self) -> list[LocalProgram]:
+        return [one for one in [*self._things.values()] if isinstance(one, LocalProgram)]
 
     # -- what is held until it is given back ------------------------------------------------------
 
@@ -125,9 +140,8 @@ class Service:
 
     def _do_give_back(self, number: int) -> None:
         del self._things[number]
-        self._programs.pop(number, None)
         self._talking.discard(number)
-        self._running.discard(number)
+        self._running.pop(number, None)
         self._blocks.pop(number).close()
 
     def _do_plan(self, plan: int, requests: Sequence[tuple[int, Message]]) -> None:
@@ -165,56 +179,41 @@ class Service:
     def _path_of(self, digest: str, name: str) -> Path:
         return self._folder.absolute() / digest[:16] / Path(name).name
 
-    def _do_start(self, number: int, launch: Launch) -> Message:
+    def _do_start(self, number: int, launch: Launch) -> int:
+        """Start a program, and return its process."""
         # should we be killed, nobody else would end it
         program = self._host.start(replace(launch, dies_with_us=True))
-        self._things[number] = self._programs[number] = program
+        self._things[number] = self._running[number] = program
         self._blocks[number] = block = ExitStack()
         block.callback(program.close)
         block.callback(program.end)
-        self._running.add(number)
         if launch.control:
             self._talking.add(number)
-        return {"pid": program.pid, "paths": _paths(program, launch.files)}
+        return program.pid
 
     def _tell_lines(self, number: int) -> bool:
         """Tell what a program has said; return whether there was a whole line."""
-        lines = list(iter(self._programs[number].read_line, None))
+        lines = list(iter(self._running[number].read_line, None))
         if lines:
             self._line.send({"event": "lines", "of": number, "lines": lines})
         return bool(lines)
 
     def _tell_end(self, number: int) -> None:
-        """Tell that a program has ended, with what it left."""
+        """Tell that a program has ended, and what it has printed."""
         while number in self._talking and self._tell_lines(number):
             pass
-        self._line.send({"event": "ended", "of": number, **self._left_by(number)})
-
-    def _do_finish(self, number: int, grace_s: float) -> Message:
-        """Make a program end, and return what it left."""
-        self._programs[number].end(grace_s)
-        return {**self._left_by(number), "killed": self._programs[number].killed}
-
-    def _left_by(self, number: int) -> Message:
-        """Return a program's exit code, what it has printed, and its small memory files."""
         self._talking.discard(number)
-        self._running.discard(number)
-        program = self._programs[number]
-        small = [
-            name
-            for name, path in _paths(program, program.launch.files).items()
-            if Path(path).stat().st_size <= _LARGEST_NEWS_BYTES
-        ]
-        return {
-            "code": program.exit_code,
-            "output": program.output(),
-            "errors": program.errors(),
-            "files": {name: program.file(name) for name in small},
-        }
+        program = self._running.pop(number)
+        printed = {"output": program.output(), "errors": program.errors()}
+        self._line.send({"event": "ended", "of": number, "code": program.exit_code, **printed})
 
-
-def _paths(program: LocalProgram, names: Iterable[str]) -> dict[str, str]:
-    return {name: program.file_path(name) for name in names}
+    def _do_finish(self, number: int, grace_s: float) -> bool:
+        """Make a program end, and return whether it was killed; its end is told before."""
+        program: LocalProgram = self._things[number]
+        program.end(grace_s)
+        if number in self._running:
+            self._tell_end(number)
+        return program.killed
 
 
 class Plans:
@@ -226,18 +225,18 @@ class Plans:
     def __init__(self, clock_ns: Callable[[], int], do: Callable[[Message], Any]) -> None:
         self._clock_ns = clock_ns
         self._do = do
-        # a heap: when [ns], where in the order of those of one moment, the plan, and the request
+        # in their order: when [ns], where among those of one moment, the plan, and the request
         self._due: list[tuple[int, int, int, Message]] = []
         self._answers: dict[int, list[Message]] = {}
 
     def take(self, plan: int, requests: Sequence[tuple[int, Message]]) -> None:
         """Take requests in place of the plan's earlier ones."""
-        self._due = [one for one in self._due if one[2] != plan]
         self._answers[plan] = []
+        due = [one for one in self._due if one[2] != plan]
         # what was planned first begins first and ends last
         for (at_ns, request), order in zip(requests, (plan, -plan), strict=True):
-            self._due.append((at_ns, order, plan, request))
-        heapq.heapify(self._due)
+            due.append((at_ns, order, plan, request))
+        self._due = sorted(due, key=lambda one: one[:2])
 
     def answers(self, plan: int) -> list[Message]:
         """Return the answers to a plan's requests, when the last of them is done."""
@@ -259,6 +258,6 @@ class Plans:
 
     def _do_next(self) -> None:
         """Do what is planned next, at its time."""
-        at_ns, _, plan, request = heapq.heappop(self._due)
+        at_ns, _, plan, request = self._due.pop(0)
         time.sleep(max(0, at_ns - self._clock_ns()) / 1e9)
         self._answers[plan].append(messages.answer_of(lambda: self._do(request)))
