@@ -20,7 +20,7 @@ from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.errors import Unavailable
 from copycost.hosts import local, process_usage
-from copycost.hosts.cgroup_hierarchy import find_hierarchy
+from copycost.hosts.cgroups import find_hierarchy
 from copycost.hosts.launch import Launch
 from copycost.hosts.process_usage import Usage
 from copycost.hosts.program import LocalProgram

@@ -13,8 +13,7 @@ from unit.conftest import HostTree
 from copycost.doctor.network_device import kind_in
 from copycost.doctor.peer import route_in
 from copycost.errors import ParseError
-from copycost.hosts.cgroup_hierarchy import candidate_hierarchies
-from copycost.hosts.cgroups import throttling_of
+from copycost.hosts.cgroups import candidate_hierarchies, throttling_of
 from copycost.hosts.cpu_times import cpu_times, cpu_times_at
 from copycost.hosts.facts.cpu import read_cpu
 from copycost.hosts.facts.files import HostFiles, Unknowns

@@ -9,7 +9,6 @@ from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.config.virtual import Virtual
 from copycost.doctor import collect
-from copycost.hosts.guest.accelerator import KvmProbe
 from copycost.hosts.guest.host import FRESH, MORE_MEMORY, GuestFailed
 from copycost.hosts.guest.qemu import GuestSpec
 from copycost.measure.repetition import Task, measure_repetition
@@ -21,9 +20,7 @@ MADE = {"unavailable": None, "kernel": {"release": "6.1", "source": "a test"}, "
 def kvm(monkeypatch: pytest.MonkeyPatch) -> None:
     """A host where the kernel of a guest comes up with KVM."""
     monkeypatch.setattr("copycost.hosts.guest.build_image.find_qemu", lambda: "/usr/bin/qemu")
-    monkeypatch.setattr(
-        "copycost.hosts.guest.build_image.probe_kvm", lambda *_: KvmProbe(usable=True, reason=None)
-    )
+    monkeypatch.setattr("copycost.hosts.guest.build_image.kvm_refusal", lambda *_: None)
 
 
 def collected(

@@ -13,12 +13,14 @@ from unit.hosts.test_contract import until_gone
 
 from copycost.errors import Unavailable
 from copycost.hosts import cgroups
-from copycost.hosts.cgroup_hierarchy import (
+from copycost.hosts.cgroups import (
+    PREFIX,
     Hierarchy,
     candidate_hierarchies,
+    cpu_group,
     find_hierarchy,
+    remove_stale_groups,
 )
-from copycost.hosts.cgroups import PREFIX, cpu_group, remove_stale_groups
 
 WORKFLOW = Path(__file__).parents[3] / "workflow"
 
@@ -91,7 +93,7 @@ def test_version_2_is_told_and_tells_in_its_own_files(tmp_path: Path) -> None:
     assert (tmp_path / "cpu.max").read_text() == "max\n"
 
 
-_FIND = "from copycost.hosts.cgroup_hierarchy import find_hierarchy; find_hierarchy()"
+_FIND = "from copycost.hosts.cgroups import find_hierarchy; find_hierarchy()"
 
 
 @pytest.mark.needs_root
@@ -116,7 +118,7 @@ _HOLDER = """
 import sys, subprocess, time
 sys.path.insert(0, sys.argv[1])
 from copycost.hosts import cgroups
-from copycost.hosts.cgroup_hierarchy import find_hierarchy
+from copycost.hosts.cgroups import find_hierarchy
 if sys.argv[2] == "unwatched":
     cgroups._WATCHER = "exit 0"
 with cgroups.cpu_group(find_hierarchy(), 20) as group:

@@ -15,7 +15,7 @@ import pytest
 from unit.hosts.places import remote_host
 
 from copycost.errors import AttemptFailed, CannotStart, HostError, Unavailable
-from copycost.hosts.cgroup_hierarchy import find_hierarchy
+from copycost.hosts.cgroups import find_hierarchy
 from copycost.hosts.host import Host, Program
 from copycost.hosts.launch import CONTROL, Launch, file_word, pipe_word
 from copycost.hosts.local import LocalHost

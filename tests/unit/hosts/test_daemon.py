@@ -6,8 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from copycost.errors import HostError
-from copycost.hosts.remote.agent_line import AgentLine
-from copycost.hosts.remote.daemon import Daemon
+from copycost.hosts.remote.daemon import AgentLine, Daemon
 from copycost.hosts.remote.daemon_client import Words, ask_daemon
 
 

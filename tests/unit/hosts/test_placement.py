@@ -86,8 +86,8 @@ class Machine(LocalHost):
     def __init__(self, cores: Sequence[tuple[int, ...]]) -> None:
         super().__init__()
         self._cores = cores
-        lists = {_SIBLINGS.format(cpu): ",".join(map(str, core)) for core in cores for cpu in core}
-        self.files = cast("HostFiles", SimpleNamespace(texts=lambda _: lists))
+        lists = {_SIBLINGS.format(cpu): [*core] for core in cores for cpu in core}
+        self.files = cast("HostFiles", SimpleNamespace(cpu_lists=lambda _: lists))
 
     def usable_cpus(self) -> set[int]:
         return {cpu for core in self._cores for cpu in core}

@@ -14,8 +14,7 @@ from copycost.hosts.facts.identity import host_identity
 from copycost.hosts.facts.kernel import read_kernel
 from copycost.hosts.facts.net import read_memory, read_net
 from copycost.hosts.facts.tools import TOOLS, describe_tool
-from copycost.hosts.guest.accelerator import PROBE_LIMIT_S
-from copycost.hosts.guest.build_image import settle
+from copycost.hosts.guest.build_image import KVM_LIMIT_S, settle
 from copycost.hosts.guest.host import MORE_MEMORY, GuestFailed, borrowed, hosts_in
 from copycost.hosts.guest.qemu import GuestSpec
 from copycost.hosts.host import Host
@@ -91,7 +90,7 @@ def collect_guest(
             return {"virtual": {"unavailable": failure}}
         # what came up with KVM was no more than a kernel: emulation serves where the rest does not
         emulated = collect_guest(replace(virtual, accelerator="tcg"), made, kernel, initrd)
-        kvm = {"usable": False, "reason": failed.reason, "limit_s": PROBE_LIMIT_S}
+        kvm = {"usable": False, "reason": failed.reason, "limit_s": KVM_LIMIT_S}
         return {**emulated, "virtual": {**emulated["virtual"], "kvm": kvm}}
 
 

@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import Literal
 
 from copycost.errors import HostError, Unavailable
-from copycost.hosts.cgroup_hierarchy import Hierarchy
-from copycost.hosts.parsing import parser_of
+from copycost.hosts.parsing import Counters, parser_of
 
 PREFIX = "copycost-"
 # as short as lets the smallest quota (1 ms, the kernel's least) be 10 % of a CPU: so that the rate
@@ -47,21 +46,84 @@ done 2>/dev/null
 
 
 @dataclass(frozen=True, slots=True)
-class Throttling:
+class Hierarchy:
+    """Where groups can be made."""
+
+    version: Literal[1, 2]  # of the interface
+    parent: Path  # the group below which ours are made
+
+
+@parser_of("/proc/self/mounts and /proc/self/cgroup")
+def candidate_hierarchies(mounts: str, own: str) -> list[Hierarchy]:
+    """Return where a group that limits CPU might be made, the likeliest first.
+
+    Of the texts of /proc/self/mounts and of /proc/self/cgroup.
+    """
+    rows = [line.split() for line in mounts.splitlines()]
+    places = {}
+    for line in own.splitlines():
+        number, controllers, path = line.split(":", 2)
+        for name in controllers.split(",") if number != "0" else ["unified"]:
+            places[name] = path
+    version_1 = [
+        Hierarchy(1, group)
+        for row in rows
+        if row[2] == "cgroup" and "cpu" in row[3].split(",")
+        for group in _ancestors(Path(row[1]), places.get("cpu"))
+    ]
+    return version_1 + [
+        Hierarchy(2, group)
+        for row in rows
+        if row[2] == "cgroup2"
+        for group in _ancestors(Path(row[1]), places.get("unified"))
+    ]
+
+
+def _ancestors(root: Path, own: str | None) -> list[Path]:
+    """Return the group we are in and those above it, as far as they are seen below `root`."""
+    here = root / (own or "").strip("/")
+    return [here, *[path for path in here.parents if path == root or root in path.parents]]
+
+
+def find_hierarchy() -> Hierarchy:
+    """Return the nearest group below which we may limit CPU; Unavailable if there is none."""
+    mounts = Path("/proc/self/mounts").read_text()
+    refusals: list[str] = []
+    for hierarchy in candidate_hierarchies(mounts, Path("/proc/self/cgroup").read_text()):
+        refusal = _refusal(hierarchy)
+        if refusal is None:
+            return hierarchy
+        refusals.append(refusal)
+    # rights are not what root lacks, and they make nothing where there is nothing to make it in
+    lacks_rights = refusals and os.geteuid() != 0
+    cure = "run as root" if lacks_rights else "mount them with the cpu controller, writable"
+    raise Unavailable(
+        f"no control group for CPU may be made ({'; '.join(refusals) or 'none is mounted'})",
+        f"{cure}, or set cpu_budget.limiters to [cpulimit]",
+    )
+
+
+def _refusal(hierarchy: Hierarchy) -> str | None:
+    """Return why no group can be made there, None if nothing speaks against it."""
+    parent = hierarchy.parent
+    controls = parent / ("cgroup.subtree_control" if hierarchy.version == 2 else "cpu.shares")
+    try:
+        enabled = controls.read_text().split()
+    except OSError as error:
+        return f"{controls}: {error.strerror}"
+    if hierarchy.version == 2 and "cpu" not in enabled:
+        return f"{parent} does not hand the cpu controller down"
+    return None if os.access(parent, os.W_OK) else f"{parent}: Permission denied"
+
+
+@dataclass(frozen=True, slots=True)
+class Throttling(Counters):
     """How often, and for how long, a group was held back."""
 
     # periods in which it ran, and in which it used its quota up
     periods: int
     throttled_periods: int
     throttled_ns: int  # time for which it was held back, summed over the CPUs [ns]
-
-    def __sub__(self, earlier: "Throttling") -> "Throttling":
-        """Return the differences since an earlier moment."""
-        return Throttling(
-            self.periods - earlier.periods,
-            self.throttled_periods - earlier.throttled_periods,
-            self.throttled_ns - earlier.throttled_ns,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +146,8 @@ class CpuGroup:
 
     def release(self) -> None:
         """Take the limit off; what is in the group stays there."""
-        if self.version == 2:
-            (self.path / "cpu.max").write_text("max\n")
-        else:
-            (self.path / "cpu.cfs_quota_us").write_text("-1\n")
+        name, unlimited = ("cpu.max", "max") if self.version == 2 else ("cpu.cfs_quota_us", "-1")
+        (self.path / name).write_text(f"{unlimited}\n")
 
     @property
     def stat_path(self) -> Path:
@@ -147,12 +207,12 @@ def cpu_group(hierarchy: Hierarchy, limit_percent: float | None) -> Iterator[Cpu
 
 def _set_quota(version: int, path: Path, limit_percent: float) -> None:
     quota_us = max(_LEAST_QUOTA_US, round(limit_percent / 100 * PERIOD_US))
+    settings: dict[str, object] = {"cpu.cfs_period_us": PERIOD_US, "cpu.cfs_quota_us": quota_us}
+    if version == 2:
+        settings = {"cpu.max": f"{quota_us} {PERIOD_US}"}
     try:
-        if version == 2:
-            (path / "cpu.max").write_text(f"{quota_us} {PERIOD_US}\n")
-        else:
-            (path / "cpu.cfs_period_us").write_text(f"{PERIOD_US}\n")
-            (path / "cpu.cfs_quota_us").write_text(f"{quota_us}\n")
+        for name, value in settings.items():
+            (path / name).write_text(f"{value}\n")
     except OSError as error:
         raise Unavailable(
             f"the kernel refused a quota of {limit_percent:g} % of a CPU in {path}"

@@ -4,10 +4,9 @@ Source: proc(5) on /proc/stat.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
-from typing import Self
+from dataclasses import dataclass
 
-from copycost.hosts.parsing import parser_of
+from copycost.hosts.parsing import Counters, parser_of
 
 PATH = "proc/stat"
 
@@ -16,7 +15,7 @@ _NS_PER_S = 10**9
 
 
 @dataclass(frozen=True, slots=True)
-class CpuTimes:
+class CpuTimes(Counters):
     """CPU time of all CPUs by one moment [ns, counted in clock ticks]; `-` gives differences."""
 
     # when it was read [ns, CLOCK_MONOTONIC of that kernel]; in a difference, the time between
@@ -28,11 +27,6 @@ class CpuTimes:
     task_ns: int  # used by tasks, their kernel time included
     softirq_ns: int  # spent in interrupts and softirqs
     steal_ns: int  # taken away by the hypervisor
-
-    def __sub__(self, earlier: Self) -> Self:
-        """Return the differences since an earlier moment."""
-        names = [field.name for field in fields(self)]
-        return type(self)(*(getattr(self, name) - getattr(earlier, name) for name in names))
 
 
 def cpu_times_at(

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from copycost.errors import AttemptFailed, HostError
-from copycost.hosts.cgroup_hierarchy import find_hierarchy
-from copycost.hosts.cgroups import CpuGroup, cpu_group
+from copycost.hosts.cgroups import CpuGroup, cpu_group, find_hierarchy
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.launch import Launch
 from copycost.hosts.lock import HeldLock, host_lock_path, measurement_lock
@@ -228,11 +227,9 @@ class LocalHost:
                 policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
                 os.sched_setscheduler(pid, policy, _LOWEST_PRIORITY)
 
-    @contextmanager
-    def cpu_group(self, limit_percent: float | None) -> Iterator[CpuGroup]:
+    def cpu_group(self, limit_percent: float | None) -> AbstractContextManager[CpuGroup]:
         """Make a control group that may use so much of a CPU, and remove it after the block."""
-        with cpu_group(find_hierarchy(), limit_percent) as group:
-            yield group
+        return cpu_group(find_hierarchy(), limit_percent)
 
     def free_ports(self, address: str, n: int, ports: tuple[int, int] | None = None) -> list[int]:
         """Return TCP ports at an address that nobody listens at, of a range or of all."""

@@ -1,8 +1,10 @@
-"""What every parser of a text of the kernel's or a tool's does where it cannot read it."""
+"""What every parser of a text of the kernel's or a tool's does, and every set of counters."""
 
+import operator
 from collections.abc import Callable
+from dataclasses import dataclass, fields
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, Self, TypeVar
 
 from copycost.errors import ParseError
 
@@ -36,3 +38,20 @@ def parser_of(what: str) -> Callable[[_Parser[_Given, _Read]], _Parser[_Given, _
         return read
 
     return decorated
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """What has been counted by one moment, a number in each field; `-` gives differences."""
+
+    def __add__(self, other: Self) -> Self:
+        """Return what was counted in both."""
+        return self._each(operator.add, other)
+
+    def __sub__(self, earlier: Self) -> Self:
+        """Return the differences since an earlier moment, or without a part."""
+        return self._each(operator.sub, earlier)
+
+    def _each(self, combine: Callable[[int, int], int], other: Self) -> Self:
+        names = [field.name for field in fields(self)]
+        return type(self)(*(combine(getattr(self, name), getattr(other, name)) for name in names))

@@ -8,7 +8,7 @@ from copycost.config.placements import FREE, SAME
 from copycost.errors import ConfigError, Unavailable
 from copycost.hosts.host import Host
 from copycost.hosts.side import SIDES, SideName
-from copycost.wording.numbers import format_cpu_list, parse_cpu_list
+from copycost.wording.numbers import format_cpu_list
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,10 @@ def siblings_on(host: Host) -> Siblings:
 
     A kernel that does not tell leaves each CPU a core of its own.
     """
-    lists = host.files.texts([f"{_CPUS}/cpu[0-9]*/topology/thread_siblings_list"])
+    lists = host.files.cpu_lists([f"{_CPUS}/cpu[0-9]*/topology/thread_siblings_list"])
 
     def siblings(cpu: int) -> tuple[int, ...]:
-        text = lists.get(f"{_CPUS}/cpu{cpu}/topology/thread_siblings_list")
-        return tuple(parse_cpu_list(text)) if text else (cpu,)
+        return tuple(lists.get(f"{_CPUS}/cpu{cpu}/topology/thread_siblings_list") or [cpu])
 
     return siblings
 
@@ -58,13 +57,12 @@ def cache_sharers_on(host: Host) -> Siblings:
     """
 
     def sharers(cpu: int) -> tuple[int, ...]:
-        cache = f"{_CPUS}/cpu{cpu}/cache/index[0-9]*"
-        texts = host.files.texts([f"{cache}/level", f"{cache}/shared_cpu_list"])
-        levels = {int(text): path for path, text in texts.items() if path.endswith("l") and text}
+        folder = f"{_CPUS}/cpu{cpu}/cache"
+        levels = host.files.texts([f"{folder}/index[0-9]*/level"])
         if not levels:
             return ()
-        outermost = levels[max(levels)].removesuffix("level")
-        return tuple(parse_cpu_list(texts.get(f"{outermost}shared_cpu_list") or ""))
+        outermost = max(levels, key=lambda path: levels[path] or "")
+        return tuple(host.files.cpus(outermost.replace("/level", "/shared_cpu_list")) or ())
 
     return sharers
 

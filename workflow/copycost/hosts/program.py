@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -42,67 +42,57 @@ class LocalProgram:
         self.launch = launch
         self.killed = False
         self._received = b""
-        self._memory = {name: os.memfd_create(name) for name in ("stdout", "stderr")}
-        self._files = {name: os.memfd_create(name) for name in launch.files}
-        self._pipes = {name: os.pipe() for name in launch.pipes}
+        self._memory = {name: os.memfd_create(name) for name in ("stdout", "stderr", *launch.files)}
         self._control: socket.socket | None = None
-        theirs: socket.socket | None = None
+        names = {file_word(name): self._memory[name] for name in launch.files}
+        self._pipes: dict[str, int] = {}  # by their words
+        for name in launch.pipes:
+            read, write = os.pipe()
+            self._pipes |= {pipe_word(name, "read"): read, pipe_word(name, "write"): write}
+        names |= self._pipes
         if launch.control:
             self._control, theirs = socket.socketpair()
             self._control.setblocking(False)
-        names = {file_word(name): fd for name, fd in self._files.items()}
-        for name, ends in self._pipes.items():
-            names |= {pipe_word(name, "read"): ends[0], pipe_word(name, "write"): ends[1]}
-        if theirs is not None:
-            names[CONTROL] = theirs.fileno()
+            names[CONTROL] = theirs.detach()
         words, used = _with_descriptors(launch.words, names)
         stdout = self._memory["stdout"]
         if launch.output is not None:
-            stdout = self._pipes[launch.output][1]
-            used.append(stdout)
+            stdout = self._pipes[pipe_word(launch.output, "write")]
+            used.add(stdout)
         try:
-            self._process = self._popen(words, stdout, [*used, *inherited])
+            self._process = self._popen(words, stdout, {*used, *inherited})
         except OSError as error:
             self._close_all()
             raise CannotStart(error.filename or words[0], error.strerror or str(error)) from error
         finally:
-            if theirs is not None:
-                theirs.close()
+            if launch.control:
+                os.close(names[CONTROL])
         self.ended_fd = os.pidfd_open(self._process.pid)
-        self._ours = {name: self._keep_ours(ends, used) for name, ends in self._pipes.items()}
+        for word, fd in list(self._pipes.items()):  # the other ends are ours
+            if fd in used:
+                os.close(self._pipes.pop(word))
 
     def _popen(
-        self, words: Sequence[str], stdout: int, fds: Sequence[int]
+        self, words: Sequence[str], stdout: int, fds: Collection[int]
     ) -> subprocess.Popen[bytes]:
         launch = self.launch
-        prepare = None
-        if launch.cpus is not None or launch.dies_with_us:
 
-            def prepare() -> None:  # between fork and exec
-                if launch.dies_with_us:
-                    die_with_us()
-                if launch.cpus is not None:
-                    os.sched_setaffinity(0, launch.cpus)
+        def prepare() -> None:  # between fork and exec
+            if launch.dies_with_us:
+                die_with_us()
+            if launch.cpus is not None:
+                os.sched_setaffinity(0, launch.cpus)
 
         return subprocess.Popen(
             words,
             stdin=subprocess.DEVNULL,
             stdout=stdout,
             stderr=self._memory["stderr"],
-            pass_fds=fds,
+            pass_fds=tuple(fds),
             process_group=0,
-            preexec_fn=prepare,
+            preexec_fn=prepare if launch.dies_with_us or launch.cpus is not None else None,
             env={**os.environ, "LC_ALL": "C", **launch.environment},
         )
-
-    @staticmethod
-    def _keep_ours(ends: tuple[int, int], used: Sequence[int]) -> tuple[int, int]:
-        """Close the ends of a pipe that are the program's; return the others, -1 for closed."""
-        for fd in ends:
-            if fd in used:
-                os.close(fd)
-        read, write = (-1 if fd in used else fd for fd in ends)
-        return read, write
 
     @property
     def pid(self) -> int:
@@ -153,28 +143,29 @@ class LocalProgram:
 
     def output(self) -> str:
         """Return its stdout so far."""
-        return _content(self._memory["stdout"])
+        return self.file("stdout")
 
     def errors(self) -> str:
         """Return its stderr so far."""
-        return _content(self._memory["stderr"])
+        return self.file("stderr")
 
     def file(self, name: str) -> str:
         """Return what a memory file of the launch holds so far."""
-        return _content(self._files[name])
+        fd = self._memory[name]
+        return os.pread(fd, os.fstat(fd).st_size, 0).decode(errors="replace")
 
     def file_path(self, name: str) -> str:
         """Return a path at which other programs on that host can read a memory file."""
-        return f"/proc/{os.getpid()}/fd/{self._files[name]}"
+        return f"/proc/{os.getpid()}/fd/{self._memory[name]}"
 
     def write_pipe(self, name: str, data: bytes) -> None:
         """Write to a pipe whose write end is ours; a reader that is gone is noticed elsewhere."""
         with suppress(BrokenPipeError):
-            os.write(self._ours[name][1], data)
+            os.write(self._pipes[pipe_word(name, "write")], data)
 
     def read_pipe(self, name: str, timeout_s: float) -> bytes | None:
         """Return what comes in on a pipe whose read end is ours, None if nothing does in time."""
-        fd = self._ours[name][0]
+        fd = self._pipes[pipe_word(name, "read")]
         ready, _, _ = select.select([fd], [], [], timeout_s)
         return os.read(fd, _READ_BYTES) if ready else None
 
@@ -245,37 +236,23 @@ class LocalProgram:
         """Give back the descriptors, and its process if it has ended."""
         self._process.poll()
         os.close(self.ended_fd)
-        for ends in self._ours.values():
-            for fd in ends:
-                if fd >= 0:
-                    os.close(fd)
-        self._pipes.clear()
         self._close_all()
 
     def _close_all(self) -> None:
         self.hang_up()
-        for fd in (*self._memory.values(), *self._files.values()):
+        for fd in (*self._memory.values(), *self._pipes.values()):
             os.close(fd)
-        for ends in self._pipes.values():
-            for fd in ends:
-                os.close(fd)
 
 
-def _with_descriptors(
-    words: Sequence[str], names: Mapping[str, int]
-) -> tuple[list[str], list[int]]:
+def _with_descriptors(words: Sequence[str], names: Mapping[str, int]) -> tuple[list[str], set[int]]:
     """Return words with numbers for the names of descriptors, and the descriptors they name."""
-    used: dict[int, None] = {}
+    used = set()
     replaced = []
     for given in words:
         word = given
         for name, fd in names.items():
             if name in word:
                 word = word.replace(name, str(fd))
-                used[fd] = None
+                used.add(fd)
         replaced.append(word)
-    return replaced, list(used)
-
-
-def _content(fd: int) -> str:
-    return os.pread(fd, os.fstat(fd).st_size, 0).decode(errors="replace")
+    return replaced, used

@@ -4,10 +4,9 @@ Source: proc(5) on /proc/PID/task/TID/stat, Documentation/scheduler/sched-stats.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
-from typing import Self
+from dataclasses import dataclass
 
-from copycost.hosts.parsing import parser_of
+from copycost.hosts.parsing import Counters, parser_of
 
 _NS_PER_S = 10**9
 # places in /proc/PID/stat behind the name, which is in parentheses and may hold spaces
@@ -15,8 +14,8 @@ _USER, _KERNEL, _GUEST = 11, 12, 40
 
 
 @dataclass(frozen=True, slots=True)
-class ThreadTimes:
-    """What some threads have used by one moment; differences of two are taken with `-`."""
+class ThreadTimes(Counters):
+    """What some threads have used by one moment, or between two."""
 
     # on a CPU, and runnable without one [ns], as the scheduler tells
     cpu_ns: int = 0
@@ -27,17 +26,6 @@ class ThreadTimes:
     # of that in user mode, what a virtual CPU ran in guest mode [ns, counted in clock ticks]; 0
     # where it is emulated
     guest_ns: int = 0
-
-    def __add__(self, other: Self) -> Self:
-        """Return what both have used."""
-        return type(self)(*(getattr(self, name) + getattr(other, name) for name in _FIELDS))
-
-    def __sub__(self, other: Self) -> Self:
-        """Return the differences since an earlier moment, or without some of the threads."""
-        return type(self)(*(getattr(self, name) - getattr(other, name) for name in _FIELDS))
-
-
-_FIELDS = tuple(field.name for field in fields(ThreadTimes))
 
 
 def paths_of(folders: Iterable[str]) -> list[str]:

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from copycost.hosts.facts.files import HostFiles, Unknowns
-from copycost.wording.numbers import format_cpu_list, parse_cpu_list
+from copycost.wording.numbers import format_cpu_list
 
 _CPU = "sys/devices/system/cpu"
 _SIZE_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -28,42 +28,21 @@ _WHY = {
 _ARM_VENDORS = {0x41: "ARM", 0x46: "Fujitsu", 0x48: "HiSilicon", 0x51: "Qualcomm",
                 0x61: "Apple", 0xC0: "Ampere"}  # fmt: skip
 _ARM_PARTS = {
-    (0x41, 0xD03): "Cortex-A53",
-    (0x41, 0xD05): "Cortex-A55",
-    (0x41, 0xD07): "Cortex-A57",
-    (0x41, 0xD08): "Cortex-A72",
-    (0x41, 0xD0B): "Cortex-A76",
-    (0x41, 0xD0C): "Neoverse-N1",
-    (0x41, 0xD40): "Neoverse-V1",
-    (0x41, 0xD49): "Neoverse-N2",
-    (0x41, 0xD4F): "Neoverse-V2",
-    (0x46, 0x001): "A64FX",
-    (0x48, 0xD01): "Kunpeng-920",
-    (0xC0, 0xAC3): "Ampere-1",
-    (0xC0, 0xAC4): "Ampere-1A",
-}
+    (0x41, 0xD03): "Cortex-A53", (0x41, 0xD05): "Cortex-A55", (0x41, 0xD07): "Cortex-A57",
+    (0x41, 0xD08): "Cortex-A72", (0x41, 0xD0B): "Cortex-A76", (0x41, 0xD0C): "Neoverse-N1",
+    (0x41, 0xD40): "Neoverse-V1", (0x41, 0xD49): "Neoverse-N2", (0x41, 0xD4F): "Neoverse-V2",
+    (0x46, 0x001): "A64FX", (0x48, 0xD01): "Kunpeng-920",
+    (0xC0, 0xAC3): "Ampere-1", (0xC0, 0xAC4): "Ampere-1A",
+}  # fmt: skip
 # What hypervisors write into the firmware tables; the first match counts.
 # Source: the table of systemd-detect-virt (src/basic/virt.c, systemd 255).
 _FIRMWARE_NAMES = {
-    "KVM": "kvm",
-    "OpenStack": "kvm",
-    "KubeVirt": "kvm",
-    "Amazon EC2": "amazon",
-    "QEMU": "qemu",
-    "VMware": "vmware",
-    "VMW": "vmware",
-    "innotek GmbH": "virtualbox",
-    "VirtualBox": "virtualbox",
-    "Oracle Corporation": "virtualbox",
-    "Xen": "xen",
-    "Bochs": "bochs",
-    "Parallels": "parallels",
-    "BHYVE": "bhyve",
-    "Hyper-V": "hyper-v",
-    "Microsoft Corporation Virtual": "hyper-v",
-    "Apple Virtualization": "apple",
-    "Google Compute Engine": "google",
-}
+    "KVM": "kvm", "OpenStack": "kvm", "KubeVirt": "kvm", "Amazon EC2": "amazon", "QEMU": "qemu",
+    "VMware": "vmware", "VMW": "vmware", "innotek GmbH": "virtualbox", "VirtualBox": "virtualbox",
+    "Oracle Corporation": "virtualbox", "Xen": "xen", "Bochs": "bochs", "Parallels": "parallels",
+    "BHYVE": "bhyve", "Hyper-V": "hyper-v", "Microsoft Corporation Virtual": "hyper-v",
+    "Apple Virtualization": "apple", "Google Compute Engine": "google",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +110,9 @@ def _sibling_lists(files: HostFiles, online: list[int]) -> list[tuple[int, ...]]
     """Return, per CPU, the hardware threads that share its core."""
     # The first name is the present one, the second what kernels before 5.2 have.
     names = ("core_cpus_list", "thread_siblings_list")
-    texts = files.texts([f"{_CPU}/cpu[0-9]*/topology/{name}" for name in names])
-    found = (texts.get(f"{_CPU}/cpu{cpu}/topology/{name}") for cpu in online for name in names)
-    return [tuple(parse_cpu_list(text)) for text in found if text]
+    lists = files.cpu_lists([f"{_CPU}/cpu[0-9]*/topology/{name}" for name in names])
+    found = (lists.get(f"{_CPU}/cpu{cpu}/topology/{name}") for cpu in online for name in names)
+    return [tuple(cpus) for cpus in found if cpus]
 
 
 def _core_types(files: HostFiles) -> dict[str, str]:

@@ -55,12 +55,13 @@ class HostFiles:
         """Return the CPU numbers that a file lists, or None."""
         return self._read(path, parse_cpu_list)
 
+    def cpu_lists(self, patterns: Sequence[str]) -> dict[str, list[int]]:
+        """Return the CPU numbers that the files list which match a pattern, by their paths."""
+        found = {path: _parsed(text, parse_cpu_list) for path, text in self.texts(patterns).items()}
+        return {path: cpus for path, cpus in found.items() if cpus}
+
     def _read(self, path: str, read: Callable[[str], _T]) -> _T | None:
-        text = self.text(path)
-        try:
-            return None if text is None else read(text)
-        except ValueError:
-            return None
+        return _parsed(self.text(path), read)
 
     def gzipped_text(self, path: str) -> str | None:
         """Return the content of a gzip file such as ``/proc/config.gz``, or None."""
@@ -78,6 +79,13 @@ class HostFiles:
         """Return the texts of all files that match one of several patterns, by their paths."""
         found = (str(path) for pattern in patterns for path in self.glob(pattern))
         return {path: self.text(path) for path in found}
+
+
+def _parsed(text: str | None, read: Callable[[str], _T]) -> _T | None:
+    try:
+        return None if text is None else read(text)
+    except ValueError:
+        return None
 
 
 @dataclass(slots=True)

@@ -10,17 +10,8 @@ from copycost.hosts.local import LocalHost
 
 _UBUNTU_PERFS = "usr/lib/linux-tools/*/perf"
 
-_VERSION_ARGUMENTS = {
-    "perf": ("--version",),
-    "ip": ("-V",),
-    "ethtool": ("--version",),
-    "nft": ("--version",),
-    "cc": ("--version",),
-    "iperf3": ("--version",),
-    "cpulimit": ("--help",),
-    "qemu-system-x86_64": ("--version",),
-    "busybox": (),
-}
+# by which a tool tells its version, where that is not --version
+_VERSION_ARGUMENTS = {"ip": ("-V",), "cpulimit": ("--help",), "busybox": ()}
 _VERSION_TIMEOUT_S = 10.0
 
 # What every measurement may call. The compiler is none of these: each record names the one that
@@ -43,7 +34,9 @@ def tool_version(host: Host, name: str, path: str) -> str | None:
     kernel: then there is a path but no version, and the tool counts as missing.
     """
     try:
-        done = host.run([path, *_VERSION_ARGUMENTS[name]], timeout_s=_VERSION_TIMEOUT_S)
+        done = host.run(
+            [path, *_VERSION_ARGUMENTS.get(name, ("--version",))], timeout_s=_VERSION_TIMEOUT_S
+        )
     except (OSError, HostError):
         return None
     lines = done.stdout.strip().splitlines()

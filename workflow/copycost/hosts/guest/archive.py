@@ -50,18 +50,15 @@ class Archive:
         temporary.replace(target)
 
     def _parts(self) -> Iterator[bytes]:
-        entries = dict(self._entries)
-        for path in self._entries:
-            for folder in list(path.parents)[:-1]:
-                entries.setdefault(folder, (stat.S_IFDIR | 0o755, b""))
-        number = 0
+        folders = {folder for path in self._entries for folder in list(path.parents)[:-1]}
+        entries = {**dict.fromkeys(folders, (stat.S_IFDIR | 0o755, b"")), **self._entries}
         # a folder comes before what is in it
         for number, (path, (mode, content)) in enumerate(sorted(entries.items()), 1):
             yield _entry(number, str(path)[1:], mode, content)
         # without it the first process has no output
-        console = stat.S_IFCHR | 0o600
         if PurePosixPath("/dev") in entries:
-            yield _entry(number + 1, "dev/console", console, b"", _DEVICE_CONSOLE)
+            console = stat.S_IFCHR | 0o600
+            yield _entry(len(entries) + 1, "dev/console", console, b"", _DEVICE_CONSOLE)
         yield _entry(0, _END, 0, b"")
 
 
@@ -77,8 +74,4 @@ def _entry(
     # inode, mode, uid, gid, links, mtime, size, device that it is on (2) and is (2), name, check
     fields = (number, mode, 0, 0, 1, 0, len(content), 0, 0, *device, len(written), 0)
     head = b"070701" + b"".join(b"%08X" % value for value in fields) + written
-    return _padded(head) + _padded(content)
-
-
-def _padded(data: bytes) -> bytes:
-    return data + bytes(-len(data) % 4)
+    return b"".join(part + bytes(-len(part) % 4) for part in (head, content))

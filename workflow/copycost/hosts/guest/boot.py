@@ -23,17 +23,18 @@ UP = "copycost: the guest is up"
 _DEADLOCKED = "System is deadlocked on memory"  # mm/oom_kill.c
 _NO_ROOM = "Initramfs unpacking failed"  # init/initramfs.c
 _SHOWN = 8
+# what programs leave there is long, and looked for at the end
+_MOST_LINES, _MOST_LINE_BYTES = 1 << 14, 1 << 20
 _TIME = re.compile(r"^\[ *\d+\.\d+\] ")
 
 
 class Console:
-    """The last lines of a guest's console; its descriptor is closed by `close`."""
+    """The last lines of a guest's console."""
 
-    def __init__(self, fd: int, most_lines: int, most_line_bytes: int) -> None:
+    def __init__(self, fd: int) -> None:
         self.fd = fd
         os.set_blocking(fd, False)
-        self._lines: deque[str] = deque(maxlen=most_lines)
-        self._most_line_bytes = most_line_bytes
+        self._lines: deque[str] = deque(maxlen=_MOST_LINES)
         self._rest = b""
 
     def pump(self) -> bool:
@@ -46,17 +47,13 @@ class Console:
             if not data:
                 return False
             *lines, rest = (self._rest + data).split(b"\n")
-            self._rest = rest[: self._most_line_bytes]
+            self._rest = rest[:_MOST_LINE_BYTES]
             self._lines += [line.decode(errors="replace").strip("\r\x00") for line in lines]
 
     def lines(self) -> list[str]:
         """Return the last lines, the unfinished one too."""
         rest = self._rest.decode(errors="replace").strip()
         return [*(line for line in self._lines if line.strip()), *([rest] if rest else [])]
-
-    def says(self, words: str) -> bool:
-        """Return whether one of the lines has these words."""
-        return any(words in line for line in self.lines())
 
     def first(self, words: str) -> str | None:
         """Return the first line that has these words, without the kernel's time; None for none."""
@@ -67,19 +64,11 @@ class Console:
         """Return the last lines as the end of a message."""
         return " | ".join(self.lines()[-_SHOWN:]) or "nothing"
 
-    def close(self) -> None:
-        """Close the descriptor."""
-        if self.fd >= 0:
-            os.close(self.fd)
-            self.fd = -1
-
 
 class Qemu:
     """A QEMU that runs, and its console; descriptors that it inherits stay the caller's."""
 
-    def __init__(
-        self, words: Sequence[str], fds: Sequence[int], most_lines: int, most_line_bytes: int
-    ) -> None:
+    def __init__(self, words: Sequence[str], fds: Sequence[int]) -> None:
         said_fd, write_fd = os.pipe()
         try:
             self._process = subprocess.Popen(
@@ -97,13 +86,9 @@ class Qemu:
             raise CannotStart(words[0], error.strerror or str(error)) from error
         finally:
             os.close(write_fd)
-        self.console = Console(said_fd, most_lines, most_line_bytes)
-        self.ended_fd = os.pidfd_open(self._process.pid)
-
-    @property
-    def pid(self) -> int:
-        """Its process id."""
-        return self._process.pid
+        self.pid = self._process.pid
+        self.console = Console(said_fd)
+        self.ended_fd = os.pidfd_open(self.pid)
 
     @property
     def exit_code(self) -> int | None:
@@ -114,8 +99,8 @@ class Qemu:
         """End it at once, and give back the descriptors."""
         self._process.kill()
         self._process.wait()
-        self.console.close()
         if self.ended_fd >= 0:
+            os.close(self.console.fd)
             os.close(self.ended_fd)
             self.ended_fd = -1
 
@@ -134,7 +119,7 @@ class RunningGuest(Qemu):
         self._began_s = time.monotonic()
         self.boot_s: float | None = None
         fds = [*ports.values(), *([] if link is None else link.fds)]
-        super().__init__(spec.words(name, command, ports, link), fds, 400, 1000)
+        super().__init__(spec.words(name, command, ports, link), fds)
 
     def await_up(self, timeout_s: float, stop_fds: Sequence[int] = ()) -> float:
         """Wait until the first process has set everything up; return how long that took [s].
@@ -156,7 +141,7 @@ class RunningGuest(Qemu):
         deadline_s = time.monotonic() + timeout_s
         while True:
             goes_on = self.console.pump()
-            if self.console.says(words):
+            if self.console.first(words) is not None:
                 return
             left_s = deadline_s - time.monotonic()
             if not goes_on or self.exit_code is not None:

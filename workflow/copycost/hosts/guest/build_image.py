@@ -6,13 +6,15 @@ Where something is missing, that is the answer, with the remedy: the cells are t
 import shutil
 import sys
 from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from copycost.config.virtual import Virtual
-from copycost.errors import Unavailable
+from copycost.errors import HostError, Unavailable
 from copycost.hosts.facts.tools import describe_tool
-from copycost.hosts.guest.accelerator import PROBE_LIMIT_S, KvmProbe, probe_kvm
+from copycost.hosts.guest.boot import RunningGuest
 from copycost.hosts.guest.image import agent_image
 from copycost.hosts.guest.kernel import find_kernel, forget_unpacked
 from copycost.hosts.guest.libraries import symbols_of
@@ -21,11 +23,14 @@ from copycost.hosts.guest.qemu import (
     CPUS,
     KERNEL_ARGUMENTS,
     PROGRAM,
+    Accelerator,
     GuestSpec,
     NetworkDevice,
     find_qemu,
-)
+    require_kvm_device,
+)  # fmt: skip
 
+KVM_LIMIT_S = 10.0
 DRIVERS: Mapping[NetworkDevice, str] = {"virtio": "virtio_net", "e1000": "e1000"}
 # of the host's own, beside what is always there
 TOOLS = ("ip", "ethtool", "perf", "iperf3", "cpulimit")
@@ -66,40 +71,58 @@ def settle(virtual: Virtual, made: Mapping[str, Any], kernel: Path, initrd: Path
     """
     if made["unavailable"] is not None:
         return {"unavailable": made["unavailable"]}
+    kvm: dict[str, Any] | None = None
+    accelerator: Accelerator = "tcg"
     try:
         qemu = find_qemu()
-        probe: KvmProbe | None = None
         if virtual.accelerator != "tcg":
-            probe = probe_kvm(GuestSpec(qemu, kernel, initrd, memory_bytes=256 << 20))
-        if virtual.accelerator == "kvm" and probe is not None and not probe.usable:
-            raise Unavailable(
-                f"no guest can be run by KVM: {probe.reason}",
-                "set virtual.accelerator to tcg or auto in config.yaml",
-            )
+            refusal = kvm_refusal(GuestSpec(qemu, kernel, initrd, memory_bytes=256 << 20))
+            if refusal is None:
+                accelerator = "kvm"
+            elif virtual.accelerator == "kvm":
+                raise Unavailable(
+                    f"no guest can be run by KVM: {refusal}",
+                    "set virtual.accelerator to tcg or auto in config.yaml",
+                )
+            kvm = {"usable": refusal is None, "reason": refusal, "limit_s": KVM_LIMIT_S}
     except Unavailable as missing:
         return {"unavailable": {"reason": missing.reason, "remedy": missing.remedy}}
-    uses_virtio = virtual.network_device == "virtio"
     spec = GuestSpec(
         qemu=qemu,
         kernel=kernel,
         initrd=initrd,
-        accelerator="kvm" if probe is not None and probe.usable else "tcg",
+        accelerator=accelerator,
         vcpus=virtual.vcpus,
         memory_bytes=virtual.memory_mib << 20,
         network_device=virtual.network_device,
-        vhost=virtual.vhost == "auto" and uses_virtio and has_vhost(),
+        vhost=virtual.vhost == "auto" and virtual.network_device == "virtio" and has_vhost(),
         offloads=virtual.offloads,
     )
     return {
         "unavailable": None,
         "spec": spec.as_plain(),
         "kernel": {**made["kernel"], "arguments": list(KERNEL_ARGUMENTS)},
-        "cpu": CPUS[spec.accelerator],
+        "cpu": CPUS[accelerator],
         "qemu": describe_tool(PROGRAM).version,
-        "kvm": None
-        if probe is None
-        else {"usable": probe.usable, "reason": probe.reason, "limit_s": PROBE_LIMIT_S},
+        "kvm": kvm,
     }
+
+
+def kvm_refusal(spec: GuestSpec) -> str | None:
+    """Boot a guest with KVM; return why it does not come up, None if it does.
+
+    That there is a /dev/kvm says little: a virtual machine may offer one with which no guest does.
+    """
+    try:
+        require_kvm_device()
+    except Unavailable as missing:
+        return missing.reason
+    with closing(RunningGuest(replace(spec, accelerator="kvm"), "copycost-probe", ["true"])) as it:
+        try:
+            it.await_up(KVM_LIMIT_S)
+        except HostError as error:
+            return str(error)
+    return None
 
 
 def guest_identity() -> dict[str, object]:

@@ -10,9 +10,9 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.guest.boot import RunningGuest
@@ -24,12 +24,11 @@ from copycost.hosts.guest.network import (
     make_tap,
     open_vhost,
     require_taps,
-)
+)  # fmt: skip
 from copycost.hosts.guest.qemu import GuestSpec, Link
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import Isolation, enter_new_namespace
-from copycost.hosts.remote.agent_line import AgentLine
-from copycost.hosts.remote.daemon import Daemon, keep
+from copycost.hosts.remote.daemon import AgentLine, Daemon, keep
 from copycost.hosts.remote.daemon_client import Words
 
 _BOOT_TIMEOUT_S = 120.0
@@ -70,19 +69,17 @@ class GuestDaemon(Daemon[str, GuestLine]):
     def __init__(self, listening: socket.socket, parent_fds: Sequence[int]) -> None:
         super().__init__(listening, parent_fds)
         self._host = LocalHost("the guests' network")
-        self._ended: dict[str, str] = {}
+        self._ended: dict[str, str] = {}  # why each did by itself
         self._spec: GuestSpec | None = None
-        self._network: _Network | None = None
 
     def answer(self, asked: Words) -> tuple[Words, list[int]]:
         """Lend guests, end one, or tell why one has ended."""
         match asked["op"]:
             case "lend":
-                answer, fds = self._lend(asked)
-                self.lent.update(asked["guests"])
-                return answer, fds
+                return self._lend(asked)
             case "discard":
-                self._discard(asked["guest"])
+                if asked["guest"] in self.lines:
+                    self.lines.pop(asked["guest"]).close()
                 return {}, []
             case _:
                 return {"why": self._why(asked["guest"])}, []
@@ -99,16 +96,13 @@ class GuestDaemon(Daemon[str, GuestLine]):
             self._note_end(name)
 
     def _note_end(self, name: str) -> None:
-        """Remember how a guest ended, and give back what it had."""
-        running = self.lines[name].running
-        self._ended[name] = running.why_ended()
-        _log_console(name, running, self._ended[name])
-        self._discard(name)
+        self._ended[name] = self.lines[name].running.why_ended()
+        self._give_up(name, self._ended[name])
 
-    def _discard(self, name: str) -> None:
-        kept = self.lines.pop(name, None)
-        if kept is not None:
-            kept.close()
+    def _give_up(self, name: str, why: str) -> None:
+        """Give back what a guest had, and tell what became of it."""
+        with closing(self.lines.pop(name)) as kept:
+            _log_console(name, kept.running, why)
 
     def _why(self, name: str) -> str | None:
         """Return why a guest has ended, None if it runs; one that has just ended has a moment."""
@@ -123,79 +117,76 @@ class GuestDaemon(Daemon[str, GuestLine]):
         if spec != self._spec:
             self.close()
             self._spec = spec
-        network = self._made_network()
+        network = self._network
         if asked["network"] and network.lacking is not None:
             raise network.lacking
         names: list[str] = asked["guests"]
-        for name in names:
-            before = self.lines.get(name)
-            if before is not None and not before.answers(self.parent_fds, _ANSWER_TIMEOUT_S):
-                _log_console(name, before.running, "its agent does not answer: it is ended")
-                self._discard(name)
-        new = [name for name in names if name not in self.lines]
-        for name in new:
-            self._ended.pop(name, None)
+        for name in self.lines.keys() & names:
+            if not self.lines[name].answers(self.parent_fds, _ANSWER_TIMEOUT_S):
+                self._give_up(name, "its agent does not answer: it is ended")
         with ExitStack() as unless_up:
-            started = {name: self._start(name, spec) for name in new}
-            for kept in started.values():
-                unless_up.callback(kept.close)
+            started: dict[str, GuestLine] = {}
+            for name in names:
+                if name not in self.lines:
+                    self._ended.pop(name, None)
+                    started[name] = unless_up.enter_context(closing(self._start(name, spec)))
             for name, kept in started.items():  # side by side
                 try:
-                    kept.running.await_up(_BOOT_TIMEOUT_S, self.parent_fds)
-                    self._require_answer(name, kept)
+                    self._await_agent(name, kept)
                 except HostError as error:
                     _log_console(name, kept.running, str(error))
                     raise
-                _log.info("guest %s is up after %.1f s", name, kept.running.boot_s)
             unless_up.pop_all()
             self.lines |= started
-        lent = [(name, self.lines[name]) for name in names]
+        self.lent.update(names)
+        lent = {name: self.lines[name] for name in names}
         guests = [
             {"name": name, "pid": kept.running.pid, "boot_s": kept.running.boot_s}
-            for name, kept in lent
+            for name, kept in lent.items()
         ]
-        lines = [kept.line.fileno() for _, kept in lent]
+        lines = [kept.line.fileno() for kept in lent.values()]
         answer = {"guests": guests, "isolation": network.isolation}
         return answer, [*lines, *network.namespaces]
 
-    def _require_answer(self, name: str, kept: GuestLine) -> None:
+    def _await_agent(self, name: str, kept: GuestLine) -> None:
+        kept.running.await_up(_BOOT_TIMEOUT_S, self.parent_fds)
         if not kept.answers(self.parent_fds, _BOOT_TIMEOUT_S):
             raise HostError(
                 f"the agent in guest {name} does not answer; the last lines of its console:"
                 f" {kept.running.console.end()}"
             )
+        _log.info("guest %s is up after %.1f s", name, kept.running.boot_s)
 
-    def _made_network(self) -> _Network:
-        """Return the network, which is made once."""
-        if self._network is None:
-            self._network = _Network("host")
-            try:
-                require_taps()
-                self._network.isolation = enter_new_namespace()
-                make_bridge(self._host)
-            except Unavailable as error:
-                self._network.lacking = error
-            self._network.namespaces = tuple(
-                os.open(f"/proc/thread-self/ns/{kind}", os.O_RDONLY | os.O_CLOEXEC)
-                for kind in ("user", "net")
-            )
-        return self._network
+    @cached_property
+    def _network(self) -> _Network:
+        network = _Network("host")
+        try:
+            require_taps()
+            network.isolation = enter_new_namespace()
+            make_bridge(self._host)
+        except Unavailable as error:
+            network.lacking = error
+        network.namespaces = tuple(
+            os.open(f"/proc/thread-self/ns/{kind}", os.O_RDONLY | os.O_CLOEXEC)
+            for kind in ("user", "net")
+        )
+        return network
 
     def _start(self, name: str, spec: GuestSpec) -> GuestLine:
         """Start a guest."""
         ours, theirs = socket.socketpair()
         with ExitStack() as inherited:
             inherited.callback(theirs.close)
-            link = None
-            if self._made_network().lacking is None:
+            link, words = None, []
+            if self._network.lacking is None:
                 tap = make_tap(self._host, name)
                 inherited.callback(os.close, tap)
                 vhost = open_vhost() if spec.vhost else None
                 if vhost is not None:
                     inherited.callback(os.close, vhost)
-                link = Link(tap, MACS[name], vhost)
-            command = ("/agent.sh", *(_network_words(name, spec) if link is not None else ()))
+                link, words = Link(tap, MACS[name], vhost), _network_words(name, spec)
             ports = {_PORT: theirs.fileno()}
+            command = ("/agent.sh", *words)
             return GuestLine(ours, RunningGuest(spec, f"copycost-{name}", command, ports, link))
 
 

@@ -12,8 +12,13 @@ from copycost.errors import Unavailable
 from copycost.hosts.facts.tools import describe_tool
 from copycost.hosts.guest.archive import Archive
 from copycost.hosts.guest.kernel import Kernel
-from copycost.hosts.guest.libraries import add_program, add_symbols, libraries_of
-from copycost.hosts.guest.python_files import add_module, add_python
+from copycost.hosts.guest.libraries import (
+    add_module,
+    add_program,
+    add_python,
+    libraries_of,
+    symbols_of,
+)
 from copycost.hosts.local import LocalHost
 from copycost.hosts.remote.bundle import agent_modules
 
@@ -88,7 +93,8 @@ def agent_image(kernel: Kernel, drivers: Sequence[str], tools: Iterable[str]) ->
         add_module(image.archive, path, f"/copycost/{inside}")
     add_python(image.archive, modules.values())
     # the application copies by functions of the C library, which a profile has to name
-    add_symbols(image.archive, Path(sys.executable))
+    if symbols := symbols_of(Path(sys.executable)):
+        image.archive.add_copy(symbols)
     return image
 
 

@@ -55,16 +55,25 @@ def find_kernel(choice: str, drivers: Sequence[str], folder: Path) -> Kernel:
     """Return a kernel with these drivers; Unavailable if there is none.
 
     The choice is the path of a bzImage, or `AUTO`: the host's own where it has the drivers and can
-    be read, else the distribution's package, unpacked in a folder unless it is there already.
+    be read, else the distribution's smallest package that has them, unpacked in a folder unless it
+    is there already.
     """
     if choice != AUTO:
         return _with_drivers(kernel_at(Path(choice)), drivers)
-    own = own_kernel()
-    if own is not None:
-        kernel = kernel_at(own, "the host's own")
+    own, packages = own_kernel(), package_names()
+    if own is not None and not (kernel := kernel_at(own, "the host's own")).lacks(drivers):
+        return kernel
+    if not packages:
+        raise Unavailable(
+            "the host's own kernel cannot be booted in a guest, and only packages of Debian and"
+            " Ubuntu can be fetched",
+            _REMEDY,
+        )
+    for package in packages:
+        kernel = _unpacked(package, folder / package)
         if not kernel.lacks(drivers):
-            return kernel
-    return _with_drivers(_packaged(drivers, folder), drivers)
+            break
+    return _with_drivers(kernel, drivers)
 
 
 def find_other_kernel(choice: str, usual: str, drivers: Sequence[str], folder: Path) -> Kernel:
@@ -72,13 +81,13 @@ def find_other_kernel(choice: str, usual: str, drivers: Sequence[str], folder: P
 
     As `find_kernel`, but `AUTO` takes the distribution's kernel with all drivers.
     """
-    if choice == AUTO:
-        packages = package_names()
-        if not packages:
-            raise Unavailable("only packages of Debian and Ubuntu can be fetched", _OTHER_REMEDY)
-        found = _with_drivers(_unpacked(packages[-1], folder / packages[-1]), drivers)
+    if choice != AUTO:
+        found = kernel_at(Path(choice))
+    elif packages := package_names():
+        found = _unpacked(packages[-1], folder / packages[-1])
     else:
-        found = _with_drivers(kernel_at(Path(choice)), drivers)
+        raise Unavailable("only packages of Debian and Ubuntu can be fetched", _OTHER_REMEDY)
+    _with_drivers(found, drivers)
     if found.release == find_kernel(usual, drivers, folder).release:
         raise Unavailable(
             f"the other kernel, {found.release} ({found.source}), is the usual one", _OTHER_REMEDY
@@ -127,22 +136,6 @@ def _with_drivers(kernel: Kernel, drivers: Sequence[str]) -> Kernel:
     return kernel
 
 
-def _packaged(drivers: Sequence[str], folder: Path) -> Kernel:
-    """Return the kernel of the smallest package that has the drivers."""
-    packages = package_names()
-    if not packages:
-        raise Unavailable(
-            "the host's own kernel cannot be booted in a guest, and only packages of Debian and"
-            " Ubuntu can be fetched",
-            _REMEDY,
-        )
-    for package in packages:
-        kernel = _unpacked(package, folder / package)
-        if not kernel.lacks(drivers):
-            break
-    return kernel
-
-
 def _unpacked(package: str, folder: Path) -> Kernel:
     """Return the kernel that a package depends on, fetched unless it is there, and unpacked."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -178,16 +171,12 @@ def _needed_by(package: str, folder: Path, kind: str) -> list[str]:
 
 def _said(words: Sequence[str], folder: Path) -> str:
     """Return what a command of the packages' tools prints."""
+    env = {**os.environ, "LC_ALL": "C"}
     try:
         done = subprocess.run(
-            words,
-            cwd=folder,
-            capture_output=True,
-            text=True,
+            words, cwd=folder, env=env, capture_output=True, text=True, check=False,
             timeout=_FETCH_TIMEOUT_S,
-            check=False,
-            env={**os.environ, "LC_ALL": "C"},
-        )
+        )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Unavailable(f"{words[0]} cannot be run: {error}", _REMEDY) from error
     if done.returncode != 0:

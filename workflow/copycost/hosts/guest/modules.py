@@ -34,14 +34,11 @@ class Modules:
         """Return the modules in ``lib/modules/RELEASE``; none without a folder."""
         if folder is None:
             return cls()
-        paths = {
-            _name(path.name): path
-            for path in folder.rglob("*.ko*")
-            if path.name.endswith(_SUFFIXES)
-        }
+        files = (path for path in folder.rglob("*.ko*") if path.name.endswith(_SUFFIXES))
         listed = folder / "modules.builtin"
         lines = listed.read_text().splitlines() if listed.exists() else []
-        return cls(paths, frozenset(_name(Path(line).name) for line in lines))
+        built_in = frozenset(_name(Path(line).name) for line in lines)
+        return cls({_name(path.name): path for path in files}, built_in)
 
     def has(self, name: str) -> bool:
         """Return whether there is such a driver, as a module or in the kernel."""

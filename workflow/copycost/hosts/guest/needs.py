@@ -3,15 +3,13 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from copycost.errors import Unavailable
 from copycost.hosts.facts.tools import describe_tool
-from copycost.hosts.guest.accelerator import require_kvm_device
 from copycost.hosts.guest.image import find_busybox
 from copycost.hosts.guest.kernel import own_kernel, package_names
 from copycost.hosts.guest.network import has_vhost, require_taps
-from copycost.hosts.guest.qemu import PROGRAM, find_qemu
+from copycost.hosts.guest.qemu import PROGRAM, find_qemu, require_kvm_device
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,32 +27,27 @@ class Need:
 
 def guest_needs() -> list[Need]:
     """Return everything that guests take."""
+    vhost = has_vhost()
     return [
         _tried("QEMU", "runs them", find_qemu, found=describe_tool(PROGRAM).version or "yes"),
         _tried("busybox", "is their first process", find_busybox, found="static"),
         _kernel(),
         _tried(
-            "TAP devices",
-            "join them: vm_pair and vm_host; vm_loopback does without",
-            require_taps,
-            necessary=False,
+            "TAP devices", "join them: vm_pair and vm_host; vm_loopback does without",
+            require_taps, necessary=False,
         ),
         _tried(
             "KVM",
             "lets the processor run them; ./run tries it with a guest, since a device that is there"
             " may not work; without it they are emulated",
-            require_kvm_device,
-            found="a device",
-            necessary=False,
+            require_kvm_device, found="a device", necessary=False,
         ),
         Need(
-            "vhost-net",
-            "has the kernel move their packets; without it QEMU does",
-            "yes" if has_vhost() else None,
-            necessary=False,
-            remedy=None if has_vhost() else "sudo modprobe vhost_net",
+            "vhost-net", "has the kernel move their packets; without it QEMU does",
+            "yes" if vhost else None, necessary=False,
+            remedy=None if vhost else "sudo modprobe vhost_net",
         ),
-    ]
+    ]  # fmt: skip
 
 
 def _tried(
@@ -73,13 +66,15 @@ def _tried(
 
 
 def _kernel() -> Need:
-    use = "is what they boot"
-    own = own_kernel()
+    own, packages = own_kernel(), package_names()
     if own is not None:
-        return Need("kernel", use, f"the host's own, {own.name.removeprefix('vmlinuz-')}")
-    packages = package_names()
-    if packages:
-        return Need("kernel", use, f"package {packages[0]}")
-    reason = f"the kernel of this host, {os.uname().release}, cannot be read"
-    remedy = f"sudo chmod a+r {Path('/boot', 'vmlinuz-')}*, or state virtual.kernel in config.yaml"
-    return Need("kernel", use, None, reason=reason, remedy=remedy)
+        found = f"the host's own, {own.name.removeprefix('vmlinuz-')}"
+    elif packages:
+        found = f"package {packages[0]}"
+    else:
+        return Need(
+            "kernel", "is what they boot", None,
+            reason=f"the kernel of this host, {os.uname().release}, cannot be read",
+            remedy="sudo chmod a+r /boot/vmlinuz-*, or state virtual.kernel in config.yaml",
+        )  # fmt: skip
+    return Need("kernel", "is what they boot", found)

@@ -17,6 +17,7 @@ NetworkDevice = Literal["virtio", "e1000"]
 
 ARCHITECTURE = "x86_64"
 PROGRAM = "qemu-system-x86_64"
+_KVM = Path("/dev/kvm")
 # what the kernel is told: say less (each character on the serial line is an exit), reboot at once
 # when it panics, which QEMU makes an end of; equal addresses at each boot
 KERNEL_ARGUMENTS = (
@@ -120,6 +121,17 @@ class GuestSpec:
                 device += "".join(f",{feature}=off" for feature in _OFFLOAD_FEATURES)
         tap = f"tap,id=net,fd={link.tap_fd}{vhost}"
         return [*words, "-netdev", tap, "-device", f"{device},romfile="]
+
+
+def require_kvm_device() -> None:
+    """Raise Unavailable where there is no device of KVM, or none that we may open."""
+    if not _KVM.exists():
+        raise Unavailable(
+            f"there is no {_KVM}",
+            "sudo modprobe kvm_intel (or kvm_amd); of a virtual machine, allow nested ones",
+        )
+    if not os.access(_KVM, os.R_OK | os.W_OK):
+        raise Unavailable(f"{_KVM} may not be opened", "sudo adduser $USER kvm, then log in again")
 
 
 def find_qemu() -> str:

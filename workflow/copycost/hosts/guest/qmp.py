@@ -18,9 +18,6 @@ from copycost.hosts.guest.boot import Qemu
 
 Message = dict[str, Any]
 
-# of the console: what programs leave there is long, and looked for at the end
-_MOST_LINES, _MOST_LINE_BYTES = 1 << 14, 1 << 20
-
 
 class Emulator(Qemu):
     """A QEMU with its machine protocol; every wait ends at one deadline."""
@@ -28,7 +25,7 @@ class Emulator(Qemu):
     def __init__(
         self, words: Sequence[str], fds: Sequence[int], line: socket.socket, timeout_s: float
     ) -> None:
-        super().__init__(words, fds, _MOST_LINES, _MOST_LINE_BYTES)
+        super().__init__(words, fds)
         self._line = line
         self._deadline_s = time.monotonic() + timeout_s
         self._received = b""
@@ -75,12 +72,9 @@ class Emulator(Qemu):
             raise HostError(f"QEMU cannot load {state}; it said last: {self.last_words()}")
 
     def last_words(self) -> str:
-        """Return the last lines of the console as the end of a message.
-
-        Of a kernel that panicked, the line that says so, which many others follow.
-        """
-        panics = [line for line in self.console.lines() if "Kernel panic" in line]
-        return panics[0] if panics else self.console.end()
+        """Return the last lines of the console, or the one that tells of a kernel's panic."""
+        panics = (line for line in self.console.lines() if "Kernel panic" in line)
+        return next(panics, self.console.end())
 
     def close(self) -> None:
         """End QEMU, and give back the descriptors."""
@@ -125,9 +119,7 @@ class Emulator(Qemu):
 
 @contextmanager
 def running(
-    qemu: str,
-    words: Callable[[int], Sequence[str]],
-    timeout_s: float,
+    qemu: str, words: Callable[[int], Sequence[str]], timeout_s: float
 ) -> Iterator[Emulator]:
     """Run QEMU for so long at most, and end it at the end of the block.
 

@@ -31,12 +31,14 @@ def agent_modules() -> dict[str, Path]:
     waiting = [_AGENT]
     while waiting:
         name = waiting.pop()
-        path = _file_of(name)
-        inside = None if path is None else str(path.relative_to(_PACKAGE.parent))
-        if path is None or inside is None or inside in found:
+        base = _PACKAGE.parent.joinpath(*name.split("."))
+        files = (base / "__init__.py", base.with_suffix(".py"))
+        path = next((file for file in files if file.exists()), None)
+        # none of others' modules, and of names only those that are modules
+        if not name.startswith(_PACKAGE.name) or path is None or path in found.values():
             continue
-        found[inside] = path
-        waiting += [*_imported(path), *_packages_above(name)]
+        found[str(path.relative_to(_PACKAGE.parent))] = path
+        waiting += [*_imported(path), name.rpartition(".")[0]]
     return dict(sorted(found.items()))
 
 
@@ -57,18 +59,3 @@ def _imported(path: Path) -> Iterator[str]:
             yield from (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-
-
-def _packages_above(name: str) -> Iterator[str]:
-    while "." in name:
-        name = name.rpartition(".")[0]
-        yield name
-
-
-def _file_of(name: str) -> Path | None:
-    """Return the file of a module of ours; None for others, and for what is in a module."""
-    path = _PACKAGE.parent.joinpath(*name.split("."))
-    candidates = (path / "__init__.py", path.with_suffix(".py"))
-    if name.split(".")[0] != _PACKAGE.name:
-        return None
-    return next((one for one in candidates if one.exists()), None)

@@ -22,11 +22,66 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from copycost.errors import HostError, MeasurementStopped
-from copycost.hosts.remote.agent_line import AgentLine
+from copycost.hosts.remote import messages
 from copycost.hosts.remote.daemon_client import MOST_BYTES, Words
-from copycost.hosts.remote.messages import error_as_message
+
+_READ_BYTES = 1 << 16
 
 _log = logging.getLogger(__name__)
+
+
+class AgentLine:
+    """A stream to an agent that sessions follow one another on; ours from now on.
+
+    `noise` is the last line that was no message, as of a login shell.
+    """
+
+    def __init__(self, line: socket.socket) -> None:
+        self.line = line
+        self.noise = ""
+        self._asked = 0
+
+    def answers(self, stop_fds: Sequence[int], timeout_s: float) -> bool:
+        """Return whether the agent does, having taken in whatever still came for others.
+
+        Those are whoever had the last session, however it ended. MeasurementStopped once one of
+        `stop_fds` is readable: the run is over.
+        """
+        self._asked += 1
+        asked = messages.as_line({"op": messages.PING, "id": self._asked})
+        deadline_s = time.monotonic() + timeout_s
+        held = b""
+        with suppress(OSError):
+            self.line.send(messages.end_line() + asked, socket.MSG_DONTWAIT)
+            while (left_s := deadline_s - time.monotonic()) > 0:
+                ready, _, _ = select.select([self.line.fileno(), *stop_fds], [], [], left_s)
+                if set(ready).intersection(stop_fds):
+                    raise MeasurementStopped("the run is over")
+                data = self.line.recv(_READ_BYTES) if ready else b""
+                if not data:
+                    return False
+                *lines, held = (held + data).split(b"\n")
+                if any([self._is_answer(line) for line in lines]):
+                    return True
+        return False
+
+    def _is_answer(self, line: bytes) -> bool:
+        try:
+            return messages.message_of(line).get("id") == self._asked
+        except HostError:
+            self.noise = line.decode(errors="replace").strip() or self.noise
+            return False
+
+    def say(self, data: bytes) -> None:
+        """Say something that has no answer; who is gone is noticed by who asks next."""
+        with suppress(OSError):
+            self.line.send(data, socket.MSG_DONTWAIT)
+
+    def close(self) -> None:
+        """Close the stream, which ends an agent that has no other."""
+        self.line.close()
+
+
 Key = TypeVar("Key")
 Kept = TypeVar("Kept", bound=AgentLine)
 
@@ -39,7 +94,7 @@ class Daemon(ABC, Generic[Key, Kept]):
 
     idle_s: float
     """It ends when nobody has asked for so long [s]."""
-    beat_s: float | None = None
+    beat_s: float = float("inf")
     """How often `beat` is called [s]."""
 
     def __init__(self, listening: socket.socket, parent_fds: Sequence[int]) -> None:
@@ -51,12 +106,6 @@ class Daemon(ABC, Generic[Key, Kept]):
     @abstractmethod
     def answer(self, asked: Words) -> tuple[Words, list[int]]:
         """Return words and descriptors for a client, which is told of HostError and OSError."""
-
-    def _take_back(self) -> None:
-        """Have agents end what a client left there, which is gone now."""
-        for key in self.lent & self.lines.keys():
-            self.lines[key].end_session()
-        self.lent.clear()
 
     def watched(self) -> Mapping[int, Callable[[], None]]:
         """Return descriptors, and what is to be called when there is something to read."""
@@ -84,9 +133,9 @@ class Daemon(ABC, Generic[Key, Kept]):
             self.close()
 
     def _serve_one(self, client: socket.socket) -> None:
-        """Answer one client until it goes."""
+        """Answer one client until it goes; have agents end what it left there."""
         try:
-            while self._wait(client.fileno(), None):
+            while self._wait(client.fileno()):
                 data = client.recv(MOST_BYTES)
                 if not data:
                     return
@@ -94,58 +143,56 @@ class Daemon(ABC, Generic[Key, Kept]):
                 try:
                     answer, fds = self.answer(json.loads(data))
                 except HostError as error:
-                    answer = {"error": error_as_message(error)}
+                    answer = _failed(error)
                 except OSError as error:
-                    answer = {"error": error_as_message(HostError(str(error)))}
+                    answer = _failed(HostError(str(error)))
                 socket.send_fds(client, [json.dumps(answer).encode()], fds)
         except (ConnectionError, MeasurementStopped):
             raise
         except Exception as bug:
             # its client is told, and it ends
-            failed = {"error": error_as_message(HostError(_as_sentence(bug)))}
+            place = traceback.extract_tb(bug.__traceback__)[-1]
+            fault = HostError(
+                f"the run's daemon has ended by a fault of its own: {type(bug).__name__}: {bug}"
+                f" ({Path(place.filename).name}, line {place.lineno}); run again, and report it"
+            )
             with suppress(OSError):
-                client.send(json.dumps(failed).encode())
+                client.send(json.dumps(_failed(fault)).encode())
             raise
         finally:
-            self._take_back()
+            for key in self.lent & self.lines.keys():
+                self.lines[key].say(messages.end_line())
+            self.lent.clear()
 
-    def _wait(self, fd: int, timeout_s: float | None) -> bool:
+    def _wait(self, fd: int, timeout_s: float = float("inf")) -> bool:
         """Wait for a descriptor, and return whether it is ready; see to the rest meanwhile.
 
         MeasurementStopped if the run is over.
         """
-        deadline_s = float("inf") if timeout_s is None else time.monotonic() + timeout_s
-        beat_s = time.monotonic() + self.beat_s if self.beat_s is not None else float("inf")
+        deadline_s = time.monotonic() + timeout_s
+        beat_s = time.monotonic() + self.beat_s
         while True:
             watched = self.watched()
-            ready = _poll([fd, *watched, *self.parent_fds], min(deadline_s, beat_s))
+            poll = select.poll()
+            for one in (fd, *watched, *self.parent_fds):
+                poll.register(one, select.POLLIN)
+            left_s = max(0.0, min(deadline_s, beat_s) - time.monotonic())
+            ready = {one for one, _ in poll.poll(None if left_s == float("inf") else left_s * 1e3)}
             if ready.intersection(self.parent_fds):
                 raise MeasurementStopped("the run is over")
             for one in ready.intersection(watched):
                 watched[one]()
             if fd in ready:
                 return True
-            if self.beat_s is not None and time.monotonic() >= beat_s:
+            if time.monotonic() >= beat_s:
                 beat_s += self.beat_s
                 self.beat()
             if time.monotonic() >= deadline_s:
                 return False
 
 
-def _as_sentence(bug: Exception) -> str:
-    place = traceback.extract_tb(bug.__traceback__)[-1]
-    return (
-        f"the run's daemon has ended by a fault of its own: {type(bug).__name__}: {bug}"
-        f" ({Path(place.filename).name}, line {place.lineno}); run again, and report it"
-    )
-
-
-def _poll(fds: list[int], until_s: float) -> set[int]:
-    poll = select.poll()
-    for fd in fds:
-        poll.register(fd, select.POLLIN)
-    left_s = max(0.0, until_s - time.monotonic())
-    return {fd for fd, _ in poll.poll(None if left_s == float("inf") else left_s * 1e3)}
+def _failed(error: HostError) -> Words:
+    return {"error": messages.error_as_message(error)}
 
 
 def keep(kind: type[Daemon[Any, Any]], arguments: list[str]) -> None:

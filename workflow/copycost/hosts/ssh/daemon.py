@@ -53,7 +53,7 @@ class SshDaemon(Daemon[SshTarget, SshLine]):
             if line.is_over():
                 self.lines.pop(target).close()
             elif target not in self.lent:
-                line.keep_alive()
+                line.say(b"\n")  # somebody is here
 
 
 if __name__ == "__main__":

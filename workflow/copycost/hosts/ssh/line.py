@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from functools import cache
 
 from copycost.errors import AttemptFailed, HostError, Unavailable
-from copycost.hosts.remote.agent_line import AgentLine
 from copycost.hosts.remote.bundle import TOO_OLD, agent_bundle
+from copycost.hosts.remote.daemon import AgentLine
 from copycost.hosts.ssh.client import SshTarget
 
 SILENCE_S = 3.5
@@ -52,10 +52,6 @@ class SshLine(AgentLine):
         self._errors = os.memfd_create("ssh")
         try:
             super().__init__(self._start())
-        except BaseException:
-            os.close(self._errors)
-            raise
-        try:
             if not self.answers(stop_fds, _START_TIMEOUT_S):
                 if self._end() != _MISSING:
                     raise self._why()
@@ -72,18 +68,12 @@ class SshLine(AgentLine):
         ours, theirs = socket.socketpair()
         with theirs:
             try:
-                self._ssh = self.target.start(
-                    _in_shell(_START % _values()), self._errors, theirs.fileno()
-                )
+                command = _in_shell(_START % _values())
+                self._ssh = self.target.start(command, self._errors, theirs.fileno())
             except BaseException:
                 ours.close()
                 raise
         return ours
-
-    @property
-    def pid(self) -> int:
-        """The process of ssh."""
-        return self._ssh.pid
 
     def is_over(self) -> bool:
         """Return whether ssh has ended."""
@@ -113,10 +103,11 @@ class SshLine(AgentLine):
 
     def close(self) -> None:
         """End the agent, what it started, and ssh; a shared connection goes on for a moment."""
-        self._end()
         if self._errors >= 0:
+            if hasattr(self, "line"):  # else ssh was never started
+                self._end()
             os.close(self._errors)
-        self._errors = -1
+            self._errors = -1
 
 
 def clean(target: SshTarget) -> None:
