@@ -13,7 +13,7 @@ from copycost.doctor.findings_wire import judge_wire
 from copycost.doctor.peer import _udp_limit
 from copycost.errors import Unavailable
 from copycost.hosts.local import LocalHost
-from copycost.testbeds.over_wire import over_wire
+from copycost.testbeds import over_wire
 
 OF_A_DEVICE = (
     *("link", "scatter gather", "tx checksum", "TSO", "GSO", "GRO", "rings", "queues"),
@@ -114,7 +114,7 @@ def test_where_no_device_tells_a_speed_no_udp_is_sent() -> None:
     for kind in ("wire_udp", "wire_in_udp", "wire_sink"):
         with (
             pytest.raises(Unavailable, match="set wire") as refused,
-            over_wire(kind, LocalHost(), peer, away="receiver"),
+            over_wire.build(kind, LocalHost(), page_segments=False, peer=peer),
         ):
             pass
         assert "no device at either end reports the link's speed" in refused.value.reason

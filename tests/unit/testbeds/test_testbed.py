@@ -12,7 +12,8 @@ from setups import HOST
 
 from copycost.config.testbeds import TESTBEDS
 from copycost.errors import HostError, Unavailable
-from copycost.hosts import local, namespaces
+from copycost.hosts import local
+from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.namespaces import namespace_remedy
 from copycost.testbeds.command import run_tool
 from copycost.testbeds.links import switch_offloads_off
@@ -201,6 +202,6 @@ def test_a_tool_that_fails_is_quoted_and_one_that_was_killed_is_no_lack(tmp_path
 def test_the_remedy_names_the_switch_that_forbids(
     monkeypatch: pytest.MonkeyPatch, switch: str, value: str, remedy: str
 ) -> None:
-    there = (f"/proc/sys/{switch}", value)
-    monkeypatch.setattr(namespaces, "_reads", lambda *asked: asked == there)
+    read = {f"proc/sys/{switch}": value}
+    monkeypatch.setattr(HostFiles, "text", lambda _, path: read.get(path))
     assert remedy in namespace_remedy(None)

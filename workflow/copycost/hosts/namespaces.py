@@ -135,33 +135,29 @@ def _unavailable(what: str, error: OSError) -> Unavailable:
     )
 
 
+# settings that forbid namespaces, and what allows them
+_SWITCHES = (
+    ("kernel/apparmor_restrict_unprivileged_userns", "1", "run as root, or allow them", "0"),
+    ("kernel/unprivileged_userns_clone", "0", "run as root, or allow them", "1"),
+    ("user/max_user_namespaces", "0", "raise the limit", "1000"),
+    ("user/max_net_namespaces", "0", "raise the limit", "1000"),
+)
+
+
 def namespace_remedy(code: int | None) -> str:
     """Return what would allow namespaces here, as far as the kernel's settings tell.
 
     `code` is the error with which unshare(2) refused.
     """
-    if _reads("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"):
-        return (
-            "run as root, or allow them: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0"
-        )
-    if _reads("/proc/sys/kernel/unprivileged_userns_clone", "0"):
-        return "run as root, or allow them: sudo sysctl kernel.unprivileged_userns_clone=1"
-    for limit in ("user", "net"):
-        if _reads(f"/proc/sys/user/max_{limit}_namespaces", "0"):
-            return f"raise the limit: sudo sysctl user.max_{limit}_namespaces=1000"
+    for path, forbids, cure, allows in _SWITCHES:
+        if HostFiles().text(f"proc/sys/{path}") == forbids:
+            return f"{cure}: sudo sysctl {path.replace('/', '.')}={allows}"
     if code == errno.ENOSPC:
         return "the limit of nested namespaces is reached: run outside of one of them"
     return (
         "run as root, or in a container that may make namespaces (--cap-add SYS_ADMIN or"
         " --privileged), or measure the loopback testbed"
     )
-
-
-def _reads(path: str, value: str) -> bool:
-    try:
-        return Path(path).read_text().strip() == value
-    except OSError:
-        return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,10 +138,8 @@ def place_sides(
             "both ends of a connection cannot run on one CPU where they are on two machines",
             "take the placement same out of config.yaml for this testbed",
         )
-    lists: dict[SideName, Sequence[int] | None] = {
-        "sender": sender_cpus,
-        "receiver": receiver_cpus,
-    }
+    lists: dict[SideName, Sequence[int] | None]
+    lists = {"sender": sender_cpus, "receiver": receiver_cpus}
     cpus = {}
     for side, machine in machines.items():
         allowed = machine.usable_cpus()

@@ -4,13 +4,13 @@ Both sides are in one guest, on its loopback device; or in one each, which TAP d
 join; or the receiver is on the guest's host, behind the guest's TAP device.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from copycost.errors import HostError, Unavailable
-from copycost.hosts.guest.host import GuestHost, Lease, borrowed, hosts_in
+from copycost.hosts.guest.host import borrowed, hosts_in
 from copycost.hosts.guest.network import ADDRESSES, BRIDGE
 from copycost.hosts.guest.qemu import GuestSpec
 from copycost.hosts.local import LocalHost
@@ -27,16 +27,6 @@ _ENDS = {"vm_loopback": ("a", "a"), "vm_pair": ("a", "b"), "vm_host": ("a", BRID
 _MADE = "./run makes results/guest.json where config.yaml lists a testbed in guests"
 
 
-@dataclass(frozen=True, slots=True)
-class Guests:
-    """Guests while they are ours."""
-
-    hosts: tuple[GuestHost, ...]  # their insides
-    switch: NamespaceHost | None  # the network of this machine that joins them; None without one
-    lease: Lease
-    spec: GuestSpec
-
-
 @contextmanager
 def build(
     kind: str, machine: LocalHost, *, page_segments: bool, guest: Mapping[str, Any] | None
@@ -45,43 +35,38 @@ def build(
 
     `guest` is the content of results/guest.json.
     """
+    if guest is None:
+        raise Unavailable("nothing says what guests are made of", _MADE)
+    spec = GuestSpec.from_plain(guest["virtual"]["spec"])
     names = _ENDS[kind.removesuffix("_udp")]
     network = names[0] != names[1]
-    with guests(machine, guest, sorted({*names} - {BRIDGE}), network=network) as lent:
+    with ExitStack() as stack:
+        lent = sorted({*names} - {BRIDGE})
+        lease = stack.enter_context(borrowed(spec, lent, network=network))
+        if network and lease.isolation == "user_namespace":
+            # before there is a thread that reads from the agents
+            join_namespaces(lease.user_fd, lease.network_fd)
+        hosts = {host.guest.name: host for host in stack.enter_context(hosts_in(lease))}
+        switch = None
         if network:
-            ends = [_end(lent, name) for name in names]
+            switch = NamespaceHost(machine, Namespace(lease.network_fd), "the guests' network")
+            known = {name: End(host, ADDRESSES[name], DEVICE) for name, host in hosts.items()}
+            known[BRIDGE] = End(switch, ADDRESSES[BRIDGE], BRIDGE)
+            sender, receiver = (known[name] for name in names)
             mtu_bytes = page_segment_mtu_bytes(machine) if page_segments else USUAL_MTU_BYTES
-            for end in ends:
+            for end in (sender, receiver):
                 _set_mtu(end, mtu_bytes)
         else:
-            ends = [End(lent.hosts[0], "127.0.0.1", "lo")] * 2
-        testbed = Testbed.between(kind, lent.lease.isolation, *ends)
-        yield replace(
-            testbed,
-            guests=tuple(
-                Guest(
-                    host.name,
-                    tuple(side for side, where in testbed.hosts.items() if where is host),
-                    host,
-                    host.guest.pid,
-                )
-                for host in lent.hosts
-            ),
-            switch=lent.switch,
-            virtual={
-                **lent.spec.for_record(),
-                "boot_s": {guest.name: guest.boot_s for guest in lent.lease.guests},
-            },
+            sender = receiver = End(hosts[names[0]], "127.0.0.1", "lo")
+        testbed = Testbed.between(kind, lease.isolation, sender, receiver)
+        sides = testbed.hosts.items()
+        guests = tuple(
+            Guest(host.name, tuple(side for side, at in sides if at is host), host, host.guest.pid)
+            for host in hosts.values()
         )
-
-
-def _end(lent: Guests, name: str) -> End:
-    """Return an end in a guest, or on the host behind its TAP device."""
-    if name != BRIDGE:
-        host = next(host for host in lent.hosts if host.guest.name == name)
-        return End(host, ADDRESSES[name], DEVICE)
-    assert lent.switch is not None
-    return End(lent.switch, ADDRESSES[BRIDGE], BRIDGE)
+        boot_s = {name: host.guest.boot_s for name, host in hosts.items()}
+        virtual = {**spec.for_record(), "boot_s": boot_s}
+        yield replace(testbed, guests=guests, switch=switch, virtual=virtual)
 
 
 def _set_mtu(end: End, mtu_bytes: int) -> None:
@@ -92,22 +77,3 @@ def _set_mtu(end: End, mtu_bytes: int) -> None:
             raise HostError(
                 f"{host.name}: an MTU of {mtu_bytes} is refused: {done.stderr.strip()}; run again"
             )
-
-
-@contextmanager
-def guests(
-    machine: LocalHost, guest: Mapping[str, Any] | None, names: Sequence[str], *, network: bool
-) -> Iterator[Guests]:
-    """Borrow guests for the time of the block, with a network where they are to reach others."""
-    if guest is None:
-        raise Unavailable("nothing says what guests are made of", _MADE)
-    spec = GuestSpec.from_plain(guest["virtual"]["spec"])
-    with ExitStack() as stack:
-        lease = stack.enter_context(borrowed(spec, names, network=network))
-        if network and lease.isolation == "user_namespace":
-            # before there is a thread that reads from the agents
-            join_namespaces(lease.user_fd, lease.network_fd)
-        switch = None
-        if network:
-            switch = NamespaceHost(machine, Namespace(lease.network_fd), "the guests' network")
-        yield Guests(stack.enter_context(hosts_in(lease)), switch, lease, spec)

@@ -6,17 +6,18 @@ over its real device: there is no receiver, and the sender alone is measured.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from copycost.config.testbeds import away_on, receives_on, transport_of
 from copycost.errors import AttemptFailed, Unavailable
+from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 from copycost.hosts.parent import watched_parents
 from copycost.hosts.remote.host import RemoteHost
-from copycost.hosts.side import SideName
+from copycost.hosts.side import SIDES, SideName
 from copycost.hosts.ssh.client import SshTarget
 from copycost.hosts.ssh.host import kept_host
 from copycost.testbeds.far_hook import far_hook
@@ -35,68 +36,50 @@ _TRY_AGAIN = "then delete its file in results/peers, and run again"
 def build(
     kind: str, machine: LocalHost, *, page_segments: bool, peer: Mapping[str, Any] | None
 ) -> Iterator[Testbed]:
-    """Reach the other machine, and leave it at the end of the block."""
-    away: SideName = "sender" if "sender" in away_on(kind) else "receiver"
-    with over_wire(kind, machine, peer, away=away) as testbed:
-        if receives_on(kind):
-            yield testbed
-        else:
-            host, device = testbed.hosts["receiver"], testbed.devices["receiver"]
-            with far_hook(host, device, testbed.addresses) as hook:
-                yield replace(testbed, drop_hook=hook)
-
-
-@contextmanager
-def over_wire(
-    kind: str, machine: LocalHost, peer: Mapping[str, Any] | None, *, away: SideName
-) -> Iterator[Testbed]:
     """Reach the other machine, and keep other measurements off it, for the time of the block.
 
-    What is known of it is in results/peers/PEER.json; `away` is the side that runs there.
-    AttemptFailed if it cannot be reached, or is not now what is known of it; Unavailable if nobody
-    tells how fast UDP may be sent to it; MeasurementStopped if the workflow ends while we wait.
+    What is known of it, `peer`, is in results/peers/PEER.json. AttemptFailed if it cannot be
+    reached, or is not now what is known of it; Unavailable if nobody tells how fast UDP may be sent
+    to it; MeasurementStopped if the workflow ends while we wait.
     """
     if peer is None:
         raise Unavailable("nothing says which machine is the peer", _MADE)
     wire = peer["wire"]
-    no_udp = wire["udp_unavailable"]
-    if transport_of(kind) == "datagram" and no_udp is not None:
-        raise Unavailable(**no_udp)
+    if transport_of(kind) == "datagram" and wire["udp_unavailable"] is not None:
+        raise Unavailable(**wire["udp_unavailable"])
     addresses = wire["here"]["address"], wire["there"]["address"]
     with (
         kept_host(SshTarget(wire["peer"], tuple(wire["ssh_options"]))) as other,
         watched_parents() as parent_fds,
         turn_there_too(machine, other, parent_fds, keeps_ours=is_before(machine, other, addresses)),
+        ExitStack() as hook,
     ):
-        home: SideName = "receiver" if away == "sender" else "sender"
-        ends: dict[SideName, End] = {
-            side: End(host, wire[place]["address"], wire[place]["device"])
-            for side, host, place in ((home, machine, "here"), (away, other, "there"))
+        places: dict[SideName, str] = {
+            side: "there" if side in away_on(kind) else "here" for side in SIDES
+        }
+        hosts: dict[str, Host] = {"here": machine, "there": other}
+        ends = {
+            side: End(hosts[place], wire[place]["address"], wire[place]["device"])
+            for side, place in places.items()
         }
         _require_as_described(other, peer["identity"], ends.values())
-        unreached = {home: wire["unreached"]["here"], away: wire["unreached"]["there"]}
-        yield _built(kind, ends, wire, unreached)
-
-
-def _built(
-    kind: str,
-    ends: Mapping[SideName, End],
-    wire: Mapping[str, Any],
-    unreached: Mapping[SideName, Mapping[str, str] | None],
-) -> Testbed:
-    """Return the testbed of two ends, with what was found of the network between them."""
-    limit = wire["udp_mbit_per_s"]
-    return replace(
-        Testbed.between(kind, "host", ends["sender"], ends["receiver"]),
-        ports=None if wire["ports"] is None else (wire["ports"][0], wire["ports"][1]),
-        unreached={
-            side: {**why, "remedy": f"{why['remedy']}; {_TRY_AGAIN}"}
-            for side, why in unreached.items()
-            if why is not None
-        },
-        devices={side: end.device for side, end in ends.items()},
-        udp_bits_per_s=None if limit is None else limit * 10**6,
-    )
+        unreached = {side: wire["unreached"][place] for side, place in places.items()}
+        limit, drop_hook = wire["udp_mbit_per_s"], None
+        if not receives_on(kind):
+            host, _, device = ends["receiver"]
+            drop_hook = hook.enter_context(far_hook(host, device, addresses))
+        yield replace(
+            Testbed.between(kind, "host", ends["sender"], ends["receiver"]),
+            ports=None if wire["ports"] is None else (wire["ports"][0], wire["ports"][1]),
+            unreached={
+                side: {**why, "remedy": f"{why['remedy']}; {_TRY_AGAIN}"}
+                for side, why in unreached.items()
+                if why is not None
+            },
+            devices={side: end.device for side, end in ends.items()},
+            udp_bits_per_s=None if limit is None else limit * 10**6,
+            drop_hook=drop_hook,
+        )
 
 
 def _require_as_described(other: RemoteHost, known: Mapping[str, Any], ends: Iterable[End]) -> None:

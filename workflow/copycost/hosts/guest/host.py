@@ -14,7 +14,7 @@ from pathlib import Path
 from copycost.errors import AttemptFailed, CopycostError, HostError, MeasurementStopped, Unavailable
 from copycost.hosts.guest.qemu import GuestSpec
 from copycost.hosts.namespaces import Isolation
-from copycost.hosts.remote.daemon_client import Words, ask_daemon, connected
+from copycost.hosts.remote.daemon_client import ask_daemon, connected
 from copycost.hosts.remote.host import RemoteHost
 
 _DAEMON = "copycost.hosts.guest.daemon"
@@ -47,31 +47,27 @@ class LentGuest:
     line: int  # the stream to its agent, a descriptor that whoever takes it has to close
 
 
+@dataclass(frozen=True, slots=True)
 class Lease:
-    """Guests that are ours until `close`, in the order in which they were asked for.
+    """Guests that are ours for the time of a block, in the order in which they were asked for."""
 
-    Their network is kept apart by `isolation`, "host" where they have none; `user_fd` and
-    `network_fd` are its namespaces. In `log`, the daemon tells what it meets with.
-    """
-
-    def __init__(self, client: socket.socket, answer: Words, fds: Sequence[int], log: Path) -> None:
-        self._client = client
-        self.log = log
-        *lines, self.user_fd, self.network_fd = fds
-        self.isolation: Isolation = answer["isolation"]
-        self.guests = tuple(
-            LentGuest(**one, line=line) for one, line in zip(answer["guests"], lines, strict=True)
-        )
+    guests: tuple[LentGuest, ...]
+    isolation: Isolation  # what keeps their network apart; "host" where they have none
+    # the namespaces of that
+    user_fd: int
+    network_fd: int
+    log: Path  # where the daemon tells what it meets with
+    _daemon: socket.socket
 
     def discard(self, name: str) -> None:
         """End a guest, so that whoever borrows it next gets a fresh one."""
         with suppress(HostError, OSError):
-            ask_daemon(self._client, {"op": "discard", "guest": name})
+            ask_daemon(self._daemon, {"op": "discard", "guest": name})
 
     def why_ended(self, name: str) -> str | None:
         """Return why a guest has ended, with its last words; None if it runs as far as known."""
         with suppress(HostError, OSError):
-            found: str | None = ask_daemon(self._client, {"op": "why", "guest": name})[0]["why"]
+            found: str | None = ask_daemon(self._daemon, {"op": "why", "guest": name})[0]["why"]
             return found and _with_more(found, self.log)
         return _with_more("the guests' daemon has ended, and they with it", self.log)
 
@@ -92,13 +88,13 @@ def borrowed(spec: GuestSpec, names: Sequence[str], *, network: bool = True) -> 
     Unavailable if this host does not allow them, or not the network that they are to have;
     GuestFailed if one does not come up, with the last lines of its console.
     """
+    log = log_of(spec)
     with ExitStack() as stack:
-        log = log_of(spec)
-        client = stack.enter_context(connected(_DAEMON, _PATIENCE_S, log))
+        daemon = stack.enter_context(connected(_DAEMON, _PATIENCE_S, log))
         made_of = spec.absolute().as_plain()
         asked = {"op": "lend", "guests": list(names), "spec": made_of, "network": network}
         try:
-            answer, fds = ask_daemon(client, asked)
+            answer, (*lines, user_fd, network_fd) = ask_daemon(daemon, asked)
         except Unavailable:
             raise
         except HostError as error:
@@ -106,10 +102,11 @@ def borrowed(spec: GuestSpec, names: Sequence[str], *, network: bool = True) -> 
         except OSError as error:
             said = f"the guests' daemon does not answer ({error})"
             raise guest_failed(_with_more(said, log)) from error
-        lease = Lease(client, answer, fds, log)
-        for fd in (lease.user_fd, lease.network_fd):
+        for fd in (user_fd, network_fd):
             stack.callback(os.close, fd)
-        yield lease
+        lent = zip(answer["guests"], lines, strict=True)
+        guests = tuple(LentGuest(**guest, line=line) for guest, line in lent)
+        yield Lease(guests, answer["isolation"], user_fd, network_fd, log, daemon)
 
 
 class GuestHost(RemoteHost):

@@ -130,14 +130,14 @@ class SshTarget:
         last = next((line for line in reversed(lines) if "rror" in line), [nothing, *lines][-1])
         is_ssh = code == _SSH_FAILED or code < 0  # one that was killed here
         command = "true" if is_ssh else "python3 -I -c pass"
+        unknown = (None, f"look what `ssh {{target}} {command}` says")
         marks = _REMEDIES if is_ssh else _REMEDIES_THERE
-        found = (one for one in marks if one[0] in said)
-        mark, remedy = next(found, ("", f"look what `ssh {{target}} {command}` says"))
+        mark, remedy = next((one for one in marks if one[0] in said), unknown)
         why = next((line for line in lines if mark and mark in line), last)
         remedy = remedy.format(target=self.name)
         if not is_ssh:
             return AttemptFailed(f"{self.name}: {why}", remedy)
-        refused = mark.startswith(("Host key", "Permission"))
+        refused = mark is not None and mark.startswith(("Host key", "Permission"))
         kind = AttemptFailed if refused else Unreachable
         return kind(f"{self.name} cannot be reached by ssh ({why})", remedy)
 
@@ -151,8 +151,8 @@ class SshTarget:
     def _control_path(self) -> str:
         """Return where the shared connection's socket is: in a folder of ours alone."""
         runtime = os.environ.get("XDG_RUNTIME_DIR")
-        base = Path(runtime) if runtime else Path(tempfile.gettempdir()) / f"copycost-{os.getuid()}"
-        folder = base / "copycost-ssh" if runtime else base
+        name = "copycost-ssh" if runtime else f"copycost-{os.getuid()}"
+        folder = Path(runtime or tempfile.gettempdir(), name)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if folder.stat().st_uid != os.getuid() or folder.stat().st_mode & 0o077:
             raise HostError(f"{folder}: others may write there; delete it, then run again")
