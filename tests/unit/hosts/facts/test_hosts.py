@@ -5,58 +5,36 @@ from pathlib import Path
 import pytest
 from unit.conftest import HostTree
 
-from copycost.hosts.facts.cpu import Caches, read_cpu
+from copycost.hosts.facts.cpu import Caches, read_cpu, virtualisation
 from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.hosts.facts.identity import host_identity
 from copycost.hosts.facts.kernel import read_kernel
 from copycost.hosts.facts.net import read_memory, read_net
 from copycost.hosts.facts.packages import install_command
 
+HYBRID = {
+    "model": "12th Gen Intel(R) Core(TM) i7-1260P", "cpus_online": 16, "cores": 12,
+    "threads_per_core": 2, "core_types": {"core": "0-7", "atom": "8-15"},
+    "caches": Caches(48 << 10, 1280 << 10, 18 << 20), "governor": "powersave", "turbo": True,
+    "virtualisation": "none",
+}  # fmt: skip
+OLD_KERNEL = {  # with other names of files
+    "vendor": "AuthenticAMD", "cores": 8, "threads_per_core": 2, "numa_nodes": 4,
+    "governor": "performance+schedutil", "turbo": False,
+}  # fmt: skip
+BOARD = {
+    "model": "Cortex-A72 (Raspberry Pi 4 Model B Rev 1.4)", "vendor": "ARM", "cores": 4,
+    "virtualisation": "none", "caches": Caches(None, None, None),
+}  # fmt: skip
+NOT_ON_BOARD = {"caches.l1d_bytes", "caches.l2_bytes", "caches.llc_bytes", "numa_nodes", "turbo"}
+
 
 @pytest.mark.parametrize(
     ("name", "machine", "expected", "unknown"),
     [
-        (
-            "intel_hybrid_laptop",
-            "x86_64",
-            {
-                "model": "12th Gen Intel(R) Core(TM) i7-1260P",
-                "cpus_online": 16,
-                "cores": 12,
-                "threads_per_core": 2,
-                "core_types": {"core": "0-7", "atom": "8-15"},
-                "caches": Caches(48 << 10, 1280 << 10, 18 << 20),
-                "governor": "powersave",
-                "turbo": True,
-                "virtualisation": "none",
-            },
-            set(),
-        ),
-        (
-            "amd_server",  # an old kernel, with other names of files
-            "x86_64",
-            {
-                "vendor": "AuthenticAMD",
-                "cores": 8,
-                "threads_per_core": 2,
-                "numa_nodes": 4,
-                "governor": "performance+schedutil",
-                "turbo": False,
-            },
-            set(),
-        ),
-        (
-            "arm_board",
-            "aarch64",
-            {
-                "model": "Cortex-A72 (Raspberry Pi 4 Model B Rev 1.4)",
-                "vendor": "ARM",
-                "cores": 4,
-                "virtualisation": "none",
-                "caches": Caches(None, None, None),
-            },
-            {"caches.l1d_bytes", "caches.l2_bytes", "caches.llc_bytes", "numa_nodes", "turbo"},
-        ),
+        ("intel_hybrid_laptop", "x86_64", HYBRID, set()),
+        ("amd_server", "x86_64", OLD_KERNEL, set()),
+        ("arm_board", "aarch64", BOARD, NOT_ON_BOARD),
     ],
 )
 def test_the_processors_of_a_host_are_read(
@@ -75,6 +53,46 @@ def test_a_virtual_machine_without_firmware_tables_is_still_seen_as_one(
     cpu = read_cpu(host_tree("virtual_machine"), "x86_64", unknown)
     assert (cpu.virtualisation, cpu.governor) == ("unnamed hypervisor", None)
     assert "cpufreq" in unknown.reasons["cpu.governor"]
+
+
+GUEST = "flags\t\t: fpu tsc hypervisor avx2\n"
+METAL = "flags\t\t: fpu tsc avx2\n"
+
+
+def firmware_of(root: Path, **firmware: str) -> HostFiles:
+    folder = root / "sys/class/dmi/id"
+    folder.mkdir(parents=True)
+    for name, text in firmware.items():
+        (folder / name).write_text(text + "\n")
+    return HostFiles(root)
+
+
+@pytest.mark.parametrize(
+    ("vendor", "product", "name"),
+    [
+        ("QEMU", "KVM Virtual Machine", "kvm"),
+        ("QEMU", "Standard PC (Q35 + ICH9, 2009)", "qemu"),
+        ("Microsoft Corporation", "Virtual Machine", "hyper-v"),
+        ("Acme", "Thing", "unnamed hypervisor"),
+    ],
+)
+def test_a_guest_is_named_by_its_firmware(
+    tmp_path: Path, vendor: str, product: str, name: str
+) -> None:
+    files = firmware_of(tmp_path, sys_vendor=vendor, product_name=product)
+    assert virtualisation(files, "x86_64", GUEST) == name
+
+
+def test_what_decides_without_the_flag_of_guests(tmp_path: Path) -> None:
+    files = firmware_of(tmp_path / "cloud", sys_vendor="Amazon EC2", product_name="m5.metal")
+    assert virtualisation(files, "x86_64", METAL) == "none"
+    files = firmware_of(tmp_path / "arm", sys_vendor="QEMU", product_name="KVM Virtual Machine")
+    assert virtualisation(files, "aarch64", "") == "kvm"
+    tree = files.root / "proc/device-tree/hypervisor"
+    tree.mkdir(parents=True)
+    (tree / "compatible").write_bytes(b"xen,xen-4.17\0")
+    assert virtualisation(files, "aarch64", "") == "xen,xen-4.17"
+    assert virtualisation(HostFiles(tmp_path), "aarch64", "") is None
 
 
 @pytest.mark.parametrize(
