@@ -36,8 +36,7 @@ from copycost.observers.sampling_access import is_privileged
 from copycost.perf.output import parse_perf
 from copycost.perf.script import read_samples
 from copycost.snakefile.slurm import nodes_in, systems_in
-from copycost.testbeds.drop_hook import parse_counter
-from copycost.testbeds.far_hook import parse_counters
+from copycost.testbeds.drop_hook import parse_counters
 from tests.mutations import mutated_texts, mutated_trees
 
 DATA = Path(__file__).parents[1] / "data"
@@ -83,7 +82,6 @@ PARSERS: list[tuple[str, Callable[[str], object]]] = [
     ("proc/self/mounts", lambda text: candidate_hierarchies(text, CGROUPS)),
     ("proc/self/cgroup", lambda text: candidate_hierarchies(MOUNTS, text)),
     ("cpu.stat", lambda text: throttling_of(text, 2)),
-    ("nft list counter", parse_counter),
     ("nft list counters", parse_counters),
     ("ip", kind_in),
     ("ip route get", route_in),

@@ -7,8 +7,8 @@ import pytest
 from copycost.errors import ParseError, Unavailable
 from copycost.hosts.local import LocalHost
 from copycost.hosts.side import SIDES
-from copycost.testbeds.drop_hook import Dropped, parse_counter
-from copycost.testbeds.far_hook import far_hook, far_rules, parse_counters
+from copycost.testbeds.drop_hook import Dropped, parse_counters
+from copycost.testbeds.far_hook import far_hook, far_rules
 from copycost.testbeds.links import packets_of, payload_share
 from copycost.testbeds.testbed import Testbed
 
@@ -39,7 +39,7 @@ def test_headers_are_no_payload() -> None:
     with pytest.raises(ParseError, match="nft list counters: found"):
         parse_counters("table netdev x { }")
     own = "table netdev copycost {\n\tcounter dropped {\n\t\tpackets 3 bytes 384\n\t}\n}\n"
-    assert parse_counter(own) == Dropped(packets=3, payload_bytes=300)
+    assert parse_counters(own) == Dropped(packets=3, payload_bytes=300)
 
 
 @pytest.mark.skipif(not shutil.which("nft"), reason="nft is not installed")

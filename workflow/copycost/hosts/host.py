@@ -21,12 +21,18 @@ Errors
     is a `HostError`.
 """
 
+from typing import TypeVar
+
 from copycost.hosts.local import LocalHost, LocalReader
 from copycost.hosts.program import LocalProgram
-from copycost.hosts.remote.calls import RemoteReader
+from copycost.hosts.remote.calls import PlannedThere, RemoteReader
 from copycost.hosts.remote.host import RemoteHost
 from copycost.hosts.remote.program import RemoteProgram
+from copycost.hosts.window_edges import DoneHere
+
+T = TypeVar("T")
 
 Host = LocalHost | RemoteHost
 Program = LocalProgram | RemoteProgram
 Reader = LocalReader | RemoteReader
+AtEdges = DoneHere[T] | PlannedThere[T]

@@ -8,7 +8,7 @@ nothing travels within the window.
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 # Several files and clocks are read one after the other. What took longer [ns] was held up in
 # between, or is always that slow, as on an emulated CPU.
@@ -19,7 +19,6 @@ Reading = tuple[int, dict[str, str]]
 """What was read of several files: when [ns, the host's clock], and each file's text by its path."""
 
 T = TypeVar("T")
-_Out = TypeVar("_Out", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,32 +33,6 @@ SAME_CLOCK = ClockReading(0, 0)
 """Where a clock is shared."""
 
 
-class Clock(Protocol):
-    """What is known of a host's clock."""
-
-    @property
-    def clock_offset_ns(self) -> int:
-        """It less ours [ns]."""
-
-
-class AtEdges(Protocol[_Out]):
-    """Something that is done at both edges."""
-
-    def plan(self, start_ns: int, end_ns: int) -> None:
-        """Hear when the window will be [ns, the host's clock], and forget an earlier one."""
-
-    def edge(self) -> None:
-        """Hear that an edge has come."""
-
-    def edges(self) -> Sequence[_Out]:
-        """Return what came of it, the first edge first; to be asked after the second."""
-
-
-def plan_on(host: Clock, at_edges: AtEdges[object], start_ns: int, end_ns: int) -> None:
-    """Plan a window that is told in our clock [ns]."""
-    at_edges.plan(start_ns + host.clock_offset_ns, end_ns + host.clock_offset_ns)
-
-
 def of_one_moment(read: Callable[[], T]) -> T:
     """Read until it took but a moment, a few times at most, and return what was read fastest."""
     found: list[tuple[int, T]] = []
@@ -71,20 +44,23 @@ def of_one_moment(read: Callable[[], T]) -> T:
 
 
 class DoneHere(Generic[T]):
-    """Something that we do ourselves when an edge comes: an action for each of both."""
+    """Something that we do ourselves when an edge comes: an action for each of both.
+
+    `edges` is asked after the second.
+    """
 
     def __init__(self, actions: Sequence[Callable[[], T]]) -> None:
         self._actions = actions
         self._found: list[T] = []
 
     def plan(self, start_ns: int, end_ns: int) -> None:
-        """Forget what was of an earlier window."""
+        """Hear when the window will be [ns, the host's clock], and forget an earlier one."""
         self._found.clear()
 
     def edge(self) -> None:
-        """Do what is to be done at this edge."""
+        """Do what is to be done at the edge that has come."""
         self._found.append(self._actions[len(self._found)]())
 
     def edges(self) -> Sequence[T]:
-        """Return what came of it at the edges that have come."""
+        """Return what came of it, the first edge first."""
         return self._found

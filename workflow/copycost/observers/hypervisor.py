@@ -14,11 +14,11 @@ from typing import Any, Literal, get_args
 from copycost.errors import HostError
 from copycost.hosts.cpu_times import PATH as STAT
 from copycost.hosts.cpu_times import CpuTimes, cpu_times_at
-from copycost.hosts.host import Reader
+from copycost.hosts.host import AtEdges, Host, Reader
 from copycost.hosts.local import LocalHost
 from copycost.hosts.process_usage import Usage
 from copycost.hosts.threads import ThreadTimes, paths_of, ticks_of, times_of
-from copycost.hosts.window_edges import AtEdges, Clock, DoneHere
+from copycost.hosts.window_edges import DoneHere
 from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Guest, Testbed
 
@@ -57,7 +57,7 @@ class _Watched:
         self._outside = machine.reader([self._process, *paths_of([*lasting, *self._kernels])])
         self._usage = DoneHere([lambda: machine.usage([guest.pid])] * 2)
 
-    def at_edges(self) -> Iterable[tuple[Clock, AtEdges[Any]]]:
+    def at_edges(self) -> Iterable[tuple[Host, AtEdges[Any]]]:
         """Return what reads the guest's account, its threads' and its process's."""
         here = [(self._machine, done) for done in (self._outside, self._usage)]
         return [(self.guest.host, self._inside), *here]
@@ -153,7 +153,7 @@ class Hypervisor(WindowObserver):
             except OSError as error:
                 raise _gone(guest) from error
 
-    def at_edges(self) -> Iterable[tuple[Clock, AtEdges[Any]]]:
+    def at_edges(self) -> Iterable[tuple[Host, AtEdges[Any]]]:
         """Return what reads the guests' accounts, and the machine's."""
         for one in self._watched:
             yield from one.at_edges()

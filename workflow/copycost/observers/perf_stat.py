@@ -7,10 +7,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from copycost.errors import CannotStart, HostError, ParseError
-from copycost.hosts.host import Host, Program
+from copycost.hosts.host import AtEdges, Host, Program
 from copycost.hosts.launch import Launch
 from copycost.hosts.side import SIDES, Side, SideName
-from copycost.hosts.window_edges import AtEdges
 from copycost.observers.protocol import WindowObserver
 from copycost.perf.command import (
     COUNTS,

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from copycost.hosts.host import Host
+from copycost.hosts.host import AtEdges, Host
 from copycost.hosts.process_usage import Usage
 from copycost.hosts.side import SIDES, Side, SideName
-from copycost.hosts.window_edges import AtEdges
 from copycost.observers.protocol import WindowObserver
 
 

@@ -30,10 +30,10 @@ between the edges disturbs.
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from copycost.hosts.host import AtEdges, Host
 from copycost.hosts.launch import Launch
 from copycost.hosts.local import LocalHost
 from copycost.hosts.side import Side, SideName
-from copycost.hosts.window_edges import AtEdges, Clock, plan_on
 from copycost.testbeds.testbed import Testbed
 
 
@@ -67,14 +67,15 @@ class WindowObserver:
     def attach(self, sides: Sequence[Side]) -> None:
         """Look at the sides, whose programs run."""
 
-    def at_edges(self) -> Iterable[tuple[Clock, AtEdges[Any]]]:
+    def at_edges(self) -> Iterable[tuple[Host, AtEdges[Any]]]:
         """Return what is to be done at both edges, in this order, each with the host it is on."""
         return ()
 
     def window_planned(self, start_ns: int, end_ns: int) -> None:
         """Hear when the window will be, in our clock [ns]."""
         for host, done in self.at_edges():
-            plan_on(host, done, start_ns, end_ns)
+            offset_ns = host.clock_offset_ns
+            done.plan(start_ns + offset_ns, end_ns + offset_ns)
 
     def window_begins(self) -> None:
         """Hear that the window has just begun."""

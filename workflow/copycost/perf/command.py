@@ -7,9 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from copycost.hosts.host import Host, Program
+from copycost.hosts.host import AtEdges, Host, Program
 from copycost.hosts.launch import Launch, file_word, pipe_word
-from copycost.hosts.window_edges import AtEdges
 
 COUNTS = "perf"
 """The memory file of a launch that perf's counts go to."""

@@ -20,10 +20,11 @@ SINK_PORT = 9
 """Of the discard service (RFC 863): what is dropped before delivery needs no listener."""
 
 _TABLE = "copycost"
-_COUNTER = "dropped"
-# The headers before the payload, which the hook's counter holds too: IPv4 and UDP. It sees no
-# Ethernet header, and a packet that is still to be cut into several datagrams (UDP_SEGMENT) once.
-_HEADER_BYTES = 20 + 8
+_COUNTER = re.compile(r"counter (\w+) \{\s*packets (\d+) bytes (\d+)")
+# The headers before the payload, which a hook's counters hold too: IPv4 and UDP, or IPv4 alone in a
+# fragment behind the first. It sees no Ethernet header, and a packet that is still to be cut into
+# several datagrams (UDP_SEGMENT) once.
+_HEADER_BYTES = {"dropped": 20 + 8, "datagrams": 20 + 8, "fragments": 20}
 _REMEDY = (
     "run as root, on a kernel with nftables and its ingress hook (modprobe nf_tables;"
     " CONFIG_NF_TABLES_NETDEV, CONFIG_NETFILTER_INGRESS), or take sink out of config.yaml"
@@ -43,16 +44,16 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class DropHook:
-    """A drop at the ingress of one device, with a counter."""
+    """A drop at the ingress of one device, with counters."""
 
     host: Host
+    table: str = _TABLE  # of nft, with the counters
+    remedy: str = _REMEDY
 
     def read(self) -> Dropped:
         """Return what has been dropped since the hook was installed."""
-        listing = run_tool(
-            ["nft", "list", "counter", "netdev", _TABLE, _COUNTER], self.host, remedy=_REMEDY
-        )
-        return parse_counter(listing)
+        words = ["nft", "list", "counters", "table", "netdev", self.table]
+        return parse_counters(run_tool(words, self.host, remedy=self.remedy))
 
     def read_settled(self, sent_bytes: int) -> Dropped:
         """Return what was dropped of `sent_bytes`, waiting a little for what is under way.
@@ -80,18 +81,21 @@ def drop_rules(device: str, address: str) -> str:
     """Return what `nft -f` is told, to drop and count what comes in at a device."""
     return f"""\
 table netdev {_TABLE} {{
-    counter {_COUNTER} {{
+    counter dropped {{
     }}
     chain ingress {{
         type filter hook ingress device "{device}" priority 0; policy accept;
-        ip daddr {address} meta l4proto udp counter name {_COUNTER} drop
+        ip daddr {address} meta l4proto udp counter name dropped drop
     }}
 }}
 """
 
 
-@parser_of("nft list counter")
-def parse_counter(listing: str) -> Dropped:
-    """Return a counter from what ``nft list counter`` prints."""
-    ((packets, in_all_bytes),) = re.findall(r"packets (\d+) bytes (\d+)", listing)
-    return Dropped(int(packets), int(in_all_bytes) - int(packets) * _HEADER_BYTES)
+@parser_of("nft list counters")
+def parse_counters(listing: str) -> Dropped:
+    """Return all counters together from what ``nft list counters`` prints; there is one or more."""
+    found = [(_HEADER_BYTES[of], int(n), int(size)) for of, n, size in _COUNTER.findall(listing)]
+    if not found:
+        raise ValueError("there is no counter")
+    payload_bytes = sum(size - n * header for header, n, size in found)
+    return Dropped(sum(n for _, n, _ in found), payload_bytes)

@@ -8,23 +8,16 @@ Source: nft(8), "TABLES" (the flag `owner`, Linux 5.12) and "NETDEV ADDRESS FAMI
 """
 
 import os
-import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from copycost.errors import AttemptFailed, Unavailable
 from copycost.hosts.host import Host, Program
 from copycost.hosts.launch import Launch, pipe_word
-from copycost.hosts.parsing import parser_of
-from copycost.testbeds.command import run_tool
-from copycost.testbeds.drop_hook import SINK_PORT, DropHook, Dropped
+from copycost.testbeds.drop_hook import SINK_PORT, DropHook
 
 _RULES = "rules"
-_COUNTER = re.compile(r"counter (\w+) \{\s*packets (\d+) bytes (\d+)")
-# the headers before the payload: of a datagram, or its first fragment, and of its other fragments
-_HEADER_BYTES = {"datagrams": 20 + 8, "fragments": 20}
 _REMEDY = (
     "let ssh reach root there, with nftables (nft 1.0.1) and Linux 5.12 or newer, or take wire_sink"
     " out of config.yaml"
@@ -33,20 +26,8 @@ _LIMIT_S = 3.0
 _PAUSE_S = 0.02
 
 
-@dataclass(frozen=True, slots=True)
-class FarHook(DropHook):
-    """A drop at the ingress of one device of another machine."""
-
-    table: str
-
-    def read(self) -> Dropped:
-        """Return what has been dropped since the hook was installed."""
-        words = ["nft", "list", "counters", "table", "netdev", self.table]
-        return parse_counters(run_tool(words, self.host, remedy=_REMEDY))
-
-
 @contextmanager
-def far_hook(host: Host, device: str, addresses: tuple[str, str]) -> Iterator[FarHook]:
+def far_hook(host: Host, device: str, addresses: tuple[str, str]) -> Iterator[DropHook]:
     """Drop, and count, our datagrams as they come in at a device, for the time of the block.
 
     Those from the first address to the second. Unavailable if `nft` is missing there, or the kernel
@@ -61,7 +42,7 @@ def far_hook(host: Host, device: str, addresses: tuple[str, str]) -> Iterator[Fa
     try:
         owner.write_pipe(_RULES, far_rules(table, device, addresses).encode())
         _await(host, owner, table)
-        yield FarHook(host, table)
+        yield DropHook(host, table, _REMEDY)
     finally:
         owner.end()
         owner.close()
@@ -83,15 +64,6 @@ def far_rules(table: str, device: str, addresses: tuple[str, str]) -> str:
         ),
     )
     return f"add table netdev {table} {{ {'; '.join(parts)}; }}\n"
-
-
-@parser_of("nft list counters")
-def parse_counters(listing: str) -> Dropped:
-    """Return both counters together from what ``nft list counters`` prints."""
-    found = {name: (int(packets), int(size)) for name, packets, size in _COUNTER.findall(listing)}
-    packets = sum(found[name][0] for name in _HEADER_BYTES)
-    payload = sum(found[name][1] - found[name][0] * each for name, each in _HEADER_BYTES.items())
-    return Dropped(packets, payload)
 
 
 def _await(host: Host, owner: Program, table: str) -> None:

@@ -58,7 +58,7 @@ def _fields(signature: inspect.Signature, *words: object, **named: object) -> di
 
 
 class PlannedThere(Generic[T]):
-    """Two requests that an agent does by itself at the edges of a window; see `AtEdges`."""
+    """Two requests that an agent does by itself at the edges of a window; see `DoneHere`."""
 
     def __init__(self, connection: Connection, requests: Sequence[Message]) -> None:
         self._connection = connection

@@ -35,7 +35,7 @@ from copycost.hosts.process_usage import Usage
 
 Message = dict[str, Any]
 
-PROTOCOL = 4
+PROTOCOL = 5
 """Number of what is said here; both ends must know the same."""
 
 LONGEST_LINE_BYTES = 1 << 28
