@@ -15,7 +15,7 @@ from copycost.doctor import peer as described
 from copycost.doctor.peer import collect_peer
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.facts.files import HostFiles
-from copycost.hosts.local import LocalHost, about_us
+from copycost.hosts.local import LocalHost
 from copycost.hosts.remote.connection import ConnectionLost
 from copycost.hosts.stream import stream
 
@@ -26,7 +26,7 @@ class Other:
     """A machine at the other end of ssh, and what it answers: a text, or an error."""
 
     name = "me@lab2"
-    about = about_us()
+    about = LocalHost().about
     clock = LocalHost().resync()
 
     def __init__(self, answers: dict[str, str | Exception], root: Path = Path("/nowhere")) -> None:

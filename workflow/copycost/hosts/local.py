@@ -51,17 +51,14 @@ class LocalReader(DoneHere[Reading]):
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
-        super().__init__([self.read, self.read])
-        self._fds = ExitStack()
+        super().__init__([self.read] * 2)
         self._files: dict[str, int] = {}
-        try:
+        with ExitStack() as opened:
             for path in paths:
                 fd = os.open(f"/{of_this_thread(path)}", os.O_RDONLY | os.O_CLOEXEC)
-                self._fds.callback(os.close, fd)
+                opened.callback(os.close, fd)
                 self._files[path] = fd
-        except OSError:
-            self._fds.close()
-            raise
+            self._fds = opened.pop_all()
 
     def read(self) -> Reading:
         """Read them now, all at one moment."""
@@ -90,13 +87,6 @@ class About:
     memlock_bytes: int | None  # RLIMIT_MEMLOCK; None where there is no limit
 
 
-def about_us() -> About:
-    """Return it for this process and what it starts."""
-    soft, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
-    limit = None if soft == resource.RLIM_INFINITY else soft
-    return About(platform.machine(), _c_library(), os.geteuid() == 0, limit)
-
-
 def _c_library() -> str | None:
     try:
         return os.confstr("CS_GNU_LIBC_VERSION")
@@ -122,7 +112,9 @@ class LocalHost:
     @property
     def about(self) -> About:
         """What no file of the kernel tells of it."""
-        return about_us()
+        soft, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+        limit = None if soft == resource.RLIM_INFINITY else soft
+        return About(platform.machine(), _c_library(), os.geteuid() == 0, limit)
 
     @property
     def machine(self) -> "LocalHost":

@@ -20,9 +20,9 @@ from copycost.hosts.guest.network import (
     ADDRESSES,
     MACS,
     NETWORK_BITS,
+    VHOST,
     make_bridge,
     make_tap,
-    open_vhost,
     require_taps,
 )  # fmt: skip
 from copycost.hosts.guest.qemu import GuestSpec, Link
@@ -181,7 +181,7 @@ class GuestDaemon(Daemon[str, GuestLine]):
             if self._network.lacking is None:
                 tap = make_tap(self._host, name)
                 inherited.callback(os.close, tap)
-                vhost = open_vhost() if spec.vhost else None
+                vhost = os.open(VHOST, os.O_RDWR | os.O_CLOEXEC) if spec.vhost else None
                 if vhost is not None:
                     inherited.callback(os.close, vhost)
                 link, words = Link(tap, MACS[name], vhost), _network_words(name, spec)

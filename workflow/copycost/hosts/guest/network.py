@@ -30,21 +30,18 @@ MACS: Mapping[str, str] = MappingProxyType(
 LARGEST_MTU_BYTES = 65521
 """Of a TAP device: ETH_MAX_MTU less the header (drivers/net/tun.c, MAX_MTU)."""
 
+VHOST = Path("/dev/vhost-net")
+"""Of the kernel, where it can move guests' packets by itself."""
+
 _TUN = Path("/dev/net/tun")
 # linux/if_tun.h
 _TUNSETIFF = 0x400454CA
 _IFF_TAP, _IFF_NO_PI, _IFF_VNET_HDR = 0x0002, 0x1000, 0x4000
-_VHOST = Path("/dev/vhost-net")
 
 
 def has_vhost() -> bool:
     """Return whether the kernel can move guests' packets by itself."""
-    return os.access(_VHOST, os.R_OK | os.W_OK)
-
-
-def open_vhost() -> int:
-    """Return a descriptor of vhost-net."""
-    return os.open(_VHOST, os.O_RDWR | os.O_CLOEXEC)
+    return os.access(VHOST, os.R_OK | os.W_OK)
 
 
 def require_taps() -> None:

@@ -68,8 +68,8 @@ class GuestSpec:
 
     def for_record(self) -> dict[str, Any]:
         """Return what a record says: all but where things lie."""
-        used = self.as_plain()
-        return {name: used[name] for name in used if name not in ("qemu", "kernel", "initrd")}
+        places = ("qemu", "kernel", "initrd")
+        return {name: value for name, value in self.as_plain().items() if name not in places}
 
     def absolute(self) -> Self:
         """Return the same with paths that hold in any folder."""
