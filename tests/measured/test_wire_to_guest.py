@@ -18,9 +18,9 @@ from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.config.wire import Peer
 from copycost.doctor.peer import collect_peer
+from copycost.hosts.guest.archive import add_program
 from copycost.hosts.guest.host import borrowed, hosts_in
 from copycost.hosts.guest.image import GuestImage, agent_image
-from copycost.hosts.guest.libraries import add_program
 from copycost.hosts.guest.network import ADDRESSES
 from copycost.hosts.guest.qemu import GuestSpec, find_qemu
 from copycost.hosts.host import Program

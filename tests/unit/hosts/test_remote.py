@@ -23,11 +23,11 @@ from copycost.hosts.launch import Launch
 from copycost.hosts.lock import measurement_lock
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.bundle import agent_bundle, agent_modules
+from copycost.hosts.remote.calls import RemoteProgram
 from copycost.hosts.remote.connection import ConnectionLost
 from copycost.hosts.remote.daemon import AgentLine, Daemon
 from copycost.hosts.remote.daemon_client import Words, ask_daemon
 from copycost.hosts.remote.host import RemoteHost
-from copycost.hosts.remote.program import RemoteProgram
 
 SLEEP = Launch(("/bin/sleep", "60"), "/bin/sleep")
 # two processes, of which the agent is the father of the first only

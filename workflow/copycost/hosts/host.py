@@ -25,9 +25,8 @@ from typing import TypeVar
 
 from copycost.hosts.local import LocalHost, LocalReader
 from copycost.hosts.program import LocalProgram
-from copycost.hosts.remote.calls import PlannedThere, RemoteReader
+from copycost.hosts.remote.calls import PlannedThere, RemoteProgram, RemoteReader
 from copycost.hosts.remote.host import RemoteHost
-from copycost.hosts.remote.program import RemoteProgram
 from copycost.hosts.window_edges import DoneHere
 
 T = TypeVar("T")

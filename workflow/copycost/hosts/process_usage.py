@@ -11,8 +11,8 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
+from copycost.hosts.cpu_times import on_cpu_and_waiting_ns
 from copycost.hosts.parsing import parser_of
-from copycost.hosts.threads import on_cpu_and_waiting_ns
 from copycost.hosts.window_edges import of_one_moment
 
 # include/linux/posix-timers.h: CPUCLOCK_SCHED of a whole process

@@ -13,11 +13,17 @@ from typing import Any, Literal, get_args
 
 from copycost.errors import HostError
 from copycost.hosts.cpu_times import PATH as STAT
-from copycost.hosts.cpu_times import CpuTimes, cpu_times_at
+from copycost.hosts.cpu_times import (
+    CpuTimes,
+    ThreadTimes,
+    cpu_times_at,
+    paths_of,
+    ticks_of,
+    times_of,
+)
 from copycost.hosts.host import AtEdges, Host, Reader
 from copycost.hosts.local import LocalHost
 from copycost.hosts.process_usage import Usage
-from copycost.hosts.threads import ThreadTimes, paths_of, ticks_of, times_of
 from copycost.hosts.window_edges import DoneHere
 from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Guest, Testbed

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from copycost.errors import Unavailable
-from copycost.hosts.guest.kernel import find_kernel, find_other_kernel
-from copycost.hosts.guest.modules import Modules
+from copycost.hosts.guest.kernel import Modules, find_kernel, find_other_kernel
 
 
 def write_kernel(folder: Path, release: str = "6.9.9-test") -> Path:

@@ -7,7 +7,7 @@ import pytest
 
 from copycost.config.variants import VARIANTS
 from copycost.errors import HostError
-from copycost.hosts.guest.modules import Modules
+from copycost.hosts.guest.kernel import Modules
 from copycost.measure.simulated.cell import SimulatedCell, loaded_part
 from copycost.measure.simulated.image import drivers_of
 from copycost.measure.simulated.snapshot import SimulatedMachine, symbol_table

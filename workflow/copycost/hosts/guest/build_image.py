@@ -14,10 +14,10 @@ from typing import Any
 from copycost.config.virtual import Virtual
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.facts.tools import describe_tool
+from copycost.hosts.guest.archive import symbols_of
 from copycost.hosts.guest.boot import RunningGuest
 from copycost.hosts.guest.image import agent_image
 from copycost.hosts.guest.kernel import find_kernel, forget_unpacked
-from copycost.hosts.guest.libraries import symbols_of
 from copycost.hosts.guest.network import has_vhost
 from copycost.hosts.guest.qemu import (
     CPUS,

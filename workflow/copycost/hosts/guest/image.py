@@ -10,15 +10,15 @@ from pathlib import Path
 
 from copycost.errors import Unavailable
 from copycost.hosts.facts.tools import describe_tool
-from copycost.hosts.guest.archive import Archive
-from copycost.hosts.guest.kernel import Kernel
-from copycost.hosts.guest.libraries import (
+from copycost.hosts.guest.archive import (
+    Archive,
     add_module,
     add_program,
     add_python,
     libraries_of,
     symbols_of,
 )
+from copycost.hosts.guest.kernel import Kernel
 from copycost.hosts.local import LocalHost
 from copycost.hosts.remote.bundle import agent_modules
 

@@ -1,22 +1,89 @@
-"""The kernel of guests: the host's own, the distribution's package unpacked, or a file.
+"""The kernel of guests, the host's own, of a package or a file, and its modules.
 
-A package is fetched and unpacked without installing it, so no right is needed.
+A package is fetched and unpacked without installing it, so no right is needed. It has no
+modules.dep then, but each module says itself what it depends on.
 
-Source: Documentation/arch/x86/boot.rst on the header of a bzImage; apt-get(8), dpkg-deb(1).
+Source: Documentation/arch/x86/boot.rst on the header of a bzImage; apt-get(8), dpkg-deb(1);
+modinfo(8), kmod's libkmod-module.c on the section .modinfo; modules.builtin of kbuild.
 """
 
+import lzma
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 from copycost.errors import Unavailable
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.facts.packages import distribution_family
-from copycost.hosts.guest.modules import Modules
+
+_SUFFIXES = (".ko", ".ko.xz", ".ko.zst")
+_DEPENDS = re.compile(rb"\0depends=([^\0]*)\0")
+
+
+@dataclass(frozen=True, slots=True)
+class Modules:
+    """The modules of one kernel."""
+
+    # by the name of the module, with underscores
+    paths: Mapping[str, Path] = field(default_factory=dict)
+    # names of those that are part of the kernel
+    built_in: frozenset[str] = field(default_factory=frozenset)
+
+    @classmethod
+    def in_folder(cls, folder: Path | None) -> Self:
+        """Return the modules in ``lib/modules/RELEASE``; none without a folder."""
+        if folder is None:
+            return cls()
+        files = (path for path in folder.rglob("*.ko*") if path.name.endswith(_SUFFIXES))
+        listed = folder / "modules.builtin"
+        lines = listed.read_text().splitlines() if listed.exists() else []
+        built_in = frozenset(_name(Path(line).name) for line in lines)
+        return cls({_name(path.name): path for path in files}, built_in)
+
+    def has(self, name: str) -> bool:
+        """Return whether there is such a driver, as a module or in the kernel."""
+        return name in self.built_in or name in self.paths
+
+    def in_loading_order(self, names: Iterable[str]) -> list[tuple[str, bytes]]:
+        """Return modules and all they depend on: name and content, each behind what it needs."""
+        loaded: dict[str, bytes] = {}
+        for name in names:
+            self._load(name, loaded)
+        return list(loaded.items())
+
+    def _load(self, name: str, loaded: dict[str, bytes]) -> None:
+        if name in loaded or name in self.built_in:
+            return
+        if name not in self.paths:
+            raise Unavailable(
+                f"the guest's kernel has no driver {name}", "choose another virtual.kernel"
+            )
+        content = _content(self.paths[name])
+        found = _DEPENDS.search(content)
+        for needed in filter(None, (found[1] if found else b"").decode().split(",")):
+            self._load(_name(needed), loaded)
+        loaded[name] = content
+
+
+def _name(file: str) -> str:
+    return file.partition(".")[0].replace("-", "_")
+
+
+def _content(path: Path) -> bytes:
+    """Return a module unpacked: Debian packs with xz or not at all, Ubuntu with zstd."""
+    if path.suffix == ".zst":
+        try:
+            return subprocess.run(["zstd", "-dcq", path], capture_output=True, check=True).stdout
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise Unavailable(f"{path} cannot be unpacked ({error})", "install zstd") from error
+    content = path.read_bytes()
+    return lzma.decompress(content) if path.suffix == ".xz" else content
+
 
 AUTO = "auto"
 """The word of the configuration for: choose."""

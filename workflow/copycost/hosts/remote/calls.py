@@ -1,15 +1,22 @@
 """What is asked of an agent: each method here has the agent call the one of that name there."""
 
 import inspect
+import os
+import threading
+from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
+from copycost.errors import HostError
 from copycost.hosts.cgroups import CpuGroup
 from copycost.hosts.facts.files import HostFiles
+from copycost.hosts.launch import Launch
 from copycost.hosts.local import LocalReader
+from copycost.hosts.program import LocalProgram
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.connection import Connection
 from copycost.hosts.remote.messages import Message, Target, request
@@ -118,3 +125,132 @@ class RemoteFiles(HostFiles):
     lines = asked(HostFiles.lines)
     gzipped_text = asked(HostFiles.gzipped_text)
     glob = asked(HostFiles.glob)
+
+
+class RemoteProgram:
+    """A program that an agent has started; see `LocalProgram`.
+
+    Its lines, and its end with what it printed, are told without being asked for. Once the
+    connection is lost `ended_fd` is readable, what makes it end does nothing, since the agent does
+    that then, and whatever is asked of it raises `ConnectionLost`.
+    """
+
+    def __init__(self, connection: Connection, launch: Launch) -> None:
+        self.launch = launch
+        self.killed = False
+        self._connection = connection
+        self._of = connection.new_number()
+        self._lines: deque[str] = deque()
+        self._end: Message | None = None  # how it ended, and what it printed
+        self._is_over = threading.Event()
+        self._is_ended = False
+        self._lock = threading.Lock()
+        self.ended_fd = _new_eventfd()
+        # readable when a line has come in; -1 without a control line
+        self.control_fd = _new_eventfd() if launch.control else -1
+        connection.listen(self._of, self._hear)
+        try:
+            self.pid: int = connection.ask("start", number=self._of, launch=launch)
+        except (HostError, OSError):
+            self._close()
+            raise
+
+    def _hear(self, news: Message) -> None:
+        """Take news of it, in the connection's thread."""
+        with self._lock:
+            if self.ended_fd < 0:
+                return
+            if news["event"] != "lines":
+                self._end = self._end or (news if news["event"] == "ended" else None)
+                self._is_over.set()
+                os.eventfd_write(self.ended_fd, 1)
+            elif self.control_fd >= 0:
+                self._lines.extend(news["lines"])
+                os.eventfd_write(self.control_fd, 1)
+
+    def read_line(self) -> str | None:
+        """Return the next line that has come in on the control line, or None if none has."""
+        with self._lock:
+            if self._lines:
+                return self._lines.popleft()
+            if self.control_fd >= 0:
+                with suppress(BlockingIOError):
+                    os.eventfd_read(self.control_fd)
+            return None
+
+    say = told(LocalProgram.say)
+    write_pipe = told(LocalProgram.write_pipe)
+    read_pipe = asked(LocalProgram.read_pipe)
+    ask = asked(LocalProgram.ask)
+    file = asked(LocalProgram.file)
+    file_path = asked(LocalProgram.file_path)
+    child_pid = asked(LocalProgram.child_pid)
+    signal = told(LocalProgram.signal)
+    _hang_up = told(LocalProgram.hang_up)
+    _output = asked(LocalProgram.output)
+    _errors = asked(LocalProgram.errors)
+
+    def hang_up(self) -> None:
+        """Close the control line."""
+        with self._lock:
+            fd, self.control_fd = self.control_fd, -1
+        if fd >= 0:
+            os.close(fd)
+            self._hang_up()
+
+    def output(self) -> str:
+        """Return its stdout so far."""
+        return self._output() if self._end is None else str(self._end["output"])
+
+    def errors(self) -> str:
+        """Return its stderr so far."""
+        return self._errors() if self._end is None else str(self._end["errors"])
+
+    def ask_at_edges(
+        self, asked: str, answers: str, data: tuple[bytes, bytes], timeout_s: float
+    ) -> PlannedThere[bytes | None]:
+        """Return what does so at both edges of a window."""
+        fields = {"asked": asked, "answers": answers, "timeout_s": timeout_s}
+        requests = [request("ask", self._of, **fields, data=one) for one in data]
+        return PlannedThere(self._connection, requests)
+
+    @property
+    def exit_code(self) -> int | None:
+        """Its exit code, negative for a signal; None as long as nothing was heard of its end."""
+        return self.wait(0.0)
+
+    def wait(self, timeout_s: float) -> int | None:
+        """Wait for its end, and return its exit code; None if it still runs."""
+        if not self._is_over.wait(timeout_s):
+            return None
+        if self._end is None:
+            raise self._connection.loss()
+        code: int = self._end["code"]
+        return code
+
+    def end(self, grace_s: float = 0.0) -> None:
+        """Make it end, and all that it started: ask by hanging up, kill what still runs then."""
+        if self._is_ended:
+            return
+        self._is_ended = True
+        self.hang_up()
+        with suppress(HostError):  # what is lost is ended there
+            self.killed = self._connection.ask(
+                "finish", takes_s=grace_s, number=self._of, grace_s=grace_s
+            )
+
+    def close(self) -> None:
+        """Give back the descriptors."""
+        self._connection.say("give_back", number=self._of)
+        self._close()
+
+    def _close(self) -> None:
+        self._connection.forget(self._of)
+        self.hang_up()
+        with self._lock:
+            os.close(self.ended_fd)
+            self.ended_fd = -1
+
+
+def _new_eventfd() -> int:
+    return os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)

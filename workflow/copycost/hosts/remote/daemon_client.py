@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from copycost.errors import HostError
+from copycost.hosts.cpu_times import value_of
 from copycost.hosts.parent import waiting_process, watched_parents
 from copycost.hosts.remote.messages import error_of
-from copycost.hosts.threads import value_of
 
 Words = dict[str, Any]
 

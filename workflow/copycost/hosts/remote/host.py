@@ -23,13 +23,13 @@ from copycost.hosts.remote.calls import (
     PlannedThere,
     RemoteFiles,
     RemoteGroup,
+    RemoteProgram,
     RemoteReader,
     asked,
     told,
 )  # fmt: skip
 from copycost.hosts.remote.connection import PATIENCE_S, Connection
 from copycost.hosts.remote.messages import request
-from copycost.hosts.remote.program import RemoteProgram
 from copycost.hosts.window_edges import ClockReading
 
 _PINGS = 10

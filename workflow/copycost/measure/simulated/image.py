@@ -4,10 +4,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from copycost.errors import Unavailable
+from copycost.hosts.guest.archive import add_program, libraries_of
 from copycost.hosts.guest.image import GuestImage
-from copycost.hosts.guest.kernel import Kernel
-from copycost.hosts.guest.libraries import add_program, libraries_of
-from copycost.hosts.guest.modules import Modules
+from copycost.hosts.guest.kernel import Kernel, Modules
 from copycost.testbeds.drop_hook import drop_rules
 from copycost.testbeds.links import veth_pair_commands
 from copycost.testbeds.veth_pair import ADDRESSES, LARGEST_MTU_BYTES
