@@ -6,7 +6,6 @@ import select
 import signal
 import socket
 import subprocess
-import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -17,8 +16,6 @@ from copycost.hosts.launch import CONTROL, Launch, file_word, pipe_word
 from copycost.hosts.parent import parent_of
 from copycost.hosts.window_edges import DoneHere
 
-# how often who waits for an answer looks whether the program has ended
-_LOOK_S = 0.02
 _READ_BYTES = 1 << 16  # of a pipe: all that it holds
 # linux/prctl.h
 _PR_SET_PDEATHSIG = 1
@@ -175,14 +172,9 @@ class LocalProgram:
         None if nothing does in time, or before the program ends.
         """
         self.write_pipe(asked, data)
-        deadline_s = time.monotonic() + timeout_s
-        while time.monotonic() < deadline_s:
-            answer = self.read_pipe(answers, _LOOK_S)
-            if answer is not None:
-                return answer
-            if self.exit_code is not None:
-                return None
-        return None
+        fd = self._pipes[pipe_word(answers, "read")]
+        ready, _, _ = select.select([fd, self.ended_fd], [], [], timeout_s)
+        return os.read(fd, _READ_BYTES) if fd in ready else None
 
     def ask_at_edges(
         self, asked: str, answers: str, data: tuple[bytes, bytes], timeout_s: float

@@ -11,16 +11,13 @@ from typing import Any
 
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.guest.host import borrowed, hosts_in
-from copycost.hosts.guest.network import ADDRESSES, BRIDGE
+from copycost.hosts.guest.network import ADDRESSES, BRIDGE, DEVICE
 from copycost.hosts.guest.qemu import GuestSpec
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import Namespace, NamespaceHost, join_namespaces
 from copycost.testbeds.links import End, mtu_at
 from copycost.testbeds.testbed import Guest, Testbed
 from copycost.testbeds.veth_pair import page_segment_mtu_bytes
-
-DEVICE = "eth0"
-"""A guest's network device, as its kernel calls it."""
 
 USUAL_MTU_BYTES = 1500
 _ENDS = {"vm_loopback": ("a", "a"), "vm_pair": ("a", "b"), "vm_host": ("a", BRIDGE)}

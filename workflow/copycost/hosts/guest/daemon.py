@@ -15,16 +15,8 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 from copycost.errors import HostError, Unavailable
+from copycost.hosts.guest import network
 from copycost.hosts.guest.boot import RunningGuest
-from copycost.hosts.guest.network import (
-    ADDRESSES,
-    MACS,
-    NETWORK_BITS,
-    VHOST,
-    make_bridge,
-    make_tap,
-    require_taps,
-)  # fmt: skip
 from copycost.hosts.guest.qemu import GuestSpec, Link
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import Isolation, enter_new_namespace
@@ -33,8 +25,7 @@ from copycost.hosts.remote.daemon_client import Words
 
 _BOOT_TIMEOUT_S = 120.0
 _ANSWER_TIMEOUT_S = 5.0
-# the port's name in the guest (agent.sh), and the device of its network there
-_PORT, _DEVICE = "agent", "eth0"
+_PORT = "agent"  # its name in the guest (agent.sh)
 
 _log = logging.getLogger(__name__)
 
@@ -117,9 +108,9 @@ class GuestDaemon(Daemon[str, GuestLine]):
         if spec != self._spec:
             self.close()
             self._spec = spec
-        network = self._network
-        if asked["network"] and network.lacking is not None:
-            raise network.lacking
+        joined = self._network
+        if asked["network"] and joined.lacking is not None:
+            raise joined.lacking
         names: list[str] = asked["guests"]
         for name in self.lines.keys() & names:
             if not self.lines[name].answers(self.parent_fds, _ANSWER_TIMEOUT_S):
@@ -145,8 +136,8 @@ class GuestDaemon(Daemon[str, GuestLine]):
             for name, kept in lent.items()
         ]
         lines = [kept.line.fileno() for kept in lent.values()]
-        answer = {"guests": guests, "isolation": network.isolation}
-        return answer, [*lines, *network.namespaces]
+        answer = {"guests": guests, "isolation": joined.isolation}
+        return answer, [*lines, *joined.namespaces]
 
     def _await_agent(self, name: str, kept: GuestLine) -> None:
         kept.running.await_up(_BOOT_TIMEOUT_S, self.parent_fds)
@@ -159,18 +150,18 @@ class GuestDaemon(Daemon[str, GuestLine]):
 
     @cached_property
     def _network(self) -> _Network:
-        network = _Network("host")
+        made = _Network("host")
         try:
-            require_taps()
-            network.isolation = enter_new_namespace()
-            make_bridge(self._host)
+            network.require_taps()
+            made.isolation = enter_new_namespace()
+            network.make_bridge(self._host)
         except Unavailable as error:
-            network.lacking = error
-        network.namespaces = tuple(
+            made.lacking = error
+        made.namespaces = tuple(
             os.open(f"/proc/thread-self/ns/{kind}", os.O_RDONLY | os.O_CLOEXEC)
             for kind in ("user", "net")
         )
-        return network
+        return made
 
     def _start(self, name: str, spec: GuestSpec) -> GuestLine:
         """Start a guest."""
@@ -179,12 +170,13 @@ class GuestDaemon(Daemon[str, GuestLine]):
             inherited.callback(theirs.close)
             link, words = None, []
             if self._network.lacking is None:
-                tap = make_tap(self._host, name)
+                tap = network.make_tap(self._host, name)
                 inherited.callback(os.close, tap)
-                vhost = os.open(VHOST, os.O_RDWR | os.O_CLOEXEC) if spec.vhost else None
+                vhost = os.open(network.VHOST, os.O_RDWR | os.O_CLOEXEC) if spec.vhost else None
                 if vhost is not None:
                     inherited.callback(os.close, vhost)
-                link, words = Link(tap, MACS[name], vhost), _network_words(name, spec)
+                link = Link(tap, network.MACS[name], vhost)
+                words = network.device_words(name, offloads=spec.offloads)
             ports = {_PORT: theirs.fileno()}
             command = ("/agent.sh", *words)
             return GuestLine(ours, RunningGuest(spec, f"copycost-{name}", command, ports, link))
@@ -196,14 +188,6 @@ def _log_console(name: str, running: RunningGuest, what: str) -> None:
     _log.warning("guest %s: %s", name, what)
     for line in running.console.lines():
         _log.warning("guest %s said: %s", name, line)
-
-
-def _network_words(name: str, spec: GuestSpec) -> list[str]:
-    """Return the words of agent.sh for a guest's network."""
-    others = [other for other in ADDRESSES if other != name]
-    offloads = "on" if spec.offloads else "off"
-    neighbours = (word for other in others for word in (ADDRESSES[other], MACS[other]))
-    return [_DEVICE, offloads, f"{ADDRESSES[name]}/{NETWORK_BITS}", *neighbours]
 
 
 if __name__ == "__main__":

@@ -27,6 +27,8 @@ ADDRESSES: Mapping[str, str] = MappingProxyType(
 MACS: Mapping[str, str] = MappingProxyType(
     {"a": "02:00:00:00:00:0a", "b": "02:00:00:00:00:0b", BRIDGE: "02:00:00:00:00:0c"}
 )
+DEVICE = "eth0"
+"""A guest's network device, as its kernel calls it."""
 LARGEST_MTU_BYTES = 65521
 """Of a TAP device: ETH_MAX_MTU less the header (drivers/net/tun.c, MAX_MTU)."""
 
@@ -56,6 +58,13 @@ def require_taps() -> None:
             f"{_TUN} may not be opened, so guests can have no network",
             f"run as root, or allow it: sudo chmod 666 {_TUN}",
         )
+
+
+def device_words(name: str, *, offloads: bool) -> list[str]:
+    """Return the words of agent.sh for a guest's network."""
+    address = f"{ADDRESSES[name]}/{NETWORK_BITS}"
+    others = [word for one in ADDRESSES if one != name for word in (ADDRESSES[one], MACS[one])]
+    return [DEVICE, "on" if offloads else "off", address, *others]
 
 
 def make_bridge(host: LocalHost) -> None:

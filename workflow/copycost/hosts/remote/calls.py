@@ -75,14 +75,14 @@ class PlannedThere(Generic[T]):
     def plan(self, start_ns: int, end_ns: int) -> None:
         """Hand the requests over."""
         requests = list(zip((start_ns, end_ns), self._requests, strict=True))
-        self._connection.say("plan", plan=self._plan, requests=requests)
+        self._connection.say("take", messages.PLANS, plan=self._plan, requests=requests)
 
     def edge(self) -> None:
         """Do nothing: the agent does it by itself."""
 
     def edges(self) -> Sequence[T]:
         """Return what came of it; raise the first error that the agent ran into."""
-        answers = self._connection.ask("planned", plan=self._plan)
+        answers = self._connection.ask("answers", messages.PLANS, plan=self._plan)
         return [messages.result_of(answer) for answer in answers]
 
 

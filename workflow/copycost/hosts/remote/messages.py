@@ -62,8 +62,9 @@ _ERRORS: dict[type[Exception], tuple[str, ...]] = {
     ValueError: (),
 }
 
-HOST, FILES = "host", "files"
-"""Of what something is asked: of the host there, of its files, or of what has a number there."""
+HOST, FILES, PLANS = "host", "files", "plans"
+"""Of what something is asked: of the host there, of its files, of what is planned there, or of what
+has a number there."""
 
 Target = int | str
 

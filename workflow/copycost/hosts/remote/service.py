@@ -17,7 +17,7 @@ from typing import Any
 from copycost.errors import CopycostError, HostError
 from copycost.hosts.launch import Launch
 from copycost.hosts.local import LocalHost
-from copycost.hosts.process_usage import Usage, usage_or_none
+from copycost.hosts.process_usage import usage_or_none
 from copycost.hosts.program import LocalProgram
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.messages import Message, Target
@@ -68,12 +68,14 @@ class Service:
         self._folder = folder
         self._bell = bell
         # what can be asked, by what requests call it; numbers are given by who asks
-        self._things: dict[Target, Any] = {messages.HOST: host, messages.FILES: host.files}
+        self._plans = Plans(host.clock_ns, self.do)
+        self._things: dict[Target, Any] = {
+            messages.HOST: host, messages.FILES: host.files, messages.PLANS: self._plans
+        }  # fmt: skip
         self._blocks: dict[int, ExitStack] = {}  # of those that are to be given back
         # programs whose end has not been told, and those of which lines may come in
         self._running: dict[int, LocalProgram] = {}
         self._talking: set[int] = set()
-        self._plans = Plans(host.clock_ns, self.do)
 
     def do(self, message: Message) -> Any:  # noqa: ANN401 - JSON
         """Do what a request asks, and return the answer, or raise what it ran into.
@@ -144,14 +146,7 @@ class Service:
         self._running.pop(number, None)
         self._blocks.pop(number).close()
 
-    def _do_plan(self, plan: int, requests: Sequence[tuple[int, Message]]) -> None:
-        self._plans.take(plan, requests)
-
-    def _do_planned(self, plan: int) -> list[Message]:
-        return self._plans.answers(plan)
-
-    def _do_usage_or_none(self, pids: Sequence[int]) -> Usage | None:
-        return usage_or_none(pids)
+    _do_usage_or_none = staticmethod(usage_or_none)
 
     # -- programs ---------------------------------------------------------------------------------
 
