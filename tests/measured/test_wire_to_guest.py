@@ -18,7 +18,6 @@ from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.config.wire import Peer
 from copycost.doctor.peer import collect_peer
-from copycost.hosts.guest.archive import add_program
 from copycost.hosts.guest.host import borrowed, hosts_in
 from copycost.hosts.guest.image import GuestImage, agent_image
 from copycost.hosts.guest.network import ADDRESSES
@@ -54,7 +53,7 @@ def add_sshd(image: GuestImage, folder: Path) -> None:
     for name in ("key", "host_key"):
         words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
         subprocess.run(words, check=True)
-    add_program(image.archive, SSHD)
+    image.archive.add_program(SSHD)
     image.archive.add("/etc/ssh/sshd_config", CONFIG.encode())
     image.archive.add("/etc/ssh/host_key", (folder / "host_key").read_bytes(), 0o600)
     image.archive.add("/etc/ssh/authorized_keys", (folder / "key.pub").read_bytes())

@@ -28,7 +28,7 @@ from copycost.hosts.guest.qemu import (
     NetworkDevice,
     find_qemu,
     require_kvm_device,
-)  # fmt: skip
+)
 
 KVM_LIMIT_S = 10.0
 DRIVERS: Mapping[NetworkDevice, str] = {"virtio": "virtio_net", "e1000": "e1000"}

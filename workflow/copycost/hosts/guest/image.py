@@ -10,14 +10,7 @@ from pathlib import Path
 
 from copycost.errors import Unavailable
 from copycost.hosts.facts.tools import describe_tool
-from copycost.hosts.guest.archive import (
-    Archive,
-    add_module,
-    add_program,
-    add_python,
-    libraries_of,
-    symbols_of,
-)
+from copycost.hosts.guest.archive import Archive, libraries_of, symbols_of
 from copycost.hosts.guest.kernel import Kernel
 from copycost.hosts.local import LocalHost
 from copycost.hosts.remote.bundle import agent_modules
@@ -70,7 +63,7 @@ class GuestImage:
         for name in names:
             found = describe_tool(name).path
             if found is not None:
-                add_program(self.archive, Path(found).resolve(), f"/usr/bin/{name}")
+                self.archive.add_program(Path(found).resolve(), f"/usr/bin/{name}")
                 self.tools.append(name)
 
     def write(self, target: Path) -> None:
@@ -90,8 +83,8 @@ def agent_image(kernel: Kernel, drivers: Sequence[str], tools: Iterable[str]) ->
     image.archive.add("/agent.sh", AGENT.read_bytes(), 0o755)
     modules = agent_modules()
     for inside, path in modules.items():
-        add_module(image.archive, path, f"/copycost/{inside}")
-    add_python(image.archive, modules.values())
+        image.archive.add_module(path, f"/copycost/{inside}")
+    image.archive.add_python(modules.values())
     # the application copies by functions of the C library, which a profile has to name
     if symbols := symbols_of(Path(sys.executable)):
         image.archive.add_copy(symbols)

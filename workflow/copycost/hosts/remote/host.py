@@ -18,16 +18,8 @@ from copycost.hosts.launch import Launch
 from copycost.hosts.local import About, LocalHost, MachineKind
 from copycost.hosts.lock import HeldLock, say
 from copycost.hosts.process_usage import Usage
-from copycost.hosts.remote import messages
-from copycost.hosts.remote.calls import (
-    PlannedThere,
-    RemoteFiles,
-    RemoteGroup,
-    RemoteProgram,
-    RemoteReader,
-    asked,
-    told,
-)  # fmt: skip
+from copycost.hosts.remote import calls, messages
+from copycost.hosts.remote.calls import PlannedThere, RemoteProgram, RemoteReader, asked, told
 from copycost.hosts.remote.connection import PATIENCE_S, Connection
 from copycost.hosts.remote.messages import request
 from copycost.hosts.window_edges import ClockReading
@@ -65,7 +57,7 @@ class RemoteHost:
         # what the agent said of its machine when the session was opened
         self.introduction = self._connection.introduction
         self.about: About = self.introduction["about"]  # what no file of the kernel tells of it
-        self.files = RemoteFiles(_connection=self._connection)
+        self.files = calls.RemoteFiles(_connection=self._connection)
         self._constants: dict[str, int] = dict(self.introduction["constants"])
         self._brought: dict[str, str] = {}  # paths there by digests
         try:
@@ -205,7 +197,7 @@ class RemoteHost:
         except Unavailable as missing:  # whose cure is needed there, and not here
             raise Unavailable(f"{self.name}: {missing.reason}", missing.remedy) from missing
         try:
-            yield RemoteGroup(made.version, made.path, self._connection, number)
+            yield calls.RemoteGroup(made.version, made.path, self._connection, number)
         finally:
             self._connection.give_back(number)
 

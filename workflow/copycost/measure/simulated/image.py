@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from copycost.errors import Unavailable
-from copycost.hosts.guest.archive import add_program, libraries_of
+from copycost.hosts.guest.archive import libraries_of
 from copycost.hosts.guest.image import GuestImage
 from copycost.hosts.guest.kernel import Kernel, Modules
 from copycost.testbeds.drop_hook import drop_rules
@@ -43,7 +43,7 @@ def simulated_image(kernel: Kernel, orchestrator: Path, programs: Iterable[Path]
         raise Unavailable(
             f"the command {missing[0]} was not found", "install the packages iproute2 and nftables"
         )
-    add_program(image.archive, orchestrator, "/usr/bin/simulated_cell")
+    image.archive.add_program(orchestrator, "/usr/bin/simulated_cell")
     for library in {path for program in programs for path in libraries_of(program)}:
         if not image.archive.has(library):
             image.archive.add_copy(Path(library))
