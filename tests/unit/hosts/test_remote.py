@@ -9,7 +9,6 @@ import sys
 import threading
 import time
 import zipfile
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
@@ -25,8 +24,6 @@ from copycost.hosts.remote import messages
 from copycost.hosts.remote.bundle import agent_bundle, agent_modules
 from copycost.hosts.remote.calls import RemoteProgram
 from copycost.hosts.remote.connection import ConnectionLost
-from copycost.hosts.remote.daemon import AgentLine, Daemon
-from copycost.hosts.remote.daemon_client import Words, ask_daemon
 from copycost.hosts.remote.host import RemoteHost
 
 SLEEP = Launch(("/bin/sleep", "60"), "/bin/sleep")
@@ -309,26 +306,3 @@ def test_the_bundle_needs_the_standard_library_alone() -> None:
         check=True,
     )
     assert set(done.stdout.split()) <= {"__main__", "copycost"}
-
-
-class Faulty(Daemon[str, AgentLine]):
-    idle_s = 5.0
-
-    def answer(self, asked: Words) -> tuple[Words, list[int]]:
-        return asked["what nobody says"], []
-
-
-def test_a_fault_of_a_daemons_own_is_told_to_its_client_before_it_ends() -> None:
-    kind = socket.AF_UNIX, socket.SOCK_SEQPACKET
-    with socket.socket(*kind) as listening, socket.socket(*kind) as client:
-        listening.bind("")  # the kernel chooses an abstract address
-        listening.listen()
-        client.settimeout(5.0)
-        with ThreadPoolExecutor() as pool:
-            serving = pool.submit(Faulty(listening, ()).serve)
-            client.connect(listening.getsockname())
-            said = r"own: KeyError: 'what nobody says' \(test_remote.py, line \d+\); run again"
-            with pytest.raises(HostError, match=said):
-                ask_daemon(client, {"op": "lend"})
-            with pytest.raises(KeyError):
-                serving.result(5.0)

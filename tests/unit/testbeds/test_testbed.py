@@ -13,8 +13,6 @@ from setups import HOST
 from copycost.config.testbeds import TESTBEDS
 from copycost.errors import HostError, Unavailable
 from copycost.hosts import local
-from copycost.hosts.facts.files import HostFiles
-from copycost.hosts.namespaces import namespace_remedy
 from copycost.testbeds.command import run_tool
 from copycost.testbeds.links import switch_offloads_off
 from copycost.testbeds.testbed import builder_of, open_testbed
@@ -189,19 +187,3 @@ def test_a_tool_that_fails_is_quoted_and_one_that_was_killed_is_no_lack(tmp_path
     (tmp_path / "tool").write_text("")
     with pytest.raises(Unavailable, match="tool may not be executed; allow executing it"):
         run_tool([str(tmp_path / "tool")], HOST)
-
-
-@pytest.mark.parametrize(
-    ("switch", "value", "remedy"),
-    [
-        ("kernel/apparmor_restrict_unprivileged_userns", "1", "apparmor_restrict_unprivileged"),
-        ("user/max_net_namespaces", "0", "user.max_net_namespaces=1000"),
-        ("none", "", "run as root, or in a container that may"),
-    ],
-)
-def test_the_remedy_names_the_switch_that_forbids(
-    monkeypatch: pytest.MonkeyPatch, switch: str, value: str, remedy: str
-) -> None:
-    read = {f"proc/sys/{switch}": value}
-    monkeypatch.setattr(HostFiles, "text", lambda _, path: read.get(path))
-    assert remedy in namespace_remedy(None)
