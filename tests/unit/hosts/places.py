@@ -41,7 +41,7 @@ def remote_host(folder: Path, *words: str) -> Iterator[RemoteHost]:
     """Yield a host that is served by an agent process."""
     with (
         agent_process(folder, *words) as (_, stream),
-        RemoteHost(stream, stream, "the other machine", PATIENCE_S) as host,
+        RemoteHost(stream, "the other machine", PATIENCE_S) as host,
     ):
         yield host
 

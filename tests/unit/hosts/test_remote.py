@@ -56,7 +56,7 @@ def answering(*lines: bytes) -> tuple[int, threading.Thread]:
 @pytest.mark.parametrize("how", ["end of its stream", "SIGTERM"])
 def test_an_agent_ends_all_that_it_started(tmp_path: Path, how: str) -> None:
     with agent_process(tmp_path) as (agent, stream):
-        host = RemoteHost(stream, os.dup(stream), "it", PATIENCE_S)
+        host = RemoteHost(stream, "it", PATIENCE_S)
         program = host.start(WRAPPED)
         until(lambda: len(children_of(program.pid)) == 2)
         pids = [program.pid, *children_of(program.pid)]
@@ -73,7 +73,7 @@ def test_an_agent_ends_all_that_it_started(tmp_path: Path, how: str) -> None:
 
 def test_an_agent_that_is_busy_ends_all_the_same(tmp_path: Path) -> None:
     with agent_process(tmp_path) as (agent, stream):
-        host = RemoteHost(stream, os.dup(stream), "it", PATIENCE_S)
+        host = RemoteHost(stream, "it", PATIENCE_S)
         program = host.start(SLEEP)
 
         def wait_in_vain() -> None:
@@ -94,7 +94,7 @@ def test_an_agent_that_is_busy_ends_all_the_same(tmp_path: Path) -> None:
 
 
 def test_an_agent_that_is_killed_is_noticed_and_leaves_nothing(tmp_path: Path) -> None:
-    with agent_process(tmp_path) as (agent, stream), RemoteHost(stream, stream, "it") as host:
+    with agent_process(tmp_path) as (agent, stream), RemoteHost(stream, "it") as host:
         program = host.start(SLEEP)
         agent.kill()
         assert select.select([program.ended_fd], [], [], LONG_S)[0]
@@ -117,7 +117,7 @@ def test_an_agent_that_is_killed_is_noticed_and_leaves_nothing(tmp_path: Path) -
 def test_a_session_ends_what_it_started_before_it_is_closed(tmp_path: Path) -> None:
     # the stream goes on, whose end would be the end of everything as well
     with agent_process(tmp_path) as (agent, stream), socket.socket(fileno=stream):
-        host = RemoteHost(os.dup(stream), os.dup(stream), "it", PATIENCE_S)
+        host = RemoteHost(os.dup(stream), "it", PATIENCE_S)
         program: RemoteProgram = host.start(WRAPPED)
         until(lambda: len(children_of(program.pid)) == 2)
         pids = children_of(program.pid)
@@ -137,14 +137,14 @@ def test_the_next_session_on_a_stream_begins_clean(tmp_path: Path) -> None:
             for message in ({"op": "open", "id": 1}, {"id": 2, **start}):
                 line.sendall(messages.as_line(message))
             line.sendall(b'{"op":"run","id":3,"with":{"words":["/bin/tr')
-        with RemoteHost(os.dup(stream), os.dup(stream), "it", PATIENCE_S) as host:
+        with RemoteHost(os.dup(stream), "it", PATIENCE_S) as host:
             assert host.run(["echo", "clean"]).stdout == "clean\n"
             assert host.run(["pgrep", "-P", str(os.getpid()), "-x", "sh"]).stdout == ""
             lost = host.start(SLEEP)
         # one whose daemon noticed its end
         with socket.socket(fileno=os.dup(stream)) as line:
             line.sendall(b'{"op":' + messages.end_line())
-        with RemoteHost(stream, stream, "it", PATIENCE_S) as host:
+        with RemoteHost(stream, "it", PATIENCE_S) as host:
             assert host.run(["echo", "again"]).stdout == "again\n"
         assert not is_alive(lost.pid)
         lost.close()
@@ -185,7 +185,7 @@ INTRODUCTION = (
 def test_what_is_wrong_with_a_stream_is_told(lines: list[bytes], told: str) -> None:
     stream, thread = answering(*lines)
     with pytest.raises(ConnectionLost, match=told):
-        RemoteHost(stream, stream, "it", PATIENCE_S)
+        RemoteHost(stream, "it", PATIENCE_S)
     thread.join()
 
 
@@ -193,15 +193,15 @@ def test_an_agent_that_does_not_answer_is_not_waited_for_long() -> None:
     ours, theirs = socket.socketpair()
     stream = ours.detach()
     with theirs, pytest.raises(ConnectionLost, match=r"did not answer within 0\.2 s \(open\)"):
-        RemoteHost(stream, stream, "it", patience_s=0.2)
+        RemoteHost(stream, "it", patience_s=0.2)
 
 
 def test_a_peer_that_stops_reading_is_noticed(tmp_path: Path) -> None:
     program = tmp_path / "large"
     program.write_bytes(os.urandom(1 << 20))
     with agent_process(tmp_path) as (agent, stream), socket.socket(fileno=stream):
-        RemoteHost(os.dup(stream), os.dup(stream), "it", PATIENCE_S).close()  # it has started now
-        host = RemoteHost(os.dup(stream), os.dup(stream), "it", 1.0)
+        RemoteHost(os.dup(stream), "it", PATIENCE_S).close()  # it has started now
+        host = RemoteHost(os.dup(stream), "it", 1.0)
         agent.send_signal(signal.SIGSTOP)
         with pytest.raises(ConnectionLost, match="did not answer within 1 s"):
             host.path_of(program)
@@ -246,7 +246,7 @@ def test_who_waits_for_a_lock_there_hears_that_nobody_waits_for_it(tmp_path: Pat
     path = tmp_path / "lock"
     parent, ours = socket.socketpair()
     with parent, ours, measurement_lock(path), agent_process(tmp_path) as (agent, stream):
-        host = RemoteHost(stream, stream, "it", PATIENCE_S)
+        host = RemoteHost(stream, "it", PATIENCE_S)
         ours.close()
         with pytest.raises(MeasurementStopped), host.lock(path, [parent.fileno()]):
             pass
@@ -257,7 +257,7 @@ def test_who_waits_for_a_lock_there_hears_that_nobody_waits_for_it(tmp_path: Pat
 def test_the_end_of_a_stream_gives_a_lock_back(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     with agent_process(tmp_path) as (agent, stream):
-        host = RemoteHost(stream, os.dup(stream), "it", PATIENCE_S)
+        host = RemoteHost(stream, "it", PATIENCE_S)
         with host.lock(path, []):
             agent.kill()
             agent.wait()

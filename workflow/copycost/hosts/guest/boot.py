@@ -121,28 +121,17 @@ class RunningGuest(Qemu):
         fds = [*ports.values(), *([] if link is None else link.fds)]
         super().__init__(spec.words(name, command, ports, link), fds)
 
-    def await_up(self, timeout_s: float, stop_fds: Sequence[int] = ()) -> float:
-        """Wait until the first process has set everything up; return how long that took [s].
+    def await_up(self, timeout_s: float, stop_fds: Sequence[int] = ()) -> None:
+        """Wait until the first process has set everything up.
 
         HostError if the guest ends before, is not there in time, or has no room for its files;
         MeasurementStopped once one of `stop_fds` is readable: nobody waits for it any more.
         """
-        self.await_words(UP, timeout_s, stop_fds)
-        if said := self.console.first(_NO_ROOM):  # its kernel goes on with what there was room for
-            raise HostError(
-                f"the guest ran out of memory ({said}); the last lines of its console:"
-                f" {self.console.end()}"
-            )
-        self.boot_s = time.monotonic() - self._began_s
-        return self.boot_s
-
-    def await_words(self, words: str, timeout_s: float, stop_fds: Sequence[int] = ()) -> None:
-        """Wait until words stand on the console; parameters and errors as of `await_up`."""
         deadline_s = time.monotonic() + timeout_s
         while True:
             goes_on = self.console.pump()
-            if self.console.first(words) is not None:
-                return
+            if self.console.first(UP) is not None:
+                break
             left_s = deadline_s - time.monotonic()
             if not goes_on or self.exit_code is not None:
                 raise HostError(self.why_ended())
@@ -155,6 +144,12 @@ class RunningGuest(Qemu):
             ready, _, _ = select.select(watched, [], [], left_s)
             if set(ready).intersection(stop_fds):
                 raise MeasurementStopped("the run ended while a guest booted")
+        if said := self.console.first(_NO_ROOM):  # its kernel goes on with what there was room for
+            raise HostError(
+                f"the guest ran out of memory ({said}); the last lines of its console:"
+                f" {self.console.end()}"
+            )
+        self.boot_s = time.monotonic() - self._began_s
 
     def await_end(self, timeout_s: float) -> int | None:
         """Wait for the end of QEMU, and return its exit code; None if it still runs."""

@@ -114,7 +114,7 @@ class GuestHost(RemoteHost):
 
     def __init__(self, guest: LentGuest) -> None:
         self.guest = guest
-        super().__init__(guest.line, guest.line, f"guest {guest.name}", kind="guest")
+        super().__init__(guest.line, f"guest {guest.name}", kind="guest")
 
     def cannot_keep(self, program: Path, error: OSError) -> HostError:
         """Return why a program of ours cannot be brought there."""

@@ -45,15 +45,14 @@ class Connection:
 
     def __init__(
         self,
-        fd_in: int,
-        fd_out: int,
+        stream: int,
         name: str,
         patience_s: float = PATIENCE_S,
         keep_alive_s: float | None = None,
     ) -> None:
         self.name = name
         self.lost: str | None = None
-        self._fds = fd_in, fd_out
+        self._stream = stream
         self._patience_s = patience_s
         self._keep_alive_s = keep_alive_s
         self._spoke_s = time.monotonic()
@@ -158,8 +157,8 @@ class Connection:
         self._lose("has been closed")
         os.eventfd_write(self._stop, 1)
         self._thread.join()
-        for fd in {*self._fds, self._stop}:
-            os.close(fd)
+        os.close(self._stream)
+        os.close(self._stop)
 
     # -- the stream -------------------------------------------------------------------------------
 
@@ -172,8 +171,8 @@ class Connection:
                 if self.lost is not None:
                     raise self.loss()
                 try:
-                    if select.select([], [self._fds[1]], [], self._patience_s)[1]:
-                        rest = rest[os.write(self._fds[1], rest[:_PIECE_BYTES]) :]
+                    if select.select([], [self._stream], [], self._patience_s)[1]:
+                        rest = rest[os.write(self._stream, rest[:_PIECE_BYTES]) :]
                     else:
                         self._lose(f"took nothing for {self._patience_s:g} s")
                 except OSError as error:
@@ -182,7 +181,7 @@ class Connection:
 
     def _read(self) -> None:
         """Hand on what comes, until the stream ends; in a thread of its own."""
-        fd = self._fds[0]
+        fd = self._stream
         held = b""
         while True:
             ready, _, _ = select.select([fd, self._stop], [], [], self._keep_alive_s_left())

@@ -34,7 +34,7 @@ _SILENT_WAIT_S = 1.0
 class RemoteHost:
     """A host that an agent serves; see `copycost.hosts.host`.
 
-    The descriptors of the stream are ours from now on. Its agent may take `patience_s` for an
+    The descriptor of the stream is ours from now on. Its agent may take `patience_s` for an
     answer, and we say something every `keep_alive_s`; None leaves that. ConnectionLost if no agent
     answers.
     """
@@ -43,8 +43,7 @@ class RemoteHost:
 
     def __init__(
         self,
-        fd_in: int,
-        fd_out: int,
+        stream: int,
         name: str,
         patience_s: float = PATIENCE_S,
         *,
@@ -53,7 +52,7 @@ class RemoteHost:
     ) -> None:
         self.name = name
         self.kind: MachineKind = kind
-        self._connection = Connection(fd_in, fd_out, name, patience_s, keep_alive_s)
+        self._connection = Connection(stream, name, patience_s, keep_alive_s)
         # what the agent said of its machine when the session was opened
         self.introduction = self._connection.introduction
         self.about: About = self.introduction["about"]  # what no file of the kernel tells of it

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from copycost.errors import HostError, MeasurementStopped
 from copycost.hosts.lock import say
 from copycost.hosts.parent import watched_parents
-from copycost.hosts.remote.connection import PATIENCE_S
 from copycost.hosts.remote.daemon_client import ask_daemon, connected
 from copycost.hosts.remote.host import RemoteHost
 from copycost.hosts.ssh.client import SshTarget, Unreachable
@@ -26,13 +25,11 @@ _LOOK_S = 1.0
 class SshHost(RemoteHost):
     """A machine at the other end of an ssh of our own; see `copycost.hosts.host`."""
 
-    def __init__(self, target: SshTarget, patience_s: float = PATIENCE_S) -> None:
+    def __init__(self, target: SshTarget) -> None:
         self.ssh = SshLine(target)
         try:
             line = os.dup(self.ssh.line.fileno())
-            super().__init__(
-                line, line, target.name, patience_s, kind="ssh", keep_alive_s=KEEP_ALIVE_S
-            )
+            super().__init__(line, target.name, kind="ssh", keep_alive_s=KEEP_ALIVE_S)
         except BaseException:
             self.ssh.close()
             raise
@@ -55,7 +52,7 @@ def kept_host(target: SshTarget) -> Iterator[RemoteHost]:
             line = _line_to(target, daemon, parent_fds)
         except OSError as error:
             raise HostError(f"the daemon of ssh does not answer ({error}); run again") from error
-        with RemoteHost(line, line, target.name, kind="ssh", keep_alive_s=KEEP_ALIVE_S) as host:
+        with RemoteHost(line, target.name, kind="ssh", keep_alive_s=KEEP_ALIVE_S) as host:
             yield host
 
 
