@@ -40,14 +40,17 @@ class Usage:
 
     def __sub__(self, earlier: Self) -> Self:
         """Return the differences since an earlier moment."""
+
+        def difference(name: str) -> int | None:
+            later, before = getattr(self, name), getattr(earlier, name)
+            return None if later is None or before is None else later - before
+
         differences: dict[str, Any] = {
-            name: _minus(getattr(self, name), getattr(earlier, name)) for name in _COUNTS
+            one.name: difference(one.name) for one in fields(self) if one.name != "threads"
         }
-        found = replace(self, **differences)
-        return found if earlier.threads <= self.threads else replace(found, waiting_ns=None)
-
-
-_COUNTS = tuple(one.name for one in fields(Usage) if one.name != "threads")
+        if not earlier.threads <= self.threads:
+            differences["waiting_ns"] = None
+        return replace(self, **differences)
 
 
 def usage_of(pids: Sequence[int]) -> Usage:
@@ -66,28 +69,23 @@ def usage_or_none(pids: Sequence[int]) -> Usage | None:
 def _usage_of(pids: Sequence[int]) -> Usage:
     at_ns = time.monotonic_ns()
     cpu_ns = sum(time.clock_gettime_ns((~pid << 3) | _CPUCLOCK_SCHED) for pid in pids)
-    files = [_pairs(pid, "io") for pid in pids]
+    files = [_io_of(pid) for pid in pids]
     waiting = _waiting_by_thread(pids)
-    return Usage(
-        at_ns,
-        cpu_ns,
-        _total(files, "rchar"),
-        _total(files, "wchar"),
-        _total(files, "syscr"),
-        _total(files, "syscw"),
-        sum(waiting.values()) if waiting else None,
-        frozenset(waiting),
+    waiting_ns = sum(waiting.values()) if waiting else None
+    read, written, reads, writes = (
+        _total(files, name) for name in ("rchar", "wchar", "syscr", "syscw")
     )
+    return Usage(at_ns, cpu_ns, read, written, reads, writes, waiting_ns, frozenset(waiting))
 
 
 def written_bytes(pid: int) -> int | None:
     """Return the bytes that a process has written so far; None where nobody counts them."""
-    return _total([_pairs(pid, "io")], "wchar")
+    return _io_of(pid).get("wchar")
 
 
-def _pairs(pid: int, name: str) -> dict[str, int]:
+def _io_of(pid: int) -> dict[str, int]:
     try:
-        return io_counts(Path(f"/proc/{pid}/{name}").read_text(errors="replace"))
+        return io_counts(Path(f"/proc/{pid}/io").read_text(errors="replace"))
     except (PermissionError, FileNotFoundError):
         return {}
 
@@ -112,7 +110,3 @@ def _waiting_by_thread(pids: Sequence[int]) -> dict[int, int]:
             with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
                 found[int(file.parent.name)] = on_cpu_and_waiting_ns(file.read_text())[1]
     return found
-
-
-def _minus(later: int | None, earlier: int | None) -> int | None:
-    return None if later is None or earlier is None else later - earlier
