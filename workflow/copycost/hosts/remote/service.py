@@ -67,11 +67,13 @@ class Service:
         self._line = line
         self._folder = folder
         self._bell = bell
-        # what can be asked, by what requests call it; numbers are given by who asks
         self._plans = Plans(host.clock_ns, self.do)
+        # what can be asked, by what requests call it; numbers are given by who asks
         self._things: dict[Target, Any] = {
-            messages.HOST: host, messages.FILES: host.files, messages.PLANS: self._plans
-        }  # fmt: skip
+            messages.HOST: host,
+            messages.FILES: host.files,
+            messages.PLANS: self._plans,
+        }
         self._blocks: dict[int, ExitStack] = {}  # of those that are to be given back
         # programs whose end has not been told, and those of which lines may come in
         self._running: dict[int, LocalProgram] = {}
