@@ -15,8 +15,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from copycost.hosts.facts.tools import run_tool
 from copycost.hosts.namespaces import NamespaceHost
-from copycost.testbeds.command import run_tool
 
 NAMES = ("sender", "receiver")
 # linux/if_tun.h

@@ -13,7 +13,7 @@ from setups import HOST
 from copycost.config.testbeds import TESTBEDS
 from copycost.errors import HostError, Unavailable
 from copycost.hosts import local
-from copycost.testbeds.command import run_tool
+from copycost.hosts.facts.tools import run_tool
 from copycost.testbeds.links import switch_offloads_off
 from copycost.testbeds.testbed import builder_of, open_testbed
 

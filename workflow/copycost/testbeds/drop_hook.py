@@ -11,10 +11,10 @@ import re
 import time
 from dataclasses import dataclass
 
+from copycost.hosts.facts.tools import run_tool
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 from copycost.hosts.parsing import parser_of
-from copycost.testbeds.command import run_tool
 
 SINK_PORT = 9
 """Of the discard service (RFC 863): what is dropped before delivery needs no listener."""

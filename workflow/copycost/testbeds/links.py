@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from copycost.errors import AttemptFailed, HostError, Unavailable
+from copycost.hosts.facts.tools import run_tool
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import NamespaceHost
-from copycost.testbeds.command import run_tool
 
 # linux/sockios.h and linux/if.h
 _SIOCGIFFLAGS = 0x8913

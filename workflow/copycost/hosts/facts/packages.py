@@ -13,7 +13,7 @@ _INSTALLERS = {
     "alpine": "sudo apk add",
 }
 # Package names where they differ from the tool's: usually, and per family of distribution.
-_USUAL_PACKAGES = {"ip": "iproute2", "nft": "nftables", "cc": "gcc"}
+USUAL_PACKAGES = {"ip": "iproute2", "nft": "nftables", "cc": "gcc"}
 _PACKAGES = {
     "debian": {"perf": "linux-perf", "cc": "gcc libc6-dev", "liburing": "liburing-dev"},
     # linux-tools-generic fits the distribution's own kernel; others (cloud, hardware enablement)
@@ -52,6 +52,6 @@ def install_command(files: HostFiles, tool: str) -> str:
     family = distribution_family(files)
     if family is None:
         return f"install the package that contains {tool}"
-    package = _PACKAGES[family].get(tool) or _USUAL_PACKAGES.get(tool, tool)
+    package = _PACKAGES[family].get(tool) or USUAL_PACKAGES.get(tool, tool)
     release = files.text("proc/sys/kernel/osrelease") or "$(uname -r)"
     return f"{_INSTALLERS[family]} {package.format(release=release)}"

@@ -1,10 +1,11 @@
-"""The programs of the host that a measurement calls."""
+"""The programs of the host that a measurement calls, and what is said where one refuses."""
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from copycost.errors import HostError
+from copycost.errors import HostError, Unavailable
+from copycost.hosts.facts.packages import USUAL_PACKAGES
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 
@@ -13,6 +14,7 @@ _UBUNTU_PERFS = "usr/lib/linux-tools/*/perf"
 # by which a tool tells its version, where that is not --version
 _VERSION_ARGUMENTS = {"ip": ("-V",), "cpulimit": ("--help",), "busybox": ()}
 _VERSION_TIMEOUT_S = 10.0
+_VETH_REMEDY = "run as root, and look whether the kernel has veth (modprobe veth)"
 
 # What every measurement may call. The compiler is none of these: each record names the one that
 # built its programs, whatever is installed by now; nor is iperf3, which only some studies call.
@@ -79,3 +81,36 @@ def find_perf(host: Host) -> Tool:
 def _numbers(path: Path) -> list[int]:
     """Return the numbers in a path, by which kernel releases are ordered: 6.8.0-9 before -31."""
     return [int(number) for number in re.findall(r"\d+", str(path))]
+
+
+def run_tool(
+    command: list[str],
+    host: Host,
+    text: str = "",
+    pass_fds: tuple[int, ...] = (),
+    remedy: str = _VETH_REMEDY,
+    what_failed: str | None = None,
+) -> str:
+    """Run a tool on a host and return what it prints; `text` is its standard input.
+
+    It inherits `pass_fds`, on this machine. Unavailable, with the remedy, if it is missing or
+    refuses; HostError if it was killed, did not end, or cannot be run.
+    """
+    try:
+        done = host.run(command, text, pass_fds=pass_fds)
+    except FileNotFoundError as error:
+        package = USUAL_PACKAGES.get(command[0], command[0])
+        raise Unavailable(
+            f"the command {command[0]} was not found", f"install the package {package}"
+        ) from error
+    except PermissionError as error:
+        raise Unavailable(
+            f"the command {command[0]} may not be executed", f"allow executing it; {remedy}"
+        ) from error
+    if done.returncode < 0:
+        raise HostError(f"{' '.join(command)} was killed by signal {-done.returncode}; run again")
+    if done.returncode != 0:
+        said = done.stderr.strip().splitlines() or ["nothing"]
+        failed = f"{' '.join(command)} failed with exit status {done.returncode}"
+        raise Unavailable(f"{what_failed or failed}: {said[0]}", remedy)
+    return done.stdout

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from copycost.errors import HostError, Unavailable
+from copycost.hosts.facts.tools import run_tool
 from copycost.hosts.local import LocalHost
 
 BRIDGE = "bridge"
@@ -108,13 +109,10 @@ def make_tap(host: LocalHost, name: str) -> int:
 
 
 def _ip(host: LocalHost, commands: list[str]) -> None:
-    try:
-        done = host.run(["ip", "-batch", "-"], "".join(f"{line}\n" for line in commands))
-    except FileNotFoundError as error:
-        raise Unavailable("the command ip was not found", "install the package iproute2") from error
-    if done.returncode != 0:
-        said = done.stderr.strip().splitlines() or ["nothing"]
-        raise Unavailable(
-            f"the network of guests cannot be made: {said[0]}",
-            "run as root, and look whether the kernel has bridges (modprobe bridge)",
-        )
+    run_tool(
+        ["ip", "-batch", "-"],
+        host,
+        "".join(f"{line}\n" for line in commands),
+        remedy="run as root, and look whether the kernel has bridges (modprobe bridge)",
+        what_failed="the network of guests cannot be made",
+    )
