@@ -83,12 +83,12 @@ def test_version_2_is_told_and_tells_in_its_own_files(tmp_path: Path) -> None:
     """Source: Documentation/admin-guide/cgroup-v2.rst on cpu.max and cpu.stat."""
     cgroups._set_quota(2, tmp_path, 25)
     assert (tmp_path / "cpu.max").read_text() == "2500 10000\n"
-    (tmp_path / "cpu.stat").write_text(
+    stat = (
         "usage_usec 2512345\nuser_usec 12345\nsystem_usec 2500000\nnr_periods 1000\n"
         "nr_throttled 400\nthrottled_usec 1500\nnr_bursts 0\nburst_usec 0\n"
     )
     group = cgroups.CpuGroup(2, tmp_path)
-    assert group.throttling() == cgroups.Throttling(1000, 400, 1_500_000)
+    assert cgroups.throttling_of(stat, 2) == cgroups.Throttling(1000, 400, 1_500_000)
     group.release()
     assert (tmp_path / "cpu.max").read_text() == "max\n"
 

@@ -154,10 +154,6 @@ class CpuGroup:
         """Its file that tells how often it was held back, see `throttling_of`."""
         return self.path / "cpu.stat"
 
-    def throttling(self) -> Throttling:
-        """Return how often the group was held back so far."""
-        return throttling_of(self.stat_path.read_text(), self.version)
-
 
 @parser_of("cpu.stat of a control group")
 def throttling_of(text: str, version: Literal[1, 2]) -> Throttling:

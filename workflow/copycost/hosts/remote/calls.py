@@ -109,7 +109,6 @@ class RemoteGroup(CpuGroup):
 
     add = asked(CpuGroup.add)
     release = asked(CpuGroup.release)
-    throttling = asked(CpuGroup.throttling)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from copycost.errors import (
     MeasurementStopped,
     Unavailable,
 )
-from copycost.hosts.cgroups import CpuGroup, Throttling
+from copycost.hosts.cgroups import CpuGroup
 from copycost.hosts.launch import Launch
 from copycost.hosts.local import About
 from copycost.hosts.lock import HeldLock
@@ -48,8 +48,7 @@ the stream may serve another; and to say what time it is there."""
 # an object of JSON with this key is a value of the type that it names
 _TYPE = "@type"
 _RECORDS = {
-    kind.__name__: kind
-    for kind in (About, CompletedProcess, CpuGroup, HeldLock, Launch, Throttling, Usage)
+    kind.__name__: kind for kind in (About, CompletedProcess, CpuGroup, HeldLock, Launch, Usage)
 }
 # errors that have a meaning to us keep their kind, and are made again of these or of their words
 _ERRORS: dict[type[Exception], tuple[str, ...]] = {
@@ -110,7 +109,7 @@ def _as_json(value: object) -> object:
             return {_TYPE: "Path", "path": str(value)}
         case CompletedProcess():
             return {_TYPE: "CompletedProcess", **vars(value)}
-        case About() | CpuGroup() | HeldLock() | Launch() | Throttling() | Usage():
+        case About() | CpuGroup() | HeldLock() | Launch() | Usage():
             return {_TYPE: type(value).__name__, **asdict(value)}
         case Iterable():
             return [*value]
