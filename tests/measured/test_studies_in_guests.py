@@ -73,6 +73,7 @@ def test_a_limit_between_two_guests_is_told_inside_and_outside(
     row = budget_row(record, cell)
     assert row["accelerator"] == "tcg"
     assert row["bits_per_s"] > 0
+    assert 0 < row["sender_cpu_percent"] < (45 if limiter == "cgroup" else 100)
     assert row["sender_hypervisor_cpu_percent"] > 0
     assert row["sender_hypervisor_cpu_ns_per_byte"] > 0
 

@@ -31,8 +31,8 @@ def sign(path: Path, old: str, new: str) -> None:
 
 def failed(checkout: Checkout) -> str:
     """Return what ./run would say has failed."""
-    command = [sys.executable, "-m", "copycost.snakefile.retry", "--count"]
-    return checkout.call(command, PYTHONPATH="workflow").stdout.strip()
+    ask = "from copycost.snakefile.retry import failures; print(failures())"
+    return checkout.call([sys.executable, "-c", ask], PYTHONPATH="workflow").stdout.strip()
 
 
 def assert_whole(checkout: Checkout) -> None:
@@ -109,8 +109,11 @@ def test_what_is_damaged_during_a_run_is_named_and_made_again_by_the_next(
     report = (finished.path / "results" / "report" / "report.html").read_text()
     assert "its record could not be used" in report
     assert "Set aside" in report
-    assert failed(finished) == "2 repetitions"
     assert finished.planned() == {}, "as it is all was made"
+    launch = [sys.executable, "-SP", "workflow/copycost/cli/launch.py", "measuring", "--cores", "1"]
+    told = finished.call(launch, check=False)  # as ./run does
+    assert told.returncode == 3
+    assert "failed: 2 repetitions; the report says which and why" in told.stderr
 
     table = Path("results/tables/ratios.csv")
     damage(finished, "compute_facts", table)

@@ -105,7 +105,7 @@ def failures() -> str:
     """Return how many repetitions and files of the report have failed, in words; or nothing."""
     numbers = {
         "repetition": len(failed(outcomes(present_paths(Path(RAW_ROOT))))),
-        "file of the report": len(parts.left_out()),
+        "report file": len(parts.left_out()),
     }
     return " and ".join(plural(n, what) for what, n in numbers.items() if n)
 
@@ -113,12 +113,8 @@ def failures() -> str:
 def main(word: str = "") -> None:
     """Remove the records of failed repetitions, so that the next run measures them again.
 
-    With ``--list``, it only lists them; with ``--count``, it only says how many there are, and what
-    else has failed.
+    With ``--list``, it only lists them.
     """
-    if word == "--count":
-        print(failures())
-        return
     found = outcomes(present_paths(Path(RAW_ROOT)))
     again = failed(found)
     for outcome in (*again, *unreached()):
