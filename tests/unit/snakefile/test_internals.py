@@ -1,7 +1,5 @@
 """What is changed within Snakemake: its scripts run elsewhere only where that is the same."""
 
-import json
-import os
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -118,26 +116,3 @@ def test_what_snakemake_is_spared_changes_no_answer(monkeypatch: pytest.MonkeyPa
     before = answers()
     start_quickly(["--cores", "1"])
     assert answers() == before
-
-
-NOTE = {"rule": "a", "params": ["1"], "endtime": 2.5, "input_checksums": {"a": "b"}, "of_old": 1}
-
-
-def test_notes_on_files_are_the_same_without_the_packages_for_a_database() -> None:
-    code = (
-        "import json, sys\n"
-        "from copycost.snakefile.internals import start_quickly\n"
-        "if len(sys.argv) > 2: start_quickly([])\n"
-        "from snakemake.persistence import MetadataRecord as Note\n"
-        "notes = [Note.model_validate(json.loads(sys.argv[1])), Note()]\n"
-        "print(json.dumps([dict(note.items()) for note in notes]), 'sqlalchemy' in sys.modules)\n"
-    )
-    said = [
-        subprocess.check_output(
-            [sys.executable, "-c", code, json.dumps(NOTE), *quickly],
-            env=os.environ | {"PYTHONPATH": str(ROOT / "workflow")},
-            text=True,
-        )
-        for quickly in ([], ["quickly"])
-    ]
-    assert said[0].replace("True", "False") == said[1]

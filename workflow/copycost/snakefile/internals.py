@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, wraps
 from pathlib import Path
-from types import FunctionType, ModuleType, SimpleNamespace
-from typing import Any, NoReturn, Self
+from types import FunctionType, SimpleNamespace
+from typing import Any, NoReturn
 
 from copycost.disk import lacks_room
 
@@ -101,12 +101,12 @@ def shorten_command_line() -> None:
 def start_quickly(words: Sequence[str]) -> None:
     """Spare Snakemake what it does at each start, or for each job, and nobody here needs.
 
-    To import packages for databases, for solvers, for profiles with arrays, and for sources in the
-    network; plugins that write its report or run jobs elsewhere, unless `words` ask for them; to
-    walk through all packages for each kind of plugin. To take a parameter for a table of pandas
-    (none of ours is), and look for each job whether its script is there (it is one of its inputs).
-    To read each of its notes on a file several times, and look up the parameters of the same
-    functions for each job. To search for garbage among all jobs after every 700 new objects.
+    To import packages for solvers, for profiles with arrays, and for sources in the network, and
+    plugins that write its report or run jobs elsewhere, unless `words` ask for them; to walk
+    through all packages for each kind of plugin. To take a parameter for a table of pandas (none of
+    ours is), and look for each job whether its script is there (it is one of its inputs). To read
+    each of its notes on a file several times, and look up the parameters of the same functions for
+    each job. To search for garbage among all jobs after every 700 new objects.
     """
     from snakemake_interface_common import plugin_registry
     from snakemake_interface_common.plugin_registry import PluginRegistryBase
@@ -120,13 +120,11 @@ def start_quickly(words: Sequence[str]) -> None:
     ]
     known = SimpleNamespace(iter_modules=lambda: plugins)
     plugin_registry.pkgutil = known  # type: ignore[attr-defined, assignment]
-    if not any(word.startswith("--persistence") for word in words):
-        _spare_databases()
-    with _stand_in(numpy=None):
+    with _without("numpy"):
         import yaml
         import yte  # type: ignore[import-untyped]  # noqa: F401
     yaml.FullLoader = yaml.CFullLoader  # type: ignore[misc, assignment]
-    with _stand_in(pulp=None):
+    with _without("pulp"):
         import snakemake.cli  # type: ignore[import-untyped]
     from snakemake import common, rules, sourcecache
     from snakemake.persistence import PersistenceBase  # type: ignore[import-untyped]
@@ -164,49 +162,16 @@ def start_quickly(words: Sequence[str]) -> None:
 
 
 @contextmanager
-def _stand_in(**modules: ModuleType | None) -> Iterator[None]:
-    """Have imports find these modules instead of those of their names; None is of none."""
-    before = {name: sys.modules[name] for name in modules if name in sys.modules}
-    sys.modules.update(modules)  # type: ignore[arg-type]
+def _without(name: str) -> Iterator[None]:
+    """Have a package be found nowhere, as where it is not installed."""
+    before = sys.modules.get(name)
+    sys.modules[name] = None  # type: ignore[assignment]
     try:
         yield
     finally:
-        for name in modules:
-            del sys.modules[name]
-        sys.modules.update(before)
-
-
-def _spare_databases() -> None:
-    """Have Snakemake describe its notes without the packages for a database that could hold them.
-
-    To import these takes as long as all else that it imports (``snakemake.persistence``).
-    """
-
-    class Note:
-        """The fields that a class derived from it annotates, which have defaults there."""
-
-        def __init__(self, **values: Any) -> None:  # noqa: ANN401
-            for name in type(self).__annotations__:
-                default = getattr(type(self), name)
-                setattr(self, name, values.get(name, {} if default is dict else default))
-
-        @classmethod
-        def model_validate(cls, values: Mapping[str, Any]) -> Self:
-            return cls(**values)
-
-        def model_dump(self) -> dict[str, Any]:
-            return dict(vars(self))
-
-    sqlmodel, sqlalchemy, nothing = map(ModuleType, ("sqlmodel", "sqlalchemy", "db"))
-    vars(sqlmodel).update(
-        SQLModel=Note,
-        Field=lambda default=None, default_factory=None, **_: default_factory or default,
-    )
-    vars(sqlalchemy).update(Column=lambda *_: None, JSON=None)
-    vars(nothing).update(DbPersistence=None)
-    with _stand_in(sqlmodel=sqlmodel, sqlalchemy=sqlalchemy):
-        import snakemake.persistence  # noqa: F401
-    sys.modules["snakemake.persistence.db"] = nothing
+        del sys.modules[name]
+        if before is not None:
+            sys.modules[name] = before
 
 
 def show_no_jobs() -> None:
