@@ -1,12 +1,12 @@
 /* Preloaded into a run that is soaked: the wall clock as it would be after steps, which others make
- * by writing seconds to the file that COPYCOST_SOAK_CLOCK names. Clocks that no step moves stay. */
+ * by writing seconds to the file that COPYCOST_SOAK_CLOCK names. Clocks that no step moves stay.
+ * Python, perf and our programs read them all by clock_gettime(). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,26 +36,4 @@ int clock_gettime(clockid_t clock, struct timespec *now)
     if (result == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE))
         now->tv_sec += *shift_s;
     return result;
-}
-
-int gettimeofday(struct timeval *restrict now, void *restrict zone)
-{
-    struct timespec precise;
-
-    (void)zone;
-    if (clock_gettime(CLOCK_REALTIME, &precise) != 0)
-        return -1;
-    *now = (struct timeval){precise.tv_sec, precise.tv_nsec / 1000};
-    return 0;
-}
-
-time_t time(time_t *now)
-{
-    struct timespec precise;
-
-    if (clock_gettime(CLOCK_REALTIME, &precise) != 0)
-        return -1;
-    if (now != NULL)
-        *now = precise.tv_sec;
-    return precise.tv_sec;
 }
