@@ -24,7 +24,7 @@ from copycost.config.wire import Wire
 from copycost.doctor.findings_wire import judge_wire
 from copycost.doctor.peer import collect_peer
 from copycost.errors import Unavailable
-from copycost.hosts.cgroup_hierarchy import find_hierarchy
+from copycost.hosts.cgroups import find_hierarchy
 from copycost.hosts.launch import Launch
 from copycost.hosts.local import LocalHost
 from copycost.hosts.remote.connection import Connection
