@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from copycost.checkout import ROOT
-from copycost.figures.names import FIGURES
 from copycost.snakefile import dependencies
 from copycost.snakefile.dependencies import code_of, digest_of
 
@@ -40,9 +39,8 @@ def imports_of(script: Path) -> str:
 
 @cache
 def loaded() -> dict[str, set[str]]:
-    """Return the files of the package that are loaded by the imports of scripts and figures."""
+    """Return the files of the package that are loaded by the imports of scripts."""
     code = {path.name: imports_of(path) for path in SCRIPTS}
-    code |= {figure: f"import copycost.figures.{figure}" for figure in FIGURES}
     done = subprocess.run(
         [sys.executable, "-c", LOADER],
         input=json.dumps(code),
@@ -62,16 +60,6 @@ def test_all_that_a_script_loads_is_among_its_files(script: Path) -> None:
     assert f"workflow/scripts/{script.name}" in computed
     assert "workflow/copycost/snakefile/logs.py" in loaded()[script.name]
     assert loaded()[script.name] <= computed
-
-
-@pytest.mark.parametrize("figure", FIGURES)
-@pytest.mark.slow
-def test_all_that_a_figure_loads_is_among_its_files_but_no_other_figure(figure: str) -> None:
-    computed = set(code_of(ROOT, f"workflow/copycost/figures/{figure}.py"))
-    assert loaded()[figure] <= computed
-    others = {f"workflow/copycost/figures/{name}.py" for name in FIGURES if name != figure}
-    assert not others & computed
-    assert not others & set(code_of(ROOT, "workflow/scripts/plot_figure.py"))
 
 
 @pytest.fixture
@@ -129,13 +117,13 @@ def test_no_module_imports_relatively_which_would_not_be_followed() -> None:
         assert not any(isinstance(node, ast.ImportFrom) and node.level for node in nodes), path
 
 
-def test_only_figures_and_testbeds_are_imported_by_a_name_made_at_run_time() -> None:
+def test_only_testbeds_are_imported_by_a_name_made_at_run_time() -> None:
     package = ROOT / "workflow" / "copycost"
     found = {path for path in package.rglob("*.py") if "import_module(" in path.read_text()}
     # of testbeds, measuring rules take all; what runs scripts only imports what these import; no
-    # script imports the command line
-    names = {"figures/output.py", "testbeds/testbed.py", "snakefile/script_server.py"}
-    names.add("__main__.py")
+    # script imports the command line, nor what starts Snakemake
+    names = {"__main__.py", "testbeds/testbed.py"}
+    names |= {f"snakefile/{name}.py" for name in ("internals", "script_server")}
     assert found == {package / name for name in names}
 
 

@@ -15,6 +15,7 @@ from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, wraps
+from importlib import import_module
 from pathlib import Path
 from types import FunctionType, SimpleNamespace
 from typing import Any, NoReturn
@@ -121,8 +122,9 @@ def start_quickly(words: Sequence[str]) -> None:
     known = SimpleNamespace(iter_modules=lambda: plugins)
     plugin_registry.pkgutil = known  # type: ignore[attr-defined, assignment]
     with _without("numpy"):
-        import yaml
-        import yte  # type: ignore[import-untyped]  # noqa: F401
+        import_module("yte")
+    import yaml
+
     yaml.FullLoader = yaml.CFullLoader  # type: ignore[misc, assignment]
     with _without("pulp"):
         import snakemake.cli  # type: ignore[import-untyped]

@@ -210,11 +210,6 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def lower_first(text: str) -> str:
-    """Return a sentence as it goes on after a colon."""
-    return text[:1].lower() + text[1:]
-
-
 FILTERS: dict[str, Callable[..., str]] = {
     form.__name__: form
     for form in (
