@@ -1,6 +1,6 @@
 """Tables of datagrams with a known truth, and their facts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,7 +54,6 @@ class Study:
     sizes: Sequence[int] = SIZES
     repetitions: int = 3
     lost: Sequence[tuple[str, str, str]] = ()  # status, reason, remedy
-    profile: Mapping[str, Any] | None = None
 
 
 def table_of(study: Study) -> pd.DataFrame:
@@ -128,4 +127,4 @@ def facts_of(study: Study) -> dict[str, Any]:
         **section_of(study.truths, study.repetitions),
         "msg_bytes": list(study.sizes),
     }
-    return compute_facts(table_of(study), section, STATISTICS, published("udp"), study.profile)
+    return compute_facts(table_of(study), section, STATISTICS, published("udp"))

@@ -105,7 +105,6 @@ rule compute_datagram_facts:
     input:
         table="results/tables/datagrams.csv",
         published="data/published/cpu-overhead-udp.csv",
-        profile=PROFILE_FACTS,
     output:
         facts=DATAGRAMS.facts,
     log:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from copycost.records.files import read_json, write_json
+from copycost.records.files import write_json
 from copycost.records.table import read_table
 from copycost.snakefile.parts import make_part
 from copycost.stats.settings import StatisticsSettings
@@ -13,13 +13,11 @@ from copycost.studies.datagrams.records import DATAGRAMS
 
 
 def _make() -> None:
-    profile = snakemake.input.profile
     facts = compute_facts(
         read_table(Path(snakemake.input.table), DATAGRAMS),
         snakemake.params.section,
         StatisticsSettings(**snakemake.params.statistics),
         pd.read_csv(snakemake.input.published),
-        read_json(profile) if profile else None,
     )
     write_json(facts, snakemake.output.facts)
 

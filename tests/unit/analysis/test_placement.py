@@ -72,10 +72,6 @@ def test_each_cell_is_compared_with_itself_where_both_ends_are_apart() -> None:
     assert same["n_sure"] == 8
     assert 1.4 < same["lowest"] <= same["highest"] < 1.6
     assert 0.95 < free["lowest"] <= free["highest"] < 1.05
-    for effect in facts["effects"]:
-        both = effect["here"]["median"] / effect["apart"]["median"]
-        assert both == pytest.approx(effect["ratio"]["value"], rel=0.05)
-        assert effect["condition"] == "veth"
 
 
 def test_rounds_are_paired_so_that_their_drift_cancels() -> None:

@@ -1,8 +1,8 @@
 """Which CPUs threads were pinned to, and how far the placement of both ends moves the figures."""
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,10 +14,8 @@ from copycost.analysis.json_values import Facts
 from copycost.analysis.log_ratios import logarithms
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.ratio_facts import ratio_facts
-from copycost.config.conditions import Condition
 from copycost.config.placements import APART, FREE, PLACEMENTS
 from copycost.config.testbeds import kernels_on
-from copycost.stats.estimates import estimate
 from copycost.stats.ratios import Ratio, holm, paired_ratio
 from copycost.stats.settings import StatisticsSettings
 
@@ -70,7 +68,6 @@ def placement_of(view: View) -> Placement | None:
 
 
 _PLACE = ["testbed", "working_set", "receiver"]
-_Effect = tuple[Facts, Ratio]
 
 
 def placement_facts(
@@ -80,66 +77,49 @@ def placement_facts(
 
     Keys
     ----
-    effects: Per cell and placement, in this order: study (``streams``: throughput [bit/s];
-        ``round_trips``: their median [ns]), condition (of both ends apart), the columns of `POINT`,
-        placement; apart and here (estimates), ratio (of here to apart, paired by round).
-    groups: Per study and placement: n (ratios), n_sure (those that stand after Holm's correction
-        for them), lowest, highest (value), once (whether all were observed in one round only), and
-        ratio (None of several).
+    groups: Per study (``streams``: throughput [bit/s]; ``round_trips``: their median [ns]) and
+        placement: n (ratios of cells to themselves with both ends apart, paired by round), n_sure
+        (those that stand after Holm's correction for them), lowest, highest (value), once (whether
+        all were observed in one round only), and ratio (None of several).
     """
-    found = [*_effects(cells, "streams", THROUGHPUT, settings)]
+    tables = {"streams": (cells, THROUGHPUT)}
     if round_trips is not None:
-        found += _effects(round_trips, "round_trips", "p50_ns", settings)
-    groups: dict[tuple[str, str], list[_Effect]] = defaultdict(list)
-    for effect in sorted(found, key=lambda one: list(PLACEMENTS).index(one[0]["placement"])):
-        groups[effect[0]["study"], effect[0]["placement"]].append(effect)
-    in_order = [groups[key] for key in sorted(groups, key=lambda key: key[0] != "streams")]
-    if not found:
-        return None
-    return {
-        "effects": [facts for group in in_order for facts, _ in group],
-        "groups": [_summary(group, settings.confidence) for group in in_order],
-    }
+        tables["round_trips"] = round_trips, "p50_ns"
+    groups = [
+        _group(study, placement, ratios, settings.confidence)
+        for study, (table, metric) in tables.items()
+        for placement, ratios in _ratios(table, metric, settings.confidence).items()
+        if ratios
+    ]
+    return {"groups": groups} if groups else None
 
 
-def _effects(
-    table: pd.DataFrame, study: str, metric: str, settings: StatisticsSettings
-) -> Iterator[_Effect]:
-    """Yield each cell in each placement that was measured in the same rounds as with ends apart."""
+def _ratios(table: pd.DataFrame, metric: str, confidence: float) -> dict[str, list[Ratio]]:
+    """Return, by placement, the ratios of the cells that were measured in the same rounds apart."""
     measured = with_condition(table)
     measured = measured[measured["status"] == "measured"]
-    for key, rows in measured.groupby([*_PLACE, *POINT], sort=True):
+    found: dict[str, list[Ratio]] = {name: [] for name in PLACEMENTS if name != APART}
+    for _, rows in measured.groupby([*_PLACE, *POINT], sort=True):
         values = rows.pivot(index="rep", columns="placement", values=metric)
-        names = dict(zip([*_PLACE, *POINT], key, strict=True))
-        for placement in PLACEMENTS:
-            if placement == APART or not {APART, placement} <= set(values):
+        for placement, ratios in found.items():
+            if not {APART, placement} <= set(values):
                 continue
             here, apart = (values[name].to_numpy(np.float64) for name in (placement, APART))
-            ratio = paired_ratio(logarithms(here) - logarithms(apart), settings.confidence)
+            ratio = paired_ratio(logarithms(here) - logarithms(apart), confidence)
             if ratio.n_pairs:
-                facts = {
-                    "study": study,
-                    "condition": Condition(*map(str, key[: len(_PLACE)])).slug,
-                    **{name: names[name] for name in POINT},
-                    "placement": placement,
-                    "apart": estimate(apart, settings),
-                    "here": estimate(here, settings),
-                    "ratio": ratio_facts(ratio),
-                }
-                yield facts, ratio
+                ratios.append(ratio)
+    return found
 
 
-def _summary(group: Sequence[_Effect], confidence: float) -> Facts:
-    effect, _ = group[0]
-    ratios = [ratio for _, ratio in group]
+def _group(study: str, placement: str, ratios: Sequence[Ratio], confidence: float) -> Facts:
     p_values = holm(np.array([ratio.p_value for ratio in ratios]))
     return {
-        "study": effect["study"],
-        "placement": effect["placement"],
-        "n": len(group),
+        "study": study,
+        "placement": placement,
+        "n": len(ratios),
         "n_sure": int((p_values < 1.0 - confidence).sum()),
         "lowest": min(ratio.value for ratio in ratios),
         "highest": max(ratio.value for ratio in ratios),
         "once": all(ratio.n_pairs == 1 for ratio in ratios),
-        "ratio": effect["ratio"] if len(group) == 1 else None,
+        "ratio": ratio_facts(ratios[0]) if len(ratios) == 1 else None,
     }

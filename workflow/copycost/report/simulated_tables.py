@@ -44,7 +44,6 @@ def why_misses_fall(facts: Facts) -> str:
 
 
 VALUES: dict[str, Callable[..., str]] = {
-    "misses": misses,
     "cache_levels": cache_levels,
     "why_misses_fall": why_misses_fall,
 }

@@ -38,7 +38,7 @@ def work(cells: Iterable[Facts]) -> Table:
     parties = [
         {"cell": cell, "party": name, "costs": costs}
         for cell in cells
-        for name, costs in cell["work"]["parties"].items()
+        for name, costs in cell["work"].items()
     ]
 
     def spent_on(kind: str) -> Callable[[Facts], str]:

@@ -22,29 +22,10 @@ TOO_OLD = (
     "iperf3 3.1.3 is too old: its JSON lacks what is needed here",
     "install iperf3 3.5 or newer",
 )
-
-
-def profile() -> dict[str, object]:
-    """Return facts of profiles of three sizes, of which the outer two are told."""
-
-    def cell(size: int) -> dict[str, object]:
-        rows = [
-            {"title": "Copying", "own": {"share": {"median": size / 100_000}}},
-            {"title": "Protocol", "own": {"share": {"median": 0.3}}},
-        ]
-        return {
-            "implementation": "iperf3", "testbed": "veth_udp", "condition": "veth_udp",
-            "n_threads": 1, "msg_bytes": size, "sides": {"sender": {"categories": rows}},
-        }  # fmt: skip
-
-    return {"cells": [cell(64), cell(1472), cell(65507)]}
-
-
 CHAPTERS = {
     "chapter": Study(
         (ONE, TWO, Truth(implementation="two_copy", driver_knows=False)),
         lost=[TOO_OLD],
-        profile=profile(),
     ),
     "chapter_in_guests": Study((ONE, PAIR, IN_ONE)),
     "nothing_measured": Study((), lost=[TOO_OLD]),

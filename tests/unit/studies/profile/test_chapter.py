@@ -224,9 +224,3 @@ def test_other_chapters_say_what_guests_and_hypervisors_do_from_the_same_facts()
     facts = _facts("emulated_pair")
     parties = [row[1] for row in work(facts["cells"])[1]]
     assert list(dict.fromkeys(parties))[-2:] == ["sender's QEMU", "receiver's QEMU"]
-    (outside,) = facts["work_outside"]
-    assert (outside["condition"], outside["n"]) == ("vm_pair", 2)
-    shares = [cell["work"]["outside"] for cell in facts["cells"]]
-    assert [sum(of.values()) for of in shares] == pytest.approx([1.0, 1.0])
-    emulated = [of["emulator"] for of in shares]
-    assert outside["shares"]["emulator"] == {"low": min(emulated), "high": max(emulated)}

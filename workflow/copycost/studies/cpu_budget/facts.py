@@ -1,7 +1,6 @@
 """Everything that the chapter on the CPU budget says, as numbers and verdicts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
@@ -12,7 +11,6 @@ from copycost.config.testbeds import away_on, peer_of
 from copycost.records.columns import SIDES
 from copycost.stats.errors_in_variables import METHOD
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.capacity import plan_for
 from copycost.studies.cpu_budget.bottleneck import judge_bottleneck
 from copycost.studies.cpu_budget.compared_curves import scaling_of, with_published
 from copycost.studies.cpu_budget.points import (
@@ -32,9 +30,6 @@ from copycost.studies.shared_facts import (
     spans,
     with_interval,
 )
-
-PLANNED_BITS_PER_S = (1e9, 2.5e9, 5e9, 10e9, 25e9, 40e9, 100e9)
-"""Bitrates that the report's table of plans is made for: those that links are sold with."""
 
 # what the chapter tells of the configuration
 _TOLD = (
@@ -68,7 +63,7 @@ def compute_facts(
         for key, rows in series_of(table)
     ]
     measured = table[table["status"] == "measured"]
-    facts: dict[str, Any] = {
+    return {
         "section": {name: section[name] for name in _TOLD},
         **outcome_facts(table, statistics, SERIES),
         "method": METHOD,
@@ -87,8 +82,6 @@ def compute_facts(
         "scaling": scaling_of(curves, profile, int(section["msg_bytes"])),
         "published": with_published(curves, published),
     }
-    facts["plans"] = _plans(facts)
-    return facts
 
 
 def _verdict(curves: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
@@ -221,24 +214,3 @@ def _rates(measured: pd.DataFrame) -> dict[str, Any] | None:
         "largest_off": float(off.max()),
         "allowed": _RATES_DIFFER,
     }
-
-
-def _plans(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the table of plans: per testbed and bitrate the curve that needs the least CPU.
-
-    Of the bitrates beyond what was measured, the lowest only.
-    """
-    found = []
-    for testbed in dict.fromkeys(curve["testbed"] for curve in facts["curves"]):
-        for bits_per_s in PLANNED_BITS_PER_S:
-            plans = plan_for(facts, bits_per_s, testbed)
-            if plans:
-                highest = max(plan.highest_bits_per_s for plan in plans)
-                entry = asdict(plans[0])
-                # JSON has no infinity
-                del entry["total_percent"]
-                entry.update(bits_per_s=bits_per_s, highest_bits_per_s=highest)
-                found.append(entry)
-            if plans and plans[0].basis == "beyond":
-                break  # and so are all that are higher
-    return found

@@ -8,15 +8,12 @@ import pandas as pd
 
 from copycost.analysis.json_values import plain
 from copycost.analysis.wire import NEAR
-from copycost.config.testbeds import transport_of
 from copycost.records.columns import SIDES
-from copycost.records.cpu_attribution import EMULATED
 from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
 from copycost.stats.two_terms import METHOD, TwoTerms, fit_two_terms
 from copycost.studies.datagrams.beside import NEAR_SIZE, other_packets, with_published
 from copycost.studies.datagrams.loss import CAUSES
-from copycost.studies.profile.cell_facts import category_shares
 from copycost.studies.shared_facts import (
     flag_counts,
     guests_among,
@@ -38,8 +35,6 @@ _ESTIMATED = (
 )  # fmt: skip
 # the fit is no description of sizes whose cost lies further off it
 _MISFIT = 0.25
-# of what each side spends CPU time on
-_MOST_CATEGORIES = 3
 # the driver's loss and the kernel's differ by more than this share of what was sent
 _LOSS_DIFFERS = 0.005
 
@@ -49,13 +44,8 @@ def compute_facts(
     section: Mapping[str, Any],
     statistics: StatisticsSettings,
     published: pd.DataFrame,
-    profile: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    """Return the facts.
-
-    `published` is ``data/published/cpu-overhead-udp.csv``, `profile` the facts of that study (None
-    where not measured).
-    """
+    """Return the facts; `published` is ``data/published/cpu-overhead-udp.csv``."""
     measured = table[table["status"] == "measured"]
     clocks = sorted({str(clock) for clock in measured["cpu_clock"].dropna()})
     curves = [
@@ -77,7 +67,6 @@ def compute_facts(
         "other_packets": other_packets(measured),
         "published": with_published(curves, published),
         "near_size": NEAR_SIZE,
-        "shares": _shares(profile, section["implementations"]),
     }
 
 
@@ -216,40 +205,3 @@ def _cross_check(measured: pd.DataFrame) -> dict[str, Any] | None:
         "n_negative": int((known["driver_lost"] < 0).sum()),
         "n_out_of_order": int((known["driver_out_of_order"] > 0).sum()),
     }
-
-
-def _shares(
-    profile: Mapping[str, Any] | None, implementations: Sequence[str]
-) -> list[dict[str, Any]]:
-    """Return what each side spends most on at the smallest and the largest datagram profiled."""
-    if profile is None:
-        return []
-    cells = [
-        cell
-        for cell in profile["cells"]
-        if cell["implementation"] in implementations and transport_of(cell["testbed"]) == "datagram"
-    ]
-    sizes = sorted({int(cell["msg_bytes"]) for cell in cells})
-    wanted = {sizes[0], sizes[-1]} if sizes else set()
-    return [
-        {
-            "testbed": cell["condition"],
-            "emulated": cell.get("accelerator") == EMULATED,
-            "implementation": cell["implementation"],
-            "msg_bytes": cell["msg_bytes"],
-            "n_threads": cell["n_threads"],
-            "side": side,
-            "top": [
-                {"title": title, "share": share["median"]}
-                for title, share in sorted(
-                    category_shares(cell["sides"][side]).items(),
-                    key=lambda one: (one[1]["median"], one[0]),
-                    reverse=True,
-                )[:_MOST_CATEGORIES]
-            ],
-        }
-        for cell in cells
-        if int(cell["msg_bytes"]) in wanted
-        for side in SIDES
-        if side in cell["sides"]
-    ]

@@ -10,7 +10,6 @@ from copycost.analysis.json_values import plain
 from copycost.analysis.metrics import copied_label
 from copycost.config.conditions import Condition
 from copycost.config.testbeds import guests_on
-from copycost.hosts.parties import is_hypervisor
 from copycost.hosts.side import SIDES
 from copycost.stats.estimates import estimate
 from copycost.stats.settings import FloatArray, StatisticsSettings
@@ -127,51 +126,24 @@ def _side(
 
 
 def work_facts(cell: Sequence[Repetition]) -> dict[str, Any]:
-    """Return what the CPU time of a cell in guests went to, medians of its repetitions."""
+    """Return what each party of a cell in guests spent on each of `KINDS` [ns per KiB received].
+
+    Medians of the repetitions; None where nothing was received.
+    """
 
     def costs(one: Repetition, party: str) -> FloatArray:
-        """Return what a party spent on each of `KINDS` [ns per KiB]."""
         sums = dict.fromkeys(KINDS, 0.0)
         for name, share in one.shares[party].categories.items():
             sums[_KIND_OF.get(name, REST)] += share.own
         return np.array([*sums.values()]) * one.ns_per_kib(party)
 
-    def medians(rows: Sequence[FloatArray]) -> dict[str, float]:
-        return dict(zip(KINDS, np.median(rows, axis=0), strict=True))
-
     by_party = {
         party: [costs(one, party) for one in cell if party in one.shares]
         for party in parties_on(cell[0].key.testbed)
     }
-    outside = [
-        np.sum([costs(one, party) for party in one.shares if is_hypervisor(party)], axis=0)
-        for one in cell
-    ]
-    shares = [of / np.sum(of) for of in outside if np.sum(of) > 0.0]
     found = {
-        # CPU time by `KINDS` [ns per KiB received]; None where nothing was received
-        "parties": {party: medians(rows) for party, rows in by_party.items() if rows},
-        # shares of the CPU time of all hypervisors together (0 to 1) by `KINDS`
-        "outside": medians(shares) if shares else None,
+        party: dict(zip(KINDS, np.median(rows, axis=0), strict=True))
+        for party, rows in by_party.items()
+        if rows
     }
     return dict(plain(found))
-
-
-def work_outside(cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return from where to where the shares of hypervisors' work go, by condition."""
-    known = [cell for cell in cells if cell["work"] and cell["work"]["outside"]]
-    found = []
-    for condition in dict.fromkeys(cell["condition"] for cell in known):
-        here = [cell for cell in known if cell["condition"] == condition]
-        shares = {kind: [cell["work"]["outside"][kind] for cell in here] for kind in KINDS}
-        found.append(
-            {
-                # where, and what ran the guests
-                "condition": condition,
-                "accelerator": here[0]["accelerator"],
-                "n": len(here),  # cells that are known
-                # by `KINDS`: low and high, over the cells
-                "shares": {kind: {"low": min(of), "high": max(of)} for kind, of in shares.items()},
-            }
-        )
-    return found

@@ -12,7 +12,7 @@ from copycost.config.profile import Profile
 from copycost.hosts.parties import is_inside, is_rest
 from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.profile.cell_facts import cell_facts, work_outside
+from copycost.studies.profile.cell_facts import cell_facts
 from copycost.studies.profile.chain_facts import chain_facts
 from copycost.studies.profile.differences import difference_facts, rounds_of
 from copycost.studies.profile.grid import pairs_of
@@ -65,7 +65,6 @@ def profile_facts(
         ),
         "tracing": _tracing(found),
         "cells": found,
-        "work_outside": work_outside(found),
         "loads": loads[:_MOST_SHOWN],
         "n_loads": len(loads),
         "published_source": lists.chain_names.source,

@@ -12,7 +12,7 @@ import pandas as pd
 from copycost.analysis.json_values import Facts, plain
 from copycost.config.conditions import RECV
 from copycost.config.placements import APART
-from copycost.config.variants import PLAIN, VARIANTS
+from copycost.config.variants import PLAIN
 from copycost.figures.markers import in_order
 from copycost.studies.shared_facts import losses_of
 from copycost.studies.simulated.columns import CELL_KEY
@@ -22,7 +22,6 @@ from copycost.studies.simulated.savings import (
     LEAST,
     Place,
     both_sides,
-    carriers,
     change_of,
     functions_at,
     level_of,
@@ -77,8 +76,6 @@ def compute_facts(
         "least": LEAST,
         "conditions": conditions,
         "verdict": _verdict(conditions),
-        "instructions": _instructions(table),
-        "sensitivity": _sensitivity(trials),
         "walks": walks,
         "beside": None,
     }
@@ -109,10 +106,9 @@ def _condition(
         saving = saving_of(saved[mine].set_index("msg_bytes"), name)
         saving["asks_for_none"] = (place.testbed, name) in copied
         saving["copied_share"] = copied.get((place.testbed, name))
-        saving["functions"], saving["tried"] = [], None
+        saving["tried"] = None
         if most := saving["most"]:
             here = functions_at(functions, place, most["msg_bytes"])
-            saving["functions"] = carriers(here, saving, caches["line_bytes"])
             most["copies"] = saved_copies(here, place, saving, caches)
             saving["tried"] = _tried_again(trials, place, saving)
         savings.append(saving)
@@ -163,21 +159,6 @@ def copied_shares(table: pd.DataFrame) -> dict[tuple[str, str], float | None]:
     return found
 
 
-def _instructions(table: pd.DataFrame) -> list[Facts]:
-    """Return the instructions per message, both sides' threads together, with nothing changed.
-
-    Of a testbed's first working set, since they hardly depend on where bytes lie.
-    """
-    counted = both_sides(table)
-    counted = counted[counted["variant"] == PLAIN]
-    first = counted.groupby("testbed")["working_set"].transform("first")
-    return [
-        {name: row[name] for name in ("testbed", "implementation", "msg_bytes")}
-        | {mode: float(row[f"simulated_instructions_{mode}_per_message"]) for mode in MODES}
-        for row in counted[counted["working_set"] == first].to_dict("records")
-    ]
-
-
 def trials_of(saved: pd.DataFrame) -> pd.DataFrame:
     """Return every conclusion, tried again with each change that its cell was counted with.
 
@@ -197,25 +178,6 @@ def trials_of(saved: pd.DataFrame) -> pd.DataFrame:
         cell = [pair[name] for name in (*CELL, "variant")]
         rows.append((*cell, keeps, keeps and same))
     return pd.DataFrame(rows, columns=[*CELL, "variant", "keeps_level", "survives"])
-
-
-def _sensitivity(trials: pd.DataFrame) -> Facts:
-    """Return how many conclusions survive which change."""
-    tried = dict(list(trials.groupby("variant")))
-    return {
-        "n": len(trials.drop_duplicates(list(CELL))),  # conclusions that were tried [count]
-        "variants": [
-            {
-                "name": name,
-                "change": variant.change,
-                "n": len(tried[name]),
-                "n_keeping_level": int(tried[name]["keeps_level"].sum()),
-                "n_surviving": int(tried[name]["survives"].sum()),
-            }
-            for name, variant in VARIANTS.items()
-            if name in tried
-        ],
-    }
 
 
 def _tried_again(trials: pd.DataFrame, place: Place, saving: Facts) -> Facts:

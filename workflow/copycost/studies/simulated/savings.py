@@ -11,8 +11,6 @@ from copycost.config.variants import PLAIN
 from copycost.studies.simulated.counts import APPLICATION, BOTH, KERNEL_COPY, LEVELS, MODES
 
 BASELINE = "two_copy"
-LEAST_SHARE = 0.1
-"""Of a difference: who carries less of it is not named."""
 LEAST = 0.05
 """Fewer misses per line than this are no difference: the edges of a window, and what lies next to
 messages in memory, come to as much."""
@@ -21,6 +19,8 @@ CELL = ("testbed", "working_set", "implementation", "msg_bytes")
 """What tells the cells with nothing changed from one another."""
 
 _TYPICAL_BYTES = 65536
+# of what is saved at a level: whose copies carry less of it is not told
+_LEAST_SHARE = 0.1
 # of one miss per line: from here on a source or target was not found in a level
 _MISSED = 0.5
 _COPIES = {"user": APPLICATION, "kernel": KERNEL_COPY}
@@ -111,36 +111,16 @@ def _most(saved: pd.DataFrame, sign: int) -> Facts:
     }
 
 
-def carriers(functions: pd.DataFrame, saving: Facts, line_bytes: int) -> list[Facts]:
-    """Return the functions that carry a tenth of what is saved or more, the largest part first.
-
-    Of those of the place, see `functions_at`; `saved` misses per line of payload at the level that
-    changes most, fewer than nothing where a function misses more.
-    """
-    most = saving["most"]
-    key = ["mode", "function"]
-    before, after = (
-        functions[functions["implementation"] == name]
-        .groupby(key)[f"simulated_{most['level']}_misses_per_byte"]
-        .sum()
-        for name in (BASELINE, saving["implementation"])
-    )
-    saved = before.sub(after, fill_value=0.0) * line_bytes
-    carrying = saved[saved.abs() >= LEAST_SHARE * abs(most["saved"])]
-    order = carrying.abs().sort_values(ascending=False, kind="stable").index
-    return [dict(zip(key, at, strict=True)) | {"saved": carrying[at]} for at in order]
-
-
 def saved_copies(
     functions: pd.DataFrame, place: Place, saving: Facts, caches: Mapping[str, Any]
 ) -> dict[str, Facts | None]:
     """Return what the level that changes most misses of the copies that are saved in a place.
 
-    By whose copies they are, ``user`` or ``kernel``: what they miss more with `two_copy`, and why
-    it is not in the level; None where that is not a tenth of what is saved. A copy loads its source
-    and stores its target, so misses of loads are those of the one, and misses of stores those of
-    the other, per line of either. The kernel's source is what the application has just written, in
-    no case a cold message.
+    By whose copies they are, ``user`` or ``kernel``: whether source, target or both are not in the
+    level, and why; None where their misses are not a tenth of what is saved. A copy loads its
+    source and stores its target, so misses of loads are those of the one, and misses of stores
+    those of the other, per line of either. The kernel's source is what the application has just
+    written, in no case a cold message.
     """
     most = saving["most"]
     level, line_bytes = most["level"], caches["line_bytes"]
@@ -156,7 +136,7 @@ def saved_copies(
         saved, source = (float(before[name] - after[name]) for name in columns)
         target = saved - source
         found[mode] = None
-        if saved < LEAST_SHARE * abs(most["saved"]):
+        if saved < _LEAST_SHARE * abs(most["saved"]):
             continue
         missed = [name for name, n in (("source", source), ("target", target)) if n >= _MISSED]
         cold = mode == "user" and place.working_set == COLD and "source" in missed
@@ -165,8 +145,6 @@ def saved_copies(
             # source and target would fit into the level together, or do not
             reasons.append("displaced" if 2 * most["msg_bytes"] <= cache_bytes else "beyond")
         found[mode] = {
-            "source": source,
-            "target": target,
             "misses": "both" if len(missed) > 1 else missed[0] if missed else "neither",
             "reasons": reasons,
             "size_bytes": cache_bytes,  # of the level
