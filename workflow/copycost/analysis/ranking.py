@@ -16,7 +16,6 @@ from copycost.stats.settings import StatisticsSettings
 
 _CACHES = (("l1", "l1d_bytes"), ("l2", "l2_bytes"), ("llc", "llc_bytes"))
 _MEMORY = "dram"
-_FLOOR = ("ns_per_byte", "bytes", "level")
 # A working set of half a cache has room there next to everything else; one of twice the last-level
 # cache has none.
 _ROOM = 2
@@ -36,7 +35,6 @@ def memory_facts(
         high, n (repetitions).
     levels: For l1, l2, llc and dram the point that stands for that level (bytes, ns_per_byte); None
         where no point lies clearly inside it, or where the size of the cache is not known.
-    caches: The host's [bytes].
     """
     if record is None:
         return None
@@ -48,7 +46,6 @@ def memory_facts(
         "remedy": record["remedy"],
         "points": points,
         "levels": _levels(points, caches),
-        "caches": {name: caches.get(name) for _, name in _CACHES},
     }
 
 
@@ -81,28 +78,16 @@ def _pick(points: Sequence[Facts]) -> Facts | None:
     return {name: points[-1][name] for name in ("bytes", "ns_per_byte")} if points else None
 
 
-def floor_of(memory: Facts | None, working_set_bytes: float) -> Facts | None:
-    """Return the point of memcpy's cost for a working set: the next larger one, else the last."""
+def floor_of(memory: Facts | None, working_set_bytes: float) -> float | None:
+    """Return memcpy's cost for a working set [ns per byte]: the next larger one's, else the last's.
+
+    None where it was not measured.
+    """
     if memory is None or not memory["points"]:
         return None
     points = memory["points"]
     point = next((one for one in points if one["bytes"] >= working_set_bytes), points[-1])
-    return {
-        "bytes": point["bytes"],
-        "ns_per_byte": point["ns_per_byte"],
-        "level": level_of(memory["caches"], working_set_bytes),
-    }
-
-
-def level_of(caches: Mapping[str, int | None], working_set_bytes: float) -> str | None:
-    """Return the first cache that a working set fits into, or dram; None where sizes lack."""
-    for name, cache in _CACHES:
-        size = caches.get(cache)
-        if not size:
-            return None
-        if working_set_bytes <= size:
-            return name
-    return _MEMORY
+    return float(point["ns_per_byte"])
 
 
 def ranking_facts(view: View, memory: Facts | None) -> Facts | None:
@@ -112,16 +97,15 @@ def ranking_facts(view: View, memory: Facts | None) -> Facts | None:
 
     Keys
     ----
-    unit, label, side, column: What is ranked: CPU time where it was recorded, so that it can stand
+    unit, label, side: What is ranked: CPU time where it was recorded, so that it can stand
         next to the memory floor, else the cost of this run; throughput where no cost was measured
         (side None).
     n_threads: The thread count of all that follows.
-    sizes: Per size: msg_bytes; floor_ns_per_byte, floor_level, floor_bytes (None without a floor);
-        winners (the implementations that none was shown to be better than, with Holm's correction
-        for the number of their pairs); rows.
+    sizes: Per size: msg_bytes; floor_ns_per_byte (None without a floor); rows.
     rows: Best first: implementation, rank (by the median), place_low and place_high (the places
-        that the comparisons leave open: one more than were shown to be better, and so on), median,
-        low, high, n, floor_ratio (times memcpy's cost).
+        that the comparisons leave open, with Holm's correction for the number of their pairs: one
+        more than were shown to be better, and so on), median, low, high, n, floor_ratio (times
+        memcpy's cost).
     """
     unit, label, column = _what(view)
     medians = view.medians(column)
@@ -140,7 +124,6 @@ def ranking_facts(view: View, memory: Facts | None) -> Facts | None:
         "unit": unit,
         "label": label,
         "side": None if column == THROUGHPUT else side,
-        "column": column,
         "n_threads": n_threads,
         "sizes": sizes,
     }
@@ -167,8 +150,7 @@ def _at_size(view: View, column: str, rows: list[Facts], memory: Facts | None) -
     lost_to, won_over = better.sum(axis=0), better.sum(axis=1)
     return {
         "msg_bytes": msg_bytes,
-        **{f"floor_{name}": floor[name] if floor else None for name in _FLOOR},
-        "winners": [name for name, lost in zip(names, lost_to, strict=True) if lost == 0],
+        "floor_ns_per_byte": floor,
         "rows": [
             {
                 "implementation": row["implementation"],
@@ -176,7 +158,7 @@ def _at_size(view: View, column: str, rows: list[Facts], memory: Facts | None) -
                 "place_low": 1 + int(lost),
                 "place_high": len(rows) - int(won),
                 **{name: row[name] for name in ("median", "low", "high", "n")},
-                "floor_ratio": row["median"] / floor["ns_per_byte"] if floor else None,
+                "floor_ratio": row["median"] / floor if floor else None,
             }
             for place, (row, lost, won) in enumerate(
                 zip(rows, lost_to, won_over, strict=True), start=1

@@ -71,11 +71,8 @@ def link_facts(view: View, wire: Mapping[str, Any] | None) -> tuple[Facts | None
     } | _nearness(shares), shares
 
 
-def limit_facts(view: View) -> tuple[Facts | None, pd.Series]:
+def limit_facts(view: View) -> Facts | None:
     """Return what the sender was to send at most, and how near it came; None without a limit.
-
-    With it the share of each cell, see `_nearness`: of what was sent in what was to be sent at
-    most.
 
     Keys
     ----
@@ -84,7 +81,7 @@ def limit_facts(view: View) -> tuple[Facts | None, pd.Series]:
     """
     rows = view.measured
     if _RATE_LIMIT not in rows or rows[_RATE_LIMIT].isna().all():
-        return None, pd.Series(dtype=float)
+        return None
     # in the sender's own window, of which the table has the time of a message
     sent = rows["msg_bytes"] * rows["n_threads"] * 8e9 / rows["service_mean_ns"]
     # a table of so many columns takes no single ones
@@ -92,7 +89,7 @@ def limit_facts(view: View) -> tuple[Facts | None, pd.Series]:
     cells = cells.groupby(POINT).median().dropna()
     limits, shares = cells[_RATE_LIMIT], cells["share"]
     ends = {"low": float(limits.min()), "high": float(limits.max())}
-    return ends | _nearness(shares), shares
+    return ends | _nearness(shares)
 
 
 def _nearness(shares: pd.Series) -> Facts:
@@ -135,9 +132,6 @@ def _efficiency(msg_bytes: int, mtu_bytes: float, mss_bytes: float, ip_bytes: in
 PARTS = ("sender_process", "sender_rest", "receiver_process", "receiver_rest")
 """What a byte's CPU time on both machines consists of: each process, and the rest of its machine
 (interrupts and softirqs, and whatever else ran there)."""
-
-COSTS = (*SIDES, *(f"{side}_machine" for side in SIDES), "machines")
-"""Whose CPU time tables have: the processes', their machines', and that of both of these."""
 
 MACHINES = "machines_cpu_ns_per_byte"
 """The column of the CPU time of both machines per byte."""
@@ -256,7 +250,7 @@ def _condition(view: View, peers: Mapping[str, Mapping[str, Any]]) -> Facts:
     wire = peers[peer]["wire"] if peer in peers else None
     sends = "there" if "sender" in away_on(testbed) else "here"
     others = [name for name in view.implementations if view.has(name) and name != BASELINE]
-    (link, link_shares), (limit, limit_shares) = link_facts(view, wire), limit_facts(view)
+    link, link_shares = link_facts(view, wire)
     shares = copied_shares(view)
     return {
         "slug": view.name,
@@ -267,8 +261,8 @@ def _condition(view: View, peers: Mapping[str, Mapping[str, Any]]) -> Facts:
         "virtual": None if wire is None else is_virtual(wire[sends]["driver"]),
         "one_kernel": wire is not None and wire["one_kernel"],
         "link": link,
-        "limit": limit,
-        "cells": list(_cells(view, link_shares, limit_shares)),
+        "limit": limit_facts(view),
+        "cells": list(_cells(view, link_shares)),
         "parts": _parts(view),
         "softirq": {side: mean_over_cells(view, f"softirq_{side}_share") for side in SIDES},
         "compared": [
@@ -303,7 +297,7 @@ def _judged(condition: Facts, conditions: Sequence[Facts]) -> Facts:
     return condition | {"link": link | judged}
 
 
-def _cells(view: View, link: pd.Series, limit: pd.Series) -> Iterator[Facts]:
+def _cells(view: View, link: pd.Series) -> Iterator[Facts]:
     """Yield what was measured of each cell.
 
     Keys
@@ -311,10 +305,6 @@ def _cells(view: View, link: pd.Series, limit: pd.Series) -> Iterator[Facts]:
     implementation, msg_bytes, n_threads: Which.
     throughput: [bit/s] (estimate)
     link_share: Its median as a share of what the link carries; None where that is not known.
-    limit_share: What was sent as a share of what was to be sent at most; None without a limit.
-    sent_again: Segments per 10^9 bytes, all repetitions together; None over UDP.
-    sender, receiver, sender_machine, receiver_machine, machines: CPU time per byte of the
-        processes, their machines, and both of these [ns] (estimates).
     parts: Medians of `PARTS` [ns per byte]; None where not counted.
     """
     order = {name: place for place, name in enumerate(view.implementations)}
@@ -322,16 +312,12 @@ def _cells(view: View, link: pd.Series, limit: pd.Series) -> Iterator[Facts]:
     for cell in sorted(groups, key=lambda at: (at[2], at[1], order[at[0]])):
         rows = groups[cell]
         parts = {name: rows[part_column(name)].median() for name in PARTS}
-        costs = {name: rows[part_column(name)] for name in COSTS}
         yield {
             "implementation": cell[0],
             "msg_bytes": int(cell[1]),
             "n_threads": int(cell[2]),
             "throughput": estimate(rows[THROUGHPUT], view.settings),
             "link_share": link.get(cell),
-            "limit_share": limit.get(cell),
-            "sent_again": _sent_again(rows),
-            **{name: estimate(values, view.settings) for name, values in costs.items()},
             "parts": None if any(map(math.isnan, parts.values())) else parts,
         }
 

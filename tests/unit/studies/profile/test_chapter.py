@@ -195,7 +195,6 @@ def test_parts_of_an_account_add_up_to_the_measured_difference(name: str) -> Non
         settled = [one for one in found["parts"] if one["group"] != "open"]
         sums = sum(one["change"]["mean"] for one in settled) + found["unexplained"]
         assert sums == pytest.approx(found["change"]["mean"], abs=1e-5)
-        assert found["n_open"] == len(found["parts"]) - len(settled)
 
 
 def test_copying_that_is_gone_was_spared_however_much_it_varied() -> None:
@@ -205,7 +204,8 @@ def test_copying_that_is_gone_was_spared_however_much_it_varied() -> None:
     assert copy["group"] == "shrank"
     assert copy["change"]["high"] <= 0.0
     some_left = {**ZERO.stacks, "sender": _changed(ZERO_COPY, _copy_from_iter=10)}
-    assert _account(restless, replace(ZERO, stacks=some_left))["n_open"] > 0
+    parts = _account(restless, replace(ZERO, stacks=some_left))["parts"]
+    assert "open" in {part["group"] for part in parts}
 
 
 def _text(facts: dict[str, Any]) -> str:

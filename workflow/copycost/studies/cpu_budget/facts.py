@@ -37,7 +37,7 @@ _TOLD = (
 )  # fmt: skip
 _OF_POINT = (
     "limit_percent", "offered_percent", "n", "sender", "receiver", "bits_per_s", "saturated",
-    "n_missed", "parties",
+    "parties",
 )  # fmt: skip
 # the driver's own rate and the kernel's count of the same window differ
 _RATES_DIFFER = 0.05
@@ -134,13 +134,11 @@ def _curve(
     facts_of_points = [{name: getattr(point, name) for name in _OF_POINT} for point in points]
     return {
         **plain(key),
-        "n_measured": int((rows["status"] == "measured").sum()),
-        "n_repetitions": len(rows),
         "points": facts_of_points,
         "emulated": bool(guests and guests["emulated"]),
         "guests": guests and guests | {"spans": spans(facts_of_points, guests)},
         "lines": {party: _line(found) for party, found in ranges.items()},
-        "maximum": top and {"limit_percent": top.limit_percent, "bits_per_s": top.bits_per_s},
+        "maximum": top and {"bits_per_s": top.bits_per_s},
         "bottleneck": judge_bottleneck(points, n_threads, n_cpus, apart),
     }
 
@@ -151,7 +149,6 @@ def _line(found: LinearRange | None) -> dict[str, Any] | None:
         return None
     line = found.line
     facts = {
-        "n_points": line.n_points,
         "slope": with_interval(line.slope, line.slope_low, line.slope_high),
         "intercept": with_interval(line.intercept, line.intercept_low, line.intercept_high),
         # for intervals of what is read off the line, see `copycost.studies.capacity`
@@ -160,9 +157,6 @@ def _line(found: LinearRange | None) -> dict[str, Any] | None:
         "covariance": line.covariance,
         "reach": line.quantile,
         "limits": list(found.limits),
-        "beyond": list(found.beyond),
-        "least_cpu": found.least_cpu,
-        "most_cpu": found.most_cpu,
         "most_bits_per_s": found.most_bits_per_s,
     }
     return dict(plain(facts))
@@ -195,10 +189,9 @@ def _clocks(measured: pd.DataFrame) -> dict[str, Any]:
             less = (scheduler - perf).dropna()
             if not less.empty:
                 one = {**plain(key), "emulated": is_emulated(rows)}
-                one["median_less"] = float(less.median())
                 one["median_ratio"] = float((perf / scheduler).dropna().median())
-                known.append(one)
-        found[side] = max(known, key=lambda one: abs(one["median_less"]), default=None)
+                known.append((abs(float(less.median())), one))
+        found[side] = max(known, key=lambda found: found[0])[1] if known else None
     return found
 
 

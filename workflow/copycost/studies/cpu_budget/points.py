@@ -52,7 +52,6 @@ class Point:
     cpu: Mapping[str, FloatArray]
     parties: Mapping[str, Estimate]  # what else used CPU, see `copycost.studies.shared_facts`
     saturated: bool  # in most repetitions the senders could not use what they were offered
-    n_missed: int  # repetitions in which the limiter missed [count]
     # median time without a CPU though runnable [% of one CPU]; None where nobody tells
     sender_waiting: float | None
     receiver_waiting: float | None
@@ -100,7 +99,6 @@ def points_of(rows: pd.DataFrame, settings: StatisticsSettings) -> list[Point]:
             {**sides, **others},
             party_estimates(others, settings),
             bool(part["saturated"].astype(bool).mean() > 0.5),
-            int(part["limiter_missed"].astype(bool).sum()),
             median(part["sender_waiting_percent"]),
             median(part["receiver_waiting_percent"]),
             {side: int(of.max()) for side, of in vcpus.items() if not of.empty},
@@ -116,9 +114,6 @@ class LinearRange:
     line: Line  # bitrate [bit/s] over CPU [% of one CPU]
     limits: tuple[int, ...]  # the limits of its points [% of one CPU per stream]
     beyond: tuple[int, ...]  # limits of points that were not saturated, yet lie above the range
-    # ends of the range [% of one CPU]
-    least_cpu: float
-    most_cpu: float
     most_bits_per_s: float  # the line's bitrate at its upper end
 
 
@@ -148,8 +143,6 @@ def linear_range(points: Sequence[Point], side: str, confidence: float) -> Linea
                 line,
                 tuple(point.limit_percent for point in part),
                 tuple(point.limit_percent for point in usable[n:]),
-                float(x.min()),
-                float(x.max()),
                 line.at(float(x.max())),
             )
     return None

@@ -183,9 +183,9 @@ def account(rounds: Rounds, lists: Lists, confidence: float) -> dict[str, Any]:
         )
     ]
     parts.sort(key=lambda part: (-abs(part["change"]["mean"]), part["title"]))
-    unnamed: dict[str, Any] = {"title": "", **_means(row_of_unnamed)}
-    unnamed["sum"] = round(unnamed["after"] - unnamed["before"], DECIMALS)
+    unnamed = _means(row_of_unnamed)
     open_parts = [part["change"]["mean"] for part in parts if part["group"] == "open"]
+    unexplained = sum(open_parts) + round(unnamed["after"] - unnamed["before"], DECIMALS)
     totals = [(sum(before.values()), sum(after.values())) for before, after in tables]
     unsampled = _unsampled(rounds)
     return {
@@ -194,10 +194,8 @@ def account(rounds: Rounds, lists: Lists, confidence: float) -> dict[str, Any]:
         "change": changes([totals], confidence)[0],
         # by kind of work, the largest change first; each part's interval is for itself
         "parts": parts,
-        "unnamed": unnamed,  # functions that no list names
-        "n_open": len(open_parts),
-        # the sum of the changes of the parts that are open, and of those functions
-        "unexplained": round(sum(open_parts) + unnamed["sum"], DECIMALS),
+        # the sum of the changes of the parts that are open, and of functions that no list names
+        "unexplained": round(unexplained, DECIMALS),
         # the change of all CPU time in the same rounds without sampling; None without such runs
         "unsampled": changes([unsampled], confidence)[0] if unsampled else None,
     }

@@ -15,7 +15,7 @@ from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import BASELINE, copied_label, counted_share
 from copycost.analysis.quality_table import disturbances, disturbed
 from copycost.analysis.ratio_facts import ratio_facts
-from copycost.analysis.wire import COSTS, part_column, priced, with_machines
+from copycost.analysis.wire import part_column, priced, with_machines
 from copycost.config.testbeds import is_wire
 from copycost.hosts.side import SIDES
 from copycost.stats.estimates import median_intervals
@@ -136,10 +136,12 @@ def _rows(studied: Studied, measured: pd.DataFrame, settings: StatisticsSettings
 
 
 def _of_machines(rows: pd.DataFrame, settings: StatisticsSettings) -> Facts:
-    """Return what a round trip takes of the processes and of both machines [ns]."""
+    """Return what a round trip takes of each machine, in softirqs there, and of both [ns]."""
     costs = with_machines(rows, _UNIT)
-    columns = {name: part_column(name, _UNIT) for name in COSTS}
-    columns |= {f"{side}_softirq": part_column(f"{side}_machine_softirq", _UNIT) for side in SIDES}
+    columns = {"machines": part_column("machines", _UNIT)}
+    for side in SIDES:
+        columns[f"{side}_machine"] = part_column(f"{side}_machine", _UNIT)
+        columns[f"{side}_softirq"] = part_column(f"{side}_machine_softirq", _UNIT)
     return {name: _median(costs[column], settings) for name, column in columns.items()}
 
 
