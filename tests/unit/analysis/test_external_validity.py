@@ -78,6 +78,6 @@ def test_disturbed_repetitions_of_streams_and_round_trips_are_counted() -> None:
     ],
 )
 def test_size_with_bytes_from_memory(scenario: str, verdict: str) -> None:
-    rows = facts_of(SCENARIOS[scenario])["real_zero_copy"]["cold_beside_hot"]
+    rows = facts_of(SCENARIOS[scenario])["cold_beside_hot"]
     (found,) = (row["verdict"] for row in rows if row["implementation"] == "zero_copy")
     assert found == verdict

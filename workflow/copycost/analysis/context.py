@@ -1,8 +1,5 @@
 """The facts that are no conclusions: run, host, method, grid, counters, and what is missing."""
 
-import platform
-from collections import Counter
-from importlib.metadata import version
 from typing import Any
 
 import pandas as pd
@@ -53,8 +50,6 @@ def run_facts(cells: pd.DataFrame) -> Facts:
     measured = cells[status == "measured"]
     rounds = measured.groupby(_CELL).size()
     started = sorted(str(stamp) for stamp in cells["started_at"].dropna())
-    codes = measured["warnings"].fillna("").astype(str).str.split(";")
-    warnings = Counter(code for found in codes for code in found if code)
     return {
         "n_cells": len(cells[_CELL].drop_duplicates()),
         "n_repetitions": len(cells),
@@ -65,11 +60,7 @@ def run_facts(cells: pd.DataFrame) -> Facts:
         "rounds_max": int(rounds.max()) if len(measured) else 0,
         "started_at": started[0] if started else None,
         "finished_at": started[-1] if started else None,
-        "measured_s": float(measured["window_s"].sum()),
-        "wall_s": float(cells["wall_s"].fillna(0.0).sum()),
         "commits": _texts(cells["commit"]),
-        "versions": {"python": platform.python_version()}
-        | {name: version(name) for name in ("numpy", "scipy", "pandas")},
         "host_digests": _texts(cells["host_digest"]),
         "n_boots": len(_texts(cells["boot_id"])),
         "sender_builds": {
@@ -77,8 +68,6 @@ def run_facts(cells: pd.DataFrame) -> Facts:
             for name, rows in measured.groupby("implementation")
         },
         "receiver_builds": _texts(measured["receiver_build"]),
-        "warnings": dict(sorted(warnings.items())),
-        "n_warned": int((measured["warnings"].fillna("") != "").sum()),
     }
 
 
@@ -195,8 +184,7 @@ def counter_facts(cells: pd.DataFrame, host: dict[str, Any]) -> Facts:
 
 def cost_facts(cost: CostMetric) -> Facts:
     """Return what a byte's cost is in this run, and why."""
-    told = {"metric": cost.name, "label": cost.label, "unit": cost.unit, "reason": cost.reason}
-    return told | {"column": cost.column("both")}
+    return {"label": cost.label, "unit": cost.unit, "reason": cost.reason}
 
 
 def _texts(column: pd.Series) -> list[str]:

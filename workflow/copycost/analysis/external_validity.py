@@ -31,26 +31,6 @@ def copied_shares(view: View) -> dict[str, float | None]:
     }
 
 
-def real_zero_copy_facts(views: Mapping[str, View]) -> Facts:
-    """Return where zero-copy sends were sent without a copy, and whether cold crosses earlier.
-
-    Keys
-    ----
-    pairs: Where at most `NOT_COPIED_SHARE` of the completions were marked as copied: slug,
-        implementation, copied_share.
-    copied: The same where more were.
-    cold_beside_hot: Per testbed, implementation and thread count; see `_cold_beside_hot`.
-    """
-    real, copied = _real_and_copied(views)
-    return {
-        key: [
-            {"slug": view.name, "implementation": name, "copied_share": copied_share(view.of(name))}
-            for name, view in cases
-        ]
-        for key, cases in (("pairs", real), ("copied", copied))
-    } | {"cold_beside_hot": [row for view in views.values() for row in _cold_beside_hot(view)]}
-
-
 _Case = tuple[str, View]
 """An implementation that asks for no copy, and where it was measured."""
 
@@ -66,7 +46,7 @@ def _real_and_copied(views: Mapping[str, View]) -> tuple[list[_Case], list[_Case
     return real, copied
 
 
-def _cold_beside_hot(view: View) -> Iterator[Facts]:
+def cold_beside_hot(view: View) -> Iterator[Facts]:
     """Yield, where zero-copy beats two_copy, how that size depends on where the bytes lie.
 
     Keys

@@ -115,7 +115,6 @@ def _run_facts(facts: Facts, summary: pd.DataFrame, run: Published) -> Facts:
         "testbed": condition,
         "same_path": condition == run.source["testbed"],
         "ratios": ratios.reset_index().to_dict("records"),
-        "sizes": run.analysed.facts["grid"]["msg_bytes"],
         "crossovers": [
             {
                 "implementation": theirs["crossovers"][pair]["implementation"],
@@ -124,8 +123,6 @@ def _run_facts(facts: Facts, summary: pd.DataFrame, run: Published) -> Facts:
             }
             for pair in _PAIRS
         ],
-        "has_cost": not run.medians(PUBLISHED_COST).empty,
-        "same_cost_unit": facts["cost"]["column"] == PUBLISHED_COST,
         "costs": _costs(mine, run, ours["cost_column"]),
     }
 

@@ -220,7 +220,7 @@ def message_cost(findings: Findings) -> str:
 def cold_answer(facts: Facts) -> str:
     """Return whether zero-copy pays from a smaller size on where bytes come from memory."""
     said = []
-    for row in facts["real_zero_copy"]["cold_beside_hot"]:
+    for row in facts["cold_beside_hot"]:
         if row["verdict"] not in ("smaller", "larger"):
             continue
         times = (

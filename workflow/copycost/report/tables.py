@@ -101,7 +101,7 @@ def inside_and_outside(facts: Facts) -> Table:
         return " + ".join(cpu_range(one["of"][side]) for side in SIDES if side in one["of"])
 
     def waited(one: Facts) -> str:
-        found = one["most"]["vcpu_waiting"]
+        found = one["most_waiting"]
         return NOT_KNOWN if found is None else cpu(found)
 
     return tabulate(

@@ -14,7 +14,7 @@ from copycost.stats.estimates import Estimate, estimate
 from copycost.stats.settings import FloatArray, StatisticsSettings
 
 _CPU = "_cpu_percent"
-_OTHERS = ("guest_steal_percent", "vcpu_waiting_percent", "io_waiting_percent")
+_OTHERS = ("vcpu_waiting_percent", "io_waiting_percent")
 
 
 def outcome_facts(
@@ -99,14 +99,9 @@ def scaled_ends(found: Estimate, scale: float) -> Iterator[float | None]:
 
 
 def guests_among(curves: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Return in which testbeds sides ran in guests, None in none."""
+    """Return whether sides in guests were emulated, None where no side ran in one."""
     of = [curve for curve in curves if curve["guests"] and curve["points"]]
-    if not of:
-        return None
-    return {
-        "testbeds": list(dict.fromkeys(curve["testbed"] for curve in of)),
-        "emulated": any(curve["emulated"] for curve in of),
-    }
+    return {"emulated": any(curve["emulated"] for curve in of)} if of else None
 
 
 def is_emulated(rows: pd.DataFrame) -> bool:
@@ -164,7 +159,6 @@ def spans(
             for one in (SIDES if guests["shared"] else [side])
         }
         of |= {party: of_party(f"{side}_{party}") for party in PARTIES}
-        most = {name: of_party(f"{side}_{name}") for name in ("vcpu_waiting", "guest_steal")}
-        highest = {name: one and one["high"] for name, one in most.items()}
-        found.append({"side": side, "of": of, "most": highest})
+        waiting = of_party(f"{side}_vcpu_waiting")
+        found.append({"side": side, "of": of, "most_waiting": waiting and waiting["high"]})
     return found

@@ -27,7 +27,7 @@ def profile(one: float, many: float) -> dict[str, object]:
 
     def cell(n_threads: int, share: float) -> dict[str, object]:
         shares = {"Copying": share, "Waking up and scheduling": 0.1}
-        rows = [{"title": title, "own": {"share": around(it)}} for title, it in shares.items()]
+        rows = [{"title": title, "share": around(it)} for title, it in shares.items()]
         acknowledging = {"sender": around(0.05), "receiver": around(1.0 - 1.7 * share)}
         return {
             "implementation": "iperf3", "condition": "loopback", "msg_bytes": 131072,

@@ -38,14 +38,12 @@ def cell_facts(
     key: CellKey, cell: Sequence[Repetition], lists: Lists, settings: StatisticsSettings
 ) -> dict[str, Any]:
     """Return what is known of a cell from its measured repetitions (at least one)."""
-    rates = [one.run.received_bytes * 8 / one.run.window_s for one in cell]
     way = way_facts(cell, lists.data_path, settings)
     return {
         "slug": slug_of(key),
         **key._asdict(),
         "sender_only": Condition.from_slug(key.condition).sender_only,
         "n": len(cell),
-        "throughput_bits_per_s": estimate(rates, settings),
         "copied_share": copied_share(cell),
         "accelerator": accelerator_of(cell),
         "way": way,
@@ -62,7 +60,7 @@ def cell_facts(
 
 def category_shares(side: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """Return the share of each category of functions, by title, from one side of a cell's facts."""
-    return {str(row["title"]): row["own"]["share"] for row in side["categories"]}
+    return {str(row["title"]): row["share"] for row in side["categories"]}
 
 
 def copied_share(cell: Sequence[Repetition]) -> dict[str, float] | None:
@@ -90,21 +88,15 @@ def most_cpus(party: str, n_threads: int) -> float:
 def _side(
     side: str, cell: Sequence[Repetition], lists: Lists, settings: StatisticsSettings
 ) -> dict[str, Any]:
-    """Return what one side used, and for what; categories in the order of the lists."""
+    """Return what one side spent its CPU time on; categories in the order of the lists."""
     present = [one for one in cell if side in one.shares]
     tables = [one.shares[side].categories for one in present]
-    cpus = [one.cpus(side) for one in present]
-    most = most_cpus(side, cell[0].key.n_threads)
     categories = []
     for category in lists.categories.all:
         shares = [table.get(category.name, Share()).own for table in tables]
         if any(shares):
-            scaled = [a * b for a, b in zip(shares, cpus, strict=True)]
-            own = {
-                "share": estimate(shares, settings, is_share=True),
-                "cpus": estimate(scaled, settings, most=most),
-            }
-            categories.append({"name": category.name, "title": category.title, "own": own})
+            share = estimate(shares, settings, is_share=True)
+            categories.append({"name": category.name, "title": category.title, "share": share})
     # the share of the samples that go through any of these functions
     names = lists.chain_names.acknowledging.get(side, frozenset())
     through = [
@@ -117,8 +109,6 @@ def _side(
         for one in present
     ]
     return {
-        "n": len(present),
-        "cpus": estimate(cpus, settings, most=most),
         "categories": categories,
         "acknowledging": estimate(through, settings, is_share=True),
         "uncategorised": max(table.get(UNCATEGORISED, Share()).own for table in tables),

@@ -88,7 +88,7 @@ def _parties(cells: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, 
 def _tracing(cells: Sequence[Mapping[str, Any]]) -> Facts | None:
     """Return where others that watch this host take most, None if they take hardly anything."""
     found = [
-        {"share": entry["own"]["share"]["median"], **naming}
+        {"share": entry["share"]["median"], **naming}
         for side, naming in _parties(cells)
         for entry in side["categories"]
         if entry["name"] == "tracing"

@@ -24,7 +24,6 @@ from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.studies.round_trips.columns import PERCENTILES
 
 _UNIT = "round_trip"
-_OTHERS = ("mean_ns", "max_ns", "both_cpu_ns_per_round_trip")
 
 
 def round_trip_facts(
@@ -41,9 +40,8 @@ def round_trip_facts(
     has come.
 
     What several keys mean: `control` is what the reference's median round trip came to against
-    itself; `labels` are those of copied zero-copy; `n_warned` repetitions were
-    disturbed by the machine; `in_turns` tells whether repetitions measured the reference beside
-    them; a ratio is that over two_copy, and `sure` if it stands after Holm's correction for all
+    itself; `labels` are those of copied zero-copy; `n_warned` repetitions were disturbed by the
+    machine; a ratio is that over two_copy, and `sure` if it stands after Holm's correction for all
     ratios of the condition; `decisions` are by the median and the CPU time [ns] of a round trip.
     """
     if table is None:
@@ -89,7 +87,6 @@ def _condition(studied: Studied, rows: pd.DataFrame, settings: StatisticsSetting
         "warnings": disturbances(measured),
         "rows": _rows(studied, measured, settings),
         "ratios": ratios,
-        "in_turns": bool("reference" in measured and measured["reference"].notna().any()),
     }
 
 
@@ -121,12 +118,8 @@ def _rows(studied: Studied, measured: pd.DataFrame, settings: StatisticsSettings
     groups = measured.groupby(POINT, sort=True)
     far = is_wire(studied.condition.testbed)
     rows = [
-        {
-            **dict(zip(POINT, key, strict=True)),
-            "n": len(part),
-            "samples": int(part["samples"].sum()),
-        }
-        | {column: _median(part[column], settings) for column in (*PERCENTILES, *_OTHERS)}
+        {**dict(zip(POINT, key, strict=True)), "n": len(part)}
+        | {column: _median(part[column], settings) for column in (*PERCENTILES, "max_ns")}
         | {"machines": _of_machines(part, settings) if far else None}
         for key, part in groups
     ]

@@ -19,8 +19,8 @@ from copycost.analysis.context import (
 from copycost.analysis.control import control_facts
 from copycost.analysis.decisions import stream_decisions
 from copycost.analysis.external_validity import (
+    cold_beside_hot,
     network_card_facts,
-    real_zero_copy_facts,
     undisturbed_facts,
 )
 from copycost.analysis.findings import findings_of
@@ -94,7 +94,7 @@ def compute_facts(inputs: Inputs) -> Facts:
         "network_card": network_card_facts(views, wire),
         "undisturbed": undisturbed_facts(conditions.values(), round_trips),
         "control": control_facts(views),
-        "real_zero_copy": real_zero_copy_facts(views),
+        "cold_beside_hot": [row for view in views.values() for row in cold_beside_hot(view)],
         # repetitions that it takes to see two clusters, and how often the intervals of a ratio hold
         # the truth where there are clusters and rounds too few to see them
         "modes": {"fewest": FEWEST, "share_held": SHARE_HELD.get(run["rounds_max"])},
