@@ -35,7 +35,6 @@ from copycost.report.markdown import (
     figure,
     identifier,
     pipe_table,
-    slug,
 )
 from copycost.wording.filters import add_filters, warnings
 from copycost.wording.words import item
@@ -86,7 +85,6 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "md": escape,
     "code": code,
     "deeper": deeper,
-    "slug": slug,
     "items": _items,
     "commit_only": strategies.commit_only,
     "part_shares": virtual_tables.part_shares,

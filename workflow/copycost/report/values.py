@@ -333,7 +333,6 @@ def losses(found: Sequence[Facts], study: str) -> str:
 FILTERS_OF_VALUES: dict[str, Callable[..., Any]] = {
     "all_of": all_of,
     "cache": cache,
-    "case": case,
     "cell_name": cell_name,
     "cpu_lists": cpu_lists,
     "gbit_span": gbit_span,

@@ -129,12 +129,6 @@ def us(microseconds: float) -> str:
 
 
 @prints
-def cost(value: float, unit: str) -> str:
-    """Return a cost per byte with the unit that was measured: ``0.31 ns per byte``."""
-    return f"{significant(value, 2)}{NBSP}{unit} per byte"
-
-
-@prints
 def percent(share: float) -> str:
     """Return a share (1 = all) in percent, without rounding a rest away: see `format_percent`."""
     return format_percent(finite(share))
@@ -213,7 +207,7 @@ def sentence(text: str) -> str:
 FILTERS: dict[str, Callable[..., str]] = {
     form.__name__: form
     for form in (
-        significant, number, gbps, gbit, cpu, exact_size, size, sizes, duration, ns, us, cost,
+        significant, number, gbps, gbit, cpu, exact_size, size, sizes, duration, ns, us,
         percent, ratio, interval_of, count, plural, counted, agree, join_and, n_threads, impl,
         sentence, one_line, item, paragraph,
     )
