@@ -24,7 +24,7 @@ _SOURCES = (
 _NO_RESULTS = ("bin", "guest", "logs", "aside", "fleet", "audit", "simulated/guests")
 _TYPESET = "report/typesetters.json"
 _MEASURING = (
-    *("run_cell", "profile_cell", "run_budget", "run_datagrams", "measure_memory", "collect_host"),
+    *("run_cell", "profile_cell", "run_driven", "measure_memory", "collect_host"),
     *("collect_guest", "collect_peer", "choose_cells", "count_simulated", "walk_simulated"),
 )
 _STUDIES = {
