@@ -110,7 +110,7 @@ def test_what_is_damaged_during_a_run_is_named_and_made_again_by_the_next(
     assert "its record could not be used" in report
     assert "Set aside" in report
     assert finished.planned() == {}, "as it is all was made"
-    launch = [sys.executable, "-SP", "workflow/copycost/cli/launch.py", "measuring", "--cores", "1"]
+    launch = [sys.executable, "-SP", "workflow/copycost/cli/launch.py", "snakemake", "--cores", "1"]
     told = finished.call(launch, check=False)  # as ./run does
     assert told.returncode == 3
     assert "failed: 2 repetitions; the report says which and why" in told.stderr

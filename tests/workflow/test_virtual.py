@@ -102,7 +102,7 @@ def test_the_tiny_grid_is_measured_in_one_boot(checkout: Checkout) -> None:
 def tell_of_guests(report: Path) -> None:
     """Check that a report has what guests cost, and the profile of one and of its hypervisor."""
     text = (report / "report.qmd").read_text(encoding="utf-8")
-    assert "{#tbl-virtual-work}" in text
+    assert "{#tbl-virtual-work" in text
     assert "{#tbl-profile-way-vm-loopback-" in text
     if symbols_of(Path(sys.executable)) is not None:
         assert re.search(r"\| application's copy \|.*`__memmove_", text)

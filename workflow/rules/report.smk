@@ -5,6 +5,7 @@
 rule write_report:
     input:
         facts="results/facts.json",
+        config="results/config.yaml",  # which it names
         published="results/published/beside.json",
         published_figures=PUBLISHED_FIGURES,
         figures=[f"{figure}.svg" for figure in REPORT_FIGURES],
