@@ -99,8 +99,11 @@ def test_what_is_damaged_during_a_run_is_named_and_made_again_by_the_next(
     damaged = {"collect_results": lost, "compute_facts": Path("results/memory.json")}
     for script, path in damaged.items():
         damage(finished, script, path)
-    said = finished.snakemake("--cores", "1").stdout
-    assert "its record could not be used: " in said
+    launch = [sys.executable, "-SP", "workflow/copycost/cli/launch.py", "snakemake", "--cores", "1"]
+    done = finished.call(launch, check=False)  # as ./run does
+    assert done.returncode == 3
+    assert "its record could not be used: " in done.stdout
+    assert "failed: 2 repetitions; the report says which and why" in done.stderr
     for path in damaged.values():
         record = json.loads((finished.path / path).read_text())
         assert record["status"] == "failed"
@@ -110,10 +113,7 @@ def test_what_is_damaged_during_a_run_is_named_and_made_again_by_the_next(
     assert "its record could not be used" in report
     assert "Set aside" in report
     assert finished.planned() == {}, "as it is all was made"
-    launch = [sys.executable, "-SP", "workflow/copycost/cli/launch.py", "snakemake", "--cores", "1"]
-    told = finished.call(launch, check=False)  # as ./run does
-    assert told.returncode == 3
-    assert "failed: 2 repetitions; the report says which and why" in told.stderr
+    assert failed(finished) == "2 repetitions"
 
     table = Path("results/tables/ratios.csv")
     damage(finished, "compute_facts", table)
