@@ -102,7 +102,8 @@ def sentence(condition: Mapping[str, Any]) -> str:
 
     Nothing is said of what was not measured, nor where there was nothing to choose from.
     """
-    said, left = [], []
+    left: list[str] = []
+    found: dict[str, tuple[str, str]] = {}
     for aim, unit in _AIMS.items():
         words = "the cheapest in CPU time" if aim == "cheapest" else "the fastest"
         answers = [row[aim] for row in condition["decisions"]["rows"] if row[aim]]
@@ -110,9 +111,15 @@ def sentence(condition: Mapping[str, Any]) -> str:
         if settled:
             best = join_and(f"{one.said} {one.where}" for one in settled)
             what = "median time" if condition["is_trip"] and aim == "fastest" else unit
-            said.append(f"{words} is {best}{_at_most(condition, aim, what)}")
+            found[words] = best, _at_most(condition, aim, what)
         elif any(one["told"] != "alone" for one in answers):
             left.append(words)
+    ways = {best for best, _ in found.values()}
+    if len(found) > len(ways):  # one way is both
+        most = "; ".join(text.strip(" ()") for _, text in found.values() if text)
+        said = [f"{' and '.join(found)} is {ways.pop()}{most and f' ({most})'}"]
+    else:
+        said = [f"{words} is {best}{most}" for words, (best, most) in found.items()]
     if left:
         said.append(f"it is open which way is {' and which '.join(left)}")
     return f"On {place_of(condition)}, {'; '.join(said)}." if said else ""
