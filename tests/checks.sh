@@ -40,7 +40,7 @@ check() {
 
 usage() {
     cat <<USAGE
-Usage: ./run test [CHECK...]    all checks and tests, about 12 minutes, or the named ones
+Usage: ./run test [CHECK...]    all checks and tests, about 13 minutes, or the named ones
        ./run test quick         what needs no traffic: ${QUICK[*]}
 
 Checks: ${ALL[*]} unit_fast

@@ -39,11 +39,10 @@ function showTip(event) {
   tip.style.top = Math.max(8, event.clientY - tip.offsetHeight - 12) + "px";
 }
 
-// Where a number comes from: what is printed of several values has the sources of all of them.
+// Where a number comes from: what a few values read as has the sources of all of them.
 const listed = document.getElementById("numbers");
 const sources = new Map(Object.entries(listed ? JSON.parse(listed.textContent) : {}));
 const longest = Math.max(0, ...[...sources.keys()].map((printed) => printed.length));
-const MOST_SOURCES = 3;
 function caretAt(x, y) {
   if (document.caretPositionFromPoint) {
     const caret = document.caretPositionFromPoint(x, y);
@@ -60,7 +59,7 @@ function sourceAt(event) {
     for (let start = Math.max(0, at - length); start <= at; start++) {
       const found = sources.get(text.slice(start, start + length));
       if (!found || part.test(text[start - 1] || "") || /\w/.test(text[start + length] || "")) continue;
-      return found.length > MOST_SOURCES ? "" : found.join("\n");
+      return found.join("\n");
     }
   }
   return "";

@@ -6,6 +6,7 @@ of it, and turns that back. defaults.yaml and config.yaml explain the keys.
 """
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, field, fields
@@ -33,7 +34,7 @@ def stated(kind: "Kind", **default: Any) -> Any:
     return field(metadata={"kind": kind}, **default)
 
 
-class Kind:
+class Kind(ABC):
     """What values a key may have; the title says it, as the end of a sentence.
 
     Problems begin with ``must`` where they go on what is there; `peers` are the names of the other
@@ -42,9 +43,9 @@ class Kind:
 
     title: str
 
+    @abstractmethod
     def problems(self, value: Any, path: KeyPath, peers: Sequence[str]) -> Iterator[Problem]:
         """Yield what is wrong with a value, and with those in it."""
-        raise NotImplementedError
 
     def normal(self, value: Any) -> Any:
         """Return a value with sizes in bytes, and words for what YAML took for something else."""

@@ -47,7 +47,10 @@ def _begin(kind: str) -> tuple[ForkProcess, Connection]:
     """Begin to build a testbed in a fork; return that, and where its facts will be told."""
     told, tells = _FORKS.Pipe(duplex=False)
     process = _FORKS.Process(target=lambda: tells.send(_build_or_say_why(kind)), daemon=True)
-    process.start()
+    try:
+        process.start()
+    except OSError as error:  # no process more is allowed
+        tells.send(_not_tried(error))
     tells.close()  # so that its end is heard of
     return process, told
 
@@ -62,8 +65,9 @@ def _end(process: ForkProcess, told: Connection) -> TestbedFacts:
         process.join()
         reason = f"the attempt ended with code {process.exitcode}"
     finally:
-        process.kill()
-        process.join()
+        if process.pid is not None:
+            process.kill()
+            process.join()
         told.close()
     return TestbedFacts(False, reason=reason)
 
@@ -72,7 +76,11 @@ def _build_or_say_why(kind: str) -> TestbedFacts:
     try:
         return build(kind)
     except Exception as error:  # whatever it is, the other testbeds stand
-        return TestbedFacts(False, reason=f"no attempt could be made ({in_words(error)})")
+        return _not_tried(error)
+
+
+def _not_tried(error: Exception) -> TestbedFacts:
+    return TestbedFacts(False, reason=f"no attempt could be made ({in_words(error)})")
 
 
 def build(kind: str) -> TestbedFacts:

@@ -35,11 +35,12 @@ def zero_copy_answer(findings: Findings) -> str:
     ]
     prices = [price for one in found if one.n_worse and (price := one.reason(_CPU)) is not None]
     dearer = [price.estimate for price in prices if price.estimate is not None]
-    if lost and dearer and min(dearer) > 1.0:
+    rivals = {price.reference for price in prices}
+    if lost and dearer and min(dearer) > 1.0 and len(rivals) == 1:
         said = [
             f"`zero_copy` was slower than a way that copies in {_part(lost, n)} of {cells}, where "
-            f"a byte took {span(min(dearer), max(dearer))} times as much CPU time, and faster than "
-            f"all of them in {_part(won, n)}."
+            f"a byte took {span(min(dearer), max(dearer))} times as much CPU time as with "
+            f"{code(rivals.pop())}, and faster than all of them in {_part(won, n)}."
         ]
     shares = {one.condition: one.reasons[0].estimate for one in found}
     copied = {slug: share for slug, share in shares.items() if share is not None}

@@ -38,7 +38,7 @@ def why_misses_fall(facts: Facts) -> str:
         for copy in saving["most"]["copies"].values()
         if copy is not None
     ]
-    if not saved or any(copy["misses"] == "neither" for copy in saved):
+    if not saved or any(copy["misses"] != "both" for copy in saved):
         return ""
     return ", since it did not hold what the avoided copies read and write"
 

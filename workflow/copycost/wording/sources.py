@@ -15,6 +15,8 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec
 
 P = ParamSpec("P")
 
+_SHORTEST, _MOST_SOURCES = 3, 3
+
 
 class Note(NamedTuple):
     """A printed number: its text, its value, and the file and place of that value."""
@@ -121,11 +123,18 @@ def write_numbers(notes: dict[Note, None], path: Path) -> None:
 
 
 def sources_by_text(notes: Iterable[Note]) -> dict[str, list[str]]:
-    """Return where each printed text comes from: several sources where several values read so."""
+    """Return where printed texts come from: several sources where several values read so.
+
+    Not of texts that many values read as, nor of short ones, which also stand for other things.
+    """
     found: dict[str, list[str]] = {}
     for note in notes:
         found.setdefault(note.printed, []).append(note.source)
-    return found
+    return {
+        text: sources
+        for text, sources in found.items()
+        if len(text) >= _SHORTEST and len(sources) <= _MOST_SOURCES
+    }
 
 
 def _noted(printed: str, value: Any) -> str:  # noqa: ANN401
