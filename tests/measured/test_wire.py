@@ -286,21 +286,26 @@ def test_the_tiny_grid_is_measured_with_another_machine_that_is_gone_for_seconds
     one = {"peer": peer.target.name, "ssh_options": list(peer.target.options)}
     checkout.configure("wire", **one, alias="near", more=[{**one, "alias": "far"}])
     words = ("--cores", "1", "--configfile", "config/wire_tiny.yaml")
+    said = tmp_path / "said"
 
-    def die_for_seconds() -> None:
+    def die_until_missed() -> None:
         while len(list(checkout.path.glob("results/raw/**/rep=*.json"))) < 2:
             time.sleep(0.05)
         peer.sshd.kill()
-        time.sleep(4.0)
+        # not for some seconds: a run that waits for the host's lock meanwhile misses nobody
+        until = time.monotonic() + 50.0
+        while "waiting, for" not in said.read_text() and time.monotonic() < until:
+            time.sleep(0.05)
         peer.reboot()
 
-    dying = threading.Thread(target=die_for_seconds, daemon=True)
+    dying = threading.Thread(target=die_until_missed, daemon=True)
     dying.start()
     # in processes of our own, which are in the network that we are in
-    done = checkout.call(checkout.command("measure", *words))
-    dying.join(10.0)
+    into_file = ("sh", "-c", 'exec "$@" >"$0" 2>&1', said)
+    checkout.call([*into_file, *checkout.command("measure", *words)])
+    dying.join(60.0)
     first = Counter(one["status"] for one in checkout.records())
-    assert "is back: going on" in done.stderr + done.stdout
+    assert "is back: going on" in said.read_text()
     assert first["measured"] >= 6, first
     assert first["skipped"] == 0
     again = checkout.call(checkout.command(*words))
