@@ -103,11 +103,11 @@ def test_a_wrong_answer_is_found(results: Path) -> None:
     path = results / "facts.json"
     facts = json.loads(path.read_text(encoding="utf-8"))
     row = facts["conditions"]["loopback"]["decisions"]["rows"][0]
-    row["fastest"]["ways"], row["price"]["low"] = ["sendfile"], 9.0
+    row["fastest"]["subject"], row["price"]["low"] = "sendfile", 9.0
     path.write_text(json.dumps(facts), encoding="utf-8")
     place = "facts.json: conditions.loopback.decisions.rows[0]"
     found = sorted(line.split(" is ")[0] for line in wrong_tables(results))
-    assert found == [f"{place}.fastest.ways", f"{place}.price.low"]
+    assert found == [f"{place}.fastest.subject", f"{place}.price.low"]
 
 
 def test_nothing_is_measured_again(results: Path, tmp_path: Path) -> None:

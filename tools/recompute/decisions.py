@@ -31,7 +31,6 @@ class Answer:
     kind: str
     p_value: float
     ratio: Estimate | None
-    of: str = ""
     settled: bool = False
 
 
@@ -80,19 +79,13 @@ def _wrong_row(place: str, told: Mapping[str, Any], found: Row) -> Iterator[str]
             if said is not answer:
                 yield f"{place}.{key} is {said}, recomputed {answer}"
             continue
-        ratio = said["ratio"] or {}
-        for what, one, other in (
-            ("told", said["told"], answer.kind),
-            ("ways", said["ways"], answer.ways),
-            ("settled", said["settled"], answer.settled),
-            ("ratio.implementation", ratio.get("implementation", ""), answer.of),
-        ):
-            if one != other:
-                yield f"{place}.{key}.{what} is {one}, recomputed {other}"
-        if ratio and answer.ratio:
-            for what in ("n", "value", "low", "high"):
-                value = getattr(answer.ratio, what)
-                yield from differs(f"{place}.{key}.ratio.{what}", ratio[what], value)
+        verdict = "unsure" if answer.kind == "best" and not answer.settled else answer.kind
+        for what, other in (("verdict", verdict), ("subject", " or ".join(answer.ways))):
+            if said[what] != other:
+                yield f"{place}.{key}.{what} is {said[what]}, recomputed {other}"
+        for what, mine in (("n", "n"), ("estimate", "value"), ("low", "low"), ("high", "high")):
+            value = getattr(answer.ratio, mine) if answer.ratio else None
+            yield from differs(f"{place}.{key}.{what}", said[what], value)
 
 
 def of_tables(run: Run, *, trips: bool) -> pd.DataFrame:
@@ -277,6 +270,6 @@ def _row(
             n_picked_from = 1 if answer.kind == "best" else len(ways) - 1
             found = _ratio(run, sign * logs, n_picked_from)
             if found.n:
-                answer.ratio, answer.of = found, picked
+                answer.ratio = found
         row.answers[name] = answer
     return row

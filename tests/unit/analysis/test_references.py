@@ -111,8 +111,8 @@ def test_decisions_and_their_explanations_are_of_the_repetitions_own_reference()
     facts = compute_facts(inputs_of(RUN, cells))
     for row in facts["conditions"]["veth"]["decisions"]["rows"]:
         assert row["n_threads"] == [1, 2]
-        assert (row["fastest"]["told"], row["fastest"]["ways"]) == ("best", ["one_copy"])
-        assert row["fastest"]["ratio"]["value"] == pytest.approx(np.exp(0.3), rel=0.01)
+        assert (row["fastest"]["verdict"], row["fastest"]["subject"]) == ("best", "one_copy")
+        assert row["fastest"]["estimate"] == pytest.approx(np.exp(0.3), rel=0.01)
     view = views_of(inputs_of(RUN, cells))["veth"]
     where = [(1024, 1), (65536, 2)]
     for name, baseline in (("zero_copy", "two_copy"), ("zero_copy", "one_copy")):

@@ -1,20 +1,26 @@
 """The answer in brief: what neighbouring sizes have alike is told once, what is open is counted."""
 
+from dataclasses import replace
 from typing import Any
 
+from copycost.analysis.finding import Finding
 from copycost.report import answer
 
-RATIO = {"implementation": "one_copy", "value": 1.2, "low": 1.1, "high": 1.3, "n": 5}
+
+def told(verdict: str, *ways: str, value: float = 1.2) -> Finding:
+    estimate = None if ways[0] == "two_copy" else value
+    return Finding(question="fastest", condition="veth", verdict=verdict,
+                   subject=" or ".join(ways), estimate=estimate)  # fmt: skip
 
 
-def told(how: str, *ways: str, value: float = 1.2, settled: bool = True) -> dict[str, Any]:
-    ratio = None if ways[0] == "two_copy" else RATIO | {"value": value, "implementation": ways[0]}
-    return {"told": how, "ways": list(ways), "settled": settled, "ratio": ratio}
-
-
-def condition(*fastest: dict[str, Any] | None, **changed: object) -> dict[str, Any]:
+def condition(*fastest: Finding, **changed: object) -> dict[str, Any]:
     rows = [
-        {"msg_bytes": 1024 << place, "n_threads": [1, 2], "fastest": one, "cheapest": None}
+        {
+            "msg_bytes": 1024 << place,
+            "n_threads": [1, 2],
+            "fastest": replace(one, msg_bytes=(1024 << place,)),
+            "cheapest": None,
+        }
         for place, one in enumerate(fastest)
     ]
     decisions = {"baseline": "two_copy", "n_threads": [1, 2], "rows": rows}
@@ -23,7 +29,7 @@ def condition(*fastest: dict[str, Any] | None, **changed: object) -> dict[str, A
 
 
 TWO, ONE = told("best", "two_copy"), told("best", "one_copy")
-OPEN = told("open", "one_copy", "two_copy", settled=False)
+OPEN = told("open", "one_copy", "two_copy")
 FAR = told("best", "one_copy", value=1.9)
 TURNS = condition(TWO, TWO, OPEN, ONE, FAR)
 
@@ -42,7 +48,7 @@ def test_what_neighbouring_sizes_have_alike_is_told_once_and_what_is_open_is_lef
     assert brief(condition(TWO, OPEN, TWO, ONE)).startswith(
         "two_copy at 1 KiB; two_copy at 4 KiB; one_copy at 8 KiB"
     )
-    likely = told("best", "one_copy", settled=False)
+    likely = told("unsure", "one_copy")
     assert brief(condition(likely, likely, TWO)).startswith("likely one_copy up to 2 KiB; two_copy")
 
 
@@ -65,6 +71,6 @@ def test_a_sentence_names_what_is_settled() -> None:
     (row,) = answer.table([trips])[1]
     assert (row[0], row[3]) == ("`veth`, round trips", "not measured")
     assert answer.sentence(condition(OPEN)) == "On `veth`, it is open which way is the fastest."
-    alone = condition(told("alone", "two_copy", settled=False))
+    alone = condition(told("alone", "two_copy"))
     assert answer.sentence(alone) == ""
     assert answer.table([alone])[1][0][1] == "only `two_copy` at every size"

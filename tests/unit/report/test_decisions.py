@@ -1,32 +1,35 @@
 """The decision tables in words: each kind of answer, in the report and in a terminal."""
 
+from dataclasses import asdict
 from typing import Any
 
 import pytest
 from golden.sentences import environment
 
+from copycost.analysis.finding import Finding
 from copycost.report.decisions import decided_conditions, table
 from copycost.report.decisions_command import WIDTH, decision_lines
 
-RATIO = {"implementation": "one_copy", "value": 1.21, "low": 1.15, "high": 1.284}
+ESTIMATE = {"estimate": 1.21, "low": 1.15, "high": 1.284}
 
 
-def answer(told: str, *ways: str, **changed: Any) -> dict[str, Any]:  # noqa: ANN401
-    return {"told": told, "ways": list(ways), "settled": False, "ratio": RATIO} | changed
+def answer(verdict: str, *ways: str, **estimate: float | None) -> Finding:
+    return Finding(question="fastest", condition="veth", verdict=verdict,
+                   subject=" or ".join(ways), **(estimate or ESTIMATE))  # fmt: skip
 
 
-SETTLED = answer("best", "one_copy", settled=True)
-BASELINE = answer("best", "two_copy", settled=True, ratio=None)
+SETTLED = answer("best", "one_copy")
+BASELINE = answer("best", "two_copy", estimate=None)
 ANSWERS = {
     "settled": SETTLED,
     "settled, the baseline": BASELINE,
-    "likely": answer("best", "one_copy"),
+    "likely": answer("unsure", "one_copy"),
     "open": answer("open", "one_copy", "zero_copy"),
     "open, many": answer("open", "a", "b", "c", "d", "e"),
     "alike": answer("alike", "one_copy", "two_copy"),
-    "once": answer("once", "one_copy", ratio=RATIO | {"low": None, "high": None}),
-    "alone": answer("alone", "two_copy", ratio=None),
-    "too wide": answer("open", "one_copy", "two_copy", ratio=RATIO | {"low": 0.1, "high": 9.0}),
+    "once": answer("once", "one_copy", estimate=1.21),
+    "alone": answer("alone", "two_copy", estimate=None),
+    "too wide": answer("open", "one_copy", "two_copy", estimate=1.21, low=0.1, high=9.0),
     "not measured": None,
 }
 
@@ -104,10 +107,12 @@ def test_row_has_size_threads_and_price() -> None:
 
 
 def test_round_trips_of_one_way_have_a_table_only_where_there_is_no_other() -> None:
-    two, lone = (
-        {**condition(row(ANSWERS[told], cheapest=ANSWERS[told])), "slug": slug, "n_measured": 3}
-        for slug, told in (("veth", "open"), ("loopback", "alone"))
-    )
+    def stored(slug: str, finding: Finding) -> dict[str, Any]:
+        found = condition(row(asdict(finding), cheapest=asdict(finding)), slug=slug, n_measured=3)
+        found["decisions"]["by_threads"] = []
+        return found
+
+    two, lone = stored("veth", ANSWERS["open"]), stored("loopback", ANSWERS["alone"])
     trips = {"conditions": [two, lone]}
     facts = {"conditions": {"veth": two}, "measured_conditions": ["veth"], "round_trips": trips}
     told = [(one["slug"], one["is_trip"]) for one in decided_conditions(facts)]

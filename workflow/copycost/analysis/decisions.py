@@ -10,10 +10,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from copycost.analysis.condition_view import View
+from copycost.analysis.finding import Finding
 from copycost.analysis.json_values import Facts
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
-from copycost.analysis.ratio_facts import cell_counts, ratio_facts
+from copycost.analysis.ratio_facts import cell_counts
 from copycost.analysis.wire import MACHINES, priced
 from copycost.stats.best import Told, find_best
 from copycost.stats.ratios import holm, simultaneous_ratio
@@ -31,6 +32,8 @@ class Scale:
 
     column: str
     """Of the table with a row per repetition."""
+    quantity: str
+    """The same in findings, whichever of the parties' columns it is."""
     more_is_better: bool = False
     unit: float = 1.0
     """Factor from the column's unit to the one that is told."""
@@ -40,6 +43,8 @@ class Scale:
 class Contest:
     """The implementations that were measured under one condition, and what compares them."""
 
+    condition: str
+    is_round_trip: bool
     implementations: tuple[str, ...]
     """In the order of the config, each with some measured repetition."""
     msg_bytes: tuple[int, ...]
@@ -91,14 +96,17 @@ def stream_decisions(view: View, peers: Mapping[str, Mapping[str, Any]]) -> Fact
     rows, cpu_of = priced(view.rows, view.studied.condition.testbed, peers)
     view = replace(view, rows=rows)
     cpu_ns = MACHINES if cpu_of == "machines" else view.per_byte("cpu_ns")
-    price = Scale(cpu_ns, unit=BITRATE / 8.0 * 1e-9) if view.counted(cpu_ns) else None
+    unit = BITRATE / 8.0 * 1e-9
+    price = Scale(cpu_ns, "cpu_ns_per_byte", unit=unit) if view.counted(cpu_ns) else None
     return decision_facts(
         Contest(
+            view.studied.name,
+            False,
             tuple(name for name in view.implementations if view.has(name)),
             view.msg_bytes,
             view.n_threads,
             view.cube,
-            Scale(THROUGHPUT, more_is_better=True),
+            Scale(THROUGHPUT, THROUGHPUT, more_is_better=True),
             price,
             view.settings.confidence,
         )
@@ -121,18 +129,13 @@ def decision_facts(contest: Contest) -> Facts:
     -------------
     msg_bytes, n_threads, missing: The size and the thread counts that it is about, and the
         implementations of the condition that were not measured here.
-    fastest, cheapest: What is told of either (below); None where nothing was measured.
+    fastest, cheapest: A `Finding` of either, None where nothing was measured. Its verdict is one of
+        `copycost.stats.best.Told`, or ``unsure`` of a best one that does not stand after Holm's
+        correction for the rows of the table. Its interval, if it is the best one's, is that by
+        which it is better; else it allows for its having been picked.
     price: What the cheapest one (the likeliest of several) costs: the lowest and the highest median
         over the thread counts, in the contest's unit; None like `cheapest`, and of a reference that
         has no repetition of its own.
-
-    Keys of fastest and cheapest
-    ----------------------------
-    told, ways: See `copycost.stats.best.Best`: who is the best, or all that may be it.
-    settled: Whether a best one stands after Holm's correction for the rows of the table, too.
-    ratio: Of the first of these that is not the baseline, to the baseline: implementation, and the
-        keys of `ratio_facts`; None where there is none. The interval of a best one is that by
-        which it is better; of others, it allows for its having been picked.
     """
     threads = [*range(len(contest.n_threads))]
     return {
@@ -157,11 +160,15 @@ def _rows(contest: Contest, threads: list[int]) -> list[Facts]:
         )
         groups = [threads] if whole else [[place] for place in threads]
         rows += [_row(contest, size, places) for places in groups]
-    for name in ("fastest", "cheapest"):
-        told = [row[name] for row in rows if row[name]]
-        p_values = np.array([one.pop("p_value") for one in told], dtype=np.float64)
-        for one, p_value in zip(told, holm(p_values), strict=True):
-            one["settled"] = bool(p_value < 1.0 - contest.confidence)
+    for question in ("fastest", "cheapest"):
+        told = [row[question] for row in rows if row[question]]
+        p_values = np.array([p_value for _, p_value in told], dtype=np.float64)
+        stands = iter(holm(p_values) < 1.0 - contest.confidence)
+        for row in rows:
+            if row[question]:
+                found, _ = row[question]
+                unsure = not next(stands) and found.verdict == Told.BEST
+                row[question] = replace(found, verdict="unsure") if unsure else found
     return rows
 
 
@@ -180,7 +187,10 @@ def _row(contest: Contest, size: int, threads: list[int]) -> Facts:
     }
 
 
-def _told(contest: Contest, question: str, size: int, threads: list[int]) -> Facts | None:
+def _told(
+    contest: Contest, question: str, size: int, threads: list[int]
+) -> tuple[Finding, float] | None:
+    """Return who is the best of one row, before any correction for the others, and the p-value."""
     if question not in contest.logs:
         return None
     rounds = contest.logs[question][:, size, threads].mean(axis=1)
@@ -189,28 +199,41 @@ def _told(contest: Contest, question: str, size: int, threads: list[int]) -> Fac
         return None
     best = find_best(rounds[here], contest.confidence)
     members = [int(here[place]) for place in best.members]
-    names = contest.implementations
-    ratio = None
+    names, scale = contest.implementations, contest.scales[question]
+    estimate: dict[str, Any] = {}
     # of a best one, the interval is that by which `find_best` decided
     n_picked_from = 1 if best.told is Told.BEST else len(here) - 1
     picked = next((place for place in members if names[place] != contest.baseline), None)
     if picked is not None and contest.baseline and n_picked_from:
         logs = rounds[picked] - rounds[names.index(contest.baseline)]
-        signed = logs if contest.scales[question].more_is_better else -logs
-        found = simultaneous_ratio(signed, n_picked_from, contest.confidence)
-        ratio = {"implementation": names[picked]} | ratio_facts(found) if found.n_pairs else None
-    return {
-        "told": best.told.value,
-        "ways": [names[place] for place in members],
-        "ratio": ratio,
-        "p_value": best.p_value,
-    }
+        signed = logs if scale.more_is_better else -logs
+        ratio = simultaneous_ratio(signed, n_picked_from, contest.confidence)
+        if ratio.n_pairs:
+            ends = {"low": ratio.low, "high": ratio.high, "n": ratio.n_pairs}
+            estimate = {"estimate": ratio.value} | ends
+    found = Finding(
+        question=question,
+        condition=contest.condition,
+        verdict=best.told.value,
+        subject=" or ".join(names[place] for place in members),
+        reference=contest.baseline or "",
+        quantity=scale.quantity,
+        is_round_trip=contest.is_round_trip,
+        msg_bytes=(contest.msg_bytes[size],),
+        n_threads=tuple(contest.n_threads[place] for place in threads),
+        correction="Holm, over the condition",
+        **estimate,
+    )
+    return found, best.p_value
 
 
-def _paid(contest: Contest, cheapest: Facts | None, size: int, threads: list[int]) -> Facts | None:
-    if cheapest is None or contest.price is None:
+def _paid(
+    contest: Contest, told: tuple[Finding, float] | None, size: int, threads: list[int]
+) -> Facts | None:
+    if told is None or contest.price is None:
         return None
-    logs = contest.cube.values(contest.price.column, cheapest["ways"][0])
+    cheapest, _ = told
+    logs = contest.cube.values(contest.price.column, cheapest.ways[0])
     cells = [(contest.msg_bytes[size], contest.n_threads[place]) for place in threads]
     medians = contest.price.unit * logs.reindex(cells).map(np.exp).median(axis=1).dropna()
     if medians.empty:

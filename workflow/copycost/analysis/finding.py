@@ -44,6 +44,11 @@ class Finding:
     reasons: tuple["Finding", ...] = ()
     """What was measured that explains it."""
 
+    @property
+    def ways(self) -> list[str]:
+        """The subjects, of which there are several where it is not known which one it is."""
+        return self.subject.split(" or ")
+
     def reason(self, quantity: str) -> "Finding | None":
         """Return what was measured of a quantity that explains this; None where nothing was."""
         return next((one for one in self.reasons if one.quantity == quantity), None)

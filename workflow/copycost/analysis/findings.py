@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
-from itertools import chain, product
+from itertools import product
 
 import pandas as pd
 
@@ -18,8 +18,12 @@ def findings_of(facts: Facts) -> list[Finding]:
     trips = (facts["round_trips"] or {}).get("conditions", [])
     questions = (_zero_copy, _misses, _threads, _crossovers, _expectations)
     return [
-        *chain.from_iterable(_answers(one, is_trip=False) for one in measured),
-        *chain.from_iterable(_answers(one, is_trip=True) for one in trips if one["n_measured"]),
+        *(
+            row[question]
+            for one in (*measured, *(trip for trip in trips if trip["n_measured"]))
+            for row, question in product(one["decisions"]["rows"], ("fastest", "cheapest"))
+            if row[question]
+        ),
         *(found for question in questions for one in measured for found in question(one)),
     ]
 
@@ -63,32 +67,6 @@ def _over_cells(found: Facts, more: str, less: str, *, more_is_better: bool = Fa
         "n_worse": found[worse],
         **_ratio(None if found["contradict"] else found),
     }
-
-
-def _answers(condition: Facts, *, is_trip: bool) -> Iterator[Finding]:
-    decisions = condition["decisions"]
-    for row, question in product(decisions["rows"], ("fastest", "cheapest")):
-        if told := row[question]:
-            yield Finding(
-                question=question,
-                condition=condition["slug"],
-                is_round_trip=is_trip,
-                subject=" or ".join(told["ways"]),
-                reference=decisions["baseline"],
-                quantity=_DECIDED[question][is_trip],
-                msg_bytes=(row["msg_bytes"],),
-                n_threads=tuple(row["n_threads"]),
-                verdict=told["told"] if told["settled"] or told["told"] != "best" else "unsure",
-                correction="Holm, over the condition",
-                **_ratio(told["ratio"]),
-            )
-
-
-_DECIDED = {
-    "fastest": (THROUGHPUT, "p50_ns"),
-    "cheapest": ("cpu_ns_per_byte", "cpu_ns_per_round_trip"),
-}
-"""What the best is found by, of streams and of round trips."""
 
 
 def _zero_copy(condition: Facts) -> Iterator[Finding]:

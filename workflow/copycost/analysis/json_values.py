@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from dataclasses import asdict, is_dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,6 +13,8 @@ Facts: TypeAlias = dict[str, Any]
 
 def plain(value: object) -> Any:  # noqa: ANN401 - JSON is any of its types
     """Return a value as plain JSON: None for what is not a finite number."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(asdict(value))
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | np.ndarray):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from copycost.analysis.finding import Finding
 from copycost.report.decisions import Named, marking, tally, told
 from copycost.report.markdown import Table, code
 from copycost.report.values import NONE, at_sizes
@@ -44,12 +45,12 @@ def spans(condition: Mapping[str, Any], aim: str, named: Named = code) -> list[S
     ]
 
 
-def _answer(found: Sequence[Mapping[str, Any] | None], named: Named) -> tuple[str, bool]:
+def _answer(found: Sequence[Finding | None], named: Named) -> tuple[str, bool]:
     """Return what is said of one size, nothing where it is open, and whether it is settled."""
-    if any(one is None or one["told"] == "open" for one in found):
+    if any(one is None or one.verdict == "open" for one in found):
         return "", False
     words = list(dict.fromkeys(told(one, named).replace(", alike", ", alike,") for one in found))
-    settled = all(one is not None and one["settled"] for one in found)
+    settled = all(one is not None and one.verdict == "best" for one in found)
     return (words[0] if len(words) == 1 else _THREADS), settled
 
 
@@ -61,17 +62,16 @@ def along(condition: Mapping[str, Any], aim: str, named: Named = code) -> str:
     return "; ".join(f"{one.said} {one.where}" for one in found) or "open"
 
 
-def largest(condition: Mapping[str, Any], aim: str) -> Mapping[str, Any] | None:
-    """Return the row whose settled answer is furthest from the baseline; None without any.
+def largest(condition: Mapping[str, Any], aim: str) -> tuple[float, int] | None:
+    """Return the ratio and the size of the settled answer that is furthest from the baseline.
 
-    It is picked out of many, so its own interval would be too narrow beside it.
+    None without any. It is picked out of many, so its own interval would be too narrow beside it.
     """
-    rows = [
-        row
-        for row in condition["decisions"]["rows"]
-        if row[aim] and row[aim]["settled"] and row[aim]["ratio"]
+    found = [row[aim] for row in condition["decisions"]["rows"] if row[aim]]
+    settled = [
+        (one.estimate, one.msg_bytes[0]) for one in found if one.verdict == "best" and one.estimate
     ]
-    return max(rows, key=lambda row: abs(math.log(row[aim]["ratio"]["value"])), default=None)
+    return max(settled, key=lambda one: abs(math.log(one[0])), default=None)
 
 
 def table(conditions: Sequence[Mapping[str, Any]]) -> Table:
@@ -80,16 +80,12 @@ def table(conditions: Sequence[Mapping[str, Any]]) -> Table:
     for condition in conditions:
         cells = [place_of(condition)]
         for aim in _AIMS:
-            row = largest(condition, aim)
+            most = largest(condition, aim)
             cells.append(along(condition, aim, marking(condition)))
-            cells.append(NONE if row is None else f"{_times(row, aim)} at {size(row['msg_bytes'])}")
+            cells.append(NONE if most is None else f"{ratio(most[0])} at {size(most[1])}")
         n = tally([condition])
         rows.append([*cells, f"{n['n_open']} of {n['n']}" if n["n"] else NONE])
     return ["Where", "Fastest", ">Most", "Cheapest", ">Most", ">Open"], rows
-
-
-def _times(row: Mapping[str, Any], aim: str) -> str:
-    return ratio(row[aim]["ratio"]["value"])
 
 
 def place_of(condition: Mapping[str, Any], named: Named = code) -> str:
@@ -112,7 +108,7 @@ def sentence(condition: Mapping[str, Any]) -> str:
             best = join_and(f"{one.said} {one.where}" for one in settled)
             what = "median time" if condition["is_trip"] and aim == "fastest" else unit
             found[words] = best, _at_most(condition, aim, what)
-        elif any(one["told"] != "alone" for one in answers):
+        elif any(one.verdict != "alone" for one in answers):
             left.append(words)
     ways = {best for best, _ in found.values()}
     if len(found) > len(ways):  # one way is both
@@ -136,8 +132,8 @@ def _at_most(condition: Mapping[str, Any], aim: str, of_what: str = "") -> str:
 
     In Markdown where it is said `of_what` it is a multiple.
     """
-    row, baseline = largest(condition, aim), condition["decisions"]["baseline"]
-    if row is None:
+    most, baseline = largest(condition, aim), condition["decisions"]["baseline"]
+    if most is None:
         return ""
     whose = f"the {of_what} of {impl(baseline)}" if of_what else baseline
-    return f" ({_times(row, aim)} times {whose} at {size(row['msg_bytes'])})"
+    return f" ({ratio(most[0])} times {whose} at {size(most[1])})"

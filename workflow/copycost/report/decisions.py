@@ -1,15 +1,20 @@
 """The decision tables in words: who is the fastest, who the cheapest, and how sure that is."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from copycost.analysis.finding import Finding, read_finding
 from copycost.config.testbeds import is_wire
 from copycost.report.markdown import Table, code, tabulate
-from copycost.report.values import NONE, VAGUE, interval
+from copycost.report.values import NONE, VAGUE, bounds
 from copycost.stats import ALIKE
 from copycost.wording.filters import impl, join_and, ratio, significant, size
 from copycost.wording.numbers import NBSP
 from copycost.wording.words import plural
+
+QUESTIONS = ("fastest", "cheapest")
+"""What a table answers."""
 
 COPIED = "*"
 """The mark of a way that asks for no copy where the kernel copies."""
@@ -25,17 +30,31 @@ def decided_conditions(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the conditions with a decision table, those of the round trips last.
 
     Of either, those over the network to another machine come first. Each has ``is_trip``, which
-    tells what its table is of, next to the keys that it has anyway. Round trips of which no two
-    ways were measured have a table only where there is no other.
+    tells what its table is of, next to the keys that it has anyway, and a `Finding` for each answer
+    of its table. Round trips of which no two ways were measured have a table only where there is no
+    other.
     """
     streams = [facts["conditions"][slug] for slug in facts["measured_conditions"]]
     trips = facts["round_trips"]["conditions"] if facts["round_trips"] else []
-    measured = [{**one, "is_trip": True} for one in trips if one["n_measured"]]
+    measured = [_read(one, is_trip=True) for one in trips if one["n_measured"]]
     found = [
-        *({**one, "is_trip": False} for one in streams),
+        *(_read(one, is_trip=False) for one in streams),
         *(one for one in measured if _compared(one) or not streams),
     ]
     return sorted(found, key=lambda one: (one["is_trip"], not is_wire(one["testbed"])))
+
+
+def _read(condition: Mapping[str, Any], *, is_trip: bool) -> Mapping[str, Any]:
+    def rows(of: Mapping[str, Any]) -> list[dict[str, Any]]:
+        return [
+            {**row, **{one: read_finding(row[one]) for one in QUESTIONS if row[one]}}
+            for row in of["rows"]
+        ]
+
+    said = condition["decisions"]
+    by_threads = [{**one, "rows": rows(one)} for one in said["by_threads"]]
+    decisions = {**said, "rows": rows(said), "by_threads": by_threads}
+    return {**condition, "is_trip": is_trip, "decisions": decisions}
 
 
 def table(condition: Mapping[str, Any]) -> Table:
@@ -61,7 +80,7 @@ def marking(condition: Mapping[str, Any]) -> Named:
 
 def marked_ways(condition: Mapping[str, Any]) -> list[str]:
     """Return the ways that some answer of a table names and that bear the mark `COPIED`."""
-    named = {way for answer in _answers(condition) for way in answer["ways"]}
+    named = {way for answer in _answers(condition) for way in answer.ways}
     return [way for way, label in condition["labels"].items() if label and way in named]
 
 
@@ -75,18 +94,16 @@ def row_name(row: Mapping[str, Any], condition: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def told(found: Mapping[str, Any] | None, named: Named) -> str:
+def told(found: Finding | None, named: Named) -> str:
     """Return who is the best, in words that say how sure that is."""
     if found is None:
         return NONE
-    ways = [named(way) for way in found["ways"]]
+    ways = [named(way) for way in found.ways]
     if len(ways) > _FEW:
         ways = [*ways[: _FEW - 1], f"{len(ways) - _FEW + 1} others"]
     names = join_and(ways, "or")
-    match found["told"]:
-        case "best" if found["settled"]:
-            return names
-        case "best":
+    match found.verdict:
+        case "unsure":
             return f"likely {names}"
         case "alike":
             return f"{names}, alike"
@@ -97,17 +114,16 @@ def told(found: Mapping[str, Any] | None, named: Named) -> str:
     return names
 
 
-def multiple(found: Mapping[str, Any] | None) -> str:
+def multiple(found: Finding | None) -> str:
     """Return a ratio to the baseline with its interval; 1 of the baseline itself."""
     if found is None:
         return NONE
-    compared = found["ratio"]
-    if compared is None:
+    if found.estimate is None:
         return "1"
-    ends = interval(compared, form=ratio)
+    ends = bounds(found.low, found.high, ratio)
     if ends == VAGUE:
         return VAGUE
-    value = ratio(compared["value"])
+    value = ratio(found.estimate)
     return value if ends == NONE else f"{value} ({ends})"
 
 
@@ -132,13 +148,14 @@ def tally(conditions: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     alike
         By which share ways that are alike may differ.
     """
-    answers = [answer for condition in conditions for answer in _compared(condition)]
+    verdicts = Counter(one.verdict for condition in conditions for one in _compared(condition))
+    n = verdicts.total()
     return {
-        "n": len(answers),
-        "n_settled": sum(one["settled"] for one in answers),
-        "n_once": sum(one["told"] == "once" for one in answers),
-        "n_alike": sum(not one["settled"] and one["told"] == "alike" for one in answers),
-        "n_open": sum(not one["settled"] and one["told"] != "alike" for one in answers),
+        "n": n,
+        "n_settled": verdicts["best"],
+        "n_once": verdicts["once"],
+        "n_alike": verdicts["alike"],
+        "n_open": n - verdicts["best"] - verdicts["alike"],
         "alike": round(ALIKE - 1.0, 12),
     }
 
@@ -149,11 +166,11 @@ def baseline_of(conditions: Sequence[Mapping[str, Any]]) -> str | None:
     return str(found.pop()) if len(found) == 1 else None
 
 
-def _compared(condition: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _compared(condition: Mapping[str, Any]) -> list[Finding]:
     """Return the answers for which there was more than one way."""
-    return [answer for answer in _answers(condition) if answer["told"] != "alone"]
+    return [answer for answer in _answers(condition) if answer.verdict != "alone"]
 
 
-def _answers(condition: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _answers(condition: Mapping[str, Any]) -> list[Finding]:
     rows = condition["decisions"]["rows"]
-    return [row[name] for row in rows for name in ("fastest", "cheapest") if row[name]]
+    return [row[question] for row in rows for question in QUESTIONS if row[question]]

@@ -72,11 +72,13 @@ def read_facts(path: Path) -> Mapping[str, Any]:
         raise DataError(f"{path}: not found, so nothing was measured; ./run measures") from error
     except ValueError as error:
         raise DataError(f"{path}: {error}; ./run makes it again from the records") from error
-    if "wire" not in facts:
+    try:
+        decided = decided_conditions(facts)
+    except (KeyError, TypeError) as error:
         raise DataError(
             f"{path}: written by another version of copycost; ./run makes it again from the records"
-        )
-    if not decided_conditions(facts):
+        ) from error
+    if not decided:
         raise DataError(f"{path}: no repetition gave a value; the report has the reasons")
     return facts
 

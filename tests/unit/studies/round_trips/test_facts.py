@@ -86,7 +86,7 @@ def test_what_is_measured_in_turns_is_compared_by_the_ratio_of_each_repetition()
     for row in condition["decisions"]["rows"]:
         assert row["missing"] == []
         for told in (row["fastest"], row["cheapest"]):
-            assert ("zero_copy" in told["ways"]) == (row["msg_bytes"] == 64)
+            assert ("zero_copy" in told["subject"]) == (row["msg_bytes"] == 64)
     # by rounds nothing of this is seen
     alone = facts_of_table(drifting().drop(columns="reference_p50_ns"))["conditions"][0]
     spans = [row["high"] / row["low"] for row in alone["ratios"] if row["percentile"] == "p50_ns"]

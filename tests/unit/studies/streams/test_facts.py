@@ -41,5 +41,5 @@ def test_new_implementation_is_compared_and_breaks_nothing() -> None:
         log_ratio=lambda name, size, threads: 0.5 if name == "send_file" else 0.0,
     )
     bed = facts_of(run)["conditions"]["veth"]
-    assert [row["fastest"]["ways"][0] for row in bed["decisions"]["rows"]] == ["send_file"] * 2
+    assert [row["fastest"]["subject"] for row in bed["decisions"]["rows"]] == ["send_file"] * 2
     assert bed["questions"]["q1"]["verdict"] == "not_measured"

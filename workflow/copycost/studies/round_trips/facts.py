@@ -102,12 +102,14 @@ def _decisions(
     price = part_column("machines" if cpu_of == "machines" else "both", _UNIT)
     return decision_facts(
         Contest(
+            studied.name,
+            True,
             tuple(name for name in studied.implementations if name in found),
             studied.msg_bytes,
             studied.n_threads,
             cube,
-            Scale("p50_ns"),
-            Scale(price) if counted_share(measured, price) else None,
+            Scale("p50_ns", "p50_ns"),
+            Scale(price, f"cpu_ns_per_{_UNIT}") if counted_share(measured, price) else None,
             settings.confidence,
         )
     ) | {"cpu_of": cpu_of}

@@ -1,7 +1,7 @@
 """Everything that the text says, as data: `results/facts.json`."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -104,7 +104,7 @@ def compute_facts(inputs: Inputs) -> Facts:
         "wire": wire,
         "round_trips": round_trips,
     }
-    facts["findings"] = [asdict(found) for found in findings_of(facts)]
+    facts["findings"] = findings_of(facts)
     result: Facts = plain(facts)
     return result
 
