@@ -7,7 +7,7 @@ import pandas as pd
 from jinja2 import Environment
 from synthetic import Run, make_cells, make_config, make_host
 
-from copycost.analysis.finding import read_finding
+from copycost.analysis.finding import Finding, of, read_finding
 from copycost.analysis.json_values import Facts
 from copycost.analysis.tables import compare, summarise
 from copycost.figures.names import FIGURES
@@ -65,3 +65,9 @@ def text_of(facts: Facts, *names: str) -> str:
 def _environment() -> Environment:
     """Return one environment for all texts: compiling takes longer than filling."""
     return make_environment(TEMPLATES)
+
+
+def asked(facts: Facts, question: str, condition: str | None = None) -> list[Finding]:
+    """Return the findings of a question, under one condition or all."""
+    found = of([read_finding(one) for one in facts["findings"]], question)
+    return [one for one in found if condition in (None, one.condition)]

@@ -8,7 +8,7 @@ import pandas as pd
 from copycost.analysis.condition_view import View
 from copycost.analysis.conditions import Studied
 from copycost.analysis.metrics import THROUGHPUT, CostMetric
-from copycost.analysis.unexpected import unexpected_facts
+from copycost.analysis.unexpected import unexpected_findings
 from copycost.config.conditions import COLD, HOT, Condition
 from copycost.stats.settings import StatisticsSettings
 from tools.simulation.noise import NOISES
@@ -75,6 +75,6 @@ class Named:
 def simulate(noise: str, n_runs: int, seed: int) -> Named:
     """Return in how many runs with a noise some condition names a violation."""
     rng = np.random.default_rng([seed, *noise.encode()])
-    runs = (unexpected_facts(default_run(rng, noise)).values() for _ in range(n_runs))
-    named = sum(any(found["violations"] for found in run) for run in runs)
+    runs = (unexpected_findings(default_run(rng, noise)) for _ in range(n_runs))
+    named = sum(any(found.n_worse for found in run) for run in runs)
     return Named(noise, n_runs, named / n_runs)

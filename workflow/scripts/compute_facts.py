@@ -4,7 +4,7 @@ import pandas as pd
 
 from copycost.analysis.columns import read_table, write_table
 from copycost.analysis.finding import read_finding
-from copycost.analysis.findings import findings_table
+from copycost.analysis.tables import findings_table
 from copycost.records.files import read_json, write_json
 from copycost.records.reading import read_all
 from copycost.records.table import read_table as read_cells

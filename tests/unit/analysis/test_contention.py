@@ -3,37 +3,32 @@
 import math
 
 import pytest
-from analysed import facts_of, text_of
+from analysed import asked, facts_of, text_of
 from synthetic import Run
 
-from copycost.analysis.json_values import Facts
+from copycost.analysis.finding import Finding
 
 pytestmark = pytest.mark.slow
 
 SIZES = (1024, 65536)
 
 
-def question_of(run: Run) -> Facts:
-    found: Facts = facts_of(run)["conditions"]["veth"]["questions"]["q3"]
-    return found
+def threads_of(run: Run) -> list[Finding]:
+    return asked(facts_of(run), "threads")
 
 
 def test_turn_is_found_where_it_is() -> None:
     scaling = {1: 1.0, 2: 1.8, 4: 1.2}.__getitem__
     grid = {"msg_bytes": SIZES, "n_threads": (1, 2, 4), "repetitions": 5}
-    question = question_of(Run(**grid, noise=0.005, scaling=scaling))
-    assert question["verdict"] == "turns"
-    (group,) = question["groups"]
-    assert (group["fewest"], group["most"]) == (1, 4)
-    wholes = [row["value"] for row in question["wholes"]]
-    assert wholes == pytest.approx([1.2] * 3, rel=0.05)
+    found = threads_of(Run(**grid, noise=0.005, scaling=scaling))
+    assert {(one.verdict, one.n_threads) for one in found} == {("turns", (1, 4))}
+    assert [one.estimate for one in found] == pytest.approx([1.2] * 3, rel=0.05)
 
 
 def test_nothing_seen_is_not_told_as_no_difference() -> None:
     run = Run(msg_bytes=SIZES, n_threads=(1, 2), noise=0.1, scaling=lambda n_threads: 1.0)
-    facts = facts_of(run)
-    assert facts["conditions"]["veth"]["questions"]["q3"]["verdict"] == "unsettled"
-    section = text_of(facts, "analysis").partition("q3}")[2].partition("\n## ")[0]
+    assert {one.verdict for one in threads_of(run)} == {"unsettled"}
+    section = text_of(facts_of(run), "analysis").partition("q3}")[2].partition("\n## ")[0]
     assert "throughput is open in all of" in section
     assert "no difference" not in section
 
@@ -50,10 +45,9 @@ def test_sizes_that_part_have_no_mean() -> None:
         log_ratio=truth,
         scaling=lambda n_threads: 1.0,
     )
-    question = question_of(run)
-    assert question["verdict"] == "by_size"
-    assert question["wholes"] == []
-    assert question["explained"][0]["ways"] == []
+    for found in threads_of(run):
+        assert (found.verdict, found.estimate) == ("by_size", None)
+        assert found.reason("cpus_in_use") is None
 
 
 def test_cells_that_contradict_each_other_have_no_growth() -> None:
@@ -63,6 +57,7 @@ def test_cells_that_contradict_each_other_have_no_growth() -> None:
 
     changes = {"context_switches_per_message": switches}
     run = Run(msg_bytes=SIZES, n_threads=(1, 2), noise=0.005, changes=changes)
-    found = facts_of(run)["conditions"]["veth"]["evidence"]["switches_grow_with_threads"]
-    assert found["weight"] == "cells_disagree"
-    assert found["value"] is None
+    for found in threads_of(run):
+        grown = found.reason("context_switches_per_message")
+        assert grown is not None
+        assert (grown.verdict, grown.estimate) == ("cells_disagree", None)

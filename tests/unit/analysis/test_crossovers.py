@@ -3,9 +3,10 @@
 import math
 
 import pytest
-from analysed import facts_of, text_of
+from analysed import asked, facts_of, text_of
 from synthetic import Run
 
+from copycost.analysis.finding import Finding
 from copycost.analysis.json_values import Facts
 
 pytestmark = pytest.mark.slow
@@ -13,9 +14,11 @@ pytestmark = pytest.mark.slow
 SIZES = (256, 1024, 4096, 16384, 65536)
 
 
-def pair_of(run: Run) -> Facts:
-    found: Facts = facts_of(run)["conditions"]["veth"]["crossovers"]["one_copy_vs_two_copy"]
-    return found
+def pair_of(run: Run) -> tuple[Finding, list[Facts]]:
+    """Return what is found of one_copy and two_copy, and what each thread count does."""
+    facts = facts_of(run)
+    (found,) = (one for one in asked(facts, "crossover", "veth") if one.subject == "one_copy")
+    return found, facts["conditions"]["veth"]["crossovers"]["one_copy_vs_two_copy"]["by_threads"]
 
 
 def rising(name: str, size: int, n_threads: int) -> float:
@@ -36,13 +39,13 @@ def cells_differ_in_spread(seed: int, repetitions: int) -> Run:
 @pytest.mark.parametrize("repetitions", [5, 7])
 def test_some_decided_and_others_not_is_no_dependence_on_the_threads(repetitions: int) -> None:
     found = [pair_of(cells_differ_in_spread(seed, repetitions)) for seed in range(4)]
-    assert any(len({row["outcome"] for row in one["by_threads"]}) > 1 for one in found)
-    assert all(one["overall"] != "depends" for one in found)
+    assert any(len({row["outcome"] for row in by_threads}) > 1 for _, by_threads in found)
+    assert all(one.verdict != "depends" for one, _ in found)
 
 
 def test_won_with_one_thread_and_lost_with_two_depends_on_the_threads() -> None:
     run = Run(msg_bytes=SIZES, n_threads=(1, 2), noise=0.01, repetitions=5, log_ratio=opposite)
-    assert pair_of(run)["overall"] == "depends"
+    assert pair_of(run)[0].verdict == "depends"
 
 
 def test_place_over_all_thread_counts_is_the_span_of_their_brackets() -> None:
@@ -50,11 +53,11 @@ def test_place_over_all_thread_counts_is_the_span_of_their_brackets() -> None:
         msg_bytes=SIZES, n_threads=(1, 2), noise=0.003, repetitions=5,
         log_ratio=lambda name, size, n: rising(name, size * n * n, n),
     )  # fmt: skip
-    found = pair_of(run)
-    assert found["overall"] == "from"
-    assert [row["sizes"]["better"][0] for row in found["by_threads"]] == [16384, 4096]
-    assert found["bracket"] == {"below_bytes": 1024, "above_bytes": 16384}
-    assert found["common"]["open"] == [4096]
+    found, by_threads = pair_of(run)
+    assert found.verdict == "from"
+    assert [row["sizes"]["better"][0] for row in by_threads] == [16384, 4096]
+    assert (found.below_bytes, found.above_bytes) == (1024, 16384)
+    assert found.open_bytes == (4096,)
 
 
 def test_a_stretch_with_a_gap_is_not_told_by_its_end() -> None:
@@ -78,8 +81,7 @@ def test_other_ways_that_win_here_and_lose_there_are_counted() -> None:
         ),
     )  # fmt: skip
     facts = facts_of(run)
-    (batch,) = facts["conditions"]["veth"]["others"]["pairs"]
-    found = batch["throughput"]
-    assert (found["n_cells"], found["n_above"], found["n_below"]) == (2, 1, 1)
+    (found,) = (one for one in asked(facts, "crossover") if one.reference == "sendmmsg")
+    assert (found.n_cells, found.n_better, found.n_worse) == (2, 1, 1)
     said = "`sendmmsg_x16` over `sendmmsg` | in some cells | 1, 1 of 2 |"
     assert said in text_of(facts, "analysis").replace("\u00a0", " ")

@@ -12,6 +12,7 @@ from copycost.studies.streams.facts import views_of
 pytestmark = pytest.mark.slow
 
 GRID = {"msg_bytes": (1024, 65536), "n_threads": (1, 2), "repetitions": 5}
+FACTORS = {"cost": "cpu_ns_per_byte", "use": "cpus_in_use"}
 CELLS = [(1024, 1), (65536, 2)]
 
 
@@ -42,8 +43,8 @@ def test_largest_part_comes_first(factor: float, relation: str, names: list[str]
     """Half the throughput at 0.8 times the CPU time: 1.6 times the cost, 0.8 times the use."""
     found = explain_pair(view_of(Run(**GRID), busier(factor)), "zero_copy", "two_copy", CELLS)
     assert found is not None
-    assert [part["name"] for part in found["factors"]] == names
-    assert found["relation"] == relation
+    assert [*found.ratios][1:] == [FACTORS[name] for name in names]
+    assert found.relation == relation
 
 
 def test_gain_with_threads_is_explained_by_what_was_measured() -> None:
@@ -54,6 +55,6 @@ def test_gain_with_threads_is_explained_by_what_was_measured() -> None:
         cells[f"{side}_cpu_ns_per_byte"] = busy_ns / cells["received_bytes"]
     found = explain_threads(view_of(Run(**GRID), cells), "two_copy", 2, 1, [1024, 65536])
     assert found is not None
-    assert [part["name"] for part in found["factors"]] == ["cost", "use"]
-    assert found["relation"] == "alone"
-    assert found["factors"][0]["ratio"]["value"] == pytest.approx(1 / 1.6, rel=0.02)
+    assert [*found.ratios][1:] == [FACTORS["cost"], FACTORS["use"]]
+    assert found.relation == "alone"
+    assert found.ratios[FACTORS["cost"]].value == pytest.approx(1 / 1.6, rel=0.02)

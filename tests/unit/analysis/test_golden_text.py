@@ -8,7 +8,7 @@ import re
 from functools import cache
 
 import pytest
-from analysed import facts_of, text_of
+from analysed import asked, facts_of, text_of
 from golden.compare import GOLDEN, golden_text
 from golden.scenarios import SCENARIOS, SMALL
 from synthetic import IMPLEMENTATIONS, Run, Udp
@@ -47,15 +47,22 @@ def verdicts_of(name: str, condition: str) -> str:
     found = facts_of_scenario(name)["conditions"][condition]
     if not found["n_measured"]:
         return f"{name}, {condition}: not measured\n"
-    questions, pairs = found["questions"], found["crossovers"]
-    decided = {f"q{n}": questions[f"q{n}"]["verdict"] for n in (1, 2, 3)}
-    decided |= {
-        question: pairs[f"{way}_vs_two_copy"]["overall"]
-        for question, way in (("q4", "one_copy"), ("q5", "zero_copy"))
+    facts = facts_of_scenario(name)
+    decided = {
+        question: ", ".join(dict.fromkeys(one.verdict for one in asked(facts, question, condition)))
+        for question in ("zero_copy", "misses", "threads")
     }
-    decided["q6"] = next((row["id"] for row in questions["q6"]["violations"]), "none")
-    decided["all_copied"] = found["evidence"]["all_copied"]["weight"]
-    return f"{name}, {condition}: {', '.join(f'{key} {said}' for key, said in decided.items())}\n"
+    decided |= {
+        f"{one.subject} wins": one.verdict
+        for one in asked(facts, "crossover", condition)
+        if one.reference == "two_copy"
+    }
+    tested = asked(facts, "expectation", condition)
+    decided["violated"] = ", ".join(one.subject for one in tested if one.reasons)
+    copied = [one.reason("copied_share") for one in asked(facts, "zero_copy", condition)]
+    decided["all copied"] = next((one.verdict for one in copied if one), "")
+    said = "; ".join(f"{key} {verdict or 'none'}" for key, verdict in decided.items())
+    return f"{name}, {condition}: {said}\n"
 
 
 @pytest.mark.slow

@@ -10,10 +10,11 @@ from synthetic import Run, make_cells
 
 from copycost.analysis.condition_view import View
 from copycost.analysis.evidence import ZERO
+from copycost.analysis.finding import Finding, of
 from copycost.analysis.metrics import BASELINE
-from copycost.analysis.questions import fastest_facts
+from copycost.analysis.questions import answer_questions
 from copycost.analysis.tables import compare
-from copycost.analysis.unexpected import unexpected_facts
+from copycost.analysis.unexpected import unexpected_findings
 from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.studies.streams.facts import Inputs, views_of
 from tools.simulation.noise import NOISES
@@ -67,22 +68,27 @@ def view_of(seed: int, noise: str, truth: FloatArray) -> View:
 FLAT = np.zeros((5, 2))
 
 
+def why(view: View) -> Finding | None:
+    """Return the throughput of the cells whose difference is explained."""
+    (found,) = of([*answer_questions([view])], "zero_copy")
+    return found.reason("throughput_bits_per_s")
+
+
 def test_nothing_is_explained_where_nothing_differs() -> None:
     told = {"why": 0, "unexpected": 0}
     for seed in range(N_RUNS):
         view = view_of(seed, "normal", FLAT)
-        found = fastest_facts(view)
-        told["why"] += found["slower"] is not None or found["faster"] is not None
-        unexpected = unexpected_facts({view.name: view})[view.name]["expectations"]
-        pays = next(one for one in unexpected if one["id"] == "zero_copy_pays")
-        told["unexpected"] += pays["strongest"] is not None
+        told["why"] += why(view) is not None
+        unexpected = unexpected_findings({view.name: view})
+        pays = next(one for one in unexpected if one.subject == "zero_copy_pays")
+        told["unexpected"] += pays.verdict != "not violated"
     assert max(told.values()) <= MOST, told
 
 
 def test_large_differences_are_explained() -> None:
-    found = fastest_facts(view_of(1, "normal", np.full((5, 2), -0.5)))["slower"]
-    assert found["n_cells"] == 10
-    assert found["explained"]["relation"] == "alone"
+    found = why(view_of(1, "normal", np.full((5, 2), -0.5)))
+    assert found is not None
+    assert (found.n_cells, found.verdict) == (10, "alone")
 
 
 @pytest.mark.parametrize("noise", ["normal", "two modes of two_copy alone"])
@@ -96,11 +102,9 @@ def test_a_case_is_told_with_the_interval_that_its_verdict_rests_on() -> None:
     rows = views["veth"].rows
     slower = (rows["implementation"] == "two_copy") & (rows["msg_bytes"] == 65536)
     rows.loc[slower, "throughput_bits_per_s"] /= 2.0
-    facts = unexpected_facts(views)
-    (found,) = facts["veth"]["violations"]
-    assert found["id"] == "larger_no_slower"
-    for row in facts["veth"]["expectations"]:
-        assert row["n_held"] + row["n_open"] + row["n_violated"] == row["n_tested"]
-    assert 1 <= found["n_violated"] < found["n_tested"]
-    assert found["strongest"]["high"] < 1.0
-    assert found["strongest"]["n"] == N_ROUNDS
+    findings = [one for one in unexpected_findings(views) if one.condition == "veth"]
+    (found,) = (one for one in findings if one.verdict != "not violated")
+    assert (found.subject, found.verdict) == ("larger_no_slower", "violated")
+    assert 0 < (found.n_worse or 0) < (found.n_cells or 0)
+    assert 0.0 < (found.high or 0.0) < 1.0
+    assert found.n == N_ROUNDS

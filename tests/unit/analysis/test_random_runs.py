@@ -12,9 +12,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-from analysed import facts_of, text_of
+from analysed import asked, facts_of, text_of
 from synthetic import IMPLEMENTATIONS, Run, Udp
 
+from copycost.analysis.finding import Finding
 from copycost.analysis.json_values import Facts
 from copycost.figures.names import FIGURES
 from copycost.report.markdown import slug
@@ -141,21 +142,26 @@ def test_references_lead_somewhere(facts: Facts, text: str) -> None:
 
 def test_answers_do_not_contradict_each_other(facts: Facts) -> None:
     for name in facts["measured_conditions"]:
-        bed = facts["conditions"][name]
-        one, zero = (bed["crossovers"][f"{a}_vs_two_copy"] for a in ("one_copy", "zero_copy"))
-        fastest = bed["questions"]["q1"]
-        for pair in (one, zero):
-            _check_pair(pair)
-        if zero["n_compared"] and zero["overall"] == "never":
-            assert fastest["n_won"] == 0
-        if fastest["verdict"] == "everywhere" and "two_copy" in fastest["rivals"]:
-            assert zero["overall"] == "always"
-        if fastest["n_won"]:
-            assert bed["evidence"]["all_copied"]["weight"] != "not_measured"
-        broken = {row["id"] for row in bed["questions"]["q6"]["violations"]}
-        if zero["n_compared"] and zero["n_worse"] == 0:
+        pairs = {
+            one.subject: one
+            for one in asked(facts, "crossover", name)
+            if one.reference == "two_copy"
+        }
+        for way in {"one_copy", "zero_copy"} & pairs.keys():
+            pair = facts["conditions"][name]["crossovers"][f"{way}_vs_two_copy"]
+            _check_pair(pairs[way], pair["by_threads"])
+        zero = pairs.get("zero_copy")
+        broken = {one.subject for one in asked(facts, "expectation", name) if one.n_worse}
+        for fastest in asked(facts, "zero_copy", name):
+            if zero and zero.verdict == "never":
+                assert fastest.n_better == 0
+            if zero and fastest.verdict == "everywhere":
+                assert zero.verdict == "always"
+            share = fastest.reason("copied_share")
+            assert not fastest.n_better or (share and share.verdict != "not_measured")
+        if zero and zero.n_worse == 0:
             assert "zero_copy_pays" not in broken
-        if bed["questions"]["q2"]["verdict"] == "not_counted":
+        if not facts["conditions"][name]["counted_levels"]:
             assert not {"one_copy_misses_less", "zero_copy_misses_less"} & broken
 
 
@@ -164,32 +170,31 @@ def test_second_answers_agree_with_the_first(facts: Facts) -> None:
         beds = [facts["conditions"][row[where]] for where in ("slug", "hot")]
         assert all(bed["labels"][row["implementation"]] is None for bed in beds)
         if row["implementation"] == "zero_copy":
-            assert all(bed["evidence"]["all_copied"]["weight"] == "contradicted" for bed in beds)
+            for where in ("slug", "hot"):
+                for found in asked(facts, "zero_copy", row[where]):
+                    share = found.reason("copied_share")
+                    assert share is None or share.verdict == "contradicted"
         if row["ratio_low"] is not None and row["verdict"] == "smaller":
             assert row["ratio_low"] < row["ratio_high"] <= 1.0
 
 
-def _check_pair(pair: Facts) -> None:
-    for overall, count in (("always", "n_better"), ("never", "n_worse")):
-        assert pair["overall"] != overall or pair[count] == pair["n_compared"]
+def _check_pair(found: Finding, by_threads: Sequence[Facts]) -> None:
+    for verdict, count in (("always", found.n_better), ("never", found.n_worse)):
+        assert found.verdict != verdict or count == found.n_cells
     by_size = {
-        side: sum(len(row["sizes"][side]) for row in pair["by_threads"])
+        side: sum(len(row["sizes"][side]) for row in by_threads)
         for side in ("better", "worse", "even")
     }
-    assert (by_size["better"], by_size["worse"]) == (pair["n_better"], pair["n_worse"])
-    assert sum(by_size.values()) == pair["n_compared"]
-    if bracket := pair["bracket"]:
-        assert bracket["below_bytes"] < bracket["above_bytes"]
+    assert (by_size["better"], by_size["worse"]) == (found.n_better, found.n_worse)
+    assert sum(by_size.values()) == found.n_cells
+    if found.below_bytes and found.above_bytes:
+        assert found.below_bytes < found.above_bytes
 
 
 def test_always_is_said_only_of_all_cells(facts: Facts, text: str) -> None:
     said = text.replace("not always", "").replace("never as zero", "").lower()
     assert not re.search(r"\b(?:always|never)\b", said)
-    outcomes = {
-        pair["overall"]
-        for name in facts["measured_conditions"]
-        for pair in facts["conditions"][name]["crossovers"].values()
-    }
+    outcomes = {one.verdict for one in asked(facts, "crossover")}
     for outcome, words in (("always", "`two_copy` at every size"), ("never", "at no size")):
         assert outcome in outcomes or words not in text.partition("q4}")[2]
 

@@ -68,7 +68,7 @@ def test_figure_that_says_what_another_or_a_sentence_says_is_not_shown(results: 
     shown = {"veth": [*EVERY, "counters"], "all": ["round_trips"]}
     several_threads = ["speed_and_cost", "time_per_message"]
     assert worth_showing(shown, conditions) == shown | {"veth": several_threads}
-    veth["questions"]["q2"]["verdict"] = "fall"
+    veth["counted_levels"] = ["l1d_load_misses"]
     assert worth_showing(shown, conditions)["veth"] == [*several_threads, "counters"]
     veth["grid"]["n_threads"] = [1]
     one_thread = ["speed_and_cost", "counters"]

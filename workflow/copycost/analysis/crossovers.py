@@ -1,15 +1,18 @@
 """From which size on one implementation beats another, per thread count and over all of them."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from copycost.analysis.condition_view import View
+from copycost.analysis.evidence import ONE, ZERO
+from copycost.analysis.finding import Finding
 from copycost.analysis.json_values import Facts
-from copycost.analysis.metrics import THROUGHPUT
-from copycost.analysis.ratio_facts import ratio_facts
+from copycost.analysis.metrics import BASELINE, THROUGHPUT
+from copycost.analysis.ratio_facts import estimate_of
 from copycost.stats.crossover import Crossover, Outcome, find_crossover
 from copycost.stats.ratios import Ratio, family_ratios, simultaneous_ratio
 from copycost.stats.settings import FloatArray
@@ -19,46 +22,74 @@ _TURNING = {Outcome.FROM, Outcome.UP_TO}
 _SIDES = {"better": 1, "worse": -1, "even": 0}
 
 
-def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
-    """Return everything that the text says about one pair's throughput.
+def condition_crossovers(view: View) -> Facts:
+    """Return, by pair, what each thread count's throughputs do along the sizes.
 
-    Keys
-    ----
-    overall: The outcome that all thread counts share; ``depends`` where they do not and a size is
-        shown to be won with some of them and lost with others; else ``undecided``.
-    common: Of ``from`` and ``up_to``: the sizes that are ``open``, neither better nor worse with
-        every thread count; None otherwise.
-    bracket: Of ``from`` and ``up_to``: below_bytes and above_bytes, between which the two change
-        places with every thread count; None otherwise.
-    by_threads: Per thread count n_threads, its outcome, and sizes that are better, worse or even,
-        all_sizes, and those that are missing; observed_once: whether one of them rests on one
-        round, so that signs carry no certainty.
-    n_compared, n_better, n_worse: Cells, and those by the sign of their verdict.
-    pooled, one_sided: The ratio over the cells together, and whether no cell contradicts another:
-        where one does, that ratio would only say which sizes the grid has most of.
-    best, worst: The cells with the highest and the lowest ratio; their intervals allow for that
-        choice.
+    Of every way with two_copy, and of zero_copy with one_copy: implementation, baseline, and
+    by_threads: n_threads, its outcome, and sizes that are better, worse or even, all_sizes, and
+    those that are missing; observed_once: whether one of them rests on one round, so that signs
+    carry no certainty.
     """
-    logs = view.cube.pair(THROUGHPUT, implementation, baseline)
-    found = {n: crossover_of(view, implementation, baseline, n) for n in view.n_threads}
-    compared = view.verdicts(implementation, baseline)
-    signs = [sign_of(row) for row in compared]
-    open_sizes = _open_sizes(view, found)
+    others = [name for name in view.implementations if name not in (BASELINE, ONE, ZERO)]
+    pairs = [(name, BASELINE) for name in (ONE, ZERO, *others)] + [(ZERO, ONE)]
     return {
-        "implementation": implementation,
-        "baseline": baseline,
-        "overall": _overall(view, logs, found, open_sizes),
-        "common": None if open_sizes is None else {"open": open_sizes},
-        "bracket": None if open_sizes is None else _bracket(found),
-        "by_threads": [{"n_threads": n} | _along_sizes(one) for n, one in found.items()],
-        "n_compared": len(compared),
-        "n_better": signs.count(1),
-        "n_worse": signs.count(-1),
-        "pooled": ratio_facts(view.pooled(logs)),
-        "one_sided": not {1, -1} <= set(signs),
-        "best": _extreme(view, logs, compared, max),
-        "worst": _extreme(view, logs, compared, min),
+        f"{name}_vs_{baseline}": {
+            "implementation": name,
+            "baseline": baseline,
+            "by_threads": [
+                {"n_threads": n} | _along_sizes(crossover_of(view, name, baseline, n))
+                for n in view.n_threads
+            ],
+        }
+        for name, baseline in pairs
     }
+
+
+def find_crossovers(view: View) -> Iterator[Finding]:
+    """Yield from which size on each way is faster than two copies.
+
+    Its verdict is the outcome that all thread counts share; ``depends`` where they do not and a
+    size is shown to be won with some of them and lost with others; else ``undecided``. The bracket
+    lies between two sizes at which the two change places with every thread count; open sizes are
+    neither better nor worse with every one. The ratio over the cells together is told where no cell
+    contradicts another: else it would only say which sizes the grid has most of. Reasons are the
+    cells with the highest and the lowest ratio, with intervals that allow for that choice.
+    """
+    for name in view.implementations:
+        compared = view.verdicts(name, BASELINE) if name != BASELINE else []
+        if not compared:
+            continue
+        logs = view.cube.pair(THROUGHPUT, name, BASELINE)
+        found = {n: crossover_of(view, name, BASELINE, n) for n in view.n_threads}
+        signs = [sign_of(row) for row in compared]
+        open_sizes = _open_sizes(view, found)
+        about = Finding(
+            question="crossover",
+            condition=view.name,
+            subject=name,
+            reference=BASELINE,
+            verdict=_overall(view, logs, found, open_sizes),
+            n_cells=len(compared),
+            n_better=signs.count(1),
+            n_worse=signs.count(-1),
+            correction="Holm, over sizes and thread counts",
+        )
+        extremes = (
+            replace(
+                about,
+                quantity=f"{THROUGHPUT} ({which})",
+                **_extreme(view, logs, compared, pick),
+            )
+            for which, pick in (("worst", min), ("best", max))
+        )
+        one_sided = not {1, -1} <= set(signs)
+        yield replace(
+            about,
+            reasons=tuple(extremes),
+            open_bytes=tuple(open_sizes or ()),
+            **({} if open_sizes is None else _bracket(found)),
+            **estimate_of(view.pooled(logs) if one_sided else None),
+        )
 
 
 def crossover_of(view: View, implementation: str, baseline: str, n_threads: int) -> Crossover:
@@ -151,11 +182,15 @@ def sign_of(row: Facts) -> int:
 
 def _extreme(
     view: View, logs: pd.DataFrame, compared: list[Facts], pick: Callable[..., Facts]
-) -> Facts | None:
-    if not compared:
-        return None
+) -> Facts:
     row = pick(compared, key=lambda candidate: candidate["ratio"])
-    rounds = logs.loc[(row["msg_bytes"], row["n_threads"])].to_numpy(np.float64)
+    place = (row["msg_bytes"], row["n_threads"])
+    rounds = logs.loc[place].to_numpy(np.float64)
     found = simultaneous_ratio(rounds, len(compared), view.settings.confidence)
-    names = ("msg_bytes", "n_threads", "ratio", "n_pairs")
-    return {name: row[name] for name in names} | {"low": found.low, "high": found.high}
+    return estimate_of(found) | {
+        "estimate": row["ratio"],
+        "n": row["n_pairs"],
+        "msg_bytes": place[:1],
+        "n_threads": place[1:],
+        "correction": f"picked from {len(compared)} cells",
+    }

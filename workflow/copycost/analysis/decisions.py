@@ -1,6 +1,6 @@
 """The decision table of a condition: at each size the fastest and the cheapest, or the tie."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -14,7 +14,7 @@ from copycost.analysis.finding import Finding
 from copycost.analysis.json_values import Facts
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
-from copycost.analysis.ratio_facts import cell_counts
+from copycost.analysis.ratio_facts import cell_counts, estimate_of
 from copycost.analysis.wire import MACHINES, priced
 from copycost.stats.best import Told, find_best
 from copycost.stats.ratios import holm, simultaneous_ratio
@@ -150,6 +150,12 @@ def decision_facts(contest: Contest) -> Facts:
     }
 
 
+def answers_of(decisions: Facts) -> Iterator[Finding]:
+    """Yield the answers of a decision table, size by size."""
+    for row in decisions["rows"]:
+        yield from (row[question] for question in ("fastest", "cheapest") if row[question])
+
+
 def _rows(contest: Contest, threads: list[int]) -> list[Facts]:
     """Return the rows over these places of thread counts, in the order of the sizes."""
     rows: list[Facts] = []
@@ -200,7 +206,7 @@ def _told(
     best = find_best(rounds[here], contest.confidence)
     members = [int(here[place]) for place in best.members]
     names, scale = contest.implementations, contest.scales[question]
-    estimate: dict[str, Any] = {}
+    ratio = None
     # of a best one, the interval is that by which `find_best` decided
     n_picked_from = 1 if best.told is Told.BEST else len(here) - 1
     picked = next((place for place in members if names[place] != contest.baseline), None)
@@ -208,9 +214,6 @@ def _told(
         logs = rounds[picked] - rounds[names.index(contest.baseline)]
         signed = logs if scale.more_is_better else -logs
         ratio = simultaneous_ratio(signed, n_picked_from, contest.confidence)
-        if ratio.n_pairs:
-            ends = {"low": ratio.low, "high": ratio.high, "n": ratio.n_pairs}
-            estimate = {"estimate": ratio.value} | ends
     found = Finding(
         question=question,
         condition=contest.condition,
@@ -222,7 +225,7 @@ def _told(
         msg_bytes=(contest.msg_bytes[size],),
         n_threads=tuple(contest.n_threads[place] for place in threads),
         correction="Holm, over the condition",
-        **estimate,
+        **estimate_of(ratio),
     )
     return found, best.p_value
 

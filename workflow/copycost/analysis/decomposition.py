@@ -5,21 +5,20 @@ So the ratio of two throughputs is, exactly and in every repetition, one ratio o
 another, and their logarithms add up to its logarithm.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from copycost.analysis.condition_view import View, complete_block
-from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.analysis.ratio_facts import ratio_facts
-from copycost.stats.ratios import paired_ratio
-from copycost.stats.settings import FloatArray
+from copycost.stats.ratios import Ratio, paired_ratio
 
 _BITS = 8.0
 _NS = 1e9
-_SIGNS = {"cost": -1.0, "use": 1.0}
+_COST, _USE = "cpu_ns_per_byte", "cpus_in_use"
+_SIGNS = {_COST: -1.0, _USE: 1.0}
 """Whether a factor's effect on throughput is the factor, or the other way round."""
 
 Cells = Sequence[tuple[int, int]]
@@ -29,7 +28,19 @@ Both = Callable[[str], tuple[pd.DataFrame, pd.DataFrame]]
 """The logarithms of a column, of the one and of the other: a row per cell, a column per round."""
 
 
-def explain_pair(view: View, implementation: str, baseline: str, cells: Cells) -> Facts | None:
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """What a ratio of throughputs consists of."""
+
+    ratios: Mapping[str, Ratio]
+    """By quantity: of the throughputs; then of its factors, CPU time per byte and CPUs in use, the
+    one with the larger effect in the direction of the difference first."""
+    relation: str
+    """What the second factor does: ``both`` (the same way as the first), ``alone`` (no difference
+    shown), ``against``; ``unsettled`` where the first is not shown to have an effect."""
+
+
+def explain_pair(view: View, implementation: str, baseline: str, cells: Cells) -> Explained | None:
     """Return what one implementation's throughput over another's consists of, in some cells.
 
     These are those in which the difference holds that is explained. See `_explain`.
@@ -44,7 +55,7 @@ def explain_pair(view: View, implementation: str, baseline: str, cells: Cells) -
 
 def explain_threads(
     view: View, implementation: str, more: int, fewer: int, sizes: Sequence[int]
-) -> Facts | None:
+) -> Explained | None:
     """Return the same of one implementation with more threads over itself with fewer."""
 
     def both(metric: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -68,19 +79,10 @@ def _at(table: pd.DataFrame, cells: Cells) -> pd.DataFrame:
     return table.reindex(index)
 
 
-def _explain(view: View, both: Both) -> Facts | None:
+def _explain(view: View, both: Both) -> Explained | None:
     """Return the factors of a ratio of throughputs; None where CPU time was not measured.
 
     Of those of the cells that have every round.
-
-    Keys
-    ----
-    throughput: The ratio that is explained; see `ratio_facts`.
-    factors: ``cost`` (CPU time per byte) and ``use`` (CPUs in use), the larger effect in the
-        direction of the difference first: name, and ratio (of the quantity itself).
-    relation: What the second factor does: ``both`` (the same way as the first), ``alone`` (no
-        difference shown), ``against``; ``unsettled`` where the first is not shown to have an
-        effect.
     """
     sides = ("sender",) if view.sender_only else ("sender", "receiver")
     columns = [THROUGHPUT, *(f"{side}_cpu_ns_per_byte" for side in sides)]
@@ -93,26 +95,20 @@ def _explain(view: View, both: Both) -> Facts | None:
     rates, costs = values[0], values[1:].sum(axis=0)
     cpus = rates / _BITS * costs / _NS
     whole = np.log(rates[0] / rates[1])
-    effects = {"cost": -np.log(costs[0] / costs[1]), "use": np.log(cpus[0] / cpus[1])}
+    effects = {_COST: -np.log(costs[0] / costs[1]), _USE: np.log(cpus[0] / cpus[1])}
     direction = 1.0 if float(whole.mean()) >= 0.0 else -1.0
     names = sorted(effects, key=lambda name: -direction * float(effects[name].mean()))
-    return {
-        "throughput": _ratio(view, whole),
-        "factors": [
-            {"name": name, "ratio": _ratio(view, _SIGNS[name] * effects[name])} for name in names
-        ],
-        "relation": _relation(*(_ratio(view, effects[name])["sign"] for name in names)),
+    logs = {THROUGHPUT: whole} | {name: _SIGNS[name] * effects[name] for name in names}
+    ratios = {
+        name: paired_ratio(one.mean(axis=0), view.settings.confidence) for name, one in logs.items()
     }
+    first, second = (_SIGNS[name] * ratios[name].sign for name in names)
+    return Explained(ratios, _relation(first, second))
 
 
-def _relation(first: int | None, second: int | None) -> str:
+def _relation(first: float, second: float) -> str:
     if not first:
         return "unsettled"
     if not second:
         return "alone"
     return "both" if first == second else "against"
-
-
-def _ratio(view: View, logs: FloatArray) -> Facts:
-    """Return the ratio over the cells together, of logarithms by cell and round."""
-    return ratio_facts(paired_ratio(logs.mean(axis=0), view.settings.confidence))

@@ -170,13 +170,14 @@ PREDICATES = (
 )  # fmt: skip
 
 
-def weigh(view: View) -> Facts:
-    """Return, per predicate, its weight, and the value behind it with its interval, if any."""
-    return {one.id: weigh_one(one, one.quantity(view)) for one in PREDICATES}
+def weigh(view: View, name: str) -> Facts:
+    """Return what the predicate of that name says; see `weigh_one`."""
+    (predicate,) = (one for one in PREDICATES if one.id == name)
+    return weigh_one(predicate, predicate.quantity(view))
 
 
 def weigh_one(predicate: Predicate, found: Quantity) -> Facts:
-    """Return what a predicate says of a quantity.
+    """Return what a predicate says of a quantity, as `Finding` has it: verdict and estimate.
 
     One that is a ratio with an interval decides only if the interval lies on one side of 1.
     """
@@ -193,8 +194,8 @@ def weigh_one(predicate: Predicate, found: Quantity) -> Facts:
         holds = value >= predicate.threshold if at_least else value <= predicate.threshold
         weight = Weight.SHOWN if holds else Weight.CONTRADICTED
     return {
-        "weight": weight.value,
-        "value": value,
+        "verdict": weight.value,
+        "estimate": value,
         "low": ratio.low if ratio else None,
         "high": ratio.high if ratio else None,
     }

@@ -6,6 +6,9 @@ from typing import Any
 
 from copycost.records.columns import THROUGHPUT
 
+MEAN = "mean violation"
+"""The quantity by which an expectation is violated, over all its comparisons: a ratio above 1."""
+
 LISTS = ("msg_bytes", "n_threads", "open_bytes")
 """The fields that hold several values."""
 
@@ -26,6 +29,7 @@ class Finding:
     verdict: str
     subject: str = ""
     reference: str = ""
+    reference_condition: str = ""
     quantity: str = THROUGHPUT
     is_round_trip: bool = False
     msg_bytes: tuple[int, ...] = ()

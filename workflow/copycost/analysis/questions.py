@@ -1,23 +1,23 @@
-"""The questions of the report: each turns the cells of a condition into an answer.
+"""The questions of the report: each turns the cells of a condition into findings.
 
 The sixth, what was unexpected, is of all conditions together: `copycost.analysis.unexpected`.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import pandas as pd
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.crossovers import crossover_facts, sign_of
-from copycost.analysis.decomposition import explain_pair, explain_threads
-from copycost.analysis.evidence import ONE, URING_ZERO, ZERO, ring_bytes, weigh
+from copycost.analysis.crossovers import find_crossovers, sign_of
+from copycost.analysis.decomposition import Explained, explain_pair, explain_threads
+from copycost.analysis.evidence import ONE, URING_ZERO, ZERO, weigh
+from copycost.analysis.finding import Finding
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
-from copycost.analysis.quality import quality_facts
-from copycost.analysis.ratio_facts import halves_of, ratio_facts, together
+from copycost.analysis.ratio_facts import estimate_of, halves_of, together
 from copycost.config.capabilities import split_implementation
 from copycost.perf.events import MISS_LEVELS
 from copycost.stats.ratios import Ratio
@@ -27,63 +27,25 @@ from copycost.stats.trend_tests import paths, settled_signs
 _LEVELS = MISS_LEVELS[:2]
 
 
-def answer_questions(view: View) -> Facts:
-    """Return crossovers, evidence and the answers of one condition.
-
-    Keys
-    ----
-    crossovers: ``one_copy_vs_two_copy`` and ``zero_copy_vs_two_copy``, the answers to questions 4
-        and 5, ``zero_copy_vs_one_copy``, and every other implementation's over two_copy.
-    others: What there is to say of the other implementations.
-    quantities: ring_bytes, and ring_per_llc, the same as a multiple of the last-level cache.
-    evidence: What each predicate says.
-    questions: ``q1`` (why zero-copy is not always fastest), ``q2`` (cache misses), ``q3`` (threads
-        and contention). ``q6``, what was unexpected, is of all conditions together: see
-        `copycost.analysis.unexpected`.
-    quality: How clean the measurements were.
-    """
-    others = [name for name in view.implementations if name not in (BASELINE, ONE, ZERO)]
-    pairs = [(name, BASELINE) for name in (ONE, ZERO, *others)] + [(ZERO, ONE)]
-    ring, cache = ring_bytes(view), view.caches.get("llc_bytes")
-    return {
-        "crossovers": {f"{a}_vs_{b}": crossover_facts(view, a, b) for a, b in pairs},
-        "quantities": {
-            "ring_bytes": ring,
-            "ring_per_llc": ring / cache if ring and cache else None,
-        },
-        "evidence": weigh(view),
-        "questions": {
-            "q1": fastest_facts(view),
-            "q2": cache_miss_facts(view),
-            "q3": contention_facts(view),
-        },
-        "others": other_implementations_facts(view, others),
-        "quality": quality_facts(view),
-    }
+def answer_questions(views: Sequence[View]) -> Iterator[Finding]:
+    """Yield the findings of each question, condition by condition."""
+    for question in (_zero_copy, _misses, _threads, _crossovers):
+        for view in views:
+            yield from question(view)
 
 
-def _ratio(view: View, metric: str, name: str, baseline: str) -> Facts | None:
-    """Return a ratio over the cells together; None where it was not measured."""
-    if not view.has(name, baseline) or not view.counted(metric):
-        return None
-    return together(view, view.cube.pair(metric, name, baseline))
+def counted_levels(view: View) -> list[str]:
+    """Return the levels of caches whose misses were counted."""
+    return [level for level in _LEVELS if view.counted(view.per_byte(level))]
 
 
-def fastest_facts(view: View) -> Facts:
-    """Return in how many cells zero_copy beat, or lost to, the copying implementations.
+def _zero_copy(view: View) -> Iterator[Finding]:
+    """Yield in how many cells zero_copy beat every way that copies, and lost to one, and why.
 
-    Keys
-    ----
-    verdict: ``everywhere`` (beat every rival in every cell of the grid), ``somewhere``, ``nowhere``
-        (lost to a rival in every cell of the grid), ``not_shown`` (never seen ahead, but not beaten
-        everywhere either), ``not_measured``.
-    rivals: The copying implementations that were measured.
-    n_compared, n_won, n_lost: Cells compared with every rival; those in which it beat all of them,
-        and those in which it lost to at least one.
-    slower, faster: The cells where less, and more, throughput than the first rival's stands (see
-        `View.standing`): n_cells, and explained (what the difference consists of there, see
-        `copycost.analysis.decomposition`); None where there is no such cell. Their intervals do not
-        allow for the choice of the cells, so no text has them.
+    Its verdict is ``everywhere`` (ahead of all of them in every cell of the grid), ``somewhere``,
+    ``nowhere`` (behind one of them in every cell), or ``not_shown``. What explains it is of the
+    cells where it is shown to be behind the first of them, or where there is none, ahead of it:
+    cells that were picked by their throughput, so that no interval would hold.
     """
     rivals = [name for name in (BASELINE, ONE) if view.has(name)] if view.has(ZERO) else []
     signs: dict[tuple[int, int], list[int]] = defaultdict(list)
@@ -91,75 +53,78 @@ def fastest_facts(view: View) -> Facts:
         for row in view.verdicts(ZERO, rival):
             signs[row["msg_bytes"], row["n_threads"]].append(sign_of(row))
     worst = [min(found) for found in signs.values() if len(found) == len(rivals)]
+    if not worst:
+        return
     n_won, n_lost = sum(sign > 0 for sign in worst), sum(sign < 0 for sign in worst)
     n_cells = len(view.msg_bytes) * len(view.n_threads)
-    if not worst:
-        verdict = "not_measured"
-    elif n_won:
+    if n_won:
         verdict = "everywhere" if n_won == n_cells else "somewhere"
     else:
         verdict = "nowhere" if n_lost == n_cells else "not_shown"
-    return {
-        "verdict": verdict,
-        "rivals": rivals,
-        "n_compared": len(worst),
-        "n_won": n_won,
-        "n_lost": n_lost,
-        "slower": _why(view, rivals, -1),
-        "faster": _why(view, rivals, 1),
-    }
+    about = Finding(question="zero_copy", condition=view.name, verdict=verdict, subject=ZERO,
+                    reference=rivals[0])  # fmt: skip
+    reasons = [replace(about, quantity="copied_share", **weigh(view, "all_copied"))]
+    cells = view.standing(ZERO, rivals[0], -1) or view.standing(ZERO, rivals[0], 1)
+    if cells and (explained := explain_pair(view, ZERO, rivals[0], cells)):
+        reasons += [
+            replace(about, quantity=quantity, verdict=explained.relation, n_cells=len(cells),
+                    estimate=ratio.value, correction="cells picked by their throughput")
+            for quantity, ratio in explained.ratios.items()
+        ]  # fmt: skip
+    yield replace(about, reference=" or ".join(rivals), n_cells=len(worst), n_better=n_won,
+                  n_worse=n_lost, reasons=tuple(reasons))  # fmt: skip
 
 
-def _why(view: View, rivals: Sequence[str], sign: int) -> Facts | None:
-    """Return what explains the cells in which zero_copy is above (1) or below its first rival."""
-    cells = view.standing(ZERO, rivals[0], sign) if rivals else []
-    if not cells:
+def _together(view: View, metric: str, name: str, baseline: str) -> Facts | None:
+    """Return a ratio over the cells together; None where it was not measured."""
+    if not view.has(name, baseline) or not view.counted(metric):
         return None
-    return {"n_cells": len(cells), "explained": explain_pair(view, ZERO, rivals[0], cells)}
+    return together(view, view.cube.pair(metric, name, baseline))
 
 
-def cache_miss_facts(view: View) -> Facts:
-    """Return how the misses per byte of each level changed against two_copy.
-
-    Keys
-    ----
-    verdict: ``fall`` (some level's misses fell), ``no_fall``, ``not_counted``, ``not_compared`` (no
-        two implementations to compare), ``not_measured``.
-    falls: Per level and implementation the ratio over all cells, and whether these contradict each
-        other (see `copycost.analysis.ratio_facts`), deepest first.
-    costs: The same of what a byte cost, per implementation.
-    """
-    levels = [level for level in _LEVELS if view.counted(view.per_byte(level))]
-    names = [name for name in (ONE, ZERO) if view.has(name, BASELINE)]
-    falls = [
-        {"level": level, "implementation": name} | found
-        for level in levels
-        for name in names
-        if (found := _ratio(view, view.per_byte(level), name, BASELINE))
-    ]
-    falls.sort(key=lambda fall: (not _is_fall(fall), fall["value"]))
-    if not view.is_measured:
-        verdict = "not_measured"
-    elif not levels:
-        verdict = "not_counted"
-    elif not falls:
-        verdict = "not_compared"
-    else:
-        verdict = "fall" if _is_fall(falls[0]) else "no_fall"
-    costs = {name: _ratio(view, view.cost_column, name, BASELINE) for name in names}
+def _over_cells(found: Facts, more: str, less: str, *, more_is_better: bool = False) -> Facts:
+    """Return the verdict of a ratio over cells, which has no estimate where these disagree."""
+    told = {1: more, -1: less}.get(found["sign"], "no difference seen")
+    better, worse = ("n_above", "n_below") if more_is_better else ("n_below", "n_above")
+    disagree = found["contradict"]
     return {
-        "verdict": verdict,
-        "falls": falls,
-        "costs": [{"implementation": name} | found for name, found in costs.items() if found],
+        "verdict": "cells disagree" if disagree else told,
+        "n_cells": found["n_cells"],
+        "n_better": found[better],
+        "n_worse": found[worse],
+        "estimate": None if disagree else found["value"],
+        **{name: None if disagree else found[name] for name in ("low", "high", "n")},
     }
 
 
-def _is_fall(found: Facts) -> bool:
-    return bool(found["sign"] < 0 and not found["contradict"])
+def _misses(view: View) -> Iterator[Finding]:
+    """Yield how the misses of each level that was counted differ from those of two copies.
 
-
-_FEW = 4
-"""Up to so many implementations, each is explained in the text."""
+    The deepest fall comes first.
+    """
+    found = [
+        (level, name, _over_cells(ratio, "more", "fewer"), ratio["value"])
+        for level in counted_levels(view)
+        for name in (ONE, ZERO)
+        if (ratio := _together(view, view.per_byte(level), name, BASELINE))
+    ]
+    for level, name, told, _ in sorted(
+        found, key=lambda one: (one[2]["verdict"] != "fewer", one[3])
+    ):
+        about = Finding(
+            question="misses",
+            condition=view.name,
+            subject=name,
+            reference=BASELINE,
+            quantity=f"{level}_per_byte",
+            **told,
+        )
+        reasons = []
+        if (level, name) == (_LEVELS[0], ONE):
+            beyond = weigh(view, "l1d_fall_follows_cache_size")
+            reasons = [replace(about, quantity="beyond_l1d", **beyond)]
+        known = tuple(one for one in reasons if one.estimate is not None)
+        yield replace(about, reasons=known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,57 +140,58 @@ class _Scaling:
     """From the fewest to the most: log ratios by size and round."""
 
 
-def contention_facts(view: View) -> Facts:
-    """Return how throughput changes with the number of threads.
+def _threads(view: View) -> Iterator[Finding]:
+    """Yield what became of each way's throughput with more threads, and what grew with them.
 
-    Keys
-    ----
-    verdict: The course that all implementations share, else ``differs``; ``one_thread_count`` or
-        ``not_measured`` where there is nothing to compare. A course is ``rises``, ``falls``,
-        ``turns``, ``unsettled`` (see `copycost.stats.trend_tests.Course`), or ``by_size``: shown to
-        rise at some sizes and to fall at others, so that nothing is told of the sizes together.
-    groups: The implementations with the same course: implementations, course, fewest, most.
-    explained: Of all implementations, or of many the two in which throughput grew least and most:
-        implementation and `ways`: what the change over the sizes together consists of
-        (`explained`, see `copycost.analysis.decomposition`); none where these contradict each
-        other.
-    wholes: The change from the fewest to the most over the sizes together, of the implementations
-        whose sizes do not contradict each other.
+    Its verdict is ``rises``, ``falls``, ``turns``, ``unsettled`` (see
+    `copycost.stats.trend_tests.Course`), or ``by_size``: shown to rise at some sizes and to fall at
+    others, so that nothing is told of the sizes together.
     """
-    found = {name: _scaling(view, name) for name in view.implementations if view.has(name)}
-    found = {name: one for name, one in found.items() if one.ratios}
+    every = {name: _scaling(view, name) for name in view.implementations if view.has(name)}
+    found = {name: one for name, one in every.items() if one.ratios}
+    if not found:
+        return
     tested = paths({name: one.ratios for name, one in found.items()}, view.settings.confidence)
     parting = _parting(view, {name: one.whole for name, one in found.items()})
-    courses = {
-        name: "by_size" if name in parting else path.course.value for name, path in tested.items()
-    }
-    groups: dict[tuple[str, int, int], list[str]] = defaultdict(list)
+    grown = {quantity: weigh(view, predicate) for quantity, predicate in _GROWING.items()}
     for name, one in found.items():
-        groups[courses[name], one.fewest, one.most].append(name)
-    first, last = view.n_threads[0], view.n_threads[-1]
-    wholes = {
-        name: ratio
-        for name in found
-        if (ratio := view.pooled(view.cube.threads(THROUGHPUT, name, last, first))).n_pairs
-    }
-    explained = list(found)
-    if len(explained) > _FEW:
-        ordered = sorted(wholes, key=lambda name: wholes[name].value)
-        explained = list(dict.fromkeys((*ordered[:1], *ordered[-1:])))
-    ways = {name: _explained(view, name, found[name]) for name in explained if name not in parting}
-    return {
-        "verdict": _threads_verdict(view, set(courses.values())),
-        "groups": [
-            {"course": course, "fewest": fewest, "most": most, "implementations": names}
-            for (course, fewest, most), names in groups.items()
-        ],
-        "explained": [{"implementation": name, "ways": ways.get(name, [])} for name in explained],
-        "wholes": [
-            {"implementation": name} | ratio_facts(ratio)
-            for name, ratio in wholes.items()
-            if name not in parting
-        ],
-    }
+        about = Finding(
+            question="threads",
+            condition=view.name,
+            subject=name,
+            reference=f"{one.fewest} threads",
+            n_threads=(one.fewest, one.most),
+            verdict="by_size" if name in parting else tested[name].course.value,
+            correction="Holm, over the condition",
+        )
+        growth = (
+            replace(about, quantity=quantity, subject="all ways", correction="none", **weighed)
+            for quantity, weighed in grown.items()
+            if weighed["verdict"] != "not_measured"
+        )
+        if name in parting:
+            yield replace(about, reasons=tuple(growth))
+            continue
+        sizes = [int(size) for size in one.whole.index]
+        factors = _factors(about, explain_threads(view, name, one.most, one.fewest, sizes))
+        whole = estimate_of(one.ratios.get((one.fewest, one.most)))
+        yield replace(about, reasons=(*growth, *factors), **whole)
+
+
+_GROWING = {
+    "threads_per_cpu": "threads_above_cpus",
+    "context_switches_per_message": "switches_grow_with_threads",
+    "l1d_load_misses_per_byte": "l1d_misses_grow_with_threads",
+    "llc_load_misses_per_byte": "llc_misses_grow_with_threads",
+}
+"""What may grow with the threads, and the predicate that says whether it did."""
+
+
+def _factors(about: Finding, explained: Explained | None) -> Iterator[Finding]:
+    """Yield the throughput that is explained, and the factors that make it."""
+    for quantity, ratio in (explained.ratios if explained else {}).items():
+        yield replace(about, quantity=quantity, verdict=explained.relation if explained else "",
+                      correction="none", **estimate_of(ratio))  # fmt: skip
 
 
 def _scaling(view: View, name: str) -> _Scaling:
@@ -240,11 +206,6 @@ def _scaling(view: View, name: str) -> _Scaling:
         {ends: ratio for ends, ratio in ratios.items() if ratio.n_pairs},
         view.cube.threads(THROUGHPUT, name, counts[-1], counts[0]),
     )
-
-
-def _explained(view: View, name: str, scaling: _Scaling) -> list[Facts]:
-    sizes = [int(size) for size in scaling.whole.index]
-    return [{"explained": explain_threads(view, name, scaling.most, scaling.fewest, sizes)}]
 
 
 def _parting(view: View, wholes: Mapping[str, pd.DataFrame]) -> set[str]:
@@ -269,36 +230,42 @@ def _parting(view: View, wholes: Mapping[str, pd.DataFrame]) -> set[str]:
     return found
 
 
-def _threads_verdict(view: View, courses: set[str]) -> str:
-    if not view.is_measured:
-        return "not_measured"
-    if not courses:
-        return "one_thread_count"
-    return courses.pop() if len(courses) == 1 else "differs"
+def _crossovers(view: View) -> Iterator[Finding]:
+    """Yield from which size on each way is faster than two copies, and what that costs.
 
-
-def other_implementations_facts(view: View, names: Sequence[str]) -> Facts:
-    """Return what there is to say of the implementations other than those of the questions.
-
-    Keys
-    ----
-    costs: By implementation that was measured: the ratio of its cost of a byte to that of two_copy
-        over the cells together (see `copycost.analysis.ratio_facts`); None where not measured.
-    pairs: Comparisons of one thing only, io_uring's zero-copy with MSG_ZEROCOPY and many messages
-        per system call with one: implementation, baseline, and the ratio of the throughputs over
-        the cells together.
+    Then comparisons of one thing only: io_uring's zero-copy with MSG_ZEROCOPY, and many messages
+    per system call with one.
     """
-    found = [name for name in names if view.has(name)]
-    pairs = [(URING_ZERO, ZERO)] if view.has(URING_ZERO, ZERO) else []
-    for name in found:
+    for about in find_crossovers(view):
+        reasons = [*about.reasons]
+        bare = replace(about, reasons=(), below_bytes=None, above_bytes=None, open_bytes=())
+        if cost := _together(view, view.cost_column, about.subject, BASELINE):
+            told = _over_cells(cost, "more", "less") | {"n_cells": about.n_cells}
+            reasons.append(replace(bare, quantity=view.cost_column, correction="none", **told))
+        small = weigh(view, "message_cost_dominates")
+        if about.subject == ONE and small["estimate"] is not None:
+            reasons.append(
+                Finding(
+                    question=about.question,
+                    condition=about.condition,
+                    subject="a byte of the smallest messages",
+                    reference="one of the largest",
+                    quantity="small_message_cost",
+                    **small,
+                )
+            )
+        yield replace(about, reasons=tuple(reasons))
+    compared = [(URING_ZERO, ZERO)]
+    for name in view.implementations:
         strategy, batch = split_implementation(name)
-        if batch > 1 and view.has(strategy) and strategy != BASELINE:
-            pairs.append((name, strategy))
-    return {
-        "costs": {name: _ratio(view, view.cost_column, name, BASELINE) for name in found},
-        "pairs": [
-            {"implementation": name, "baseline": baseline}
-            | {"throughput": _ratio(view, THROUGHPUT, name, baseline)}
-            for name, baseline in pairs
-        ],
-    }
+        if batch > 1 and strategy != BASELINE:
+            compared.append((name, strategy))
+    for name, baseline in compared:
+        if ratio := _together(view, THROUGHPUT, name, baseline):
+            yield Finding(
+                question="crossover",
+                condition=view.name,
+                subject=name,
+                reference=baseline,
+                **_over_cells(ratio, "faster", "slower", more_is_better=True),
+            )

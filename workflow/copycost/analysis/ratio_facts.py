@@ -26,6 +26,13 @@ def ratio_facts(found: Ratio) -> Facts:
     }
 
 
+def estimate_of(found: Ratio | None) -> Facts:
+    """Return a ratio as the fields of a finding; none of them where it was not measured."""
+    if found is None or not found.n_pairs:
+        return {}
+    return {"estimate": found.value, "low": found.low, "high": found.high, "n": found.n_pairs}
+
+
 _AXES = ("msg_bytes", "n_threads")
 
 

@@ -1,11 +1,15 @@
 """From the cells table to medians and ratios: `results/tables/summary.csv` and `ratios.csv`."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from copycost.analysis.columns import FINDINGS
 from copycost.analysis.conditions import CELL, KEYS, is_sender_only, with_condition
+from copycost.analysis.finding import LISTS, Finding
 from copycost.analysis.log_ratios import LogCube, logarithms
 from copycost.analysis.metrics import (
     BASELINE,
@@ -181,3 +185,18 @@ def _rows(
             "p_value": found.p_value,
             "verdict": verdict(metric, found.direction),
         }
+
+
+def findings_table(findings: Iterable[Finding]) -> pd.DataFrame:
+    """Return the table of findings; those that are reasons follow what they explain."""
+    rows: list[dict[str, Any]] = []
+    for finding in findings:
+        whose = len(rows) + 1
+        for one in (finding, *finding.reasons):
+            row = {name: value for name, value in asdict(one).items() if name != "reasons"}
+            for name in LISTS:
+                row[name] = ",".join(map(str, row[name])) or None
+            reason_of = None if one is finding else whose
+            rows.append({"id": len(rows) + 1, "reason_of": reason_of} | row)
+    numbers = {column.name: "float64" for column in FINDINGS.columns if column.dtype == "float64"}
+    return pd.DataFrame(rows, columns=list(FINDINGS.names)).astype(numbers)

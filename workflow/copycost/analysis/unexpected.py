@@ -1,17 +1,25 @@
-"""Question 6: what was unexpected. Every expectation tested, violations ranked."""
+"""Question 6: what was unexpected. Every expectation tested."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.expectations import EXPECTATIONS, Check, Expectation
+from copycost.analysis.expectations import EXPECTATIONS, Check, Expectation, Where
+from copycost.analysis.finding import MEAN, Finding
 from copycost.analysis.json_values import Facts
-from copycost.analysis.ratio_facts import ratio_facts
-from copycost.stats.ratios import Ratio, holm, paired_ratio, simultaneous_ratio, standard_error
+from copycost.analysis.ratio_facts import estimate_of
+from copycost.stats.ratios import (
+    Direction,
+    Ratio,
+    holm,
+    paired_ratio,
+    simultaneous_ratio,
+    standard_error,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +36,14 @@ class _Judged:
 _Cases: TypeAlias = Sequence[_Judged]
 
 
-def unexpected_facts(views: Mapping[str, View]) -> dict[str, Facts]:
-    """Return, by condition, how each expectation fared, and the violations.
+def unexpected_findings(views: Mapping[str, View]) -> list[Finding]:
+    """Return, by condition, how each expectation fared that could be tested.
 
-    Keys
-    ----
-    expectations: Each with n_tested, n_held (the ratio lies on the expected side), n_open (no
-        difference seen), n_violated, and of a violation the strongest (None where there is none).
-        All are verdicts after Holm's correction for the tests of all expectations and conditions
-        together. `strongest` is the case surely furthest on the wrong side, with the interval that
-        its verdict rests on.
-    violations: The violated ones: those observed once last; then those first that are violated by
-        most, as a mean over all their comparisons.
+    All are verdicts after Holm's correction for the tests of all expectations and conditions
+    together. Of one that is violated, or contradicted by what was observed once, the estimate is
+    that of the strongest case, with the interval that its verdict rests on: the case surely
+    furthest on the wrong side. It is a reason, too, which says what it compares; another is by how
+    much all comparisons contradict it, as a mean (`MEAN`).
     """
     checks = {
         (name, expectation.id): [one for one in expectation.checks(view) if one.ratio.n_pairs]
@@ -49,12 +53,12 @@ def unexpected_facts(views: Mapping[str, View]) -> dict[str, Facts]:
     confidences = {view.settings.confidence for view in views.values()}
     judged = iter(_judge(list(checks.values()), max(confidences, default=0.0)))
     cases = {key: [next(judged) for _ in found] for key, found in checks.items()}
-    facts: dict[str, Facts] = {}
-    for name, view in views.items():
-        results = [_test(view, one, cases[name, one.id]) for one in EXPECTATIONS]
-        violations = sorted((one for one in results if one["n_violated"]), key=_rank)
-        facts[name] = {"expectations": results, "violations": violations}
-    return facts
+    return [
+        _test(view, one, cases[name, one.id])
+        for name, view in views.items()
+        for one in EXPECTATIONS
+        if cases[name, one.id]
+    ]
 
 
 def _judge(groups: Sequence[Sequence[Check]], confidence: float) -> Iterator[_Judged]:
@@ -81,32 +85,53 @@ def _error(group: Sequence[Check]) -> float:
     return float(np.median(errors)) if errors else 0.0
 
 
-def _test(view: View, expectation: Expectation, cases: _Cases) -> Facts:
+def _test(view: View, expectation: Expectation, cases: _Cases) -> Finding:
     bad = 1 if expectation.violated_by == "above" else -1
     broken = [case for case in cases if case.sign == bad]
-    return {
-        "id": expectation.id,
-        "statement": expectation.statement.format(whom="the sender " if view.sender_only else ""),
-        "quantity": expectation.quantity,
-        "n_tested": len(cases),
-        "n_held": sum(case.sign == -bad for case in cases),
-        "n_open": sum(case.sign == 0 for case in cases),
-        "n_violated": len(broken),
-        "mean": sum(abs(math.log(case.check.ratio.value)) for case in broken) / max(len(cases), 1),
-        "strongest": _strongest(broken, bad) if broken else None,
+    found = Finding(
+        question="expectation",
+        condition=view.name,
+        subject=expectation.id,
+        reference=expectation.statement.format(whom="the sender " if view.sender_only else ""),
+        quantity=expectation.quantity,
+        verdict="not violated",
+        n_cells=len(cases),
+        n_better=sum(case.sign == -bad for case in cases),
+        n_worse=len(broken),
+        correction="Holm, over all expectations and conditions",
+    )
+    if not broken:
+        return found
+    strongest = _strongest(broken, bad)
+    where, ratio = strongest.check.where, strongest.corrected
+    told: Facts = {
+        "verdict": "once" if ratio.direction is Direction.OBSERVED_ONCE else "violated",
+        "msg_bytes": _ends(where, "bytes", "msg_bytes"),
+        "n_threads": _ends(where, "threads", "n_threads"),
+        **estimate_of(ratio),
     }
+    case = replace(
+        found,
+        subject=str(where["implementation"]),
+        reference=str(where.get("baseline", "")),
+        reference_condition=str(where.get("hot", "")),
+        **told,
+    )
+    mean = sum(abs(math.log(case.check.ratio.value)) for case in broken) / len(cases)
+    violation = replace(found, quantity=MEAN, correction="none", estimate=math.exp(mean))
+    return replace(found, reasons=(case, violation), **told)
 
 
-def _strongest(broken: _Cases, bad: int) -> Facts:
+def _ends(where: Where, what: str, one: str) -> tuple[int, ...]:
+    """Return what a comparison goes from and to, else the one value that it is of."""
+    names = [f"from_{what}", f"to_{what}"] if f"from_{what}" in where else [one]
+    return tuple(int(where[name]) for name in names if name in where)
+
+
+def _strongest(broken: _Cases, bad: int) -> _Judged:
     def certain(one: _Judged) -> tuple[float, float]:
         end = one.corrected.low if bad > 0 else one.corrected.high
         bound = bad * math.log(end) if 0.0 < end < math.inf else -math.inf
         return bound, bad * math.log(one.corrected.value)
 
-    found = max(broken, key=certain)
-    return {"where": found.check.where} | ratio_facts(found.corrected)
-
-
-def _rank(result: Facts) -> tuple[bool, float, float]:
-    share = result["n_violated"] / result["n_tested"]
-    return result["strongest"]["once"], -result["mean"], -share
+    return max(broken, key=certain)

@@ -72,7 +72,7 @@ def _dull(condition: Mapping[str, Any] | None) -> set[str]:
     if condition is None:
         return set()
     dull = {"time_per_message"} if len(condition["grid"]["n_threads"]) == 1 else set()
-    if condition["questions"]["q2"]["verdict"] == "not_counted":
+    if not condition["counted_levels"]:
         dull.add("counters")
     if len(families(condition["grid"]["implementations"])) == 1:
         dull.add("ranking")

@@ -6,12 +6,22 @@ What is alike is said once, what differs is a row, and what is not settled is a 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 
-from copycost.analysis.finding import Finding, of
+from copycost.analysis.finding import MEAN, Finding, of
 from copycost.config.capabilities import BASELINE
 from copycost.records.columns import THROUGHPUT
 from copycost.report.markdown import Table, code, grouped, tabulate
-from copycost.report.values import NONE, Facts, bounds, cache, case, interval
-from copycost.wording.filters import impl, join_and, percent, ratio, sentence, size, sizes, span
+from copycost.report.values import NONE, Facts, bounds, cache
+from copycost.wording.filters import (
+    impl,
+    join_and,
+    n_threads,
+    percent,
+    ratio,
+    sentence,
+    size,
+    sizes,
+    span,
+)
 from copycost.wording.words import plural
 
 Findings = Sequence[Finding]
@@ -286,7 +296,7 @@ def _cost(one: Finding) -> str:
     return _times(price)
 
 
-def expectations_answer(facts: Facts, findings: Findings) -> str:
+def expectations_answer(findings: Findings) -> str:
     """Return the expectation that was violated most, or that none was."""
     found = of(findings, "expectation")
     if not found:
@@ -304,24 +314,17 @@ def expectations_answer(facts: Facts, findings: Findings) -> str:
             f"Nothing that this run settles: {none}, but comparisons made only once "
             f"contradict {len(once)}."
         )
-    slug, worst = max(
-        (
-            (slug, violation)
-            for slug in facts["measured_conditions"]
-            for violation in facts["conditions"][slug]["questions"]["q6"]["violations"]
-            if not violation["strongest"]["once"]
-        ),
-        key=lambda one: one[1]["mean"],
-    )
+    worst = max((one for one in found if one.verdict == "violated"), key=_mean)
     others = "" if n_violated == 1 else f", {n_violated} of them violated, this one most"
-    against = f"{worst['n_violated']} of {plural(worst['n_tested'], 'comparison')}"
+    against = f"{worst.n_worse} of {plural(worst.n_cells or 0, 'comparison')}"
     return (
-        f"*{worst['statement']}* was expected, and contradicted on {code(slug)} by {against}: "
+        f"*{worst.reference}* was expected, and contradicted on {code(worst.condition)} by "
+        f"{against}: "
         f"one of {told}{others}."
     )
 
 
-def expectations_table(facts: Facts, findings: Findings) -> Table:
+def expectations_table(findings: Findings) -> Table:
     """Return how each expectation fared over all conditions, those first that were violated."""
     by_name: dict[str, list[Finding]] = {}
     for one in of(findings, "expectation"):
@@ -333,23 +336,34 @@ def expectations_table(facts: Facts, findings: Findings) -> Table:
             f"{_total(found, 'n_cells') - _total(found, 'n_better') - _total(found, 'n_worse')}"
         ),
         ">Contradict": lambda found: f"{_total(found, 'n_worse')}",
-        "Strongest contradiction": lambda found: _strongest(facts, found[0].subject),
+        "Strongest contradiction": _strongest,
     }
     return tabulate(sorted(by_name.values(), key=lambda it: -_total(it, "n_worse")), columns)
 
 
-def _strongest(facts: Facts, name: str) -> str:
-    cases = [
-        (abs(one["mean"]), slug, one["strongest"])
-        for slug in facts["measured_conditions"]
-        for one in facts["conditions"][slug]["questions"]["q6"]["violations"]
-        if one["id"] == name
-    ]
-    if not cases:
+def _mean(one: Finding) -> float:
+    """Return by how much an expectation is violated as a mean over all its comparisons."""
+    found = one.reason(MEAN)
+    return 0.0 if found is None or found.estimate is None else found.estimate
+
+
+def _strongest(of_all: Findings) -> str:
+    """Return the strongest contradiction, under the condition that contradicts most."""
+    worst = max(of_all, key=_mean)
+    if not worst.reasons:
         return NONE
-    _, slug, found = max(cases, key=lambda one: one[0])
-    ends = "" if found["once"] else f" ({interval(found, form=ratio)})"
-    return f"{ratio(found['value'])}{ends}: {code(slug)}, {case(found['where'])}"
+    return f"{_times(worst.reasons[0])}: {code(worst.condition)}, {_case(worst.reasons[0])}"
+
+
+def _case(one: Finding) -> str:
+    """Return what a comparison is of: ```one_copy` against `two_copy`, 16 KiB, 2 threads``."""
+    parts = [" against ".join(impl(name) for name in (one.subject, one.reference) if name)]
+    if one.reference_condition:
+        parts.append(f"compared with {code(one.reference_condition)}")
+    for values, form in ((one.msg_bytes, size), (one.n_threads, lambda n: n_threads([n]))):
+        if values:
+            parts.append(" to ".join(map(form, values)))
+    return ", ".join(parts)
 
 
 def quality_table(facts: Facts) -> Table:

@@ -137,23 +137,6 @@ def counted_span(low: int, high: int, noun: str) -> str:
     return counted(high, noun) if low == high else f"{count(low)} to {counted(high, noun)}"
 
 
-def case(where: Facts) -> str:
-    """Return what a comparison is of: ```one_copy` and `two_copy`, 16 KiB, 2 threads``."""
-    names = [impl(where[key]) for key in ("implementation", "baseline") if key in where]
-    parts = [" against ".join(names)]
-    if "hot" in where:
-        parts.append(f"compared with `{where['hot']}`")
-    if "from_bytes" in where:
-        parts.append(f"from {size(where['from_bytes'])} to {size(where['to_bytes'])}")
-    if "from_threads" in where:
-        parts.append(f"from {where['from_threads']} to {n_threads([where['to_threads']])}")
-    if "msg_bytes" in where:
-        parts.append(size(where["msg_bytes"]))
-    if "n_threads" in where:
-        parts.append(n_threads([where["n_threads"]]))
-    return ", ".join(parts)
-
-
 def wake_up_marks(marks: Iterable[Mapping[str, int]]) -> str:
     """Return at which fill a receiver wakes: ``64 KiB (messages of 4 KiB) or 1 MiB (...)``."""
     by_mark: dict[int, list[int]] = {}

@@ -17,19 +17,21 @@ from copycost.analysis.context import (
     run_facts,
 )
 from copycost.analysis.control import control_facts
-from copycost.analysis.decisions import stream_decisions
+from copycost.analysis.crossovers import condition_crossovers
+from copycost.analysis.decisions import answers_of, stream_decisions
+from copycost.analysis.evidence import ring_bytes
 from copycost.analysis.external_validity import (
     cold_beside_hot,
     network_card_facts,
     undisturbed_facts,
 )
-from copycost.analysis.findings import findings_of
 from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.metrics import choose_cost_metric, copied_labels
 from copycost.analysis.placement import placement_facts
-from copycost.analysis.questions import answer_questions
+from copycost.analysis.quality import quality_facts
+from copycost.analysis.questions import answer_questions, counted_levels
 from copycost.analysis.ranking import memory_facts, ranking_facts
-from copycost.analysis.unexpected import unexpected_facts
+from copycost.analysis.unexpected import unexpected_findings
 from copycost.analysis.virtual import round_trips_in_guests, virtual_facts
 from copycost.analysis.wire import wire_facts
 from copycost.config.conditions import HOT
@@ -70,8 +72,7 @@ def compute_facts(inputs: Inputs) -> Facts:
         name: _condition_facts(view, memory) | {"decisions": stream_decisions(view, inputs.peers)}
         for name, view in views.items()
     }
-    for name, found in unexpected_facts(views).items():
-        conditions[name]["questions"]["q6"] = found
+    measured = [view for view in views.values() if view.is_measured]
     cost = choose_cost_metric(inputs.cells)
     run = run_facts(inputs.cells)
     wire = wire_facts(views, inputs.peers)
@@ -104,7 +105,14 @@ def compute_facts(inputs: Inputs) -> Facts:
         "wire": wire,
         "round_trips": round_trips,
     }
-    facts["findings"] = findings_of(facts)
+    of_trips = round_trips["conditions"] if round_trips else []
+    answered = [conditions[view.name] for view in measured]
+    answered += [trip for trip in of_trips if trip["n_measured"]]
+    facts["findings"] = [
+        *(answer for one in answered for answer in answers_of(one["decisions"])),
+        *answer_questions(measured),
+        *unexpected_findings({view.name: view for view in measured}),
+    ]
     result: Facts = plain(facts)
     return result
 
@@ -164,4 +172,14 @@ def _condition_facts(view: View, memory: Facts | None) -> Facts:
     }
     # what memcpy costs an emulated guest, nobody measured
     floor = None if view.studied.emulated else memory
-    return facts | answer_questions(view) | {"ranking": ranking_facts(view, floor)}
+    ring, cache = ring_bytes(view), view.caches.get("llc_bytes")
+    return facts | {
+        "crossovers": condition_crossovers(view),
+        "quantities": {
+            "ring_bytes": ring,
+            "ring_per_llc": ring / cache if ring and cache else None,
+        },
+        "counted_levels": counted_levels(view),
+        "quality": quality_facts(view),
+        "ranking": ranking_facts(view, floor),
+    }
