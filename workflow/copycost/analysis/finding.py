@@ -1,10 +1,12 @@
 """A statement of an analysis: one type, whatever it is about, which texts and tables render."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 from copycost.records.columns import THROUGHPUT
+from copycost.stats import ALIKE
 
 MEAN = "mean violation"
 """The quantity by which an expectation is violated, over all its comparisons: a ratio above 1."""
@@ -68,3 +70,26 @@ def read_finding(found: Mapping[str, object]) -> Finding:
 def of(findings: Sequence[Finding], question: str) -> list[Finding]:
     """Return the findings of a question."""
     return [one for one in findings if one.question == question]
+
+
+def tally(answers: Iterable[Finding]) -> dict[str, Any]:
+    """Return what answers come to, of those that compare any ways.
+
+    Keys
+    ----
+    n, n_settled, n_once, n_alike, n_open
+        All of them, those that are settled or were seen once, those that are alike and not settled,
+        and those that are neither.
+    alike
+        By which share ways that are alike may differ.
+    """
+    verdicts = Counter(one.verdict for one in answers if one.verdict != "alone")
+    n = verdicts.total()
+    return {
+        "n": n,
+        "n_settled": verdicts["best"],
+        "n_once": verdicts["once"],
+        "n_alike": verdicts["alike"],
+        "n_open": n - verdicts["best"] - verdicts["alike"],
+        "alike": round(ALIKE - 1.0, 12),
+    }

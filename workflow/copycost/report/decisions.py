@@ -1,6 +1,5 @@
 """The decision tables in words: who is the fastest, who the cheapest, and how sure that is."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -8,7 +7,6 @@ from copycost.analysis.finding import Finding, read_finding
 from copycost.config.testbeds import is_wire
 from copycost.report.markdown import Table, code, tabulate
 from copycost.report.values import NONE, VAGUE, bounds
-from copycost.stats import ALIKE
 from copycost.wording.filters import impl, join_and, ratio, significant, size
 from copycost.wording.numbers import NBSP
 from copycost.wording.words import plural
@@ -137,27 +135,9 @@ def price(row: Mapping[str, Any], condition: Mapping[str, Any]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def tally(conditions: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what the answers of some tables come to.
-
-    Keys
-    ----
-    n, n_settled, n_once, n_alike, n_open
-        Answers that compare any ways, those that are settled or were seen once, those that are
-        alike and not settled, and those that are neither.
-    alike
-        By which share ways that are alike may differ.
-    """
-    verdicts = Counter(one.verdict for condition in conditions for one in _compared(condition))
-    n = verdicts.total()
-    return {
-        "n": n,
-        "n_settled": verdicts["best"],
-        "n_once": verdicts["once"],
-        "n_alike": verdicts["alike"],
-        "n_open": n - verdicts["best"] - verdicts["alike"],
-        "alike": round(ALIKE - 1.0, 12),
-    }
+def answers(conditions: Iterable[Mapping[str, Any]]) -> list[Finding]:
+    """Return all answers of some tables."""
+    return [answer for condition in conditions for answer in _answers(condition)]
 
 
 def baseline_of(conditions: Sequence[Mapping[str, Any]]) -> str | None:

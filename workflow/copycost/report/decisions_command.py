@@ -7,17 +7,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from copycost.analysis.finding import tally
 from copycost.checkout import ROOT
 from copycost.errors import DataError
 from copycost.report import answer
 from copycost.report.decisions import (
     COPIED,
+    answers,
     baseline_of,
     decided_conditions,
     multiple,
     price,
     row_name,
-    tally,
     told,
 )
 from copycost.report.environment import make_environment
@@ -98,7 +99,7 @@ def brief_lines(facts: Mapping[str, Any]) -> Iterator[str]:
         )
     further = len(decided) - _MOST_BRIEF
     more = f", and of {plural(further, 'more condition')}" if further > 0 else ""
-    n = tally(decided)
+    n = facts["answers"]
     yield from wrapped(
         f"Open: {n['n_open']} of {plural(n['n'], 'answer')}. Every size{more}, with intervals: "
         f"./run answer --all. {words.undisturbed(facts['undisturbed'])}"
@@ -131,7 +132,7 @@ def answer_lines(
     confidence = facts["method"]["statistics"]["confidence"]
     card = words.network_card(facts["network_card"], confidence)
     yield from wrapped(words.how_to_read(baseline_of(decided), confidence))
-    yield from wrapped(words.tallied(tally(decided), confidence))
+    yield from wrapped(words.tallied(tally(answers(decided)), confidence))
     yield from wrapped(words.emulated(decided))
     if facts["virtual"] and facts["virtual"]["compared"]:
         made_of = words.guests(facts["virtual"], confidence)

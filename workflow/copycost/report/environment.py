@@ -95,7 +95,6 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "baseline_of": decisions.baseline_of,
     "decided_conditions": decisions.decided_conditions,
     "marked_ways": decisions.marked_ways,
-    "tally": decisions.tally,
     "answer_sentence": answer.sentence,
     "asked": of,
     "warnings": warnings,

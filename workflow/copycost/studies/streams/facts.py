@@ -25,6 +25,7 @@ from copycost.analysis.external_validity import (
     network_card_facts,
     undisturbed_facts,
 )
+from copycost.analysis.finding import tally
 from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.metrics import choose_cost_metric, copied_labels
 from copycost.analysis.placement import placement_facts
@@ -108,8 +109,10 @@ def compute_facts(inputs: Inputs) -> Facts:
     of_trips = round_trips["conditions"] if round_trips else []
     answered = [conditions[view.name] for view in measured]
     answered += [trip for trip in of_trips if trip["n_measured"]]
+    answers = [answer for one in answered for answer in answers_of(one["decisions"])]
+    facts["answers"] = tally(answers)
     facts["findings"] = [
-        *(answer for one in answered for answer in answers_of(one["decisions"])),
+        *answers,
         *answer_questions(measured),
         *unexpected_findings({view.name: view for view in measured}),
     ]
@@ -150,7 +153,7 @@ def views_of(inputs: Inputs) -> dict[str, View]:
 
 
 def _condition_facts(view: View, memory: Facts | None) -> Facts:
-    def only(name: str) -> object:
+    def only(name: str) -> Any:  # noqa: ANN401
         """Return the one value of a column that should not vary within a condition, else None."""
         values = [value for value in view.measured[name].dropna().unique() if value != ""]
         return values[0] if len(values) == 1 else None
@@ -167,7 +170,7 @@ def _condition_facts(view: View, memory: Facts | None) -> Facts:
         "skipped": missing_facts(view.rows, "skipped"),
         "failed": missing_facts(view.rows, "failed"),
         "isolation": only("isolation"),
-        "mtu_bytes": only("mtu_bytes"),
+        "mtu_bytes": None if (mtu := only("mtu_bytes")) is None else int(mtu),
         "offloads": {name: only(f"offload_{name}") for name in ("tso", "gso", "gro")},
     }
     # what memcpy costs an emulated guest, nobody measured
