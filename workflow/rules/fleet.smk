@@ -10,6 +10,9 @@ from copycost.snakefile.slurm import (
 )
 
 NODE_ARCHIVE = "results/nodes/{node}.zip"
+NAMED_PARTITION = CONFIG.hosts.slurm.named_partition
+# Where none is named, an empty one would shadow the default of a site's own profile.
+PARTITION = {"slurm_partition": NAMED_PARTITION} if NAMED_PARTITION else {}
 
 
 rule measure_node:
@@ -22,13 +25,11 @@ rule measure_node:
     wildcard_constraints:
         node=r"[A-Za-z0-9][A-Za-z0-9._-]*",
     resources:
+        **PARTITION,
         cpus_per_task=lambda wildcards: node_of(wildcards.node).n_cpus,
         # Else Snakemake asks for 1 GB, which is all that the job may then use of the node.
         mem_mb=lambda wildcards: system_of(wildcards.node).memory_mb,
-        runtime=lambda wildcards: job_minutes(
-            CONFIG, time_limit_of(CONFIG.hosts.slurm.named_partition)
-        ),
-        slurm_partition=CONFIG.hosts.slurm.named_partition or "",
+        runtime=lambda wildcards: job_minutes(CONFIG, time_limit_of(NAMED_PARTITION)),
         slurm_extra=lambda wildcards: f"--nodelist={wildcards.node} --exclusive",
     params:
         # All of it, whatever is measured there.

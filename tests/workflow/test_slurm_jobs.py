@@ -1,0 +1,30 @@
+"""What Slurm is asked for: the job of a node, as sbatch is told it."""
+
+import os
+from pathlib import Path
+
+import pytest
+from workflow.support import new_checkout
+
+SLURM = {
+    "sinfo": 'echo "n1|usual*|2|idle|30:00|(null)"',
+    "sbatch": 'echo "$@" >asked; exit 1',
+    **dict.fromkeys(("scontrol", "sacct", "sacctmgr", "sshare", "squeue"), "echo me"),
+}
+
+
+@pytest.mark.parametrize(("named", "asked"), [("auto", "site"), ("usual", "usual")])
+def test_a_sites_own_partition_holds_unless_another_is_named(
+    tmp_path: Path, named: str, asked: str
+) -> None:
+    pytest.importorskip("snakemake_executor_plugin_slurm", reason="./run setup slurm adds it")
+    checkout = new_checkout(tmp_path / "checkout")
+    checkout.configure("hosts", where=["slurm"], slurm={"partition": named, "nodes": ["n1"]})
+    (tmp_path / "bin").mkdir()
+    for name, script in SLURM.items():
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    command = checkout.command("results/nodes/n1.zip", "--executor", "slurm", "--jobs", "1",
+                               "--default-resources", "slurm_partition=site", "slurm_account=me")  # fmt: skip
+    checkout.call(command, check=False, PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    assert f"-p {asked} " in (checkout.path / "asked").read_text()
