@@ -93,7 +93,7 @@ rule compute_budget_facts:
         "results/logs/cpu_budget/facts.log",
     params:
         section=CONFIG.as_dict()["cpu_budget"],
-        statistics=CONFIG.as_dict()["statistics"],
+        statistics=ANALYSED["statistics"],
         peers=BUDGET_PEERS,
     message:
         "Fit bitrate against CPU"
@@ -111,7 +111,7 @@ rule compute_datagram_facts:
         "results/logs/datagrams/facts.log",
     params:
         section=CONFIG.as_dict()["datagrams"],
-        statistics=CONFIG.as_dict()["statistics"],
+        statistics=ANALYSED["statistics"],
     message:
         "Account for the datagrams"
     script:

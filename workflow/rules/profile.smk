@@ -57,7 +57,7 @@ rule collect_profile:
         "results/logs/profile/collect.log",
     params:
         profile=PROFILE_SECTION,
-        statistics=CONFIG.as_dict()["statistics"],
+        statistics=ANALYSED["statistics"],
     message:
         "Add up the profiles"
     script:

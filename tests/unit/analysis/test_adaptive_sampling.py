@@ -1,6 +1,7 @@
 """What the passes behind the grid add: where the time that is left decides most."""
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -226,6 +227,9 @@ def test_errors_of_all_looks_add_up_to_those_that_are_stated() -> None:
     without = config({"minutes": "none"})
     assert without.analysed() == without
     assert config().analysed().statistics.confidence == pytest.approx(0.96)
+    rules = "".join(path.read_text() for path in (ROOT / "workflow" / "rules").glob("*.smk"))
+    levels = set(re.findall(r"statistics=(.+),", rules))
+    assert levels == {'ANALYSED["statistics"]'}, "all chapters of a report have one confidence"
 
 
 def test_an_answer_that_is_open_gets_more_of_the_ways_that_may_be_the_best() -> None:
