@@ -20,8 +20,8 @@ from scipy import special
 
 from copycost.config.conditions import Condition
 from copycost.hosts.side import SIDES
-from copycost.stats.ratios import holm, standard_error, t_quantile
-from copycost.stats.settings import StatisticsSettings
+from copycost.stats.ratios import holm_levels, standard_error, t_quantile
+from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.studies.profile.cell_facts import accelerator_of
 from copycost.studies.profile.functions import UNCATEGORISED, Stack, plain_name
 from copycost.studies.profile.grid import CellKey, Pair, pair_slug, parties_on, slug_of
@@ -30,7 +30,7 @@ from copycost.studies.profile.tables import KIB, Lists, Repetition
 
 # of all functions, those that change most
 _ROWS = 12
-# of what it is in the other cell, in every round: as good as nothing
+# of what it is in the other cell, in every round, or of all CPU time: as good as nothing
 _NOTHING = 0.01
 # done by the side whose bytes they are
 _OF_A_SIDE = "copy"
@@ -55,38 +55,41 @@ class Change(TypedDict):
     high: float | None
     n: int
     direction: str  # `grew`, `shrank`, `no change seen` by the interval, or `observed once`
-    sure: bool  # it stands after Holm's correction for the number of comparisons
 
 
 def changes(rows: Sequence[_Row], confidence: float) -> list[Change]:
     """Return for each row of values, before and after by round, what may be said of the change.
+
+    Intervals and directions are corrected for the number of rows: each is that by which Holm's
+    method tests it.
 
     Source
     ------
     Student's t on paired differences; S. Holm, A simple sequentially rejective multiple test
     procedure, Scand. J. Statistics 6 (1979).
     """
+    every = [np.round([after - before for before, after in row], DECIMALS) for row in rows]
+    levels = holm_levels(np.array([*map(_p_value, every)]), 1.0 - confidence)
     found: list[Change] = []
-    p_values = []
-    for row in rows:
-        differences = np.round([after - before for before, after in row], DECIMALS)
-        n, mean = len(row), float(differences.mean())
+    for differences, level in zip(every, levels.tolist(), strict=True):
+        n, mean = differences.size, float(differences.mean())
         low = high = None
-        direction, p_value = "observed once", math.nan
+        direction = "observed once"
         if n > 1:
-            error = standard_error(differences)
-            half = t_quantile((1.0 + confidence) / 2.0, n - 1) * error
+            half = t_quantile(1.0 - level / 2.0, n - 1) * standard_error(differences)
             low, high = mean - half, mean + half
             direction = "grew" if low > 0.0 else "shrank" if high < 0.0 else "no change seen"
-            if error == 0.0:
-                p_value = 1.0 if mean == 0.0 else 0.0
-            else:
-                p_value = float(2.0 * special.stdtr(n - 1, -abs(mean) / error))
-        p_values.append(p_value)
-        found.append(Change(mean=mean, low=low, high=high, n=n, direction=direction, sure=False))
-    for change, p_value in zip(found, holm(np.array(p_values)), strict=True):
-        change["sure"] = bool(p_value <= 1.0 - confidence)
+        found.append(Change(mean=mean, low=low, high=high, n=n, direction=direction))
     return found
+
+
+def _p_value(differences: FloatArray) -> float:
+    if differences.size < 2:
+        return math.nan
+    mean, error = float(differences.mean()), standard_error(differences)
+    if error == 0.0:
+        return 1.0 if mean == 0.0 else 0.0
+    return float(2.0 * special.stdtr(differences.size - 1, -abs(mean) / error))
 
 
 def rounds_of(cells: Mapping[CellKey, Sequence[Repetition]], pair: Pair) -> Rounds:
@@ -133,12 +136,12 @@ def difference_facts(
         "accelerator": accelerator_of([other for _, other in rounds]),
         "account": account(rounds, lists, settings.confidence),
         "functions": changed[:_ROWS],
-        "n_sure": sum(row["change"]["sure"] for row in changed),
+        "n_sure": sum(row["change"]["direction"] in ("grew", "shrank") for row in changed),
     }
 
 
 def _functions(side: str, rounds: Rounds, lists: Lists, confidence: float) -> list[dict[str, Any]]:
-    """Return all functions of a side; Holm's correction is for their number."""
+    """Return all functions of a side; their changes are corrected for their number."""
 
     def working(stack: Stack) -> str:
         """Return the innermost function that does not just work for its caller."""
@@ -172,32 +175,32 @@ def account(rounds: Rounds, lists: Lists, confidence: float) -> dict[str, Any]:
     rows = _rows(tables)
     row_of_unnamed = rows.pop(_UNNAMED)
     titles = {one.name: one.title for one in lists.categories.all}
+    totals = [(sum(before.values()), sum(after.values())) for before, after in tables]
+    unsampled = _unsampled(rounds)
+    tested = [*rows.values(), totals, *([unsampled] if unsampled else [])]
+    judged = changes(tested, confidence)
     parts = [
         {
             "title": f"{titles[category]} ({side})" if side else titles[category],
             **_means(row),
-            **_decided(row, change),
+            **_decided(row, change, totals),
         }
-        for ((category, side), row), change in zip(
-            rows.items(), changes([*rows.values()], confidence), strict=True
-        )
+        for ((category, side), row), change in zip(rows.items(), judged[: len(rows)], strict=True)
     ]
     parts.sort(key=lambda part: (-abs(part["change"]["mean"]), part["title"]))
     unnamed = _means(row_of_unnamed)
     open_parts = [part["change"]["mean"] for part in parts if part["group"] == "open"]
     unexplained = sum(open_parts) + round(unnamed["after"] - unnamed["before"], DECIMALS)
-    totals = [(sum(before.values()), sum(after.values())) for before, after in tables]
-    unsampled = _unsampled(rounds)
     return {
         # all CPU time of the sampled runs; its change with an interval
         **_means(totals),
-        "change": changes([totals], confidence)[0],
-        # by kind of work, the largest change first; each part's interval is for itself
+        "change": judged[len(rows)],
+        # by kind of work, the largest change first
         "parts": parts,
         # the sum of the changes of the parts that are open, and of functions that no list names
         "unexplained": round(unexplained, DECIMALS),
         # the change of all CPU time in the same rounds without sampling; None without such runs
-        "unsampled": changes([unsampled], confidence)[0] if unsampled else None,
+        "unsampled": judged[-1] if unsampled else None,
     }
 
 
@@ -231,16 +234,20 @@ def _costs(one: Repetition) -> dict[Kind, float]:
     return found
 
 
-def _decided(row: _Row, change: Change) -> dict[str, Any]:
+def _decided(row: _Row, change: Change, totals: _Row) -> dict[str, Any]:
     """Return in which group a change belongs: ``grew``, ``shrank`` or ``open``; and the change.
 
-    What is there in one cell and in every round as good as absent in the other did change, however
-    much it varied where it was. Of one round, the sign decides.
+    What is there in one cell, and in every round as good as absent in the other, did change,
+    however much it varied where it was; few samples may be there by chance. Of one round, the sign
+    decides.
     """
-    if all(before <= _NOTHING * after and after for before, after in row):
+    told = [*zip(row, totals, strict=True)]
+    if all(before <= _NOTHING * after and after > _NOTHING * all_after
+           for (before, after), (_, all_after) in told):  # fmt: skip
         low = None if change["low"] is None else max(0.0, change["low"])
         return {"group": "grew", "change": {**change, "low": low}}
-    if all(after <= _NOTHING * before and before for before, after in row):
+    if all(after <= _NOTHING * before and before > _NOTHING * all_before
+           for (before, after), (all_before, _) in told):  # fmt: skip
         high = None if change["high"] is None else min(0.0, change["high"])
         return {"group": "shrank", "change": {**change, "high": high}}
     direction = change["direction"]

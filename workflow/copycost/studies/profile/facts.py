@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,9 +42,12 @@ def profile_facts(
     `repetitions` are all, also those without a measurement.
     """
     cells = by_cell(repetitions)
+    pairs = list(pairs_of(cells, profile.differences))
+    # What is told is picked from the changes of all pairs: it is corrected for their number, too.
+    confidence = 1.0 - (1.0 - settings.confidence) / max(len(pairs), 1)
+    stricter = replace(settings, confidence=confidence)
     differences = (
-        difference_facts(pair, rounds_of(cells, pair), lists, settings)
-        for pair in pairs_of(cells, profile.differences)
+        difference_facts(pair, rounds_of(cells, pair), lists, stricter) for pair in pairs
     )
     changed = [one for one in differences if one is not None]
     measured = [one for one in repetitions if one.sampled]
