@@ -119,10 +119,10 @@ def test_decisions_and_their_explanations_are_of_the_repetitions_own_reference()
         found = explain_pair(view, name, baseline, where)
         assert found is not None
         ratio = np.exp(LOGS[name] - LOGS[baseline])
-        assert found["throughput"]["value"] == pytest.approx(ratio, rel=0.02)
-        factors = {factor["name"]: factor["ratio"]["value"] for factor in found["factors"]}
-        whole = factors["use"] / factors["cost"]
-        assert whole == pytest.approx(found["throughput"]["value"], rel=1e-9)
+        told = {quantity: one.value for quantity, one in found.ratios.items()}
+        assert told["throughput_bits_per_s"] == pytest.approx(ratio, rel=0.02)
+        whole = told["cpus_in_use"] / told["cpu_ns_per_byte"]
+        assert whole == pytest.approx(told["throughput_bits_per_s"], rel=1e-9)
 
 
 def test_the_control_says_what_the_reference_came_to_against_itself() -> None:

@@ -5,7 +5,15 @@ import pytest
 
 from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import FloatArray
-from copycost.stats.trend_tests import Change, Course, path_of, paths, reversals, settled_signs
+from copycost.stats.trend_tests import (
+    Change,
+    Course,
+    path_of,
+    paths,
+    reversals,
+    settled_ratios,
+    settled_signs,
+)
 
 CONFIDENCE = 0.95
 
@@ -103,3 +111,13 @@ def test_opposite_signs_at_a_size_are_a_reversal() -> None:
 )
 def test_anything_less_is_no_reversal(rounds: list[FloatArray]) -> None:
     assert reversals({1024: rounds}, 0.95) == ()
+
+
+def test_the_interval_of_a_settled_ratio_is_the_one_that_its_sign_rests_on() -> None:
+    rng = np.random.default_rng(3)
+    ratios = [paired_ratio(rng.normal(0.01 * n, 0.03, 6), CONFIDENCE) for n in range(12)]
+    settled = settled_ratios(ratios, CONFIDENCE)
+    signs = settled_signs(ratios, CONFIDENCE)
+    assert {0, 1} <= set(signs)
+    assert [(one.low > 1.0) - (one.high < 1.0) for one in settled] == signs
+    assert [one.value for one in settled] == [one.value for one in ratios]

@@ -178,9 +178,15 @@ def records(table: pd.DataFrame) -> list[Facts]:
 
 def pooled_ratio(logs: pd.DataFrame, confidence: float) -> Ratio:
     """Return one ratio over many cells; see `View.pooled`."""
+    return paired_ratio(pooled_rounds(logs), confidence)
+
+
+def pooled_rounds(logs: pd.DataFrame) -> FloatArray:
+    """Return the mean over many cells of each round, shape (n_rounds,); see `View.pooled`."""
     values = logs.to_numpy(dtype=np.float64)
     complete = values[np.ix_(*complete_block(values))]
-    return paired_ratio(complete.mean(axis=0) if complete.size else np.empty(0), confidence)
+    means: FloatArray = complete.mean(axis=0) if complete.size else np.empty(0)
+    return means
 
 
 def complete_block(values: FloatArray) -> tuple[IntArray, IntArray]:

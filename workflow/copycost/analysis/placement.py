@@ -16,8 +16,8 @@ from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.ratio_facts import ratio_facts
 from copycost.config.placements import APART, FREE, PLACEMENTS
 from copycost.config.testbeds import kernels_on
-from copycost.stats.ratios import Ratio, holm, paired_ratio
-from copycost.stats.settings import StatisticsSettings
+from copycost.stats.ratios import Ratio, family_ratios
+from copycost.stats.settings import FloatArray, StatisticsSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,45 +79,49 @@ def placement_facts(
     ----
     groups: Per study (``streams``: throughput [bit/s]; ``round_trips``: their median [ns]) and
         placement: n (ratios of cells to themselves with both ends apart, paired by round), n_sure
-        (those that stand after Holm's correction for them), lowest, highest (value), once (whether
-        all were observed in one round only), and ratio (None of several).
+        (those that stand after Holm's correction for all of all groups), lowest, highest (value),
+        once (whether all were observed in one round only), and ratio (None of several).
     """
     tables = {"streams": (cells, THROUGHPUT)}
     if round_trips is not None:
         tables["round_trips"] = round_trips, "p50_ns"
-    groups = [
-        _group(study, placement, ratios, settings.confidence)
+    every = [
+        (study, placement, logs)
         for study, (table, metric) in tables.items()
-        for placement, ratios in _ratios(table, metric, settings.confidence).items()
-        if ratios
+        for placement, found in _log_ratios(table, metric).items()
+        for logs in found
     ]
-    return {"groups": groups} if groups else None
+    judged = family_ratios([logs for _, _, logs in every], settings.confidence)
+    groups: dict[tuple[str, str], list[Ratio]] = {}
+    for (study, placement, _), ratio in zip(every, judged, strict=True):
+        groups.setdefault((study, placement), []).append(ratio)
+    told = [_group(*key, ratios) for key, ratios in groups.items()]
+    return {"groups": told} if told else None
 
 
-def _ratios(table: pd.DataFrame, metric: str, confidence: float) -> dict[str, list[Ratio]]:
-    """Return, by placement, the ratios of the cells that were measured in the same rounds apart."""
+def _log_ratios(table: pd.DataFrame, metric: str) -> dict[str, list[FloatArray]]:
+    """Return, by placement, the rounds of the cells that were measured in the same ones apart."""
     measured = with_condition(table)
     measured = measured[measured["status"] == "measured"]
-    found: dict[str, list[Ratio]] = {name: [] for name in PLACEMENTS if name != APART}
+    found: dict[str, list[FloatArray]] = {name: [] for name in PLACEMENTS if name != APART}
     for _, rows in measured.groupby([*_PLACE, *POINT], sort=True):
         values = rows.pivot(index="rep", columns="placement", values=metric)
-        for placement, ratios in found.items():
+        for placement, rounds in found.items():
             if not {APART, placement} <= set(values):
                 continue
             here, apart = (values[name].to_numpy(np.float64) for name in (placement, APART))
-            ratio = paired_ratio(logarithms(here) - logarithms(apart), confidence)
-            if ratio.n_pairs:
-                ratios.append(ratio)
+            logs = logarithms(here) - logarithms(apart)
+            if np.isfinite(logs).any():
+                rounds.append(logs)
     return found
 
 
-def _group(study: str, placement: str, ratios: Sequence[Ratio], confidence: float) -> Facts:
-    p_values = holm(np.array([ratio.p_value for ratio in ratios]))
+def _group(study: str, placement: str, ratios: Sequence[Ratio]) -> Facts:
     return {
         "study": study,
         "placement": placement,
         "n": len(ratios),
-        "n_sure": int((p_values < 1.0 - confidence).sum()),
+        "n_sure": sum(ratio.sign != 0 and ratio.n_pairs > 1 for ratio in ratios),
         "lowest": min(ratio.value for ratio in ratios),
         "highest": max(ratio.value for ratio in ratios),
         "once": all(ratio.n_pairs == 1 for ratio in ratios),

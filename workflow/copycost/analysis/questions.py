@@ -6,7 +6,7 @@ The sixth, what was unexpected, is of all conditions together: `copycost.analysi
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 
 import pandas as pd
 
@@ -17,21 +17,62 @@ from copycost.analysis.evidence import ONE, URING_ZERO, ZERO, weigh
 from copycost.analysis.finding import Finding
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
-from copycost.analysis.ratio_facts import estimate_of, halves_of, together
+from copycost.analysis.ratio_facts import estimate_of, halves_of, judged_together, together
 from copycost.config.capabilities import split_implementation
 from copycost.perf.events import MISS_LEVELS
 from copycost.stats.ratios import Ratio
-from copycost.stats.trend_tests import paths, settled_signs
+from copycost.stats.trend_tests import paths, settled_ratios, settled_signs
 
 # What a generic "cache miss" means differs between processors, so it is no level of its own.
 _LEVELS = MISS_LEVELS[:2]
 
 
+_Pair = tuple[str, str, str]
+"""A column, an implementation, and what it is compared with."""
+_Judged = Mapping[tuple[str, _Pair], Facts]
+"""Ratios over the cells together, by condition and pair."""
+
+
+_WITH_ALL = "Holm, over all misses and pairs of ways"
+
+
 def answer_questions(views: Sequence[View]) -> Iterator[Finding]:
-    """Yield the findings of each question, condition by condition."""
-    for question in (_zero_copy, _misses, _threads, _crossovers):
-        for view in views:
-            yield from question(view)
+    """Yield the findings of each question, condition by condition.
+
+    Ratios over cells that a text picks from, misses per byte of each level and throughputs of what
+    differs in one thing only, are judged together, whatever their condition.
+    """
+    tables = {
+        (view.name, pair): view.cube.pair(*pair)
+        for view in views
+        for pair in (*_miss_pairs(view), *_like_pairs(view))
+    }
+    confidence = max((view.settings.confidence for view in views), default=0.0)
+    judged = judged_together(tables, confidence)
+    for view in views:
+        yield from _zero_copy(view)
+    for view in views:
+        yield from _misses(view, judged)
+    for view in views:
+        yield from _threads(view)
+    for view in views:
+        yield from _crossovers(view, judged)
+
+
+def _miss_pairs(view: View) -> list[_Pair]:
+    names = [name for name in (ONE, ZERO) if view.has(name, BASELINE)]
+    levels = [view.per_byte(level) for level in counted_levels(view)]
+    return [(level, name, BASELINE) for level in levels for name in names]
+
+
+def _like_pairs(view: View) -> list[_Pair]:
+    """Return io_uring's zero-copy with MSG_ZEROCOPY, and many messages per call with one."""
+    pairs = [(URING_ZERO, ZERO)]
+    for name in view.implementations:
+        strategy, batch = split_implementation(name)
+        if batch > 1 and strategy != BASELINE:
+            pairs.append((name, strategy))
+    return [(THROUGHPUT, *pair) for pair in pairs if view.has(*pair)]
 
 
 def counted_levels(view: View) -> list[str]:
@@ -97,34 +138,33 @@ def _over_cells(found: Facts, more: str, less: str, *, more_is_better: bool = Fa
     }
 
 
-def _misses(view: View) -> Iterator[Finding]:
+def _misses(view: View, judged: _Judged) -> Iterator[Finding]:
     """Yield how the misses of each level that was counted differ from those of two copies.
 
     The deepest fall comes first.
     """
-    found = [
-        (level, name, _over_cells(ratio, "more", "fewer"), ratio["value"])
-        for level in counted_levels(view)
-        for name in (ONE, ZERO)
-        if (ratio := _together(view, view.per_byte(level), name, BASELINE))
+    known = [
+        (level, name, ratio)
+        for level, name in product(counted_levels(view), (ONE, ZERO))
+        if (ratio := judged.get((view.name, (view.per_byte(level), name, BASELINE))))
     ]
-    for level, name, told, _ in sorted(
-        found, key=lambda one: (one[2]["verdict"] != "fewer", one[3])
-    ):
+    told = {(level, name): _over_cells(ratio, "more", "fewer") for level, name, ratio in known}
+    known.sort(key=lambda one: (told[one[:2]]["verdict"] != "fewer", one[2]["value"]))
+    for level, name, _ in known:
         about = Finding(
             question="misses",
             condition=view.name,
             subject=name,
             reference=BASELINE,
             quantity=f"{level}_per_byte",
-            **told,
+            correction=_WITH_ALL,
+            **told[level, name],
         )
-        reasons = []
-        if (level, name) == (_LEVELS[0], ONE):
-            beyond = weigh(view, "l1d_fall_follows_cache_size")
-            reasons = [replace(about, quantity="beyond_l1d", **beyond)]
-        known = tuple(one for one in reasons if one.estimate is not None)
-        yield replace(about, reasons=known)
+        beyond = weigh(view, "l1d_fall_follows_cache_size")
+        if (level, name) == (_LEVELS[0], ONE) and beyond["estimate"] is not None:
+            case = replace(about, quantity="beyond_l1d", correction="none", **beyond)
+            about = replace(about, reasons=(case,))
+        yield about
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +183,7 @@ class _Scaling:
 def _threads(view: View) -> Iterator[Finding]:
     """Yield what became of each way's throughput with more threads, and what grew with them.
 
-    Its verdict is ``rises``, ``falls``, ``turns``, ``unsettled`` (see
+    Its verdict, on which its interval rests, is ``rises``, ``falls``, ``turns``, ``unsettled`` (see
     `copycost.stats.trend_tests.Course`), or ``by_size``: shown to rise at some sizes and to fall at
     others, so that nothing is told of the sizes together.
     """
@@ -152,6 +192,10 @@ def _threads(view: View) -> Iterator[Finding]:
     if not found:
         return
     tested = paths({name: one.ratios for name, one in found.items()}, view.settings.confidence)
+    changes = [(name, ends, ratio) for name, one in found.items()
+               for ends, ratio in one.ratios.items()]  # fmt: skip
+    settled = settled_ratios([ratio for *_, ratio in changes], view.settings.confidence)
+    told = {(name, ends): ratio for (name, ends, _), ratio in zip(changes, settled, strict=True)}
     parting = _parting(view, {name: one.whole for name, one in found.items()})
     grown = {quantity: weigh(view, predicate) for quantity, predicate in _GROWING.items()}
     for name, one in found.items():
@@ -174,7 +218,7 @@ def _threads(view: View) -> Iterator[Finding]:
             continue
         sizes = [int(size) for size in one.whole.index]
         factors = _factors(about, explain_threads(view, name, one.most, one.fewest, sizes))
-        whole = estimate_of(one.ratios.get((one.fewest, one.most)))
+        whole = estimate_of(told.get((name, (one.fewest, one.most))))
         yield replace(about, reasons=(*growth, *factors), **whole)
 
 
@@ -230,7 +274,7 @@ def _parting(view: View, wholes: Mapping[str, pd.DataFrame]) -> set[str]:
     return found
 
 
-def _crossovers(view: View) -> Iterator[Finding]:
+def _crossovers(view: View, judged: _Judged) -> Iterator[Finding]:
     """Yield from which size on each way is faster than two copies, and what that costs.
 
     Then comparisons of one thing only: io_uring's zero-copy with MSG_ZEROCOPY, and many messages
@@ -255,17 +299,14 @@ def _crossovers(view: View) -> Iterator[Finding]:
                 )
             )
         yield replace(about, reasons=tuple(reasons))
-    compared = [(URING_ZERO, ZERO)]
-    for name in view.implementations:
-        strategy, batch = split_implementation(name)
-        if batch > 1 and strategy != BASELINE:
-            compared.append((name, strategy))
-    for name, baseline in compared:
-        if ratio := _together(view, THROUGHPUT, name, baseline):
+    for pair in _like_pairs(view):
+        if ratio := judged.get((view.name, pair)):
+            _, name, baseline = pair
             yield Finding(
                 question="crossover",
                 condition=view.name,
                 subject=name,
                 reference=baseline,
+                correction=_WITH_ALL,
                 **_over_cells(ratio, "faster", "slower", more_is_better=True),
             )

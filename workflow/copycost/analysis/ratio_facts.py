@@ -1,11 +1,12 @@
 """Ratios as facts: one ratio, one over many cells, and whether these contradict each other."""
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Mapping
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 
-from copycost.analysis.condition_view import View, pooled_ratio
+from copycost.analysis.condition_view import View, pooled_ratio, pooled_rounds
 from copycost.analysis.json_values import Facts
 from copycost.stats.ratios import Direction, Ratio, family_ratios
 from copycost.stats.trend_tests import settled_signs
@@ -34,6 +35,7 @@ def estimate_of(found: Ratio | None) -> Facts:
 
 
 _AXES = ("msg_bytes", "n_threads")
+_Key = TypeVar("_Key", bound=Hashable)
 
 
 def together(view: View, logs: pd.DataFrame) -> Facts | None:
@@ -46,6 +48,21 @@ def together(view: View, logs: pd.DataFrame) -> Facts | None:
     if not found.n_pairs:
         return None
     return ratio_facts(found) | cell_counts(logs, view.settings.confidence)
+
+
+def judged_together(tables: Mapping[_Key, pd.DataFrame], confidence: float) -> dict[_Key, Facts]:
+    """Return `together` of each of several comparisons; nothing of those that no cell has.
+
+    With Holm's correction for all of them: the chance that any of the signs is wrong is at most
+    1 - `confidence`, whichever is picked. Each has the interval that its sign rests on.
+    """
+    rounds = {key: pooled_rounds(logs) for key, logs in tables.items()}
+    known = [key for key, values in rounds.items() if values.size]
+    ratios = family_ratios([rounds[key] for key in known], confidence)
+    return {
+        key: ratio_facts(ratio) | cell_counts(tables[key], confidence)
+        for key, ratio in zip(known, ratios, strict=True)
+    }
 
 
 def cell_counts(logs: pd.DataFrame, confidence: float) -> Facts:

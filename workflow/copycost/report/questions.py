@@ -95,7 +95,10 @@ def misses_answer(findings: Findings) -> str:
     The one that fell most is picked, so its interval, which does not allow for that, is not told.
     """
     said: dict[str, list[str]] = {}
-    fewer = [one for one in of(findings, "misses") if one.verdict == "fewer" and one.estimate]
+    fewer = [
+        one for one in of(findings, "misses")
+        if one.verdict == "fewer" and one.estimate and (one.n or 0) > 1
+    ]  # fmt: skip
     for slug, found in groupby(fewer, key=lambda one: one.condition):
         most = min(found, key=lambda one: one.estimate or 1.0)
         level = _cache(most)

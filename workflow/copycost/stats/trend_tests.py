@@ -8,14 +8,14 @@ one is made.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import product
 
 import numpy as np
 from scipy import special
 
-from copycost.stats.ratios import Ratio, holm, paired_ratio, t_quantile
+from copycost.stats.ratios import Direction, Ratio, holm, holm_levels, paired_ratio, t_quantile
 from copycost.stats.settings import FloatArray
 
 
@@ -55,10 +55,19 @@ class Path:
 def settled_signs(ratios: Sequence[Ratio], confidence: float) -> list[int]:
     """Return 1, -1, or 0 where a ratio does not stand after Holm's correction for all of these.
 
+    One round settles nothing; see `settled_ratios`.
+    """
+    settled = settled_ratios(ratios, confidence)
+    return [ratio.sign if ratio.n_pairs > 1 else 0 for ratio in settled]
+
+
+def settled_ratios(ratios: Sequence[Ratio], confidence: float) -> list[Ratio]:
+    """Return ratios with the intervals and directions that Holm's correction for all leaves them.
+
     A few rounds may agree by chance, above all where a machine has two states, and Student's t
     would then be sure of anything. So no ratio is taken to scatter less than half of them do: that
-    can only make it stand less often. One round settles nothing. All are of the same quantity, so
-    that their spreads can be held against each other, and have intervals of this `confidence`.
+    can only make it stand less often. All are of the same quantity, so that their spreads can be
+    held against each other, and have intervals of this `confidence`.
     """
     spreads = np.array([_spread(ratio, confidence) for ratio in ratios])
     known = spreads[np.isfinite(spreads)]
@@ -67,11 +76,21 @@ def settled_signs(ratios: Sequence[Ratio], confidence: float) -> list[int]:
         _p_value(ratio, max(spread, least)) if math.isfinite(spread) else math.nan
         for ratio, spread in zip(ratios, spreads, strict=True)
     ]
-    corrected = holm(np.array(p_values, dtype=np.float64))
+    levels = holm_levels(np.array(p_values, dtype=np.float64), 1.0 - confidence)
     return [
-        int(np.sign(ratio.value - 1.0)) if p_value < 1.0 - confidence else 0
-        for ratio, p_value in zip(ratios, corrected, strict=True)
+        _at_level(ratio, max(spread, least), level) if math.isfinite(spread) else ratio
+        for ratio, spread, level in zip(ratios, spreads.tolist(), levels.tolist(), strict=True)
     ]
+
+
+def _at_level(ratio: Ratio, spread: float, level: float) -> Ratio:
+    """Return a ratio whose rounds scatter so much, as a test of this level sees it."""
+    half = t_quantile(1.0 - level / 2.0, ratio.n_pairs - 1) * spread / math.sqrt(ratio.n_pairs)
+    low, high = ratio.value * math.exp(-half), ratio.value * math.exp(half)
+    direction = Direction.NO_DIFFERENCE
+    if not low <= 1.0 <= high:
+        direction = Direction.ABOVE if low > 1.0 else Direction.BELOW
+    return replace(ratio, low=low, high=high, direction=direction)
 
 
 def _spread(ratio: Ratio, confidence: float) -> float:
