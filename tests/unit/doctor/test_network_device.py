@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 from unit.doctor.test_findings_wire import wire
 
-from copycost.doctor.findings_wire import _between, _ends
+from copycost.doctor.findings_wire import _between, _end
 from copycost.doctor.network_device import device_facts
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.host import Host
@@ -84,7 +84,6 @@ NO_PERF = {
 MACHINE = {
     "kernel": {"release": "6.1.0"}, "cpu": {"model": "A CPU", "cpus_online": 4}, "perf": NO_PERF,
 }  # fmt: skip
-MACHINES = {"here": MACHINE, "there": MACHINE}
 CARD = {
     "proc/interrupts": INTERRUPTS,
     "proc/irq/24/smp_affinity_list": "0-1\n",
@@ -115,7 +114,7 @@ def test_a_card_is_described_with_who_serves_it(tmp_path: Path) -> None:
 
 def test_what_hinders_a_measurement_is_said_with_a_remedy(tmp_path: Path) -> None:
     facts = device_facts(made(tmp_path, CARD, SAID), "eth0")
-    found = {one.name: one for one in _ends({"here": facts, "there": facts}, MACHINES)}
+    found = {one.name: one for one in _end(facts, MACHINE)}
     assert found["tx checksum"].remedy == "ethtool -K eth0 tx on"
     assert (found["TSO"].value, found["TSO"].remedy) == ("off", "ethtool -K eth0 tso on")
     assert (found["GRO"].state, found["GRO"].remedy) == ("ok", None)
@@ -130,7 +129,7 @@ def test_what_a_device_does_not_tell_is_said_as_not_told(tmp_path: Path) -> None
     kind = '[{"linkinfo": {"info_kind": "bridge"}}]'
     said = {("ip", "-json", "-details", "link", "show", "dev", "br0"): kind}
     facts = device_facts(made(tmp_path, {"sys/class/net/br0/mtu": "1500\n"}, said), "br0")
-    found = {one.name: one for one in _ends({"here": facts, "there": facts}, MACHINES)}
+    found = {one.name: one for one in _end(facts, MACHINE)}
     for name in ("interrupts", "rps", "rings", "coalescing", "frequency governor", "irqbalance"):
         assert found[name].value == "not reported", name
         assert found[name].remedy is None

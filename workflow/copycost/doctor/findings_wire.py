@@ -1,8 +1,6 @@
 """What the doctor says of another machine, and of the network between it and this one."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from copycost.doctor.findings import (
@@ -12,13 +10,13 @@ from copycost.doctor.findings import (
     judge_governor,
     judge_machine,
     judge_perf,
-    judged,
+    say,
+    titled,
 )
 from copycost.hosts.facts.net import is_virtual
 from copycost.hosts.host import Host
 from copycost.measure.window import shortest_window_s
 
-_ENDS = {"here": "This end", "there": "The other end"}
 # what to call them, what happens without them, and ethtool's short names
 _OFFLOADS = {
     "scatter_gather": (
@@ -52,18 +50,20 @@ def judge_wire(
     wire = peer["wire"]
     missing = wire["unavailable"]
     if missing is not None:
-        return [Finding("Wire", "reached", "missing", "no", missing["reason"], missing["remedy"])]
+        refused = say("reached", "missing", "no", missing["reason"], missing["remedy"])
+        return titled("Wire", [refused])
     assert other is not None, "it was reached"
+    there = "The other end"
     machine = judge_machine(peer, other.files, other)
     return [
-        *_between(wire),
-        *_ends(wire, {"here": this, "there": peer}),
-        *(replace(one, section=f"{_ENDS['there']}: {one.section.lower()}") for one in machine),
+        *titled("Wire", _between(wire)),
+        *titled("This end", _end(wire["here"], this)),
+        *titled(there, _end(wire["there"], peer)),
+        *(titled(f"{there}: {one.section.lower()}", [one])[0] for one in machine),
     ]
 
 
 def _between(wire: Mapping[str, Any]) -> Iterator[Finding]:
-    say = partial(Finding, "Wire")
     yield say("reached", "ok", "yes", f"{wire['peer']}, by ssh")
     if wire["one_kernel"]:
         note = "both ends are containers or namespaces of one machine, with no network between"
@@ -78,8 +78,7 @@ def _between(wire: Mapping[str, Any]) -> Iterator[Finding]:
     if not short:
         note += "; half of the way there and back is not known"
     known = f"known to within {clock['uncertainty_ns'] / 1e3:.0f} us"
-    remedy = f"make measure.duration_s {needed_s:g} or longer"
-    yield judged("Wire", "clock", short, known, note, remedy)
+    yield say("clock", short, known, note, f"make measure.duration_s {needed_s:g} or longer")
 
     for end, from_end in (("here", "there"), ("there", "here")):
         name, refusal = f"connection {end}", wire["unreached"][end]
@@ -94,62 +93,54 @@ def _between(wire: Mapping[str, Any]) -> Iterator[Finding]:
     if missing is not None:
         yield say("UDP limit", "missing", "unknown", missing["reason"], missing["remedy"])
     elif limit is None:
-        yield say("UDP limit", "fact", "none", "UDP senders send as fast as they can")
+        yield say("UDP limit", None, "none", "UDP senders send as fast as they can")
     else:
         note = "UDP senders keep to it (wire.udp_mbit_per_s)"
         yield say("UDP limit", "ok", f"{limit / 1e3:g} Gbit/s", note)
 
 
-def _ends(wire: Mapping[str, Any], machines: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
-    for end, section in _ENDS.items():
-        say = partial(Finding, section)
-        facts, host = wire[end], machines[end]
-        yield say("kernel", "fact", host["kernel"]["release"] or "unknown")
-        n_cpus = f"{host['cpu']['cpus_online'] or 'an unknown number of'} CPUs"
-        yield say("CPU", "fact", host["cpu"]["model"] or "unknown", n_cpus)
-        yield judge_perf(host["perf"], section)
-        yield judge_cost_unit(host["perf"], section)
-        yield say("device", "fact", facts["device"], facts["driver"] or "virtual")
-        speed = facts["speed_mbit_per_s"]
-        shown = "unknown" if speed is None else f"{speed / 1e3:g} Gbit/s"
-        yield say("link", "fact", shown, f"MTU {facts['mtu_bytes']} bytes")
-        if is_virtual(facts["driver"]):
-            kind = facts["kind"] or "virtual device"
-            note = f"a {kind} is no network card: sends may be copied after all on their way"
-            yield say("zero-copy", "limited", facts["device"], note)
-        for key, (name, otherwise, switch) in _OFFLOADS.items():
-            note, remedy = f"without it {otherwise}", f"ethtool -K {facts['device']} {switch} on"
-            yield judged(section, name, facts[key], ON[facts[key]], note, remedy)
-        yield from _served(section, facts)
-        yield from _of_machine(section, facts)
+def _end(facts: Mapping[str, Any], host: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield what is told of one end: its machine, its device, and who serves the packets."""
+    yield say("kernel", None, host["kernel"]["release"] or "unknown")
+    n_cpus = f"{host['cpu']['cpus_online'] or 'an unknown number of'} CPUs"
+    yield say("CPU", None, host["cpu"]["model"] or "unknown", n_cpus)
+    yield judge_perf(host["perf"])
+    yield judge_cost_unit(host["perf"])
+    device = facts["device"]
+    yield say("device", None, device, facts["driver"] or "virtual")
+    speed = facts["speed_mbit_per_s"]
+    shown = "unknown" if speed is None else f"{speed / 1e3:g} Gbit/s"
+    yield say("link", None, shown, f"MTU {facts['mtu_bytes']} bytes")
+    if is_virtual(facts["driver"]):
+        kind = facts["kind"] or "virtual device"
+        note = f"a {kind} is no network card: sends may be copied after all on their way"
+        yield say("zero-copy", "limited", device, note)
+    for key, (name, otherwise, switch) in _OFFLOADS.items():
+        remedy = f"ethtool -K {device} {switch} on"
+        yield say(name, facts[key], ON[facts[key]], f"without it {otherwise}", remedy)
 
-
-def _served(section: str, facts: Mapping[str, Any]) -> Iterator[Finding]:
-    """Yield how a device's packets wait and who serves them; what nobody tells is said so."""
-    say = partial(Finding, section)
-    queues = f"{facts['rx_queues'] or 'unknown'} to receive, {facts['tx_queues'] or 'unknown'}"
-    yield say("queues", "fact", f"{queues} to send")
+    queues = [facts[name] or "unknown" for name in ("rx_queues", "tx_queues")]
+    yield say("queues", None, "{} to receive, {} to send".format(*queues))
     served = ", ".join(f"{name}: {cpus}" for name, cpus in facts["interrupt_cpus"].items())
-    note = "the CPUs that may serve each interrupt"
-    yield say("interrupts", "fact", served or _NOT_TOLD, note if served else "")
-    for name, does in (("rps_cpus", "receive"), ("xps_cpus", "send")):
+    note = "the CPUs that may serve each interrupt" if served else ""
+    yield say("interrupts", None, served or _NOT_TOLD, note)
+    for name, does in (("rps", "receive"), ("xps", "send")):
         nothing = _NOT_TOLD if facts["rx_queues"] is None else "no CPUs of their own"
-        cpus = "; ".join(facts[name]) or nothing
-        yield say(name.replace("_cpus", ""), "fact", cpus, f"of queues to {does}")
-    rings = f"{facts['ring_rx'] or 'unknown'} to receive, {facts['ring_tx'] or 'unknown'} to send"
-    told = facts["ring_rx"] is not None or facts["ring_tx"] is not None
-    yield say("rings", "fact", rings if told else _NOT_TOLD, "packets" if told else "")
-    yield say("coalescing", "fact", facts["coalescing"] or _NOT_TOLD)
+        cpus = "; ".join(facts[f"{name}_cpus"]) or nothing
+        yield say(name, None, cpus, f"of queues to {does}")
+    rings = [facts[name] for name in ("ring_rx", "ring_tx")]
+    if rings == [None, None]:
+        yield say("rings", None, _NOT_TOLD)
+    else:
+        sizes = "{} to receive, {} to send".format(*(ring or "unknown" for ring in rings))
+        yield say("rings", None, sizes, "packets")
+    yield say("coalescing", None, facts["coalescing"] or _NOT_TOLD)
 
-
-def _of_machine(section: str, facts: Mapping[str, Any]) -> Iterator[Finding]:
-    """Yield what of a machine decides the figures of its device."""
-    say = partial(judged, section)
-    yield judge_governor(section, facts["governor"], _NOT_TOLD)
+    yield judge_governor(facts["governor"], _NOT_TOLD)
     congestion = facts["congestion_control"] or _NOT_TOLD
     yield say("congestion control", None, congestion, "unless config.yaml sets one")
     runs = facts["irqbalance"]
-    value = _NOT_TOLD if runs is None else "running" if runs else "not running"
+    value = {None: _NOT_TOLD, True: "running", False: "not running"}[runs]
     note = "interrupts may move to other CPUs during a measurement" if runs else ""
     steady = None if runs is None else not runs
     yield say("irqbalance", steady, value, note, "sudo systemctl stop irqbalance")

@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import suppress
 from typing import Any
 
 from copycost.errors import HostError, ParseError
@@ -68,10 +69,9 @@ def _kind(host: Host, device: str) -> str | None:
 
     Source: ip-link(8), ``ip -details link show``.
     """
-    try:
+    with suppress(ParseError):
         return kind_in(_said(host, "ip", "-json", "-details", "link", "show", "dev", device))
-    except ParseError:
-        return None
+    return None
 
 
 @parser_of("ip -details link show")

@@ -75,37 +75,32 @@ def read_perf(files: HostFiles, unknown: Unknowns, host: Host | None = None) -> 
     unknown.checked("perf.nmi_watchdog", watchdog, "this kernel has no NMI watchdog")
     host = host or LocalHost()
     perf = find_perf(host)
-    path, version = perf.path, perf.version
-    facts = partial(PerfFacts, path, version, paranoid, watchdog)
-
-    def missing(reason: str) -> PerfFacts:
-        events = {
-            name: EventFacts(perf_name, "not_supported", reason)
-            for name, perf_name in PERF_EVENTS.items()
-        }
-        return facts("missing", reason, install_command(files, "perf"), False, events)
-
-    if path is None or version is None:
-        reason = f"{path} does not run: no perf fits the running kernel"
-        reason = "perf is not installed" if path is None else reason
+    reason: str | None = None
+    probes: dict[str, Probe] = {}
+    if perf.path is None or perf.version is None:
+        reason = f"{perf.path} does not run: no perf fits the running kernel"
+        reason = "perf is not installed" if perf.path is None else reason
         unknown.checked("perf.version", None, reason)
-        return missing(reason)
-    probes = {name: _probe(host, path, perf_name) for name, perf_name in PERF_EVENTS.items()}
-    if all("unknown switch `j'" in probe.text for probe in probes.values()):
-        return missing(f"perf {version} cannot write JSON (perf stat -j, perf 6.0 and later)")
+    else:
+        probes = {name: _probe(host, perf.path, event) for name, event in PERF_EVENTS.items()}
+        if all("unknown switch `j'" in probe.text for probe in probes.values()):
+            reason = f"perf {perf.version} cannot write JSON (perf stat -j, perf 6.0 and later)"
+    facts = partial(PerfFacts, perf.path, perf.version, paranoid, watchdog)
+    if reason is not None:
+        none = {
+            name: EventFacts(event, "not_supported", reason) for name, event in PERF_EVENTS.items()
+        }
+        return facts("missing", reason, install_command(files, "perf"), False, none)
     user_only = any(probe.user_only for probe in probes.values())
     events = {
         name: classify_event(name, probe, paranoid, user_only) for name, probe in probes.items()
     }
     forbidden = all(event.status == "forbidden" for event in events.values())
-    problem: str | None = None
-    if forbidden:
-        problem = f"perf may count nothing here (perf_event_paranoid is {paranoid})"
-    elif user_only:
-        problem = f"perf may count user mode only (perf_event_paranoid is {paranoid})"
+    if forbidden or user_only:
+        counted = "nothing here" if forbidden else "user mode only"
+        reason = f"perf may count {counted} (perf_event_paranoid is {paranoid})"
     status: PerfStatus = "forbidden" if forbidden else "available"
-    remedy = RIGHTS_REMEDY if problem else None
-    return facts(status, problem, remedy, user_only, events)
+    return facts(status, reason, RIGHTS_REMEDY if reason else None, user_only, events)
 
 
 def counts_with_kernel(names: Iterable[str]) -> bool:
