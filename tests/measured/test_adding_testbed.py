@@ -38,8 +38,7 @@ from copycost.checkout import ROOT
 from copycost.build.toolchain import strategies
 from copycost.config.check import check_config
 from copycost.config.grid import Grid
-from copycost.config.problems import Source, Surroundings
-from copycost.config.sources import usual_tree
+from copycost.config.sources import Source, Surroundings, usual_tree
 from copycost.doctor.testbeds import probe_testbeds
 from copycost.config.conditions import Condition
 from copycost.records.derive import derive_row

@@ -12,8 +12,7 @@ import yaml
 
 from copycost.build.toolchain import strategies
 from copycost.config.check import check_config
-from copycost.config.problems import Source, Surroundings
-from copycost.config.sources import usual_tree
+from copycost.config.sources import Source, Surroundings, usual_tree
 from copycost.config.testbeds import TESTBEDS
 
 ROOT = Path(__file__).parents[2]

@@ -2,18 +2,18 @@
 # loss and its causes, cost. Chapters of the report where they are enabled.
 #
 #   snakemake --cores 1 cpu_budget datagrams
-from copycost.config import cpu_budget, datagrams
+from copycost.config.driven import CPU_BUDGET, DATAGRAMS as DATAGRAM_STUDY
 
 BUDGET_RECORDS = [cell.path for cell in CONFIG.cpu_budget.cells()]
 BUDGET_PEERS = sorted(
     {peer_of(cell.testbed) for cell in CONFIG.cpu_budget.cells()} - {None}
 )
-BUDGET = chapters.chapter_of(cpu_budget.STUDY, CONFIG)
+BUDGET = chapters.chapter_of(CPU_BUDGET, CONFIG)
 DATAGRAM_RECORDS = [cell.path for cell in CONFIG.datagrams.cells()]
-DATAGRAMS = chapters.chapter_of(datagrams.STUDY, CONFIG)
+DATAGRAMS = chapters.chapter_of(DATAGRAM_STUDY, CONFIG)
 DRIVEN_RECORDS = {
-    cpu_budget.STUDY: BUDGET_RECORDS,
-    datagrams.STUDY: DATAGRAM_RECORDS,
+    CPU_BUDGET: BUDGET_RECORDS,
+    DATAGRAM_STUDY: DATAGRAM_RECORDS,
 }
 
 
@@ -24,13 +24,10 @@ rule run_budget:
         host="results/host.json",
         peer=facts_elsewhere,
     output:
-        record=record_pattern(cpu_budget.STUDY),
+        record=record_pattern(CPU_BUDGET),
     log:
-        f"results/logs/run_budget/{pattern_of(cpu_budget.STUDY)}.log",
-    priority:
-        lambda wildcards: cell_priority(
-            Cell.from_words(cpu_budget.STUDY, **wildcards), ORDER_SEED
-        )
+        f"results/logs/run_budget/{pattern_of(CPU_BUDGET)}.log",
+    priority: lambda wildcards: cell_priority(Cell.from_words(CPU_BUDGET, **wildcards), ORDER_SEED)
     # All cores, so that nothing else runs beside a measurement.
     threads: workflow.cores
     params:
@@ -47,12 +44,12 @@ rule run_datagrams:
         host="results/host.json",
         peer=facts_elsewhere,
     output:
-        record=record_pattern(datagrams.STUDY),
+        record=record_pattern(DATAGRAM_STUDY),
     log:
-        f"results/logs/run_datagrams/{pattern_of(datagrams.STUDY)}.log",
+        f"results/logs/run_datagrams/{pattern_of(DATAGRAM_STUDY)}.log",
     priority:
         lambda wildcards: cell_priority(
-            Cell.from_words(datagrams.STUDY, **wildcards), ORDER_SEED
+            Cell.from_words(DATAGRAM_STUDY, **wildcards), ORDER_SEED
         )
     # All cores, so that nothing else runs beside a measurement.
     threads: workflow.cores

@@ -15,8 +15,7 @@ from copycost.config.capabilities import capability_of
 from copycost.config.check import check_config
 from copycost.config.config import Config
 from copycost.config.grid import Grid
-from copycost.config.problems import DEFAULTS, Source, Surroundings
-from copycost.config.sources import USER_FILE, usual_tree
+from copycost.config.sources import DEFAULTS, USER_FILE, Source, Surroundings, usual_tree
 from copycost.config.text import read_sections
 from copycost.errors import ConfigError
 

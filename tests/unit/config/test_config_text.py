@@ -15,10 +15,8 @@ import yaml
 from copycost.build.toolchain import strategies
 from copycost.config.check import check_config
 from copycost.config.config import Config
-from copycost.config.extent import MOST_REPETITIONS
-from copycost.config.grid import Grid
-from copycost.config.problems import DEFAULTS, Source, Surroundings
-from copycost.config.sources import read_sources, usual_tree
+from copycost.config.grid import MOST_REPETITIONS, Grid
+from copycost.config.sources import DEFAULTS, Source, Surroundings, read_sources, usual_tree
 from copycost.config.text import read_sections
 from copycost.errors import ConfigError
 from tests.mutations import mutated_texts

@@ -9,11 +9,10 @@ from copycost.build.toolchain import strategies
 from copycost.checkout import ROOT
 from copycost.cli.shown import main
 from copycost.config.check import check_config
-from copycost.config.peers import read_peer
-from copycost.config.problems import DEFAULTS, Surroundings
-from copycost.config.sources import USER_FILE, read_sources, require_yaml
+from copycost.config.sources import DEFAULTS, USER_FILE, Surroundings, read_sources, require_yaml
 from copycost.config.structure import from_plain
 from copycost.config.wire import Peer, Wire
+from copycost.doctor.command import read_peer
 from copycost.errors import ConfigError
 
 
@@ -127,17 +126,17 @@ def test_commands_that_take_a_machine_have_what_is_stated_of_it(
 ) -> None:
     path = tmp_path / "config.yaml"
     path.write_text(yaml.safe_dump({"wire": {**LAB1, "more": [LAB2]}}))
-    first = read_peer("me@lab1", print, path)
+    first = read_peer("me@lab1", path)
     assert (first.ssh_options, first.name) == (("-i", "key1"), "near")
     assert first.port_range == (5201, 5216)
-    assert read_peer("me@lab2", print, path).port_range == (6000, 6010)
-    assert read_peer("me@lab3", print, path) == Peer("me@lab3")
+    assert read_peer("me@lab2", path).port_range == (6000, 6010)
+    assert read_peer("me@lab3", path) == Peer("me@lab3")
     path.write_text("wire: {peer: me@lab1}\n")
-    assert read_peer("me@lab1", print, path) == Peer("me@lab1")
+    assert read_peer("me@lab1", path) == Peer("me@lab1")
     path.write_text("wire: {ssh_options: 3}\n")
     with pytest.raises(ConfigError, match=r"config\.yaml: wire: is not as it has to be"):
-        read_peer("me@lab1", print, path)
-    assert capsys.readouterr().out == ""
+        read_peer("me@lab1", path)
+    assert capsys.readouterr().err == ""
     monkeypatch.setitem(sys.modules, "copycost.config.sources", None)
-    assert read_peer("me@lab1", print, path) == Peer("me@lab1")
-    assert "is not read before ./run setup" in capsys.readouterr().out
+    assert read_peer("me@lab1", path) == Peer("me@lab1")
+    assert "is not read before ./run setup" in capsys.readouterr().err

@@ -4,9 +4,8 @@ from copycost.build.toolchain import strategies
 from copycost.checkout import ROOT
 from copycost.config.check import check_config
 from copycost.config.config import Config
-from copycost.config.problems import Source, Surroundings
 from copycost.config.simulated import Simulated
-from copycost.config.sources import usual_tree
+from copycost.config.sources import Source, Surroundings, usual_tree
 from copycost.errors import Unavailable
 from copycost.report.context import CHAPTERS as OF_THE_REPORT
 from copycost.snakefile import chapters

@@ -3,8 +3,7 @@ from types import SimpleNamespace
 import pytest
 
 from copycost.checkout import ROOT
-from copycost.config.problems import DEFAULTS
-from copycost.config.sources import USER_FILE
+from copycost.config.sources import DEFAULTS, USER_FILE
 from copycost.snakefile.startup import checked_config
 
 FAR_CPU = 9_999

@@ -11,8 +11,7 @@ from unit.snakefile.fake_slurm import FakeSlurm, fake_slurm
 from copycost.compare.hosts.export_command import archive_of
 from copycost.compare.hosts.import_archive import read_parcel
 from copycost.config.check import check_config
-from copycost.config.problems import Source, Surroundings
-from copycost.config.sources import usual_tree
+from copycost.config.sources import Source, Surroundings, usual_tree
 from copycost.snakefile.failed_nodes import CONFIG_PATH, LOGS, NODES, SLURM_LOGS, main
 
 CANCELLED = "slurmstepd: error: *** JOB 3 ON n2 CANCELLED AT 2026-01-02T03:04:05 ***\n"

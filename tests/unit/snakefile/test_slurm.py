@@ -12,8 +12,7 @@ from copycost.compare.hosts.names import require_name
 from copycost.config.check import check_config
 from copycost.config.config import Config, Slurm
 from copycost.config.grid import Grid
-from copycost.config.problems import Source, Surroundings
-from copycost.config.sources import usual_tree
+from copycost.config.sources import Source, Surroundings, usual_tree
 from copycost.errors import ConfigError, HostError
 from copycost.snakefile import slurm as nodes
 from copycost.snakefile.slurm import System, node_of, offered, system_of, time_limit_of

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from copycost.config.cpu_budget import CpuBudget
-from copycost.config.datagrams import Datagrams
+from copycost.config.driven import CpuBudget, Datagrams
 from copycost.config.settings import Settings
 
 SHARED: dict[str, Any] = {

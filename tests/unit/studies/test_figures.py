@@ -12,8 +12,7 @@ import pytest
 from budgets import Truth as Budget
 from datagram_tables import Truth as Datagrams
 
-from copycost.config.cpu_budget import FIGURES as BUDGET_FIGURES
-from copycost.config.datagrams import FIGURES as DATAGRAM_FIGURES
+from copycost.config.driven import FIGURES
 from copycost.figures.output import save
 from copycost.figures.tables import Drawn
 from copycost.studies.cpu_budget import figures as budget_figures
@@ -69,8 +68,8 @@ DATAGRAMS = Chapter(
 each_figure = pytest.mark.parametrize(
     ("chapter", "name"),
     [
-        *(pytest.param(BUDGETS, name, id=f"cpu_budget-{name}") for name in BUDGET_FIGURES),
-        *(pytest.param(DATAGRAMS, name, id=f"datagrams-{name}") for name in DATAGRAM_FIGURES),
+        *(pytest.param(BUDGETS, name, id=f"cpu_budget-{name}") for name in FIGURES["cpu_budget"]),
+        *(pytest.param(DATAGRAMS, name, id=f"datagrams-{name}") for name in FIGURES["datagrams"]),
     ],
 )
 

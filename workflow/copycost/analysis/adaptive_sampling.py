@@ -31,8 +31,7 @@ from copycost.config.alpha_spending import FEWEST_ROUNDS, PASSES, confidence_to_
 from copycost.config.capabilities import can_exist
 from copycost.config.cells import Cell
 from copycost.config.config import Config
-from copycost.config.extent import MOST_REPETITIONS
-from copycost.config.grid import Grid, reference_of, repetitions_in
+from copycost.config.grid import MOST_REPETITIONS, Grid, reference_of, repetitions_in
 from copycost.config.passes import further_jobs
 from copycost.config.testbeds import receives_on
 from copycost.stats import ALIKE

@@ -12,14 +12,16 @@ from copycost.build.toolchain import strategies
 from copycost.checkout import ROOT
 from copycost.cli.command_line import UsageError, parse
 from copycost.config.check import check_config
-from copycost.config.problems import (
+from copycost.config.sources import (
     DEFAULTS,
-    KeyPath,
+    USER_FILE,
     Source,
     Surroundings,
+    merged,
+    read_sources,
     value_at,
 )
-from copycost.config.sources import USER_FILE, merged, read_sources
+from copycost.config.structure import KeyPath
 from copycost.config.text import line_of
 from copycost.errors import CopycostError
 

@@ -7,19 +7,10 @@ from typing import Any
 
 from copycost.config.capabilities import capability_of
 from copycost.config.config import Config
-from copycost.config.extent import require_measurable
-from copycost.config.problems import (
-    DEFAULTS,
-    TRANSPORTS,
-    KeyPath,
-    Sound,
-    Source,
-    Surroundings,
-    value_at,
-)
-from copycost.config.rules import cross_problems
-from copycost.config.sources import merged
-from copycost.config.structure import UNKNOWN, Section, from_plain
+from copycost.config.grid import require_measurable
+from copycost.config.rules import TRANSPORTS, cross_problems
+from copycost.config.sources import DEFAULTS, Sound, Source, Surroundings, merged, value_at
+from copycost.config.structure import UNKNOWN, KeyPath, Section, from_plain
 from copycost.config.testbeds import WIRES, over_wire_to
 from copycost.config.text import line_of
 from copycost.config.wire import Wire

@@ -16,8 +16,7 @@ from copycost.config.alpha_spending import confidence_of_analysis
 from copycost.config.capabilities import MAX_DATAGRAM_BYTES
 from copycost.config.cells import Cell, values_of
 from copycost.config.conditions import HOT, RECV
-from copycost.config.cpu_budget import CpuBudget
-from copycost.config.datagrams import Datagrams
+from copycost.config.driven import CpuBudget, Datagrams
 from copycost.config.kinds import (
     ANY_SETTLING_S,
     ANY_WINDOW_S,
@@ -38,7 +37,6 @@ from copycost.config.structure import (
     NONE,
     Choice,
     Flag,
-    Line,
     ListOf,
     Number,
     Or,
@@ -95,8 +93,8 @@ class RoundTrips:
     placements: tuple[str, ...] = stated(PLACED)
 
 
-_CPUS = Or(AUTO, ListOf("auto, or a list of CPU numbers", Number("the number of a CPU", 0)))
-_BUFFER = Or(KERNEL, Size("kernel, or a size such as 64KiB", 1 << 10, 1 << 30))
+_CPUS = Or({AUTO: None}, ListOf("auto, or a list of CPU numbers", Number("the number of a CPU", 0)))
+_BUFFER = Or({KERNEL: None}, Size("kernel, or a size such as 64KiB", 1 << 10, 1 << 30))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +111,7 @@ class Measure:
 
     repetitions: int = stated(REPETITIONS)
     minutes: float | None = stated(
-        Or(NONE, Number("none, or a number of minutes", above=0, most=1440, whole=False))
+        Or({NONE: None}, Number("none, or a number of minutes", above=0, most=1440, whole=False))
     )
     warmup_s: float = stated(ANY_SETTLING_S)
     duration_s: float = stated(ANY_WINDOW_S)
@@ -163,7 +161,7 @@ class Report:
     """What the report looks like."""
 
     title: str = stated(
-        Line("a text of one line", r"(?=.*\S)[^\x00-\x1f\x7f-\x9f\ud800-\udfff]+", 200)
+        Word("a text of one line", r"(?=.*\S)[^\x00-\x1f\x7f-\x9f\ud800-\udfff]+", 200, bare=True)
     )
     formats: tuple[ReportFormat, ...] = stated(
         ListOf(
@@ -227,7 +225,7 @@ class Slurm:
     )
     count: int = stated(Number("a whole number", 0, 1000))
     constraint: str | None = stated(
-        Or(NONE, Word("none, or features of a node", r"[A-Za-z0-9][A-Za-z0-9._&|-]{0,63}"))
+        Or({NONE: None}, Word("none, or features of a node", r"[A-Za-z0-9][A-Za-z0-9._&|-]{0,63}"))
     )
 
     @property

@@ -2,7 +2,7 @@
 
 from copycost.config.capabilities import RECEIVERS
 from copycost.config.placements import PLACEMENTS
-from copycost.config.structure import ListOf, Name, Number, Size, Word, WordsOr
+from copycost.config.structure import ListOf, Name, Number, Or, Size, Word
 
 IMPLEMENTATION = Word("the name of a file in src/strategies, or NAME_xN", r"\w{1,60}")
 IMPLEMENTATIONS = ListOf("a list of implementations", IMPLEMENTATION, least=0)
@@ -25,9 +25,21 @@ N_THREADS = ListOf(
 CONNECTIONS = ListOf(
     "a list of numbers of streams, at least one", Number("a whole number of streams", 1, 64)
 )
+
+
+class _Ring(Size):
+    """The size of a ring of messages, in digits."""
+
+    def made(self, value: int) -> str:
+        return str(value)
+
+
 WORKING_SETS = ListOf(
     "a list of working sets, at least one",
-    WordsOr(("hot", "cold"), Size("hot, cold, or a size such as 16MiB", 4096, 1 << 40), str),
+    Or(
+        {"hot": "hot", "cold": "cold"},
+        _Ring("hot, cold, or a size such as 16MiB", 4096, 1 << 40),
+    ),
 )
 RECEIVED_BY = ListOf(
     "a list of receivers, at least one", Name("the name of a receiver", tuple(RECEIVERS))

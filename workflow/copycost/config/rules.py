@@ -15,13 +15,21 @@ from copycost.config.capabilities import (
 )
 from copycost.config.conditions import COLD, HOT, RECV
 from copycost.config.placements import APART, PLACEMENTS, SAME
-from copycost.config.problems import DRIVEN, GRIDS, TRANSPORTS, Problem, Sound, Surroundings
-from copycost.config.structure import NONE
+from copycost.config.sources import Sound, Surroundings
+from copycost.config.structure import NONE, Problem
 from copycost.config.testbeds import WIRES, Transport, guests_on, receives_on, transport_of
 from copycost.config.wire import AUTO, NO_PEER, Peer, port_range_of
 from copycost.wording.numbers import format_cpu_list, format_size
 from copycost.wording.words import did_you_mean
 
+GRIDS = ("streams", "udp", "round_trips")
+TRANSPORTS: dict[str, Transport] = {
+    "streams": "stream",
+    "udp": "datagram",
+    "round_trips": "stream",
+}
+DRIVEN: dict[str, Transport] = {"cpu_budget": "stream", "datagrams": "datagram"}
+"""The studies whose senders may be iperf3, by what these send over."""
 _PROTOCOLS: dict[Transport, str] = {"stream": "TCP", "datagram": "UDP"}
 
 # sections beside the grids that name ways to send

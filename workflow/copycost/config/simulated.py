@@ -57,7 +57,7 @@ class CacheSizes:
     llc: Geometry = stated(_LEVEL)
 
 
-_CACHES = Or(HOST, Section("host, or the levels l1d, l2 and llc", CacheSizes))
+_CACHES = Or({HOST: None}, Section("host, or the levels l1d, l2 and llc", CacheSizes))
 _WINDOW = Size("a size such as 4MiB", 64 << 10, 1 << 30)
 _LINE = Choice("16, 32, 64, 128 or 256", (16, 32, 64, 128, 256))
 _PREFETCHER = Choice("none or next_line", get_args(Prefetcher))
@@ -90,7 +90,9 @@ class Sensitivity:
     )
     msg_bytes: tuple[int, ...] = stated(_SIZES)
     working_sets: tuple[str, ...] = stated(_HOT_OR_COLD)
-    kernel: str | None = stated(Or(NONE, Word("auto, none, or the path of a kernel", most=4096)))
+    kernel: str | None = stated(
+        Or({NONE: None}, Word("auto, none, or the path of a kernel", most=4096))
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,17 +6,20 @@ of it, and turns that back. defaults.yaml and config.yaml explain the keys.
 """
 
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, field, fields
 from math import isfinite
+from operator import ge, gt, le, lt
 from typing import Any, TypeVar
 
-from copycost.config.problems import KeyPath, Problem
 from copycost.config.testbeds import TESTBEDS, WIRES, over_wire_to, transport_of
 from copycost.wording.numbers import format_size, parse_size
 from copycost.wording.words import did_you_mean
+
+# The names, and indices in lists, on the way to a value.
+KeyPath = tuple[str | int, ...]
+Problem = tuple[KeyPath, str]
 
 _Section = TypeVar("_Section")
 
@@ -34,7 +37,7 @@ def stated(kind: "Kind", **default: Any) -> Any:
     return field(metadata={"kind": kind}, **default)
 
 
-class Kind(ABC):
+class Kind:
     """What values a key may have; the title says it, as the end of a sentence.
 
     Problems begin with ``must`` where they go on what is there; `peers` are the names of the other
@@ -43,9 +46,14 @@ class Kind(ABC):
 
     title: str
 
-    @abstractmethod
+    def problem(self, value: Any, peers: Sequence[str]) -> str | None:
+        """Return what is wrong with a value; None where nothing is."""
+        raise NotImplementedError
+
     def problems(self, value: Any, path: KeyPath, peers: Sequence[str]) -> Iterator[Problem]:
         """Yield what is wrong with a value, and with those in it."""
+        if (problem := self.problem(value, peers)) is not None:
+            yield path, problem
 
     def normal(self, value: Any) -> Any:
         """Return a value with sizes in bytes, and words for what YAML took for something else."""
@@ -66,9 +74,8 @@ class Flag(Kind):
 
     title: str = "true or false"
 
-    def problems(self, value: Any, path: KeyPath, peers: Sequence[str]) -> Iterator[Problem]:
-        if not isinstance(value, bool):
-            yield path, f"must be {self.title}"
+    def problem(self, value: Any, peers: Sequence[str]) -> str | None:
+        return None if isinstance(value, bool) else f"must be {self.title}"
 
 
 @dataclass(frozen=True)
@@ -82,20 +89,19 @@ class Number(Kind):
     below: float | None = None
     whole: bool = True
 
-    def problems(self, value: Any, path: KeyPath, peers: Sequence[str]) -> Iterator[Problem]:
+    def problem(self, value: Any, peers: Sequence[str]) -> str | None:
         is_int = isinstance(value, int) and not isinstance(value, bool)
         is_float = isinstance(value, float) and isfinite(value)
         if not is_int and not (is_float and (value.is_integer() or not self.whole)):
-            yield path, f"must be {self.title}"
-            return
-        for sign, limit, kept in (
-            (">=", self.least, self.least is None or value >= self.least),
-            ("<=", self.most, self.most is None or value <= self.most),
-            (">", self.above, self.above is None or value > self.above),
-            ("<", self.below, self.below is None or value < self.below),
-        ):
-            if not kept:
-                yield path, f"must be {sign} {self.shown(limit)}"
+            return f"must be {self.title}"
+        bounds = (
+            (">=", ge, self.least), ("<=", le, self.most),
+            (">", gt, self.above), ("<", lt, self.below),
+        )  # fmt: skip
+        for sign, holds, limit in bounds:
+            if limit is not None and not holds(value, limit):
+                return f"must be {sign} {self.shown(limit)}"
+        return None
 
     def shown(self, limit: Any) -> str:
         """Return a bound in words."""
@@ -120,51 +126,44 @@ class Size(Number):
 
 @dataclass(frozen=True)
 class Word(Kind):
-    """A text of one line, which matches a pattern."""
+    """A text of one line, which matches a pattern; spaces at its ends may not belong to it."""
 
     title: str
     pattern: str = ".+"
     most: int | None = None
+    bare: bool = False
 
-    def problems(self, value: Any, path: KeyPath, peers: Sequence[str]) -> Iterator[Problem]:
+    def problem(self, value: Any, peers: Sequence[str]) -> str | None:
         if isinstance(value, str) and self.most is not None and len(value) > self.most:
-            yield path, f"has {len(value)} characters, must have at most {self.most}"
-        elif not isinstance(value, str) or not re.fullmatch(self.pattern, value):
-            yield path, f"must be {self.title}"
+            return f"has {len(value)} characters, must have at most {self.most}"
+        matches = isinstance(value, str) and re.fullmatch(self.pattern, value)
+        return None if matches else f"must be {self.title}"
+
+    def normal(self, value: Any) -> Any:
+        return value.strip() if self.bare and isinstance(value, str) else value
 
     def made(self, value: Any) -> Any:
         return str(value)
 
 
 @dataclass(frozen=True)
-class Line(Word):
-    """A text, to whose ends spaces do not belong."""
-
-    def normal(self, value: Any) -> Any:
-        return value.strip() if isinstance(value, str) else value
-
-
-@dataclass(frozen=True)
 class Choice(Kind):
-    """One of a few values."""
+    """One of a few values; a testbed over a wire may have the name of another machine behind it."""
 
     title: str
     options: tuple[Any, ...]
 
-    def problems(self, value: Any, path: KeyPath, peers: Sequence[str]) -> Iterator[Problem]:
-        options = self.all_options(peers)
-        if not any(type(one) is type(value) and one == value for one in options):
-            meant = ""
-            if isinstance(value, str):
-                meant = did_you_mean(value, [str(one) for one in options])
-            if value in list(TESTBEDS):
-                place = "streams" if transport_of(value) == "stream" else "udp"
-                meant = f"; {value} belongs in {place}"
-            yield path, f"must be one of {', '.join(map(str, options))}{meant}"
-
-    def all_options(self, peers: Sequence[str]) -> tuple[Any, ...]:
-        """Return what may be chosen where there are these other machines."""
-        return self.options
+    def problem(self, value: Any, peers: Sequence[str]) -> str | None:
+        wires = [name for name in self.options if name in WIRES]
+        to_peers = (over_wire_to(name, peer) for name in wires for peer in peers)
+        options = (*self.options, *to_peers)
+        if any(type(one) is type(value) and one == value for one in options):
+            return None
+        meant = did_you_mean(value, options) if isinstance(value, str) else ""
+        if value in list(TESTBEDS):
+            place = "streams" if transport_of(value) == "stream" else "udp"
+            meant = f"; {value} belongs in {place}"
+        return f"must be one of {', '.join(map(str, options))}{meant}"
 
     def normal(self, value: Any) -> Any:
         word = {True: "on", False: "off"}.get(value) if isinstance(value, bool) else None
@@ -184,50 +183,25 @@ class Name(Choice):
         return str(value)
 
 
-@dataclass(frozen=True)
-class Testbed(Name):
-    """The name of a testbed, where it is over a wire with or without that of another machine."""
-
-    def all_options(self, peers: Sequence[str]) -> tuple[Any, ...]:
-        wires = [name for name in self.options if name in WIRES]
-        return *self.options, *(over_wire_to(name, peer) for name in wires for peer in peers)
-
-
-class WordsOr(Kind):
-    """One of a few words, or what another kind takes, whose title names both."""
-
-    def __init__(self, words: Sequence[str], of: Kind, kept_as: Callable[[Any], Any]) -> None:
-        self.words, self.of, self.title, self.kept_as = words, of, of.title, kept_as
-
-    def problems(self, value: Any, path: KeyPath, peers: Sequence[str]) -> Iterator[Problem]:
-        if value not in self.words:
-            yield from self.of.problems(value, path, peers)
-
-    def normal(self, value: Any) -> Any:
-        return self.of.normal(value)
-
-    def made(self, value: Any) -> Any:
-        return self.kept_as(value)
-
-
 class Or(Kind):
-    """A word that stands for None, or what another kind takes, whose title names both."""
+    """A word, or what another kind takes, whose title names both; `words` says what it becomes."""
 
-    def __init__(self, word: str, of: Kind) -> None:
-        self.word, self.of, self.title = word, of, of.title
+    def __init__(self, words: Mapping[str, Any], of: Kind) -> None:
+        self.words, self.of, self.title = words, of, of.title
 
     def problems(self, value: Any, path: KeyPath, peers: Sequence[str]) -> Iterator[Problem]:
-        if value != self.word:
+        if value not in list(self.words):
             yield from self.of.problems(value, path, peers)
 
     def normal(self, value: Any) -> Any:
-        return NONE if value is None and self.word == NONE else self.of.normal(value)
+        return NONE if value is None and NONE in self.words else self.of.normal(value)
 
     def made(self, value: Any) -> Any:
-        return None if value == self.word else self.of.made(value)
+        return self.words[value] if value in list(self.words) else self.of.made(value)
 
     def plain(self, value: Any) -> Any:
-        return self.word if value is None else self.of.plain(value)
+        words = (word for word, becomes in self.words.items() if becomes == value)
+        return next(words, None) or self.of.plain(value)
 
 
 @dataclass(frozen=True)
@@ -325,5 +299,5 @@ def section(title: str, of: type) -> Any:
 
 def testbeds(*names: str) -> Any:
     """Return the field with a list of testbeds."""
-    of = Testbed("the name of a testbed", names)
+    of = Name("the name of a testbed", names)
     return stated(ListOf("a list of testbeds, at least one", of))

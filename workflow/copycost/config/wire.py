@@ -8,9 +8,9 @@ from typing import Any
 from copycost.config.structure import (
     ListOf,
     Number,
+    Or,
     Section,
     Word,
-    WordsOr,
     from_plain,
     stated,
     to_plain,
@@ -53,10 +53,9 @@ class Peer:
         default=(),
     )
     udp_mbit_per_s: UdpRate = stated(
-        WordsOr(
-            (LINK, UNLIMITED),
+        Or(
+            {LINK: LINK, UNLIMITED: UNLIMITED},
             Number("link, unlimited, or a number of Mbit/s from 1 to 1000000", 1, 1_000_000),
-            lambda rate: rate,
         ),
         default=LINK,
     )

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from copycost.build.typesetter import find_typesetter
-from copycost.config.peers import read_peer
+from copycost.config.wire import Peer, peer_named
 from copycost.doctor.collect import collect_host
 from copycost.doctor.findings import (
     Finding,
@@ -25,7 +26,7 @@ from copycost.doctor.findings import (
 from copycost.doctor.findings_wire import judge_wire
 from copycost.doctor.peer import peer_reached
 from copycost.doctor.simulation_needs import simulation_needs
-from copycost.errors import CopycostError
+from copycost.errors import ConfigError, CopycostError
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.guest.needs import guest_needs
 from copycost.hosts.local import LocalHost
@@ -92,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("--clean: needs a machine: --wire USER@OTHER")
     try:
         if options.clean:
-            peer = read_peer(options.wire, _say)
+            peer = read_peer(options.wire)
             clean(SshTarget(peer.peer, peer.ssh_options))
             print(f"copycost: removed from {options.wire}")
             return 0
@@ -113,7 +114,7 @@ def _look(peer: str | None) -> tuple[dict[str, Any], list[Finding]]:
     """Return the facts of this host, or of another machine, and what is to be said of them."""
     if peer is not None:
         this = collect_host(host=LocalHost())
-        with peer_reached(read_peer(peer, _say)) as (facts, other):
+        with peer_reached(read_peer(peer)) as (facts, other):
             return facts, judge_wire(facts, this, other)
     guests = guest_needs()
     with ThreadPoolExecutor() as pool:  # each waits for other programs, a compiler among them
@@ -126,6 +127,28 @@ def _look(peer: str | None) -> tuple[dict[str, Any], list[Finding]]:
         *judge_simulation(simulated.result()),
         judge_typesetter(typesetter.result()),
     ]
+
+
+def read_peer(name: str, path: Path = Path("config.yaml")) -> Peer:
+    """Return a machine with what a file states of it; where it names another, nothing.
+
+    The system's Python has to be enough: without a reader of YAML nothing is stated, and that said.
+
+    Raises ConfigError if that file, or its section `wire`, is not as it has to be.
+    """
+    try:
+        from copycost.config.sources import DEFAULTS, merged, read_sources
+    except ModuleNotFoundError:
+        _say(
+            f"{path} is not read before ./run setup has been here, so {name} is taken as ssh has it"
+        )
+        return Peer(name)
+    try:
+        return peer_named(name, merged(read_sources([DEFAULTS, path], {}))["wire"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ConfigError(
+            f"{path}: wire: is not as it has to be; ./run -n says what is wrong with it"
+        ) from error
 
 
 def _say(sentence: str) -> None:

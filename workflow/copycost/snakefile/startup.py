@@ -16,8 +16,7 @@ from copycost.build.toolchain import strategies
 from copycost.config.check import check_config
 from copycost.config.config import Config
 from copycost.config.passes import is_given
-from copycost.config.problems import Surroundings
-from copycost.config.sources import read_sources
+from copycost.config.sources import Surroundings, read_sources
 from copycost.errors import ConfigError, CopycostError
 from copycost.snakefile import internals, interruption, messages, terminal
 from copycost.snakefile.screen import SCREEN

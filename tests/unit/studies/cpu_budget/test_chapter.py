@@ -7,7 +7,7 @@ from budgets import Study, Truth, facts_of
 from golden.compare import GOLDEN, golden_text
 from golden.sentences import chapter
 
-from copycost.config.cpu_budget import FIGURES
+from copycost.config.driven import FIGURES
 from copycost.report import cpu_budget_tables
 
 TEXTS = GOLDEN / "cpu_budget"
@@ -127,7 +127,7 @@ def test_the_chapter_says_which_guests_are_emulated(name: str) -> None:
 
 def _text(study: Study) -> str:
     details = ["cpu_budget_details"] if study.truths else []
-    return chapter("cpu_budget", facts_of(study), list(FIGURES), *details)
+    return chapter("cpu_budget", facts_of(study), list(FIGURES["cpu_budget"]), *details)
 
 
 def test_a_guest_that_told_of_another_time_leaves_gaps_with_words() -> None:

@@ -7,7 +7,7 @@ from datagram_tables import Study, Truth, facts_of
 from golden.compare import GOLDEN, golden_text
 from golden.sentences import chapter
 
-from copycost.config.datagrams import FIGURES
+from copycost.config.driven import FIGURES
 from copycost.report import datagrams_tables
 from copycost.studies.datagrams.figures import points_table
 
@@ -85,7 +85,7 @@ def test_what_hardware_runs_is_never_called_emulated() -> None:
 
 def _text(study: Study) -> str:
     details = ["datagrams_details"] if study.truths else []
-    return chapter("datagrams", facts_of(study), list(FIGURES), *details)
+    return chapter("datagrams", facts_of(study), list(FIGURES["datagrams"]), *details)
 
 
 def test_packets_as_large_as_without_guests_are_not_told() -> None:

@@ -21,7 +21,7 @@ from copycost.compare.hosts.privacy import SECTIONS
 from copycost.config.check import normalised
 from copycost.config.config import Config
 from copycost.config.grid import Grid
-from copycost.config.problems import DEFAULTS
+from copycost.config.sources import DEFAULTS
 from copycost.config.structure import from_plain
 from copycost.config.text import read_sections
 from copycost.errors import CopycostError
