@@ -38,8 +38,7 @@ from copycost.config.grid import Grid, reference_of
 from copycost.config.passes import given_or, is_given
 from copycost.hosts.facts.identity import host_identity
 from copycost.records.aside import ASIDE
-from copycost.snakefile import console_summary, chapters, dependencies, unusable
-from copycost.snakefile.folder_lock import lock_folder
+from copycost.snakefile import before_run, console_summary, chapters, dependencies
 from copycost.snakefile.internals import forget_rules, keep_the_scheduler_still
 from copycost.snakefile.jobs import OF_THIS_HOST
 from copycost.snakefile.startup import checked_config, prepare_process
@@ -58,7 +57,7 @@ files_of = partial(dependencies.files_of, workflow.basedir)
 STRATEGIES = toolchain.strategies(Path(workflow.basedir))
 RECEIVERS = toolchain.receivers(Path(workflow.basedir))
 CONFIG = checked_config(workflow)
-N_ASIDE = unusable.set_aside_unusable(workflow, CONFIG)
+N_ASIDE = before_run.set_aside_unusable(workflow, CONFIG)
 GRID = given_or(Grid.of(CONFIG))
 NOT_SIMULATED = chapters.why_not_simulated(CONFIG)
 CHAPTERS = chapters.enabled_chapters(
@@ -181,7 +180,7 @@ rule audit:
 
 
 onstart:
-    lock_folder()
+    before_run.lock_folder()
     keep_the_scheduler_still(workflow)
     console_summary.print_plan(workflow, CONFIG)
 

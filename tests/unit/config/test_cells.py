@@ -1,18 +1,16 @@
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
+from configured import NOTHING, configured
 
 from copycost.config.cells import Cell, cell_priority
 from copycost.config.conditions import Condition
 from copycost.config.config import Config
 from copycost.config.grid import Grid, reference_of, repetitions_in
-from copycost.config.sources import usual_tree
 from copycost.config.testbeds import away_on, path_of, peer_of
 from copycost.errors import DataError
 
-ROOT = Path(__file__).parents[3]
 CELL = Cell("streams", "veth", "one_copy", 65536, 4, "hot", "recv", "apart", 1)
 PATH = (
     "results/raw/streams/testbed=veth/implementation=one_copy/msg_bytes=65536/n_threads=4"
@@ -28,7 +26,6 @@ STREAMS = {
     "receivers": ["recv"],
     "placements": ["apart"],
 }
-NOTHING: dict[str, Any] = {"implementations": []}
 
 
 def config(
@@ -39,14 +36,14 @@ def config(
     placement: dict[str, Any] | None = None,
 ) -> Config:
     """Return the default configuration with these values of the grids, which are else empty."""
-    tree = usual_tree()
-    tree["streams"] |= STREAMS | streams
-    tree["udp"] |= {"msg_bytes": [65507]} | udp
-    tree["round_trips"] |= {"msg_bytes": [64]} | round_trips
-    nowhere_else = {grid: tree["placement"][grid] | NOTHING for grid in ("streams", "round_trips")}
-    tree["placement"] |= nowhere_else if placement is None else placement
-    tree["measure"]["repetitions"] = repetitions
-    return Config.from_dict(tree)
+    chosen = {"msg_bytes": [64], "n_threads": [1], **NOTHING}
+    return configured(
+        streams=STREAMS | streams,
+        udp={"msg_bytes": [65507]} | udp,
+        round_trips={"msg_bytes": [64]} | round_trips,
+        placement=placement or {"streams": chosen, "round_trips": chosen},
+        measure={"repetitions": repetitions},
+    )
 
 
 def streams(**values: object) -> Grid:
@@ -130,7 +127,7 @@ def test_cells_that_cannot_exist_are_left_out() -> None:
         "working_sets": ["hot"],
         "receivers": ["recv", "trunc"],
     }
-    grid = Grid.of(config({"implementations": []}, udp, repetitions=1))
+    grid = Grid.of(config(NOTHING, udp, repetitions=1))
     # nobody receives on sink, so that receivers make no difference there; 16 messages of 64 KiB
     # are no datagram
     assert {(cell.testbed, cell.receiver) for cell in grid.cells} == {
@@ -178,9 +175,7 @@ def test_where_nobody_receives_both_ends_are_not_on_one_cpu() -> None:
         "working_sets": ["hot"],
         "placements": ["apart", "same", "free"],
     }
-    slugs = [
-        condition.slug for condition in Grid.of(config({"implementations": []}, udp)).conditions
-    ]
+    slugs = [condition.slug for condition in Grid.of(config(NOTHING, udp)).conditions]
     assert slugs == ["sink", "sink_free", "veth_udp", "veth_udp_same", "veth_udp_free"]
 
 

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
+from configured import configured
 
 from copycost.config.cells import Cell
 from copycost.config.config import Config
@@ -17,21 +17,19 @@ from copycost.config.passes import (
     records_before,
     write_pass,
 )
-from copycost.config.sources import usual_tree
 
-ROOT = Path(__file__).parents[3]
 ADDED = [Cell("streams", "sink", name, 5888, 1) for name in ("one_copy", "two_copy")]
 AGAIN = [replace(cell, rep=2) for cell in ADDED]
 
 
 def config(**measure: object) -> Config:
-    tree: dict[str, Any] = usual_tree()
-    grid = {"implementations": ["two_copy", "one_copy"], "n_threads": [1]}
-    tree["streams"] |= grid | {"msg_bytes": [4096]}
-    tree["udp"] |= grid | {"msg_bytes": [4096], "working_sets": ["hot"]}
-    tree["round_trips"] |= {"implementations": ["two_copy"], "msg_bytes": [64]}
-    tree["measure"] |= {"repetitions": 3} | measure
-    return Config.from_dict(tree)
+    grid = {"implementations": ["two_copy", "one_copy"], "n_threads": [1], "msg_bytes": [4096]}
+    return configured(
+        streams=grid,
+        udp={**grid, "working_sets": ["hot"]},
+        round_trips={"implementations": ["two_copy"], "msg_bytes": [64]},
+        measure={"repetitions": 3, **measure},
+    )
 
 
 @pytest.fixture

@@ -1,11 +1,8 @@
 import pytest
+from configured import configured
 
-from copycost.build.toolchain import strategies
-from copycost.checkout import ROOT
-from copycost.config.check import check_config
 from copycost.config.config import Config
 from copycost.config.simulated import Simulated
-from copycost.config.sources import Source, Surroundings, usual_tree
 from copycost.errors import Unavailable
 from copycost.report.context import CHAPTERS as OF_THE_REPORT
 from copycost.snakefile import chapters
@@ -14,11 +11,7 @@ NONE = dict.fromkeys(OF_THE_REPORT, False)
 
 
 def config_with(**enabled: bool | str) -> Config:
-    tree = usual_tree()
-    for study, value in enabled.items():
-        tree[study]["enabled"] = value
-    around = Surroundings(strategies(ROOT), range(2), memory_bytes=8 << 30)
-    return check_config([Source("config.yaml", tree)], around)
+    return configured(**{study: {"enabled": value} for study, value in enabled.items()})
 
 
 def names(config: Config) -> list[str]:

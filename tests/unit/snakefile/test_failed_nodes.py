@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from configured import configured
 from unit.compare.hosts.made import write_run
 from unit.snakefile.fake_slurm import FakeSlurm, fake_slurm
 
 from copycost.compare.hosts.export_command import archive_of
 from copycost.compare.hosts.import_archive import read_parcel
-from copycost.config.check import check_config
-from copycost.config.sources import Source, Surroundings, usual_tree
 from copycost.snakefile.failed_nodes import CONFIG_PATH, LOGS, NODES, SLURM_LOGS, main
 
 CANCELLED = "slurmstepd: error: *** JOB 3 ON n2 CANCELLED AT 2026-01-02T03:04:05 ***\n"
@@ -22,13 +21,8 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSlurm:
     monkeypatch.chdir(tmp_path)
     for folder in (LOGS, NODES, SLURM_LOGS / "n1", SLURM_LOGS / "n2"):
         folder.mkdir(parents=True)
-    around = Surroundings(["two_copy", "one_copy", "zero_copy"], range(64))
-    tree = check_config([Source("config.yaml", usual_tree())], around).as_dict()
-    tree["hosts"] = {
-        "alias": "auto",
-        "where": ["slurm"],
-        "slurm": {"partition": "auto", "nodes": [], "count": 3, "constraint": "none"},
-    }
+    of_slurm = {"partition": "auto", "nodes": [], "count": 3, "constraint": "none"}
+    tree = configured(hosts={"where": ["slurm"], "slurm": of_slurm}).as_dict()
     CONFIG_PATH.write_text(yaml.safe_dump(tree))
     return fake_slurm(monkeypatch, "".join(f"n{k}|a*|2|idle|infinite|(null)\n" for k in (1, 2, 3)))
 

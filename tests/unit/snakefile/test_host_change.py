@@ -7,17 +7,18 @@ from unit.compare.hosts.made import host_facts, records_of, write_run
 
 from copycost.compare.hosts.host_results import read_sets
 from copycost.hosts.facts.identity import host_identity
-from copycost.snakefile import host_change
-from copycost.snakefile.host_change import keep_earlier, remark
+from copycost.snakefile import before_run
+from copycost.snakefile.before_run import keep_earlier
+from copycost.snakefile.before_run import remark_on_host as remark
 
 
 @pytest.fixture
 def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The description of this host among the results, for a test to edit."""
     monkeypatch.chdir(tmp_path)
-    host_change.HOST_PATH.parent.mkdir()
-    host_change.HOST_PATH.write_text(json.dumps({"identity": host_identity()}))
-    return host_change.HOST_PATH
+    before_run.HOST_PATH.parent.mkdir()
+    before_run.HOST_PATH.write_text(json.dumps({"identity": host_identity()}))
+    return before_run.HOST_PATH
 
 
 @pytest.mark.parametrize("text", [None, "", "{}", "[]", '{"identity": 3}'])

@@ -4,19 +4,18 @@ from typing import cast
 
 import pytest
 import yaml
+from configured import NOTHING, configured
 from sample_records import sample_record
 from skipped_records import skipped_record
 
 from copycost.config.cells import Cell
 from copycost.config.config import Config
-from copycost.config.sources import usual_tree
 from copycost.records.record import Record, write_record
 from copycost.snakefile import retry
 from copycost.studies.memory.record import MEMORY
 
 CELLS = [Cell("streams", "veth", "one_copy", 65536, n) for n in (1, 2, 3, 4)]
 STATUSES = ["measured", "failed", "skipped"]
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -35,11 +34,9 @@ def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 
 def save_config(*n_threads: int) -> None:
-    tree = usual_tree()
-    tree["streams"] |= {"msg_bytes": [65536], "n_threads": list(n_threads)}
-    tree["udp"] |= {"implementations": [], "msg_bytes": [1024]}
-    tree["round_trips"] |= {"implementations": [], "msg_bytes": [64]}
-    retry.CONFIG_PATH.write_text(yaml.safe_dump(tree))
+    of_streams = {"msg_bytes": [65536], "n_threads": list(n_threads)}
+    config = configured(streams=of_streams, udp=NOTHING, round_trips=NOTHING)
+    retry.CONFIG_PATH.write_text(yaml.safe_dump(config.as_dict()))
 
 
 def test_failed_and_unreadable_records_go_and_the_others_stay(

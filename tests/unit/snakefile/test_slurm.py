@@ -4,15 +4,13 @@ import math
 from dataclasses import replace
 
 import pytest
+from configured import configured
 from unit.snakefile.fake_slurm import FakeSlurm, fake_slurm
 
-from copycost.build.toolchain import strategies
 from copycost.checkout import ROOT
 from copycost.compare.hosts.names import require_name
-from copycost.config.check import check_config
-from copycost.config.config import Config, Slurm
+from copycost.config.config import Slurm
 from copycost.config.grid import Grid
-from copycost.config.sources import Source, Surroundings, usual_tree
 from copycost.errors import ConfigError, HostError
 from copycost.snakefile import slurm as nodes
 from copycost.snakefile.slurm import System, node_of, offered, system_of, time_limit_of
@@ -73,15 +71,8 @@ def test_a_node_has_a_name_that_a_host_may_have(node: str) -> None:
     require_name(nodes.host_name(node), node)
 
 
-def config_of(**changes: object) -> Config:
-    tree = usual_tree()
-    tree["measure"] |= changes
-    around = Surroundings(["two_copy", "one_copy", "zero_copy"], range(64))
-    return check_config([Source("config.yaml", tree)], around)
-
-
 def test_what_nodes_are_measured_and_for_how_long_is_said() -> None:
-    config = config_of()
+    config = configured()
     said = nodes.said_of_nodes(config, ["n1", "n2"], nodes.job_minutes(config), would=True)
     assert "a run would measure 2 nodes (n1, n2), each by one job that has it alone" in said
     assert f"{nodes.job_minutes(config)} min at most" in said
@@ -90,7 +81,7 @@ def test_what_nodes_are_measured_and_for_how_long_is_said() -> None:
 
 
 def test_a_partition_that_ends_jobs_early_is_said() -> None:
-    config = config_of()
+    config = configured()
     limit_min = nodes.job_minutes(config, time_limit_of(None))
     assert limit_min == 20
     said = nodes.said_of_nodes(config, ["n1"], limit_min, would=True)
@@ -100,12 +91,12 @@ def test_a_partition_that_ends_jobs_early_is_said() -> None:
 
 
 def test_named_nodes_that_wait_for_repair_are_said() -> None:
-    said = nodes.said_of_nodes(config_of(), ["n1", "n3", "n4"], 20, would=False)
+    said = nodes.said_of_nodes(configured(), ["n1", "n3", "n4"], 20, would=False)
     assert "Slurm begins no job now on n3 (drained), n4 (down*); one waits until" in said
 
 
 def test_only_what_a_node_measures_is_forecast() -> None:
-    config = config_of(warmup_s=0.3, duration_s=1.0)
+    config = configured(measure={"warmup_s": 0.3, "duration_s": 1.0})
     config = replace(config, measure=replace(config.measure, minutes=None))
     grid_min = Grid.of(config).n_repetitions(config) * 3.5 / 60
     assert nodes.job_minutes(config) == math.ceil(10 + 2 * grid_min)
@@ -116,9 +107,7 @@ def test_only_what_a_node_measures_is_forecast() -> None:
 
 
 def test_the_documentation_has_the_limit_of_the_default_grid() -> None:
-    tree = usual_tree()
-    around = Surroundings(strategies(ROOT), range(64))
-    config = check_config([Source("config.yaml", tree)], around)
+    config = configured()
     page = " ".join((ROOT / "docs" / "cluster.md").read_text().split())
     assert f"the default grid gets {nodes.job_minutes(config)} minutes" in page
 

@@ -2,20 +2,18 @@
 
 import json
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pytest
+from configured import NOTHING, configured
 from sample_records import sample_record
 
 from copycost.config.cells import Cell
 from copycost.config.config import Config
 from copycost.config.passes import read_pass, write_pass
-from copycost.config.sources import usual_tree
 from copycost.records.record import Record, host_digest, write_record
-from copycost.snakefile.host_change import HOST_PATH
-from copycost.snakefile.unusable import unusable
+from copycost.snakefile.before_run import HOST_PATH, unusable
 
-ROOT = Path(__file__).parents[3]
 HOST = {"cpu": "described now"}
 PASS = Path("results/passes/1.json")
 
@@ -24,21 +22,14 @@ PASS = Path("results/passes/1.json")
 def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
     """Three cells are asked for, of which one is of the present state of the host."""
     monkeypatch.chdir(tmp_path)
-    tree: dict[str, Any] = usual_tree()
-    tree["streams"] |= {
-        "msg_bytes": [65536],
-        "n_threads": [1, 2, 3],
-        "implementations": ["two_copy"],
-    }
-    tree["udp"] |= {"implementations": [], "msg_bytes": [1024]}
-    tree["round_trips"] |= {"implementations": [], "msg_bytes": [64]}
     for n_threads in (1, 2, 3):
         digest = host_digest(HOST) if n_threads == 3 else "b" * 64
         record = sample_record("two_copy", n_threads=n_threads, host_digest=digest)
         path = Path(Cell("streams", **record["cell"]).path)
         path.parent.mkdir(parents=True, exist_ok=True)
         write_record(cast("Record", record), path)
-    return Config.from_dict(tree)
+    cells = {"msg_bytes": [65536], "n_threads": [1, 2, 3], "implementations": ["two_copy"]}
+    return configured(streams=cells, udp=NOTHING, round_trips=NOTHING)
 
 
 def found(config: Config) -> list[str]:

@@ -24,7 +24,7 @@ from copycost.records.aside import LOST
 from copycost.records.files import read_json
 from copycost.records.reading import REMEDY
 from copycost.snakefile import (
-    host_change,
+    before_run,
     internals,
     interruption,
     messages,
@@ -36,7 +36,6 @@ from copycost.snakefile import (
 )
 from copycost.snakefile.internals import (
     all_jobs,
-    answer_message,
     is_dry_run,
     is_first_process,
     reasons,
@@ -79,13 +78,7 @@ def print_plan(workflow: Any, config: Config) -> None:  # noqa: ANN401
         interruption.end()  # what Snakemake was doing then has swallowed it
     jobs = waiting_jobs(workflow)
     _say_the_host_changed(workflow, jobs)
-    ahead = _ahead(jobs, config)
-    now = _progress(jobs, ahead)
-    progress.begin(PROGRESS_PATH, now)
-    _say_nodes(jobs, config, would=False)
-    if _measuring(all_jobs(workflow)):  # else it is an audit, say
-        terminal.say(_sentence(now, ahead))
-    _say_more(jobs, config, ahead)
+    _say_plan(workflow, jobs, config, would=False)
 
 
 def print_dry_run(workflow: Any, config: Config) -> None:  # noqa: ANN401
@@ -93,13 +86,6 @@ def print_dry_run(workflow: Any, config: Config) -> None:  # noqa: ANN401
 
     Snakemake has no hook for these.
     """
-    nothing_to_do = False
-
-    def answer() -> str:
-        nonlocal nothing_to_do
-        nothing_to_do = True
-        _note_the_end(workflow)
-        return "copycost: nothing to be done: everything asked for is there."
 
     def say() -> None:
         SCREEN.end()
@@ -110,56 +96,69 @@ def print_dry_run(workflow: Any, config: Config) -> None:  # noqa: ANN401
             return  # said at the start
         _say_the_host_changed(workflow, jobs)
         if jobs:
-            ahead = _ahead(jobs, config)
-            if not _say_nodes(jobs, config, would=True):
-                n_others = len(jobs) - len(_measuring(jobs))
-                terminal.say(_forecast(_progress(jobs, ahead), ahead, n_others))
-            _say_why(workflow, _measuring(jobs))
-            _say_more(jobs, config, ahead)
-        elif nothing_to_do:
+            _say_plan(workflow, jobs, config, would=True)
+        elif internals.has_nothing_to_do:
             print_outcome(workflow, config)
 
     if is_first_process(workflow):
-        answer_message(messages.NOTHING, answer)
         atexit.register(say)
 
 
-def _say_nodes(jobs: Iterable[Any], config: Config, *, would: bool) -> bool:
-    """Say which nodes of a cluster are measured, and for how long; return whether there are any."""
-    found = {
+def _say_plan(workflow: Any, jobs: list[Any], config: Config, *, would: bool) -> None:  # noqa: ANN401
+    """Say what a run does, or would do, and how long that takes; let it be counted if it does."""
+    measuring = _measuring(jobs)
+    ahead = _ahead(jobs, config)
+    now = _progress(jobs, ahead)
+    if not would:
+        progress.begin(PROGRESS_PATH, now)
+    limits_min = {
         job.wildcards_dict["node"]: job.resources["runtime"]
         for job in jobs
         if job.rule.name == NODE_RULE
     }
-    if found:
-        limit_min = max(found.values())
-        terminal.say(slurm.said_of_nodes(config, sorted(found), limit_min, would=would))
-    return bool(found)
+    if limits_min:
+        limit_min = max(limits_min.values())
+        terminal.say(slurm.said_of_nodes(config, sorted(limits_min), limit_min, would=would))
+    if would and not limits_min:
+        terminal.say(f"copycost: a run would {_forecast(now, ahead, len(jobs) - len(measuring))}.")
+    elif not would and _measuring(all_jobs(workflow)):  # else it is an audit, say
+        terminal.say(f"copycost: {_sentence(now, ahead)}.")
+    if would:
+        _say_why(workflow, measuring)
+    if ahead is not None:
+        terminal.say(ahead.sentence)
+    grids = (config.streams, config.udp, config.round_trips)
+    counts = {n for grid in grids if grid.implementations for n in grid.n_threads}
+    n_cpus = len(os.sched_getaffinity(0))
+    above = sorted(n for n in counts if n > n_cpus)
+    if above and any(job.rule.name == GRID_RULE for job in jobs):
+        terminal.say(
+            f"copycost: {plural(n_cpus, 'CPU')} for {', '.join(map(str, above))} threads at "
+            "each side: they share the CPUs, which is part of what is measured."
+        )
 
 
 def _sentence(now: progress.Progress, ahead: _Ahead | None) -> str:
     """Return how many repetitions a run measures, and how long it takes."""
+    whole = _whole(now, ahead)
     if now.total == 0:
-        return (
-            "copycost: no repetition needs measuring; what was measured is still valid. "
-            f"The rest takes about {_whole(now, ahead)}."
-        )
-    return (
-        f"copycost: measuring {plural(now.total, 'repetition')}, which takes about "
-        f"{progress.format_duration(now.repetitions_s)}; all in all about {_whole(now, ahead)}."
-    )
+        still = "no repetition needs measuring; what was measured is still valid"
+        return f"{still}. The rest takes about {whole}"
+    measures_s = progress.format_duration(now.repetitions_s)
+    n_measured = plural(now.total, "repetition")
+    return f"measuring {n_measured}, which takes about {measures_s}; all in all about {whole}"
 
 
 def _forecast(now: progress.Progress, ahead: _Ahead | None, n_others: int) -> str:
     """Return what a run would do, for a dry run: repetitions, other jobs, and how long it takes."""
-    others = f"{plural(n_others, 'other job')} (programs, tables, figures, report)"
+    whole = _whole(now, ahead)
+    others = f"do {plural(n_others, 'other job')} (programs, tables, figures, report)"
     if now.total == 0:
-        return f"copycost: a run would measure nothing and do {others}: about {_whole(now, ahead)}."
-    return (
-        f"copycost: a run would measure {plural(now.total, 'repetition')}, which takes "
-        f"about {progress.format_duration(now.repetitions_s)}, and do {others}: all in all about "
-        f"{_whole(now, ahead)}."
-    )
+        return f"measure nothing and {others}: about {whole}"
+    measures_s = progress.format_duration(now.repetitions_s)
+    n_measured = plural(now.total, "repetition")
+    takes = f"measure {n_measured}, which takes about {measures_s}"
+    return f"{takes}, and {others}: all in all about {whole}"
 
 
 def _whole(now: progress.Progress, ahead: _Ahead | None) -> str:
@@ -202,21 +201,6 @@ def _ahead(jobs: Sequence[Any], config: Config) -> _Ahead | None:
     )
 
 
-def _say_more(jobs: list[Any], config: Config, ahead: _Ahead | None) -> None:
-    """Say what cannot be told from the number of repetitions, where there is something."""
-    if ahead is not None:
-        terminal.say(ahead.sentence)
-    grids = (config.streams, config.udp, config.round_trips)
-    counts = {n for grid in grids if grid.implementations for n in grid.n_threads}
-    n_cpus = len(os.sched_getaffinity(0))
-    above = sorted(n for n in counts if n > n_cpus)
-    if above and any(job.rule.name == GRID_RULE for job in jobs):
-        terminal.say(
-            f"copycost: {plural(n_cpus, 'CPU')} for {', '.join(map(str, above))} threads at "
-            "each side: they share the CPUs, which is part of what is measured."
-        )
-
-
 def _say_why(workflow: Any, measuring: list[Any]) -> None:  # noqa: ANN401
     """Say of repetitions that were measured before why a run would measure them again."""
     again = [job for job in measuring if Path(str(job.output.record)).is_file()]
@@ -252,8 +236,10 @@ def _say_the_host_changed(workflow: Any, jobs: list[Any]) -> None:  # noqa: ANN4
         return  # nothing here is about a host
     described_anew = any(job.rule.name == HOST_RULE for job in jobs)
     measures = bool(_measuring(jobs))
-    earlier = host_change.keep_earlier(would=is_dry_run(workflow)) if described_anew else ""
-    said = host_change.remark(described_anew=described_anew, measures=measures, earlier=earlier)
+    earlier = before_run.keep_earlier(would=is_dry_run(workflow)) if described_anew else ""
+    said = before_run.remark_on_host(
+        described_anew=described_anew, measures=measures, earlier=earlier
+    )
     if said is None:
         return
     terminal.clear_line()
@@ -318,7 +304,7 @@ def _ring_bytes(working_set: str) -> int:
 def print_outcome(workflow: Any, config: Config, n_aside: int = 0) -> None:  # noqa: ANN401
     """After the last job: how many repetitions there are, what was lost, where the report is."""
     SCREEN.end()
-    _note_the_end(workflow)
+    note_the_end(workflow)
     jobs = all_jobs(workflow)
     asked = {Path(job.output.record): _n_measured(job) for job in _measuring(jobs)}
     found = outcomes([*asked, Path(MEMORY_PATH)])
@@ -350,7 +336,8 @@ def print_outcome(workflow: Any, config: Config, n_aside: int = 0) -> None:  # n
                 )
 
 
-def _note_the_end(workflow: Any) -> None:  # noqa: ANN401
+def note_the_end(workflow: Any) -> None:  # noqa: ANN401
+    """Note that a run has come to its end."""
     internals.is_done = not is_dry_run(workflow) and not is_given()
 
 

@@ -66,17 +66,6 @@ def watch_messages(
             handler.addFilter(look_before)  # behind its own, which leaves out most messages
 
 
-def answer_message(beginning: str, answer: Callable[[], str]) -> None:
-    """Say something else instead of a message of Snakemake's that begins so."""
-
-    def look_at(record: logging.LogRecord) -> bool:
-        if isinstance(record.msg, str) and record.msg.startswith(beginning):
-            record.msg = answer()
-        return True
-
-    logging.getLogger("snakemake.logging").addFilter(look_at)
-
-
 def shorten_command_line() -> None:
     """Have an error of the command line said in one line, and nothing of the profile.
 
@@ -185,6 +174,8 @@ def show_no_jobs() -> None:
 
 is_done = False
 """Whether a run came to its end, and what it measured is this host's."""
+has_nothing_to_do = False
+"""Whether Snakemake has said that everything is there."""
 met_full_disk = False
 """Whether an error that Snakemake said comes from a disk that was full."""
 

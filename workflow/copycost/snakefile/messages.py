@@ -47,6 +47,8 @@ def reworded(message: str, *, quiet: bool) -> str | None:
 
     With `quiet`, it shall not speak of its jobs.
     """
+    if message.startswith(NOTHING):
+        return "copycost: nothing to be done: everything asked for is there."
     if message.startswith(_CHATTER) or (quiet and message.startswith(_INSIDE)):
         return None
     if quiet and _METADATA.match(message):

@@ -18,7 +18,7 @@ from copycost.config.config import Config
 from copycost.config.passes import is_given
 from copycost.config.sources import Surroundings, read_sources
 from copycost.errors import ConfigError, CopycostError
-from copycost.snakefile import internals, interruption, messages, terminal
+from copycost.snakefile import console_summary, internals, interruption, messages, terminal
 from copycost.snakefile.screen import SCREEN
 from copycost.snakefile.script_starter import ScriptStarter
 
@@ -57,6 +57,9 @@ def _watch(workflow: Any) -> None:  # noqa: ANN401
     def reworded(message: str) -> str | None:
         if first and message.startswith(messages.PLANNING):
             SCREEN.begin()
+        if first and message.startswith(messages.NOTHING):
+            internals.has_nothing_to_do = True
+            console_summary.note_the_end(workflow)
         return messages.reworded(message, quiet=quiet)
 
     def begin_job(rule: str, wildcards: Mapping[str, str]) -> None:
