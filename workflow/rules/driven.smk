@@ -2,7 +2,7 @@
 # loss and its causes, cost. Chapters of the report where they are enabled.
 #
 #   snakemake --cores 1 cpu_budget datagrams
-from copycost.config.driven import CPU_BUDGET, DATAGRAMS as DATAGRAM_STUDY
+from copycost.config.studies import CPU_BUDGET, DATAGRAMS as DATAGRAM_STUDY
 
 BUDGET_RECORDS = [cell.path for cell in CONFIG.cpu_budget.cells()]
 BUDGET_PEERS = sorted(

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from copycost.config.profile import Profile
 from copycost.config.structure import from_plain
+from copycost.config.studies import Profile
 from copycost.records.files import write_json
 from copycost.records.table import write_table
 from copycost.snakefile.parts import make_part

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from copycost.config.driven import CpuBudget, Datagrams
 from copycost.config.settings import Settings
+from copycost.config.studies import CpuBudget, Datagrams
 
 SHARED: dict[str, Any] = {
     "enabled": True,

@@ -12,7 +12,7 @@ import pytest
 from budgets import Truth as Budget
 from datagram_tables import Truth as Datagrams
 
-from copycost.config.driven import FIGURES
+from copycost.config.studies import FIGURES
 from copycost.figures.output import save
 from copycost.figures.tables import Drawn
 from copycost.studies.cpu_budget import figures as budget_figures

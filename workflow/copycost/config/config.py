@@ -16,7 +16,6 @@ from copycost.config.alpha_spending import confidence_of_analysis
 from copycost.config.capabilities import MAX_DATAGRAM_BYTES
 from copycost.config.cells import Cell, values_of
 from copycost.config.conditions import HOT, RECV
-from copycost.config.driven import CpuBudget, Datagrams
 from copycost.config.kinds import (
     ANY_SETTLING_S,
     ANY_WINDOW_S,
@@ -30,7 +29,6 @@ from copycost.config.kinds import (
     WORKING_SETS,
     sizes,
 )
-from copycost.config.profile import Profile
 from copycost.config.settings import AUTO, KERNEL, NoDelay, Settings
 from copycost.config.simulated import Simulated
 from copycost.config.structure import (
@@ -49,6 +47,7 @@ from copycost.config.structure import (
     testbeds,
     to_plain,
 )
+from copycost.config.studies import CpuBudget, Datagrams, Profile
 from copycost.config.testbeds import TESTBEDS, names_over
 from copycost.config.virtual import Virtual
 from copycost.config.wire import Wire

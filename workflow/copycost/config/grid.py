@@ -11,7 +11,7 @@ from copycost.config.cells import Cell, cells_of, values_of
 from copycost.config.conditions import RECV, Condition
 from copycost.config.config import Config, Measure, RoundTrips, Streams
 from copycost.config.placements import APART
-from copycost.config.profile import Profile
+from copycost.config.studies import Profile
 from copycost.config.testbeds import away_on, transport_of
 from copycost.errors import ConfigError
 

@@ -26,7 +26,6 @@ _NO_SPEED = {
     "reason": "no device at either end reports the link's speed, which UDP senders must not exceed",
     "remedy": "set wire.udp_mbit_per_s in config.yaml to a number of Mbit/s, or to unlimited",
 }
-_AGAIN = "check that machine and the path to it"
 _CONNECT = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2])), 3)"
 # it says when it listens, and ends by itself when nobody comes
 _LISTEN = """
@@ -79,20 +78,19 @@ def peer_reached(wire: Peer) -> Iterator[tuple[dict[str, object], Host | None]]:
         try:
             other = stack.enter_context(SshHost(SshTarget(wire.peer, wire.ssh_options)))
             facts = _described(other, wire)
-        except (HostError, ParseError) as error:
-            facts = _unavailable(error)
-        except OSError as error:
-            facts = _unavailable(HostError(f"{wire.peer} cannot be described ({error})"))
-        yield facts, other if facts["wire"]["unavailable"] is None else None
+        except (HostError, ParseError, OSError) as error:
+            other, facts = None, {"wire": {"unavailable": _missing(error, wire.peer)}}
+        yield facts, other
 
 
-def _unavailable(error: HostError | ParseError) -> dict[str, Any]:
-    """Return what is known then; ``failed`` is what another attempt may mend."""
-    missing = {"reason": str(error), "remedy": _AGAIN}
+def _missing(error: Exception, peer: str) -> dict[str, Any]:
+    """Return why a machine cannot be had; ``failed`` is what another attempt may mend."""
+    if isinstance(error, Unavailable):
+        return {"reason": error.reason, "remedy": error.remedy}
     if isinstance(error, WithRemedy):
-        missing = {"reason": error.reason, "remedy": error.remedy}
-    failed = {} if isinstance(error, Unavailable) else {"failed": True}
-    return {"wire": {"unavailable": {**missing, **failed}}}
+        return {"reason": error.reason, "remedy": error.remedy, "failed": True}
+    said = f"{peer} cannot be described ({error})" if isinstance(error, OSError) else str(error)
+    return {"reason": said, "remedy": "check that machine and the path to it", "failed": True}
 
 
 def _described(other: SshHost, wire: Peer) -> dict[str, Any]:

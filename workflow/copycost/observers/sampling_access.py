@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from copycost.config.profile import EventChoice
+from copycost.config.studies import EventChoice
 from copycost.errors import Unavailable
 from copycost.hosts.facts.files import HostFiles
 

@@ -7,14 +7,15 @@ was asked for beside the report, or measured once, cannot be seen by a job that 
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from copycost.config import driven, simulated
+from copycost.config import simulated
 from copycost.config.config import Config
+from copycost.config.studies import FIGURES
 from copycost.errors import Unavailable
 from copycost.snakefile.messages import STUDIES
 from copycost.studies.profile.grid import cell_keys, figure_names
 from copycost.studies.simulated.wanted import require_wanted
 
-_FIGURES = {**driven.FIGURES, simulated.STUDY: simulated.FIGURES}
+_FIGURES = {**FIGURES, simulated.STUDY: simulated.FIGURES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,4 +60,4 @@ def enabled_chapters(config: Config, *, without: Collection[str] = ()) -> list[C
 
 def explained_studies(config: Config) -> list[str]:
     """Return the studies whose drivers are profiled as they drive them, to say what costs them."""
-    return [study for study in driven.FIGURES if getattr(config, study).enabled]
+    return [study for study in FIGURES if getattr(config, study).enabled]

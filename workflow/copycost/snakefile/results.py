@@ -29,7 +29,9 @@ def line_of(record: Mapping[str, Any]) -> str:
 def describe_cell(cell: Cell) -> str:
     """Return a cell in words: ``sink zero_copy 64 KiB x 4 threads, cold, repetition 1``."""
     if cell.study == simulated.STUDY:
-        return _describe_simulated(cell)
+        what = f"simulated {cell.testbed} {cell.implementation} {format_size(cell.msg_bytes)}"
+        changed = () if cell.variant == PLAIN else (f"with {VARIANTS[cell.variant].change}",)
+        return ", ".join([what, cell.working_set, *changed])
     parts = [
         f"{cell.testbed} {cell.implementation} {format_size(cell.msg_bytes)} x "
         f"{plural(cell.n_threads, 'thread')}"
@@ -47,12 +49,6 @@ def describe_cell(cell: Cell) -> str:
     if cell.placement != APART:
         parts.append(PLACEMENTS[cell.placement])
     return ", ".join([*parts, f"repetition {cell.rep}"])
-
-
-def _describe_simulated(cell: Cell) -> str:
-    what = f"simulated {cell.testbed} {cell.implementation} {format_size(cell.msg_bytes)}"
-    changed = () if cell.variant == PLAIN else (f"with {VARIANTS[cell.variant].change}",)
-    return ", ".join([what, cell.working_set, *changed])
 
 
 def describe_result(record: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from budgets import Study, Truth, facts_of
 from golden.compare import GOLDEN, golden_text
 from golden.sentences import chapter
 
-from copycost.config.driven import FIGURES
+from copycost.config.studies import FIGURES
 from copycost.report import cpu_budget_tables
 
 TEXTS = GOLDEN / "cpu_budget"

@@ -7,7 +7,7 @@ from datagram_tables import Study, Truth, facts_of
 from golden.compare import GOLDEN, golden_text
 from golden.sentences import chapter
 
-from copycost.config.driven import FIGURES
+from copycost.config.studies import FIGURES
 from copycost.report import datagrams_tables
 from copycost.studies.datagrams.figures import points_table
 

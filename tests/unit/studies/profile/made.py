@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from copycost.config.config import Config
-from copycost.config.profile import Profile
 from copycost.config.sources import usual_tree
+from copycost.config.studies import Profile
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.facts import profile_facts
 from copycost.studies.profile.runs import Run

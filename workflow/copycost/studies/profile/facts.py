@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from copycost.analysis.json_values import Facts
-from copycost.config.profile import Profile
+from copycost.config.studies import Profile
 from copycost.hosts.parties import is_inside, is_rest
 from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import StatisticsSettings

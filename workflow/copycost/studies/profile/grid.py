@@ -12,8 +12,8 @@ from copycost.config.capabilities import IPERF3, can_exist
 from copycost.config.cells import Cell
 from copycost.config.conditions import HOT, RECV
 from copycost.config.config import Config
-from copycost.config.driven import CpuBudget, Datagrams
 from copycost.config.placements import APART
+from copycost.config.studies import CpuBudget, Datagrams
 from copycost.config.testbeds import away_on, guests_on
 from copycost.hosts.parties import parties_of
 from copycost.hosts.side import SIDES

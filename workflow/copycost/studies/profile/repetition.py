@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from copycost.config.capabilities import IPERF3
-from copycost.config.profile import EventChoice
+from copycost.config.studies import EventChoice
 from copycost.config.testbeds import guests_on
 from copycost.errors import Unavailable
 from copycost.hosts.local import LocalHost

@@ -1,21 +1,33 @@
-"""The sections `cpu_budget` and `datagrams`, whose senders iperf3 may drive, and their grids."""
+"""The sections of studies with records of their own: `profile`, and those that iperf3 may drive."""
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, get_args
 
 from copycost.config.capabilities import MAX_DATAGRAM_BYTES
 from copycost.config.cells import Cell, cells_of
 from copycost.config.kinds import (
+    ANY_SETTLING_S,
+    ANY_WINDOW_S,
     CONNECTIONS,
+    IMPLEMENTATION,
+    MSG_BYTES,
+    N_THREADS,
+    PLACED,
+    RECEIVED_BY,
     REPETITIONS,
     SENDERS,
     SETTLING_S,
+    SOME_IMPLEMENTATIONS,
     WINDOW_S,
+    WORKING_SETS,
     sizes,
 )
 from copycost.config.settings import Settings
-from copycost.config.structure import Flag, ListOf, Name, Number, Size, stated, testbeds
-from copycost.config.testbeds import names_over
+from copycost.config.structure import Choice, Flag, ListOf, Name, Number, Size, stated, testbeds
+from copycost.config.testbeds import TESTBEDS, names_over
+
+EventChoice = Literal["auto", "cycles", "cpu_clock"]
+DrivenStudy = Literal["cpu_budget", "datagrams"]
 
 CPU_BUDGET = "cpu_budget"
 DATAGRAMS = "datagrams"
@@ -81,3 +93,41 @@ class Datagrams(_Driven):
     repetitions: int = stated(REPETITIONS)
     warmup_s: float = stated(SETTLING_S)
     duration_s: float = stated(WINDOW_S)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Which cells are profiled, and how."""
+
+    enabled: bool = stated(Flag())
+    implementations: tuple[str, ...] = stated(SOME_IMPLEMENTATIONS)
+    testbeds: tuple[str, ...] = testbeds(*TESTBEDS)
+    msg_bytes: tuple[int, ...] = stated(MSG_BYTES)
+    n_threads: tuple[int, ...] = stated(N_THREADS)
+    working_sets: tuple[str, ...] = stated(WORKING_SETS)
+    receivers: tuple[str, ...] = stated(RECEIVED_BY)
+    placements: tuple[str, ...] = stated(PLACED)
+    explains: tuple[DrivenStudy, ...] = stated(
+        ListOf(
+            "a list of studies",
+            Choice("a study that iperf3 drives", get_args(DrivenStudy)),
+            least=0,
+            most=2,
+        )
+    )
+    differences: tuple[tuple[str, str], ...] = stated(
+        ListOf(
+            "a list of pairs of implementations",
+            ListOf("a pair of implementations", IMPLEMENTATION, least=2, most=2),
+            least=0,
+        )
+    )
+    repetitions: int = stated(REPETITIONS)
+    warmup_s: float = stated(ANY_SETTLING_S)
+    duration_s: float = stated(ANY_WINDOW_S)
+    frequency_hz: int = stated(Number("a whole number of samples per second", 10, 50_000))
+    event: EventChoice = stated(Choice("auto, cycles or cpu_clock", get_args(EventChoice)))
+
+    def settings(self, run: Settings) -> Settings:
+        """Return how a repetition is measured: in its own window, else as the whole run."""
+        return replace(run, warmup_s=self.warmup_s, duration_s=self.duration_s)
