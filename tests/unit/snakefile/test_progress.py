@@ -19,7 +19,9 @@ def counter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Counter:
 
 
 def a_run(repetitions: Mapping[str, Kind], *, ahead_s: float = 0.0, **others: Kind) -> Progress:
-    return Progress(dict(repetitions), others, ahead_s, started_s=100.0)
+    for other in others.values():
+        other.measures = False
+    return Progress({**repetitions, **others}, ahead_s, started_s=100.0)
 
 
 def tell(line: str = "a repetition") -> str:
@@ -28,7 +30,7 @@ def tell(line: str = "a repetition") -> str:
 
 def test_each_repetition_is_counted_once(counter: Counter) -> None:
     now = a_run({"streams": Kind(12, 1.3)})
-    now.begin_repetition("streams", 100.0)
+    now.begin("streams", 100.0, measures=True)
     progress.begin(counter.path, now)
     lines = [tell() for _ in range(12)]
     assert lines[0].startswith("[ 1/12] a repetition, 11 left, about ")
@@ -37,7 +39,7 @@ def test_each_repetition_is_counted_once(counter: Counter) -> None:
 
 def test_behind_the_last_repetition_the_rest_is_still_to_come(counter: Counter) -> None:
     now = a_run({"streams": Kind(1, 1.3)}, render_report=Kind(1, 20.0))
-    now.begin_repetition("streams", 100.0)
+    now.begin("streams", 100.0, measures=True)
     progress.begin(counter.path, now)
     assert tell() == "[1/1] a repetition, 0 left, about 20 s"
 
@@ -65,30 +67,30 @@ def test_on_a_live_line_only_what_was_not_measured_stays(
 def test_each_kind_goes_on_at_its_own_pace() -> None:
     now = a_run({"hot": Kind(100, 0.4), "cold": Kind(10, 0.4)})
     for end_s in (106.0, 112.0, 118.0):  # cold ones take 6 s
-        now.begin_repetition("cold", end_s - 6.0)
+        now.begin("cold", end_s - 6.0, measures=True)
         now.end_repetition(end_s)
-    assert now.repetitions["hot"].left_s == pytest.approx(40.0)
-    assert now.repetitions["cold"].left_s == pytest.approx(7 * (3 * 0.4 + 18.0) / 6)
+    assert now.kinds["hot"].left_s == pytest.approx(40.0)
+    assert now.kinds["cold"].left_s == pytest.approx(7 * (3 * 0.4 + 18.0) / 6)
 
 
 def test_what_lies_between_two_repetitions_counts_but_not_what_another_job_takes() -> None:
     now = a_run({"hot": Kind(3, 1.0)}, draw_profile=Kind(1, 5.0))
-    now.begin_repetition("hot", 100.0)
+    now.begin("hot", 100.0, measures=True)
     now.end_repetition(101.0)
-    now.begin_repetition("hot", 101.5)
+    now.begin("hot", 101.5, measures=True)
     now.end_repetition(102.5)
-    assert now.repetitions["hot"].took_s == pytest.approx(2.5)
-    now.begin_other("draw_profile", 102.5)
-    now.begin_repetition("hot", 109.5)
+    assert now.kinds["hot"].took_s == pytest.approx(2.5)
+    now.begin("draw_profile", 102.5, measures=False)
+    now.begin("hot", 109.5, measures=True)
     now.end_repetition(110.5)
-    assert now.repetitions["hot"].took_s == pytest.approx(3.5)
-    assert now.others["draw_profile"].took_s == pytest.approx(7.0)
+    assert now.kinds["hot"].took_s == pytest.approx(3.5)
+    assert now.kinds["draw_profile"].took_s == pytest.approx(7.0)
 
 
 def test_the_time_left_goes_down_while_a_job_is_at_work() -> None:
     now = a_run({}, plot_figure=Kind(1, 4.0), render_report=Kind(1, 6.0))
     assert now.left_s(100.0) == pytest.approx(10.0)
-    now.begin_other("plot_figure", 100.0)
+    now.begin("plot_figure", 100.0, measures=False)
     assert now.left_s(103.0) == pytest.approx(7.0)
     assert now.left_s(190.0) == pytest.approx(6.0)  # the next one is still to come
 

@@ -17,7 +17,7 @@ SAID = "veth one_copy 64 KiB x 1 thread, both ends on one CPU, repetition 2: 75 
 
 
 def half_way(**changes: object) -> Progress:
-    now = Progress({"streams": Kind(943, 0.6, done=12)}, {}, 60.0, started_s=100.0, said=SAID)
+    now = Progress({"streams": Kind(943, 0.6, done=12)}, 60.0, started_s=100.0, said=SAID)
     for name, value in changes.items():
         setattr(now, name, value)
     return now

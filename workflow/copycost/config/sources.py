@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from copycost.errors import ConfigError
 DEFAULTS = Path("workflow/config/defaults.yaml")
 COMMAND_LINE = "--config"
 USER_FILE = "config.yaml"
+_ABSENT = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +37,8 @@ class Source:
 
     def states(self, path: KeyPath) -> bool:
         """Tell whether a value is stated here; lists are never merged, so their items are not."""
-        node: Any = self.content
-        for part in path:
-            if not isinstance(part, str):
-                break
-            if not isinstance(node, Mapping) or part not in node:
-                return False
-            node = node[part]
-        return True
+        names = tuple(takewhile(lambda part: isinstance(part, str), path))
+        return value_at(self.content, names, _ABSENT) is not _ABSENT
 
 
 class Sound:
@@ -71,13 +67,13 @@ class Sound:
         return value if isinstance(value, list) else []
 
 
-def value_at(tree: Any, path: KeyPath) -> Any:  # noqa: ANN401 - any node of a YAML file
-    """Return the value at `path`, None where there is none."""
+def value_at(tree: Any, path: KeyPath, absent: object = None) -> Any:  # noqa: ANN401 - any node
+    """Return the value at `path`, or what stands for one that there is not."""
     for part in path:
         try:
             tree = tree[part]
         except (KeyError, IndexError, TypeError):
-            return None
+            return absent
     return tree
 
 

@@ -6,7 +6,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from platform import machine
 from typing import Any
@@ -64,14 +63,6 @@ from copycost.wording.words import plural
 PROGRESS_PATH = Path("results/logs/progress.json")
 
 
-@dataclass(frozen=True, slots=True)
-class _Ahead:
-    """What may follow the grid: a sentence, and how long that takes at most [s]."""
-
-    sentence: str
-    most_s: float
-
-
 def print_plan(workflow: Any, config: Config) -> None:  # noqa: ANN401
     """Before the first job: how many repetitions will be measured, and how long that takes."""
     if interruption.was_interrupted():
@@ -107,8 +98,8 @@ def print_dry_run(workflow: Any, config: Config) -> None:  # noqa: ANN401
 def _say_plan(workflow: Any, jobs: list[Any], config: Config, *, would: bool) -> None:  # noqa: ANN401
     """Say what a run does, or would do, and how long that takes; let it be counted if it does."""
     measuring = _measuring(jobs)
-    ahead = _ahead(jobs, config)
-    now = _progress(jobs, ahead)
+    may_follow, most_s = _ahead(jobs, config)
+    now = _progress(jobs, most_s / 2)
     if not would:
         progress.begin(PROGRESS_PATH, now)
     limits_min = {
@@ -119,14 +110,24 @@ def _say_plan(workflow: Any, jobs: list[Any], config: Config, *, would: bool) ->
     if limits_min:
         limit_min = max(limits_min.values())
         terminal.say(slurm.said_of_nodes(config, sorted(limits_min), limit_min, would=would))
+    least_s = now.left_s(now.started_s) - now.ahead_s
+    whole = progress.format_range(least_s, least_s + most_s)
+    measures_s = progress.format_duration(sum(kind.left_s for kind in now.repetitions))
+    measured = f"{plural(now.total, 'repetition')}, which takes about {measures_s}"
     if would and not limits_min:
-        terminal.say(f"copycost: a run would {_forecast(now, ahead, len(jobs) - len(measuring))}.")
+        n_others = plural(len(jobs) - len(measuring), "other job")
+        others = f"do {n_others} (programs, tables, figures, report):"
+        does = f"measure {measured}, and {others} all in all"
+        does = does if now.total else f"measure nothing and {others}"
+        terminal.say(f"copycost: a run would {does} about {whole}.")
     elif not would and _measuring(all_jobs(workflow)):  # else it is an audit, say
-        terminal.say(f"copycost: {_sentence(now, ahead)}.")
+        does = "no repetition needs measuring; what was measured is still valid. The rest takes"
+        does = f"measuring {measured}; all in all" if now.total else does
+        terminal.say(f"copycost: {does} about {whole}.")
     if would:
         _say_why(workflow, measuring)
-    if ahead is not None:
-        terminal.say(ahead.sentence)
+    if may_follow:
+        terminal.say(may_follow)
     grids = (config.streams, config.udp, config.round_trips)
     counts = {n for grid in grids if grid.implementations for n in grid.n_threads}
     n_cpus = len(os.sched_getaffinity(0))
@@ -138,43 +139,15 @@ def _say_plan(workflow: Any, jobs: list[Any], config: Config, *, would: bool) ->
         )
 
 
-def _sentence(now: progress.Progress, ahead: _Ahead | None) -> str:
-    """Return how many repetitions a run measures, and how long it takes."""
-    whole = _whole(now, ahead)
-    if now.total == 0:
-        still = "no repetition needs measuring; what was measured is still valid"
-        return f"{still}. The rest takes about {whole}"
-    measures_s = progress.format_duration(now.repetitions_s)
-    n_measured = plural(now.total, "repetition")
-    return f"measuring {n_measured}, which takes about {measures_s}; all in all about {whole}"
+def _ahead(jobs: Sequence[Any], config: Config) -> tuple[str, float]:
+    """Return what may follow the repetitions of the grid, a sentence, and how long at most [s].
 
-
-def _forecast(now: progress.Progress, ahead: _Ahead | None, n_others: int) -> str:
-    """Return what a run would do, for a dry run: repetitions, other jobs, and how long it takes."""
-    whole = _whole(now, ahead)
-    others = f"do {plural(n_others, 'other job')} (programs, tables, figures, report)"
-    if now.total == 0:
-        return f"measure nothing and {others}: about {whole}"
-    measures_s = progress.format_duration(now.repetitions_s)
-    n_measured = plural(now.total, "repetition")
-    takes = f"measure {n_measured}, which takes about {measures_s}"
-    return f"{takes}, and {others}: all in all about {whole}"
-
-
-def _whole(now: progress.Progress, ahead: _Ahead | None) -> str:
-    """Return how long all of it takes; what may follow may be nothing."""
-    if ahead is None:
-        return progress.format_duration(now.left_s(now.started_s))
-    least_s = now.left_s(now.started_s) - now.ahead_s
-    return progress.format_range(least_s, least_s + ahead.most_s)
-
-
-def _ahead(jobs: Sequence[Any], config: Config) -> _Ahead | None:
-    """Return what may follow the repetitions of the grid; None where nothing chooses it."""
+    Nothing where nothing chooses it.
+    """
     measure = config.measure
     chooses = any(job.rule.name == CHOOSING_RULE for job in jobs)
     if not chooses or measure.minutes is None:
-        return None
+        return "", 0.0
     kinds = _kinds(job for job in jobs if job.rule.name == GRID_RULE).values()
     n_repetitions = sum(kind.total for kind in kinds)
     each_s = (
@@ -186,14 +159,14 @@ def _ahead(jobs: Sequence[Any], config: Config) -> _Ahead | None:
     time_s, first_s = 60.0 * measure.minutes, grid.n_repetitions(config) * each_s
     stated = progress.format_duration(time_s)
     if grid.rounds == 1:
-        return _Ahead(
+        return (
             f"copycost: {stated} is enough for one repetition of every cell, which takes about "
             f"{progress.format_duration(first_s)} and gives no intervals: shorten the lists, "
             f"or allow {progress.format_duration(2 * first_s)} or more.",
             0.0,
         )
     more_s = max(time_s - first_s, 0.0)
-    return _Ahead(
+    return (
         f"copycost: up to {plural(int(more_s / each_s), 'more repetition')}, about "
         f"{progress.format_duration(more_s)}, may follow where comparisons are open: the time is "
         f"{stated}.",
@@ -253,22 +226,17 @@ def _measuring(jobs: Iterable[Any]) -> list[Any]:
     return [job for job in jobs if job.rule.name in MEASURING_RULES]
 
 
-def _progress(jobs: Sequence[Any], ahead: _Ahead | None) -> progress.Progress:
+def _progress(jobs: Sequence[Any], ahead_s: float) -> progress.Progress:
     """Return how long jobs will take, none of which has begun."""
     rules = Counter(job.rule.name for job in jobs)
-    others = {
-        rule: progress.Kind(n, OTHERS[rule].expected_s)
+    kinds = {
+        rule: progress.Kind(n, OTHERS[rule].expected_s, measures=False)
         for rule, n in rules.items()
         if rule in OTHERS
     }
-    if MEMORY_RULE in others:
-        others[MEMORY_RULE].each_s += _ring_bytes(COLD) * MEMORY_S_PER_BYTE
-    return progress.Progress(
-        repetitions=_kinds(_measuring(jobs)),
-        others=others,
-        ahead_s=0.0 if ahead is None else ahead.most_s / 2,
-        started_s=time.monotonic(),
-    )
+    if MEMORY_RULE in kinds:
+        kinds[MEMORY_RULE].each_s += _ring_bytes(COLD) * MEMORY_S_PER_BYTE
+    return progress.Progress(kinds | _kinds(_measuring(jobs)), ahead_s, time.monotonic())
 
 
 def _kinds(measuring: Iterable[Any]) -> dict[str, progress.Kind]:
@@ -321,7 +289,7 @@ def print_outcome(workflow: Any, config: Config, n_aside: int = 0) -> None:  # n
         terminal.say(f"copycost: {files} that could not be used lie in results/aside, with why.")
     rules = {job.rule.name for job in jobs}
     if REPORTING_RULE in rules:
-        _say_the_answer()
+        terminal.say(_the_answer())
         place = "results/report"
         if is_given():  # seen from the clone, of which another host's folder is a part
             place = os.path.relpath(place, (ROOT / "workflow").resolve().parent)
@@ -352,17 +320,15 @@ def _typeset_by() -> str:
     return f", typeset by {' and '.join(told)}"
 
 
-def _say_the_answer() -> None:
-    """Print the answer, as ./run answer does."""
+def _the_answer() -> str:
+    """Return the answer, as ./run answer prints it."""
     # Imported here: what the report is made with takes longer than all else that is said.
-    from copycost.report import decisions_command
+    from copycost.report.decisions_command import FACTS, brief_lines, read_facts
 
     try:
-        facts = decisions_command.read_facts(decisions_command.FACTS)
+        return "\n".join(brief_lines(read_facts(FACTS)))
     except DataError as error:
-        terminal.say(f"copycost: {error}")
-    else:
-        terminal.say("\n".join(decisions_command.brief_lines(facts)))
+        return f"copycost: {error}"
 
 
 def print_remedy() -> None:

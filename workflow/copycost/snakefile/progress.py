@@ -25,7 +25,7 @@ _N_EXPECTED = 3
 
 @dataclass(slots=True)
 class Kind:
-    """Repetitions, or other jobs, that take about equally long.
+    """Repetitions, or the jobs of a rule that measures none, that take about equally long.
 
     Of `total` [count] so many are done, whatever became of them; one is expected to take `each_s`,
     and those that are finished took `took_s` together [s].
@@ -35,6 +35,7 @@ class Kind:
     each_s: float
     done: int = 0
     took_s: float = 0.0
+    measures: bool = True
 
     @property
     def pace_s(self) -> float:
@@ -55,15 +56,14 @@ class Kind:
 
 @dataclass(slots=True)
 class Progress:
-    """How far a run is: repetitions by kind, and jobs that measure none by rule.
+    """How far a run is, by kind and rule.
 
     What may be chosen behind the grid takes about `ahead_s` [s]. The run began at `started_s`, and
     the kind or rule `at_work`, and nothing else, at `since_s` (CLOCK_MONOTONIC) [s]; it is empty
     before the first. `said` is the last result in words.
     """
 
-    repetitions: dict[str, Kind]
-    others: dict[str, Kind]
+    kinds: dict[str, Kind]
     ahead_s: float
     started_s: float
     at_work: str = ""
@@ -73,62 +73,55 @@ class Progress:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Return the progress that was written down."""
-        kinds = {
-            group: {name: Kind(**one) for name, one in values[group].items()}
-            for group in ("repetitions", "others")
-        }
-        return cls(**{**values, **kinds})
+        kinds = {name: Kind(**one) for name, one in values["kinds"].items()}
+        return cls(**{**values, "kinds": kinds})
+
+    @property
+    def repetitions(self) -> list[Kind]:
+        """The kinds of repetitions."""
+        return [kind for kind in self.kinds.values() if kind.measures]
 
     @property
     def total(self) -> int:
         """Repetitions that the run measures [count]."""
-        return sum(kind.total for kind in self.repetitions.values())
+        return sum(kind.total for kind in self.repetitions)
 
     @property
     def done(self) -> int:
         """Repetitions that are finished [count]."""
-        return sum(kind.done for kind in self.repetitions.values())
-
-    @property
-    def repetitions_s(self) -> float:
-        """How long the repetitions that are still to come take [s]."""
-        return sum(kind.left_s for kind in self.repetitions.values())
+        return sum(kind.done for kind in self.repetitions)
 
     def left_s(self, now_s: float) -> float:
         """Return how long everything that is still to come takes [s]."""
-        kinds = {**self.others, **self.repetitions}
-        left_s = sum(kind.left_s for kind in kinds.values()) + self.ahead_s
-        if self.at_work in kinds:
-            left_s -= min(now_s - self.since_s, kinds[self.at_work].pace_s)
+        left_s = sum(kind.left_s for kind in self.kinds.values()) + self.ahead_s
+        if self.at_work in self.kinds:
+            left_s -= min(now_s - self.since_s, self.kinds[self.at_work].pace_s)
         return max(left_s, 0.0)
 
-    def begin_repetition(self, kind: str, now_s: float) -> None:
-        """Note that a repetition of a kind begins; what is between two of them counts as well."""
-        if self.at_work not in self.repetitions:
-            self._end_other(now_s)
+    def begin(self, name: str, now_s: float, *, measures: bool) -> None:
+        """Note that a repetition of a kind, or another job of a rule, begins.
+
+        What is between two repetitions counts as well; another job has ended by then.
+        """
+        before = self.kinds.get(self.at_work)
+        if before is None or not (before.measures and measures):
+            if before is not None and not before.measures:
+                before.end_one(now_s - self.since_s)
             self.since_s = now_s
-        self.at_work = kind
-
-    def begin_other(self, rule: str, now_s: float) -> None:
-        """Note that another job begins, of a rule."""
-        self._end_other(now_s)
-        self.at_work, self.since_s = rule, now_s
-
-    def _end_other(self, now_s: float) -> None:
-        """Note that the job at work has ended, unless it says so itself."""
-        if self.at_work in self.others:
-            self.others[self.at_work].end_one(now_s - self.since_s)
+        self.at_work = name
 
     def end_repetition(self, now_s: float) -> None:
         """Note that a repetition has ended."""
-        kind = self.at_work if self.at_work in self.repetitions else ""
-        self.repetitions.setdefault(kind, Kind(0, 0.0)).end_one(now_s - self.since_s)
+        kind = self.kinds.get(self.at_work)
+        if kind is None or not kind.measures:
+            kind = self.kinds.setdefault("", Kind(0, 0.0))
+        kind.end_one(now_s - self.since_s)
         self.since_s = now_s
 
     def extend(self, kinds: Mapping[str, Kind]) -> None:
         """Count in repetitions that a pass has chosen; where it chose none, none will follow."""
         for name, more in kinds.items():
-            self.repetitions.setdefault(name, Kind(0, more.each_s)).total += more.total
+            self.kinds.setdefault(name, Kind(0, more.each_s)).total += more.total
         chosen_s = sum(more.total * more.each_s for more in kinds.values())
         self.ahead_s = max(self.ahead_s - chosen_s, 0.0) if kinds else 0.0
 

@@ -47,9 +47,9 @@ class Screen:
         work = OTHERS.get(rule)
         if progress is not None:
             if rule in MEASURING_RULES:
-                progress.begin_repetition(kind_of(rule, wildcards), time.monotonic())
+                progress.begin(kind_of(rule, wildcards), time.monotonic(), measures=True)
             elif work is not None:
-                progress.begin_other(rule, time.monotonic())
+                progress.begin(rule, time.monotonic(), measures=False)
             counter.write(progress)
         doing = work.words if work else ""
         if doing != self._doing:
