@@ -85,7 +85,6 @@ def test_what_only_snakemake_can_refuse_is_one_sentence(words: list[str], said: 
 
 
 SPARED = (
-    (sourcecache, "parse_uri"),
     (sourcecache.SourceCache, "_open"),
     (snakemake.dag.ScriptProcessor, "process_job"),
     (FilePersistence, "_read_record_cached"),
@@ -104,11 +103,9 @@ def test_what_snakemake_is_spared_changes_no_answer(monkeypatch: pytest.MonkeyPa
     kept = FilePersistence.__new__(FilePersistence)
 
     def answers() -> list[Any]:
-        places = ("/tmp/a b.py", "scripts/a.py", "file:///tmp/a.py", "https://host/a.py")
         functions = (lambda wildcards: 1, lambda wildcards, input: 2, "a".replace)
         params = (None, 1.5, "a", ["b", 2], {"c": (3,)}, object())
         return [
-            *(tuple(sourcecache.parse_uri(place))[:2] for place in places),
             *(list(rules.get_function_params(function)) for function in functions),
             *(kept._serialize_param_pandas(one) for one in params),
         ]

@@ -18,7 +18,7 @@ from copycost.config.placements import APART, PLACEMENTS, SAME
 from copycost.config.sources import Sound, Surroundings
 from copycost.config.structure import NONE, Problem
 from copycost.config.testbeds import WIRES, Transport, guests_on, receives_on, transport_of
-from copycost.config.wire import AUTO, NO_PEER, Peer, port_range_of
+from copycost.config.wire import AUTO, NO_PEER, Peer
 from copycost.wording.numbers import format_cpu_list, format_size
 from copycost.wording.words import did_you_mean
 
@@ -221,30 +221,31 @@ def _gib(n_bytes: int) -> str:
 
 def _machine_problems(sound: Sound) -> Iterator[Problem]:
     """Yield what is wrong with the other machines."""
-    stated = _stated_machines(sound)
-    names = _names_of(stated)
+    machines = _machines(sound)
+    names = _names_of(machines)
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         yield ("wire", "more"), f"has {twice} more than once, must give each machine its own alias"
-    for place, one in enumerate(stated):
-        if _OF_EXPORTS.fullmatch(alias := one.get("alias", AUTO)):
-            found = f"got {alias}, must be another name: exports call machines without one so"
+    for place, one in enumerate(machines):
+        if _OF_EXPORTS.fullmatch(one.alias):
+            found = f"got {one.alias}, must be another name: exports call machines without one so"
             yield ("wire", "more" if place else "alias"), found
-        ports = one.get("ports") or AUTO
-        if ports != AUTO:
-            first, last = port_range_of(ports)
-            if not 1024 <= first <= last <= 65535:
-                found = f"got {ports}, must be FIRST-LAST with 1024 <= FIRST <= LAST <= 65535"
-                yield ("wire", "ports"), found
+        first, last = one.port_range or (1024, 65535)
+        if not 1024 <= first <= last <= 65535:
+            found = f"got {one.ports}, must be FIRST-LAST with 1024 <= FIRST <= LAST <= 65535"
+            yield ("wire", "ports"), found
 
 
-def _stated_machines(sound: Sound) -> list[Mapping[str, str]]:
+def _machines(sound: Sound) -> list[Peer]:
+    """Return the machines, each with what is sound of it."""
     first = {key: sound.get("wire", key) or AUTO for key in ("peer", "alias", "ports")}
-    return [first, *sound.list("wire", "more")]
+    return [
+        Peer(one["peer"], alias=one.get("alias", AUTO), ports=one.get("ports", AUTO))
+        for one in (first, *sound.list("wire", "more"))
+    ]
 
 
-def _names_of(stated: Sequence[Mapping[str, str]]) -> list[str]:
-    machines = [Peer(one["peer"], alias=one.get("alias", AUTO)) for one in stated]
+def _names_of(machines: Sequence[Peer]) -> list[str]:
     return [one.name for one in machines if one.peer != NO_PEER]
 
 
@@ -253,7 +254,7 @@ def _unreached_problems(sound: Sound) -> Iterator[Problem]:
 
     One of each is enough.
     """
-    for section in (*_PLACED, *DRIVEN) if not _names_of(_stated_machines(sound)) else ():
+    for section in (*_PLACED, *DRIVEN) if not _names_of(_machines(sound)) else ():
         listed = [name for name in sound.list(section, "testbeds") if name in WIRES]
         used = sound.list(section, "implementations") or section == "placement"
         if listed and used and sound.get(section, "enabled") is not False:

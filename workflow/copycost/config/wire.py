@@ -77,7 +77,8 @@ class Peer:
     @property
     def port_range(self) -> tuple[int, int] | None:
         """The first and the last port; None for any."""
-        return None if self.ports == AUTO else port_range_of(self.ports)
+        first, _, last = self.ports.partition("-")
+        return None if self.ports == AUTO else (int(first), int(last))
 
     @property
     def name(self) -> str:
@@ -148,9 +149,3 @@ def peer_named(name: str, section: Mapping[str, Any]) -> Peer:
     if not isinstance(said["ssh_options"], list):
         raise TypeError("ssh_options is no list")
     return from_plain(said, Peer)
-
-
-def port_range_of(text: str) -> tuple[int, int]:
-    """Return the first and the last port of a text such as ``5201-5210``."""
-    first, _, last = text.partition("-")
-    return int(first), int(last)

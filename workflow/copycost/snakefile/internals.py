@@ -11,7 +11,6 @@ import pkgutil
 import shlex
 import subprocess
 import sys
-from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, wraps
@@ -126,13 +125,9 @@ def start_quickly(words: Sequence[str]) -> None:
 
     if not any(word.startswith("--report") for word in words):
         registry.ReportPluginRegistry.collect_plugins = PluginRegistryBase.collect_plugins
-    location = namedtuple("location", "scheme uri_path")
-    parse, params_of = common.parse_uri, common.get_function_params
+    params_of = common.get_function_params
     known_params = lru_cache(params_of)
     open_any = sourcecache.SourceCache._open
-
-    def parse_uri(place: str) -> Any:  # noqa: ANN401
-        return parse(place) if ":" in place else location("file", place)
 
     def get_function_params(function: Callable[..., object]) -> Any:  # noqa: ANN401
         return (known_params if isinstance(function, FunctionType) else params_of)(function)
@@ -142,7 +137,6 @@ def start_quickly(words: Sequence[str]) -> None:
             return Path(file.get_path_or_uri(secret_free=False)).open(mode, encoding=encoding)
         return open_any(self, file, mode, encoding)
 
-    sourcecache.parse_uri = parse_uri
     sourcecache.SourceCache._open = open_source
     common.get_function_params = rules.get_function_params = get_function_params
     snakemake.dag.ScriptProcessor.process_job = lambda *_: None
