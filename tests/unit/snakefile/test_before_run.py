@@ -14,7 +14,7 @@ from copycost.config.cells import Cell
 from copycost.config.config import Config
 from copycost.config.passes import read_pass, write_pass
 from copycost.hosts.facts.identity import host_identity
-from copycost.records.record import Record, host_digest, write_record
+from copycost.records.record import Record, cell_of, host_digest, write_record
 from copycost.snakefile.before_run import HOST_PATH, keep_earlier, remark_on_host, unusable
 
 HOST = {"cpu": "described now"}
@@ -28,9 +28,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
     for n_threads in (1, 2, 3):
         digest = host_digest(HOST) if n_threads == 3 else "b" * 64
         record = sample_record("two_copy", n_threads=n_threads, host_digest=digest)
-        path = Path(Cell("streams", **record["cell"]).path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_record(cast("Record", record), path)
+        write_record(cast("Record", record), Path(cell_of(record).path))
     cells = {"msg_bytes": [65536], "n_threads": [1, 2, 3], "implementations": ["two_copy"]}
     return configured(streams=cells, udp=NOTHING, round_trips=NOTHING)
 
@@ -74,9 +72,8 @@ def test_what_failed_with_another_machine_is_measured_again(
     tree["streams"]["testbeds"] = ["veth", "wire-lab"]
     for testbed in tree["streams"]["testbeds"]:
         record = sample_record("two_copy", testbed=testbed, rep=1, status=status)
-        path = Path(Cell("streams", **record["cell"]).path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(record | {"reason": "the connection to lab ended"}))
+        record |= {"reason": "the connection to lab ended"}
+        write_record(cast("Record", record), Path(cell_of(record).path))
     gone = [str(path) for path, why in unusable(Config.from_dict(tree)) if "another machine" in why]
     assert any("wire-lab" in path for path in gone) is goes
     assert not any("=veth" in path for path in gone)
@@ -107,9 +104,8 @@ def test_nothing_is_said_without_a_description_of_another_host(
     host: Path, text: str | None
 ) -> None:
     assert remark_on_host(described_anew=False, measures=True) is None
-    if text is None:
-        host.unlink()
-    else:
+    host.unlink()
+    if text is not None:
         host.write_text(text)
     assert remark_on_host(described_anew=False, measures=True) is None
 

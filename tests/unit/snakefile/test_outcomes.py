@@ -7,8 +7,7 @@ from typing import cast
 import pytest
 from sample_records import sample_record
 
-from copycost.config.cells import Cell
-from copycost.records.record import Record, write_record
+from copycost.records.record import Record, cell_of, write_record
 from copycost.snakefile import outcomes as module
 from copycost.snakefile.outcomes import KNOWN_PATH, UNREADABLE, outcomes
 
@@ -18,7 +17,7 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A record whose outcome is known."""
     monkeypatch.chdir(tmp_path)
     record = sample_record("two_copy")
-    path = Path(Cell("streams", **record["cell"]).path)
+    path = Path(cell_of(record).path)
     write_record(cast("Record", record), path)
     assert statuses(path) == ["measured"]
     return path

@@ -23,13 +23,11 @@ def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """A run with one repetition of each status, and a fourth that was cut short."""
     monkeypatch.chdir(tmp_path)
     paths = [Path(cell.path) for cell in CELLS]
-    for path in paths:
+    for cell, path, status in zip(CELLS, paths, (*STATUSES, None), strict=True):
         path.parent.mkdir(parents=True)
-    for path, status in zip(paths, STATUSES, strict=False):
-        n_threads = CELLS[paths.index(path)].n_threads
-        record = sample_record("one_copy", n_threads=n_threads, status=status)
-        path.write_text(json.dumps(record | {"reason": "reset by peer"}))
-    paths[3].write_text('{"status": "mea')
+        record = sample_record("one_copy", n_threads=cell.n_threads, status=status or "measured")
+        whole = json.dumps(record | {"reason": "reset by peer"})
+        path.write_text(whole if status else whole[:16])
     return paths
 
 
