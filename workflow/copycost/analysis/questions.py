@@ -25,15 +25,12 @@ from copycost.stats.trend_tests import paths, settled_ratios, settled_signs
 
 # What a generic "cache miss" means differs between processors, so it is no level of its own.
 _LEVELS = MISS_LEVELS[:2]
-
+_WITH_ALL = "Holm, over all misses and pairs of ways"
 
 _Pair = tuple[str, str, str]
 """A column, an implementation, and what it is compared with."""
 _Judged = Mapping[tuple[str, _Pair], Facts]
 """Ratios over the cells together, by condition and pair."""
-
-
-_WITH_ALL = "Holm, over all misses and pairs of ways"
 
 
 def answer_questions(views: Sequence[View]) -> Iterator[Finding]:
