@@ -12,7 +12,7 @@ from statistics import median
 import pytest
 
 from copycost.build.toolchain import compile_program
-from copycost.hosts.facts.cpu import read_cpu
+from copycost.hosts.facts.cpu import read_caches
 from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.studies.memory import measure_memory, read_memory, write_memory
 
@@ -50,8 +50,8 @@ def test_time_without_a_cpu_costs_nothing(program: Path) -> None:
 def test_the_floor_is_measured_from_the_first_cache_to_out_of_the_last(
     program: Path, tmp_path: Path
 ) -> None:
-    llc_bytes = read_cpu(HostFiles(), "", Unknowns()).caches.llc_bytes
-    host = {"cpu": {"caches": {"llc_bytes": llc_bytes}}}
+    caches = read_caches(HostFiles(), Unknowns())
+    host = {"cpu": {"caches": caches}}
     record = measure_memory(program, host, lock_path=tmp_path / "lock")
     assert record["status"] == "measured", record["reason"]
     write_memory(record, tmp_path / "memory.json")
@@ -62,6 +62,6 @@ def test_the_floor_is_measured_from_the_first_cache_to_out_of_the_last(
     assert [b / a for a, b in pairwise(sizes)] == [2.0] * (len(sizes) - 1)
     largest = record["settings"]["max_bytes"]
     assert largest / 2 < sizes[-1] <= largest
-    assert largest >= 4 * (llc_bytes or 0)
+    assert largest >= 4 * (caches["llc_bytes"] or 0)
     repetitions = record["settings"]["repetitions"]
     assert {len(point["ns_per_byte"]) for point in floor["points"]} == {repetitions}

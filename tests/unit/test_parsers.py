@@ -138,8 +138,8 @@ def facts_of(files: HostFiles) -> dict[str, str]:
         "net": read_net(files, unknown),
     }
     for room, found in facts.items():
-        for field in type(found).__slots__:
-            assert getattr(found, field) is not None or f"{room}.{field}" in unknown.reasons
+        for name, value in found.items():
+            assert value is not None or f"{room}.{name}" in unknown.reasons
     read_mitigations(files)
     distribution_family(files)
     is_privileged(files)

@@ -32,10 +32,10 @@ def describe(
     identity = {**host_identity(files), "machine": machine, "euid_is_root": root}
     return {
         "identity": identity,
-        "cpu": asdict(read_cpu(files, machine, unknown)),
-        "kernel": asdict(read_kernel(files, unknown)),
-        "memory": asdict(read_memory(files, memlock, unknown)),
-        "net": asdict(read_net(files, unknown)),
+        "cpu": read_cpu(files, machine, unknown),
+        "kernel": read_kernel(files, unknown),
+        "memory": read_memory(files, memlock, unknown),
+        "net": read_net(files, unknown),
         "perf": asdict(read_perf(files, unknown)),
         "testbeds": {
             name: asdict(bed)

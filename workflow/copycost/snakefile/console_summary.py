@@ -7,7 +7,6 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from platform import machine
 from typing import Any
 
 from copycost.checkout import ROOT
@@ -16,7 +15,7 @@ from copycost.config.config import Config
 from copycost.config.grid import Grid
 from copycost.config.passes import is_given
 from copycost.errors import DataError
-from copycost.hosts.facts.cpu import read_cpu
+from copycost.hosts.facts.cpu import read_caches
 from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.measure.drivers.programs.working_set import ring_bytes
 from copycost.records.aside import LOST
@@ -265,8 +264,8 @@ def _kinds(measuring: Iterable[Any]) -> dict[str, progress.Kind]:
 
 
 def _ring_bytes(working_set: str) -> int:
-    caches = read_cpu(HostFiles(Path("/")), machine(), Unknowns()).caches
-    return ring_bytes(working_set, {"cpu": {"caches": {"llc_bytes": caches.llc_bytes}}})
+    caches = read_caches(HostFiles(), Unknowns())
+    return ring_bytes(working_set, {"cpu": {"caches": caches}})
 
 
 def print_outcome(workflow: Any, config: Config, n_aside: int = 0) -> None:  # noqa: ANN401

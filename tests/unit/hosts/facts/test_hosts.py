@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from unit.conftest import HostTree
 
-from copycost.hosts.facts.cpu import Caches, read_cpu, virtualisation
+from copycost.hosts.facts.cpu import read_cpu, virtualisation
 from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.hosts.facts.identity import host_identity
 from copycost.hosts.facts.kernel import read_kernel
@@ -15,7 +15,8 @@ from copycost.hosts.facts.packages import install_command
 HYBRID = {
     "model": "12th Gen Intel(R) Core(TM) i7-1260P", "cpus_online": 16, "cores": 12,
     "threads_per_core": 2, "core_types": {"core": "0-7", "atom": "8-15"},
-    "caches": Caches(48 << 10, 1280 << 10, 18 << 20), "governor": "powersave", "turbo": True,
+    "caches": {"l1d_bytes": 48 << 10, "l2_bytes": 1280 << 10, "llc_bytes": 18 << 20},
+    "governor": "powersave", "turbo": True,
     "virtualisation": "none",
 }  # fmt: skip
 OLD_KERNEL = {  # with other names of files
@@ -24,7 +25,7 @@ OLD_KERNEL = {  # with other names of files
 }  # fmt: skip
 BOARD = {
     "model": "Cortex-A72 (Raspberry Pi 4 Model B Rev 1.4)", "vendor": "ARM", "cores": 4,
-    "virtualisation": "none", "caches": Caches(None, None, None),
+    "virtualisation": "none", "caches": {"l1d_bytes": None, "l2_bytes": None, "llc_bytes": None},
 }  # fmt: skip
 NOT_ON_BOARD = {"caches.l1d_bytes", "caches.l2_bytes", "caches.llc_bytes", "numa_nodes", "turbo"}
 
@@ -42,7 +43,7 @@ def test_the_processors_of_a_host_are_read(
 ) -> None:
     unknowns = Unknowns()
     cpu = read_cpu(host_tree(name), machine, unknowns)
-    assert {fact: getattr(cpu, fact) for fact in expected} == expected
+    assert {fact: cpu[fact] for fact in expected} == expected
     assert set(unknowns.reasons) == {f"cpu.{fact}" for fact in unknown}
 
 
@@ -51,7 +52,7 @@ def test_a_virtual_machine_without_firmware_tables_is_still_seen_as_one(
 ) -> None:
     unknown = Unknowns()
     cpu = read_cpu(host_tree("virtual_machine"), "x86_64", unknown)
-    assert (cpu.virtualisation, cpu.governor) == ("unnamed hypervisor", None)
+    assert (cpu["virtualisation"], cpu["governor"]) == ("unnamed hypervisor", None)
     assert "cpufreq" in unknown.reasons["cpu.governor"]
 
 
@@ -109,29 +110,30 @@ def test_kernel_options_come_from_wherever_the_config_lies(
 ) -> None:
     unknown = Unknowns()
     kernel = read_kernel(host_tree(name), unknown)
-    assert (kernel.hz, kernel.irq_time_accounting, kernel.preempt) == (hz, irq_time, preempt)
+    expected = {"hz": hz, "irq_time_accounting": irq_time, "preempt": preempt}
+    assert {fact: kernel[fact] for fact in expected} == expected
     assert unknown.reasons == {}
 
 
 def test_the_command_line_counts_and_a_config_may_be_missing(host_tree: HostTree) -> None:
     files = host_tree("intel_hybrid_laptop")
     (files.root / "proc/cmdline").write_text("ro preempt=full\n")
-    assert read_kernel(files, Unknowns()).preempt == "full"
+    assert read_kernel(files, Unknowns())["preempt"] == "full"
     files, unknown = host_tree("arm_board"), Unknowns()
     (files.root / "proc/config.gz").write_bytes(b"not gzip")
     kernel = read_kernel(files, unknown)
-    assert (kernel.hz, kernel.irq_time_accounting) == (None, None)
+    assert (kernel["hz"], kernel["irq_time_accounting"]) == (None, None)
     assert "/proc/config.gz" in unknown.reasons["kernel.hz"]
 
 
 def test_memory_is_rounded_and_settings_are_lists(host_tree: HostTree) -> None:
     memory = read_memory(host_tree("virtual_machine"), 65536, Unknowns())
-    assert memory.total_bytes is not None
-    assert memory.total_bytes % (1 << 20) == 0
-    assert (memory.memlock_bytes, memory.memlock_unlimited) == (65536, False)
+    assert memory["total_bytes"] is not None
+    assert memory["total_bytes"] % (1 << 20) == 0
+    assert (memory["memlock_bytes"], memory["memlock_unlimited"]) == (65536, False)
     net = read_net(host_tree("amd_server"), Unknowns())
-    assert (net.tcp_rmem, net.optmem_max) == ([4096, 131072, 6291456], 20480)
-    assert net.congestion_available == ["reno", "bbr"]
+    assert (net["tcp_rmem"], net["optmem_max"]) == ([4096, 131072, 6291456], 20480)
+    assert net["congestion_available"] == ["reno", "bbr"]
 
 
 def test_each_distribution_has_its_own_names_of_packages(

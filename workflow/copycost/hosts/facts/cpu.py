@@ -1,28 +1,13 @@
 """Facts about the processors: names, topology, caches, clock, and the hypervisor around them."""
 
 import re
-from dataclasses import dataclass
+from typing import Any
 
 from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.wording.numbers import format_cpu_list
 
 _CPU = "sys/devices/system/cpu"
 _SIZE_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-_NO_CACHE = f"/{_CPU}/cpu0/cache does not tell"
-_WHY = {
-    "model": "/proc/cpuinfo names no model",
-    "vendor": "/proc/cpuinfo names no vendor",
-    "cpus_online": f"/{_CPU}/online cannot be read",
-    "cores": f"no topology under /{_CPU}",
-    "threads_per_core": f"no topology under /{_CPU}",
-    "numa_nodes": "the kernel has no NUMA support or hides it",
-    "caches.l1d_bytes": _NO_CACHE,
-    "caches.l2_bytes": _NO_CACHE,
-    "caches.llc_bytes": _NO_CACHE,
-    "governor": "no cpufreq driver (usual in virtual machines)",
-    "turbo": "no turbo or boost switch under cpufreq (usual in virtual machines)",
-    "virtualisation": "neither /proc/cpuinfo nor the firmware tables tell",
-}
 # ARM's /proc/cpuinfo gives numbers where x86 gives names. Server and common board parts only.
 # Source: the part numbers of the MIDR_EL1 register, as in arch/arm64/include/asm/cputype.h.
 _ARM_VENDORS = {0x41: "ARM", 0x46: "Fujitsu", 0x48: "HiSilicon", 0x51: "Qualcomm",
@@ -45,54 +30,41 @@ _FIRMWARE_NAMES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Caches:
-    """Sizes of the caches that CPU 0 uses, in bytes; `llc_bytes` is the outermost level."""
+def read_cpu(files: HostFiles, machine: str, unknown: Unknowns) -> dict[str, Any]:
+    """Return the facts about the processors of a host with the given machine name.
 
-    l1d_bytes: int | None
-    l2_bytes: int | None
-    llc_bytes: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class CpuFacts:
-    """The processors; a fact that the host does not tell is None."""
-
-    model: str | None
-    vendor: str | None
-    cpus_online: int | None
-    cores: int | None
-    threads_per_core: int | None
-    # CPU lists by kind of core on a hybrid processor, ``{"core": "0-11", "atom": "12-19"}``; empty
-    # where all cores are of one kind
-    core_types: dict[str, str]
-    numa_nodes: int | None
-    caches: Caches
-    governor: str | None  # frequency governor; several, joined by "+", where CPUs differ
-    turbo: bool | None  # whether the processor may clock above its base frequency
-    virtualisation: str | None  # "none", or the hypervisor as far as it can be told
-
-
-def read_cpu(files: HostFiles, machine: str, unknown: Unknowns) -> CpuFacts:
-    """Read the facts about the processors of a host with the given machine name."""
+    One that the host does not tell is None, and `unknown` has the reason.
+    """
     cpuinfo = files.text("proc/cpuinfo") or ""
     online = online_cpus(files)
     siblings = _sibling_lists(files, online)
+    no_topology = f"no topology under /{_CPU}"
     nodes = files.cpus("sys/devices/system/node/online")
-    facts = CpuFacts(
-        model=processor_name(files, cpuinfo),
-        vendor=processor_vendor(cpuinfo),
-        cpus_online=len(online) or None,
-        cores=len(set(siblings)) or None,
-        threads_per_core=max(map(len, siblings), default=None),
-        core_types=_core_types(files),
-        numa_nodes=len(nodes or ()) or None,
-        caches=_caches(files),
-        governor=read_governor(files),
-        turbo=read_turbo(files),
-        virtualisation=virtualisation(files, machine, cpuinfo),
-    )
-    return unknown.noted("cpu", facts, _WHY)
+    facts: dict[str, tuple[object, str]] = {
+        "model": (processor_name(files, cpuinfo), "/proc/cpuinfo names no model"),
+        "vendor": (processor_vendor(cpuinfo), "/proc/cpuinfo names no vendor"),
+        "cpus_online": (len(online) or None, f"/{_CPU}/online cannot be read"),
+        "cores": (len(set(siblings)) or None, no_topology),
+        "threads_per_core": (max(map(len, siblings), default=None), no_topology),
+        # CPU lists by kind of core on a hybrid processor, ``{"core": "0-11", "atom": "12-19"}``;
+        # empty where all cores are of one kind
+        "core_types": (_core_types(files), ""),
+        "numa_nodes": (len(nodes or ()) or None, "the kernel has no NUMA support or hides it"),
+        "caches": (read_caches(files, unknown), ""),
+        # several, joined by "+", where CPUs differ
+        "governor": (read_governor(files), "no cpufreq driver (usual in virtual machines)"),
+        # whether the processor may clock above its base frequency
+        "turbo": (
+            read_turbo(files),
+            "no turbo or boost switch under cpufreq (usual in virtual machines)",
+        ),
+        # "none", or the hypervisor as far as it can be told
+        "virtualisation": (
+            virtualisation(files, machine, cpuinfo),
+            "neither /proc/cpuinfo nor the firmware tables tell",
+        ),
+    }
+    return unknown.told("cpu", facts)
 
 
 def online_cpus(files: HostFiles) -> list[int]:
@@ -121,7 +93,8 @@ def _core_types(files: HostFiles) -> dict[str, str]:
     return {kind: format_cpu_list(cpus) for kind, cpus in lists.items() if cpus}
 
 
-def _caches(files: HostFiles) -> Caches:
+def read_caches(files: HostFiles, unknown: Unknowns) -> dict[str, int | None]:
+    """Return the sizes of the caches that CPU 0 uses [bytes]; the outermost is `llc_bytes`."""
     by_level: dict[int, int] = {}
     for folder in files.glob(f"{_CPU}/cpu0/cache/index*"):
         level = files.number(f"{folder}/level")
@@ -130,8 +103,10 @@ def _caches(files: HostFiles) -> Caches:
         if level is None or match is None or files.text(f"{folder}/type") == "Instruction":
             continue
         by_level[level] = int(match[1]) * _SIZE_UNITS[match[2]]
-    outermost = by_level[max(by_level)] if by_level else None
-    return Caches(by_level.get(1), by_level.get(2), outermost)
+    levels = {"l1d_bytes": 1, "l2_bytes": 2, "llc_bytes": max(by_level, default=0)}
+    why = f"/{_CPU}/cpu0/cache does not tell"
+    found = {name: (by_level.get(level), why) for name, level in levels.items()}
+    return unknown.told("cpu.caches", found)
 
 
 def read_turbo(files: HostFiles) -> bool | None:

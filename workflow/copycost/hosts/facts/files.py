@@ -4,9 +4,8 @@ import gzip
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from copycost.wording.numbers import parse_cpu_list
 
@@ -101,8 +100,9 @@ class Unknowns:
             self.reasons[key] = reason
         return value
 
-    def noted(self, room: str, facts: _T, why: Mapping[str, str]) -> _T:
-        """Pass the facts of a room on; note the reasons of those that are None."""
-        for name, reason in why.items():
-            self.checked(f"{room}.{name}", attrgetter(name)(facts), reason)
-        return facts
+    def told(self, room: str, facts: Mapping[str, tuple[object, str]]) -> dict[str, Any]:
+        """Return the facts of a room by their names; note the reasons of those that are None."""
+        return {
+            name: self.checked(f"{room}.{name}", value, reason)
+            for name, (value, reason) in facts.items()
+        }

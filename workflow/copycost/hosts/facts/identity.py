@@ -8,6 +8,7 @@ import re
 
 from copycost.hosts.facts.cpu import online_cpus, processor_name, read_governor, read_turbo
 from copycost.hosts.facts.files import HostFiles
+from copycost.hosts.facts.net import net_settings
 from copycost.hosts.facts.tools import TOOLS, describe_tool
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
@@ -20,6 +21,10 @@ NAMESPACE_SWITCHES = (
     "proc/sys/kernel/unprivileged_userns_clone",
     "proc/sys/kernel/apparmor_restrict_unprivileged_userns",
 )
+
+_NET_SETTINGS = (
+    "optmem_max", "rmem_max", "wmem_max", "tcp_rmem", "tcp_wmem", "congestion_default",
+)  # fmt: skip
 
 
 def host_identity(files: HostFiles | None = None, host: Host | None = None) -> dict[str, object]:
@@ -34,7 +39,7 @@ def host_identity(files: HostFiles | None = None, host: Host | None = None) -> d
     about = host.about
     cpuinfo = files.text("proc/cpuinfo") or ""
     online = online_cpus(files)
-    net = "proc/sys/net"
+    net = net_settings(files)
     return {
         "kernel_release": files.text("proc/sys/kernel/osrelease"),
         "kernel_version": files.text("proc/sys/kernel/version"),
@@ -60,12 +65,7 @@ def host_identity(files: HostFiles | None = None, host: Host | None = None) -> d
         "perf_event_paranoid": files.number("proc/sys/kernel/perf_event_paranoid"),
         "io_uring_disabled": files.number("proc/sys/kernel/io_uring_disabled"),
         "nmi_watchdog": files.number("proc/sys/kernel/nmi_watchdog"),
-        "optmem_max": files.number(f"{net}/core/optmem_max"),
-        "rmem_max": files.number(f"{net}/core/rmem_max"),
-        "wmem_max": files.number(f"{net}/core/wmem_max"),
-        "tcp_rmem": files.numbers(f"{net}/ipv4/tcp_rmem"),
-        "tcp_wmem": files.numbers(f"{net}/ipv4/tcp_wmem"),
-        "congestion_default": files.text(f"{net}/ipv4/tcp_congestion_control"),
+        **{name: net[name] for name in _NET_SETTINGS},
     }
 
 

@@ -1,19 +1,11 @@
 """Facts about the running kernel."""
 
 import re
-from dataclasses import dataclass
+from typing import Any
 
 from copycost.hosts.facts.files import HostFiles, Unknowns
 
 _NO_CONFIG = "the kernel's configuration is in none of the usual places (/proc/config.gz, /boot)"
-_WHY = {
-    "release": "/proc/sys/kernel/osrelease cannot be read",
-    "version": "/proc/sys/kernel/version cannot be read",
-    "hz": _NO_CONFIG,
-    "irq_time_accounting": _NO_CONFIG,
-    "virt_cpu_accounting_gen": _NO_CONFIG,
-    "preempt": _NO_CONFIG,
-}
 # the options of which one is set, the strongest first
 _PREEMPTION = {
     "PREEMPT_RT": "rt",
@@ -24,37 +16,26 @@ _PREEMPTION = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class KernelFacts:
-    """The running kernel; a fact that the host does not tell is None."""
-
-    release: str | None
-    version: str | None
-    hz: int | None  # timer ticks per second
-    # whether CPU clocks leave out the time in interrupts (CONFIG_IRQ_TIME_ACCOUNTING): then the CPU
-    # time of a task does not contain the softirq work done in its context
-    irq_time_accounting: bool | None
-    # whether CPU time is taken at each kernel entry instead of by ticks
-    virt_cpu_accounting_gen: bool | None
-    preempt: str | None  # none, voluntary, lazy, full or rt
-
-
-def read_kernel(files: HostFiles, unknown: Unknowns) -> KernelFacts:
-    """Read the facts about the running kernel."""
+def read_kernel(files: HostFiles, unknown: Unknowns) -> dict[str, Any]:
+    """Return the facts about the running kernel; see `read_cpu`."""
     release = files.text("proc/sys/kernel/osrelease")
+    version = files.text("proc/sys/kernel/version")
     config = kernel_config(files, release or "")
     options = parse_kernel_config(config) if config else None
     command_line = (files.text("proc/cmdline") or "").split()
     irq_time = _is_on(options, "IRQ_TIME_ACCOUNTING")
-    facts = KernelFacts(
-        release,
-        version=files.text("proc/sys/kernel/version"),
-        hz=_hz(options or {}),
-        irq_time_accounting=irq_time and "tsc=noirqtime" not in command_line,
-        virt_cpu_accounting_gen=_is_on(options, "VIRT_CPU_ACCOUNTING_GEN"),
-        preempt=_preempt(options, command_line),
-    )
-    return unknown.noted("kernel", facts, _WHY)
+    facts: dict[str, tuple[object, str]] = {
+        "release": (release, "/proc/sys/kernel/osrelease cannot be read"),
+        "version": (version, "/proc/sys/kernel/version cannot be read"),
+        "hz": (_hz(options or {}), _NO_CONFIG),  # timer ticks per second
+        # whether CPU clocks leave out the time in interrupts (CONFIG_IRQ_TIME_ACCOUNTING): then
+        # the CPU time of a task does not contain the softirq work done in its context
+        "irq_time_accounting": (irq_time and "tsc=noirqtime" not in command_line, _NO_CONFIG),
+        # whether CPU time is taken at each kernel entry instead of by ticks
+        "virt_cpu_accounting_gen": (_is_on(options, "VIRT_CPU_ACCOUNTING_GEN"), _NO_CONFIG),
+        "preempt": (_preempt(options, command_line), _NO_CONFIG),  # none, voluntary, ..., rt
+    }
+    return unknown.told("kernel", facts)
 
 
 def _is_on(options: dict[str, str] | None, name: str) -> bool | None:

@@ -1,72 +1,62 @@
 """Facts about memory limits and the network stack's settings."""
 
 import re
-from dataclasses import dataclass
+from typing import Any
 
 from copycost.hosts.facts.files import HostFiles, Unknowns
 
 _CORE, _TCP = "proc/sys/net/core", "proc/sys/net/ipv4"
-# where each fact is, and as what `HostFiles` reads it
+# where each setting is, and as what `HostFiles` reads it; sizes in bytes
 _SETTINGS = {
+    # limit of ancillary memory per socket, which notifications of zero-copy sends use up
     "optmem_max": (f"{_CORE}/optmem_max", "number"),
+    # minimum, default and maximum of a TCP socket's buffers
     "tcp_rmem": (f"{_TCP}/tcp_rmem", "numbers"),
     "tcp_wmem": (f"{_TCP}/tcp_wmem", "numbers"),
     "rmem_max": (f"{_CORE}/rmem_max", "number"),
     "wmem_max": (f"{_CORE}/wmem_max", "number"),
     "congestion_default": (f"{_TCP}/tcp_congestion_control", "text"),
     "congestion_available": (f"{_TCP}/tcp_available_congestion_control", "words"),
+    # algorithms that a process without CAP_NET_ADMIN may choose
     "congestion_allowed": (f"{_TCP}/tcp_allowed_congestion_control", "words"),
 }
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryFacts:
-    """Memory of the host, and how much of it this user may pin."""
+def read_memory(
+    files: HostFiles, memlock_bytes: int | None, unknown: Unknowns
+) -> dict[str, int | bool | None]:
+    """Return the size of memory, and how much of it this user may pin.
 
-    total_bytes: int | None  # rounded to whole MiB, since ballooning moves the last digits
-    memlock_bytes: int | None  # RLIMIT_MEMLOCK; None where there is no limit or it cannot be told
-    # whether there is no limit; root (CAP_IPC_LOCK) is not held to one either
-    memlock_unlimited: bool
-
-
-@dataclass(frozen=True, slots=True)
-class NetFacts:
-    """Settings of the network stack that decide what sends cost; sizes in bytes."""
-
-    # limit of ancillary memory per socket, which notifications of zero-copy sends use up
-    optmem_max: int | None
-    # minimum, default and maximum of a TCP socket's buffers
-    tcp_rmem: list[int] | None
-    tcp_wmem: list[int] | None
-    rmem_max: int | None
-    wmem_max: int | None
-    congestion_default: str | None
-    congestion_available: list[str] | None
-    # algorithms that a process without CAP_NET_ADMIN may choose
-    congestion_allowed: list[str] | None
-
-
-def read_memory(files: HostFiles, memlock_bytes: int | None, unknown: Unknowns) -> MemoryFacts:
-    """Read the size of memory; `memlock_bytes` is the limit that `About` tells."""
+    `memlock_bytes` is the limit that `About` tells, None where there is none.
+    """
     match = re.search(
         r"^MemTotal:\s+(\d{1,15}) kB$", files.text("proc/meminfo") or "", re.MULTILINE
     )
-    return MemoryFacts(
-        total_bytes=unknown.checked(
-            "memory.total_bytes",
-            (int(match[1]) >> 10) << 20 if match else None,
-            "/proc/meminfo has no MemTotal",
+    # rounded to whole MiB, since ballooning moves the last digits
+    total_bytes = (int(match[1]) >> 10) << 20 if match else None
+    return {
+        "total_bytes": unknown.checked(
+            "memory.total_bytes", total_bytes, "/proc/meminfo has no MemTotal"
         ),
-        memlock_bytes=memlock_bytes,
-        memlock_unlimited=memlock_bytes is None,
-    )
+        "memlock_bytes": memlock_bytes,
+        # root (CAP_IPC_LOCK) is not held to a limit either
+        "memlock_unlimited": memlock_bytes is None,
+    }
 
 
-def read_net(files: HostFiles, unknown: Unknowns) -> NetFacts:
-    """Read the settings of the network stack in the present network namespace."""
-    found = {name: getattr(files, read)(path) for name, (path, read) in _SETTINGS.items()}
-    why = {name: f"/{path} cannot be read here" for name, (path, _) in _SETTINGS.items()}
-    return unknown.noted("net", NetFacts(**found), why)
+def read_net(files: HostFiles, unknown: Unknowns) -> dict[str, Any]:
+    """Return the settings of the network stack in the present network namespace."""
+    settings = net_settings(files)
+    facts = {
+        name: (value, f"/{_SETTINGS[name][0]} cannot be read here")
+        for name, value in settings.items()
+    }
+    return unknown.told("net", facts)
+
+
+def net_settings(files: HostFiles) -> dict[str, Any]:
+    """Return the settings that decide what sends cost, None for those that are not told."""
+    return {name: getattr(files, read)(path) for name, (path, read) in _SETTINGS.items()}
 
 
 PARAVIRTUAL = frozenset({"virtio_net", "hv_netvsc", "vmxnet3", "vif", "ibmveth"})
