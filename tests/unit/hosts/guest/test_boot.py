@@ -39,8 +39,8 @@ def started(initrd: Path) -> Iterator[Starter]:
 def test_a_guest_boots_runs_a_command_and_ends(started: Starter) -> None:
     guest = started("uname", "-r")
     guest.await_up(TIMEOUT_S)
-    assert guest.await_end(TIMEOUT_S) == 0
-    lines = guest.console.lines()
+    assert guest.wait(TIMEOUT_S) == 0
+    lines = guest.console()
     assert guests.kernel().release in lines
     assert "copycost: uname ended with exit status 0" in lines
 

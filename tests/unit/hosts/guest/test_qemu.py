@@ -16,7 +16,7 @@ from copycost.hosts.local import LocalHost
 def words(vhost_fd: int | None = None, **spec: Any) -> str:  # noqa: ANN401
     made_of = GuestSpec("qemu", Path("/k"), Path("/i"), **spec)
     link = Link(7, "02:00:00:00:00:0a", vhost_fd)
-    return " ".join(made_of.words("a", ("/agent.sh", "eth0"), {}, link))
+    return " ".join(made_of.words("a", ("/agent.sh", "eth0"), None, link))
 
 
 def test_offloads_and_vhost_are_as_asked_for() -> None:

@@ -1,7 +1,6 @@
 """QEMU that ends, refuses or hangs: a sentence each. A few lines of Python take its place."""
 
 import sys
-from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 
 from copycost.errors import CannotStart, HostError, TookTooLong
 from copycost.hosts.guest.qmp import Emulator, running
+from copycost.hosts.launch import CONTROL
 
 START = """\
 import json, socket, sys, time
@@ -26,11 +26,7 @@ answer(**{"return": {}})
 def emulator(tmp_path: Path, rest: str, limit_s: float = 20) -> AbstractContextManager[Emulator]:
     script = tmp_path / "qemu.py"
     script.write_text(START + rest)
-
-    def words(fd: int) -> Sequence[str]:
-        return [str(script), str(fd)]
-
-    return running(sys.executable, words, limit_s)
+    return running([sys.executable, str(script), CONTROL], limit_s)
 
 
 def test_it_is_told_and_says_when_the_guest_stops(tmp_path: Path) -> None:
@@ -42,7 +38,7 @@ say(event="STOP")
     with emulator(tmp_path, rest) as qemu:
         qemu.save(tmp_path / "state")
         qemu.await_stop()
-        assert qemu.console.lines() == ["xen-save-devices-state /state"]
+        assert qemu.console() == ["xen-save-devices-state /state"]
 
 
 def test_a_refusal_is_told(tmp_path: Path) -> None:
@@ -90,5 +86,5 @@ def test_a_guest_that_does_not_end_is_ended(tmp_path: Path) -> None:
 
 
 def test_no_qemu_is_told() -> None:
-    with pytest.raises(CannotStart, match="/nowhere"), running("/nowhere", lambda _: [], 1):
+    with pytest.raises(CannotStart, match="/nowhere"), running(["/nowhere"], 1):
         pass

@@ -25,7 +25,6 @@ from copycost.hosts.remote.daemon_client import Words
 
 _BOOT_TIMEOUT_S = 120.0
 _ANSWER_TIMEOUT_S = 5.0
-_PORT = "agent"  # its name in the guest (agent.sh)
 
 _log = logging.getLogger(__name__)
 
@@ -76,15 +75,11 @@ class GuestDaemon(Daemon[str, GuestLine]):
                 return {"why": self._why(asked["guest"])}, []
 
     def watched(self) -> dict[int, Callable[[], None]]:
-        """Take in what guests say on their consoles."""
+        """Notice that guests end by themselves."""
         return {
-            kept.running.console.fd: partial(self._listen_to, name)
+            kept.running.ended_fd: partial(self._note_end, name)
             for name, kept in self.lines.items()
         }
-
-    def _listen_to(self, name: str) -> None:
-        if not self.lines[name].running.console.pump():
-            self._note_end(name)
 
     def _note_end(self, name: str) -> None:
         self._ended[name] = self.lines[name].running.why_ended()
@@ -98,7 +93,7 @@ class GuestDaemon(Daemon[str, GuestLine]):
     def _why(self, name: str) -> str | None:
         """Return why a guest has ended, None if it runs; one that has just ended has a moment."""
         kept = self.lines.get(name)
-        if kept is not None and kept.running.await_end(0.2) is not None:
+        if kept is not None and kept.running.wait(0.2) is not None:
             self._note_end(name)
         return self._ended.get(name)
 
@@ -144,7 +139,7 @@ class GuestDaemon(Daemon[str, GuestLine]):
         if not kept.answers(self.parent_fds, _BOOT_TIMEOUT_S):
             raise HostError(
                 f"the agent in guest {name} does not answer; the last lines of its console:"
-                f" {kept.running.console.end()}"
+                f" {kept.running.last_lines()}"
             )
         _log.info("guest %s is up after %.1f s", name, kept.running.boot_s)
 
@@ -177,16 +172,15 @@ class GuestDaemon(Daemon[str, GuestLine]):
                     inherited.callback(os.close, vhost)
                 link = Link(tap, network.MACS[name], vhost)
                 words = network.device_words(name, offloads=spec.offloads)
-            ports = {_PORT: theirs.fileno()}
             command = ("/agent.sh", *words)
-            return GuestLine(ours, RunningGuest(spec, f"copycost-{name}", command, ports, link))
+            running = RunningGuest(spec, f"copycost-{name}", command, theirs.fileno(), link)
+            return GuestLine(ours, running)
 
 
 def _log_console(name: str, running: RunningGuest, what: str) -> None:
     """Tell what became of a guest, and all that is known of what it said."""
-    running.console.pump()
     _log.warning("guest %s: %s", name, what)
-    for line in running.console.lines():
+    for line in running.console():
         _log.warning("guest %s said: %s", name, line)
 
 

@@ -17,6 +17,9 @@ NetworkDevice = Literal["virtio", "e1000"]
 
 ARCHITECTURE = "x86_64"
 PROGRAM = "qemu-system-x86_64"
+AGENT_PORT = "agent"
+"""Name of the line to the agent, in the guest's /dev/virtio-ports (agent.sh)."""
+
 _KVM = Path("/dev/kvm")
 # what the kernel is told: say less (each character on the serial line is an exit), reboot at once
 # when it panics, which QEMU makes an end of; equal addresses at each boot
@@ -82,14 +85,13 @@ class GuestSpec:
         return cls(**{**values, **paths})
 
     def words(
-        self, name: str, command: Sequence[str], ports: Mapping[str, int], link: Link | None
+        self, name: str, command: Sequence[str], agent_fd: int | None, link: Link | None
     ) -> list[str]:
         """Return the command that starts a guest; the console is its standard output.
 
         It is called `name` in the list of processes too. The command's words stand behind the
-        kernel's arguments, and are handed to the first process. The ports are lines between us and
-        programs in it, by their names in /dev/virtio-ports: descriptors of connected sockets that
-        QEMU inherits. Without a link there is no network device.
+        kernel's arguments, and are handed to the first process. The line to an agent in it is a
+        connected socket that QEMU inherits. Without a link there is no network device.
         """
         append = [*KERNEL_ARGUMENTS, *(["--", *command] if command else [])]
         words = [
@@ -103,11 +105,11 @@ class GuestSpec:
             *("-kernel", str(self.kernel), "-initrd", str(self.initrd)),
             *("-append", " ".join(append)),
             *("-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"),
-            *(["-device", "virtio-serial-pci"] if ports else []),
         ]
-        for port, fd in ports.items():
-            words += ["-chardev", f"socket,id={port},fd={fd}"]
-            words += ["-device", f"virtserialport,chardev={port},name={port}"]
+        if agent_fd is not None:
+            words += ["-device", "virtio-serial-pci"]
+            words += ["-chardev", f"socket,id={AGENT_PORT},fd={agent_fd}"]
+            words += ["-device", f"virtserialport,chardev={AGENT_PORT},name={AGENT_PORT}"]
         if link is None:
             return [*words, "-nic", "none"]
         device, vhost = f"virtio-net-pci,netdev=net,mac={link.mac}", ",vhost=off"

@@ -6,29 +6,24 @@ Source: QEMU's documentation, "QEMU QMP Reference Manual", 7.2.
 import json
 import select
 import shlex
-import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from copycost.errors import CannotStart, HostError, TookTooLong
+from copycost.errors import HostError, TookTooLong
 from copycost.hosts.guest.boot import Qemu
 
 Message = dict[str, Any]
 
 
 class Emulator(Qemu):
-    """A QEMU with its machine protocol; every wait ends at one deadline."""
+    """A QEMU whose control line is its machine protocol; every wait ends at one deadline."""
 
-    def __init__(
-        self, words: Sequence[str], fds: Sequence[int], line: socket.socket, timeout_s: float
-    ) -> None:
-        super().__init__(words, fds)
-        self._line = line
+    def __init__(self, words: Sequence[str], timeout_s: float) -> None:
+        super().__init__(words, control=True)
         self._deadline_s = time.monotonic() + timeout_s
-        self._received = b""
 
     def greet(self) -> None:
         """Begin the conversation."""
@@ -37,9 +32,7 @@ class Emulator(Qemu):
 
     def tell(self, command: str, **arguments: object) -> None:
         """Have QEMU do something; HostError if it refuses, ends, or takes too long."""
-        asked = {"execute": command, "arguments": arguments}
-        with suppress(OSError):  # one that has ended is told of where its answer is awaited
-            self._line.sendall(json.dumps(asked).encode() + b"\n")
+        self.say(json.dumps({"execute": command, "arguments": arguments}))
         answer = self._await(lambda message: "return" in message or "error" in message)
         if "error" in answer:
             raise HostError(f"QEMU refused {command}: {answer['error']['desc']}")
@@ -50,7 +43,6 @@ class Emulator(Qemu):
         HostError if it has switched it off instead, as after a failure, or takes too long.
         """
         self._await(lambda message: message.get("event") == "STOP")
-        self.console.pump()
 
     def save(self, state: Path) -> None:
         """Save the state of processor and devices; the memory is a file already.
@@ -73,68 +65,36 @@ class Emulator(Qemu):
 
     def last_words(self) -> str:
         """Return the last lines of the console, or the one that tells of a kernel's panic."""
-        panics = (line for line in self.console.lines() if "Kernel panic" in line)
-        return next(panics, self.console.end())
-
-    def close(self) -> None:
-        """End QEMU, and give back the descriptors."""
-        super().close()
-        self._line.close()
+        panics = (line for line in self.console() if "Kernel panic" in line)
+        return next(panics, self.last_lines())
 
     def _await(self, wanted: Callable[[Message], bool]) -> Message:
         """Return the next message that is wanted; the others are events that nobody waits for."""
         while True:
-            while b"\n" not in self._received:
-                self._receive()
-            line, _, self._received = self._received.partition(b"\n")
-            message: Message = json.loads(line)
-            if wanted(message):
-                return message
-
-    def _receive(self) -> None:
-        """Wait until something comes, or QEMU ends, and take it in."""
-        left_s = self._deadline_s - time.monotonic()
-        if left_s <= 0:
-            raise TookTooLong(
-                "the simulated guest took too long; the last lines of its console:"
-                f" {self.last_words()}"
-            )
-        watched = [self._line.fileno(), self.console.fd, self.ended_fd]
-        ready, _, _ = select.select(watched, [], [], left_s)
-        self.console.pump()
-        if self._line.fileno() not in ready:
-            return
-        try:
-            data = self._line.recv(1 << 16)
-        except ConnectionResetError:
-            data = b""
-        if not data:
-            code = self._process.wait()
-            self.console.pump()
-            raise HostError(
-                f"QEMU ended with exit status {code}; it said last: {self.last_words()}"
-            )
-        self._received += data
+            code = self.exit_code  # what it said before its end is read first
+            if (line := self.read_line()) is not None:
+                message: Message = json.loads(line)
+                if wanted(message):
+                    return message
+            elif code is not None:
+                raise HostError(
+                    f"QEMU ended with exit status {code}; it said last: {self.last_words()}"
+                )
+            elif (left_s := self._deadline_s - time.monotonic()) <= 0:
+                raise TookTooLong(
+                    "the simulated guest took too long; the last lines of its console:"
+                    f" {self.last_words()}"
+                )
+            else:
+                select.select([self.control_fd, self.ended_fd], [], [], left_s)
 
 
 @contextmanager
-def running(
-    qemu: str, words: Callable[[int], Sequence[str]], timeout_s: float
-) -> Iterator[Emulator]:
+def running(words: Sequence[str], timeout_s: float) -> Iterator[Emulator]:
     """Run QEMU for so long at most, and end it at the end of the block.
 
-    `words` gives its options, by the descriptor of its end of our line to it.
+    Among its words, `copycost.hosts.launch.CONTROL` stands for the line of its machine protocol.
     """
-    ours, theirs = socket.socketpair()
-    with theirs:
-        try:
-            fd = theirs.fileno()
-            emulator = Emulator([qemu, *words(fd)], [fd], ours, timeout_s)
-        except CannotStart:
-            ours.close()
-            raise
-    try:
+    with closing(Emulator(words, timeout_s)) as emulator:
         emulator.greet()
         yield emulator
-    finally:
-        emulator.close()

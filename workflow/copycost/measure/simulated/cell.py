@@ -157,17 +157,13 @@ def simulate(
                 files[side].write_bytes(loaded_part(program.read_bytes()))
         told = [*caches.words(), f"symbols={escaped(snapshot.symbols)}", f"result={result}"]
         machine = snapshot.read_guest().machine
-
-        def words(qmp_fd: int) -> list[str]:
-            plugged = ["-plugin", ",".join([escaped(plugin.resolve()), *told])]
-            shared = machine.words(qmp_fd, snapshot.memory, is_copy=True)
-            return [*shared, *copy_words(files), *plugged]
-
-        with running(find_qemu(), words, timeout_s) as emulator:
+        shared = machine.words(find_qemu(), snapshot.memory, is_copy=True)
+        plugged = ["-plugin", ",".join([escaped(plugin.resolve()), *told])]
+        with running([*shared, *copy_words(files), *plugged], timeout_s) as emulator:
             emulator.load(snapshot.state)
             emulator.tell("cont")
             emulator.await_stop()
-            return _gathered(emulator.console.lines(), result, receives_on(cell.testbed))
+            return _gathered(emulator.console(), result, receives_on(cell.testbed))
 
 
 def loaded_part(program: bytes) -> bytes:

@@ -26,6 +26,7 @@ from copycost.hosts.facts.tools import describe_tool
 from copycost.hosts.guest.kernel import Kernel
 from copycost.hosts.guest.qemu import PROGRAM, find_qemu
 from copycost.hosts.guest.qmp import running
+from copycost.hosts.launch import CONTROL
 
 BOOT_TIMEOUT_S = 300.0
 """How long a guest may take to boot and be saved; on a quiet CPU of 2022 it takes 6 s [s]."""
@@ -66,15 +67,16 @@ class SimulatedMachine:
         usual = (word for word in _KERNEL_ARGUMENTS if word.partition("=")[0] not in changed)
         return (*usual, *self.kernel_arguments)
 
-    def words(self, qmp_fd: int, memory: Path, *, is_copy: bool) -> list[str]:
-        """Return QEMU's options that are the same for boot and copies.
+    def words(self, qemu: str, memory: Path, *, is_copy: bool) -> list[str]:
+        """Return QEMU and its options that are the same for boot and copies.
 
-        The console is its standard output, and `qmp_fd` our line to QEMU itself. `memory` is the
-        file that is the guest's memory; of a copy, what is written there is its alone.
+        The console is its standard output, and its control line our line to QEMU itself. `memory`
+        is the file that is the guest's memory; of a copy, what is written there is its alone.
         """
         share = "off" if is_copy else "on"
         backend = f"memory-backend-file,id=memory,share={share},size={MEMORY_BYTES}"
         return [
+            qemu,
             *("-name", "copycost-simulated", "-nodefaults", "-no-user-config", "-display", "none"),
             "-no-reboot",  # a kernel that panics does that
             *("-machine", "pc,accel=tcg,memory-backend=memory", "-cpu", self.cpu, "-smp", "1"),
@@ -84,7 +86,7 @@ class SimulatedMachine:
             *("-rtc", "base=2020-01-01,clock=vm"),
             *("-device", "pvpanic", "-action", "panic=pause"),
             *("-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"),
-            *("-chardev", f"socket,id=qmp,fd={qmp_fd}", "-mon", "chardev=qmp,mode=control"),
+            *("-chardev", f"socket,id=qmp,fd={CONTROL}", "-mon", "chardev=qmp,mode=control"),
         ]
 
     def boot_words(self, kernel: Path, initrd: Path) -> list[str]:
@@ -158,15 +160,12 @@ def save_guest(
     The target's folder exists. Unavailable if there is no QEMU, HostError if the guest does not
     boot, or cannot be saved.
     """
-
-    def words(qmp_fd: int) -> list[str]:
-        shared = machine.words(qmp_fd, target.memory, is_copy=False)
-        return [*shared, *machine.boot_words(image, initrd)]
-
     target.memory.unlink(missing_ok=True)
-    with running(find_qemu(), words, BOOT_TIMEOUT_S) as emulator:
+    shared = machine.words(find_qemu(), target.memory, is_copy=False)
+    words = [*shared, *machine.boot_words(image, initrd)]
+    with running(words, BOOT_TIMEOUT_S) as emulator:
         emulator.await_stop()
-        said = "\n".join(emulator.console.lines())
+        said = "\n".join(emulator.console())
         complaints = _COMPLAINTS.findall(said)
         found = _SYMBOLS.search(said)
         if complaints or found is None:
