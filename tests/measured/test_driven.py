@@ -5,9 +5,10 @@ import re
 import shutil
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,14 @@ from measured.repetitions import Found, attempted, needs_iperf3
 from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.errors import Unavailable
-from copycost.hosts import local, process_usage
+from copycost.hosts import local
 from copycost.hosts.cgroups import find_hierarchy
 from copycost.hosts.launch import Launch
-from copycost.hosts.process_usage import Usage
+from copycost.hosts.local import LocalHost
+from copycost.hosts.process_usage import Usage, usage_of
 from copycost.hosts.program import LocalProgram
 from copycost.hosts.side import Side
+from copycost.hosts.window_edges import DoneHere
 from copycost.measure.drivers.iperf3.tool import Iperf3Tool
 from copycost.observers.protocol import WindowObserver
 from copycost.snakefile.results import line_of
@@ -130,19 +133,26 @@ def test_every_datagram_of_our_own_sender_is_accounted_for(tmp_path: Path) -> No
     assert row["sender_ns"] > 0
 
 
+def look_by(monkeypatch: pytest.MonkeyPatch, look: Callable[[Sequence[int]], Usage | None]) -> None:
+    """Have programs looked at in another way at the edges of a window."""
+
+    def usage_at_edges(_: LocalHost, pids: Sequence[int]) -> DoneHere[Usage | None]:
+        return DoneHere([partial(look, pids)] * 2)
+
+    monkeypatch.setattr(LocalHost, "usage_at_edges", usage_at_edges)
+
+
 @pytest.fixture
 def _late_look(monkeypatch: pytest.MonkeyPatch) -> None:
     """Has the programs gone when we look at them at the window's end."""
     looks: list[Sequence[int]] = []
-    usage_of = process_usage.usage_of
 
-    def too_late(pids: Sequence[int]) -> Usage:
+    def too_late(pids: Sequence[int]) -> Usage | None:
         looks.append(pids)
-        if len(looks) > 2:  # of both sides at the window's begin
-            raise ProcessLookupError
-        return usage_of(pids)
+        # there are looks at both sides at the window's begin
+        return None if len(looks) > 2 else usage_of(pids)
 
-    monkeypatch.setattr(process_usage, "usage_of", too_late)
+    look_by(monkeypatch, too_late)
 
 
 @pytest.mark.needs_root
@@ -171,7 +181,6 @@ def test_a_look_at_other_times_than_the_windows_edges_is_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_early: int, status: str
 ) -> None:
     looks: list[Usage] = []
-    usage_of = process_usage.usage_of
 
     def too_early(pids: Sequence[int]) -> Usage:
         looks.append(usage_of(pids))
@@ -180,7 +189,7 @@ def test_a_look_at_other_times_than_the_windows_edges_is_tried_again(
         shift_ns = round(0.4e9 * SETTINGS.duration_s) if is_early else 0
         return replace(looks[-1], at_ns=looks[-1].at_ns - shift_ns)
 
-    monkeypatch.setattr(process_usage, "usage_of", too_early)
+    look_by(monkeypatch, too_early)
     record = attempt(tmp_path, UNLIMITED)
     assert record["status"] == status, record["reason"]
     said = r"the sender was watched for .* its machine was too busy"

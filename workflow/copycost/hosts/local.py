@@ -20,7 +20,7 @@ from copycost.hosts.cgroups import CpuGroup, cpu_group, find_hierarchy
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.launch import Launch
 from copycost.hosts.lock import HeldLock, host_lock_path, measurement_lock
-from copycost.hosts.process_usage import Usage, usage_of, usage_or_none, written_bytes
+from copycost.hosts.process_usage import Usage, usage_of
 from copycost.hosts.program import LocalProgram
 from copycost.hosts.window_edges import SAME_CLOCK, ClockReading, DoneHere, Reading, of_one_moment
 
@@ -189,17 +189,15 @@ class LocalHost:
         with self.inside():
             return LocalReader(paths)
 
-    def usage(self, pids: Sequence[int]) -> Usage:
-        """Return what processes have used by now; OSError if one of them is gone."""
-        return usage_of(pids)
+    def usage(self, pids: Sequence[int]) -> Usage | None:
+        """Return what processes have used by now; None if one of them is gone."""
+        with suppress(OSError):
+            return usage_of(pids)
+        return None
 
     def usage_at_edges(self, pids: Sequence[int]) -> DoneHere[Usage | None]:
-        """Return what tells so at both edges of a window; None where one of them is gone."""
-        return DoneHere([partial(usage_or_none, pids)] * 2)
-
-    def written_bytes(self, pid: int) -> int | None:
-        """Return the bytes that a process has written so far; None where nobody counts them."""
-        return written_bytes(pid)
+        """Return what tells so at both edges of a window."""
+        return DoneHere([partial(self.usage, pids)] * 2)
 
     def signal(self, pids: Iterable[int], number: int) -> None:
         """Send processes a signal; one that has ended gets none."""

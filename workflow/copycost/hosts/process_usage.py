@@ -58,14 +58,6 @@ def usage_of(pids: Sequence[int]) -> Usage:
     return of_one_moment(lambda: _usage_of(pids))
 
 
-def usage_or_none(pids: Sequence[int]) -> Usage | None:
-    """Return the same; None if one of them is gone."""
-    try:
-        return usage_of(pids)
-    except OSError:
-        return None
-
-
 def _usage_of(pids: Sequence[int]) -> Usage:
     at_ns = time.monotonic_ns()
     cpu_ns = sum(time.clock_gettime_ns((~pid << 3) | _CPUCLOCK_SCHED) for pid in pids)
@@ -76,11 +68,6 @@ def _usage_of(pids: Sequence[int]) -> Usage:
         _total(files, name) for name in ("rchar", "wchar", "syscr", "syscw")
     )
     return Usage(at_ns, cpu_ns, read, written, reads, writes, waiting_ns, frozenset(waiting))
-
-
-def written_bytes(pid: int) -> int | None:
-    """Return the bytes that a process has written so far; None where nobody counts them."""
-    return _io_of(pid).get("wchar")
 
 
 def _io_of(pid: int) -> dict[str, int]:

@@ -23,7 +23,7 @@ from copycost.hosts.cpu_times import (
 )
 from copycost.hosts.host import AtEdges, Host, Reader
 from copycost.hosts.local import LocalHost
-from copycost.hosts.process_usage import Usage
+from copycost.hosts.process_usage import Usage, usage_of
 from copycost.hosts.window_edges import DoneHere
 from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Guest, Testbed
@@ -61,7 +61,7 @@ class _Watched:
         self._process = f"proc/{guest.pid}/stat"
         lasting = [folder for folders in self._folders.values() for folder in folders]
         self._outside = machine.reader([self._process, *paths_of([*lasting, *self._kernels])])
-        self._usage = DoneHere([lambda: machine.usage([guest.pid])] * 2)
+        self._usage = DoneHere([lambda: usage_of([guest.pid])] * 2)
 
     def at_edges(self) -> Iterable[tuple[Host, AtEdges[Any]]]:
         """Return what reads the guest's account, its threads' and its process's."""

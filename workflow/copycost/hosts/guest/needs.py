@@ -29,18 +29,18 @@ def guest_needs() -> list[Need]:
     """Return everything that guests take."""
     vhost = has_vhost()
     return [
-        _tried("QEMU", "runs them", find_qemu, found=describe_tool(PROGRAM).version or "yes"),
-        _tried("busybox", "is their first process", find_busybox, found="static"),
-        _kernel(),
+        _tried("QEMU", "runs them", find_qemu, describe_tool(PROGRAM).version or "yes"),
+        _tried("busybox", "is their first process", find_busybox, "static"),
+        _tried("kernel", "is what they boot", _kernel),
         _tried(
             "TAP devices", "join them: vm_pair and vm_host; vm_loopback does without",
-            require_taps, necessary=False,
+            require_taps, "yes", necessary=False,
         ),
         _tried(
             "KVM",
             "lets the processor run them; ./run tries it with a guest, since a device that is there"
             " may not work; without it they are emulated",
-            require_kvm_device, found="a device", necessary=False,
+            require_kvm_device, "a device", necessary=False,
         ),
         Need(
             "vhost-net", "has the kernel move their packets; without it QEMU does",
@@ -53,28 +53,26 @@ def guest_needs() -> list[Need]:
 def _tried(
     name: str,
     use: str,
-    require: Callable[[], object],
+    find: Callable[[], object],
+    found: str | None = None,
     *,
-    found: str = "yes",
     necessary: bool = True,
 ) -> Need:
+    """Return whether something can be found; in words of its own unless `found` has some."""
     try:
-        require()
+        there = find()
     except Unavailable as missing:
         return Need(name, use, None, necessary, missing.reason, missing.remedy)
-    return Need(name, use, found, necessary)
+    return Need(name, use, found or str(there), necessary)
 
 
-def _kernel() -> Need:
+def _kernel() -> str:
     own, packages = own_kernel(), package_names()
     if own is not None:
-        found = f"the host's own, {own.name.removeprefix('vmlinuz-')}"
-    elif packages:
-        found = f"package {packages[0]}"
-    else:
-        return Need(
-            "kernel", "is what they boot", None,
-            reason=f"the kernel of this host, {os.uname().release}, cannot be read",
-            remedy="sudo chmod a+r /boot/vmlinuz-*, or state virtual.kernel in config.yaml",
-        )  # fmt: skip
-    return Need("kernel", "is what they boot", found)
+        return f"the host's own, {own.name.removeprefix('vmlinuz-')}"
+    if packages:
+        return f"package {packages[0]}"
+    raise Unavailable(
+        f"the kernel of this host, {os.uname().release}, cannot be read",
+        "sudo chmod a+r /boot/vmlinuz-*, or state virtual.kernel in config.yaml",
+    )

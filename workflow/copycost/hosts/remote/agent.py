@@ -10,6 +10,7 @@ for anything; the main thread does what is asked, in order.
 
 import argparse
 import os
+import select
 import signal
 import sys
 import threading
@@ -28,6 +29,7 @@ from copycost.hosts.remote.service import Line, Service, introduction
 
 # a session's things are ended by the main thread; if that is busy for longer, all are just killed
 _LONGEST_GOODBYE_S = 1.5
+_READ_BYTES = 1 << 16
 
 
 class Agent:
@@ -52,7 +54,6 @@ class Agent:
         self._programs = programs
         # filled by another thread, and by signals whenever they come
         self._inbox: deque[Message | None] = deque()
-        self._heard_s = time.monotonic()
         self._is_silent = False
         self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         self._service = Service(host, self._line, programs, self._bell)
@@ -64,8 +65,6 @@ class Agent:
         # what is to be done at the edges of a window does not wait for those that are measured
         self._host.prioritise([os.getpid()])
         threading.Thread(target=self._read, daemon=True).start()
-        if self._silence_s is not None:
-            threading.Thread(target=self._listen_for_silence, daemon=True).start()
         try:
             while True:
                 self._service.wait_for_news()
@@ -89,35 +88,35 @@ class Agent:
         self._service = Service(self._host, self._line, self._programs, self._bell)
         return introduction(self._host) if message["op"] == messages.OPEN else None
 
-    def _listen_for_silence(self) -> None:
-        """End when nothing was heard for too long; in a thread of its own."""
-        assert self._silence_s is not None
-        while (left_s := self._heard_s + self._silence_s - time.monotonic()) > 0:
-            time.sleep(left_s)
-        self._is_silent = True
-        self._end()
-
     def _read(self) -> None:
-        """Read the stream to its end; in a thread of its own."""
-        with os.fdopen(self._stream, "rb", closefd=False) as stream, suppress(OSError):
-            while line := stream.readline(messages.LONGEST_LINE_BYTES):
-                # what is no message is the rest of one that a killed run left: it is over
-                self._heard_s = time.monotonic()
-                with suppress(NotAMessage):
-                    message = messages.message_of(line)
-                    if message["op"] == messages.PING:
-                        self._line.send({"id": message["id"], "result": self._host.clock_ns()})
-                    else:
-                        self._tell(message)
-        self._end()
+        """Read the stream to its end, or until it is silent for too long; in a thread of its own.
 
-    def _end(self) -> None:
-        """Have the main thread end everything; if it is busy for too long, kill it all."""
+        Then the main thread ends everything; if it is busy for too long, kill it all.
+        """
+        held = b""
+        with suppress(OSError):
+            while True:
+                ready, _, _ = select.select([self._stream], [], [], self._silence_s)
+                self._is_silent = not ready
+                if not ready or not (data := os.read(self._stream, _READ_BYTES)):
+                    break
+                *lines, held = (held + data).split(b"\n")
+                for line in lines:
+                    self._take(line)
         self._tell(None)
         time.sleep(_LONGEST_GOODBYE_S)
         self._service.kill()
         self._end_ssh_session()
         os.killpg(0, signal.SIGKILL)
+
+    def _take(self, line: bytes) -> None:
+        # what is no message is the rest of one that a killed run left: it is over
+        with suppress(NotAMessage):
+            message = messages.message_of(line)
+            if message["op"] == messages.PING:
+                self._line.send({"id": message["id"], "result": self._host.clock_ns()})
+            else:
+                self._tell(message)
 
     def _end_ssh_session(self) -> None:
         """End the sshd of a link that is broken: else it waits for many minutes for TCP to give up.

@@ -29,39 +29,27 @@ Method = Callable[Concatenate[Any, P], T]
 
 
 def asked(method: Method[P, T]) -> Method[P, T]:
-    """Return the method by which something here has the agent call this one, and its answer.
-
-    What takes a ``timeout_s`` may take so long there besides.
-    """
-    signature = inspect.signature(method)
-
-    @wraps(method)
-    def ask(self: Any, /, *words: P.args, **named: P.kwargs) -> T:  # noqa: ANN401
-        fields = _fields(signature, self, *words, **named)
-        takes_s = fields.get("timeout_s", 0.0)
-        answer: T = self._connection.ask(method.__name__, self._of, takes_s=takes_s, **fields)
-        return answer
-
-    return ask
+    """Return the method by which something here has the agent call this one, and its answer."""
+    return _passed_on(method, Connection.ask)
 
 
 def told(method: Method[P, None]) -> Method[P, None]:
     """Return the method by which something here has the agent call this one, without an answer."""
+    return _passed_on(method, Connection.say)
+
+
+def _passed_on(method: Method[P, T], send: Callable[..., Any]) -> Method[P, T]:
     signature = inspect.signature(method)
 
     @wraps(method)
-    def tell(self: Any, /, *words: P.args, **named: P.kwargs) -> None:  # noqa: ANN401
-        fields = _fields(signature, self, *words, **named)
-        self._connection.say(method.__name__, self._of, **fields)
+    def call(self: Any, /, *words: P.args, **named: P.kwargs) -> T:  # noqa: ANN401
+        given = signature.bind(self, *words, **named)
+        given.apply_defaults()
+        fields = {name: value for name, value in given.arguments.items() if name != "self"}
+        answer: T = send(self._connection, method.__name__, self._of, **fields)
+        return answer
 
-    return tell
-
-
-def _fields(signature: inspect.Signature, *words: object, **named: object) -> dict[str, Any]:
-    """Return the arguments of a method's call by their names, those with a default too."""
-    given = signature.bind(*words, **named)
-    given.apply_defaults()
-    return {name: value for name, value in given.arguments.items() if name != "self"}
+    return call
 
 
 class PlannedThere(Generic[T]):
@@ -234,9 +222,7 @@ class RemoteProgram:
         self._is_ended = True
         self.hang_up()
         with suppress(HostError):  # what is lost is ended there
-            self.killed = self._connection.ask(
-                "finish", takes_s=grace_s, number=self._of, grace_s=grace_s
-            )
+            self.killed = self._connection.ask("finish", number=self._of, timeout_s=grace_s)
 
     def close(self) -> None:
         """Give back the descriptors."""

@@ -65,36 +65,30 @@ class Connection:
         self._opening = self._number = secrets.randbits(48) << 12
         self._last_thing = 0
         self._opened = False
-        self._last_noise = b""
         self._stop = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
         try:
             self._write(b"\n")  # ends what a killed run may have left of a line
             self.introduction: Message = self.ask(messages.OPEN)
-            if self.introduction["protocol"] != messages.PROTOCOL:
-                raise ConnectionLost(
-                    f"the agent on {name} speaks version {self.introduction['protocol']} of the"
-                    f" protocol, we speak {messages.PROTOCOL}; start it anew"
-                )
         except HostError:
             self.close()
             raise
 
     def ask(  # an answer is whatever JSON holds
-        self, op: str, of: Target = HOST, *, takes_s: float = 0.0, **fields: object
+        self, op: str, of: Target = HOST, **fields: object
     ) -> Any:  # noqa: ANN401
-        """Ask for something, which may take so long there by itself [s], and return the answer.
+        """Ask for something, which may take its ``timeout_s`` there besides; return the answer.
 
         ConnectionLost if no answer comes in time; then there is none to any other question either.
         Other errors are those that the agent ran into.
         """
-        return self.ask_timed(request(op, of, **fields), takes_s)[1]
+        return self.ask_timed(request(op, of, **fields))[1]
 
-    def ask_timed(self, asked: Message, takes_s: float = 0.0) -> tuple[int, Any]:
+    def ask_timed(self, asked: Message) -> tuple[int, Any]:
         """Do the same, and return when the answer came too [ns, CLOCK_MONOTONIC of ours]."""
         question = self.begin(asked)
-        limit_s = self._patience_s + takes_s
+        limit_s = self._patience_s + asked["with"].get("timeout_s", 0.0)
         try:
             at_ns, answer = question.result(limit_s)
         except TimeoutError:
@@ -146,8 +140,9 @@ class Connection:
 
     def loss(self) -> ConnectionLost:
         """Return what to raise once there is no connection any more."""
-        what = "the connection to" if self._opened else "the start of an agent on"
-        return ConnectionLost(f"{what} {self.name} {self.lost}; see that it runs, then run again")
+        return ConnectionLost(
+            f"the connection to {self.name} {self.lost}; see that it runs, then run again"
+        )
 
     def close(self) -> None:
         """End the session, and all that it started there; then the stream."""
@@ -203,9 +198,8 @@ class Connection:
                 try:
                     self._take(messages.message_of(line), at_ns)
                 except NotAMessage as error:
-                    if self._opened:
+                    if self._opened:  # else a login shell says it
                         return self._lose(f"brings {error}")
-                    self._last_noise = line.strip() or self._last_noise
             if len(held) > messages.LONGEST_LINE_BYTES:
                 return self._lose("brings a line without an end")
 
@@ -237,9 +231,7 @@ class Connection:
         with self._lock:
             if self.lost is not None:
                 return
-            noise = self._last_noise.decode(errors="replace")[:200]
-            said = f", saying {noise!r}" if noise and not self._opened else ""
-            self.lost = f"{how}{said}"
+            self.lost = how
             questions = [self._questions.pop(number) for number in [*self._questions]]
             listeners = list(self._listeners.values())
         self._is_lost.set()

@@ -55,9 +55,8 @@ class RemoteHost:
         self._connection = Connection(stream, name, patience_s, keep_alive_s)
         # what the agent said of its machine when the session was opened
         self.introduction = self._connection.introduction
-        self.about: About = self.introduction["about"]  # what no file of the kernel tells of it
+        self.about: About = self.introduction["about"]
         self.files = calls.RemoteFiles(_connection=self._connection)
-        self._constants: dict[str, int] = dict(self.introduction["constants"])
         self._brought: dict[str, str] = {}  # paths there by digests
         try:
             self.clock = self.resync()
@@ -118,9 +117,8 @@ class RemoteHost:
 
     def constant(self, name: str) -> int:
         """Return what sysconf(3) says there."""
-        if name not in self._constants:
-            self._constants[name] = self._connection.ask("constant", name=name)
-        return self._constants[name]
+        known: int | None = self.introduction["constants"].get(name)
+        return self._connection.ask("constant", name=name) if known is None else known
 
     def usable_cpus(self) -> set[int]:
         """Return the CPUs that programs may run on."""
@@ -180,11 +178,10 @@ class RemoteHost:
         return RemoteReader(self._connection, list(paths))
 
     usage = asked(LocalHost.usage)
-    written_bytes = asked(LocalHost.written_bytes)
 
     def usage_at_edges(self, pids: Sequence[int]) -> PlannedThere[Usage | None]:
-        """Return what tells so at both edges of a window; None where one of them is gone."""
-        return PlannedThere(self._connection, [request("usage_or_none", pids=pids)] * 2)
+        """Return what tells so at both edges of a window."""
+        return PlannedThere(self._connection, [request("usage", pids=pids)] * 2)
 
     # -- groups and locks -------------------------------------------------------------------------
 

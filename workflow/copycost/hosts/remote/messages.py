@@ -35,9 +35,6 @@ from copycost.hosts.process_usage import Usage
 
 Message = dict[str, Any]
 
-PROTOCOL = 5
-"""Number of what is said here; both ends must know the same."""
-
 LONGEST_LINE_BYTES = 1 << 28
 """A longer line is none of ours; programs are a thousandth of that."""
 

@@ -17,7 +17,6 @@ from typing import Any
 from copycost.errors import CopycostError, HostError
 from copycost.hosts.launch import Launch
 from copycost.hosts.local import LocalHost
-from copycost.hosts.process_usage import usage_or_none
 from copycost.hosts.program import LocalProgram
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.messages import Message, Target
@@ -45,12 +44,11 @@ class Line:
 
 
 def introduction(host: LocalHost) -> Message:
-    """Return what everybody wants to know of a host, said when a session is opened."""
+    """Return what everybody asks of a host: said when a session is opened, it saves the asking."""
     return {
-        "protocol": messages.PROTOCOL,
+        "about": host.about,
         "constants": {name: host.constant(name) for name in _CONSTANTS},
         "usable_cpus": host.usable_cpus(),
-        "about": host.about,
         "kernel": {name: host.files.text(f"proc/sys/kernel/{path}") for name, path in _KERNEL},
     }
 
@@ -148,8 +146,6 @@ class Service:
         self._running.pop(number, None)
         self._blocks.pop(number).close()
 
-    _do_usage_or_none = staticmethod(usage_or_none)
-
     # -- programs ---------------------------------------------------------------------------------
 
     def _do_has(self, digest: str, name: str) -> str | None:
@@ -204,10 +200,10 @@ class Service:
         printed = {"output": program.output(), "errors": program.errors()}
         self._line.send({"event": "ended", "of": number, "code": program.exit_code, **printed})
 
-    def _do_finish(self, number: int, grace_s: float) -> bool:
+    def _do_finish(self, number: int, timeout_s: float) -> bool:
         """Make a program end, and return whether it was killed; its end is told before."""
         program: LocalProgram = self._things[number]
-        program.end(grace_s)
+        program.end(timeout_s)
         if number in self._running:
             self._tell_end(number)
         return program.killed

@@ -9,6 +9,7 @@ the last of them.
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -70,7 +71,12 @@ class SshTarget:
             )
 
     def words(self, command: str) -> list[str]:
-        """Return the words that run a command there, through the shared connection."""
+        """Return the words that run a command there, through the shared connection.
+
+        Unavailable if there is no ssh here.
+        """
+        if shutil.which("ssh") is None:
+            raise Unavailable("ssh was not found", "install the package openssh-client")
         settings = {
             "BatchMode": "yes",
             "ConnectTimeout": _CONNECT_TIMEOUT_S,
@@ -84,44 +90,29 @@ class SshTarget:
         given = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
         return ["ssh", "-T", "-a", "-x", *self.options, *given, self.name, command]
 
-    def start(
-        self, command: str, errors: int, stream: int = subprocess.PIPE
-    ) -> subprocess.Popen[bytes]:
-        """Start a command there; Unavailable if there is no ssh here.
-
-        What it and ssh say as errors goes to a file. Its input and output are one stream, by
-        default a pipe each.
-        """
-        try:
-            return subprocess.Popen(
-                self.words(command),
-                stdin=stream,
-                stdout=stream,
-                stderr=errors,
-                bufsize=0,
-                start_new_session=True,  # Ctrl-C reaches only us, who close it
-            )
-        except FileNotFoundError as error:
-            raise Unavailable("ssh was not found", "install the package openssh-client") from error
-
     def run(self, command: str, data: bytes = b"", timeout_s: float = 30.0) -> str:
         """Run a short command there and return what it printed.
 
         HostError if it ends with an error, or not in time.
         """
-        with tempfile.TemporaryFile() as errors:
-            process = self.start(command, errors.fileno())
+        with tempfile.TemporaryFile() as errors:  # the shared connection keeps it open
             try:
-                output, _ = process.communicate(data, timeout_s)
+                done = subprocess.run(
+                    self.words(command),
+                    input=data,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    timeout=timeout_s,
+                    check=False,
+                    start_new_session=True,
+                )
             except subprocess.TimeoutExpired as error:
-                process.kill()
-                process.communicate()
                 raise HostError(f"{self.name} did not answer within {timeout_s:g} s") from error
             errors.seek(0)
             said = errors.read().decode(errors="replace")
-        if process.returncode != 0:
-            raise self.refusal(process.returncode, said)
-        return output.decode(errors="replace")
+        if done.returncode != 0:
+            raise self.refusal(done.returncode, said)
+        return done.stdout.decode(errors="replace")
 
     def refusal(self, code: int, said: str) -> HostError:
         """Return what went wrong, in one sentence, where ssh or a command ended with an error."""

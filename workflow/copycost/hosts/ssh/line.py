@@ -65,14 +65,16 @@ class SshLine(AgentLine):
             raise
 
     def _start(self) -> socket.socket:
+        words = self.target.words(_in_shell(_START % _values()))
         ours, theirs = socket.socketpair()
         with theirs:
-            try:
-                command = _in_shell(_START % _values())
-                self._ssh = self.target.start(command, self._errors, theirs.fileno())
-            except BaseException:
-                ours.close()
-                raise
+            self._ssh = subprocess.Popen(
+                words,
+                stdin=theirs.fileno(),
+                stdout=theirs.fileno(),
+                stderr=self._errors,
+                start_new_session=True,  # Ctrl-C reaches only us, who close it
+            )
         return ours
 
     def is_over(self) -> bool:

@@ -253,8 +253,8 @@ class Iperf3Traffic:
         enough = _CONTROL_BYTES + self._setup.cell.msg_bytes
 
         def has_begun() -> bool:
-            written = host.written_bytes(client.program.pid)
-            if written is not None and written < enough:
+            usage = host.usage([client.program.pid])
+            if usage and usage.written_bytes is not None and usage.written_bytes < enough:
                 return False
             client.began_ns = self._setup.machine.clock_ns()
             return True
