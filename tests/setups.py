@@ -5,9 +5,9 @@ from typing import Any
 
 from copycost.config.cells import Cell
 from copycost.config.settings import Settings
+from copycost.hosts.host import Waiting
 from copycost.hosts.local import LocalHost
 from copycost.hosts.placement import Placement
-from copycost.hosts.waiting import Waiting
 from copycost.measure.drivers.protocol import Setup
 from copycost.testbeds.drop_hook import DropHook
 from copycost.testbeds.testbed import Testbed

@@ -8,8 +8,8 @@ import os
 import select
 import sys
 
-from copycost.hosts.launch import Launch
 from copycost.hosts.parent import watched_parents
+from copycost.hosts.program import Launch
 from copycost.hosts.ssh.client import SshTarget
 from copycost.hosts.ssh.host import kept_host
 

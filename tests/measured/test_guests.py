@@ -22,9 +22,9 @@ from copycost.hosts.guest.archive import Archive
 from copycost.hosts.guest.host import GuestFailed, GuestHost, Lease, borrowed, hosts_in, log_of
 from copycost.hosts.guest.image import agent_image
 from copycost.hosts.guest.qemu import GuestSpec, find_qemu
-from copycost.hosts.launch import Launch
 from copycost.hosts.parent import parent_of
-from copycost.hosts.remote.daemon_client import ask_daemon, connected
+from copycost.hosts.program import Launch
+from copycost.hosts.remote.daemon import ask_daemon, connected
 
 pytestmark = [pytest.mark.usefixtures("our_daemon"), pytest.mark.needs_guests, pytest.mark.slow]
 ROOT = Path(__file__).parents[2]
@@ -157,7 +157,7 @@ import json, sys, time
 from copycost.hosts.guest.host import borrowed
 from copycost.hosts.guest.qemu import GuestSpec
 from copycost.hosts.parent import parent_of
-from copycost.hosts.remote.daemon_client import ask_daemon, connected
+from copycost.hosts.remote.daemon import ask_daemon, connected
 from copycost.errors import Unavailable
 try:
     with borrowed(GuestSpec.from_plain(json.loads(sys.argv[1])), sys.argv[2:]) as lease:

@@ -17,8 +17,8 @@ from measured.repetitions import needs_iperf3, task
 from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.errors import HostError, Unavailable
-from copycost.hosts.launch import Launch
 from copycost.hosts.local import LocalHost
+from copycost.hosts.program import Launch
 from copycost.hosts.side import Side, SideName
 from copycost.measure.drivers.protocol import Driver, MissedWindow, Setup, Traffic, Verdict
 from copycost.measure.repetition import Task, measure_repetition

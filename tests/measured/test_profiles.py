@@ -10,8 +10,7 @@ from measured.failures_support import RECEIVER, host_facts, programs_folder
 from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.config.testbeds import receives_on
-from copycost.hosts.parties import REFERENCES
-from copycost.hosts.side import SIDES
+from copycost.hosts.side import REFERENCES, SIDES
 from copycost.measure.drivers.choice import driver_of
 from copycost.measure.repetition import Task
 from copycost.records.record import check_record, write_record

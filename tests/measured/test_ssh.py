@@ -15,7 +15,7 @@ from measured.failures_support import until
 from sshd import ADDRESSES, AHEAD_S, NODE, Peer
 
 from copycost.errors import AttemptFailed, ConfigError, HostError, Unavailable
-from copycost.hosts.launch import Launch
+from copycost.hosts.program import Launch
 from copycost.hosts.ssh import line as ssh_line
 from copycost.hosts.ssh.client import SshTarget
 from copycost.hosts.ssh.host import SshHost

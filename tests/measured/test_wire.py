@@ -25,8 +25,8 @@ from copycost.doctor.findings_wire import judge_wire
 from copycost.doctor.peer import collect_peer
 from copycost.errors import Unavailable
 from copycost.hosts.cgroups import find_hierarchy
-from copycost.hosts.launch import Launch
 from copycost.hosts.local import LocalHost
+from copycost.hosts.program import Launch
 from copycost.hosts.remote.connection import Connection
 from copycost.hosts.remote.messages import Message
 from copycost.hosts.side import SIDES

@@ -23,9 +23,9 @@ from copycost.hosts.guest.image import GuestImage, agent_image
 from copycost.hosts.guest.network import ADDRESSES
 from copycost.hosts.guest.qemu import GuestSpec, find_qemu
 from copycost.hosts.host import Program
-from copycost.hosts.launch import Launch
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import Namespace, NamespaceHost
+from copycost.hosts.program import Launch
 from copycost.records.derive import derive_row
 
 pytestmark = [
@@ -53,14 +53,14 @@ def add_sshd(image: GuestImage, folder: Path) -> None:
     for name in ("key", "host_key"):
         words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
         subprocess.run(words, check=True)
-    image.archive.add_program(SSHD)
-    image.archive.add("/etc/ssh/sshd_config", CONFIG.encode())
-    image.archive.add("/etc/ssh/host_key", (folder / "host_key").read_bytes(), 0o600)
-    image.archive.add("/etc/ssh/authorized_keys", (folder / "key.pub").read_bytes())
-    image.archive.add("/etc/passwd", b"root:x:0:0::/root:/bin/sh\nsshd:x:9:9::/run/sshd:/bin/no\n")
-    image.archive.add_folder("/run/sshd")
+    image.add_program(SSHD)
+    image.add("/etc/ssh/sshd_config", CONFIG.encode())
+    image.add("/etc/ssh/host_key", (folder / "host_key").read_bytes(), 0o600)
+    image.add("/etc/ssh/authorized_keys", (folder / "key.pub").read_bytes())
+    image.add("/etc/passwd", b"root:x:0:0::/root:/bin/sh\nsshd:x:9:9::/run/sshd:/bin/no\n")
+    image.add_folder("/run/sshd")
     for name in ("mkdir", "mv"):
-        image.archive.add_link(f"/bin/{name}", "busybox")
+        image.add_link(f"/bin/{name}", "busybox")
 
 
 def await_listening(sshd: Program) -> None:

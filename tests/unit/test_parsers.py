@@ -20,7 +20,7 @@ from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.hosts.facts.identity import read_mitigations
 from copycost.hosts.facts.kernel import read_kernel
 from copycost.hosts.facts.net import read_memory, read_net
-from copycost.hosts.facts.packages import distribution_family
+from copycost.hosts.facts.tools import distribution_family
 from copycost.hosts.memory import available_memory_bytes
 from copycost.hosts.process_usage import io_counts
 from copycost.measure.drivers.iperf3.driver import listening_ports

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from copycost.errors import HostError, ParseError
 from copycost.hosts.host import Program
-from copycost.hosts.launch import Launch
 from copycost.hosts.placement import Placement
+from copycost.hosts.program import Launch
 from copycost.testbeds.testbed import Testbed
 
 _SLACK_S = 15.0

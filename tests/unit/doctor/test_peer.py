@@ -15,9 +15,9 @@ from copycost.doctor import peer as described
 from copycost.doctor.peer import collect_peer
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.facts.files import HostFiles
+from copycost.hosts.host import stream
 from copycost.hosts.local import LocalHost
 from copycost.hosts.remote.connection import ConnectionLost
-from copycost.hosts.stream import stream
 
 HERE, THERE = "127.0.0.1", "127.0.0.2"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from copycost.hosts.host import Program
-from copycost.hosts.launch import Launch
 from copycost.hosts.local import LocalHost
+from copycost.hosts.program import Launch
 from copycost.hosts.remote.bundle import agent_bundle
 from copycost.hosts.remote.host import RemoteHost
 

@@ -16,11 +16,10 @@ from unit.hosts.places import remote_host
 
 from copycost.errors import AttemptFailed, CannotStart, HostError, Unavailable
 from copycost.hosts.cgroups import find_hierarchy, throttling_of
-from copycost.hosts.host import AtEdges, Host, Program
-from copycost.hosts.launch import CONTROL, Launch, file_word, pipe_word
+from copycost.hosts.host import AtEdges, Host, Program, stream
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import NamespaceHost, two_namespaces
-from copycost.hosts.stream import stream
+from copycost.hosts.program import CONTROL, Launch, file_word, pipe_word
 from copycost.hosts.window_edges import ClockReading
 
 LONG_S = 60.0

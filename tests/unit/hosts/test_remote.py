@@ -18,8 +18,8 @@ from unit.hosts.places import PATIENCE_S, agent_process, remote_host
 from unit.hosts.test_contract import LONG_S, is_alive, until
 
 from copycost.errors import HostError, MeasurementStopped, Unavailable
-from copycost.hosts.launch import Launch
 from copycost.hosts.lock import measurement_lock
+from copycost.hosts.program import Launch
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.bundle import agent_bundle, agent_modules
 from copycost.hosts.remote.calls import RemoteProgram

@@ -8,9 +8,8 @@ import pytest
 from setups import HOST
 
 from copycost.errors import CannotStart
-from copycost.hosts.launch import CONTROL, Launch
 from copycost.hosts.process_usage import usage_of
-from copycost.hosts.program import LocalProgram
+from copycost.hosts.program import CONTROL, Launch, LocalProgram
 from copycost.hosts.side import Side
 
 # the longest that a busy host may take for anything [s]

@@ -8,8 +8,7 @@ from typing import Any, Literal
 from copycost.build.typesetter import OLDEST_QUARTO, Typesetter
 from copycost.doctor.perf_events import RIGHTS_REMEDY
 from copycost.hosts.facts.files import HostFiles
-from copycost.hosts.facts.packages import install_command
-from copycost.hosts.facts.tools import describe_tool
+from copycost.hosts.facts.tools import describe_tool, install_command
 from copycost.hosts.guest.needs import Need
 from copycost.hosts.host import Host
 from copycost.wording.numbers import format_size

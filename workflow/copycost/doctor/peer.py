@@ -13,12 +13,11 @@ from copycost.config.wire import AUTO, LINK, UNLIMITED, Peer, UdpRate
 from copycost.doctor.collect import collect_host
 from copycost.doctor.network_device import device_facts
 from copycost.errors import AttemptFailed, HostError, ParseError, Unavailable, WithRemedy
-from copycost.hosts.host import Host
+from copycost.hosts.host import Host, stream
 from copycost.hosts.local import LocalHost
 from copycost.hosts.parsing import parser_of
 from copycost.hosts.ssh.client import SshTarget
 from copycost.hosts.ssh.host import SshHost
-from copycost.hosts.stream import stream
 
 _NAME = "this host"
 _BOOT_ID = "proc/sys/kernel/random/boot_id"

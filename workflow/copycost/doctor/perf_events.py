@@ -8,8 +8,7 @@ from typing import Literal
 
 from copycost.errors import HostError, ParseError
 from copycost.hosts.facts.files import HostFiles, Unknowns
-from copycost.hosts.facts.packages import install_command
-from copycost.hosts.facts.tools import find_perf
+from copycost.hosts.facts.tools import find_perf, install_command
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 from copycost.perf.events import KERNEL_EVENTS, PERF_EVENTS

@@ -21,10 +21,16 @@ Errors
     is a `HostError`.
 """
 
-from typing import TypeVar
+import io
+import select
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO, TypeVar
 
+from copycost.errors import HostError, MeasurementStopped
 from copycost.hosts.local import LocalHost, LocalReader
-from copycost.hosts.program import LocalProgram
+from copycost.hosts.program import Launch, LocalProgram
 from copycost.hosts.remote.calls import PlannedThere, RemoteProgram, RemoteReader
 from copycost.hosts.remote.host import RemoteHost
 from copycost.hosts.window_edges import DoneHere
@@ -35,3 +41,92 @@ Host = LocalHost | RemoteHost
 Program = LocalProgram | RemoteProgram
 Reader = LocalReader | RemoteReader
 AtEdges = DoneHere[T] | PlannedThere[T]
+
+_OUTPUT = "output"
+_LOOK_S = 0.2
+
+
+@contextmanager
+def stream(host: Host, words: Sequence[str]) -> Iterator[IO[bytes]]:
+    """Return a block with what a command prints; what is not read in it is passed over.
+
+    HostError at the end of a block without an error, if the command's end is no success.
+    """
+    program = host.start(Launch(tuple(words), words[0], pipes=(_OUTPUT,), output=_OUTPUT))
+    try:
+        output = _Output(program)
+        yield io.BufferedReader(output)
+        output.readall()
+        while (code := program.wait(_LOOK_S)) is None:
+            pass
+        if code != 0:
+            said = program.errors().strip().splitlines() or ["it said nothing"]
+            raise HostError(
+                f"{' '.join(words[:2])} ended with exit status {code}: {said[-1].strip()}"
+            )
+    finally:
+        program.end()
+        program.close()
+
+
+class _Output(io.RawIOBase):
+    """A pipe of a program, read piece by piece."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._held = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        while not self._held:
+            data = self._program.read_pipe(_OUTPUT, _LOOK_S)
+            if data == b"":
+                return 0
+            self._held = data or b""
+        taken, self._held = self._held[: len(buffer)], self._held[len(buffer) :]
+        buffer[: len(taken)] = taken
+        return len(taken)
+
+
+class Waiting:
+    """Waits with a limit; whatever it waits for, the end of the workflow ends it.
+
+    `parent_fds` become readable then, see `copycost.hosts.parent`. For messages, `during` says what
+    is going on.
+    """
+
+    def __init__(self, parent_fds: Sequence[int]) -> None:
+        self.during = "start"
+        self._parent_fds = tuple(parent_fds)
+
+    def for_lines(
+        self, talking: Iterable[Program], others: Iterable[Program], until_s: float
+    ) -> set[int]:
+        """Return descriptors that are readable, those of ends and of control lines.
+
+        Of programs that talk, and of others that only must not end, until a time (CLOCK_MONOTONIC)
+        [s]. MeasurementStopped if the workflow is gone.
+        """
+        said = list(talking)
+        fds = [one.ended_fd for one in (*said, *others)]
+        return self._poll([*fds, *(one.control_fd for one in said)], until_s)
+
+    def for_ends(self, programs: Iterable[Program], until_s: float) -> list[Program]:
+        """Return which programs have ended, at the latest at a time (CLOCK_MONOTONIC) [s]."""
+        watched = list(programs)
+        ready = self._poll([one.ended_fd for one in watched], until_s)
+        return [one for one in watched if one.ended_fd in ready]
+
+    def _poll(self, fds: Iterable[int], until_s: float) -> set[int]:
+        poll = select.poll()
+        for fd in (*fds, *self._parent_fds):
+            poll.register(fd, select.POLLIN)
+        left_ms = max(0.0, until_s - time.monotonic()) * 1e3  # rounded up to whole ms
+        ready = {fd for fd, _ in poll.poll(left_ms)}
+        if ready.intersection(self._parent_fds):
+            raise MeasurementStopped(
+                f"the workflow ended during the {self.during}; run it again to measure what is left"
+            )
+        return ready

@@ -18,10 +18,9 @@ from typing import Literal
 from copycost.errors import AttemptFailed, HostError
 from copycost.hosts.cgroups import CpuGroup, cpu_group, find_hierarchy
 from copycost.hosts.facts.files import HostFiles
-from copycost.hosts.launch import Launch
 from copycost.hosts.lock import HeldLock, host_lock_path, measurement_lock
 from copycost.hosts.process_usage import Usage, usage_of
-from copycost.hosts.program import LocalProgram
+from copycost.hosts.program import Launch, LocalProgram
 from copycost.hosts.window_edges import SAME_CLOCK, ClockReading, DoneHere, Reading, of_one_moment
 
 MachineKind = Literal["local", "guest", "ssh"]

@@ -1,4 +1,9 @@
-"""A program that runs on this machine, in a namespace of it or not."""
+"""A program: what is to be started on whatever host, and one that runs on this machine.
+
+A launch is plain data, so that it means the same on a host that is a line of text away. Words name
+descriptors that exist only once the program is started there: ``{control}``, ``{file:NAME}``,
+``{pipe:NAME:read}``, ``{pipe:NAME:write}``.
+"""
 
 import ctypes
 import os
@@ -8,11 +13,11 @@ import socket
 import subprocess
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from copycost.errors import CannotStart, HostError
-from copycost.hosts.launch import CONTROL, Launch, file_word, pipe_word
 from copycost.hosts.parent import parent_of
 from copycost.hosts.window_edges import DoneHere
 
@@ -21,10 +26,39 @@ _READ_BYTES = 1 << 16  # of a pipe: all that it holds
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
+CONTROL = "{control}"
+"""Stands for the program's end of its control line."""
 
-def die_with_us() -> None:
-    """End the calling process, about to become a program, with the thread that started it."""
-    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+def file_word(name: str) -> str:
+    """Return the word that stands for a memory file of the launch."""
+    return f"{{file:{name}}}"
+
+
+def pipe_word(name: str, end: str) -> str:
+    """Return the word that stands for one end, ``read`` or ``write``, of a pipe of the launch."""
+    return f"{{pipe:{name}:{end}}}"
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A program that is to be started."""
+
+    # the program and its options; names of descriptors may stand within them
+    words: tuple[str, ...]
+    program: str  # path of what is meant to run, which some wrapper among the words starts
+    # Whether it gets a control line: a socket for lines of text in both ways. Our end is closed to
+    # ask it to end.
+    control: bool = False
+    # names of memory files that it may write, besides its stdout and stderr
+    files: tuple[str, ...] = ()
+    pipes: tuple[str, ...] = ()  # names of pipes; the ends that no word names are ours
+    output: str | None = None  # the pipe that its stdout goes to, else a memory file
+    cpus: frozenset[int] | None = None  # CPUs that it may run on; None leaves that to the program
+    # whether it gets a signal when its starter ends; else it has to notice by its control line
+    dies_with_us: bool = False
+    # what its environment has besides ours
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 class LocalProgram:
@@ -76,7 +110,7 @@ class LocalProgram:
 
         def prepare() -> None:  # between fork and exec
             if launch.dies_with_us:
-                die_with_us()
+                _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # of the thread that started it
             if launch.cpus is not None:
                 os.sched_setaffinity(0, launch.cpus)
 

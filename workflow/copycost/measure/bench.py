@@ -11,10 +11,10 @@ from typing import Any
 from copycost.checkout import current_commit
 from copycost.config.cells import Cell
 from copycost.errors import MeasurementStopped, in_words
+from copycost.hosts.host import Waiting
 from copycost.hosts.local import LocalHost
 from copycost.hosts.lock import HeldLock
 from copycost.hosts.parent import watched_parents
-from copycost.hosts.waiting import Waiting
 from copycost.records.record import host_digest
 from copycost.testbeds.testbed import Testbed, open_testbed
 

@@ -25,8 +25,8 @@ from copycost.errors import (
     in_words,
 )
 from copycost.hosts.host import Host
-from copycost.hosts.launch import Launch
 from copycost.hosts.placement import place_sides
+from copycost.hosts.program import Launch
 from copycost.hosts.side import SIDES, SideName
 from copycost.measure.bench import Bench, bench_for
 from copycost.measure.drivers.protocol import (

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from copycost.errors import Unavailable
 from copycost.hosts.cgroups import CpuGroup, Throttling, throttling_of
 from copycost.hosts.host import Host, Program, Reader
-from copycost.hosts.launch import Launch
+from copycost.hosts.program import Launch
 from copycost.hosts.side import Side
 from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Testbed

@@ -8,7 +8,7 @@ from typing import Any
 
 from copycost.errors import CannotStart, HostError, ParseError
 from copycost.hosts.host import AtEdges, Host, Program
-from copycost.hosts.launch import Launch
+from copycost.hosts.program import Launch
 from copycost.hosts.side import SIDES, Side, SideName
 from copycost.observers.protocol import WindowObserver
 from copycost.perf.command import (

@@ -31,8 +31,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from copycost.hosts.host import AtEdges, Host
-from copycost.hosts.launch import Launch
 from copycost.hosts.local import LocalHost
+from copycost.hosts.program import Launch
 from copycost.hosts.side import Side, SideName
 from copycost.testbeds.testbed import Testbed
 

@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from copycost.errors import CannotStart, HostError, ParseError
-from copycost.hosts.host import AtEdges, Host
+from copycost.hosts.host import AtEdges, Host, stream
 from copycost.hosts.local import LocalHost
-from copycost.hosts.parties import PARTIES, REFERENCES, hypervisor_of, rest_of_guest
-from copycost.hosts.side import Side
-from copycost.hosts.stream import stream
+from copycost.hosts.side import PARTIES, REFERENCES, Side, hypervisor_of, rest_of_guest
 from copycost.observers.hypervisor import kernel_threads_of
 from copycost.observers.protocol import WindowObserver
 from copycost.observers.sampled_parties import besides, of_hypervisor

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from copycost.hosts.host import AtEdges, Host, Program
-from copycost.hosts.launch import Launch, file_word, pipe_word
+from copycost.hosts.program import Launch, file_word, pipe_word
 
 COUNTS = "perf"
 """The memory file of a launch that perf's counts go to."""

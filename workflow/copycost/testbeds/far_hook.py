@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 from copycost.errors import AttemptFailed, Unavailable
 from copycost.hosts.host import Host, Program
-from copycost.hosts.launch import Launch, pipe_word
+from copycost.hosts.program import Launch, pipe_word
 from copycost.testbeds.drop_hook import SINK_PORT, DropHook
 
 _RULES = "rules"

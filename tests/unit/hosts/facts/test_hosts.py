@@ -10,7 +10,7 @@ from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.hosts.facts.identity import host_identity
 from copycost.hosts.facts.kernel import read_kernel
 from copycost.hosts.facts.net import read_memory, read_net
-from copycost.hosts.facts.packages import install_command
+from copycost.hosts.facts.tools import install_command
 
 HYBRID = {
     "model": "12th Gen Intel(R) Core(TM) i7-1260P", "cpus_online": 16, "cores": 12,

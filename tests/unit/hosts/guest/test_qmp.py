@@ -8,7 +8,7 @@ import pytest
 
 from copycost.errors import CannotStart, HostError, TookTooLong
 from copycost.hosts.guest.qmp import Emulator, running
-from copycost.hosts.launch import CONTROL
+from copycost.hosts.program import CONTROL
 
 START = """\
 import json, socket, sys, time

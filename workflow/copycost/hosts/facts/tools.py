@@ -1,11 +1,11 @@
-"""The programs of the host that a measurement calls, and what is said where one refuses."""
+"""The programs of a host that a measurement calls, and how to install those that are missing."""
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from copycost.errors import HostError, Unavailable
-from copycost.hosts.facts.packages import USUAL_PACKAGES
+from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 
@@ -19,6 +19,31 @@ _VETH_REMEDY = "run as root, and look whether the kernel has veth (modprobe veth
 # What every measurement may call. The compiler is none of these: each record names the one that
 # built its programs, whatever is installed by now; nor is iperf3, which only some studies call.
 TOOLS = ("perf", "ip", "ethtool", "nft")
+_INSTALLERS = {
+    "debian": "sudo apt-get install",
+    "ubuntu": "sudo apt-get install",
+    "fedora": "sudo dnf install",
+    "arch": "sudo pacman -S",
+    "suse": "sudo zypper install",
+    "alpine": "sudo apk add",
+}
+# Package names where they differ from the tool's: usually, and per family of distribution.
+_USUAL_PACKAGES = {"ip": "iproute2", "nft": "nftables", "cc": "gcc"}
+_PACKAGES = {
+    "debian": {"perf": "linux-perf", "cc": "gcc libc6-dev", "liburing": "liburing-dev"},
+    # linux-tools-generic fits the distribution's own kernel; others (cloud, hardware enablement)
+    # need the package named after the running one.
+    "ubuntu": {
+        "perf": "linux-tools-generic linux-tools-{release}",
+        "cc": "gcc libc6-dev",
+        "liburing": "liburing-dev",
+    },
+    "fedora": {"ip": "iproute", "liburing": "liburing-devel"},
+    "arch": {},
+    "suse": {"liburing": "liburing-devel"},
+    "alpine": {"cc": "build-base", "liburing": "liburing-dev"},
+}
+_FAMILY = {"rhel": "fedora", "centos": "fedora", "opensuse": "suse", "sles": "suse"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +124,7 @@ def run_tool(
     try:
         done = host.run(command, text, pass_fds=pass_fds)
     except FileNotFoundError as error:
-        package = USUAL_PACKAGES.get(command[0], command[0])
+        package = _USUAL_PACKAGES.get(command[0], command[0])
         raise Unavailable(
             f"the command {command[0]} was not found", f"install the package {package}"
         ) from error
@@ -114,3 +139,29 @@ def run_tool(
         failed = f"{' '.join(command)} failed with exit status {done.returncode}"
         raise Unavailable(f"{what_failed or failed}: {said[0]}", remedy)
     return done.stdout
+
+
+def distribution_family(files: HostFiles) -> str | None:
+    """Return debian, ubuntu, fedora, arch, suse or alpine; None for anything else.
+
+    Source
+    ------
+    os-release(5): ID names the distribution, ID_LIKE those it descends from, nearest first.
+    """
+    text = files.text("etc/os-release") or files.text("usr/lib/os-release") or ""
+    fields: dict[str, str] = dict(re.findall(r'^(ID|ID_LIKE)="?([^"\n]*)"?$', text, re.MULTILINE))
+    for name in [fields.get("ID", ""), *fields.get("ID_LIKE", "").split()]:
+        family = _FAMILY.get(name, name)
+        if family in _INSTALLERS:
+            return family
+    return None
+
+
+def install_command(files: HostFiles, tool: str) -> str:
+    """Return the command that installs a tool on this distribution, or advice where unknown."""
+    family = distribution_family(files)
+    if family is None:
+        return f"install the package that contains {tool}"
+    package = _PACKAGES[family].get(tool) or _USUAL_PACKAGES.get(tool, tool)
+    release = files.text("proc/sys/kernel/osrelease") or "$(uname -r)"
+    return f"{_INSTALLERS[family]} {package.format(release=release)}"

@@ -17,7 +17,6 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from modulefinder import ModuleFinder
 from pathlib import Path, PurePosixPath
 
@@ -41,11 +40,11 @@ _ALWAYS = ("encodings.ascii", "encodings.idna", "encodings.latin_1", "encodings.
 _NEVER = ("asyncio", "curses", "distutils", "doctest", "pdb", "pydoc", "ssl", "tkinter", "unittest")
 
 
-@dataclass(slots=True)
 class Archive:
     """Files by their path in the guest; folders come by themselves."""
 
-    _entries: dict[PurePosixPath, tuple[int, bytes]] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self._entries: dict[PurePosixPath, tuple[int, bytes]] = {}
 
     def add(self, path: str, content: bytes, mode: int = 0o644) -> None:
         """Add a file."""
@@ -117,6 +116,7 @@ class Archive:
 
     def write(self, target: Path) -> None:
         """Write it, all at once or not at all."""
+        target.parent.mkdir(parents=True, exist_ok=True)
         temporary = target.with_name(f".{target.name}.new")
         with temporary.open("wb") as file:
             for part in self._parts():

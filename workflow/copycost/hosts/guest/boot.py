@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 from copycost.errors import HostError, MeasurementStopped
 from copycost.hosts.guest.qemu import GuestSpec, Link
-from copycost.hosts.launch import Launch
-from copycost.hosts.program import LocalProgram
+from copycost.hosts.program import Launch, LocalProgram
 
 UP = "copycost: the guest is up"
 """What the first process says on the console once everything is set up (init.sh)."""

@@ -20,8 +20,7 @@ from copycost.hosts.guest.boot import RunningGuest
 from copycost.hosts.guest.qemu import GuestSpec, Link
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import Isolation, enter_new_namespace
-from copycost.hosts.remote.daemon import AgentLine, Daemon, keep
-from copycost.hosts.remote.daemon_client import Words
+from copycost.hosts.remote.daemon import AgentLine, Daemon, Words, keep
 
 _BOOT_TIMEOUT_S = 120.0
 _ANSWER_TIMEOUT_S = 5.0

@@ -14,7 +14,7 @@ from pathlib import Path
 from copycost.errors import AttemptFailed, CopycostError, HostError, MeasurementStopped, Unavailable
 from copycost.hosts.guest.qemu import GuestSpec
 from copycost.hosts.namespaces import Isolation
-from copycost.hosts.remote.daemon_client import ask_daemon, connected
+from copycost.hosts.remote.daemon import ask_daemon, connected
 from copycost.hosts.remote.host import RemoteHost
 
 _DAEMON = "copycost.hosts.guest.daemon"

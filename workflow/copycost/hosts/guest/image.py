@@ -32,7 +32,7 @@ _SETTINGS = {
 }
 
 
-class GuestImage:
+class GuestImage(Archive):
     """A file system that is being put together, for a kernel that boots it.
 
     The drivers are loaded in their order, each behind what it depends on; `init` is the first
@@ -40,36 +40,31 @@ class GuestImage:
     """
 
     def __init__(self, kernel: Kernel, drivers: Sequence[str], init: Path = INIT) -> None:
-        self.archive = Archive()
+        super().__init__()
         self.tools: list[str] = []
         for folder in _FOLDERS:
-            self.archive.add_folder(folder)
-        self.archive.add("/init", init.read_bytes(), 0o755)
-        self.archive.add("/bin/busybox", find_busybox().read_bytes(), 0o755)
+            self.add_folder(folder)
+        self.add("/init", init.read_bytes(), 0o755)
+        self.add("/bin/busybox", find_busybox().read_bytes(), 0o755)
         for name in ("sh", "kill", "sleep", "uname", "cat"):
-            self.archive.add_link(f"/bin/{name}", "busybox")
+            self.add_link(f"/bin/{name}", "busybox")
         modules = kernel.modules.in_loading_order(drivers)
         for name, content in modules:
-            self.archive.add(f"/modules/{name}.ko", content)
-        self.archive.add("/modules/order", _lines(name for name, _ in modules))
-        self.archive.add("/etc/settings", _lines(f"{k} {v}" for k, v in _SETTINGS.items()))
-        self.archive.add("/etc/passwd", b"root:x:0:0:root:/root:/bin/sh\n")
+            self.add(f"/modules/{name}.ko", content)
+        self.add("/modules/order", _lines(name for name, _ in modules))
+        self.add("/etc/settings", _lines(f"{k} {v}" for k, v in _SETTINGS.items()))
+        self.add("/etc/passwd", b"root:x:0:0:root:/root:/bin/sh\n")
         config = kernel.image.with_name(f"config-{kernel.release}")
         if config.exists():
-            self.archive.add(f"/boot/{config.name}", config.read_bytes())
+            self.add(f"/boot/{config.name}", config.read_bytes())
 
     def add_tools(self, names: Iterable[str]) -> None:
         """Add programs of the host's own with their libraries; those that it lacks stay away."""
         for name in names:
             found = describe_tool(name).path
             if found is not None:
-                self.archive.add_program(Path(found).resolve(), f"/usr/bin/{name}")
+                self.add_program(Path(found).resolve(), f"/usr/bin/{name}")
                 self.tools.append(name)
-
-    def write(self, target: Path) -> None:
-        """Write the archive."""
-        target.parent.mkdir(parents=True, exist_ok=True)
-        self.archive.write(target)
 
 
 def agent_image(kernel: Kernel, drivers: Sequence[str], tools: Iterable[str]) -> GuestImage:
@@ -80,14 +75,14 @@ def agent_image(kernel: Kernel, drivers: Sequence[str], tools: Iterable[str]) ->
     """
     image = GuestImage(kernel, (*CONSOLE_DRIVERS, *drivers))
     image.add_tools(tools)
-    image.archive.add("/agent.sh", AGENT.read_bytes(), 0o755)
+    image.add("/agent.sh", AGENT.read_bytes(), 0o755)
     modules = agent_modules()
     for inside, path in modules.items():
-        image.archive.add_module(path, f"/copycost/{inside}")
-    image.archive.add_python(modules.values())
+        image.add_module(path, f"/copycost/{inside}")
+    image.add_python(modules.values())
     # the application copies by functions of the C library, which a profile has to name
     if symbols := symbols_of(Path(sys.executable)):
-        image.archive.add_copy(symbols)
+        image.add_copy(symbols)
     return image
 
 

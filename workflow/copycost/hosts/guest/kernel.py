@@ -19,7 +19,7 @@ from typing import Self
 
 from copycost.errors import Unavailable
 from copycost.hosts.facts.files import HostFiles
-from copycost.hosts.facts.packages import distribution_family
+from copycost.hosts.facts.tools import distribution_family
 
 _SUFFIXES = (".ko", ".ko.xz", ".ko.zst")
 _DEPENDS = re.compile(rb"\0depends=([^\0]*)\0")

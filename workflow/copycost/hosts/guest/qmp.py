@@ -93,7 +93,7 @@ class Emulator(Qemu):
 def running(words: Sequence[str], timeout_s: float) -> Iterator[Emulator]:
     """Run QEMU for so long at most, and end it at the end of the block.
 
-    Among its words, `copycost.hosts.launch.CONTROL` stands for the line of its machine protocol.
+    Among its words, `copycost.hosts.program.CONTROL` stands for the line of its machine protocol.
     """
     with closing(Emulator(words, timeout_s)) as emulator:
         emulator.greet()

@@ -14,9 +14,8 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 from copycost.errors import HostError
 from copycost.hosts.cgroups import CpuGroup
 from copycost.hosts.facts.files import HostFiles
-from copycost.hosts.launch import Launch
 from copycost.hosts.local import LocalReader
-from copycost.hosts.program import LocalProgram
+from copycost.hosts.program import Launch, LocalProgram
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.connection import Connection
 from copycost.hosts.remote.messages import Message, Target, request

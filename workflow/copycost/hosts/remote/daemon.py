@@ -4,15 +4,18 @@ Each repetition is a process of its own. What takes long to make, a guest or an 
 end of ssh, is had by a process that serves one of them after the other. It ends, and what it has
 with it, when the run does, when nobody has asked for long, or when it is killed.
 
-A client says one JSON object and gets one with descriptors; what it borrowed is its own until it
-closes. `copycost.hosts.remote.daemon_client` is the client's part.
+A client, which starts it if it is the first, says one JSON object and gets one with descriptors;
+what it borrowed is its own until it closes.
 """
 
+import array
 import json
 import logging
 import os
 import select
 import socket
+import subprocess
+import sys
 import time
 import traceback
 from abc import ABC, abstractmethod
@@ -22,10 +25,16 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from copycost.errors import HostError, MeasurementStopped
+from copycost.hosts.cpu_times import value_of
+from copycost.hosts.parent import waiting_process, watched_parents
 from copycost.hosts.remote import messages
-from copycost.hosts.remote.daemon_client import MOST_BYTES, Words
 
-_READ_BYTES = 1 << 16
+Words = dict[str, Any]
+
+_MOST_BYTES = 1 << 16
+_MOST_FDS = 8
+_PACKAGE_ROOT = Path(__file__).parents[3]
+_TRIES = 5
 
 _log = logging.getLogger(__name__)
 
@@ -57,7 +66,7 @@ class AgentLine:
                 ready, _, _ = select.select([self.line.fileno(), *stop_fds], [], [], left_s)
                 if set(ready).intersection(stop_fds):
                     raise MeasurementStopped("the run is over")
-                data = self.line.recv(_READ_BYTES) if ready else b""
+                data = self.line.recv(_MOST_BYTES) if ready else b""
                 if not data:
                     return False
                 *lines, held = (held + data).split(b"\n")
@@ -136,7 +145,7 @@ class Daemon(ABC, Generic[Key, Kept]):
         """Answer one client until it goes; have agents end what it left there."""
         try:
             while self._wait(client.fileno()):
-                data = client.recv(MOST_BYTES)
+                data = client.recv(_MOST_BYTES)
                 if not data:
                     return
                 fds: list[int] = []
@@ -207,3 +216,80 @@ def keep(kind: type[Daemon[Any, Any]], arguments: list[str]) -> None:
     fd, *parents = map(int, arguments)
     with socket.socket(fileno=fd) as listening:
         kind(listening, parents).serve()
+
+
+def ask_daemon(client: socket.socket, words: Words) -> tuple[Words, list[int]]:
+    """Return what a daemon answers, and the descriptors that came with it; raise its errors."""
+    client.send(json.dumps(words).encode())
+    data, fds, _, _ = socket.recv_fds(client, _MOST_BYTES, _MOST_FDS)
+    if not data:
+        raise HostError("the run's daemon has ended; run again")
+    answer: Words = json.loads(data)
+    if "error" in answer:
+        raise messages.error_of(answer["error"])
+    return answer, fds
+
+
+def connected(module: str, patience_s: float, log: Path | None = None) -> socket.socket:
+    """Return a connection to the run's daemon that a module serves, and is started for if need be.
+
+    An answer may take `patience_s`. In `log`, a daemon that is started tells what it meets with.
+    """
+    with watched_parents() as parents:
+        address = _address(module)
+        for _ in range(_TRIES):
+            client = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            try:
+                client.connect(address)
+            except ConnectionRefusedError:
+                client.close()
+                _start(module, address, parents, log)
+                continue
+            _require_ours(client)
+            client.settimeout(patience_s)
+            return client
+    raise HostError(f"{module} cannot be started; run again")
+
+
+def _address(module: str) -> str:
+    """Return a daemon's address, an abstract one, which leaves no file (unix(7)).
+
+    A run is known by the process that waits for us, and by when that started.
+    """
+    owner = waiting_process()
+    started = value_of(Path(f"/proc/{owner}/stat").read_text(), 19)
+    return f"\0{module}-{os.getuid()}-{owner}-{started}"
+
+
+def _require_ours(client: socket.socket) -> None:
+    """Refuse a daemon of somebody else's: anybody may take an abstract address."""
+    credentials = array.array("i")
+    credentials.frombytes(client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    if credentials[1] != os.geteuid():
+        client.close()
+        raise HostError(f"user {credentials[1]} pretends to be our daemon; run again")
+
+
+def _start(module: str, address: str, parents: Sequence[int], log: Path | None) -> None:
+    """Start a daemon, unless another process has just done it."""
+    with (
+        socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening,
+        Path(log or os.devnull).open("ab") as told,
+    ):
+        try:
+            listening.bind(address)
+        except OSError:
+            return
+        listening.listen(8)
+        fds = [listening.fileno(), *parents]
+        # it outlives us, and holds nothing of ours open; what we start forks it, and ends
+        subprocess.run(
+            [sys.executable, "-SP", "-m", module, *map(str, fds)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=told,
+            pass_fds=fds,
+            start_new_session=True,
+            check=True,
+            env={**os.environ, "PYTHONPATH": str(_PACKAGE_ROOT)},
+        )

@@ -14,10 +14,10 @@ from typing import Self
 
 from copycost.errors import AttemptFailed, HostError, MeasurementStopped, Unavailable
 from copycost.hosts.cgroups import CpuGroup
-from copycost.hosts.launch import Launch
 from copycost.hosts.local import About, LocalHost, MachineKind
 from copycost.hosts.lock import HeldLock, say
 from copycost.hosts.process_usage import Usage
+from copycost.hosts.program import Launch
 from copycost.hosts.remote import calls, messages
 from copycost.hosts.remote.calls import PlannedThere, RemoteProgram, RemoteReader, asked, told
 from copycost.hosts.remote.connection import PATIENCE_S, Connection

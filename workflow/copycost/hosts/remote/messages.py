@@ -28,10 +28,10 @@ from copycost.errors import (
     Unavailable,
 )
 from copycost.hosts.cgroups import CpuGroup
-from copycost.hosts.launch import Launch
 from copycost.hosts.local import About
 from copycost.hosts.lock import HeldLock
 from copycost.hosts.process_usage import Usage
+from copycost.hosts.program import Launch
 
 Message = dict[str, Any]
 

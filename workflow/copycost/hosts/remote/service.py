@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from copycost.errors import CopycostError, HostError
-from copycost.hosts.launch import Launch
 from copycost.hosts.local import LocalHost
-from copycost.hosts.program import LocalProgram
+from copycost.hosts.program import Launch, LocalProgram
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.messages import Message, Target
 

@@ -10,8 +10,7 @@ import sys
 import time
 from collections.abc import Sequence
 
-from copycost.hosts.remote.daemon import Daemon, keep
-from copycost.hosts.remote.daemon_client import Words
+from copycost.hosts.remote.daemon import Daemon, Words, keep
 from copycost.hosts.ssh.client import SshTarget, Unreachable
 from copycost.hosts.ssh.line import KEEP_ALIVE_S, SshLine
 

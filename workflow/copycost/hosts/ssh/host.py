@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from copycost.errors import HostError, MeasurementStopped
 from copycost.hosts.lock import say
 from copycost.hosts.parent import watched_parents
-from copycost.hosts.remote.daemon_client import ask_daemon, connected
+from copycost.hosts.remote.daemon import ask_daemon, connected
 from copycost.hosts.remote.host import RemoteHost
 from copycost.hosts.ssh.client import SshTarget, Unreachable
 from copycost.hosts.ssh.line import KEEP_ALIVE_S, SshLine

@@ -25,11 +25,10 @@ from typing import Any, Literal, Protocol
 from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.errors import CopycostError
-from copycost.hosts.host import Host, Program
-from copycost.hosts.launch import Launch
+from copycost.hosts.host import Host, Program, Waiting
 from copycost.hosts.placement import Placement
+from copycost.hosts.program import Launch
 from copycost.hosts.side import Side, SideName
-from copycost.hosts.waiting import Waiting
 from copycost.records.record import Disturbance
 from copycost.testbeds.testbed import Testbed
 

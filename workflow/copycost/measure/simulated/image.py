@@ -38,18 +38,18 @@ def simulated_image(kernel: Kernel, orchestrator: Path, programs: Iterable[Path]
     """
     image = GuestImage(kernel, drivers_of(kernel.modules), INIT)
     image.add_tools(TOOLS)
-    missing = [name for name in TOOLS if not image.archive.has(f"/usr/bin/{name}")]
+    missing = [name for name in TOOLS if not image.has(f"/usr/bin/{name}")]
     if missing:
         raise Unavailable(
             f"the command {missing[0]} was not found", "install the packages iproute2 and nftables"
         )
-    image.archive.add_program(orchestrator, "/usr/bin/simulated_cell")
+    image.add_program(orchestrator, "/usr/bin/simulated_cell")
     for library in {path for program in programs for path in libraries_of(program)}:
-        if not image.archive.has(library):
-            image.archive.add_copy(Path(library))
+        if not image.has(library):
+            image.add_copy(Path(library))
     links = veth_pair_commands(ADDRESSES, "receiver", LARGEST_MTU_BYTES, static_neighbours=True)
     for side, commands in zip(("sender", "receiver"), links, strict=True):
         text = "".join(f"{command}\n" for command in commands)
-        image.archive.add(f"/etc/links_{side}", text.encode())
-    image.archive.add("/etc/drop_hook", drop_rules("receiver", ADDRESSES[1]).encode())
+        image.add(f"/etc/links_{side}", text.encode())
+    image.add("/etc/drop_hook", drop_rules("receiver", ADDRESSES[1]).encode())
     return image

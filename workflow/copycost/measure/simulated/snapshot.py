@@ -26,7 +26,7 @@ from copycost.hosts.facts.tools import describe_tool
 from copycost.hosts.guest.kernel import Kernel
 from copycost.hosts.guest.qemu import PROGRAM, find_qemu
 from copycost.hosts.guest.qmp import running
-from copycost.hosts.launch import CONTROL
+from copycost.hosts.program import CONTROL
 
 BOOT_TIMEOUT_S = 300.0
 """How long a guest may take to boot and be saved; on a quiet CPU of 2022 it takes 6 s [s]."""

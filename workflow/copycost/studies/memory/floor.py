@@ -11,9 +11,9 @@ from typing import Any
 from copycost.config.conditions import COLD
 from copycost.config.placements import APART
 from copycost.errors import AttemptFailed, CannotStart, ConfigError, Unavailable
-from copycost.hosts.launch import Launch
 from copycost.hosts.memory import require_memory
 from copycost.hosts.placement import place
+from copycost.hosts.program import Launch
 from copycost.measure.bench import HeldHost, locked_host
 from copycost.measure.drivers.programs.side import EXIT_UNAVAILABLE
 from copycost.measure.drivers.programs.working_set import ring_bytes

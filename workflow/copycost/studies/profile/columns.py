@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from copycost.hosts.parties import PARTIES
+from copycost.hosts.side import PARTIES
 from copycost.records.column import Column, Definition, fact, grouped, number
 from copycost.records.columns import CELLS
 from copycost.studies.profile.grid import CellKey

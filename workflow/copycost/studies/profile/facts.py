@@ -10,7 +10,7 @@ import numpy as np
 
 from copycost.analysis.json_values import Facts
 from copycost.config.studies import Profile
-from copycost.hosts.parties import is_inside, is_rest
+from copycost.hosts.side import is_inside, is_rest
 from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.cell_facts import cell_facts

@@ -15,8 +15,7 @@ from copycost.config.config import Config
 from copycost.config.placements import APART
 from copycost.config.studies import CpuBudget, Datagrams
 from copycost.config.testbeds import away_on, guests_on
-from copycost.hosts.parties import parties_of
-from copycost.hosts.side import SIDES
+from copycost.hosts.side import SIDES, parties_of
 
 STUDY = "profile"
 

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from copycost.errors import DataError
-from copycost.hosts.parties import is_hypervisor, side_near
-from copycost.hosts.side import SIDES
+from copycost.hosts.side import SIDES, is_hypervisor, side_near
 from copycost.studies.profile.functions import (
     KEYS,
     Names,

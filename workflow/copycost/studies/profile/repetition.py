@@ -10,8 +10,7 @@ from copycost.config.studies import EventChoice
 from copycost.config.testbeds import guests_on
 from copycost.errors import Unavailable
 from copycost.hosts.local import LocalHost
-from copycost.hosts.parties import is_inside, is_rest
-from copycost.hosts.side import Side
+from copycost.hosts.side import Side, is_inside, is_rest
 from copycost.measure.drivers.protocol import AGAIN, NoMeasurement, Verdict
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.process_usage import ProcessUsage

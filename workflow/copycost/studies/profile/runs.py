@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from copycost.hosts.parties import REFERENCES, hypervisor_of, rest_of_guest
-from copycost.hosts.side import SIDES
+from copycost.hosts.side import REFERENCES, SIDES, hypervisor_of, rest_of_guest
 from copycost.measure.drivers.programs.driver import NAME as PROGRAMS
 from copycost.measure.drivers.protocol import AGAIN, NoMeasurement, Verdict
 from copycost.measure.drivers.rates import rates_of

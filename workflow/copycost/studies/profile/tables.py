@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.config.cells import Cell
-from copycost.hosts.parties import REFERENCES
-from copycost.hosts.side import SIDES
+from copycost.hosts.side import REFERENCES, SIDES
 from copycost.records.reading import read_all
 from copycost.records.record import Record, cell_of
 from copycost.stats.estimates import intervals

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from copycost.config.testbeds import transport_of
-from copycost.hosts.parties import hypervisor_of, is_hypervisor
-from copycost.hosts.side import SideName
+from copycost.hosts.side import SideName, hypervisor_of, is_hypervisor
 from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.grid import parties_on

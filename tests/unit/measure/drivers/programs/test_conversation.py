@@ -7,12 +7,10 @@ from dataclasses import replace
 import pytest
 from setups import HOST
 
-from copycost.hosts.host import Host
-from copycost.hosts.launch import Launch
+from copycost.hosts.host import Host, Waiting
 from copycost.hosts.local import LocalHost
-from copycost.hosts.program import LocalProgram
+from copycost.hosts.program import Launch, LocalProgram
 from copycost.hosts.side import SideName
-from copycost.hosts.waiting import Waiting
 from copycost.measure.drivers.programs.conversation import Conversation, SideEnded
 from copycost.measure.drivers.programs.side import RunningSide
 

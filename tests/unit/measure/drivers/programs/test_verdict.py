@@ -10,7 +10,7 @@ from unit.hosts.places import running
 
 from copycost.errors import HostError
 from copycost.hosts.host import Program
-from copycost.hosts.launch import Launch
+from copycost.hosts.program import Launch
 from copycost.hosts.side import SideName
 from copycost.measure.drivers.programs.conversation import SideEnded, SideSilent
 from copycost.measure.drivers.programs.disturbance import own_disturbances

@@ -12,8 +12,8 @@ from typing import Any, Literal
 from copycost.config.capabilities import IPERF3
 from copycost.errors import CopycostError, HostError, ParseError
 from copycost.hosts.host import Program
-from copycost.hosts.launch import Launch
 from copycost.hosts.parsing import parser_of
+from copycost.hosts.program import Launch
 from copycost.hosts.side import Side, SideName
 from copycost.measure.drivers.iperf3.output import intervals_of, parse_json
 from copycost.measure.drivers.iperf3.tool import Iperf3Tool, find_on_both

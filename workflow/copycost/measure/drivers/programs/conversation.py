@@ -12,9 +12,8 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from copycost.errors import HostError
-from copycost.hosts.host import Host
+from copycost.hosts.host import Host, Waiting
 from copycost.hosts.side import SideName
-from copycost.hosts.waiting import Waiting
 from copycost.measure.drivers.programs.side import RunningSide
 from copycost.measure.drivers.protocol import Phase, Window
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from copycost.config.testbeds import is_wire
 from copycost.errors import CannotStart, CopycostError, HostError, MeasurementStopped, WithRemedy
-from copycost.hosts.launch import CONTROL, Launch
 from copycost.hosts.placement import cache_sharers_on, fewest_at_once
+from copycost.hosts.program import CONTROL, Launch
 from copycost.hosts.side import Side, SideName
 from copycost.measure.drivers.programs.command import settle_sink, side_options
 from copycost.measure.drivers.programs.conversation import Conversation, SideEnded, Slice
