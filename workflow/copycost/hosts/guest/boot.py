@@ -65,7 +65,7 @@ class RunningGuest(Qemu):
     ) -> None:
         self._began_s = time.monotonic()
         self.boot_s: float | None = None
-        fds = [*([] if agent_fd is None else [agent_fd]), *([] if link is None else link.fds)]
+        fds = [] if agent_fd is None else [agent_fd]
         super().__init__(spec.words(name, command, agent_fd, link), fds)
 
     def await_up(self, timeout_s: float, stop_fds: Sequence[int] = ()) -> None:

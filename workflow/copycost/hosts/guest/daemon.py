@@ -2,7 +2,7 @@
 
 It owns the guests' network, their QEMUs and the lines to their agents, and lends them to one
 repetition after the other. They end with it, also when it is killed: QEMU ends with the thread that
-started it, a TAP device with its descriptors, and the namespace with the last process in it.
+started it, and their network with the last process in its namespace.
 """
 
 import logging
@@ -148,7 +148,7 @@ class GuestDaemon(Daemon[str, GuestLine]):
         try:
             network.require_taps()
             made.isolation = enter_new_namespace()
-            network.make_bridge(self._host)
+            network.make_network(self._host)
         except Unavailable as error:
             made.lacking = error
         made.namespaces = tuple(
@@ -159,21 +159,15 @@ class GuestDaemon(Daemon[str, GuestLine]):
 
     def _start(self, name: str, spec: GuestSpec) -> GuestLine:
         """Start a guest."""
+        link, words = None, []
+        if self._network.lacking is None:
+            link = Link(network.tap_of(name), network.MACS[name])
+            words = network.device_words(name, offloads=spec.offloads)
         ours, theirs = socket.socketpair()
-        with ExitStack() as inherited:
-            inherited.callback(theirs.close)
-            link, words = None, []
-            if self._network.lacking is None:
-                tap = network.make_tap(self._host, name)
-                inherited.callback(os.close, tap)
-                vhost = os.open(network.VHOST, os.O_RDWR | os.O_CLOEXEC) if spec.vhost else None
-                if vhost is not None:
-                    inherited.callback(os.close, vhost)
-                link = Link(tap, network.MACS[name], vhost)
-                words = network.device_words(name, offloads=spec.offloads)
+        with theirs:
             command = ("/agent.sh", *words)
             running = RunningGuest(spec, f"copycost-{name}", command, theirs.fileno(), link)
-            return GuestLine(ours, running)
+        return GuestLine(ours, running)
 
 
 def _log_console(name: str, running: RunningGuest, what: str) -> None:

@@ -1,19 +1,17 @@
 """The network of guests: a bridge in a namespace of its own, and a TAP device for each guest.
 
-Nothing of it has to be taken down: a TAP device ends with the descriptors of it, and the namespace
-with the last process in it.
+Nothing of it has to be taken down: it ends with the namespace, which ends with the last process
+in it.
 
-Source: Documentation/networking/tuntap.rst, linux/if_tun.h; ip-link(8) on bridges.
+Source: ip-tuntap(8); ip-link(8) on bridges.
 """
 
-import fcntl
 import os
-import struct
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from copycost.errors import HostError, Unavailable
+from copycost.errors import Unavailable
 from copycost.hosts.facts.tools import run_tool
 from copycost.hosts.local import LocalHost
 
@@ -33,18 +31,12 @@ DEVICE = "eth0"
 LARGEST_MTU_BYTES = 65521
 """Of a TAP device: ETH_MAX_MTU less the header (drivers/net/tun.c, MAX_MTU)."""
 
-VHOST = Path("/dev/vhost-net")
-"""Of the kernel, where it can move guests' packets by itself."""
-
-_TUN = Path("/dev/net/tun")
-# linux/if_tun.h
-_TUNSETIFF = 0x400454CA
-_IFF_TAP, _IFF_NO_PI, _IFF_VNET_HDR = 0x0002, 0x1000, 0x4000
+_TUN, _VHOST = Path("/dev/net/tun"), Path("/dev/vhost-net")
 
 
 def has_vhost() -> bool:
     """Return whether the kernel can move guests' packets by itself."""
-    return os.access(VHOST, os.R_OK | os.W_OK)
+    return os.access(_VHOST, os.R_OK | os.W_OK)
 
 
 def require_taps() -> None:
@@ -68,51 +60,38 @@ def device_words(name: str, *, offloads: bool) -> list[str]:
     return [DEVICE, "on" if offloads else "off", address, *others]
 
 
-def make_bridge(host: LocalHost) -> None:
-    """Make the bridge in the network namespace that we are in, with an address of the host's."""
+def tap_of(name: str) -> str:
+    """Return the TAP device of a guest, which QEMU opens by its name."""
+    return f"tap-{name}"
+
+
+def make_network(host: LocalHost) -> None:
+    """Make bridge and TAP devices in the network namespace that we are in.
+
+    The bridge has an address of the host's. Unavailable where that is not allowed.
+    """
     # IPv6 would send packets that nobody measured
     ipv6 = Path("/proc/sys/net/ipv6/conf/default/disable_ipv6")
     if ipv6.exists():
         ipv6.write_text("1")
-    commands = [
+    bridge = [
         f"link add name {BRIDGE} address {MACS[BRIDGE]} type bridge forward_delay 0 stp_state 0"
         " mcast_snooping 0",
         f"address add {ADDRESSES[BRIDGE]}/{NETWORK_BITS} dev {BRIDGE}",
         "link set dev lo up",
         f"link set dev {BRIDGE} up",
-        *(
-            f"neighbour add {ADDRESSES[name]} lladdr {MACS[name]} dev {BRIDGE} nud permanent"
-            for name in ADDRESSES
-            if name != BRIDGE
-        ),
     ]
-    _ip(host, commands)
+    taps = []
+    for name in (one for one in ADDRESSES if one != BRIDGE):
+        where = f"{ADDRESSES[name]} lladdr {MACS[name]} dev {BRIDGE}"
+        bridge.append(f"neighbour add {where} nud permanent")
+        taps.append(f"tuntap add dev {tap_of(name)} mode tap vnet_hdr")
+        taps.append(f"link set dev {tap_of(name)} mtu {LARGEST_MTU_BYTES} master {BRIDGE} up")
+    remedy = "run as root, and look whether the kernel has bridges (modprobe bridge)"
+    _ip(host, bridge, "the network of guests cannot be made", remedy)
+    _ip(host, taps, "no TAP device can be made", "run as root, and look at dmesg")
 
 
-def make_tap(host: LocalHost, name: str) -> int:
-    """Make a guest's TAP device at the bridge, up; return the descriptor that it lives by."""
-    device = f"tap-{name}"
-    flags = _IFF_TAP | _IFF_NO_PI | _IFF_VNET_HDR
-    fd = os.open(_TUN, os.O_RDWR | os.O_CLOEXEC)
-    try:
-        fcntl.ioctl(fd, _TUNSETIFF, struct.pack("16sH22x", device.encode(), flags))
-        _ip(host, [f"link set dev {device} mtu {LARGEST_MTU_BYTES} master {BRIDGE} up"])
-    except OSError as error:
-        os.close(fd)
-        raise Unavailable(
-            f"no TAP device can be made ({error.strerror})", "run as root, and look at dmesg"
-        ) from error
-    except HostError:
-        os.close(fd)
-        raise
-    return fd
-
-
-def _ip(host: LocalHost, commands: list[str]) -> None:
-    run_tool(
-        ["ip", "-batch", "-"],
-        host,
-        "".join(f"{line}\n" for line in commands),
-        remedy="run as root, and look whether the kernel has bridges (modprobe bridge)",
-        what_failed="the network of guests cannot be made",
-    )
+def _ip(host: LocalHost, commands: list[str], what_failed: str, remedy: str) -> None:
+    text = "".join(f"{line}\n" for line in commands)
+    run_tool(["ip", "-batch", "-"], host, text, remedy=remedy, what_failed=what_failed)

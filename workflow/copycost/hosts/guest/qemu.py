@@ -37,17 +37,10 @@ _OFFLOAD_FEATURES = (
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What a guest's network device is attached to; QEMU inherits the descriptors."""
+    """What a guest's network device is attached to."""
 
-    tap_fd: int  # the TAP device
+    tap: str  # the TAP device
     mac: str  # the guest's address
-    # /dev/vhost-net, for the kernel to move packets by itself; None without
-    vhost_fd: int | None = None
-
-    @property
-    def fds(self) -> list[int]:
-        """All descriptors."""
-        return [self.tap_fd, *([] if self.vhost_fd is None else [self.vhost_fd])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,16 +105,13 @@ class GuestSpec:
             words += ["-device", f"virtserialport,chardev={AGENT_PORT},name={AGENT_PORT}"]
         if link is None:
             return [*words, "-nic", "none"]
-        device, vhost = f"virtio-net-pci,netdev=net,mac={link.mac}", ",vhost=off"
+        device, vhost = "virtio-net-pci", "on" if self.vhost else "off"
         if self.network_device == "e1000":
-            # the tap's own offloads are those of virtio
-            device = f"e1000,netdev=net,mac={link.mac}"
-        else:
-            if link.vhost_fd is not None:
-                vhost = f",vhost=on,vhostfd={link.vhost_fd}"
-            if not self.offloads:
-                device += "".join(f",{feature}=off" for feature in _OFFLOAD_FEATURES)
-        tap = f"tap,id=net,fd={link.tap_fd}{vhost}"
+            device, vhost = "e1000", "off"  # the tap's own offloads are those of virtio
+        device = f"{device},netdev=net,mac={link.mac}"
+        if self.network_device == "virtio" and not self.offloads:
+            device += "".join(f",{feature}=off" for feature in _OFFLOAD_FEATURES)
+        tap = f"tap,id=net,ifname={link.tap},script=no,downscript=no,vhost={vhost}"
         return [*words, "-netdev", tap, "-device", f"{device},romfile="]
 
 
