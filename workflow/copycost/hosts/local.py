@@ -17,9 +17,9 @@ from typing import Literal
 
 from copycost.errors import AttemptFailed, HostError
 from copycost.hosts.cgroups import CpuGroup, cpu_group, find_hierarchy
+from copycost.hosts.cpu_times import Usage, usage_of
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.lock import HeldLock, host_lock_path, measurement_lock
-from copycost.hosts.process_usage import Usage, usage_of
 from copycost.hosts.program import Launch, LocalProgram
 from copycost.hosts.window_edges import SAME_CLOCK, ClockReading, DoneHere, Reading, of_one_moment
 

@@ -16,14 +16,15 @@ from copycost.hosts.cpu_times import PATH as STAT
 from copycost.hosts.cpu_times import (
     CpuTimes,
     ThreadTimes,
+    Usage,
     cpu_times_at,
     paths_of,
     ticks_of,
     times_of,
+    usage_of,
 )
 from copycost.hosts.host import AtEdges, Host, Reader
 from copycost.hosts.local import LocalHost
-from copycost.hosts.process_usage import Usage, usage_of
 from copycost.hosts.window_edges import DoneHere
 from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Guest, Testbed

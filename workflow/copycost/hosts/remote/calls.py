@@ -5,6 +5,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
@@ -127,8 +128,7 @@ class RemoteProgram:
         self._connection = connection
         self._of = connection.new_number()
         self._lines: deque[str] = deque()
-        self._end: Message | None = None  # how it ended, and what it printed
-        self._is_over = threading.Event()
+        self._end: Future[Message] = Future()  # how it ended, and what it printed
         self._is_ended = False
         self._lock = threading.Lock()
         self.ended_fd = _new_eventfd()
@@ -146,13 +146,16 @@ class RemoteProgram:
         with self._lock:
             if self.ended_fd < 0:
                 return
-            if news["event"] != "lines":
-                self._end = self._end or (news if news["event"] == "ended" else None)
-                self._is_over.set()
+            if news["event"] == "lines":
+                if self.control_fd >= 0:
+                    self._lines.extend(news["lines"])
+                    os.eventfd_write(self.control_fd, 1)
+            elif not self._end.done():
+                if news["event"] == "ended":
+                    self._end.set_result(news)
+                else:
+                    self._end.set_exception(self._connection.loss())
                 os.eventfd_write(self.ended_fd, 1)
-            elif self.control_fd >= 0:
-                self._lines.extend(news["lines"])
-                os.eventfd_write(self.control_fd, 1)
 
     def read_line(self) -> str | None:
         """Return the next line that has come in on the control line, or None if none has."""
@@ -186,11 +189,11 @@ class RemoteProgram:
 
     def output(self) -> str:
         """Return its stdout so far."""
-        return self._output() if self._end is None else str(self._end["output"])
+        return str(self._end.result()["output"]) if self._end.done() else self._output()
 
     def errors(self) -> str:
         """Return its stderr so far."""
-        return self._errors() if self._end is None else str(self._end["errors"])
+        return str(self._end.result()["errors"]) if self._end.done() else self._errors()
 
     def ask_at_edges(
         self, asked: str, answers: str, data: tuple[bytes, bytes], timeout_s: float
@@ -207,11 +210,9 @@ class RemoteProgram:
 
     def wait(self, timeout_s: float) -> int | None:
         """Wait for its end, and return its exit code; None if it still runs."""
-        if not self._is_over.wait(timeout_s):
+        if not wait([self._end], timeout_s).done:
             return None
-        if self._end is None:
-            raise self._connection.loss()
-        code: int = self._end["code"]
+        code: int = self._end.result()["code"]
         return code
 
     def end(self, grace_s: float = 0.0) -> None:
