@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import wait
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Self
 
@@ -142,14 +142,11 @@ class RemoteHost:
                 " run copycost from a machine whose C library is no newer than that",
             )
         if digest not in self._brought:
-            ask, name = self._connection.ask, program.name
-            path: str | None = ask("has", digest=digest, name=name)
-            if path is None:
-                data = program.read_bytes()
-                try:
-                    path = str(ask("bring", digest=digest, name=name, data=data))
-                except OSError as error:
-                    raise self.cannot_keep(program, error) from error
+            bring = partial(self._connection.ask, "bring", digest=digest, name=program.name)
+            try:
+                path = bring(data=None) or bring(data=program.read_bytes())
+            except OSError as error:
+                raise self.cannot_keep(program, error) from error
             self._brought[digest] = path
         return self._brought[digest]
 

@@ -147,13 +147,14 @@ class Service:
 
     # -- programs ---------------------------------------------------------------------------------
 
-    def _do_has(self, digest: str, name: str) -> str | None:
-        path = self._path_of(digest, name)
-        return str(path) if path.exists() else None
+    def _do_bring(self, digest: str, name: str, data: bytes | None) -> str | None:
+        """Keep a program that is brought here; it appears whole or not at all.
 
-    def _do_bring(self, digest: str, name: str, data: bytes) -> str:
-        """Keep a program that was brought here; it appears whole or not at all."""
-        path = self._path_of(digest, name)
+        Without data, return where one is that was brought earlier; None if there is none.
+        """
+        path = self._folder.absolute() / digest[:16] / Path(name).name
+        if data is None:
+            return str(path) if path.exists() else None
         if hashlib.sha256(data).hexdigest() != digest:
             raise HostError(f"{name}: came to {path} damaged; run again")
         half = path.with_name(f".{path.name}.{os.getpid()}")
@@ -167,9 +168,6 @@ class Service:
                 half.unlink()
             raise
         return str(path)
-
-    def _path_of(self, digest: str, name: str) -> Path:
-        return self._folder.absolute() / digest[:16] / Path(name).name
 
     def _do_start(self, number: int, launch: Launch) -> int:
         """Start a program, and return its process."""
