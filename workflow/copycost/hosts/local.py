@@ -86,13 +86,6 @@ class About:
     memlock_bytes: int | None  # RLIMIT_MEMLOCK; None where there is no limit
 
 
-def _c_library() -> str | None:
-    try:
-        return os.confstr("CS_GNU_LIBC_VERSION")
-    except (OSError, ValueError):
-        return None
-
-
 class LocalHost:
     """The machine that we run on; see `copycost.hosts.host`."""
 
@@ -113,7 +106,10 @@ class LocalHost:
         """What no file of the kernel tells of it."""
         soft, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
         limit = None if soft == resource.RLIM_INFINITY else soft
-        return About(platform.machine(), _c_library(), os.geteuid() == 0, limit)
+        c_library = None
+        with suppress(OSError, ValueError):
+            c_library = os.confstr("CS_GNU_LIBC_VERSION")
+        return About(platform.machine(), c_library, os.geteuid() == 0, limit)
 
     @property
     def machine(self) -> "LocalHost":

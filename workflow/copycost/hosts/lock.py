@@ -40,7 +40,8 @@ class HeldLock:
 
     def take(self, parent_fds: Sequence[int] = ()) -> None:
         """Wait for it, and say so, if another has it; nothing happens if we have it."""
-        if _try(self.fd):
+        with suppress(BlockingIOError):
+            fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         began_ns = time.monotonic_ns()
         path = Path(f"/proc/self/fd/{self.fd}").readlink()
@@ -72,15 +73,6 @@ def measurement_lock(path: Path, parent_fds: Sequence[int] = ()) -> Iterator[Hel
         yield held
     finally:
         os.close(fd)
-
-
-def _try(fd: int) -> bool:
-    """Take the lock if nobody has it; return whether we have it now."""
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _wait(fd: int, parent_fds: Sequence[int]) -> None:

@@ -40,6 +40,8 @@ def host_identity(files: HostFiles | None = None, host: Host | None = None) -> d
     cpuinfo = files.text("proc/cpuinfo") or ""
     online = online_cpus(files)
     net = net_settings(files)
+    status = files.text("proc/self/status") or ""
+    capabilities = re.search(r"^CapEff:\s*(\S+)$", status, re.MULTILINE)
     return {
         "kernel_release": files.text("proc/sys/kernel/osrelease"),
         "kernel_version": files.text("proc/sys/kernel/version"),
@@ -52,7 +54,8 @@ def host_identity(files: HostFiles | None = None, host: Host | None = None) -> d
         "turbo": read_turbo(files),
         "mitigations": read_mitigations(files),
         "euid_is_root": about.is_root,
-        "capabilities": _effective_capabilities(files),
+        # since root in a container may hold few
+        "capabilities": capabilities[1] if capabilities else None,
         "namespace_switches": {
             # Limits follow the size of memory, which need not be the same after each boot.
             path.rpartition("/")[2]: value != 0
@@ -83,9 +86,3 @@ def read_mitigations(files: HostFiles) -> dict[str, str]:
         for path in files.glob("sys/devices/system/cpu/vulnerabilities/*")
     }
     return {name: text for name, text in texts.items() if text and text != "Not affected"}
-
-
-def _effective_capabilities(files: HostFiles) -> str | None:
-    """Return the capability mask of this process, since root in a container may hold few."""
-    found = re.search(r"^CapEff:\s*(\S+)$", files.text("proc/self/status") or "", re.MULTILINE)
-    return found[1] if found else None

@@ -23,11 +23,13 @@ def read_kernel(files: HostFiles, unknown: Unknowns) -> dict[str, Any]:
     config = kernel_config(files, release or "")
     options = parse_kernel_config(config) if config else None
     command_line = (files.text("proc/cmdline") or "").split()
+    hz = (options or {}).get("HZ", "")
     irq_time = _is_on(options, "IRQ_TIME_ACCOUNTING")
     facts: dict[str, tuple[object, str]] = {
         "release": (release, "/proc/sys/kernel/osrelease cannot be read"),
         "version": (version, "/proc/sys/kernel/version cannot be read"),
-        "hz": (_hz(options or {}), _NO_CONFIG),  # timer ticks per second
+        # timer ticks per second
+        "hz": (int(hz) if re.fullmatch(r"[0-9]{1,6}", hz) else None, _NO_CONFIG),
         # whether CPU clocks leave out the time in interrupts (CONFIG_IRQ_TIME_ACCOUNTING): then
         # the CPU time of a task does not contain the softirq work done in its context
         "irq_time_accounting": (irq_time and "tsc=noirqtime" not in command_line, _NO_CONFIG),
@@ -58,10 +60,6 @@ def parse_kernel_config(text: str) -> dict[str, str]:
     Source: kbuild/kconfig-language.rst of the kernel; options that are off are comments only.
     """
     return dict(re.findall(r"^CONFIG_(\w+)=(.*)$", text, re.MULTILINE))
-
-
-def _hz(options: dict[str, str]) -> int | None:
-    return int(hz) if re.fullmatch(r"[0-9]{1,6}", hz := options.get("HZ", "")) else None
 
 
 def _preempt(options: dict[str, str] | None, command_line: list[str]) -> str | None:

@@ -123,9 +123,8 @@ def _in_shell(script: str) -> str:
 
 
 @cache
-def _digest() -> str:
-    return hashlib.sha256(agent_bundle()).hexdigest()[:16]
-
-
 def _values() -> dict[str, object]:
-    return {"digest": _digest(), "silence": SILENCE_S}
+    return {
+        "digest": hashlib.sha256(agent_bundle()).hexdigest()[:16],
+        "silence": SILENCE_S,
+    }
