@@ -135,8 +135,8 @@ def _unavailable(what: str, error: OSError) -> Unavailable:
     )
 
 
-# settings that forbid namespaces, and what allows them
-_SWITCHES = (
+# settings of the kernel, their values that forbid ordinary users to make namespaces, and what helps
+SWITCHES = (
     ("kernel/apparmor_restrict_unprivileged_userns", "1", "run as root, or allow them", "0"),
     ("kernel/unprivileged_userns_clone", "0", "run as root, or allow them", "1"),
     ("user/max_user_namespaces", "0", "raise the limit", "1000"),
@@ -149,7 +149,7 @@ def namespace_remedy(code: int | None) -> str:
 
     `code` is the error with which unshare(2) refused.
     """
-    for path, forbids, cure, allows in _SWITCHES:
+    for path, forbids, cure, allows in SWITCHES:
         if HostFiles().text(f"proc/sys/{path}") == forbids:
             return f"{cure}: sudo sysctl {path.replace('/', '.')}={allows}"
     if code == errno.ENOSPC:

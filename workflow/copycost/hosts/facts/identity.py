@@ -12,15 +12,8 @@ from copycost.hosts.facts.net import net_settings
 from copycost.hosts.facts.tools import TOOLS, describe_tool
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
+from copycost.hosts.namespaces import SWITCHES
 from copycost.wording.numbers import format_cpu_list
-
-# Switches that forbid ordinary users to make namespaces; a file that is missing is no switch.
-NAMESPACE_SWITCHES = (
-    "proc/sys/user/max_user_namespaces",
-    "proc/sys/user/max_net_namespaces",
-    "proc/sys/kernel/unprivileged_userns_clone",
-    "proc/sys/kernel/apparmor_restrict_unprivileged_userns",
-)
 
 _NET_SETTINGS = (
     "optmem_max", "rmem_max", "wmem_max", "tcp_rmem", "tcp_wmem", "congestion_default",
@@ -57,10 +50,11 @@ def host_identity(files: HostFiles | None = None, host: Host | None = None) -> d
         # since root in a container may hold few
         "capabilities": capabilities[1] if capabilities else None,
         "namespace_switches": {
-            # Limits follow the size of memory, which need not be the same after each boot.
+            # Limits follow the size of memory, which need not be the same after each boot; a file
+            # that is missing is no switch.
             path.rpartition("/")[2]: value != 0
-            for path in NAMESPACE_SWITCHES
-            if (value := files.number(path)) is not None
+            for path, *_ in SWITCHES
+            if (value := files.number(f"proc/sys/{path}")) is not None
         },
         "memlock_bytes": about.memlock_bytes,
         # Versions, not paths: which of several doors leads to a tool is no matter.

@@ -19,6 +19,7 @@ _VETH_REMEDY = "run as root, and look whether the kernel has veth (modprobe veth
 # What every measurement may call. The compiler is none of these: each record names the one that
 # built its programs, whatever is installed by now; nor is iperf3, which only some studies call.
 TOOLS = ("perf", "ip", "ethtool", "nft")
+
 _INSTALLERS = {
     "debian": "sudo apt-get install",
     "ubuntu": "sudo apt-get install",
