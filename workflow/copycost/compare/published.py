@@ -32,6 +32,11 @@ SCHEMA_VERSION = 1
 _CELL = ["implementation", "msg_bytes", "n_threads"]
 _PAIRS = ("one_copy_vs_two_copy", "zero_copy_vs_two_copy")
 PUBLISHED_COST = "both_cycles_per_byte"
+_COLUMNS_MOST = 4
+_ROW_CM = 4.4
+_HERE, _THERE = "this host", "published"
+_NOTHING = "Nothing was measured on this host."
+_COLUMNS = ["run", "where", "testbed", *_CELL, "quantity", "unit", "value", "low", "high"]
 
 
 @dataclass(frozen=True)
@@ -43,20 +48,6 @@ class Published:
 
     source: Mapping[str, Any]
     analysed: DatasetAnalysis
-
-    @property
-    def name(self) -> str:
-        """Return the run's name."""
-        return str(self.source["name"])
-
-    def medians(self, metric: str) -> pd.DataFrame:
-        """Return the cells that have a value of a metric."""
-        return known_medians(self.analysed.summary, metric)
-
-
-def known_medians(summary: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return the rows of a summary that have a value of a metric."""
-    return summary[(summary["metric"] == metric) & (summary["n"] > 0)]
 
 
 def read_published(folder: Path) -> list[Published]:
@@ -70,21 +61,50 @@ def read_published(folder: Path) -> list[Published]:
     return runs
 
 
-def comparison_facts(facts: Facts, summary: pd.DataFrame, runs: Sequence[Published]) -> Facts:
-    """Return what the chapter says, as plain data.
+def points_beside(facts: Facts, summary: pd.DataFrame, runs: Sequence[Published]) -> pd.DataFrame:
+    """Return the medians of published runs, and of this host for the thread counts that they have.
 
-    Each published run stands beside the condition of this host that resembles its path most.
+    Each run stands beside the condition of this host that resembles its path most.
     """
-    measured = list(facts["measured_conditions"])
+    parts = [pd.DataFrame(columns=_COLUMNS)]
+    for run in runs if facts["measured_conditions"] else ():
+        name, condition = run.source["name"], matching_condition(facts, run)
+        cost = facts["conditions"][condition]["cost_column"]
+        mine = summary[summary["condition"] == condition]
+        cost_unit = f"{facts['cost']['unit']}/B"
+        for quantity, scale, theirs, ours, units in (
+            ("throughput", 1e-9, THROUGHPUT, THROUGHPUT, ("Gbit/s", "Gbit/s")),
+            ("cost per byte", 1.0, PUBLISHED_COST, cost, ("cycles/B", cost_unit)),
+        ):
+            there, here = (
+                rows[(rows["metric"] == metric) & (rows["n"] > 0)]
+                for rows, metric in ((run.analysed.summary, theirs), (mine, ours))
+            )
+            here = here[here["n_threads"].isin(there["n_threads"])]
+            for rows, where, testbed, unit in (
+                (there, _THERE, name, units[0]), (here, _HERE, condition, units[1])
+            ):  # fmt: skip
+                points = rows[_CELL].assign(
+                    run=name, where=where, testbed=testbed, quantity=quantity, unit=unit,
+                    value=rows["median"] * scale, low=rows["low"] * scale,
+                    high=rows["high"] * scale,
+                )  # fmt: skip
+                parts += [points[_COLUMNS]] if len(points) else []
+    return pd.concat(parts[1:] or parts, ignore_index=True)
+
+
+def comparison_facts(facts: Facts, points: pd.DataFrame, runs: Sequence[Published]) -> Facts:
+    """Return what the chapter says, as plain data, of the points of `points_beside`."""
+    measured = bool(facts["measured_conditions"])
     result: Facts = plain(
         {
             "schema_version": SCHEMA_VERSION,
-            "measured": bool(measured),
+            "measured": measured,
             "cost": facts["cost"],
             "grid": facts["grid"],
             "repetitions": facts["run"]["rounds_max"],
             "duration_s": facts["method"]["duration_s"],
-            "runs": [_run_facts(facts, summary, run) for run in runs] if measured else [],
+            "runs": [_run_facts(facts, points, run) for run in runs] if measured else [],
         }
     )
     return result
@@ -97,33 +117,34 @@ def matching_condition(facts: Facts, run: Published) -> str:
     return wanted if wanted in measured else measured[0]
 
 
-def _run_facts(facts: Facts, summary: pd.DataFrame, run: Published) -> Facts:
-    condition = matching_condition(facts, run)
-    mine = summary[summary["condition"] == condition]
-    theirs = run.analysed.facts["conditions"][run.name]
-    ours = facts["conditions"][condition]
-    # this host's throughput over the run's, in the cells that both have
-    both = known_medians(mine, THROUGHPUT).merge(
-        run.medians(THROUGHPUT), on=_CELL, suffixes=("", "_theirs")
+def _run_facts(facts: Facts, points: pd.DataFrame, run: Published) -> Facts:
+    name, condition = run.source["name"], matching_condition(facts, run)
+    theirs = run.analysed.facts["conditions"][name]["crossovers"]
+    ours = facts["conditions"][condition]["crossovers"]
+    throughput, cost = (
+        points[(points["run"] == name) & (points["quantity"] == quantity)]
+        .pivot(index=_CELL, columns="where", values="value")
+        .reindex(columns=[_THERE, _HERE])
+        .rename(columns={_THERE: "theirs", _HERE: "ours"})
+        for quantity in ("throughput", "cost per byte")
     )
-    both["ratio"] = both["median"] / both["median_theirs"]
-    ratios = both.groupby("implementation", sort=True)["ratio"].agg(
+    # this host's throughput over the run's, in the cells that both have
+    ratios = (throughput["ours"] / throughput["theirs"]).dropna()
+    of_each = ratios.groupby("implementation", sort=True).agg(
         n_cells="size", low="min", median="median", high="max"
     )
+    cost = cost[cost["theirs"].notna()].reset_index()
     return {
         **{key: run.source[key] for key in ("name", "title", "system", "method", "differences")},
         "testbed": condition,
         "same_path": condition == run.source["testbed"],
-        "ratios": ratios.reset_index().to_dict("records"),
+        "ratios": of_each.reset_index().to_dict("records"),
         "crossovers": [
-            {
-                "implementation": theirs["crossovers"][pair]["implementation"],
-                "baseline": theirs["crossovers"][pair]["baseline"],
-                "rows": _crossover_rows(ours["crossovers"][pair], theirs["crossovers"][pair]),
-            }
+            {name: theirs[pair][name] for name in ("implementation", "baseline")}
+            | {"rows": _crossover_rows(ours[pair], theirs[pair])}
             for pair in _PAIRS
         ],
-        "costs": _costs(mine, run, ours["cost_column"]),
+        "costs": cost.sort_values(["msg_bytes", "n_threads", "implementation"]).to_dict("records"),
     }
 
 
@@ -137,93 +158,42 @@ def _crossover_rows(ours: Facts, theirs: Facts) -> list[Facts]:
     ]
 
 
-def _costs(mine: pd.DataFrame, run: Published, column: str) -> list[Facts]:
-    """Return what a byte costs here and there, in the cells that both have."""
-    both = run.medians(PUBLISHED_COST).merge(
-        known_medians(mine, column), on=_CELL, suffixes=("_theirs", ""), how="left"
-    )
-    both = both.sort_values(["msg_bytes", "n_threads", "implementation"])
-    both = both.rename(columns={"median_theirs": "theirs", "median": "ours"})
-    rows: list[Facts] = plain(both[[*_CELL, "theirs", "ours"]].to_dict("records"))
-    return rows
-
-
-_COLUMNS_MOST = 4
-_ROW_CM = 4.4
-_HERE, _THERE = "this host", "published"
-_NOTHING = "Nothing was measured on this host."
-_COLUMNS = ["run", "where", "testbed", *_CELL, "quantity", "unit", "value", "low", "high"]
-
-
 @styled
-def draw_throughput(facts: Facts, summary: pd.DataFrame, runs: Sequence[Published]) -> Drawn:
+def draw_throughput(points: pd.DataFrame, titles: Mapping[str, str]) -> Drawn:
     """Draw throughput against size: a row per published run, a column per thread count of it."""
+    data = points[points["quantity"] == "throughput"]
     parts = []
-    for run in runs if facts["measured_conditions"] else ():
-        points = _points(facts, summary, run, (THROUGHPUT, THROUGHPUT), ("Gbit/s", "Gbit/s"))
+    for name, of in data.groupby("run", sort=False):
         # The fullest few of the thread counts that the published run has.
-        cells = points[points["where"] == _THERE]["n_threads"].value_counts()
+        cells = of[of["where"] == _THERE]["n_threads"].value_counts()
         column = {n: place for place, n in enumerate(sorted(cells.index[:_COLUMNS_MOST]))}
-        parts.append(points.assign(
-            column=points["n_threads"].map(column),
-            title=[counted(n, "thread") for n in points["n_threads"]],
-            label=f"{run.source['title']}\nthroughput [Gbit/s]",
+        parts.append(of.assign(
+            column=of["n_threads"].map(column),
+            title=[counted(n, "thread") for n in of["n_threads"]],
+            label=f"{titles[str(name)]}\nthroughput [Gbit/s]",
         ))  # fmt: skip
-    otherwise = "No cell of this run is in a published one." if parts else _NOTHING
-    return _drawn(parts, otherwise, share_y="row")
+    return _drawn(parts, _NOTHING, share_y="row")
 
 
 @styled
-def draw_costs(facts: Facts, summary: pd.DataFrame, runs: Sequence[Published]) -> Drawn:
+def draw_costs(points: pd.DataFrame, titles: Mapping[str, str]) -> Drawn:
     """Draw what a byte costs: each published run that tells, and this host beside it.
 
     One thread count is shown, the one that the published run has most cells of.
     """
-    units = ("cycles/B", f"{facts['cost']['unit']}/B")
+    data = points[points["quantity"] == "cost per byte"]
     parts = []
-    for run in runs if facts["measured_conditions"] else ():
-        if run.medians(PUBLISHED_COST).empty:
-            continue
-        column = facts["conditions"][matching_condition(facts, run)]["cost_column"]
-        points = _points(facts, summary, run, (PUBLISHED_COST, column), units)
-        there = points["where"] == _THERE
-        n_threads = int(points[there]["n_threads"].mode().iloc[0])
-        titles = there.map({True: run.source["title"], False: _HERE})
-        parts.append(points.assign(
-            column=there.map({True: 0, False: 1}).where(points["n_threads"] == n_threads),
-            title=titles + f", {counted(n_threads, 'thread')}",
-            label="cost per byte [" + points["unit"] + "]",
+    for name, of in data.groupby("run", sort=False):
+        there = of["where"] == _THERE
+        n_threads = int(of[there]["n_threads"].mode().iloc[0])
+        title = there.map({True: titles[str(name)], False: _HERE})
+        parts.append(of.assign(
+            column=there.map({True: 0, False: 1}).where(of["n_threads"] == n_threads),
+            title=title + f", {counted(n_threads, 'thread')}",
+            label="cost per byte [" + of["unit"] + "]",
         ))  # fmt: skip
-    measured = facts["measured_conditions"]
-    otherwise = "No published run tells what a byte costs." if measured else _NOTHING
+    otherwise = _NOTHING if points.empty else "No published run tells what a byte costs."
     return _drawn(parts, otherwise, share_y=False)
-
-
-def _points(
-    facts: Facts,
-    summary: pd.DataFrame,
-    run: Published,
-    metrics: tuple[str, str],
-    units: tuple[str, str],
-) -> pd.DataFrame:
-    """Return the medians of a published run, and this host's for the thread counts that it has."""
-    testbed = matching_condition(facts, run)
-    there = run.medians(metrics[0])
-    here = known_medians(summary[summary["condition"] == testbed], metrics[1])
-    here = here[here["n_threads"].isin(there["n_threads"])]
-    is_rate = metrics[0] == THROUGHPUT
-    parts = []
-    for medians, where, condition, unit in zip(
-        (there, here), (_THERE, _HERE), (run.name, testbed), units, strict=True
-    ):
-        rows = medians[_CELL].assign(
-            run=run.name, where=where, testbed=condition, unit=unit,
-            quantity="throughput" if is_rate else "cost per byte",
-        )  # fmt: skip
-        for name, column in (("value", "median"), ("low", "low"), ("high", "high")):
-            rows[name] = medians[column] * (1e-9 if is_rate else 1.0)
-        parts.append(rows[_COLUMNS])
-    return pd.concat(parts, ignore_index=True)
 
 
 def _drawn(parts: Sequence[pd.DataFrame], otherwise: str, share_y: Literal["row", False]) -> Drawn:
@@ -274,13 +244,14 @@ def compare_published(facts: Path, summary: Path, published: Path, folder: Path)
     `facts`, `summary`: results/facts.json and results/tables/summary.csv of this host.
     """
     ours = read_json(facts)
-    table = read_table(summary)
     runs = read_published(published)
-    beside = comparison_facts(ours, table, runs)
+    points = points_beside(ours, read_table(summary), runs)
+    titles = {run.source["name"]: run.source["title"] for run in runs}
+    beside = comparison_facts(ours, points, runs)
     folder.mkdir(parents=True, exist_ok=True)
     shown: list[str] = []
     for name, draw in (("throughput", draw_throughput), ("cost_per_byte", draw_costs)):
-        drawn = draw(ours, table, runs)
+        drawn = draw(points, titles)
         save(drawn, folder / f"{name}.svg")
         if len(drawn.data):
             shown.append(FIGURES[name])
