@@ -2,14 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
-
-import yaml
 
 from copycost.compare.hosts.archive_reader import (
     MOST_BYTES,
@@ -24,8 +21,9 @@ from copycost.compare.hosts.names import name_of, require_name, shown
 from copycost.compare.hosts.privacy import SECTIONS, peers_of, without_private
 from copycost.config.capabilities import RECEIVERS
 from copycost.config.testbeds import TESTBEDS, kind_of
+from copycost.config.text import parse_yaml
 from copycost.errors import CopycostError, DataError
-from copycost.records.json_schema import DEEPEST, several
+from copycost.records.json_schema import RecordKind, several
 from copycost.records.record import (
     SCHEMA_VERSION,
     Record,
@@ -34,7 +32,7 @@ from copycost.records.record import (
     host_digest,
     load_record,
 )
-from copycost.studies.memory.record import MemoryRecord, check_memory, load_memory
+from copycost.studies.memory.record import MEMORY, MemoryRecord
 from copycost.studies.round_trips.table import row_of_grid
 from copycost.wording.words import agree, plural
 
@@ -46,6 +44,11 @@ _LONGEST_NAME = 64
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _ESCAPED = re.compile(r"(?<!\\)(?:\\\\)*\\(?:u00[01189][0-9a-f]|u007f|u20[26][0-9a-e]|[bfr])", re.I)
 
+
+_KINDS: Mapping[str, RecordKind[Any]] = {
+    "host.json": FACTS, "config.json": FACTS, "export.json": EXPORT, "memory.json": MEMORY.kind,
+}  # fmt: skip
+"""What an export holds beside records; a run has config.yaml instead of its configuration."""
 
 Naming = Literal["given", "told", "made"]
 
@@ -86,23 +89,12 @@ def read_parcel(path: Path, name: str | None = None) -> Parcel:
         raise DataError(f"{path}: holds more than {MOST_FILES} records; merge a part of it")
     records = [each for each in names if each.startswith("raw")]
     problems: list[str] = []
-    host = _single(store, names, "host.json", problems)
-    config = _single(store, names, "config.json", problems) or _config(store, names, problems)
-    export = _single(store, names, "export.json", problems)
-    if host is None and not problems:
-        problems.append("host.json is missing")
-    if not isinstance(store, FolderStore):
-        known = {"export.json", "host.json", "config.json", "memory.json", *records}
-        problems += [f"holds {shown(each)}, as no export does" for each in names
-                     if each not in known][:_N_SHOWN]  # fmt: skip
-        if export is None and not problems:
-            problems.append("export.json is missing")
+    found = _beside_records(store, [each for each in names if each not in records], problems)
+    host, export = found.get("host.json"), found.get("export.json", {})
+    told = found.get("config.json") or found.get("config.yaml") or {}
+    needed = ["host.json"] if isinstance(store, FolderStore) else ["host.json", "export.json"]
+    problems = problems or [f"{each} is missing" for each in needed if each not in found]
     kept, n_elsewhere = _records(store, records, host_digest(host or {}), problems)
-    memory = None
-    if "memory.json" in names:
-        with _noting(problems):
-            content = load_memory(_text(store, "memory.json"), "memory.json")
-            memory = check_memory(content, "memory.json")
     if problems:
         shown_problems = [f"{path}: refused", *problems[:_N_SHOWN]]
         if len(problems) > _N_SHOWN:
@@ -117,13 +109,12 @@ def read_parcel(path: Path, name: str | None = None) -> Parcel:
         raise DataError(
             f"{path}: no stream was measured; expected throughputs of two ways to send at least"
         )
-    told = dict(config or {})
     peers = peers_of(told, kept)
     clean = without_private(dict(host), peers)
     digest = host_digest(clean)
     shared = {key: told[key] for key in SECTIONS if key in told}
     made = name_of(clean["identity"])
-    said = (export or {}).get("name") or (told.get("hosts") or {}).get("alias")
+    said = export.get("name") or (told.get("hosts") or {}).get("alias")
     said = require_name(said, str(path)) if isinstance(said, str) and said != "auto" else None
     return Parcel(
         source=str(path),
@@ -131,7 +122,7 @@ def read_parcel(path: Path, name: str | None = None) -> Parcel:
         naming="given" if name else "told" if said not in (None, made) else "made",
         host=clean,
         config=without_private(shared, peers),
-        memory=None if memory is None else _handed_on(memory, peers, digest),
+        memory=_handed_on(memory, peers, digest) if (memory := found.get("memory.json")) else None,
         records=[_handed_on(one, peers, digest) for one in kept],
         n_elsewhere=n_elsewhere,
     )
@@ -142,50 +133,25 @@ def _handed_on(record: _R, peers: Sequence[str], digest: str) -> _R:
     return cast("_R", clean)
 
 
-@contextmanager
-def _noting(problems: list[str]) -> Iterator[None]:
-    """Add what is wrong with a file to the problems, and go on."""
-    try:
-        yield
-    except CopycostError as error:
-        problems.append(_short(error))
-
-
-def _single(
-    store: Store, names: Sequence[str], name: str, problems: list[str]
-) -> dict[str, Any] | None:
-    """Return what one of the files beside the records holds, None without it."""
-    if name not in names:
-        return None
-    kind = EXPORT if name == "export.json" else FACTS
-    with _noting(problems):
-        found = kind.check(kind.load(_text(store, name), name), name)
-        if name == "host.json" and not isinstance(found.get("identity"), dict):
-            problems.append("host.json: has no section identity; expected the facts of a host")
-            return None
-        return found
-    return None
-
-
-def _config(store: Store, names: Sequence[str], problems: list[str]) -> dict[str, Any] | None:
-    """Return the configuration that a run has left; an anchor could stand for very much."""
-    if "config.yaml" not in names:
-        return None
-    with _noting(problems):
+def _beside_records(store: Store, names: Sequence[str], problems: list[str]) -> dict[str, Any]:
+    """Return what the files beside the records hold, by their names."""
+    found: dict[str, Any] = {}
+    for name in names:
         try:
-            text = _text(store, "config.yaml").decode("utf-8")
-            if re.search(r"(?:^|[\s\[{,:-])[&*]\w", text):
-                raise ValueError("holds an anchor")
-            depth = 0  # nested deeply, it would use up the stack when it is loaded
-            for event in yaml.parse(text, yaml.CSafeLoader):
-                depth += isinstance(event, yaml.CollectionStartEvent)
-                depth -= isinstance(event, yaml.CollectionEndEvent)
-                if depth > DEEPEST:
-                    raise ValueError(f"it is nested more than {DEEPEST} deep")
-            return FACTS.check(yaml.load(text, yaml.CSafeLoader), "config.yaml")
-        except (ValueError, yaml.YAMLError, RecursionError) as error:
-            raise DataError(f"config.yaml: cannot be read ({shown(str(error))})") from error
-    return None
+            if name in _KINDS:
+                kind = _KINDS[name]
+                found[name] = kind.check(kind.load(_text(store, name), name), name)
+            elif isinstance(store, FolderStore):
+                text = _text(store, name).decode("utf-8", errors="replace")
+                found[name] = FACTS.check(parse_yaml(text, name), name)
+            else:
+                problems.append(f"holds {shown(name)}, as no export does")
+        except CopycostError as error:
+            problems.append(_short(error))
+    if "host.json" in found and not isinstance(found["host.json"].get("identity"), dict):
+        problems.append("host.json: has no section identity; expected the facts of a host")
+        del found["host.json"]
+    return found
 
 
 def _records(

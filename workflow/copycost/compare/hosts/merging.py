@@ -18,6 +18,7 @@ from copycost.compare.hosts.host_results import (
 from copycost.compare.hosts.import_archive import Parcel
 from copycost.compare.hosts.privacy import without_private
 from copycost.errors import CopycostError, DataError
+from copycost.records.files import replaced_whole
 from copycost.records.record import Record, cell_of, host_digest, record_text
 from copycost.studies.memory.record import memory_text
 from copycost.wording.words import changes_between, plural
@@ -72,7 +73,11 @@ def merge(parcel: Parcel, fleet: Path, *, update: bool = False) -> Merged:
         _require_its_own(parcel, same, there, n_replaced)
     digest = host_digest(read_facts(same.folder / "host.json"))
     for record in placed:
-        _write(cast("Record", dict(record) | {"host_digest": digest}), same.folder)
+        # set.json, which comes last, tells that all are whole
+        path = same.folder / cell_of(record).path.removeprefix("results/")
+        ours = cast("Record", dict(record) | {"host_digest": digest})
+        with replaced_whole(path, "the record cannot be written", "what is there stays") as partial:
+            partial.write_text(record_text(ours, path), encoding="utf-8")
     if vouched or same.source == source:
         if parcel.config:
             write_facts(dict(parcel.config), same.folder / "config.json")
@@ -162,18 +167,3 @@ def _moment(record: Record) -> tuple[str, int, str]:
 def _shifted(record: Record, shift: int) -> Record:
     cell: Mapping[str, object] = record["cell"] | {"rep": record["cell"]["rep"] + shift}
     return cast("Record", dict(record) | {"cell": dict(cell)})
-
-
-def _write(record: Record, folder: Path) -> None:
-    """Write a record where its cell belongs; ``set.json``, which comes last, tells it is whole."""
-    path = folder / cell_of(record).path.removeprefix("results/")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(f".{path.name}.partial")
-        partial.write_text(record_text(record, path), encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise DataError(
-            f"{path}: the record cannot be written ({error.strerror}); free or choose another disk"
-            " and merge again: what is there stays"
-        ) from error
