@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from unit.compare.hosts.made import write_run
-from unit.compare.hosts.test_report import real
+from unit.compare.hosts.made import real, write_run
 from workflow.support import Checkout, new_checkout
 
 from copycost.cli.host_report import renumbered

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from copycost.compare.hosts.associations import Fact, associations
+from copycost.compare.hosts.host_facts import Fact, associations
 from copycost.stats.random_effects import across_hosts, outlying
 from copycost.stats.settings import FloatArray
 from tools.simulation.noise import NOISES

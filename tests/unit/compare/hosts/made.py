@@ -17,11 +17,9 @@ from synthetic import Run, make_config, make_host
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.compare.hosts.facts import fleet_facts
 from copycost.compare.hosts.gathering import Fleet
-from copycost.compare.hosts.host_tables import SETTINGS
 from copycost.compare.hosts.import_archive import Parcel, read_parcel
-from copycost.compare.hosts.meta_analysis import Effect
+from copycost.compare.hosts.meta_analysis import judge
 from copycost.records.record import host_digest, write_record
-from copycost.stats.random_effects import across_hosts
 
 Records = list[dict[str, Any]]
 
@@ -134,13 +132,15 @@ def facts_of(
 ) -> dict[str, Any]:
     """Return the facts of hosts with these ratios of throughputs, of which some are sure."""
     names = [f"h{number}" for number in range(len(ratios))]
-    logs, errors = np.log(ratios), np.full(len(ratios), 0.01)
-    effect = Effect(
-        logs, 2 * errors, np.where(sure, 0.001, 0.5),
-        across_hosts(logs, errors, SETTINGS.confidence), np.full(len(ratios), np.nan), 1,
-    )  # fmt: skip
-    tables: Any = {name: SimpleNamespace(disturbed=0.0, n_emulated=0) for name in names}
+    rows = pd.DataFrame({
+        "host": names, "condition": "veth", "implementation": "zero_copy", "baseline": "two_copy",
+        "metric": THROUGHPUT, "msg_bytes": 65536, "n_threads": 1, "n_pairs": 1000,
+        "ratio": ratios, "low": np.array(ratios) * np.exp(-0.02),
+        "high": np.array(ratios) * np.exp(0.02), "p_value": np.where(sure, 1e-6, 0.5),
+    })  # fmt: skip
     facts = told or [{"kernel": "6.1.0"}] * len(names)
-    fleet = Fleet([], names, {}, tables, dict(zip(names, facts, strict=True)), {})
-    cell = ("veth", "zero_copy", "two_copy", THROUGHPUT, 65536, 1)
-    return fleet_facts(fleet, {cell: effect}, crossovers)
+    tables: Any = {
+        name: SimpleNamespace(disturbed=0.0, n_emulated=0, told=of)
+        for name, of in zip(names, facts, strict=True)
+    }
+    return fleet_facts(Fleet([], names, {}, tables, {}), judge(rows, crossovers))

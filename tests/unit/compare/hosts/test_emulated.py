@@ -10,7 +10,7 @@ from copycost.compare.hosts.host_results import read_sets
 from copycost.compare.hosts.host_tables import HostTables, all_tables
 from copycost.compare.hosts.import_archive import read_parcel
 from copycost.compare.hosts.merging import merge
-from copycost.compare.hosts.meta_analysis import crossovers_of_all, ratios_of
+from copycost.compare.hosts.meta_analysis import ratios_of, with_hosts
 from tools.recompute.fleet import _values
 
 
@@ -34,15 +34,14 @@ def hosts(tmp_path: Path) -> dict[str, HostTables]:
     for name in ("tcg", "kvm"):
         folder = write_run(tmp_path / name, guests(name), host_facts(kernel_release=name))
         merge(read_parcel(folder, name), tmp_path / "fleet")
-    sets = read_sets(tmp_path / "fleet")
-    return dict(zip((one.name for one in sets), all_tables(sets), strict=True))
+    return all_tables(read_sets(tmp_path / "fleet"))[0]
 
 
 def test_an_emulated_guest_is_no_host_to_compare(hosts: dict[str, HostTables]) -> None:
     conditions = ratios_of(hosts).groupby("host")["condition"].agg(set)
     assert conditions["tcg"] == {"veth"}
     assert conditions["kvm"] == {"veth", "vm_loopback"}
-    crossovers = crossovers_of_all(hosts)
+    crossovers = with_hosts(hosts, "crossovers")
     assert set(crossovers.loc[crossovers["host"] == "tcg", "condition"]) == {"veth"}
 
 

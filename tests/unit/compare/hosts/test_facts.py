@@ -9,9 +9,8 @@ import pytest
 from unit.compare.hosts.made import CROSSOVERS, facts_of
 
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.compare.hosts.associations import Fact, associations
 from copycost.compare.hosts.facts import _n_planned
-from copycost.compare.hosts.host_facts import unlike_others
+from copycost.compare.hosts.host_facts import Fact, associations, unlike_others
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,10 @@ import html
 import json
 import math
 import re
+import shutil
+from contextlib import redirect_stdout
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +19,8 @@ from unit.compare.hosts.made import WAYS, real, records_of, write_run
 from copycost.__main__ import main
 from copycost.compare.hosts.export_command import archive_of
 from copycost.compare.hosts.gathering import gather
-from copycost.compare.hosts.host_results import describe, read_sets
+from copycost.compare.hosts.host_results import describe, read_set, read_sets
+from copycost.compare.hosts.import_archive import Parcel
 from copycost.errors import DataError
 from tools import simulate_fleet
 from tools.recompute.fleet import wrong_fleet_tables
@@ -28,12 +32,26 @@ N_HOSTS = 20
 
 
 @pytest.fixture(scope="module")
-def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("fleet")
-    for _ in make_fleet(real(folder), folder / "fleet", N_HOSTS, 100):
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Parcel:
+    return real(tmp_path_factory.mktemp("real"))
+
+
+def made_fleet(lab: Parcel, folder: Path, n_hosts: int, seed: int = 1) -> Path:
+    for _ in make_fleet(lab, folder, n_hosts, 100, seed):
         pass
-    assert main(["merge", "--into", str(folder / "fleet")]) == 0
-    return folder / "fleet"
+    return folder
+
+
+@pytest.fixture(scope="module")
+def made_small(lab: Parcel, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made_fleet(lab, tmp_path_factory.mktemp("small"), 2)
+
+
+@pytest.fixture(scope="module")
+def fleet(lab: Parcel, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = made_fleet(lab, tmp_path_factory.mktemp("fleet"), N_HOSTS)
+    assert main(["merge", "--into", str(folder)]) == 0
+    return folder
 
 
 def pair_of(fleet: Path, implementation: str, study: str = "conditions") -> dict:
@@ -83,22 +101,23 @@ def test_the_fact_that_an_effect_goes_with_is_named(fleet: Path) -> None:
     assert pair_of(fleet, "one_copy")["quantities"][0]["point"]["goes_with"] == []
 
 
-@pytest.mark.parametrize(("table", "column"), [("ratios", "high"), ("across", "n_open")])
-def test_the_tables_follow_from_the_records_and_a_wrong_number_does_not(
-    fleet: Path, table: str, column: str
-) -> None:
+def test_the_tables_follow_from_the_records_and_a_wrong_number_does_not(fleet: Path) -> None:
     assert list(wrong_fleet_tables(fleet)) == []
-    path = fleet / "tables" / f"{table}.csv"
-    right = path.read_text(encoding="utf-8")
-    rows = pd.read_csv(path)
-    place = rows.index[(rows["metric"] == "p99_ns") & (rows["implementation"] == "zero_copy")][0]
-    rows.loc[place, column] += 1
-    rows.to_csv(path, index=False)
+    columns = {"ratios": "high", "across": "n_open"}
+    paths = {table: fleet / "tables" / f"{table}.csv" for table in columns}
+    right = {table: path.read_text(encoding="utf-8") for table, path in paths.items()}
+    for table, column in columns.items():
+        rows = pd.read_csv(paths[table])
+        is_meant = (rows["metric"] == "p99_ns") & (rows["implementation"] == "zero_copy")
+        rows.loc[rows.index[is_meant][0], column] += 1
+        rows.to_csv(paths[table], index=False)
     wrong = list(wrong_fleet_tables(fleet))
-    path.write_text(right, encoding="utf-8")
-    assert len(wrong) == 1
-    assert wrong[0].startswith(f"{table}.csv: ")
-    assert f": {column} is " in wrong[0]
+    for table, text in right.items():
+        paths[table].write_text(text, encoding="utf-8")
+    assert len(wrong) == len(columns)
+    for line, (table, column) in zip(wrong, columns.items(), strict=True):
+        assert line.startswith(f"{table}.csv: ")
+        assert f": {column} is " in line
 
 
 def test_the_report_is_written_and_says_that_hosts_are_simulated(fleet: Path) -> None:
@@ -109,105 +128,115 @@ def test_the_report_is_written_and_says_that_hosts_are_simulated(fleet: Path) ->
     check_pdf(fleet / "report" / "report.pdf")
 
 
-def small(tmp_path: Path, n_hosts: int = 2) -> Path:
-    for _ in make_fleet(real(tmp_path), tmp_path / "fleet", n_hosts, 100):
-        pass
-    return tmp_path / "fleet"
+@pytest.fixture
+def small(made_small: Path, tmp_path: Path) -> Path:
+    """Return a fleet of two hosts that a test may change."""
+    return shutil.copytree(made_small, tmp_path / "small")
 
 
-def test_tables_are_made_anew_only_for_what_changed(tmp_path: Path) -> None:
-    fleet = small(tmp_path)
-    gather(fleet)
-    made = {path: path.stat().st_mtime_ns for path in fleet.glob("host=*/tables/*")}
-    gather(fleet)
-    assert made == {path: path.stat().st_mtime_ns for path in fleet.glob("host=*/tables/*")}
-    for _ in make_fleet(real(tmp_path / "more"), fleet, 1, 100, seed=2):
-        pass
-    gather(fleet)
+def test_tables_are_made_anew_only_for_what_changed(lab: Parcel, small: Path) -> None:
+    gather(small)
+    made = {path: path.stat().st_mtime_ns for path in small.glob("host=*/tables/*")}
+    gather(small)
+    assert made == {path: path.stat().st_mtime_ns for path in small.glob("host=*/tables/*")}
+    made_fleet(lab, small, 1, seed=2)
+    gather(small)
     anew = {
         path.parent.parent.name for path, then in made.items() if path.stat().st_mtime_ns > then
     }
     assert len(anew) <= 1
 
 
-def test_hosts_that_share_a_boot_are_one_and_the_report_says_which(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    fleet = small(tmp_path)
-    for _ in make_fleet(real(tmp_path / "more"), tmp_path / "more" / "fleet", 1, 100, seed=2):
-        pass
-    boot = read_sets(fleet)[0].read_records()[0]["boot_id"]
-    node = [
-        {**one, "boot_id": boot} for one in read_sets(tmp_path / "more" / "fleet")[0].read_records()
-    ]
-    run = write_run(tmp_path / "run", node[: len(node) // 2])
-    assert main(["merge", f"node={run}", "--into", str(fleet), "--formats", "html"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "node and simulated-001 share a boot id, so they are one host" in said
-    assert "The results below are from 2 hosts" in said
-    gathered = gather(fleet)
-    assert gathered.used == ["simulated-001", "simulated-002"]
-    assert gathered.left_out == {"node": "one_kernel"}
-
-
-def test_a_host_whose_numbers_an_audit_doubts_counts_and_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    fleet = small(tmp_path)
-    records = records_of(range(1, 5), WAYS)  # one value for all of a way's rounds
-    run = write_run(tmp_path / "run", records)
-    assert main(["merge", f"invented={run}", "--into", str(fleet), "--formats", "html"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "An audit finds something against the numbers of invented, which count" in said
-    assert main(["audit", str(fleet)]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("invented: counts, although an audit finds something")
-    assert "nothing speaks against" in lines[1]
-
-
-def test_an_earlier_state_is_kept_and_does_not_count(tmp_path: Path) -> None:
-    fleet = small(tmp_path)
-    for _ in make_fleet(real(tmp_path / "more"), fleet, 1, 100, seed=5):
-        pass
-    gathered = gather(fleet)
+def test_an_earlier_state_is_kept_and_does_not_count(lab: Parcel, small: Path) -> None:
+    made_fleet(lab, small, 1, seed=5)
+    gathered = gather(small)
     assert len(gathered.sets) == 3, "choose a seed by which the host changes"
     assert gathered.left_out == {"simulated-001": "older"}
     assert gathered.used == ["simulated-001_2", "simulated-002"]
     # it does not stand for a host whose last state cannot be read
-    (fleet / "host=simulated-001_2" / "set.json").write_text("{")
-    gathered = gather(fleet)
+    (small / "host=simulated-001_2" / "set.json").write_text("{")
+    gathered = gather(small)
     assert gathered.used == ["simulated-002"]
     assert gathered.left_out == {"simulated-001": "older"}
     for name in ("simulated-001", "simulated-002"):
-        (fleet / f"host={name}" / "set.json").write_text("{")
+        (small / f"host={name}" / "set.json").write_text("{")
     with pytest.raises(DataError, match=r"set\.json, line 1"):
-        gather(fleet)
+        gather(small)
 
 
-def test_a_host_that_cannot_be_read_any_more_is_named_and_the_others_are_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    fleet = small(tmp_path, 4)
-    changed, older, damaged, _ = sets = read_sets(fleet)
+@pytest.fixture(scope="module")
+def troubled(
+    lab: Parcel, made_small: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, str]:
+    """Return a fleet of hosts that cannot be taken as they are, and what merging says of it."""
+    folder = tmp_path_factory.mktemp("troubled")
+    fleet = shutil.copytree(made_small, folder / "fleet")
+    # a node of the first host, and one with the same value in all of a way's rounds
+    boot = read_sets(fleet)[0].read_records()[0]["boot_id"]
+    (other,) = read_sets(made_fleet(lab, folder / "other", 1, seed=2))
+    node = [{**one, "boot_id": boot} for one in other.read_records()]
+    runs = {"node": node[: len(node) // 2], "invented": records_of(range(1, 5), WAYS)}
+    sources = [f"{name}={write_run(folder / name, records)}" for name, records in runs.items()]
+    bad = {name: folder / "bad" / f"host={name}" for name in UNREADABLE}
+    made_fleet(lab, folder / "bad", 5)
+    for path in bad.values():
+        shutil.copytree(path, fleet / path.name)
+    changed, older, damaged = (read_set(fleet / path.name) for path in bad.values())
     changed.records[0].write_text(changed.records[0].read_text().replace("1", "2"))
     for path in older.records:
         path.write_text(json.dumps(json.loads(path.read_text()) | {"schema_version": 4}))
     describe(older)
     (damaged.folder / "set.json").write_text("{")
+    with redirect_stdout(StringIO()) as printed:
+        assert main(["merge", *sources, "--into", str(fleet), "--formats", "html"]) == 0
+    return fleet, " ".join(printed.getvalue().split())
+
+
+UNREADABLE = {
+    "simulated-003": "changed after",
+    "simulated-004": "schema version 4",
+    "simulated-005": "line 1: ",
+}
+
+
+def test_hosts_that_share_a_boot_are_one_and_the_report_says_which(
+    troubled: tuple[Path, str],
+) -> None:
+    fleet, said = troubled
+    assert "node and simulated-001 share a boot id, so they are one host" in said
+    assert "The results below are from 3 hosts" in said
     gathered = gather(fleet)
-    assert gathered.used == ["simulated-004"]
-    assert set(gathered.unreadable) == {one.name for one in sets[:3]}
-    assert main(["merge", "--into", str(fleet), "--formats", "html"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    page = " ".join((fleet / "report/report.html").read_text(encoding="utf-8").split())
-    for one, why in zip(sets, ("changed after", "schema version 4", "line 1: "), strict=False):
-        assert f"{one.name} can no longer be read, and enters none of the results below (" in page
-        assert f"{one.name} can no longer be read" in said
-        assert why in gathered.unreadable[one.name]
-        assert "remove the folder" in gathered.unreadable[one.name]
+    assert gathered.used == ["invented", "simulated-001", "simulated-002"]
+    assert gathered.left_out == {"node": "one_kernel"}
+
+
+def test_a_host_whose_numbers_an_audit_doubts_counts_and_is_named(
+    troubled: tuple[Path, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet, said = troubled
+    assert "An audit finds something against the numbers of invented, which count" in said
     assert main(["audit", str(fleet)]) == 0
-    assert "simulated-003: left out of every mean, since it cannot" in capsys.readouterr().out
-    assert main(["audit", str(damaged.folder)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("invented: counts, although an audit finds something")
+    assert lines[1].startswith("node: left out of every mean, since it shares a boot id")
+    assert "nothing speaks against" in lines[2]
+
+
+def test_a_host_that_cannot_be_read_any_more_is_named_and_the_others_are_told(
+    troubled: tuple[Path, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet, said = troubled
+    gathered = gather(fleet)
+    assert set(gathered.unreadable) == set(UNREADABLE)
+    page = " ".join((fleet / "report/report.html").read_text(encoding="utf-8").split())
+    for name, why in UNREADABLE.items():
+        assert f"{name} can no longer be read, and enters none of the results below (" in page
+        assert f"{name} can no longer be read" in said
+        assert why in gathered.unreadable[name]
+        assert "remove the folder" in gathered.unreadable[name]
+    assert main(["audit", str(fleet)]) == 0
+    assert "simulated-005: left out of every mean, since it cannot" in capsys.readouterr().out
+    assert main(["audit", str(fleet / "host=simulated-005")]) == 1
     assert "set.json, line 1: " in capsys.readouterr().err
 
 
@@ -219,29 +248,27 @@ HOSTILE = (
 
 
 def test_what_a_host_is_called_is_shown_and_never_obeyed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lab: Parcel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(simulate_fleet, "KERNELS", HOSTILE)
     monkeypatch.setattr(simulate_fleet, "MODELS", dict.fromkeys(HOSTILE, (8 << 20, 4)))
-    one = real(tmp_path)
-    host = {**one.host, "cpu": {**one.host["cpu"], "virtualisation": HOSTILE[0]}}
-    for _ in make_fleet(replace(one, host=host), tmp_path / "fleet", 14, 100):
-        pass
+    host = {**lab.host, "cpu": {**lab.host["cpu"], "virtualisation": HOSTILE[0]}}
+    made_fleet(replace(lab, host=host), tmp_path / "fleet", 14)
     assert main(["merge", "--into", str(tmp_path / "fleet")]) == 0
     page = (tmp_path / "fleet/report/report.html").read_text(encoding="utf-8")
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert 'http://e.example"' not in page
     shown = html.unescape(re.sub(r"<[^>]*>", "", page))
-    for told in gather(tmp_path / "fleet").told.values():
-        assert str(told["kernel"]) in shown
+    for tables in gather(tmp_path / "fleet").tables.values():
+        assert str(tables.told["kernel"]) in shown
     assert "root:x:0" not in page
     assert (tmp_path / "fleet/report/report.pdf").read_bytes().startswith(b"%PDF")
 
 
-def test_one_host_of_a_fleet_has_a_report_of_its_own(tmp_path: Path) -> None:
+def test_one_host_of_a_fleet_has_a_report_of_its_own(lab: Parcel, tmp_path: Path) -> None:
     archive = tmp_path / "x.zip"
-    archive.write_bytes(archive_of(real(tmp_path)))
+    archive.write_bytes(archive_of(lab))
     fleet = tmp_path / "fleet"
     assert main(["merge", str(archive), "--into", str(fleet), "--no-report"]) == 0
     assert main(["audit", str(fleet / "host=lab"), "--formats", "html"]) == 0

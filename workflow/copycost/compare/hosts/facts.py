@@ -1,8 +1,8 @@
 """Everything that the report over hosts says, as numbers and verdicts."""
 
 import math
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +11,17 @@ import pandas as pd
 from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.metrics import ROUND_TRIP_TIMES, THROUGHPUT
 from copycost.checkout import ROOT
-from copycost.compare.hosts.associations import FEWEST_HOSTS, associations
 from copycost.compare.hosts.gathering import Fleet
-from copycost.compare.hosts.host_facts import compared_facts, shown_fact, unlike_others
+from copycost.compare.hosts.host_facts import (
+    FEWEST_HOSTS,
+    associations,
+    compared_facts,
+    shown_fact,
+    unlike_others,
+)
 from copycost.compare.hosts.host_results import HostSet
 from copycost.compare.hosts.host_tables import SETTINGS
-from copycost.compare.hosts.meta_analysis import Cell, Effect
+from copycost.compare.hosts.meta_analysis import PAIR, Across
 from copycost.compare.hosts.privacy import SECTIONS
 from copycost.config.check import normalised
 from copycost.config.config import Config
@@ -35,20 +40,20 @@ POINT_BYTES = 65536
 """Size of the messages that hosts are told by, or the nearest that most hosts have."""
 
 _MOST_NAMED = 8
+_ENDS = ("below_bytes", "above_bytes")
 
 
-def fleet_facts(fleet: Fleet, effects: Mapping[Cell, Effect], crossovers: pd.DataFrame) -> Facts:
+def fleet_facts(fleet: Fleet, found: Across) -> Facts:
     """Return what the report says.
 
     Hosts of tools/simulate_fleet.py say that they are simulated; ``emulated`` is how many
     repetitions of emulated guests enter no ratio, and of how many hosts.
     """
-    trips = {cell: effect for cell, effect in effects.items() if cell[3] in ROUND_TRIP_TIMES}
-    streams = {cell: effect for cell, effect in effects.items() if cell not in trips}
-    processors = (str(fleet.told[name].get("processor")) for name in fleet.used)
-    n_simulated = sum(processor.startswith("Simulated ") for processor in processors)
-    emulated = [fleet.tables[name].n_emulated for name in fleet.used]
-    first, *others = (fleet.told[name] for name in fleet.used)
+    is_trip = found.cells["metric"].isin(ROUND_TRIP_TIMES)
+    used = [fleet.tables[name] for name in fleet.used]
+    n_simulated = sum(str(of.told.get("processor")).startswith("Simulated ") for of in used)
+    emulated = [of.n_emulated for of in used]
+    first, *others = (of.told for of in used)
     facts: Facts = plain(
         {
             "schema_version": SCHEMA_VERSION,
@@ -85,25 +90,25 @@ def fleet_facts(fleet: Fleet, effects: Mapping[Cell, Effect], crossovers: pd.Dat
                 and value is not None
                 and all(one[name] == value for one in others)
             ],
-            "conditions": _conditions(fleet, streams, crossovers),
-            "round_trips": _conditions(fleet, trips, None),
+            "conditions": _conditions(fleet, replace(found, cells=found.cells[~is_trip])),
+            "round_trips": _conditions(fleet, replace(found, cells=found.cells[is_trip])),
         }
     )
     return facts
 
 
 def _host(fleet: Fleet, one: HostSet) -> Facts:
-    cells, told = fleet.tables[one.name].cells, fleet.told[one.name]
+    tables = fleet.tables[one.name]
     return {
         "name": one.name,
         "host": one.host,
         "state": one.state,
         "changes": list(one.changes),
         "left_out": fleet.left_out.get(one.name),
-        "told": {name: shown_fact(name, value) for name, value in told.items()},
-        "n_repetitions": max(len(cells), _n_planned(one.folder / "config.json")),
-        "n_measured": int((cells["status"] == "measured").sum()),
-        "disturbed": fleet.tables[one.name].disturbed,
+        "told": {name: shown_fact(name, value) for name, value in tables.told.items()},
+        "n_repetitions": max(len(tables.cells), _n_planned(one.folder / "config.json")),
+        "n_measured": int((tables.cells["status"] == "measured").sum()),
+        "disturbed": tables.disturbed,
     }
 
 
@@ -121,140 +126,119 @@ def _n_planned(path: Path) -> int:
         return 0
 
 
-def _conditions(
-    fleet: Fleet, effects: Mapping[Cell, Effect], crossovers: pd.DataFrame | None
-) -> list[Facts]:
+def _conditions(fleet: Fleet, found: Across) -> list[Facts]:
     def order(pair: tuple[str, str]) -> tuple[int, int]:
         names = in_order(["two_copy", *pair])
         return names.index(pair[1]), names.index(pair[0])
 
-    pairs: dict[str, dict[tuple[str, str], dict[Cell, Effect]]] = {}
-    for cell, effect in effects.items():
-        pairs.setdefault(cell[0], {}).setdefault(cell[1:3], {})[cell] = effect
-    return [
-        {"name": condition,
-         "pairs": [_pair(fleet, of[pair], crossovers) for pair in sorted(of, key=order)]}
-        for condition, of in sorted(pairs.items())
-    ]  # fmt: skip
+    conditions = []
+    for condition in sorted(found.cells["condition"].unique()):
+        of = found.only(condition=condition)
+        pairs = of.cells[["implementation", "baseline"]].itertuples(index=False, name=None)
+        conditions.append({
+            "name": condition,
+            "pairs": [_pair(fleet, of.only(implementation=pair[0], baseline=pair[1]))
+                      for pair in sorted(dict.fromkeys(pairs), key=order)],
+        })  # fmt: skip
+    return conditions
 
 
-def _pair(fleet: Fleet, effects: Mapping[Cell, Effect], crossovers: pd.DataFrame | None) -> Facts:
+def _pair(fleet: Fleet, found: Across) -> Facts:
     """Return what is said of one way beside another under one condition.
 
     All is of the fewest threads that most hosts have. Quantities are throughput and CPU time per
-    byte, or the median and the 99th percentile of round trips, of which nothing turns.
+    byte, or the median and the 99th percentile of round trips.
     """
-    condition, implementation, baseline, *_ = next(iter(effects))
-    most = max(effect.told.n for effect in effects.values())
-    n_threads = min(cell[5] for cell, effect in effects.items() if effect.told.n == most)
-    of_metric: dict[str, dict[int, Effect]] = {}
-    for cell, effect in effects.items():
-        if cell[5] == n_threads:
-            of_metric.setdefault(cell[3], {})[cell[4]] = effect
+    cells = found.cells
+    most = cells[cells["n_hosts"] == cells["n_hosts"].max()]
+    found = found.only(n_threads=most["n_threads"].min())
     order = (THROUGHPUT, *ROUND_TRIP_TIMES)
-    about = {
-        "condition": condition, "implementation": implementation, "baseline": baseline,
-        "n_threads": n_threads,
-    }  # fmt: skip
-    quantities = []
-    for metric in sorted(of_metric, key=lambda one: (*order, one).index(one)):
-        mine = crossovers
-        if mine is not None:
-            for name, value in (about | {"metric": metric}).items():
-                mine = mine[mine[name] == value]
-        quantities.append(_quantity(fleet, metric, of_metric[metric], mine))
-    return about | {"quantities": quantities}
-
-
-def _quantity(
-    fleet: Fleet, metric: str, of: Mapping[int, Effect], crossovers: pd.DataFrame | None
-) -> Facts:
-    more_is_better = metric == THROUGHPUT
-    sizes = [_size(size, of[size], more_is_better) for size in sorted(of)]
-    most = max(one["n"] for one in sizes)
-    # sizes that few hosts were refined at say little of all
-    common = [one for one in sizes if 2 * one["n"] > most]
-    point_bytes = min(
-        (one["msg_bytes"] for one in common if one["n"] == most),
-        key=lambda size: abs(math.log(size / POINT_BYTES)),
-    )
-    return {
-        "metric": metric,
-        "point": _point(fleet, point_bytes, of[point_bytes], more_is_better),
-        "sizes": common,
-        "holds": holds_at(common),
-        "turns": None if crossovers is None else _turns(crossovers),
+    metrics = sorted(found.cells["metric"].unique(), key=lambda one: (*order, one).index(one))
+    about: Facts = plain(found.cells[[*PAIR, "n_threads"]].iloc[0].to_dict())
+    return about | {
+        "quantities": [_quantity(fleet, metric, found.only(metric=metric)) for metric in metrics]
     }
 
 
-def _size(size: int, effect: Effect, more_is_better: bool) -> Facts:
-    told = effect.told
-    return {"msg_bytes": size, "n": told.n} | effect.row(more_is_better=more_is_better) | {
-        "mean_sign": _side(told.low, told.high, more_is_better),
-        "next_sign": _side(told.next_low, told.next_high, more_is_better),
+def _quantity(fleet: Fleet, metric: str, found: Across) -> Facts:
+    cells = found.cells.drop(columns=[*PAIR, "metric", "n_threads"])
+    sizes: list[Facts] = plain(cells.rename(columns={"n_hosts": "n"}).to_dict("records"))
+    most = max(one["n"] for one in sizes)
+    # sizes that few hosts were refined at say little of all
+    common = [one for one in sizes if 2 * one["n"] > most]
+    point = min(
+        (one for one in common if one["n"] == most),
+        key=lambda one: abs(math.log(one["msg_bytes"] / POINT_BYTES)),
+    )
+    return {
+        "metric": metric,
+        "point": point
+        | {"verdict": verdict_of(point)}
+        | _point(fleet, found.only(msg_bytes=point["msg_bytes"])),
+        "sizes": common,
+        "holds": holds_at(common),
+        # of round trips nothing turns
+        "turns": None if metric in ROUND_TRIP_TIMES else _turns(found.crossovers),
+    }
+
+
+def _point(fleet: Fleet, found: Across) -> Facts:
+    """Return what hosts have at one size, in the order of the fleet's."""
+    ratios = found.ratios.set_index("host")
+    told = [fleet.tables[name].told for name in fleet.used]
+    disturbed = [fleet.tables[name].disturbed for name in fleet.used]
+    logs = ratios["log"].reindex(fleet.used).to_numpy(np.float64)
+    goes_with = associations(logs, compared_facts(told), found.n_looks)
+    groups = next((fact.name for fact in goes_with if fact.groups), None)
+    hosts = {
+        name: {"name": name, "ratio": math.exp(log), "low": math.exp(log - half),
+               "high": math.exp(log + half)}
+        for name, log, half in ratios[["log", "half"]].itertuples(name=None)
     }  # fmt: skip
-
-
-def _side(low: float, high: float, more_is_better: bool) -> int:
-    """Return 1 where an interval of logarithms is better throughout, -1 worse, 0 neither."""
-    sign = int(low > 0.0) - int(high < 0.0)
-    return sign if more_is_better else -sign
-
-
-def _point(fleet: Fleet, msg_bytes: int, effect: Effect, more_is_better: bool) -> Facts:
-    names = list(fleet.used)
-    told = [fleet.told[name] for name in names]
-    disturbed = [fleet.tables[name].disturbed for name in names]
-    far = [k for k in np.argsort(-np.abs(np.nan_to_num(effect.beyond)))
-           if np.nan_to_num(effect.beyond[k]) != 0.0]  # fmt: skip
-    one = _size(msg_bytes, effect, more_is_better)
-    found = associations(effect.logs, compared_facts(told), effect.n_looks)
-    groups = next((fact.name for fact in found if fact.groups), None)
-    return one | {
-        "verdict": verdict_of(one),
+    far = ratios["beyond"][ratios["beyond"].fillna(0.0) != 0.0].abs().sort_values(ascending=False)
+    return {
         "grouped_by": groups,
-        "hosts": [_of_host(name, effect, k) | {"group": told[k][groups] if groups else None}
-                  for k, name in enumerate(names) if np.isfinite(effect.logs[k])],
+        "hosts": [
+            hosts[name] | {"group": of[groups] if groups else None}
+            for name, of in zip(fleet.used, told, strict=True) if name in hosts
+        ],
         "outliers": [
-            _of_host(names[k], effect, int(k)) | {"unlike": unlike_others(int(k), told, disturbed)}
-            for k in far[:_MOST_NAMED]
+            hosts[name] | {"unlike": unlike_others(fleet.used.index(name), told, disturbed)}
+            for name in far.index[:_MOST_NAMED]
         ],
         "n_outliers": len(far),
         "goes_with": [
             {"name": fact.name, "sign": fact.sign, "p_value": fact.p_value, "n": fact.n,
              "groups": [{"value": text, "n": n, "ratio": math.exp(mean)}
                         for text, n, mean in fact.groups]}
-            for fact in found
+            for fact in goes_with
         ],
     }  # fmt: skip
-
-
-def _of_host(name: str, effect: Effect, place: int) -> Facts:
-    log, half = effect.logs[place], effect.halves[place]
-    return {"name": name, "ratio": math.exp(log), "low": math.exp(log - half),
-            "high": math.exp(log + half)}  # fmt: skip
 
 
 def _turns(crossovers: pd.DataFrame) -> Facts:
     """Return from which size on one way is better, by host: outcomes, and where the places lie."""
-    outcomes = Counter(str(outcome) for outcome in crossovers["outcome"])
-    turning = crossovers[crossovers["outcome"] == "from"]
-    below, above = (turning[f"{end}_bytes"].to_numpy(dtype=np.float64)
-                    for end in ("below", "above"))  # fmt: skip
+    outcomes = crossovers["outcome"].value_counts()
+    places = [
+        row | {end: None if math.isnan(row[end]) else int(row[end])
+               for end in _ENDS}
+        for row in crossovers.rename(columns={"host": "name"})[
+            ["name", "outcome", *_ENDS]
+        ].to_dict("records")
+    ]  # fmt: skip
+    turning = sorted(
+        (one for one in places if one["outcome"] == "from"),
+        key=lambda one: one["below_bytes"] * one["above_bytes"],
+    )
     # one that a host has: no size between two hosts' was measured
-    middle = np.argsort(below * above, kind="stable")[(len(turning) - 1) // 2 :][:1]
+    middle = turning[(len(turning) - 1) // 2] if turning else dict.fromkeys(_ENDS)
     return {
-        "outcomes": {outcome.value: outcomes[outcome.value] for outcome in Outcome},
+        "outcomes": {outcome.value: int(outcomes.get(outcome.value, 0)) for outcome in Outcome},
         "n_from": len(turning),
-        "middle_below": int(below[middle[0]]) if len(turning) else None,
-        "middle_above": int(above[middle[0]]) if len(turning) else None,
-        "hosts": [
-            {"name": row["host"], "outcome": row["outcome"]}
-            | {end: None if math.isnan(row[end]) else int(row[end])
-               for end in ("below_bytes", "above_bytes")}
-            for row in crossovers.to_dict("records")
-        ],
-    }  # fmt: skip
+        "middle_below": middle["below_bytes"],
+        "middle_above": middle["above_bytes"],
+        "hosts": places,
+    }
 
 
 HOLDS_FOR = {

@@ -4,13 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from copycost.compare.hosts.host_facts import Told, told_by
 from copycost.compare.hosts.host_results import HostSet, read_all_sets, state_of_name
-from copycost.compare.hosts.host_tables import HostTables, read_tables, unmade_tables
-from copycost.errors import CopycostError, DataError
-
-# of records that do not tell it
-_NO_BOOT = frozenset({"", "unknown"})
+from copycost.compare.hosts.host_tables import HostTables, all_tables
+from copycost.errors import DataError
 
 
 @dataclass(frozen=True)
@@ -24,10 +20,9 @@ class Fleet:
     """
 
     sets: Sequence[HostSet]
-    used: Sequence[str]
+    used: list[str]
     left_out: Mapping[str, str]
     tables: Mapping[str, HostTables]
-    told: Mapping[str, Told]
     one_kernel: Mapping[str, str]
     unreadable: Mapping[str, str] = field(default_factory=dict)
 
@@ -41,26 +36,19 @@ def gather(folder: Path) -> Fleet:
     told, and leaves nobody out: a host that was busy is still one.
     """
     every, unreadable = read_all_sets(folder)
-    unreadable |= unmade_tables(every)
-    told: dict[str, Told] = {}
-    for one in every:
-        if one.name not in unreadable:
-            try:
-                told[one.name] = told_by(one)
-            except (CopycostError, OSError) as error:
-                unreadable[one.name] = str(error)
-    sets = [one for one in every if one.name in told]
+    tables, unmade = all_tables(every)
+    unreadable |= unmade
+    sets = [one for one in every if one.name in tables]
     if not sets:
         nobody = "no host was merged there; ./run merge FILE.zip adds what ./run export wrote"
         raise DataError(next(iter(unreadable.values()), f"{folder}: {nobody}"))
-    tables = {one.name: read_tables(one) for one in sets}
     # an earlier state does not stand for a host whose last one cannot be read
     newest = dict(sorted(map(state_of_name, [*tables, *unreadable])))
     left_out = {one.name: "older" for one in sets if one.state != newest[one.host]}
     one_kernel = _on_one_kernel({name: tables[name] for name in tables if name not in left_out})
     left_out |= dict.fromkeys(one_kernel, "one_kernel")
     used = [one.name for one in sets if one.name not in left_out]
-    return Fleet(sets, used, left_out, tables, told, one_kernel, unreadable)
+    return Fleet(sets, used, left_out, tables, one_kernel, unreadable)
 
 
 def _on_one_kernel(tables: Mapping[str, HostTables]) -> dict[str, str]:
@@ -69,7 +57,7 @@ def _on_one_kernel(tables: Mapping[str, HostTables]) -> dict[str, str]:
     of_boot: dict[str, str] = {}
     found: dict[str, str] = {}
     for name in sorted(measured, key=lambda name: -len(measured[name])):
-        boots = set(measured[name]["boot_id"].dropna()) - _NO_BOOT
+        boots = set(measured[name]["boot_id"].dropna()) - {"", "unknown"}  # of those untold
         other = next((of_boot[boot] for boot in sorted(boots & of_boot.keys())), None)
         if other is not None:
             found[name] = other

@@ -24,6 +24,7 @@ from copycost.audit.mapping import FileMapping
 from copycost.audit.plausibility import check_plausibility
 from copycost.audit.plausibility.bounds import check_round_trips
 from copycost.checkout import ROOT
+from copycost.compare.hosts.host_facts import Told, told_by
 from copycost.compare.hosts.host_results import HostSet
 from copycost.config.testbeds import receives_on
 from copycost.errors import CopycostError, DataError
@@ -57,7 +58,8 @@ class HostTables:
     In `cells` rounds are numbered from 1 without gaps. `ratios` are as ``ratios.csv`` of a run has
     them, and the same of round trips, by their `ROUND_TRIP_TIMES`; `crossovers` have a row per
     condition, pair, metric and number of threads; `findings` are what an audit finds against the
-    numbers. Repetitions of emulated guests are in no ratio and no crossover, but counted.
+    numbers. Repetitions of emulated guests are in no ratio and no crossover, but counted. `told`
+    are the facts of the host.
     """
 
     cells: pd.DataFrame
@@ -65,6 +67,7 @@ class HostTables:
     crossovers: pd.DataFrame
     findings: Sequence[Facts]
     n_emulated: int
+    told: Told
 
     @cached_property
     def disturbed(self) -> float:
@@ -73,77 +76,79 @@ class HostTables:
         return float(warnings_of.notna().mean()) if len(warnings_of) else 0.0
 
 
-def cells_path(one: HostSet) -> Path:
-    """Return where the table of a host's cells lies."""
-    return one.folder / "tables" / "cells.parquet"
+def all_tables(sets: Sequence[HostSet]) -> tuple[dict[str, HostTables], dict[str, str]]:
+    """Return the tables of hosts by their names, and of hosts without any, why.
 
-
-def all_tables(sets: Sequence[HostSet]) -> list[HostTables]:
-    """Return the tables of each host, in their order; DataError if those of one cannot be made."""
-    for why in unmade_tables(sets).values():
-        raise DataError(why)
-    return [read_tables(one) for one in sets]
-
-
-def unmade_tables(sets: Sequence[HostSet]) -> dict[str, str]:
-    """Make the tables that are not of these records and this code; return hosts without, with why.
-
-    As many are made at a time as there are CPUs.
+    Those that are not of these records and this code are made, as many at a time as there are CPUs.
     """
-    missing = []
-    for one in sets:
-        path = one.folder / "tables" / _MADE
-        if not path.is_file() or read_json(path)["stamp"] != _stamp_of(one):
-            missing.append(one)
+    stamps = [f"{one.content} {_code()}" for one in sets]
     n_workers = len(os.sched_getaffinity(0))
     with warnings.catch_warnings(), ProcessPoolExecutor(n_workers, get_context("fork")) as pool:
         # forked: nothing here has threads that hold locks, and nothing is imported anew
         warnings.simplefilter("ignore", DeprecationWarning)
-        problems = list(pool.map(_make_tables, missing))
-    return {one.name: why for one, why in zip(missing, problems, strict=True) if why is not None}
+        problems = list(pool.map(_make_tables, sets, stamps))
+    unmade = {one.name: why for one, why in zip(sets, problems, strict=True) if why is not None}
+    return {one.name: _read_tables(one) for one in sets if one.name not in unmade}, unmade
 
 
-def _make_tables(one: HostSet) -> str | None:
+def _make_tables(one: HostSet, stamp: str) -> str | None:
     """Make the tables of a host and audit them, beside its records; return why not, if so."""
+    path = one.folder / "tables" / _MADE
     try:
-        _write_tables(one)
+        if not path.is_file() or read_json(path)["stamp"] != stamp:
+            path.unlink(missing_ok=True)  # it comes last: without it the tables are made anew
+            write_json(plain(_write_tables(one) | {"stamp": stamp}), path)
     except (CopycostError, OSError) as error:
         return str(error)
     return None
 
 
-def _write_tables(one: HostSet) -> None:
+def _write_tables(one: HostSet) -> Facts:
+    """Write the tables of a host; return what else `HostTables` has."""
     records = one.unchanged_records()
     streams = [derive_row(record) for record in records if record["study"] == "streams"]
     trips = [derive_round_trips(record) for record in records if record["study"] == "round_trips"]
-    cells = make_table(_renumbered(streams))
+    cells, trips_table = (
+        make_table(_renumbered(streams)),
+        make_table(_renumbered(trips), ROUND_TRIPS),
+    )
     if cells.empty or not (cells["status"] == "measured").any():
         raise DataError(f"{one.folder}: no stream was measured; remove the folder")
-    folder = one.folder / "tables"
-    folder.mkdir(exist_ok=True)
-    # it comes last: without it the tables are made anew
-    (folder / _MADE).unlink(missing_ok=True)
-    cells.to_parquet(cells_path(one), index=False)
     metrics = (THROUGHPUT, COST, COST_OF_SENDER)
     # every selection copies all columns
     about = (*KEY, "condition", "status", "accelerator", "reference")
     narrow = cells[[*about, *metrics, *(f"reference_{name}" for name in metrics)]]
     narrow = narrow[~_is_emulated(narrow)]
     ratios = [compare(narrow, SETTINGS, metrics)]
-    table = make_table(_renumbered(trips), ROUND_TRIPS)
     if trips:
-        ratios.append(compare(table[~_is_emulated(table)], SETTINGS, ROUND_TRIP_TIMES))
-    pd.concat(ratios, ignore_index=True).to_parquet(folder / "ratios.parquet", index=False)
-    crossovers_of(narrow).to_parquet(folder / "crossovers.parquet", index=False)
+        compared = trips_table[~_is_emulated(trips_table)]
+        ratios.append(compare(compared, SETTINGS, ROUND_TRIP_TIMES))
+    tables = {
+        "cells": cells, "ratios": pd.concat(ratios, ignore_index=True),
+        "crossovers": crossovers_of(narrow),
+    }  # fmt: skip
+    folder = one.folder / "tables"
+    folder.mkdir(exist_ok=True)
+    for name, table in tables.items():
+        table.to_parquet(folder / f"{name}.parquet", index=False)
     dataset = dataset_of_cells(cells, Path(one.name), "", FileMapping())
-    found = [*check_round_trips(table, one.name), *check_plausibility(dataset)]
+    found = [*check_round_trips(trips_table, one.name), *check_plausibility(dataset)]
     n_conditions = cells["condition"].nunique()
-    made = {
-        "stamp": _stamp_of(one),
+    return {
         "findings": [finding_facts(each, n_conditions) for each in found],
-        "n_emulated": int(_is_emulated(cells).sum() + _is_emulated(table).sum()),
+        "n_emulated": sum(int(_is_emulated(table).sum()) for table in (cells, trips_table)),
+        "told": told_by(one),
     }
-    write_json(plain(made), folder / _MADE)
+
+
+def _read_tables(one: HostSet) -> HostTables:
+    folder = one.folder / "tables"
+    cells, ratios, crossovers = (
+        pd.read_parquet(folder / f"{name}.parquet") for name in ("cells", "ratios", "crossovers")
+    )
+    made = read_json(folder / _MADE)
+    del made["stamp"]
+    return HostTables(cells, ratios, crossovers, **made)
 
 
 def _is_emulated(rows: pd.DataFrame) -> pd.Series:
@@ -153,16 +158,6 @@ def _is_emulated(rows: pd.DataFrame) -> pd.Series:
     same conditions.
     """
     return rows["accelerator"] == EMULATED
-
-
-def read_tables(one: HostSet) -> HostTables:
-    """Read what was made of a host by `unmade_tables`."""
-    folder = one.folder / "tables"
-    cells, ratios, crossovers = (
-        pd.read_parquet(folder / f"{name}.parquet") for name in ("cells", "ratios", "crossovers")
-    )
-    made = read_json(folder / _MADE)
-    return HostTables(cells, ratios, crossovers, made["findings"], made["n_emulated"])
 
 
 def crossovers_of(cells: pd.DataFrame) -> pd.DataFrame:
@@ -203,13 +198,9 @@ def _renumbered(rows: Sequence[Row]) -> list[Row]:
     return [row | {"rep": number[int(str(row["rep"]))]} for row in rows]
 
 
-def _stamp_of(one: HostSet) -> str:
-    """Return of which records, and with which code and words, a host's tables are made."""
-    return f"{one.content} {_code()}"
-
-
 @cache
 def _code() -> str:
+    """Return with which code and words tables are made."""
     digest = hashlib.sha256((ROOT / "report" / "audit_findings.csv").read_bytes())
     for path in sorted((ROOT / "workflow" / "copycost").rglob("*.py")):
         digest.update(path.read_bytes())

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,7 @@ from copycost.audit.templates import fill, lines_of
 from copycost.compare.hosts.facts import HOLDS_FOR, fleet_facts
 from copycost.compare.hosts.figures import NAMED_MOST, draw_forest, draw_sizes, metric_words
 from copycost.compare.hosts.gathering import Fleet
-from copycost.compare.hosts.host_tables import cells_path
-from copycost.compare.hosts.meta_analysis import (
-    across_table,
-    crossovers_of_all,
-    effects_of,
-    ratios_of,
-)
+from copycost.compare.hosts.meta_analysis import ACROSS_COLUMNS, judge, ratios_of, with_hosts
 from copycost.figures.output import save
 from copycost.records.files import write_json
 from copycost.report.markdown import code, escape, slug
@@ -50,42 +43,25 @@ def write_tables(fleet: Fleet, folder: Path) -> Facts:
     ``crossovers.csv`` one per host, pair and number of threads, each with the host in front;
     ``across.csv`` is over hosts.
     """
-    tables = folder / "tables"
-    tables.mkdir(parents=True, exist_ok=True)
     used = {name: fleet.tables[name] for name in fleet.used}
-    ratios, crossovers = ratios_of(used), crossovers_of_all(used)
-    effects = effects_of(ratios, fleet.used)
-    ratios.to_csv(tables / "ratios.csv", index=False)
-    crossovers.to_csv(tables / "crossovers.csv", index=False)
-    across_table(effects).to_csv(tables / "across.csv", index=False)
-    _write_cells(fleet, tables / "cells.parquet")
-    facts = fleet_facts(fleet, effects, crossovers)
-    write_json(facts, folder / "facts.json")
-    pd.DataFrame(
+    tables = {
+        "ratios": ratios_of(used), "crossovers": with_hosts(used, "crossovers"),
+    }  # fmt: skip
+    found = judge(**tables)
+    tables["across"] = found.cells[list(ACROSS_COLUMNS)]
+    facts = fleet_facts(fleet, found)
+    tables["hosts"] = pd.DataFrame(
         [{"host": one.name, "state_of": one.host, "left_out": fleet.left_out.get(one.name)}
          | {name: said[name] for name in ("n_measured", "n_repetitions", "disturbed")}
-         | fleet.told[one.name] for one, said in zip(fleet.sets, facts["hosts"], strict=True)]
-    ).to_csv(tables / "hosts.csv", index=False)  # fmt: skip
+         | fleet.tables[one.name].told
+         for one, said in zip(fleet.sets, facts["hosts"], strict=True)]
+    )  # fmt: skip
+    (folder / "tables").mkdir(parents=True, exist_ok=True)
+    for name, table in tables.items():
+        table.to_csv(folder / "tables" / f"{name}.csv", index=False)
+    with_hosts(used, "cells").to_parquet(folder / "tables" / "cells.parquet", index=False)
+    write_json(facts, folder / "facts.json")
     return facts
-
-
-def _write_cells(fleet: Fleet, path: Path) -> None:
-    """Write the cells of all hosts, one host after the other, so that they never lie side by side.
-
-    They are taken as they lie in each host's file; whatever a column lacks on one host, it has the
-    same type on all.
-    """
-    import pyarrow as pa  # type: ignore[import-untyped]
-    from pyarrow import parquet
-
-    with ExitStack() as stack:
-        writer = None
-        for one in (one for one in fleet.sets if one.name in fleet.used):
-            table = parquet.read_table(cells_path(one))
-            hosts = pa.array([one.name] * len(table), pa.large_string())
-            table = table.add_column(0, "host", hosts)
-            writer = writer or stack.enter_context(parquet.ParquetWriter(path, table.schema))
-            writer.write_table(table.cast(writer.schema))
 
 
 def write_report(facts: Facts, folder: Path, formats: Sequence[Format]) -> list[Path]:
