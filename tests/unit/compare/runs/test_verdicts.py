@@ -62,7 +62,7 @@ def compared(tmp_path: Path, a: list[Made], b: list[Made], gates: list[Gate] | N
         [read_results(write_results(tmp_path / f"{name}{k}", made)) for k, made in enumerate(of)]
         for name, of in (("a", a), ("b", b))
     ]
-    return compare_runs(*sides, gates=gates or []).facts
+    return compare_runs(*sides, gates=gates or [])
 
 
 LATER = 100_000
@@ -195,7 +195,7 @@ def test_cells_that_a_run_took_over_are_not_compared(tmp_path: Path) -> None:
     kept = one.repetitions["implementation"] == "two_copy"
     rows = other.repetitions.copy()
     rows.loc[kept, :] = one.repetitions[kept]
-    facts = compare_runs([one], [replace(other, repetitions=rows)]).facts
+    facts = compare_runs([one], [replace(other, repetitions=rows)])
     names = {cell["implementation"] for q in facts["quantities"] for cell in q["cells"]}
     assert "two_copy" not in names
     assert facts["n_shared"] == 5 + 3

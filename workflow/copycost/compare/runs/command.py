@@ -68,18 +68,18 @@ def run(options: argparse.Namespace) -> int:
     if options.run_spread:
         cell, whole = options.run_spread
         stated = RunSpread(cell, whole, MEASURED_SPREAD.freedom)
-    compared = compare_runs(a, b, stated, options.fail_if)
+    facts = compare_runs(a, b, stated, options.fail_if)
     if options.json:
-        print(json.dumps(compared.facts, indent=1, ensure_ascii=False))
+        print(json.dumps(facts, indent=1, ensure_ascii=False))
     else:
-        print("\n".join(summary_lines(compared.facts)))
+        print("\n".join(summary_lines(facts)))
         # Imported here: what is wrong with a folder is said before figures and typesetting load.
         from copycost.compare.runs.report import write_report
 
         formats = [one for one in FORMATS if one in options.formats]
-        for path in write_report(compared, options.output, formats):
+        for path in write_report(facts, options.output, formats):
             print(f"report: {path}")
-    gates = compared.facts["gates"]
+    gates = facts["gates"]
     if any(gate["fails"] for gate in gates):
         return EXIT_GATE
     return EXIT_CANNOT_TELL if any(gate["cannot_tell"] for gate in gates) else 0

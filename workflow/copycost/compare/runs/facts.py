@@ -2,8 +2,9 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from copycost.compare.runs.samples import (
     QUANTITIES,
     Cell,
     Quantity,
+    cells_of,
     rounds_of,
     shared_cells,
     sides_of,
@@ -54,29 +56,20 @@ _VAGUE = 20.0
 """A factor between the ends of an interval by which it says that no difference could be seen."""
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Two sides compared: what report and terminal say, and the `CELL_COLUMNS` of common cells."""
-
-    facts: Facts
-    cells: pd.DataFrame
-
-
 def compare_runs(
     a: Sequence[Results],
     b: Sequence[Results],
     stated: RunSpread | None = None,
     gates: Sequence[Gate] = (),
-) -> Comparison:
+) -> Facts:
     """Compare two sides, of at least one run each, in all cells that all of their runs have.
 
     The user may have `stated` what single runs of the same thing differ by, instead of what was
-    measured once.
+    measured once. Returned is what report and terminal say.
     """
     spread = stated or MEASURED_SPREAD
     quantities: list[Facts] = []
     judged: dict[str, Judgement] = {}
-    rows: list[dict[str, object]] = []
     shared = shared_cells(a, b)
     for quantity in QUANTITIES:
         sides = sides_of(*([rounds_of(run, quantity, shared) for run in runs] for runs in (a, b)))
@@ -84,17 +77,15 @@ def compare_runs(
             continue
         judgement = judge(sides, spread)
         judged[quantity.name] = judgement
-        facts = _quantity_facts(quantity, judgement)
         found = spread_of_runs(sides)
-        quantities.append(facts | {"spread_of_runs": found and asdict(found)})
-        rows += [
-            cell | {"quantity": quantity.name, "p_value": verdict.found.p_value}
-            for cell, verdict in zip(facts["cells"], judgement.cells.values(), strict=True)
-        ]
+        spreads = {"spread_of_runs": found and asdict(found)}
+        quantities.append(_quantity_facts(quantity, judgement) | spreads)
     if not quantities:
         raise DataError(f"{a[0].folder} and {b[0].folder}: {_SAME if shared else _NOTHING_COMMON}")
     compared = {cell for found in judged.values() for cell in found.cells}
-    emulated = [compared & _cells(runs, emulated=True) for runs in (a, b)]
+    rows = [pd.concat([run.repetitions for run in runs]) for runs in (a, b)]
+    cells_a, cells_b = map(cells_of, rows)
+    emulated = [compared & cells_of(of[of["accelerator"] == EMULATED]) for of in rows]
     differs = differences(a, b)
     names = [one["name"] for one in differs]
     n_more = len(names) - _NAMED_MOST
@@ -109,8 +100,8 @@ def compare_runs(
         "differing": names if n_more <= 1 else [*names[:_NAMED_MOST], f"{n_more} more"],
         "order": order_of(a, b),
         "n_shared": len(shared),
-        "only_a": _listed(_cells(a) - _cells(b)),
-        "only_b": _listed(_cells(b) - _cells(a)),
+        "only_a": _listed(cells_a - cells_b),
+        "only_b": _listed(cells_b - cells_a),
         # of those on one side alone, the emulator itself is what is compared
         "guests": {
             "n_emulated": len(emulated[0] & emulated[1]),
@@ -119,34 +110,42 @@ def compare_runs(
         "quantities": quantities,
         "gates": [_gate_facts(gate, judged) for gate in gates],
     }
-    return Comparison(plain(facts), pd.DataFrame(rows, columns=list(CELL_COLUMNS)))
+    found_facts: Facts = plain(facts)
+    return found_facts
+
+
+def cells_table(facts: Facts) -> pd.DataFrame:
+    """Return the common cells of all quantities: `CELL_COLUMNS`."""
+    rows = [
+        {"quantity": quantity["name"]} | cell
+        for quantity in facts["quantities"]
+        for cell in quantity["cells"]
+    ]
+    return pd.DataFrame(rows, columns=list(CELL_COLUMNS))
 
 
 def _quantity_facts(quantity: Quantity, judgement: Judgement) -> Facts:
-    cells = judgement.cells.values()
-    signs = [one.sign if quantity.more_is_better else -one.sign for one in cells]
-    halves = [_share_shown(one.widened) for one in cells if one.found.has_interval]
+    def told(names: Sequence[str], verdicts: Mapping[Any, Verdict]) -> list[Facts]:
+        return [
+            dict(zip(names, key, strict=True)) | _verdict_facts(quantity, verdict)
+            for key, verdict in verdicts.items()
+        ]
+
+    cells = told(CELL, judgement.cells)
+    signs = [one["better"] for one in cells]
+    verdicts = judgement.cells.values()
+    halves = [_share_shown(one.widened) for one in verdicts if one.found.has_interval]
     return {
         "name": quantity.name,
         "unit": judgement.unit,
-        "n_cells": len(signs),
+        "n_cells": len(cells),
         "n_better": signs.count(1),
         "n_worse": signs.count(-1),
         "contradicts": judgement.contradicts,
         "whole": _verdict_facts(quantity, judgement.whole),
-        "ways": [
-            {"condition": condition, "implementation": implementation}
-            | _verdict_facts(quantity, verdict)
-            for (condition, implementation), verdict in judgement.ways.items()
-        ],
-        "sizes": [
-            {"msg_bytes": size} | _verdict_facts(quantity, verdict)
-            for size, verdict in judgement.sizes.items()
-        ],
-        "cells": [
-            _named(cell) | _verdict_facts(quantity, verdict)
-            for cell, verdict in judgement.cells.items()
-        ],
+        "ways": told(("condition", "implementation"), judgement.ways),
+        "sizes": told(("msg_bytes",), judgement.sizes),
+        "cells": cells,
         "half_width": float(np.median(halves)) if halves else None,
     }
 
@@ -160,10 +159,6 @@ def _share_shown(ends: tuple[float, float]) -> float:
     return math.sqrt(high / low) - 1.0 if low > 0.0 and high / low <= _VAGUE else math.inf
 
 
-def _named(cell: Cell) -> Facts:
-    return dict(zip(CELL, cell, strict=True))
-
-
 def _verdict_facts(quantity: Quantity, verdict: Verdict) -> Facts:
     low, high = verdict.found.interval(CONFIDENCE)
     better = verdict.sign if quantity.more_is_better else -verdict.sign
@@ -173,6 +168,7 @@ def _verdict_facts(quantity: Quantity, verdict: Verdict) -> Facts:
         "ratio": verdict.found.ratio,
         "low": low,
         "high": high,
+        "p_value": verdict.found.p_value,
         "p_holm": verdict.p_holm,
         "sign": verdict.sign,
         "better": better,
@@ -180,14 +176,6 @@ def _verdict_facts(quantity: Quantity, verdict: Verdict) -> Facts:
         "n_a": verdict.n_a,
         "n_b": verdict.n_b,
     }
-
-
-def _cells(runs: Sequence[Results], *, emulated: bool = False) -> set[Cell]:
-    """Return all cells of a side, or those in emulated guests."""
-    rows = pd.concat([run.repetitions for run in runs])
-    if emulated:
-        rows = rows[rows["accelerator"] == EMULATED]
-    return set(rows[CELL].drop_duplicates().itertuples(index=False, name=None))
 
 
 def _listed(cells: set[Cell]) -> Facts:
@@ -240,7 +228,7 @@ def _gate_facts(gate: Gate, judged: dict[str, Judgement]) -> Facts:
     return {
         "word": gate.word,
         "percent": gate.percent,
-        "cells": [_named(cell) for cell in cells],
+        "cells": [dict(zip(CELL, cell, strict=True)) for cell in cells],
         "whole": whole,
         "fails": fails,
         "smallest_percent": smallest if math.isfinite(smallest) else None,

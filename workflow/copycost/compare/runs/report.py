@@ -9,7 +9,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from copycost.analysis.json_values import Facts
 from copycost.audit.report import typeset
-from copycost.compare.runs.facts import Comparison
+from copycost.compare.runs.facts import cells_table
 from copycost.compare.runs.folders import end_of
 from copycost.compare.runs.tables import ABOUT, NAMES, table_rows
 from copycost.figures.axes import size_axis
@@ -30,19 +30,19 @@ _REACH = (1.05, 1.1, 1.2, 1.35, 1.5, 2.0, 3.0, 5.0, 10.0)
 """How far the vertical axis goes to either side of 1: the same ratio up and down."""
 
 
-def write_report(compared: Comparison, folder: Path, formats: Sequence[Format]) -> list[Path]:
+def write_report(facts: Facts, folder: Path, formats: Sequence[Format]) -> list[Path]:
     """Write facts, the table of cells, figures and the report into a folder; return the reports."""
     drawn = folder / "figures" / "ratios"
     drawn.mkdir(parents=True, exist_ok=True)
-    facts = compared.facts
     write_json(facts, folder / "facts.json")
-    compared.cells.to_csv(folder / "cells.csv", index=False)
+    cells = cells_table(facts)
+    cells.to_csv(folder / "cells.csv", index=False)
     figures: list[Path] = []
     shown: dict[str, list[str]] = {}
     for quantity in facts["quantities"]:
         name = quantity["name"]
         shown[name] = []
-        for number, figure in enumerate(figures_of(compared.cells, name), 1):
+        for number, figure in enumerate(figures_of(cells, name), 1):
             svg = drawn / f"{name}_{number}.svg"
             save(figure, svg)
             figures.append(svg)

@@ -82,7 +82,7 @@ def rounds_of(results: Results, quantity: Quantity, left_out: Collection[Cell] =
     rows = rows.assign(log=logarithms(values.to_numpy(dtype=np.float64, na_value=np.nan)))
     found: RunRounds = {}
     for key, part in rows[rows["log"].notna()].sort_values("rep").groupby(CELL, sort=False):
-        if (cell := _cell(key)) not in left_out:
+        if (cell := _cell_of(key)) not in left_out:
             logs, starts = (part[name].to_numpy(np.float64) for name in ("log", "start_ns"))
             reps = tuple(int(rep) for rep in part["rep"])
             found[cell] = Rounds(reps, logs, starts, tuple(part["boot_id"]))
@@ -103,11 +103,16 @@ def shared_cells(a: Sequence[Results], b: Sequence[Results]) -> set[Cell]:
     """
     when = [*CELL, "boot_id", "start_ns"]
     one, other = (pd.concat([run.repetitions[when] for run in runs]) for runs in (a, b))
-    same = one.merge(other, on=when)[CELL].drop_duplicates()
-    return {_cell(row) for row in same.itertuples(index=False, name=None)}
+    return cells_of(one.merge(other, on=when))
 
 
-def _cell(key: Any) -> Cell:  # noqa: ANN401 - values of `CELL`, as pandas has them
+def cells_of(rows: pd.DataFrame) -> set[Cell]:
+    """Return the cells that repetitions are of."""
+    found = rows[CELL].drop_duplicates()
+    return {_cell_of(row) for row in found.itertuples(index=False, name=None)}
+
+
+def _cell_of(key: Any) -> Cell:  # noqa: ANN401 - values of `CELL`, as pandas has them
     study, condition, implementation, msg_bytes, n_threads = key
     return str(study), str(condition), str(implementation), int(msg_bytes), int(n_threads)
 

@@ -84,7 +84,7 @@ class Judgement:
     unit: Unit
     cells: Mapping[Cell, Verdict]
     ways: Mapping[tuple[str, str], Verdict]
-    sizes: Mapping[int, Verdict]
+    sizes: Mapping[tuple[int], Verdict]
     whole: Verdict
     contradicts: bool
 
@@ -112,7 +112,7 @@ def judge(sides: Sides, spread: RunSpread) -> Judgement:
         return _judged([_difference(sides, group, unit, spread) for group in groups])
 
     ways = _groups(cells, lambda cell: (cell[1], cell[2]))
-    sizes = dict(sorted(_groups(cells, lambda cell: cell[3]).items()))
+    sizes = dict(sorted(_groups(cells, lambda cell: (cell[3],)).items()))
     per_cell = judged([cell] for cell in cells)
     per_group = judged([*ways.values(), *sizes.values()])
     signs = {one.sign for one in (*per_cell, *per_group)}
