@@ -11,7 +11,8 @@ import pytest
 from sample_records import with_round_trips
 from unit.compare.hosts.made import path_of, records_of, write_run
 
-from copycost.compare.hosts.archive_reader import LARGEST_FILE, MOST_FILES, FolderStore
+from copycost.compare.hosts import archive_reader
+from copycost.compare.hosts.archive_reader import LARGEST_FILE, MOST_FILES
 from copycost.compare.hosts.export_command import archive_of
 from copycost.compare.hosts.import_archive import read_parcel
 from copycost.compare.hosts.names import require_name
@@ -233,7 +234,7 @@ def test_a_folder_of_very_many_files_is_not_listed_to_its_end(
         yield from (f"raw/streams/{number}" for number in range(MOST_FILES + 1))
         pytest.fail("more are listed than any host has")
 
-    monkeypatch.setattr(FolderStore, "names", names)
+    monkeypatch.setattr(archive_reader, "names_in", names)
     assert f"more than {MOST_FILES} records" in refusal(folder)
 
 

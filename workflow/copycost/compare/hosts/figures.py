@@ -182,20 +182,20 @@ def _draw_places(
 
 
 def _forest_table(pair: Mapping[str, Any]) -> pd.DataFrame:
-    rows = []
+    parts = []
     for quantity in pair["quantities"]:
-        turns = quantity["turns"] or {"hosts": []}
-        places = {one["name"]: one for one in turns["hosts"]}
-        for one in quantity["point"]["hosts"]:
-            place = places.get(one["name"], {})
-            rows.append(
-                {name: pair[name] for name in ("condition", "implementation", "baseline")}
-                | {"metric": quantity["metric"], "msg_bytes": quantity["point"]["msg_bytes"],
-                   "n_threads": pair["n_threads"], "host": one["name"]}
-                | {name: one[name] for name in ("ratio", "low", "high")}
-                | {name: place.get(name) for name in ("outcome", "below_bytes", "above_bytes")}
-            )  # fmt: skip
-    return pd.DataFrame(rows)
+        hosts = pd.DataFrame(quantity["point"]["hosts"])[["name", "ratio", "low", "high"]]
+        places = pd.DataFrame(
+            (quantity["turns"] or {"hosts": []})["hosts"],
+            columns=["name", "outcome", "below_bytes", "above_bytes"],
+        )
+        about = {name: pair[name] for name in ("condition", "implementation", "baseline")} | {
+            "metric": quantity["metric"], "msg_bytes": quantity["point"]["msg_bytes"],
+            "n_threads": pair["n_threads"],
+        }  # fmt: skip
+        rows = hosts.merge(places, on="name", how="left").rename(columns={"name": "host"})
+        parts.append(rows.assign(**about)[[*about, *rows.columns]])
+    return pd.concat(parts, ignore_index=True)
 
 
 @styled
@@ -205,24 +205,21 @@ def draw_sizes(pair: Mapping[str, Any]) -> Drawn:
     figure = Figure(layout="constrained")
     grid = figure.subplots(2, len(quantities), squeeze=False, height_ratios=[3, 2], sharex="col")
     for column, quantity in enumerate(quantities):
-        sizes = quantity["sizes"]
-        x = np.array([one["msg_bytes"] for one in sizes], dtype=np.float64)
+        sizes = pd.DataFrame(quantity["sizes"])
         above, below = grid[0][column], grid[1][column]
-        known = [one for one in sizes if one["next_low"] is not None]
-        at = [one["msg_bytes"] for one in known]
+        known = sizes[sizes["next_low"].notna()].astype(float)
         for low, high, color in (("next_low", "next_high", SHADE), ("low", "high", GRID)):
-            above.fill_between(at, [one[low] for one in known], [one[high] for one in known],
+            above.fill_between(known["msg_bytes"], known[low], known[high],
                                color=color, lw=0, zorder=0.5)  # fmt: skip
-        above.plot(x, [one["ratio"] for one in sizes], "o-", color=INK, ms=3, lw=1.1)
+        above.plot(sizes["msg_bytes"], sizes["ratio"], "o-", color=INK, ms=3, lw=1.1)
         above.axhline(1.0, color=QUIET, lw=0.8, ls=(0, (3, 2)))
         above.set_yscale("log")
-        names = ("next_low", "next_high", "ratio")
-        ends = [end for one in sizes for name in names if (end := one[name]) is not None]
-        _ticks(above.yaxis, min(ends), max(ends))
+        ends = sizes[["next_low", "next_high", "ratio"]].astype(float)
+        _ticks(above.yaxis, ends.min().min(), ends.max().max())
         what = metric_words(quantity["metric"])
         above.set_title(f"{what}, {pair['implementation']} / {pair['baseline']}")
         _draw_shares(below, sizes)
-        size_axis(below, pd.Series(x.astype(int)), WIDTH_CM / len(quantities) - 1.6)
+        size_axis(below, sizes["msg_bytes"], WIDTH_CM / len(quantities) - 1.6)
         below.set_xlabel("message size")
     grid[0][0].set_ylabel("ratio")
     grid[1][0].set_ylabel("share of hosts")
@@ -242,14 +239,13 @@ def draw_sizes(pair: Mapping[str, Any]) -> Drawn:
     return Drawn(figure, table)
 
 
-def _draw_shares(axes: Axes, sizes: Sequence[Mapping[str, Any]]) -> None:
-    x = np.array([one["msg_bytes"] for one in sizes], dtype=np.float64)
-    logs = np.log2(x)
+def _draw_shares(axes: Axes, sizes: pd.DataFrame) -> None:
+    logs = np.log2(sizes["msg_bytes"].to_numpy(np.float64))
     gap = float(np.diff(logs).min()) if len(logs) > 1 else 2.0
     low, high = 2 ** (logs - 0.4 * gap), 2 ** (logs + 0.4 * gap)
     bottom = np.zeros(len(sizes))
     for name, color in _SIGNS.items():
-        share = np.array([one[name] / max(one["n"], 1) for one in sizes])
+        share = sizes[name].to_numpy() / sizes["n"].to_numpy()
         axes.bar(low, share, high - low, bottom, align="edge", color=color, lw=0)
         bottom += share
     axes.set_ylim(0, 1)

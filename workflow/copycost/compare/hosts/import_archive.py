@@ -12,7 +12,6 @@ from copycost.compare.hosts.archive_reader import (
     MOST_BYTES,
     MOST_FILES,
     STUDIES,
-    FolderStore,
     Store,
     open_store,
 )
@@ -84,7 +83,7 @@ def read_parcel(path: Path, name: str | None = None) -> Parcel:
         What the host shall be called; None for what the export says, or a name made of what it is.
     """
     store = open_store(path)
-    names = list(islice(store.names(), MOST_FILES + 1))
+    names = list(islice(store.names, MOST_FILES + 1))
     if len(names) > MOST_FILES:
         raise DataError(f"{path}: holds more than {MOST_FILES} records; merge a part of it")
     records = [each for each in names if each.startswith("raw")]
@@ -92,7 +91,7 @@ def read_parcel(path: Path, name: str | None = None) -> Parcel:
     found = _beside_records(store, [each for each in names if each not in records], problems)
     host, export = found.get("host.json"), found.get("export.json", {})
     told = found.get("config.json") or found.get("config.yaml") or {}
-    needed = ["host.json"] if isinstance(store, FolderStore) else ["host.json", "export.json"]
+    needed = ["host.json", "export.json"] if store.is_archive else ["host.json"]
     problems = problems or [f"{each} is missing" for each in needed if each not in found]
     kept, n_elsewhere = _records(store, records, host_digest(host or {}), problems)
     if problems:
@@ -141,7 +140,7 @@ def _beside_records(store: Store, names: Sequence[str], problems: list[str]) -> 
             if name in _KINDS:
                 kind = _KINDS[name]
                 found[name] = kind.check(kind.load(_text(store, name), name), name)
-            elif isinstance(store, FolderStore):
+            elif not store.is_archive:
                 text = _text(store, name).decode("utf-8", errors="replace")
                 found[name] = FACTS.check(parse_yaml(text, name), name)
             else:
