@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
-from copycost.compare.hosts.host_facts import Fact, associations
+from copycost.compare.hosts.host_facts import associations
 from copycost.stats.random_effects import across_hosts, outlying
 from copycost.stats.settings import FloatArray
 from tools.simulation.noise import NOISES
@@ -139,10 +140,9 @@ def chance_associations(n_hosts: int, n_runs: int, seed: int) -> Chance:
     rng = np.random.default_rng([seed, n_hosts])
     wrong = 0
     for _ in range(n_runs):
-        facts = [Fact(f"n{k}", tuple(rng.lognormal(size=n_hosts))) for k in range(5)]
-        facts += [
-            Fact(f"c{k}", tuple(rng.choice(list("abc"), n_hosts, p=(0.5, 0.3, 0.2))))
-            for k in range(5)
-        ]
-        wrong += bool(associations(rng.standard_t(3, size=n_hosts), facts))
+        told = {f"n{k}": rng.lognormal(size=n_hosts) for k in range(5)} | {
+            f"c{k}": rng.choice(list("abc"), n_hosts, p=(0.5, 0.3, 0.2)) for k in range(5)
+        }
+        effects = pd.Series(rng.standard_t(3, size=n_hosts))
+        wrong += bool(associations(effects, pd.DataFrame(told)))
     return Chance(n_hosts, wrong / n_runs)

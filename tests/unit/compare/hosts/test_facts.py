@@ -1,6 +1,7 @@
 """What is said of hosts in general follows from what holds on each of them."""
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from unit.compare.hosts.made import CROSSOVERS, facts_of
 
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.compare.hosts.facts import _n_planned
-from copycost.compare.hosts.host_facts import Fact, associations, unlike_others
+from copycost.compare.hosts.host_facts import associations, unlike_others
 
 
 @pytest.mark.parametrize(
@@ -68,40 +69,43 @@ KERNELS = ("6.1",) * 10 + ("6.18",) * 10
 
 def test_a_fact_that_goes_with_an_effect_is_found_with_its_groups() -> None:
     effects = np.where(np.array(KERNELS) == "6.18", 0.4, 0.0) + 0.05 * RNG.normal(size=20)
-    facts = [Fact("kernel", KERNELS), Fact("noise", tuple(RNG.normal(size=20)))]
-    (found,) = associations(effects, facts)
-    assert found.name == "kernel"
-    assert [(value, n) for value, n, _ in found.groups] == [("6.1", 10), ("6.18", 10)]
-    assert found.groups[1][2] - found.groups[0][2] > 0.3
+    told = pd.DataFrame({"kernel": KERNELS, "noise": RNG.normal(size=20)})
+    (found,) = associations(pd.Series(effects), told)
+    assert found["name"] == "kernel"
+    old, new = found["groups"]
+    assert [(one["value"], one["n"]) for one in (old, new)] == [("6.1", 10), ("6.18", 10)]
+    assert new["ratio"] / old["ratio"] > math.exp(0.3)
 
 
 def test_of_many_effects_hardly_one_goes_with_a_fact_by_chance() -> None:
     n_looks, n_reports = 24, 60
-    caches = Fact("cache", tuple(range(12)))
+    caches = pd.DataFrame({"cache": range(12)})
     wrong = {1: 0, n_looks: 0}
     for _ in range(n_reports):
         # heavier tails than the normal distribution has
-        looks = RNG.standard_t(3, size=(n_looks, 12))
+        looks = [pd.Series(look) for look in RNG.standard_t(3, size=(n_looks, 12))]
         for n in wrong:
-            wrong[n] += any(associations(look, [caches], n) for look in looks)
+            wrong[n] += any(associations(look, caches, n) for look in looks)
     assert wrong[1] > n_reports // 3
     assert wrong[n_looks] <= n_reports // 8
 
 
 def test_few_hosts_and_lone_values_tell_nothing() -> None:
-    effects = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0])
-    assert associations(effects, [Fact("kernel", ("a",) * 3 + ("b",) * 3)]) == []
-    alone = tuple(f"model {k}" for k in range(20))
-    assert associations(np.arange(20.0), [Fact("model", alone)]) == []
+    effects = pd.Series([0.0, 0.0, 0.0, 1.0, 1.0, 1.0])
+    assert associations(effects, pd.DataFrame({"kernel": ["a"] * 3 + ["b"] * 3})) == []
+    alone = pd.DataFrame({"model": [f"model {k}" for k in range(20)]})
+    assert associations(pd.Series(np.arange(20.0)), alone) == []
 
 
 def test_what_tells_a_host_from_all_others_is_named() -> None:
     usual = {"kernel": "6.1.0", "kernel series": "Linux 6.1", "CPUs": 4, "L2 cache": None}
-    hosts = [usual, usual, usual | {"kernel series": "Linux 5.4", "CPUs": 128}]
-    assert unlike_others(2, hosts, [0.0, 0.1, 0.5]) == [
+    other = usual | {"kernel series": "Linux 5.4", "CPUs": 128}
+    told = pd.DataFrame([usual, usual, other], index=list("abc"), dtype=object)
+    disturbed = pd.Series({"a": 0.0, "b": 0.1, "c": 0.5})
+    assert unlike_others("c", told, disturbed) == [
         "kernel series Linux 5.4", "CPUs 128", "50% of its repetitions disturbed",
     ]  # fmt: skip
-    assert unlike_others(0, hosts, [0.0, 0.1, 0.5]) == []
+    assert unlike_others("a", told, disturbed) == []
 
 
 def test_a_host_was_to_measure_what_its_configuration_says(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from copycost.analysis.json_values import Facts, plain
@@ -51,9 +50,10 @@ def fleet_facts(fleet: Fleet, found: Across) -> Facts:
     """
     is_trip = found.cells["metric"].isin(ROUND_TRIP_TIMES)
     used = [fleet.tables[name] for name in fleet.used]
-    n_simulated = sum(str(of.told.get("processor")).startswith("Simulated ") for of in used)
+    processors = (str(of.told.get("processor")) for of in used)
+    n_simulated = sum(processor.startswith("Simulated ") for processor in processors)
     emulated = [of.n_emulated for of in used]
-    first, *others = (of.told for of in used)
+    alike = fleet.told.columns[(fleet.told.nunique() == 1) & fleet.told.notna().all()]
     facts: Facts = plain(
         {
             "schema_version": SCHEMA_VERSION,
@@ -84,11 +84,8 @@ def fleet_facts(fleet: Fleet, found: Across) -> Facts:
             # what every host tells, and tells alike; the kernel's series says as much as it
             "alike": [
                 {"name": name, "value": shown_fact(name, value)}
-                for name, value in first.items()
-                if name != "kernel"
-                and others
-                and value is not None
-                and all(one[name] == value for one in others)
+                for name, value in used[0].told.items()
+                if name in alike and name != "kernel" and len(used) > 1
             ],
             "conditions": _conditions(fleet, replace(found, cells=found.cells[~is_trip])),
             "round_trips": _conditions(fleet, replace(found, cells=found.cells[is_trip])),
@@ -185,11 +182,11 @@ def _quantity(fleet: Fleet, metric: str, found: Across) -> Facts:
 def _point(fleet: Fleet, found: Across) -> Facts:
     """Return what hosts have at one size, in the order of the fleet's."""
     ratios = found.ratios.set_index("host")
-    told = [fleet.tables[name].told for name in fleet.used]
-    disturbed = [fleet.tables[name].disturbed for name in fleet.used]
-    logs = ratios["log"].reindex(fleet.used).to_numpy(np.float64)
+    told = fleet.told
+    disturbed = pd.Series({name: fleet.tables[name].disturbed for name in fleet.used})
+    logs = ratios["log"].reindex(told.index)
     goes_with = associations(logs, compared_facts(told), found.n_looks)
-    groups = next((fact.name for fact in goes_with if fact.groups), None)
+    groups = next((fact["name"] for fact in goes_with if fact["groups"]), None)
     hosts = {
         name: {"name": name, "ratio": math.exp(log), "low": math.exp(log - half),
                "high": math.exp(log + half)}
@@ -199,20 +196,15 @@ def _point(fleet: Fleet, found: Across) -> Facts:
     return {
         "grouped_by": groups,
         "hosts": [
-            hosts[name] | {"group": of[groups] if groups else None}
-            for name, of in zip(fleet.used, told, strict=True) if name in hosts
+            hosts[name] | {"group": told.at[name, groups] if groups else None}
+            for name in fleet.used if name in hosts
         ],
         "outliers": [
-            hosts[name] | {"unlike": unlike_others(fleet.used.index(name), told, disturbed)}
+            hosts[name] | {"unlike": unlike_others(name, told, disturbed)}
             for name in far.index[:_MOST_NAMED]
         ],
         "n_outliers": len(far),
-        "goes_with": [
-            {"name": fact.name, "sign": fact.sign, "p_value": fact.p_value, "n": fact.n,
-             "groups": [{"value": text, "n": n, "ratio": math.exp(mean)}
-                        for text, n, mean in fact.groups]}
-            for fact in goes_with
-        ],
+        "goes_with": goes_with,
     }  # fmt: skip
 
 

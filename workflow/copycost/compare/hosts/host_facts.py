@@ -4,17 +4,18 @@ That hosts with one value of a fact have another effect does not say that the fa
 that share a value mostly share others too.
 """
 
+import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
+from copycost.analysis.json_values import Facts
 from copycost.compare.hosts.host_results import HostSet
 from copycost.stats.ratios import holm
-from copycost.stats.settings import FloatArray
 from copycost.studies.memory.record import read_memory
 from copycost.wording.filters import exact_size, significant
 
@@ -48,22 +49,6 @@ _NUMBERS: dict[str, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A fact of every host: numbers or texts, None where a host does not tell it."""
-
-    name: str
-    values: tuple[object, ...]
-
-    @property
-    def is_number(self) -> bool:
-        """Tell whether all that is told are numbers."""
-        told = [value for value in self.values if value is not None]
-        return bool(told) and all(
-            isinstance(value, int | float) and not isinstance(value, bool) for value in told
-        )
-
-
 def told_by(one: HostSet) -> Told:
     """Return the facts of a host by name: texts, numbers, None for what it does not tell."""
     host = one.facts()
@@ -91,35 +76,37 @@ def told_by(one: HostSet) -> Told:
     return told
 
 
-def compared_facts(hosts: Sequence[Told]) -> list[Fact]:
-    """Return the facts of several hosts that an effect may go with; the same for all are none."""
-    names = [name for name in hosts[0] if name != "kernel"] if hosts else []
-    facts = [Fact(name, tuple(host[name] for host in hosts)) for name in names]
-    return [fact for fact in facts if len(set(fact.values) - {None}) > 1]
+def compared_facts(told: pd.DataFrame) -> pd.DataFrame:
+    """Return the facts of several hosts that an effect may go with; the same for all are none.
+
+    There is a row per host and a column per fact: numbers or texts, None where it is not told.
+    """
+    return told.loc[:, told.nunique() > 1].drop(columns="kernel", errors="ignore")
 
 
-def unlike_others(place: int, hosts: Sequence[Told], disturbed: Sequence[float]) -> list[str]:
-    """Return what tells the host at a place from all others, as words.
+def _is_number(fact: pd.Series) -> bool:
+    return all(isinstance(of, int | float) and not isinstance(of, bool) for of in fact.dropna())
+
+
+def unlike_others(host: str, told: pd.DataFrame, disturbed: pd.Series) -> list[str]:
+    """Return what tells a host from all others, as words.
 
     It need not be why it lies off. `disturbed` is the share of each host's repetitions that have a
     warning (0 to 1).
     """
     found = []
-    for fact in compared_facts(hosts):
-        own = fact.values[place]
-        others = [v for k, v in enumerate(fact.values) if k != place and v is not None]
-        if own is None or not others:
+    for name, fact in compared_facts(told).items():
+        own, others = fact[host], fact.drop(host).dropna()
+        if pd.isna(own) or others.empty:
             continue
-        if not fact.is_number:
-            if own not in others:
-                found.append(f"{fact.name} {own}")
-        else:
-            mine, *theirs = (float(str(value)) for value in (own, *others))
-            if mine > 0 and (mine >= _RANGE * max(theirs) or mine * _RANGE <= min(theirs)):
-                found.append(f"{fact.name} {shown_fact(fact.name, own)}")
-    rest = [share for k, share in enumerate(disturbed) if k != place]
-    if rest and disturbed[place] > _DISTURBED and disturbed[place] > 2 * max(rest):
-        found.append(f"{disturbed[place]:.0%} of its repetitions disturbed")
+        if not _is_number(fact):
+            if own not in set(others):
+                found.append(f"{name} {own}")
+        elif own > 0 and (own >= _RANGE * others.max() or own * _RANGE <= others.min()):
+            found.append(f"{name} {shown_fact(str(name), own)}")
+    share, rest = disturbed[host], disturbed.drop(host)
+    if len(rest) and share > _DISTURBED and share > 2 * rest.max():
+        found.append(f"{share:.0%} of its repetitions disturbed")
     return found
 
 
@@ -134,61 +121,47 @@ def shown_fact(name: str, value: object) -> str:
     return f"{value} Hz" if name == "timer frequency" else str(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Association:
-    """A fact that goes with an effect, and is told by so many hosts.
-
-    The p-value is corrected for the number of facts (Holm), and of effects that are looked at
-    (Bonferroni). Of a number, the sign is 1 where the effect rises with it, -1 where it falls; of a
-    text it is 0, and groups are each value with the number of hosts and the mean of their effects
-    [logarithm].
-    """
-
-    name: str
-    p_value: float
-    sign: int
-    groups: tuple[tuple[str, int, float], ...]
-    n: int
-
-
-def associations(effects: FloatArray, facts: Sequence[Fact], n_looks: int = 1) -> list[Association]:
+def associations(effects: pd.Series, told: pd.DataFrame, n_looks: int = 1) -> list[Facts]:
     """Return the facts that go with an effect, the surest first.
 
     Numbers are tested by Spearman's rank correlation, texts by Kruskal and Wallis' test over values
-    that three hosts share at least. Effects are logarithms, NaN where a host has none; of `n_looks`
-    of them this is asked in one report, and it is for all of them together that hardly ever a fact
-    is shown which goes with none.
+    that three hosts share at least. Effects are logarithms, NaN where a host has none, and facts
+    those of the same hosts; of `n_looks` effects this is asked in one report, and it is for all of
+    them together that hardly ever a fact is shown which goes with none.
+
+    Each has its `name`, the number `n` of hosts that tell it, and a `p_value`, corrected for the
+    number of facts (Holm) and of effects (Bonferroni). Of a number, `sign` is 1 where the effect
+    rises with it, -1 where it falls; of a text it is 0, and `groups` are each `value` with its
+    hosts, `n`, and the mean `ratio`.
     """
-    tested = [found for fact in facts if (found := _tested(effects, fact)) is not None]
-    corrected = n_looks * holm(np.array([one.p_value for one in tested], dtype=np.float64))
+    tested = [found for name in told if (found := _tested(effects, told[name])) is not None]
+    corrected = n_looks * holm(np.array([one["p_value"] for one in tested], dtype=np.float64))
     shown = [
-        replace(one, p_value=float(p_value))
+        one | {"p_value": float(p_value)}
         for one, p_value in zip(tested, corrected, strict=True)
         if p_value < _LEVEL
     ]
-    return sorted(shown, key=lambda one: one.p_value)
+    return sorted(shown, key=lambda one: one["p_value"])
 
 
-def _tested(effects: FloatArray, fact: Fact) -> Association | None:
-    known = [
-        (value, float(effect))
-        for value, effect in zip(fact.values, effects, strict=True)
-        if value is not None and np.isfinite(effect)
+def _tested(effects: pd.Series, fact: pd.Series) -> Facts | None:
+    known = effects.notna() & fact.notna()
+    values, logs = fact[known], effects[known]
+    if len(values) < FEWEST_HOSTS or values.nunique() < 2:
+        return None
+    if _is_number(fact):
+        ranked = stats.spearmanr(values.astype(float), logs)
+        return {"name": fact.name, "n": len(values), "p_value": float(ranked.pvalue),
+                "sign": int(np.sign(ranked.statistic)), "groups": []}  # fmt: skip
+    by_value = logs.groupby(values.astype(str), sort=False)
+    several = {text: of for text, of in by_value if len(of) >= _FEWEST_OF_A_VALUE}
+    if len(several) < 2 or pd.concat(several).nunique() < 2:
+        return None
+    groups = [
+        {"value": text, "n": len(of), "ratio": math.exp(of.mean())} for text, of in several.items()
     ]
-    if len(known) < FEWEST_HOSTS or len({value for value, _ in known}) < 2:
-        return None
-    if fact.is_number:
-        numbers = [float(str(value)) for value, _ in known]
-        found = stats.spearmanr(numbers, [effect for _, effect in known])
-        sign = int(np.sign(found.statistic))
-        return Association(fact.name, float(found.pvalue), sign, (), len(known))
-    by_value: dict[str, list[float]] = {}
-    for value, effect in known:
-        by_value.setdefault(str(value), []).append(effect)
-    several = {text: of for text, of in by_value.items() if len(of) >= _FEWEST_OF_A_VALUE}
-    if len(several) < 2 or len({effect for of in several.values() for effect in of}) < 2:
-        return None
-    p_value = float(stats.kruskal(*several.values()).pvalue)
-    groups = [(text, len(of), float(np.mean(of))) for text, of in several.items()]
-    groups.sort(key=lambda one: -one[1])
-    return Association(fact.name, p_value, 0, tuple(groups), sum(map(len, several.values())))
+    return {
+        "name": fact.name, "n": sum(map(len, several.values())), "sign": 0,
+        "p_value": float(stats.kruskal(*several.values()).pvalue),
+        "groups": sorted(groups, key=lambda one: -one["n"]),
+    }  # fmt: skip

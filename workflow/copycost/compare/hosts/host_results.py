@@ -33,7 +33,7 @@ EXPORT_VERSION = 1
 SET_VERSION = 1
 FLEET = Path("results/fleet")
 _BESIDE = ("host.json", "config.json", "memory.json")
-_FOLDER = re.compile(r"host=(?P<host>[a-z0-9-]+)(?:_(?P<state>[1-9]\d*))?")
+_FOLDER = re.compile(r"host=[a-z0-9-]+(?:_[1-9]\d*)?")
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class HostSet:
     absolute path, or None where that is not known.
     """
 
-    folder: Path
+    fleet: Path
     host: str
     state: int
     changes: tuple[str, ...]
@@ -58,6 +58,11 @@ class HostSet:
         return self.host if self.state == 1 else f"{self.host}_{self.state}"
 
     @property
+    def folder(self) -> Path:
+        """Return where it lies."""
+        return self.fleet / f"host={self.name}"
+
+    @property
     def records(self) -> list[Path]:
         """Return the paths of all records, sorted."""
         return sorted(
@@ -66,7 +71,7 @@ class HostSet:
 
     def facts(self) -> dict[str, Any]:
         """Return the facts of the host."""
-        return read_facts(self.folder / "host.json")
+        return FACTS.read(self.folder / "host.json")
 
     def read_records(self) -> list[Record]:
         """Return all records."""
@@ -98,11 +103,6 @@ class HostSet:
         return found
 
 
-def folder_of(fleet: Path, host: str, state: int) -> Path:
-    """Return where a state of a host lies."""
-    return fleet / (f"host={host}" if state == 1 else f"host={host}_{state}")
-
-
 def read_sets(fleet: Path) -> list[HostSet]:
     """Return all states of all hosts of a fleet that can be read, by name and state."""
     return read_all_sets(fleet)[0]
@@ -128,26 +128,22 @@ def read_set(folder: Path) -> HostSet:
     except CopycostError as error:
         found = str(error).partition("; expected")[0]
         raise DataError(f"{found}; remove the folder and merge what it was made of again") from None
-    if folder_of(folder.parent, said["host"], said["state"]) != folder:
-        raise DataError(
-            f"{folder}: set.json describes {said['host']}, state {said['state']}; a folder of "
-            "a fleet is not renamed: merge its export under the other name"
-        )
-    return HostSet(
-        folder, said["host"], said["state"], tuple(said["changes"]), said["n_records"],
+    one = HostSet(
+        folder.parent, said["host"], said["state"], tuple(said["changes"]), said["n_records"],
         said["content"], said.get("source"),
     )  # fmt: skip
+    if one.folder != folder:
+        raise DataError(
+            f"{folder}: set.json describes {one.host}, state {one.state}; a folder of "
+            "a fleet is not renamed: merge its export under the other name"
+        )
+    return one
 
 
 def state_of_name(name: str) -> tuple[str, int]:
     """Return the host and the number of the state that a set's name tells."""
     host, _, state = name.partition("_")
     return host, int(state or 1)
-
-
-def read_facts(path: Path) -> dict[str, Any]:
-    """Return what a file of facts holds, nothing where there is none."""
-    return FACTS.read(path) if path.is_file() else {}
 
 
 def write_facts(facts: Mapping[str, Any], path: Path) -> None:

@@ -9,9 +9,7 @@ from typing import cast
 from copycost.compare.hosts.host_results import (
     HostSet,
     describe,
-    folder_of,
     read_all_sets,
-    read_facts,
     state_of_name,
     write_facts,
 )
@@ -71,7 +69,7 @@ def merge(parcel: Parcel, fleet: Path, *, update: bool = False) -> Merged:
     placed, n_replaced, is_further_run = _placed(there, parcel.records)
     if not vouched:
         _require_its_own(parcel, same, there, n_replaced)
-    digest = host_digest(read_facts(same.folder / "host.json"))
+    digest = host_digest(same.facts())
     for record in placed:
         # set.json, which comes last, tells that all are whole
         path = same.folder / cell_of(record).path.removeprefix("results/")
@@ -113,10 +111,10 @@ def _state_of(parcel: Parcel, fleet: Path, source: str, *, vouched: bool) -> tup
             f"one has changed, as OTHER={parcel.source} if it is another one"
         )
     number = states[-1].state + 1 if states else 1
-    folder = folder_of(fleet, parcel.name, number)
-    shutil.rmtree(folder, ignore_errors=True)  # what a merge left half made
-    write_facts(dict(parcel.host), folder / "host.json")
-    return HostSet(folder, parcel.name, number, tuple(changes), 0, "", source), bool(states)
+    new = HostSet(fleet, parcel.name, number, tuple(changes), 0, "", source)
+    shutil.rmtree(new.folder, ignore_errors=True)  # what a merge left half made
+    write_facts(dict(parcel.host), new.folder / "host.json")
+    return new, bool(states)
 
 
 def _require_its_own(
