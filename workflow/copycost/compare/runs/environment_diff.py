@@ -98,20 +98,14 @@ def _programs(run: Results) -> dict[str, str]:
 def _settings(a: Sequence[Results], b: Sequence[Results]) -> Iterator[Facts]:
     """Yield the columns whose values on one side never occur on the other, in how many cells."""
     tables = [pd.concat([run.repetitions for run in runs]) for runs in (a, b)]
-    cells_a, cells_b = (dict(list(table.groupby(CELL, sort=False))) for table in tables)
     for name in SETTINGS:
-        apart = [
-            (one, other)
-            for cell in cells_a.keys() & cells_b.keys()
-            if (one := frozenset(cells_a[cell][name].dropna()))
-            and (other := frozenset(cells_b[cell][name].dropna()))
-            and not one & other
-        ]
-        if apart:
-            here = _texts(one for one, _ in apart)
-            there = _texts(other for _, other in apart)
+        values = (table.dropna(subset=name).groupby(CELL)[name].agg(frozenset) for table in tables)
+        both = pd.concat(values, axis=1, join="inner", keys=["a", "b"])
+        apart = both[[not one & other for one, other in zip(both["a"], both["b"], strict=True)]]
+        if len(apart):
             yield {
-                "group": "setting", "name": name, "a": here, "b": there, "n_cells": len(apart)
+                "group": "setting", "name": name, "a": _texts(apart["a"]), "b": _texts(apart["b"]),
+                "n_cells": len(apart),
             }  # fmt: skip
 
 
