@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from copycost.config.conditions import Condition
 from copycost.errors import DataError
@@ -22,93 +22,42 @@ THROUGHPUT = "throughput_bits_per_s"
 _NUMBERS = ("n", "msg_bytes", "n_threads", "median", "low", "high")
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
-    """CPU of one side [% of one CPU] with its interval, None where there is none."""
+class Use(NamedTuple):
+    """CPU [% of one CPU] with its interval; NaN where there is none."""
 
     percent: float
-    low: float | None
-    high: float | None
+    low: float = math.nan
+    high: float = math.nan
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What one curve says of a bitrate.
+def uses_of(
+    curve: Mapping[str, Any], parties: Iterable[str], bits_per_s: float
+) -> tuple[Basis, dict[str, Use]]:
+    """Return what each party uses for a bitrate by a curve that has points, and from what.
 
     `basis` is ``line``, ``points`` (between two measured points), ``least`` (no more than the least
-    point's CPU) or ``beyond`` (more than was measured: there are no needs, and `total_percent` is
-    infinite).
+    point's CPU) or ``beyond`` (more than was measured: there is no answer).
     """
-
-    testbed: str
-    implementation: str
-    limiter: str
-    n_threads: int
-    basis: Basis
-    sender: Use | None
-    receiver: Use | None
-    outside: Mapping[str, Use]  # of the hypervisors, by the side whose guest it is
-    emulated: bool  # guests ran in an emulator
-    # of the machine; what a side in a guest uses is part of what its hypervisor does
-    total_percent: float
-    highest_bits_per_s: float  # on the curve
-
-
-def plan_for(facts: Mapping[str, Any], bits_per_s: float, testbed: str) -> list[Plan]:
-    """Return what each curve of a testbed says, the least CPU of both sides first."""
-    plans = [
-        _plan(curve, bits_per_s)
-        for curve in facts["curves"]
-        if curve["testbed"] == testbed and curve["points"]
-    ]
-    return sorted(plans, key=lambda plan: plan.total_percent)
-
-
-def _plan(curve: Mapping[str, Any], bits_per_s: float) -> Plan:
     points = sorted(curve["points"], key=lambda point: float(point["bits_per_s"]["median"]))
     rates = [float(point["bits_per_s"]["median"]) for point in points]
     used = [{**point["parties"], **{side: point[side] for side in SIDES}} for point in points]
-    guests = curve["guests"]
-    hypervisors = {side: f"{side}_hypervisor" for side in guests["sides"]} if guests else {}
-    parties = [*SIDES, *hypervisors.values()]
     lines = {name: curve["lines"][name] for name in parties}
-    basis: Basis
-    needs: dict[str, Use] = {}
     if bits_per_s > rates[-1]:
-        basis = "beyond"
-    elif bits_per_s < rates[0]:
-        basis = "least"
-        needs = {name: Use(used[0][name]["median"], None, None) for name in parties}
-    elif all(line and bits_per_s <= line["most_bits_per_s"] for line in lines.values()):
-        basis = "line"
+        return "beyond", dict.fromkeys(lines, Use(math.nan))
+    if bits_per_s < rates[0]:
+        return "least", {name: Use(used[0][name]["median"]) for name in lines}
+    if all(line and bits_per_s <= line["most_bits_per_s"] for line in lines.values()):
         # a side has one thread per stream, so there is a most
         most = dict.fromkeys(SIDES, 100.0 * curve["n_threads"])
-        needs = {
+        return "line", {
             name: _on_line(line, bits_per_s, most.get(name, math.inf))
             for name, line in lines.items()
         }
-    else:
-        basis = "points"
-        above = next(i for i, rate in enumerate(rates) if rate >= bits_per_s)
-        below = max(0, above - 1)
-        span = rates[above] - rates[below]
-        share = (bits_per_s - rates[below]) / span if span > 0 else 1.0
-        needs = {name: _between(used[below][name], used[above][name], share) for name in parties}
-    in_guests = SIDES if guests and guests["shared"] else tuple(hypervisors)
-    outermost = [*hypervisors.values(), *(side for side in SIDES if side not in in_guests)]
-    return Plan(
-        curve["testbed"],
-        curve["implementation"],
-        curve["limiter"],
-        curve["n_threads"],
-        basis,
-        needs.get("sender"),
-        needs.get("receiver"),
-        {side: needs[name] for side, name in hypervisors.items() if name in needs},
-        bool(guests and guests["emulated"]),
-        sum(needs[name].percent for name in outermost) if needs else math.inf,
-        rates[-1],
-    )
+    above = next(i for i, rate in enumerate(rates) if rate >= bits_per_s)
+    below = max(0, above - 1)
+    span = rates[above] - rates[below]
+    share = (bits_per_s - rates[below]) / span if span > 0 else 1.0
+    return "points", {name: _between(used[below][name], used[above][name], share) for name in lines}
 
 
 def _on_line(line: Mapping[str, Any], bits_per_s: float, most_percent: float) -> Use:
@@ -116,7 +65,7 @@ def _on_line(line: Mapping[str, Any], bits_per_s: float, most_percent: float) ->
     slope, intercept = line["slope"]["value"], line["intercept"]["value"]
     percent = (bits_per_s - intercept) / slope
     if line["reach"] is None:
-        return Use(max(0.0, percent), None, None)
+        return Use(max(0.0, percent))
     # delta method, see copycost.stats.errors_in_variables.Line.where
     variance = (
         line["intercept_variance"]
@@ -132,15 +81,9 @@ def _between(left: Mapping[str, Any], right: Mapping[str, Any], share: float) ->
 
     With the ends' intervals in CPU alone: what their bitrates are uncertain by comes on top.
     """
-
-    def at(key: str) -> float | None:
-        if left[key] is None or right[key] is None:
-            return None
-        return float(left[key] + share * (right[key] - left[key]))
-
-    percent = at("median")
-    assert percent is not None
-    return Use(percent, at("low"), at("high"))
+    ends = ((left[key], right[key]) for key in ("median", "low", "high"))
+    return Use(*(math.nan if None in both else both[0] + share * (both[1] - both[0])
+                 for both in ends))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +101,7 @@ class Need:
     sender: float  # CPUs of the sender alone
     outside: float  # CPUs of the hypervisors, which hold those of sides in guests
     most_bits_per_s: float  # the most that was measured there
-    basis: Basis | Literal["speed"]  # from what a byte costs at full speed, else as `Plan` has it
+    basis: Basis | Literal["speed"]  # from what a byte costs at full speed, else as `uses_of` says
     emulated: bool = False  # an emulator ran the guests
 
     @property
@@ -234,36 +177,51 @@ def needs_of_cells(summary: Iterable[Mapping[str, Any]], bits_per_s: float) -> l
 def needs_of_curves(facts: Mapping[str, Any], bits_per_s: float) -> list[Need]:
     """Return what a bitrate takes by each curve of cpu_budget, whose `facts` these are.
 
-    The interval of the sum is the sum of the sides' intervals: it holds the truth at least as often
-    as these, however the sides go together.
+    Of each testbed, the least CPU of the machine comes first.
     """
     found = []
-    for testbed in dict.fromkeys(str(curve["testbed"]) for curve in facts["curves"]):
-        for plan in plan_for(facts, bits_per_s, testbed):
-            sides = [need for need in (plan.sender, plan.receiver) if need is not None]
-            need = Need(
-                testbed,
-                testbed,
-                plan.implementation,
-                int(facts["section"]["msg_bytes"]),
-                plan.n_threads,
-                cpus=_cpus(need.percent for need in sides),
-                low=_cpus(need.low for need in sides),
-                high=_cpus(need.high for need in sides),
-                sender=plan.sender.percent / 100.0 if plan.sender else math.nan,
-                outside=_cpus(need.percent for need in plan.outside.values()),
-                most_bits_per_s=plan.highest_bits_per_s,
-                basis=plan.basis,
-                emulated=plan.emulated,
-            )
-            found.append(need)
+    for testbed in dict.fromkeys(curve["testbed"] for curve in facts["curves"]):
+        needs = [
+            _need_of(curve, int(facts["section"]["msg_bytes"]), bits_per_s)
+            for curve in facts["curves"]
+            if curve["testbed"] == testbed and curve["points"]
+        ]
+        found += [need for _, need in sorted(needs, key=lambda one: one[0])]
     return found
 
 
-def _cpus(percents: Iterable[float | None]) -> float:
-    """Return the sum of some CPU use in CPUs; NaN without any, or where one is not known."""
-    values = [math.nan if one is None else one for one in percents]
-    return sum(values) / 100.0 if values else math.nan
+def _need_of(curve: Mapping[str, Any], msg_bytes: int, bits_per_s: float) -> tuple[float, Need]:
+    """Return all that a bitrate takes of the machine [% of one CPU], and the need.
+
+    The interval of the sum is the sum of the sides' intervals: it holds the truth at least as often
+    as these, however the sides go together.
+    """
+    guests = curve["guests"] or {"sides": (), "shared": False, "emulated": False}
+    hypervisors = [f"{side}_hypervisor" for side in guests["sides"]]
+    basis, used = uses_of(curve, (*SIDES, *hypervisors), bits_per_s)
+    # what a side in a guest uses is part of what its hypervisor does
+    in_guests = SIDES if guests["shared"] else guests["sides"]
+    outermost = [*hypervisors, *(side for side in SIDES if side not in in_guests)]
+    total = sum(used[party].percent for party in outermost)
+    cpus, low, high = (sum(of) / 100.0 for of in zip(*(used[side] for side in SIDES), strict=True))
+    need = Need(
+        curve["testbed"],
+        curve["testbed"],
+        curve["implementation"],
+        msg_bytes,
+        curve["n_threads"],
+        cpus,
+        low,
+        high,
+        sender=used["sender"].percent / 100.0,
+        outside=sum(used[party].percent for party in hypervisors) / 100.0
+        if hypervisors
+        else math.nan,
+        most_bits_per_s=max(point["bits_per_s"]["median"] for point in curve["points"]),
+        basis=basis,
+        emulated=guests["emulated"],
+    )
+    return math.inf if basis == "beyond" else total, need
 
 
 def best_known(cells: Sequence[Need], curves: Sequence[Need]) -> list[Need]:

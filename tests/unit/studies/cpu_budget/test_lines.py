@@ -1,5 +1,6 @@
 """The table; the linear range and the plans, on curves with a known truth."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,8 +9,9 @@ from budgets import Study, Truth, facts_of, table_of
 from skipped_records import save
 
 from copycost.config.cells import Cell
+from copycost.hosts.side import SIDES
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.capacity import Plan, plan_for
+from copycost.studies.capacity import Use, needs_of_curves, uses_of
 from copycost.studies.cpu_budget.points import LinearRange, linear_range, points_of
 from copycost.studies.cpu_budget.records import collect
 
@@ -45,56 +47,40 @@ def test_saturated_points_are_left_out_and_two_points_are_no_line() -> None:
     assert range_of(Truth(ceiling=8.0)) is None
 
 
-def test_a_plan_on_the_line_holds_the_truth() -> None:
-    plan = _plan(Study(), 14e9)
-    assert plan.basis == "line"
-    assert plan.sender
-    assert plan.receiver
-    low, high = plan.sender.low, plan.sender.high
-    assert low is not None
-    assert high is not None
-    assert low < 50.0 < high
-    assert plan.receiver.percent == pytest.approx(35.0, rel=0.02)
+def test_a_bitrate_on_the_line_takes_what_is_true() -> None:
+    basis, used = _used(Study(), 14e9)
+    assert basis == "line"
+    assert used["sender"].low < 50.0 < used["sender"].high
+    assert used["receiver"].percent == pytest.approx(35.0, rel=0.02)
 
 
-def test_a_plan_beyond_the_highest_has_no_answer() -> None:
-    plan = _plan(Study(), 29e9)
-    assert (plan.basis, plan.sender) == ("beyond", None)
-    assert plan.highest_bits_per_s == pytest.approx(28e9, rel=0.05)
-
-
-def test_a_plan_off_the_line_is_bounded_by_measured_points() -> None:
-    least = _plan(Study(), 1e9)
-    assert least.sender
-    assert (least.basis, least.sender.low) == ("least", None)
-    assert least.sender.percent == pytest.approx(10.0, abs=0.5)
+def test_a_bitrate_off_the_line_is_bounded_by_measured_points() -> None:
+    basis, used = _used(Study(), 1e9)
+    assert (basis, used["sender"].percent) == ("least", pytest.approx(10.0, abs=0.5))
+    assert math.isnan(used["sender"].low)
     bent = Study((Truth(bend=0.0006, noise=0.002),))
     curve = facts_of(bent)["curves"][0]
     rates = {one["limit_percent"]: one["bits_per_s"]["median"] for one in curve["points"]}
-    between = _plan(bent, (rates[80] + rates[100]) / 2)
-    assert between.sender
-    assert between.basis == "points"
-    assert 80 < between.sender.percent < 100
+    basis, used = _used(bent, (rates[80] + rates[100]) / 2)
+    assert basis == "points"
+    assert 80 < used["sender"].percent < 100
 
 
-def _plan(study: Study, bits_per_s: float) -> Plan:
-    (plan,) = plan_for(facts_of(study), bits_per_s, "loopback")
-    return plan
+def test_a_side_takes_no_more_than_its_streams_can_use() -> None:
+    study = Study((Truth(noise=0.2),))
+    top = facts_of(study)["curves"][0]["lines"]["sender"]["most_bits_per_s"]
+    basis, used = _used(study, 0.999 * top)
+    assert (basis, used["sender"].high) == ("line", 100.0)
 
 
-def test_a_plan_takes_no_more_than_a_stream_can_use() -> None:
-    facts = facts_of(Study((Truth(noise=0.2),)))
-    top = facts["curves"][0]["lines"]["sender"]["most_bits_per_s"]
-    (plan,) = plan_for(facts, 0.999 * top, "loopback")
-    assert plan.basis == "line"
-    assert plan.sender is not None
-    assert plan.sender.high == 100.0
+def _used(study: Study, bits_per_s: float) -> tuple[str, dict[str, Use]]:
+    (curve,) = facts_of(study)["curves"]
+    return uses_of(curve, SIDES, bits_per_s)
 
 
-def test_the_plan_with_the_least_cpu_comes_first() -> None:
+def test_the_curve_that_takes_the_least_cpu_comes_first() -> None:
     facts = facts_of(Study((Truth(), Truth(n_threads=2, gbps_per_percent=0.19))))
-    first, second = plan_for(facts, 10e9, "loopback")
-    assert (first.n_threads, second.n_threads) == (1, 2)
+    assert [need.n_threads for need in needs_of_curves(facts, 10e9)] == [1, 2]
 
 
 def test_clocks_that_differ_on_one_curve_are_not_hidden_by_the_others() -> None:
