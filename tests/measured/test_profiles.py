@@ -84,14 +84,14 @@ def test_a_way_and_the_reference_are_profiled_in_turns(
     (way,), (again,) = read_repetitions([path], LISTS), repetitions(tmp_path / "results")
     assert way.reference is not None
     for name, one in (("zero_copy", way), ("two_copy", way.reference)):
-        assert one.shares.keys() == set(SIDES[:n_sides])
+        assert one.samples.keys() == set(SIDES[:n_sides])
         assert one.key.implementation == name
         assert one.plain is not None
         assert one.plain.received_bytes > 0
     assert again.stacks.keys() == set(SIDES[:n_sides])
     for side in again.stacks:
-        assert way.stacks[side] == again.stacks[side]
-        assert way.ns_per_kib(side) == pytest.approx(again.factors(side)[2])
+        assert way.samples[side].stacks == again.stacks[side]
+        assert way.run.ns_per_kib(side) == pytest.approx(again.factors(side)[2])
 
 
 def test_a_kernel_that_may_not_be_sampled_is_a_skipped_record(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from copycost.records.reading import read_all
 from copycost.records.table import read_table as read_cells
 from copycost.snakefile.logs import log_to_file
 from copycost.studies.memory.record import MEMORY
-from copycost.studies.round_trips.columns import ROUND_TRIPS
+from copycost.studies.round_trips.table import ROUND_TRIPS
 from copycost.studies.streams.facts import Inputs, compute_facts
 
 log_to_file(snakemake.log[0])

@@ -5,7 +5,7 @@ from pathlib import Path
 from copycost.config.simulated import Simulated
 from copycost.config.structure import from_plain
 from copycost.snakefile.logs import log_to_file
-from copycost.studies.simulated.guest import make_guest
+from copycost.studies.simulated.cell import make_guest
 
 log_to_file(snakemake.log[0])
 given, params = snakemake.input, snakemake.params

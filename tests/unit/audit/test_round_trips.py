@@ -9,8 +9,7 @@ from sample_records import sample_record, with_round_trips
 from copycost.audit.plausibility.bounds import check_round_trips
 from copycost.records.record import Record
 from copycost.records.table import make_table
-from copycost.studies.round_trips.columns import ROUND_TRIPS
-from copycost.studies.round_trips.table import derive_round_trips
+from copycost.studies.round_trips.table import ROUND_TRIPS, derive_round_trips
 
 
 def round_trips(n_threads: int = 1, **values: object) -> pd.DataFrame:

@@ -11,8 +11,7 @@ import pytest
 from copycost.observers.sampled_parties import besides, of_hypervisor
 from copycost.perf.script import read_samples
 from copycost.perf.stacks import Sampled, Thread
-from copycost.studies.profile.functions import load_categories
-from copycost.studies.profile.paths import load_data_path
+from copycost.studies.profile.functions import load_categories, load_data_path
 
 ROOT = Path(__file__).parents[3]
 SAMPLES = ROOT / "tests/data/perf_script"

@@ -20,7 +20,7 @@ from copycost.records.table import check_table, make_table, read_table, write_ta
 from copycost.studies.cpu_budget.records import CPU_BUDGET
 from copycost.studies.datagrams.records import DATAGRAMS
 from copycost.studies.profile.columns import SHARES
-from copycost.studies.round_trips.columns import CURVES, ROUND_TRIPS
+from copycost.studies.round_trips.table import CURVES, ROUND_TRIPS
 
 SECOND_NS = 1_000_000_000
 

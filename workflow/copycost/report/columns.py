@@ -12,8 +12,8 @@ from copycost.records.cpu_attribution import GUEST_STATUSES
 from copycost.studies.cpu_budget.records import CPU_BUDGET
 from copycost.studies.datagrams.records import DATAGRAMS
 from copycost.studies.profile.columns import SHARES
-from copycost.studies.round_trips.columns import CURVES, ROUND_TRIPS
-from copycost.studies.simulated.columns import FUNCTIONS, SIMULATED
+from copycost.studies.round_trips.table import CURVES, ROUND_TRIPS
+from copycost.studies.simulated.counts import FUNCTIONS, SIMULATED
 
 TABLES: Mapping[str, Definition] = MappingProxyType(
     {

@@ -27,7 +27,7 @@ _BOTTLENECKS = {
     "limit": "the CPU limit",
     "unknown": "not identified",
 }
-"""By kind of a bottleneck; see `copycost.studies.cpu_budget.bottleneck`."""
+"""By kind of a bottleneck; see `copycost.studies.cpu_budget.points`."""
 
 
 def curves(facts: Facts) -> Table:

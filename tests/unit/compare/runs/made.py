@@ -12,7 +12,7 @@ from synthetic import Run, Udp, make_cells, make_config, make_host
 from synthetic.round_trips import RoundTrips, make_round_trips
 
 from copycost.records.columns import CELLS
-from copycost.studies.round_trips.columns import ROUND_TRIPS
+from copycost.studies.round_trips.table import ROUND_TRIPS
 
 GRID: dict[str, Any] = {
     "implementations": ["two_copy", "zero_copy"],

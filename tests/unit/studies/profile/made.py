@@ -11,7 +11,7 @@ from copycost.config.studies import Profile
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.facts import profile_facts
 from copycost.studies.profile.runs import Run
-from copycost.studies.profile.tables import Repetition, load_lists, shares_of
+from copycost.studies.profile.tables import Repetition, load_lists, sample
 
 ROOT = Path(__file__).parents[4]
 DATA = ROOT / "data"
@@ -184,7 +184,7 @@ def _repetition(cell: Cell, rep: int) -> Repetition:
         "remedy": cell.remedy,
     }
     if cell.status != "measured":
-        return Repetition(record, None, None, {}, {})
+        return Repetition(record)
     stacks = {}
     sampled = cell.later if cell.later is not None and rep > 1 else cell.stacks
     for side, shares in sampled.items():
@@ -205,13 +205,13 @@ def _repetition(cell: Cell, rep: int) -> Repetition:
             },
         }
     }
-    shares_by_side = {side: shares_of(one, side, LISTS) for side, one in stacks.items()}
     cpu_ns = {side: cell.cpu_s[side] * 1e9 * cell.wobble[rep - 1] for side in cell.stacks}
     sampled_run, plain = (
         Run(1.0, round(cell.gigabytes * 1e9 * faster), cpu_ns, cell.copied_share, cell.accelerator)
         for faster in (1.0, cell.overhead[rep - 1])
     )
-    return Repetition(record, sampled_run, plain, stacks, shares_by_side)
+    samples = {side: sample(one, side, sampled_run, LISTS) for side, one in stacks.items()}
+    return Repetition(record, sampled_run, plain, samples)
 
 
 def repetitions_of(cells: Sequence[Cell]) -> list[Repetition]:

@@ -165,7 +165,7 @@ def test_parts_of_the_way_add_up_to_all_cpu_time(name: str) -> None:
     for cell in _facts(name)["cells"]:
         repetitions = [one for one in repetitions_of(SCENARIOS[name][0])
                        if one.key.implementation == cell["implementation"]]  # fmt: skip
-        total = median(sum(one.ns_per_kib(party) for party in one.shares) for one in repetitions)
+        total = median(sum(its.ns_per_kib for its in one.samples.values()) for one in repetitions)
         parts = sum(part["ns_per_kib"]["median"] for part in cell["way"])
         assert parts == pytest.approx(total, rel=0.01)
 

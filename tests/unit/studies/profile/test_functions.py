@@ -6,8 +6,15 @@ from pathlib import Path
 import pytest
 
 from copycost.errors import DataError
-from copycost.studies.profile.functions import UNCATEGORISED, Categories, Names, load_categories
-from copycost.studies.profile.paths import ELSEWHERE, load_chain_names, load_data_path
+from copycost.studies.profile.functions import (
+    ELSEWHERE,
+    UNCATEGORISED,
+    Categories,
+    Names,
+    load_categories,
+    load_chain_names,
+    load_data_path,
+)
 
 ROOT = Path(__file__).parents[4]
 FUNCTIONS = ROOT / "data" / "functions"

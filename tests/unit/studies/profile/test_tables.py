@@ -139,7 +139,7 @@ def test_a_difference_is_that_of_a_repetition_and_the_reference_beside_it() -> N
     second = [replace(one, reference=its) for one, its in zip(alone, beside, strict=True)]
     wished = section(differences=(("two_copy", "one_copy"),))
     (facts,) = profile_facts([*first, *second], wished, LISTS, SETTINGS)["differences"]
-    expected = sum(one.ns_per_kib(side) for one in beside for side in BOTH) / 3
+    expected = sum(one.run.ns_per_kib(side) for one in beside for side in BOTH) / 3
     assert facts["account"]["before"] == pytest.approx(expected)
     assert facts["account"]["unsampled"]["n"] == 3
     cells = {first[0].key: first, alone[0].key: [replace(one, reference=one) for one in alone]}

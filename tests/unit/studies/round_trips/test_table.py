@@ -10,8 +10,13 @@ from sample_records import beside, sample_record, with_round_trips
 
 from copycost.records.record import Record, cell_of, read_record
 from copycost.records.table import read_table
-from copycost.studies.round_trips.columns import CURVES, PAIRED, ROUND_TRIPS
-from copycost.studies.round_trips.table import collect_round_trips, derive_round_trips
+from copycost.studies.round_trips.table import (
+    CURVES,
+    PAIRED,
+    ROUND_TRIPS,
+    collect_round_trips,
+    derive_round_trips,
+)
 
 SECOND_NS = 1_000_000_000
 CAPTURED = Path(__file__).parents[3] / "data" / "records" / "measured_round_trip_one_copy.json"

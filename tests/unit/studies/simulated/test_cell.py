@@ -6,8 +6,7 @@ import pytest
 
 from copycost.errors import HostError, TookTooLong, Unavailable
 from copycost.measure.simulated.cell import Simulated
-from copycost.studies.simulated.cell import receiver_of, require_received, sender_of
-from copycost.studies.simulated.guest import outcome_of
+from copycost.studies.simulated.cell import outcome_of, receiver_of, require_received, sender_of
 
 SENDER: dict[str, Any] = {
     "in_window": {"messages": 64, "bytes": 64 << 16, "send_calls": 64, "elapsed_ns": 7},

@@ -6,8 +6,7 @@ import pytest
 from simulated_tables import CATEGORIES, Truth, beside, facts_of, record_of, tables_of, walks
 
 from copycost.records.table import make_table
-from copycost.studies.simulated.columns import SIMULATED
-from copycost.studies.simulated.counts import LEVELS, functions_of, totals_of
+from copycost.studies.simulated.counts import LEVELS, SIMULATED, functions_of, totals_of
 from copycost.studies.simulated.facts import copied_shares
 from copycost.studies.simulated.savings import level_of
 from copycost.studies.simulated.table import rows_of

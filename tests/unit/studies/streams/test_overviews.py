@@ -16,7 +16,7 @@ from copycost.records import table as records
 from copycost.records.files import read_json
 from copycost.studies.memory import figures as memory_floor
 from copycost.studies.round_trips import figures as round_trips
-from copycost.studies.round_trips.columns import CURVES
+from copycost.studies.round_trips.table import CURVES
 from copycost.studies.streams.overviews import draw_overviews, draw_rankings
 from copycost.wording.numbers import NBSP
 

@@ -35,8 +35,7 @@ from copycost.records.files import read_json, write_json
 from copycost.records.table import make_table
 from copycost.stats.crossover import find_crossover
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.round_trips.columns import ROUND_TRIPS
-from copycost.studies.round_trips.table import derive_round_trips
+from copycost.studies.round_trips.table import ROUND_TRIPS, derive_round_trips
 
 SETTINGS = StatisticsSettings()
 """As in config.yaml, for all hosts alike."""

@@ -15,7 +15,7 @@ from copycost.records.columns import CELLS
 from copycost.records.json_schema import several
 from copycost.records.record import SCHEMA_VERSION
 from copycost.records.table import read_columns
-from copycost.studies.round_trips.columns import ROUND_TRIPS
+from copycost.studies.round_trips.table import ROUND_TRIPS
 
 _WHEN = (
     "status", "reason", "warnings", "started_at", "boot_id", "start_ns", "end_ns", "commit",

@@ -11,12 +11,12 @@ from copycost.config.testbeds import away_on, peer_of
 from copycost.records.columns import SIDES
 from copycost.stats.errors_in_variables import METHOD
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.cpu_budget.bottleneck import judge_bottleneck
 from copycost.studies.cpu_budget.compared_curves import scaling_of, with_published
 from copycost.studies.cpu_budget.points import (
     RANGE_RULE,
     SERIES,
     LinearRange,
+    judge_bottleneck,
     linear_range,
     points_of,
     series_of,

@@ -1,7 +1,9 @@
 """Facts on each profiled cell: throughput, CPU use, and what each side did with it."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,14 +11,119 @@ import numpy as np
 from copycost.analysis.json_values import plain
 from copycost.analysis.metrics import copied_label
 from copycost.config.conditions import Condition
-from copycost.config.testbeds import guests_on
-from copycost.hosts.side import SIDES
+from copycost.config.testbeds import guests_on, transport_of
+from copycost.hosts.side import SIDES, SideName, hypervisor_of, is_hypervisor
 from copycost.stats.estimates import estimate
 from copycost.stats.settings import FloatArray, StatisticsSettings
-from copycost.studies.profile.functions import UNCATEGORISED, plain_name
+from copycost.studies.profile.functions import ELSEWHERE, UNCATEGORISED, Box, DataPath, plain_name
 from copycost.studies.profile.grid import CellKey, flame_figure, parties_on, slug_of
-from copycost.studies.profile.tables import Lists, Repetition, Share
-from copycost.studies.profile.way import TAP_COPY, way_facts
+from copycost.studies.profile.tables import Lists, Repetition, Samples, samples_of
+
+LEAST_NS_PER_KIB = 5.0
+"""Less than this cannot be a copy of every byte: no core copies 200 GB/s. Headers alone, or a stray
+sample, take less."""
+
+TAP_COPY = "tap_copy_in"
+"""The copy that a host makes of what a guest sends, zero-copy or not."""
+
+# in the order of the way; on the host as between guests
+_LANES = ("down", "link", "host_down", "host_up", "up")
+_REST = Box(
+    ELSEWHERE, dict.fromkeys(("stream", "datagram"), "on no part of the way"), "link", copies=False
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A part of the way, and the parties in whose stacks it is looked for."""
+
+    box: Box
+    parties: tuple[str, ...]
+
+    @property
+    def party(self) -> str | None:
+        """The hypervisor whose stacks these are; None for the sides and their kernels."""
+        return next((party for party in self.parties[:1] if is_hypervisor(party)), None)
+
+    def _samples(self, one: Repetition) -> list[Samples]:
+        return [one.samples[party] for party in self.parties if party in one.samples]
+
+    def ns_per_kib(self, one: Repetition) -> float:
+        """Return the own CPU time there [ns per KiB received]."""
+        return sum(its.boxes[self.box.name].own * its.ns_per_kib for its in self._samples(one))
+
+    def share(self, one: Repetition) -> float:
+        """Return its share of the samples of the parties that have it [0 to 1]."""
+        total = sum(its.ns_per_kib for its in self._samples(one) if self.box.name in its.boxes)
+        return self.ns_per_kib(one) / total if total else 0.0
+
+    def function(self, cell: Iterable[Repetition]) -> str:
+        """Return the function by which most samples came there, '' if there were none."""
+        sums: dict[str, float] = defaultdict(float)
+        for one in cell:
+            for its in self._samples(one):
+                for (box, name), share in its.box_functions.items():
+                    if box == self.box.name:
+                        sums[name] += share.own * its.cpus
+        return max(sorted(sums), key=sums.__getitem__, default="")
+
+
+def places_on(testbed: str, data_path: DataPath) -> list[Place]:
+    """Return the parts of the way on a testbed, in its order; what is on none of them is the last.
+
+    Where both sides run in one guest, no byte passes the host.
+    """
+    parties = parties_on(testbed)
+    inside = tuple(party for party in parties if not is_hypervisor(party))
+    around = [box for box in data_path.boxes if box.lane == "host"]
+    found = []
+    for lane in _LANES:
+        side: SideName = "sender" if "down" in lane else "receiver"
+        own = hypervisor_of([side])
+        taken = [box for box in data_path.boxes if box.lane == lane]
+        if not lane.startswith("host"):
+            found += [Place(box, inside) for box in taken]
+        elif own in parties:
+            # a hypervisor works next to its guest: before the host's kernel, or after
+            way = [*around, *taken] if side == "sender" else [*taken, *around]
+            found += [Place(box, (own,)) for box in way]
+    placed = {party for place in found for party in place.parties}
+    shared = tuple(party for party in parties if party not in placed)
+    if shared:
+        found += [Place(box, shared) for box in around if not box.copies]
+    return [*found, Place(_REST, parties)]
+
+
+def way_facts(
+    cell: Sequence[Repetition], data_path: DataPath, settings: StatisticsSettings
+) -> list[dict[str, Any]]:
+    """Return the parts of the way that took CPU time, in its order."""
+    counted = [one for one in cell if one.run.received_bytes]
+    transport = transport_of(cell[0].key.testbed)
+    found = []
+    for number, place in enumerate(places_on(cell[0].key.testbed, data_path)):
+        costs = [place.ns_per_kib(one) for one in counted]
+        if any(costs):
+            found.append(
+                {
+                    # of the box, and its number on the way
+                    "name": place.box.name,
+                    "title": place.box.titles[transport],
+                    "place": number,
+                    "party": place.party,  # the hypervisor that does it, or None
+                    # whether every byte is copied there, in every repetition
+                    "copied": place.box.copies and min(costs) >= LEAST_NS_PER_KIB,
+                    # the function by which most samples came there
+                    "function": place.function(counted),
+                    # its own CPU time, all parties together, with its interval
+                    "ns_per_kib": estimate(costs, settings),
+                    "share": estimate(  # of the samples of the parties that have it
+                        [place.share(one) for one in counted], settings, is_share=True
+                    ),
+                }
+            )
+    return found
+
 
 REST = "rest"
 KINDS = ("copies", "exits", "events", "emulator", REST)
@@ -53,7 +160,7 @@ def cell_facts(
         "sides": {
             side: {**_side(side, cell, lists, settings), "figure": flame_figure(slug_of(key), side)}
             for side in parties_on(key.testbed)
-            if any(side in one.shares for one in cell)
+            if samples_of(cell, side)
         },
     }
 
@@ -89,11 +196,11 @@ def _side(
     side: str, cell: Sequence[Repetition], lists: Lists, settings: StatisticsSettings
 ) -> dict[str, Any]:
     """Return what one side spent its CPU time on; categories in the order of the lists."""
-    present = [one for one in cell if side in one.shares]
-    tables = [one.shares[side].categories for one in present]
+    present = samples_of(cell, side)
+    tables = [one.categories for one in present]
     categories = []
     for category in lists.categories.all:
-        shares = [table.get(category.name, Share()).own for table in tables]
+        shares = [table[category.name].own for table in tables]
         if any(shares):
             share = estimate(shares, settings, is_share=True)
             categories.append({"name": category.name, "title": category.title, "share": share})
@@ -102,16 +209,16 @@ def _side(
     through = [
         sum(
             weight
-            for stack, weight in one.stacks[side].items()
+            for stack, weight in one.stacks.items()
             if any(plain_name(frame) in names for frame in stack)
         )
-        / sum(one.stacks[side].values())
+        / sum(one.stacks.values())
         for one in present
     ]
     return {
         "categories": categories,
         "acknowledging": estimate(through, settings, is_share=True),
-        "uncategorised": max(table.get(UNCATEGORISED, Share()).own for table in tables),
+        "uncategorised": max(table[UNCATEGORISED].own for table in tables),
     }
 
 
@@ -121,19 +228,15 @@ def work_facts(cell: Sequence[Repetition]) -> dict[str, Any]:
     Medians of the repetitions; None where nothing was received.
     """
 
-    def costs(one: Repetition, party: str) -> FloatArray:
+    def costs(samples: Samples) -> FloatArray:
         sums = dict.fromkeys(KINDS, 0.0)
-        for name, share in one.shares[party].categories.items():
+        for name, share in samples.categories.items():
             sums[_KIND_OF.get(name, REST)] += share.own
-        return np.array([*sums.values()]) * one.ns_per_kib(party)
+        return np.array([*sums.values()]) * samples.ns_per_kib
 
-    by_party = {
-        party: [costs(one, party) for one in cell if party in one.shares]
-        for party in parties_on(cell[0].key.testbed)
-    }
     found = {
-        party: dict(zip(KINDS, np.median(rows, axis=0), strict=True))
-        for party, rows in by_party.items()
-        if rows
+        party: dict(zip(KINDS, np.median([costs(one) for one in present], axis=0), strict=True))
+        for party in parties_on(cell[0].key.testbed)
+        if (present := samples_of(cell, party))
     }
     return dict(plain(found))

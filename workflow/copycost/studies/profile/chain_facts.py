@@ -8,10 +8,9 @@ from copycost.config.testbeds import transport_of
 from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.cell_facts import accelerator_of, label_of, most_cpus
-from copycost.studies.profile.functions import plain_name
+from copycost.studies.profile.functions import ChainNames, plain_name
 from copycost.studies.profile.grid import CellKey
-from copycost.studies.profile.paths import ChainNames
-from copycost.studies.profile.tables import Lists, Repetition, Share
+from copycost.studies.profile.tables import Lists, Repetition, samples_of
 
 _PROTOCOLS = {"tcp": "stream", "udp": "datagram"}
 
@@ -82,15 +81,14 @@ def _row(
     found = []
     wanted = names.names[path.split(";")[-1]]
     for key, cell in ours.items():
-        present = [one for one in cell if side in one.shares]
-        shares = [one.shares[side].chains.get(path, Share()).inclusive for one in present]
+        present = samples_of(cell, side)
         cpus = seen_as = None
-        if any(share > 0 for share in shares):
-            values = [s * one.cpus(side) for s, one in zip(shares, present, strict=True)]
+        if any(path in one.chains for one in present):
+            values = [one.chains[path].inclusive * one.cpus for one in present]
             cpus = estimate(values, settings, most=most_cpus(side, key.n_threads))
             sums: dict[str, float] = defaultdict(float)
             for one in present:
-                for frame, share in one.shares[side].functions.items():
+                for frame, share in one.functions.items():
                     if (name := plain_name(frame)) in wanted:
                         sums[name] += share.inclusive
             seen_as = max(sorted(sums), key=sums.__getitem__)

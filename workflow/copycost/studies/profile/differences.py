@@ -25,8 +25,8 @@ from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.studies.profile.cell_facts import accelerator_of
 from copycost.studies.profile.functions import UNCATEGORISED, Stack, plain_name
 from copycost.studies.profile.grid import CellKey, Pair, pair_slug, parties_on, slug_of
-from copycost.studies.profile.runs import Run
-from copycost.studies.profile.tables import KIB, Lists, Repetition
+from copycost.studies.profile.runs import KIB, Run
+from copycost.studies.profile.tables import Lists, Repetition
 
 # of all functions, those that change most
 _ROWS = 12
@@ -118,7 +118,7 @@ def difference_facts(
     changed = [
         row
         for side in parties_on(first.testbed)
-        if all(side in one.shares for both in rounds for one in both)
+        if all(side in one.samples for both in rounds for one in both)
         for row in _functions(side, rounds, lists, settings.confidence)
     ]
     changed.sort(key=lambda row: (-abs(row["change"]["mean"]), row["side"], row["name"]))
@@ -150,10 +150,10 @@ def _functions(side: str, rounds: Rounds, lists: Lists, confidence: float) -> li
 
     def costs(one: Repetition) -> dict[str, float]:
         """Return the CPU time per KiB of each function that works for itself [ns]."""
-        stacks = one.stacks[side]
-        scale = one.ns_per_kib(side) / sum(stacks.values())
+        samples = one.samples[side]
+        scale = samples.ns_per_kib / sum(samples.stacks.values())
         found: dict[str, float] = defaultdict(float)
-        for stack, weight in stacks.items():
+        for stack, weight in samples.stacks.items():
             found[working(stack)] += weight * scale
         return found
 
@@ -224,11 +224,11 @@ def _costs(one: Repetition) -> dict[Kind, float]:
     for side in SIDES:
         if side not in one.run.cpu_ns:
             continue
-        scale = one.ns_per_kib(side)
-        if side not in one.shares:
+        scale = one.run.ns_per_kib(side)
+        if side not in one.samples:
             found[_UNNAMED] += scale
             continue
-        for name, share in one.shares[side].categories.items():
+        for name, share in one.samples[side].categories.items():
             if share.own:  # or it only calls others
                 found[name, side if name == _OF_A_SIDE else ""] += share.own * scale
     return found

@@ -13,12 +13,11 @@ from copycost.config.studies import Profile
 from copycost.hosts.side import is_inside, is_rest
 from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.profile.cell_facts import cell_facts
+from copycost.studies.profile.cell_facts import LEAST_NS_PER_KIB, cell_facts
 from copycost.studies.profile.chain_facts import chain_facts
 from copycost.studies.profile.differences import difference_facts, rounds_of
 from copycost.studies.profile.grid import pairs_of
 from copycost.studies.profile.tables import Lists, Repetition, by_cell
-from copycost.studies.profile.way import LEAST_NS_PER_KIB
 
 SCHEMA_VERSION = 1
 

@@ -15,7 +15,7 @@ from copycost.records.cpu_attribution import EMULATED
 from copycost.studies.profile.cell_facts import accelerator_of, label_of
 from copycost.studies.profile.functions import Categories, Stack, plain_name
 from copycost.studies.profile.grid import CellKey, flame_figure, parties_on, slug_of
-from copycost.studies.profile.tables import Lists, Repetition, by_cell
+from copycost.studies.profile.tables import Lists, Repetition, by_cell, samples_of
 from copycost.wording.filters import exact_size
 from copycost.wording.words import party, plural
 
@@ -175,11 +175,11 @@ def _draw_flame(
     key: CellKey, side: str, cell: Sequence[Repetition], lists: Lists, path: Path
 ) -> None:
     """Draw the stacks of all repetitions together, each repetition with the same weight."""
-    present = [one for one in cell if side in one.shares]
+    present = samples_of(cell, side)
     stacks: dict[Stack, float] = defaultdict(float)
     for one in present:
-        scale = 1.0 / len(present) / sum(one.stacks[side].values())
-        for stack, weight in one.stacks[side].items():
+        scale = 1.0 / len(present) / sum(one.stacks.values())
+        for stack, weight in one.stacks.items():
             stacks[stack] += weight * scale
     label, threads = label_of(cell), plural(int(key.n_threads), "thread")
     name = key.implementation if label is None else f"{key.implementation} ({label})"

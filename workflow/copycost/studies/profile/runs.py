@@ -12,6 +12,8 @@ from copycost.measure.drivers.rates import rates_of
 from copycost.records.record import Record
 from copycost.records.windows import received_bytes, turns_of
 
+KIB = 1024.0
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -26,6 +28,15 @@ class Run:
     cpu_ns: dict[str, float]
     copied_share: float | None  # of the zero-copy sends, those that the kernel copied after all
     accelerator: str | None  # what ran the guests (kvm, tcg), None where there were none
+
+    def cpus(self, party: str) -> float:
+        """CPUs that a party used in the window (1: one CPU, all of the time)."""
+        return self.cpu_ns[party] / (self.window_s * 1e9)
+
+    def ns_per_kib(self, party: str) -> float:
+        """CPU time of a party per KiB received [ns]; NaN if nothing arrived."""
+        received_kib = self.received_bytes / KIB
+        return self.cpu_ns[party] / received_kib if received_kib else math.nan
 
 
 def runs_of(record: Record) -> tuple[Run, Run] | None:

@@ -18,44 +18,57 @@ from copycost.stats.estimates import intervals
 from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.studies.profile.columns import CPU, KEY, LEAST_SHARE, QUANTITIES, SHARE_TABLES
 from copycost.studies.profile.folded import folded_path, read_folded
-from copycost.studies.profile.functions import Categories, Stack, load_categories, plain_name
-from copycost.studies.profile.grid import CellKey
-from copycost.studies.profile.paths import (
+from copycost.studies.profile.functions import (
+    Categories,
     Chain,
     ChainNames,
     DataPath,
+    Stack,
+    load_categories,
     load_chain_names,
     load_data_path,
+    plain_name,
 )
+from copycost.studies.profile.grid import CellKey
 from copycost.studies.profile.runs import Run, of_reference, runs_of
 
 _Key = TypeVar("_Key")
-KIB = 1024.0
 
 
 @dataclass(slots=True)
 class Share:
-    """Two shares of a side's samples, 0 to 1."""
+    """Two shares of a party's samples, 0 to 1."""
 
     inclusive: float = 0.0  # samples in which it is anywhere in the stack
     own: float = 0.0  # samples in which it is what the CPU was doing
 
 
-@dataclass(frozen=True, slots=True)
-class SideShares:
-    """The shares of one side in one repetition; what was not seen is not in them."""
+class Shares(dict[_Key, Share]):
+    """Shares by what was seen; whatever was not has the share 0."""
 
+    def __missing__(self, _: _Key) -> Share:
+        """Return the share of what was not seen."""
+        return Share()
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """The samples of one party in one repetition, and their shares."""
+
+    stacks: Mapping[Stack, int]  # weight by stack
+    cpus: float  # CPUs that the party used
+    ns_per_kib: float  # its CPU time per KiB received [ns]; NaN if nothing arrived
     # by call path, which is a tuple of frames
-    paths: dict[Stack, Share] = field(default_factory=dict)
+    paths: Shares[Stack]
     # by frame, wherever it was called from; one that calls itself counts once per sample
-    functions: dict[str, Share] = field(default_factory=dict)
+    functions: Shares[str]
     # by category; `own` shares add up to 1
-    categories: dict[str, Share] = field(default_factory=dict)
+    categories: Shares[str]
     # by box of the data path; `own` shares add up to 1, `inclusive` ones are the same
-    boxes: dict[str, Share] = field(default_factory=dict)
+    boxes: Shares[str]
     # by box and name of the function that put samples there
-    box_functions: dict[tuple[str, str], Share] = field(default_factory=dict)
-    chains: dict[str, Share] = field(default_factory=dict)  # by the published call path; `own` is 0
+    box_functions: Shares[tuple[str, str]]
+    chains: Shares[str]  # by the published call path; `own` is 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +93,13 @@ def load_lists(data: Path) -> Lists:
     return Lists(load_categories(functions), load_data_path(functions), names, rows, chains)
 
 
-def shares_of(stacks: Mapping[Stack, int], side: str, lists: Lists) -> SideShares:
-    """Add up the stacks of one side."""
+def sample(stacks: Mapping[Stack, int], party: str, run: Run, lists: Lists) -> Samples:
+    """Return what the stacks of a party in a run add up to."""
     categories = lists.categories
     boxes = {
         stack: (box, plain_name(function))
         for stack in stacks
-        for box, function in [lists.data_path.of_stack(side, stack)]
+        for box, function in [lists.data_path.of_stack(party, stack)]
     }
 
     def chains_in(stack: Stack) -> list[str]:
@@ -95,7 +108,10 @@ def shares_of(stacks: Mapping[Stack, int], side: str, lists: Lists) -> SideShare
     def paths_to(stack: Stack) -> list[Stack]:
         return [stack[:depth] for depth in range(1, len(stack) + 1)]
 
-    return SideShares(
+    return Samples(
+        stacks,
+        run.cpus(party),
+        run.ns_per_kib(party),
         paths=_add_up(stacks, paths_to, lambda stack: stack),
         functions=_add_up(stacks, dict.fromkeys, lambda stack: stack[-1]),
         categories=_add_up(
@@ -111,9 +127,9 @@ def _add_up(
     stacks: Mapping[Stack, int],
     through: Callable[[Stack], Iterable[_Key]],
     own: Callable[[Stack], _Key] | None,
-) -> dict[_Key, Share]:
+) -> Shares[_Key]:
     """Return the shares of all that stacks go `through`, and of what the CPU did there: `own`."""
-    found: dict[_Key, Share] = {}
+    found: Shares[_Key] = Shares()
     for stack, weight in stacks.items():
         for key in through(stack):
             found.setdefault(key, Share()).inclusive += weight
@@ -129,13 +145,13 @@ def _add_up(
 
 @dataclass(frozen=True, slots=True)
 class Repetition:
-    """One profiled repetition: its record, and per side what its stacks add up to."""
+    """One profiled repetition: its record, its runs, and what was sampled of each party."""
 
     record: Record
-    sampled: Run | None  # None unless measured
-    plain: Run | None  # the same without sampling, right before or after it
-    stacks: dict[str, dict[Stack, int]]  # weight by stack, by side; empty unless measured
-    shares: dict[str, SideShares]  # by side
+    sampled: Run | None = None  # None unless measured
+    plain: Run | None = None  # the same without sampling, right before or after it
+    # by party; one that slept through the window has none, and nothing to share out
+    samples: Mapping[str, Samples] = field(default_factory=dict)
     # the reference's own, which took turns with it; None where it ran alone
     reference: "Repetition | None" = None
 
@@ -150,46 +166,51 @@ class Repetition:
         assert self.sampled is not None
         return self.sampled
 
-    def cpus(self, side: str) -> float:
-        """CPUs that a side used in the window of the sampled run (1: one CPU, all of the time)."""
-        return self.run.cpu_ns[side] / (self.run.window_s * 1e9)
-
-    def ns_per_kib(self, side: str) -> float:
-        """CPU time of a side per KiB received in the sampled run [ns]; NaN if nothing arrived."""
-        received_kib = self.run.received_bytes / KIB
-        return self.run.cpu_ns[side] / received_kib if received_kib else math.nan
-
 
 def read_repetitions(records: Iterable[Path], lists: Lists) -> list[Repetition]:
     """Return all repetitions, sorted by cell and number; see `read_all`."""
     places = {Cell.from_path(str(path)): path for path in records}
 
-    def repetition_of(measured: Record) -> Repetition:
-        path = folded_path(places[cell_of(measured)])
-        stacks = read_folded(path) if measured["status"] == "measured" else {}
-        its = {side: stacks.pop(party, {}) for side, party in zip(SIDES, REFERENCES, strict=True)}
-        beside = of_reference(measured)
-        return made_of(measured, stacks, beside and made_of(beside, its))
-
-    def made_of(
-        record: Record, stacks: Mapping[Any, dict[Stack, int]], reference: Repetition | None = None
-    ) -> Repetition:
-        # a side that slept through the window has no stacks, and nothing to share out
-        shares = {side: shares_of(one, side, lists) for side, one in stacks.items() if one}
-        sampled, plain = runs_of(record) or (None, None)
-        return Repetition(record, sampled, plain, {**stacks}, shares, reference)
+    def repetition_of(record: Record) -> Repetition:
+        path = folded_path(places[cell_of(record)])
+        stacks = read_folded(path) if record["status"] == "measured" else {}
+        both = zip(SIDES, REFERENCES, strict=True)
+        its: dict[str, Any] = {side: stacks.pop(party, {}) for side, party in both}
+        beside = of_reference(record)
+        return _made_of(record, stacks, lists, beside and _made_of(beside, its, lists))
 
     found = read_all(places.values(), repetition_of)
     return sorted(found, key=lambda one: (one.key, one.record["cell"]["rep"]))
+
+
+def _made_of(
+    record: Record,
+    stacks: Mapping[str, Mapping[Stack, int]],
+    lists: Lists,
+    reference: Repetition | None = None,
+) -> Repetition:
+    if (runs := runs_of(record)) is None:
+        return Repetition(record, reference=reference)
+    samples = {
+        party: sample(weights, party, runs[0], lists)
+        for party, weights in stacks.items()
+        if weights
+    }
+    return Repetition(record, *runs, samples, reference)
 
 
 def by_cell(repetitions: Iterable[Repetition]) -> dict[CellKey, list[Repetition]]:
     """Return the measured repetitions of each cell."""
     cells: dict[CellKey, list[Repetition]] = {}
     for one in repetitions:
-        if one.shares:
+        if one.samples:
             cells.setdefault(one.key, []).append(one)
     return cells
+
+
+def samples_of(cell: Iterable[Repetition], party: str) -> list[Samples]:
+    """Return the samples of a party in those repetitions that have any."""
+    return [one.samples[party] for one in cell if party in one.samples]
 
 
 def share_table(
@@ -203,14 +224,12 @@ def share_table(
     values: list[FloatArray] = []  # by row, of shape (quantity, repetition)
     most: list[float] = []  # by row, what its party can have used [% of one CPU]
     for key, cell in by_cell(repetitions).items():
-        for side in sorted({side for one in cell for side in one.shares}):
-            present = [one for one in cell if side in one.shares]
-            tables = [getattr(one.shares[side], name.removeprefix("profile_")) for one in present]
-            factors = np.array(
-                [(1.0, 100.0 * one.cpus(side), one.ns_per_kib(side)) for one in present]
-            )
+        for side in sorted({side for one in cell for side in one.samples}):
+            present = samples_of(cell, side)
+            tables = [getattr(one, name.removeprefix("profile_")) for one in present]
+            factors = np.array([(1.0, 100.0 * one.cpus, one.ns_per_kib) for one in present])
             for item in dict.fromkeys(item for table in tables for item in table):
-                shares = [table.get(item, Share()) for table in tables]
+                shares = [table[item] for table in tables]
                 if name in _SHORTENED and max(one.inclusive for one in shares) < LEAST_SHARE:
                     continue
                 both = np.array([(one.inclusive, one.own) for one in shares])

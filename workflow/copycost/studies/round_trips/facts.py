@@ -21,7 +21,7 @@ from copycost.hosts.side import SIDES
 from copycost.stats.estimates import median_intervals
 from copycost.stats.ratios import Direction, family_ratios
 from copycost.stats.settings import FloatArray, StatisticsSettings
-from copycost.studies.round_trips.columns import PERCENTILES
+from copycost.studies.round_trips.table import PERCENTILES
 
 _UNIT = "round_trip"
 

@@ -15,8 +15,7 @@ from copycost.config.placements import APART
 from copycost.config.variants import PLAIN
 from copycost.figures.markers import in_order
 from copycost.studies.shared_facts import losses_of
-from copycost.studies.simulated.columns import CELL_KEY
-from copycost.studies.simulated.counts import LEVELS, MODES
+from copycost.studies.simulated.counts import CELL_KEY, LEVELS, MODES
 from copycost.studies.simulated.savings import (
     CELL,
     LEAST,

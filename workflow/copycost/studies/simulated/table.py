@@ -9,12 +9,14 @@ import pandas as pd
 
 from copycost.records.table import make_table
 from copycost.studies.profile.functions import Categories
-from copycost.studies.simulated.columns import CELL_KEY, FUNCTIONS, SIMULATED
 from copycost.studies.simulated.counts import (
     BOTH,
+    CELL_KEY,
+    FUNCTIONS,
     MODES,
     QUANTITIES,
     SIDES,
+    SIMULATED,
     category_of,
     functions_of,
     totals_of,

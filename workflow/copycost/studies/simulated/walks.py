@@ -12,8 +12,8 @@ from copycost.analysis.json_values import Facts
 from copycost.errors import HostError
 from copycost.measure.simulated.cell import Caches, Level, SimulatedCell, simulate
 from copycost.measure.simulated.snapshot import Snapshot
+from copycost.studies.simulated.cell import read_made
 from copycost.studies.simulated.counts import LEVELS, functions_of, totals_of
-from copycost.studies.simulated.guest import read_made
 
 CACHES = {"l1d": Level(32 << 10, 8), "l2": Level(256 << 10, 8), "llc": Level(2 << 20, 16)}
 LINE_BYTES = 64

@@ -12,7 +12,7 @@ from copycost.figures.output import save
 from copycost.records import table as records
 from copycost.studies.memory import figures as memory_floor
 from copycost.studies.round_trips import figures as round_trips
-from copycost.studies.round_trips.columns import CURVES
+from copycost.studies.round_trips.table import CURVES
 
 
 def draw_rankings(facts: Mapping[str, Any], figures: Sequence[Path]) -> None:
