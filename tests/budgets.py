@@ -47,6 +47,13 @@ class Truth:
     off_window: bool = False
 
 
+PAIR = Truth(testbed="vm_pair", gbps_per_percent=0.05, accelerator="tcg", ceiling=2.2, waiting=0.0)
+IN_ONE = Truth(
+    testbed="vm_loopback", gbps_per_percent=0.12, accelerator="tcg", shared=True,
+    outside_per_inside=1.3, in_io=0.0, receiver_per_sender=0.3,
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Study:
     """A run of the study."""

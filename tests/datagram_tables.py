@@ -46,6 +46,12 @@ class Truth:
     most_packets: int = 1
 
 
+PAIR = Truth(
+    testbed="vm_pair_udp", accelerator="tcg", loss=0.5, in_tap=0.9, in_bridge=0.02, most_packets=45
+)
+IN_ONE = Truth(testbed="vm_loopback_udp", accelerator="tcg", shared=True)
+
+
 @dataclass(frozen=True)
 class Study:
     """A run of the study."""

@@ -91,7 +91,7 @@ def set_aside(facts: Facts) -> Table:
 def inside_and_outside(facts: Facts) -> Table:
     """Return a row per curve and guest: CPU from the least to the most of its points.
 
-    For the `guests` of a study's curves, see `copycost.studies.shared_facts.spans`.
+    For the `guests` of a study's curves, see `copycost.studies.shared_facts.curve_facts`.
     """
 
     def used(name: str) -> Callable[[Facts], str]:

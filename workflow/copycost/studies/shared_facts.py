@@ -6,20 +6,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from copycost.analysis.json_values import plain
+from copycost.analysis.json_values import Facts, plain
 from copycost.config.capabilities import IPERF3
 from copycost.hosts.side import SIDES
 from copycost.records.cpu_attribution import EMULATED, PARTIES, WATCHED, use_columns
 from copycost.stats.estimates import Estimate, estimate
 from copycost.stats.settings import FloatArray, StatisticsSettings
 
-_CPU = "_cpu_percent"
-_OTHERS = ("vcpu_waiting_percent", "io_waiting_percent")
-
 
 def outcome_facts(
     table: pd.DataFrame, statistics: StatisticsSettings, keys: Sequence[str]
-) -> dict[str, Any]:
+) -> Facts:
     """Return what the facts of a study say of its repetitions."""
     measured = table[table["status"] == "measured"]
     versions = measured.loc[measured["implementation"] == IPERF3, "driver_version"].dropna()
@@ -44,13 +41,13 @@ def flag_counts(measured: pd.DataFrame) -> dict[str, int]:
     return {code: codes.count(code) for code in sorted(set(codes))}
 
 
-def losses_of(table: pd.DataFrame, keys: Sequence[str]) -> list[dict[str, Any]]:
+def losses_of(table: pd.DataFrame, keys: Sequence[str]) -> list[Facts]:
     """Return what was not measured, one entry per status and reason."""
     lost = table[table["status"] != "measured"]
     found = []
     for (status, reason), rows in lost.groupby(["status", "reason"], sort=False, dropna=False):
         remedies = [str(remedy) for remedy in rows["remedy"].dropna().unique()]
-        entry: dict[str, Any] = {
+        entry: Facts = {
             # and for each of `keys` the values that it concerns
             "status": str(status),
             "reason": str(reason),
@@ -62,18 +59,59 @@ def losses_of(table: pd.DataFrame, keys: Sequence[str]) -> list[dict[str, Any]]:
     return found
 
 
-def guests_of(rows: pd.DataFrame) -> dict[str, Any] | None:
-    """Return what the sides of some repetitions ran in, None where in no guest."""
+def curve_facts(
+    key: Mapping[str, Any],
+    rows: pd.DataFrame,
+    points: Sequence[Mapping[str, Any]],
+    used: str = "{side}",
+) -> Facts:
+    """Return what the facts of every curve say: its key, its points, and whether guests ran it.
+
+    Each point has what a side used at the key that `used` makes, and other parties at ``parties``
+    [% of one CPU].
+    """
     measured = rows[rows["status"] == "measured"]
     sides = [side for side in SIDES if measured[f"{side}_guest_status"].isin(WATCHED).any()]
+    curve: Facts = {**plain(dict(key)), "points": points, "emulated": False, "guests": None}
     if not sides:
-        return None
-    return {
-        "emulated": is_emulated(measured),  # an emulator ran the instructions of at least one guest
+        return curve
+    # one guest for both sides, which counts as the sender's
+    shared = bool((measured["receiver_guest_status"] == "same_guest").any())
+    curve["emulated"] = is_emulated(measured)  # an emulator ran the instructions of a guest
+    curve["guests"] = {
+        "emulated": curve["emulated"],
         "sides": sides,  # those in a guest that was watched, by itself or from outside
-        # one guest for both sides, which counts as the sender's
-        "shared": bool((measured["receiver_guest_status"] == "same_guest").any()),
+        "shared": shared,
+        "spans": _spans(points, sides, shared, used),
     }
+    return curve
+
+
+def _spans(
+    points: Sequence[Mapping[str, Any]], sides: Sequence[str], shared: bool, used: str
+) -> list[Facts]:
+    """Return, for each guest, from where to where the parties' medians go over the points.
+
+    A party that was not counted at any point has None.
+    """
+    parties = [
+        {**point["parties"], **{side: point[used.format(side=side)] for side in SIDES}}
+        for point in points
+    ]
+
+    def span(name: str) -> dict[str, float] | None:
+        medians = [one[name]["median"] for one in parties if name in one]
+        return {"low": min(medians), "high": max(medians)} if medians else None
+
+    found = []
+    for side in sides:
+        inside = {one: span(one) for one in (SIDES if shared else [side])}
+        outside = {party: span(f"{side}_{party}") for party in PARTIES}
+        waiting = span(f"{side}_vcpu_waiting")
+        found.append(
+            {"side": side, "of": inside | outside, "most_waiting": waiting and waiting["high"]}
+        )
+    return found
 
 
 def with_interval(value: float, low: float, high: float) -> dict[str, float]:
@@ -98,7 +136,7 @@ def scaled_ends(found: Estimate, scale: float) -> Iterator[float | None]:
         yield None if end is None else end * scale
 
 
-def guests_among(curves: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+def guests_among(curves: Sequence[Mapping[str, Any]]) -> Facts | None:
     """Return whether sides in guests were emulated, None where no side ran in one."""
     of = [curve for curve in curves if curve["guests"] and curve["points"]]
     return {"emulated": any(curve["emulated"] for curve in of)} if of else None
@@ -115,16 +153,11 @@ def party_values(rows: pd.DataFrame) -> dict[str, FloatArray]:
     The names are those of the columns, without their ends: ``sender_hypervisor``, ``host``; and
     ``sender_vcpu_waiting``.
     """
-    names = {}
-    for column in (column.name for column in use_columns()):
-        if column.endswith(_CPU):
-            names[column] = column.removesuffix(_CPU)
-        elif column.endswith(_OTHERS):
-            names[column] = column.removesuffix("_percent")
     return {
-        name: rows[column].to_numpy(dtype=np.float64)
-        for column, name in names.items()
-        if rows[column].notna().any()
+        name.removesuffix("_percent").removesuffix("_cpu"): rows[name].to_numpy(dtype=np.float64)
+        for name in (column.name for column in use_columns())
+        if name.endswith(("_cpu_percent", "vcpu_waiting_percent", "io_waiting_percent"))
+        and rows[name].notna().any()
     }
 
 
@@ -134,31 +167,3 @@ def party_estimates(
     """Return the medians with intervals, of those parties that have any value."""
     found = {name: estimate(of, settings) for name, of in values.items()}
     return {name: middle for name, middle in found.items() if middle is not None}
-
-
-def spans(
-    points: Sequence[Mapping[str, Any]], guests: Mapping[str, Any], inside: str = "{side}"
-) -> list[dict[str, Any]]:
-    """Return, for each guest, from where to where the parties' medians go over the points.
-
-    Each point has what the sides used at the key that `inside` makes, and other parties at
-    ``parties`` [% of one CPU]. A party that was not counted at any point has None.
-    """
-
-    def span(used: Sequence[Estimate]) -> dict[str, float] | None:
-        medians = [one["median"] for one in used]
-        return {"low": min(medians), "high": max(medians)} if medians else None
-
-    def of_party(name: str) -> dict[str, float] | None:
-        return span([point["parties"][name] for point in points if name in point["parties"]])
-
-    found = []
-    for side in guests["sides"]:
-        of = {
-            one: span([point[inside.format(side=one)] for point in points])
-            for one in (SIDES if guests["shared"] else [side])
-        }
-        of |= {party: of_party(f"{side}_{party}") for party in PARTIES}
-        waiting = of_party(f"{side}_vcpu_waiting")
-        found.append({"side": side, "of": of, "most_waiting": waiting and waiting["high"]})
-    return found

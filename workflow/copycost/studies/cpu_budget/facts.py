@@ -23,11 +23,10 @@ from copycost.studies.cpu_budget.points import (
 )
 from copycost.studies.cpu_budget.records import MISS_POINTS
 from copycost.studies.shared_facts import (
+    curve_facts,
     guests_among,
-    guests_of,
     is_emulated,
     outcome_facts,
-    spans,
     with_interval,
 )
 
@@ -125,18 +124,15 @@ def _curve(
 ) -> dict[str, Any]:
     points = points_of(rows, statistics)
     n_threads = int(key["n_threads"])
-    guests = guests_of(rows)
+    told = [{name: getattr(point, name) for name in _OF_POINT} for point in points]
+    curve = curve_facts(key, rows, told)
+    guests = curve["guests"]
     outside = [f"{side}_hypervisor" for side in guests["sides"]] if guests else []
     ranges = {
         party: linear_range(points, party, statistics.confidence) for party in (*SIDES, *outside)
     }
     top = max(points, key=lambda point: point.bits_per_s["median"], default=None)
-    facts_of_points = [{name: getattr(point, name) for name in _OF_POINT} for point in points]
-    return {
-        **plain(key),
-        "points": facts_of_points,
-        "emulated": bool(guests and guests["emulated"]),
-        "guests": guests and guests | {"spans": spans(facts_of_points, guests)},
+    return curve | {
         "lines": {party: _line(found) for party, found in ranges.items()},
         "maximum": top and {"bits_per_s": top.bits_per_s},
         "bottleneck": judge_bottleneck(points, n_threads, n_cpus, apart),

@@ -16,13 +16,12 @@ from copycost.stats.settings import StatisticsSettings
 from copycost.stats.two_terms import METHOD, TwoTerms, fit_two_terms
 from copycost.studies.datagrams.loss import CAUSES
 from copycost.studies.shared_facts import (
+    curve_facts,
     flag_counts,
     guests_among,
-    guests_of,
     outcome_facts,
     party_estimates,
     party_values,
-    spans,
     with_interval,
 )
 
@@ -151,14 +150,10 @@ def _curve(key: Any, rows: pd.DataFrame, statistics: StatisticsSettings) -> dict
         for size, part in measured.groupby("msg_bytes")
     ]
     most = max(points, key=lambda point: float(point["bits_per_s"]["median"]))
-    guests = guests_of(rows)
-    return {
-        **plain(dict(zip(SERIES, key, strict=True))),
-        "emulated": bool(guests and guests["emulated"]),
-        "guests": guests and guests | {"spans": spans(points, guests, "{side}_cpu_percent")},
+    curve = curve_facts(dict(zip(SERIES, key, strict=True)), rows, points, "{side}_cpu_percent")
+    return curve | {
         "account": _account(measured),
         "limit": _limit(points),
-        "points": points,
         "maximum": {name: most[name] for name in ("msg_bytes", "bits_per_s", "loss")},
         "costs": {side: _cost(measured, side, statistics) for side in SIDES},
         "most_loss": max(

@@ -1,9 +1,9 @@
 """Facts on each profiled cell: throughput, CPU use, and what each side did with it."""
 
+import itertools
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,65 +33,31 @@ _REST = Box(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A part of the way, and the parties in whose stacks it is looked for."""
+def places_on(testbed: str, data_path: DataPath) -> list[tuple[Box, tuple[str, ...]]]:
+    """Return the parts of the way on a testbed, each with the parties that it is looked for in.
 
-    box: Box
-    parties: tuple[str, ...]
-
-    @property
-    def party(self) -> str | None:
-        """The hypervisor whose stacks these are; None for the sides and their kernels."""
-        return next((party for party in self.parties[:1] if is_hypervisor(party)), None)
-
-    def _samples(self, one: Repetition) -> list[Samples]:
-        return [one.samples[party] for party in self.parties if party in one.samples]
-
-    def ns_per_kib(self, one: Repetition) -> float:
-        """Return the own CPU time there [ns per KiB received]."""
-        return sum(its.boxes[self.box.name].own * its.ns_per_kib for its in self._samples(one))
-
-    def share(self, one: Repetition) -> float:
-        """Return its share of the samples of the parties that have it [0 to 1]."""
-        total = sum(its.ns_per_kib for its in self._samples(one) if self.box.name in its.boxes)
-        return self.ns_per_kib(one) / total if total else 0.0
-
-    def function(self, cell: Iterable[Repetition]) -> str:
-        """Return the function by which most samples came there, '' if there were none."""
-        sums: dict[str, float] = defaultdict(float)
-        for one in cell:
-            for its in self._samples(one):
-                for (box, name), share in its.box_functions.items():
-                    if box == self.box.name:
-                        sums[name] += share.own * its.cpus
-        return max(sorted(sums), key=sums.__getitem__, default="")
-
-
-def places_on(testbed: str, data_path: DataPath) -> list[Place]:
-    """Return the parts of the way on a testbed, in its order; what is on none of them is the last.
-
-    Where both sides run in one guest, no byte passes the host.
+    In the order of the way; what is on none of its parts is the last. Where both sides run in one
+    guest, no byte passes the host.
     """
     parties = parties_on(testbed)
     inside = tuple(party for party in parties if not is_hypervisor(party))
     around = [box for box in data_path.boxes if box.lane == "host"]
-    found = []
+    found: list[tuple[Box, tuple[str, ...]]] = []
     for lane in _LANES:
         side: SideName = "sender" if "down" in lane else "receiver"
         own = hypervisor_of([side])
         taken = [box for box in data_path.boxes if box.lane == lane]
         if not lane.startswith("host"):
-            found += [Place(box, inside) for box in taken]
+            found += [(box, inside) for box in taken]
         elif own in parties:
             # a hypervisor works next to its guest: before the host's kernel, or after
             way = [*around, *taken] if side == "sender" else [*taken, *around]
-            found += [Place(box, (own,)) for box in way]
-    placed = {party for place in found for party in place.parties}
+            found += [(box, (own,)) for box in way]
+    placed = {party for _, having in found for party in having}
     shared = tuple(party for party in parties if party not in placed)
     if shared:
-        found += [Place(box, shared) for box in around if not box.copies]
-    return [*found, Place(_REST, parties)]
+        found += [(box, shared) for box in around if not box.copies]
+    return [*found, (_REST, parties)]
 
 
 def way_facts(
@@ -99,29 +65,39 @@ def way_facts(
 ) -> list[dict[str, Any]]:
     """Return the parts of the way that took CPU time, in its order."""
     counted = [one for one in cell if one.run.received_bytes]
-    transport = transport_of(cell[0].key.testbed)
+    testbed = cell[0].key.testbed
     found = []
-    for number, place in enumerate(places_on(cell[0].key.testbed, data_path)):
-        costs = [place.ns_per_kib(one) for one in counted]
-        if any(costs):
-            found.append(
-                {
-                    # of the box, and its number on the way
-                    "name": place.box.name,
-                    "title": place.box.titles[transport],
-                    "place": number,
-                    "party": place.party,  # the hypervisor that does it, or None
-                    # whether every byte is copied there, in every repetition
-                    "copied": place.box.copies and min(costs) >= LEAST_NS_PER_KIB,
-                    # the function by which most samples came there
-                    "function": place.function(counted),
-                    # its own CPU time, all parties together, with its interval
-                    "ns_per_kib": estimate(costs, settings),
-                    "share": estimate(  # of the samples of the parties that have it
-                        [place.share(one) for one in counted], settings, is_share=True
-                    ),
-                }
-            )
+    for number, (box, parties) in enumerate(places_on(testbed, data_path)):
+        samples = [
+            [its for party in parties for its in samples_of([one], party)] for one in counted
+        ]
+        costs = [sum(its.boxes[box.name].own * its.ns_per_kib for its in here) for here in samples]
+        if not any(costs):
+            continue
+        # of the parties that have it
+        totals = [sum(its.ns_per_kib for its in here if box.name in its.boxes) for here in samples]
+        shares = [cost / total if total else 0.0 for cost, total in zip(costs, totals, strict=True)]
+        seen: dict[str, float] = defaultdict(float)  # CPUs, by the function that led there
+        for its in itertools.chain(*samples):
+            for (name, function), share in its.box_functions.items():
+                if name == box.name:
+                    seen[function] += share.own * its.cpus
+        found.append(
+            {
+                # of the box, and its number on the way
+                "name": box.name,
+                "title": box.titles[transport_of(testbed)],
+                "place": number,
+                # the hypervisor that does it; None for the sides and their kernels
+                "party": parties[0] if is_hypervisor(parties[0]) else None,
+                # whether every byte is copied there, in every repetition
+                "copied": box.copies and min(costs) >= LEAST_NS_PER_KIB,
+                "function": max(sorted(seen), key=seen.__getitem__, default=""),
+                # its own CPU time, all parties together, with its interval
+                "ns_per_kib": estimate(costs, settings),
+                "share": estimate(shares, settings, is_share=True),
+            }
+        )
     return found
 
 
@@ -199,11 +175,11 @@ def _side(
     present = samples_of(cell, side)
     tables = [one.categories for one in present]
     categories = []
-    for category in lists.categories.all:
-        shares = [table[category.name].own for table in tables]
+    for name, title in lists.categories.titles.items():
+        shares = [table[name].own for table in tables]
         if any(shares):
             share = estimate(shares, settings, is_share=True)
-            categories.append({"name": category.name, "title": category.title, "share": share})
+            categories.append({"name": name, "title": title, "share": share})
     # the share of the samples that go through any of these functions
     names = lists.chain_names.acknowledging.get(side, frozenset())
     through = [

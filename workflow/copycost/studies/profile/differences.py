@@ -174,7 +174,7 @@ def account(rounds: Rounds, lists: Lists, confidence: float) -> dict[str, Any]:
     tables = [(_costs(one), _costs(other)) for one, other in rounds]
     rows = _rows(tables)
     row_of_unnamed = rows.pop(_UNNAMED)
-    titles = {one.name: one.title for one in lists.categories.all}
+    titles = lists.categories.titles
     totals = [(sum(before.values()), sum(after.values())) for before, after in tables]
     unsampled = _unsampled(rounds)
     tested = [*rows.values(), totals, *([unsampled] if unsampled else [])]

@@ -1,12 +1,12 @@
 """Everything that the chapter on function chains says, as plain values."""
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from copycost.analysis.json_values import Facts
 from copycost.config.studies import Profile
@@ -18,6 +18,7 @@ from copycost.studies.profile.chain_facts import chain_facts
 from copycost.studies.profile.differences import difference_facts, rounds_of
 from copycost.studies.profile.grid import pairs_of
 from copycost.studies.profile.tables import Lists, Repetition, by_cell
+from copycost.studies.shared_facts import losses_of
 
 SCHEMA_VERSION = 1
 
@@ -52,12 +53,15 @@ def profile_facts(
     measured = [one for one in repetitions if one.sampled]
     found = [cell_facts(key, cell, lists, settings) for key, cell in cells.items()]
     loads = _loads(found, changed)
+    outcomes = pd.DataFrame(
+        [one.record for one in repetitions], columns=["status", "reason", "remedy"]
+    )
     return {
         "schema_version": SCHEMA_VERSION,
         "confidence": settings.confidence,
         "least_copy_ns_per_kib": LEAST_NS_PER_KIB,
         "n_measured": len(measured),
-        "losses": _losses(repetitions),
+        "losses": losses_of(outcomes, ()),
         "sampling": _sampling(measured),
         "overhead": _overhead(measured, settings.confidence),
         # the largest share of a repetition's side that no list of functions knows
@@ -150,19 +154,6 @@ def _most(differences: Iterable[Mapping[str, Any]], group: str) -> Facts | None:
         return None
     title = max(dict.fromkeys(titles), key=titles.count)
     return {"title": title, "n": titles.count(title)}
-
-
-def _losses(repetitions: Iterable[Repetition]) -> list[Facts]:
-    """Return why repetitions were not measured, each reason once."""
-    counts = Counter(
-        (one.record["status"], one.record["reason"] or "", one.record["remedy"] or "")
-        for one in repetitions
-        if one.record["status"] != "measured"
-    )
-    return [
-        {"status": status, "reason": reason, "remedy": remedy, "n": n}
-        for (status, reason, remedy), n in counts.items()
-    ]
 
 
 def _sampling(measured: Sequence[Repetition]) -> Facts | None:

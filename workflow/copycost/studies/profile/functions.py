@@ -74,23 +74,14 @@ class Names:
         return self._found[name]
 
 
-@dataclass(frozen=True, slots=True)
-class Category:
-    """One kind of work: its identifier, and words for tables."""
-
-    name: str
-    title: str
-
-
 class Categories:
     """The categories of data/functions/categories.yaml."""
 
     def __init__(self, tree: Mapping[str, Any], where: str) -> None:
         rows = tree["categories"]
-        self.all: tuple[Category, ...] = (
-            *(Category(row["name"], row["title"]) for row in rows),
-            Category(UNCATEGORISED, "not categorised"),
-        )
+        # words for tables
+        self.titles = {str(row["name"]): str(row["title"]) for row in rows}
+        self.titles[UNCATEGORISED] = "not categorised"
         self._names = {key: Names(_meanings(rows, key), where) for key in KEYS}
         self._transparent = Names(
             ((name, row["does"]) for row in tree["transparent"] for name in row["names"]), where

@@ -21,9 +21,6 @@ from copycost.studies.simulated.savings import (
     LEAST,
     Place,
     both_sides,
-    change_of,
-    functions_at,
-    level_of,
     misses_of,
     saved_copies,
     saved_of,
@@ -53,9 +50,8 @@ def compute_facts(
     cells = table.drop_duplicates(list(CELL_KEY))
     misses, copied = misses_of(table), copied_shares(table)
     saved = saved_of(misses)
-    trials = trials_of(saved)
     conditions = [
-        _condition(here, saved, functions, machine["caches"], trials, copied)
+        _condition(here, saved, functions, machine["caches"], copied)
         for _, here in _unchanged(misses).groupby(list(Place._fields), sort=False)
         if machine
     ]
@@ -91,7 +87,6 @@ def _condition(
     saved: pd.DataFrame,
     functions: pd.DataFrame,
     caches: Mapping[str, Any],
-    trials: pd.DataFrame,
     copied: Mapping[tuple[str, str], float | None],
 ) -> Facts:
     place = Place(*misses.index[0][:2])
@@ -99,17 +94,14 @@ def _condition(
     names = in_order(misses.index.get_level_values("implementation"))
     savings = []
     for name in names:
-        mine = (saved[list(CELL[:3])] == [*place, name]).all(axis=1) & (saved["variant"] == PLAIN)
-        if not mine.any():
+        mine = saved[(saved[list(CELL[:3])] == [*place, name]).all(axis=1)]
+        if not (mine["variant"] == PLAIN).any():
             continue
-        saving = saving_of(saved[mine].set_index("msg_bytes"), name)
+        saving = saving_of(mine, name)
         saving["asks_for_none"] = (place.testbed, name) in copied
         saving["copied_share"] = copied.get((place.testbed, name))
-        saving["tried"] = None
         if most := saving["most"]:
-            here = functions_at(functions, place, most["msg_bytes"])
-            most["copies"] = saved_copies(here, place, saving, caches)
-            saving["tried"] = _tried_again(trials, place, saving)
+            most["copies"] = saved_copies(functions, place, saving, caches)
         savings.append(saving)
     return {
         **place._asdict(),
@@ -156,40 +148,6 @@ def copied_shares(table: pd.DataFrame) -> dict[tuple[str, str], float | None]:
             float(copied.sum()) / float(completed) if known else None
         )
     return found
-
-
-def trials_of(saved: pd.DataFrame) -> pd.DataFrame:
-    """Return every conclusion, tried again with each change that its cell was counted with.
-
-    A conclusion is which level's misses a way to send lowers most against `two_copy` at a size, and
-    which levels' it raises or leaves as they are. By `CELL` and ``variant``, what was changed:
-    ``keeps_level`` tells whether the same level still falls most, ``survives`` whether all of the
-    conclusion holds.
-    """
-    is_plain = saved["variant"] == PLAIN
-    pairs = saved[~is_plain].merge(saved[is_plain], on=list(CELL), suffixes=("", "_plain"))
-    rows = []
-    for pair in pairs.to_dict("records"):
-        before = {level: pair[f"{level}_plain"] for level in LEVELS}
-        after = {level: pair[level] for level in LEVELS}
-        keeps = level_of(before) == level_of(after)
-        same = all(change_of(before[level]) == change_of(after[level]) for level in LEVELS)
-        cell = [pair[name] for name in (*CELL, "variant")]
-        rows.append((*cell, keeps, keeps and same))
-    return pd.DataFrame(rows, columns=[*CELL, "variant", "keeps_level", "survives"])
-
-
-def _tried_again(trials: pd.DataFrame, place: Place, saving: Facts) -> Facts:
-    """Return under how many changes the conclusion of a saving was tried: in its very cell.
-
-    `n_holding` are the changes under which the same level still falls most, or where none falls,
-    still the same levels rise. The saving has a level that changes; `n` is 0 where the cell was not
-    counted again.
-    """
-    cell = [*place, saving["implementation"], saving["most"]["msg_bytes"]]
-    tried = trials[(trials[list(CELL)] == cell).all(axis=1)]
-    holds = "keeps_level" if saving["verdict"] == "falls" else "survives"
-    return {"n": len(tried), "n_holding": int(tried[holds].sum())}
 
 
 def beside_facts(table: pd.DataFrame, functions: pd.DataFrame, summary: pd.DataFrame) -> Facts:

@@ -67,9 +67,11 @@ def saved_of(misses: pd.DataFrame) -> pd.DataFrame:
 
 
 def saving_of(saved: pd.DataFrame, implementation: str) -> Facts:
-    """Return what one way to send saves in a place, by message size and level, see `saved_of`."""
-    changes = {change_of(value) for value in saved[list(LEVELS)].to_numpy().flat}
+    """Return what one way to send saves in a place, by its rows of `saved_of`."""
+    plain = saved[saved["variant"] == PLAIN].set_index("msg_bytes")
+    changes = {change_of(value) for value in plain[list(LEVELS)].to_numpy().flat}
     verdict = "falls" if "fewer" in changes else "rises" if "more" in changes else "same"
+    most = None if verdict == "same" else _most(plain, 1 if verdict == "falls" else -1)
     return {
         "implementation": implementation,
         # some level's misses fall at some size, or some rise and none falls, or all are the same
@@ -77,8 +79,24 @@ def saving_of(saved: pd.DataFrame, implementation: str) -> Facts:
         # the level whose misses fall most (or, where none fall, rise most) and the size where they
         # do, of equal ones the one next to 64 KiB; in misses per line `before` and `saved`. None
         # where nothing changes.
-        "most": None if verdict == "same" else _most(saved, 1 if verdict == "falls" else -1),
+        "most": most,
+        "tried": most and _tried_again(saved[saved["msg_bytes"] == most["msg_bytes"]], verdict),
     }
+
+
+def _tried_again(saved: pd.DataFrame, verdict: str) -> Facts:
+    """Return how many changes a conclusion was tried with, in its very cell, and what held.
+
+    `n_holding` are the changes under which the same level still falls most, or where none falls,
+    still the same levels rise; `n` is 0 where the cell was not counted again.
+    """
+    cases: dict[Any, dict[Any, float]] = saved.set_index("variant")[list(LEVELS)].to_dict("index")
+    told = {
+        variant: (level_of(case), verdict == "falls" or [*map(change_of, case.values())])
+        for variant, case in cases.items()
+    }
+    plain = told.pop(PLAIN)
+    return {"n": len(told), "n_holding": [*told.values()].count(plain)}
 
 
 def change_of(saved: float) -> str:
@@ -123,12 +141,18 @@ def saved_copies(
     written, in no case a cold message.
     """
     most = saving["most"]
+    here = functions[
+        (functions[["testbed", "working_set"]] == list(place)).all(axis=1)
+        & (functions["variant"] == PLAIN)
+        & (functions["msg_bytes"] == most["msg_bytes"])
+        & (functions["side"] != "other")
+    ]
     level, line_bytes = most["level"], caches["line_bytes"]
     cache_bytes = caches[level]["size_bytes"]
     columns = [f"simulated_{level}_{kind}_per_byte" for kind in ("misses", "load_misses")]
     found: dict[str, Facts | None] = {}
     for mode, category in _COPIES.items():
-        rows = functions[(functions["mode"] == mode) & (functions["category"] == category)]
+        rows = here[(here["mode"] == mode) & (here["category"] == category)]
         before, after = (
             rows[rows["implementation"] == name][columns].sum() * line_bytes
             for name in (BASELINE, saving["implementation"])
@@ -150,13 +174,3 @@ def saved_copies(
             "size_bytes": cache_bytes,  # of the level
         }
     return found
-
-
-def functions_at(functions: pd.DataFrame, place: Place, msg_bytes: int) -> pd.DataFrame:
-    """Return the rows of both sides' functions in one place at one size, with nothing changed."""
-    return functions[
-        (functions[["testbed", "working_set"]] == list(place)).all(axis=1)
-        & (functions["variant"] == PLAIN)
-        & (functions["msg_bytes"] == msg_bytes)
-        & (functions["side"] != "other")
-    ]

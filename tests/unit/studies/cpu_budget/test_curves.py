@@ -1,22 +1,13 @@
-"""The chapter on the CPU budget, and what its macros say in every branch."""
+"""What ends the growth of a curve, and what more streams change."""
 
 from dataclasses import replace
 
 import pytest
-from budgets import Study, Truth, facts_of
-from golden.compare import GOLDEN, golden_text
-from golden.sentences import chapter
+from budgets import PAIR, Study, Truth, facts_of
 
-from copycost.config.studies import FIGURES
 from copycost.report import cpu_budget_tables
 
-TEXTS = GOLDEN / "cpu_budget"
 ONE, TWO = Truth(), Truth(n_threads=2, gbps_per_percent=0.19)
-PAIR = Truth(testbed="vm_pair", gbps_per_percent=0.05, accelerator="tcg", ceiling=2.2, waiting=0.0)
-IN_ONE = Truth(
-    testbed="vm_loopback", gbps_per_percent=0.12, accelerator="tcg", shared=True,
-    outside_per_inside=1.3, in_io=0.0, receiver_per_sender=0.3,
-)  # fmt: skip
 
 
 def profile(one: float, many: float) -> dict[str, object]:
@@ -41,8 +32,6 @@ def profile(one: float, many: float) -> dict[str, object]:
     return {"cells": [cell(1, one), cell(2, many)]}
 
 
-WHY_NONE = "this host allows no network namespace (Operation not permitted)"
-NO_NAMESPACE = ("veth", "skipped", WHY_NONE, "run as root")
 BOTTLENECKS: dict[str, Study] = {
     "sender": Study(),
     "receiver": Study((Truth(receiver_per_sender=1.45, ceiling=19.0),)),
@@ -74,21 +63,6 @@ SCALED: dict[str, tuple[Study, int | None]] = {
         None,
     ),
 }
-CHAPTERS = {
-    "chapter": Study(
-        (ONE, TWO, Truth(implementation="two_copy", bend=0.0006, noise=0.002)),
-        lost=[NO_NAMESPACE],
-        profile=profile(0.5, 0.4),
-    ),
-    "chapter_in_guests": Study((ONE, PAIR, IN_ONE)),
-    "nothing_measured": Study((), lost=[NO_NAMESPACE]),
-}
-VERDICTS = {
-    "a per cent of the senders' CPU buys": Study(),
-    "The numbers above leave them out.": Study((ONE, TWO, PAIR)),
-    "Where guests are called emulated": Study((PAIR,)),
-    "No curve has three steps on a line": Study((Truth(bend=0.01, noise=0.002),)),
-}
 
 
 @pytest.mark.parametrize("name", BOTTLENECKS)
@@ -104,38 +78,3 @@ def test_what_moves_with_more_streams_is_told_from_profiles_of_both(name: str) -
     (scaling,) = facts_of(study)["scaling"]
     assert (None if scaling["shares"] is None else len(scaling["shares"])) == n_moves
     assert scaling["maximum"]["differs"]
-
-
-@pytest.mark.parametrize("said", VERDICTS)
-def test_the_chapter_says_what_a_per_cent_buys_or_why_it_cannot(said: str) -> None:
-    assert said in _text(VERDICTS[said])
-
-
-@pytest.mark.parametrize("name", ["chapter", "nothing_measured"])
-def test_the_whole_chapter_is_the_golden_one(name: str) -> None:
-    text = _text(CHAPTERS[name])
-    assert text == golden_text(TEXTS / f"{name}.md", text)
-
-
-@pytest.mark.parametrize("name", CHAPTERS)
-def test_the_chapter_says_which_guests_are_emulated(name: str) -> None:
-    text = _text(CHAPTERS[name])
-    rows = [line for line in text.splitlines() if line.startswith("| `vm_")]
-    assert bool(rows) == (name == "chapter_in_guests")
-    assert all("emulated" in row for row in rows)
-
-
-def _text(study: Study) -> str:
-    details = ["cpu_budget_details"] if study.truths else []
-    return chapter("cpu_budget", facts_of(study), list(FIGURES["cpu_budget"]), *details)
-
-
-def test_a_guest_that_told_of_another_time_leaves_gaps_with_words() -> None:
-    text = _text(Study((replace(PAIR, off_window=True),)))
-    assert "| not known |" in text
-    assert "nan" not in text
-
-
-def test_what_hardware_runs_is_never_called_emulated() -> None:
-    guests = (replace(PAIR, accelerator="kvm"), replace(IN_ONE, accelerator="kvm"))
-    assert "mulat" not in _text(Study(guests))
