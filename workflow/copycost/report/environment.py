@@ -88,7 +88,6 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "items": _items,
     "commit_only": strategies.commit_only,
     "part_shares": virtual_tables.part_shares,
-    "party_shares": wire_tables.party_shares,
     "dropped": wire_tables.dropped,
     "rate_span": wire_tables.rate_span,
     "placement_span": tables.placement_span,

@@ -50,32 +50,39 @@ VALUES: dict[str, Callable[..., str]] = {
 """Filters of the templates."""
 
 
-_WHY = {
-    ("both", ("beyond",)): "both (over {size})",
-    ("both", ("displaced",)): "both (displaced)",
-    ("both", ("from_memory", "beyond")): "source (memory), target (over {size})",
-    ("both", ("from_memory", "displaced")): "source (memory), target (displaced)",
-    ("source", ("from_memory",)): "source (memory)",
-    ("source", ("beyond",)): "source (over {size})",
-    ("source", ("displaced",)): "source (displaced)",
-    ("target", ("beyond",)): "target (over {size})",
-    ("target", ("displaced",)): "target (displaced)",
-    ("neither", ()): "mostly hits",
-}
-"""By what of a copy that is saved a level misses, and the reasons: see `Copy`."""
+_REASONS = {"from_memory": "memory", "displaced": "displaced", "beyond": "over {size}"}
+"""Why a level did not hold what a copy reads or writes."""
 
 
 def savings(conditions: Sequence[Facts]) -> Table:
     """Return what each way to send changes most, where and why, a row per place and way."""
+
+    def level(saving: Facts) -> str:
+        if (most := saving["most"]) is None:
+            return f"none{NBSP}changes"
+        return f"{_NAMES[most['level']]} at {exact_size(most['msg_bytes'])}"
+
+    def saved(saving: Facts) -> str:
+        if (most := saving["most"]) is None:
+            return ""
+        of = "more than" if saving["verdict"] == "rises" else "of"
+        return f"{misses(abs(most['saved']))} {of} {misses(most['before'])}"
+
+    def held(saving: Facts) -> str:
+        if (tried := saving["tried"]) is None:
+            return ""
+        of_all = f"{tried['n_holding']}{NBSP}of{NBSP}{tried['n']}"
+        return of_all if tried["n"] else f"not{NBSP}tried"
+
     return tabulate(
         [{**one, **saving} for one in conditions for saving in one["savings"]],
         {
             "Where": lambda it: f"{code(it['testbed'])}, {it['working_set']}",
             "With": _with,
-            "Level": _level,
-            ">Saved per line": _saved,
+            "Level": level,
+            ">Saved per line": saved,
             "Not in the cache": _why,
-            "Changes survived": _held,
+            "Changes survived": held,
         },
     )
 
@@ -89,40 +96,28 @@ def _with(saving: Facts) -> str:
     return f"{name}, {'copies not reported' if share is None else f'{percent(share)} copied'}"
 
 
-def _level(saving: Facts) -> str:
-    most = saving["most"]
-    if most is None:
-        return f"none{NBSP}changes"
-    return f"{_NAMES[most['level']]} at {exact_size(most['msg_bytes'])}"
-
-
-def _saved(saving: Facts) -> str:
-    if (most := saving["most"]) is None:
-        return ""
-    of = "more than" if saving["verdict"] == "rises" else "of"
-    return f"{misses(abs(most['saved']))} {of} {misses(most['before'])}"
-
-
 def _why(saving: Facts) -> str:
     """Return what of the copies that are saved a level misses, and why."""
-    if saving["most"] is None or saving["verdict"] != "falls":
+    if saving["verdict"] != "falls":
         return ""
     found = {
-        mode: _WHY[copy["misses"], tuple(copy["reasons"])].format(size=size(copy["size_bytes"]))
+        _COPIES[mode]: _missed(copy)
         for mode in MODES
         if (copy := saving["most"]["copies"][mode]) is not None
     }
     if len({*found.values()}) == 1:
         return next(iter(found.values()))
-    return "; ".join(f"{_COPIES[mode]}: {text}" for mode, text in found.items())
+    return "; ".join(f"{whose}: {text}" for whose, text in found.items())
 
 
-def _held(saving: Facts) -> str:
-    """Return under how many changes a conclusion holds, of those that its cell was tried with."""
-    tried = saving["tried"]
-    if saving["most"] is None:
-        return ""
-    return f"{tried['n_holding']}{NBSP}of{NBSP}{tried['n']}" if tried["n"] else f"not{NBSP}tried"
+def _missed(copy: Facts) -> str:
+    """Return what a level misses of a copy: ``source (memory), target (over 32 KiB)``."""
+    reasons = [_REASONS[name].format(size=size(copy["size_bytes"])) for name in copy["reasons"]]
+    if not reasons:
+        return "mostly hits"
+    if len(reasons) == 1:
+        return f"{copy['misses']} ({reasons[0]})"
+    return f"source ({reasons[0]}), target ({reasons[1]})"
 
 
 def checks(facts: Facts) -> Table:

@@ -14,6 +14,11 @@ _PARTS = {
     "vhost": "vhost, in the kernel",
     "worker": "QEMU's other threads",
     "apart": "the process outside of guests",
+    # over the wire
+    "sender_process": "the sending process",
+    "sender_rest": "the rest of its machine",
+    "receiver_process": "the receiving process",
+    "receiver_rest": "the rest of that machine",
 }
 _WORK = {
     "copies": "copies",

@@ -6,15 +6,9 @@ from copycost.config.testbeds import transport_of
 from copycost.hosts.facts.net import is_virtual
 from copycost.report.markdown import Table, code, escape, identifier
 from copycost.report.values import NONE, Facts
-from copycost.wording.filters import gbps, join_and, ns, percent
+from copycost.wording.filters import gbps, join_and, ns
 from copycost.wording.words import plural
 
-_PARTS = {
-    "sender_process": "the sending process",
-    "sender_rest": "the rest of its machine",
-    "receiver_process": "the receiving process",
-    "receiver_rest": "the rest of that machine",
-}
 _CAUSES = {
     "device_rx_errors": "received damaged or refused by the device",
     "device_rx_dropped": "not taken from the device in time",
@@ -28,11 +22,6 @@ _CAUSES = {
 _UNKNOWN = "not reported"
 _RUNS = {True: "runs", False: "does not run", None: _UNKNOWN}
 _STATES = {True: "on", False: "off", None: _UNKNOWN}
-
-
-def party_shares(parts: Iterable[Facts]) -> str:
-    """Return what a cost consists of: ``the sending process (61 %) and ...``."""
-    return join_and(f"{_PARTS[part['name']]} ({percent(part['value'])})" for part in parts)
 
 
 def rate_span(limit: Facts) -> str:

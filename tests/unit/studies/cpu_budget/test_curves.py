@@ -1,11 +1,20 @@
-"""What ends the growth of a curve, and what more streams change."""
+"""Curves with a known truth: their table, lines, bottlenecks, scaling, and what a bitrate takes."""
 
+import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from budgets import PAIR, Study, Truth, facts_of
+from budgets import PAIR, Study, Truth, facts_of, table_of
+from skipped_records import save
 
+from copycost.config.cells import Cell
+from copycost.hosts.side import SIDES
 from copycost.report import cpu_budget_tables
+from copycost.stats.settings import StatisticsSettings
+from copycost.studies.capacity import Use, needs_of_curves, uses_of
+from copycost.studies.cpu_budget.points import LinearRange, linear_range, points_of
+from copycost.studies.cpu_budget.records import collect
 
 ONE, TWO = Truth(), Truth(n_threads=2, gbps_per_percent=0.19)
 
@@ -78,3 +87,90 @@ def test_what_moves_with_more_streams_is_told_from_profiles_of_both(name: str) -
     (scaling,) = facts_of(study)["scaling"]
     assert (None if scaling["shares"] is None else len(scaling["shares"])) == n_moves
     assert scaling["maximum"]["differs"]
+
+
+SETTINGS = StatisticsSettings(0.95, 500, 1)
+
+
+LIMITS = (10, 25, 40, 60, 80, 100)
+
+
+def range_of(truth: Truth) -> LinearRange | None:
+    return linear_range(points_of(table_of(Study((truth,))), SETTINGS), "sender", 0.95)
+
+
+def test_a_straight_curve_is_linear_throughout() -> None:
+    found = range_of(Truth())
+    assert found
+    assert (found.limits, found.beyond) == (LIMITS, ())
+    assert found.line.slope_low < 0.28e9 < found.line.slope_high
+
+
+def test_a_bend_ends_the_range_and_the_rest_is_named() -> None:
+    found = range_of(Truth(bend=0.0006, noise=0.002))
+    assert found
+    assert found.limits[0] == 10
+    assert found.beyond
+    assert found.limits + found.beyond == LIMITS
+
+
+def test_saturated_points_are_left_out_and_two_points_are_no_line() -> None:
+    found = range_of(Truth(ceiling=14.0))
+    assert found
+    assert (found.limits, found.beyond) == (LIMITS[:3], ())
+    assert range_of(Truth(ceiling=8.0)) is None
+
+
+def test_a_bitrate_on_the_line_takes_what_is_true() -> None:
+    basis, used = _used(Study(), 14e9)
+    assert basis == "line"
+    assert used["sender"].low < 50.0 < used["sender"].high
+    assert used["receiver"].percent == pytest.approx(35.0, rel=0.02)
+
+
+def test_a_bitrate_off_the_line_is_bounded_by_measured_points() -> None:
+    basis, used = _used(Study(), 1e9)
+    assert (basis, used["sender"].percent) == ("least", pytest.approx(10.0, abs=0.5))
+    assert math.isnan(used["sender"].low)
+    bent = Study((Truth(bend=0.0006, noise=0.002),))
+    curve = facts_of(bent)["curves"][0]
+    rates = {one["limit_percent"]: one["bits_per_s"]["median"] for one in curve["points"]}
+    basis, used = _used(bent, (rates[80] + rates[100]) / 2)
+    assert basis == "points"
+    assert 80 < used["sender"].percent < 100
+
+
+def test_a_side_takes_no_more_than_its_streams_can_use() -> None:
+    study = Study((Truth(noise=0.2),))
+    top = facts_of(study)["curves"][0]["lines"]["sender"]["most_bits_per_s"]
+    basis, used = _used(study, 0.999 * top)
+    assert (basis, used["sender"].high) == ("line", 100.0)
+
+
+def _used(study: Study, bits_per_s: float) -> tuple[str, dict[str, Use]]:
+    (curve,) = facts_of(study)["curves"]
+    return uses_of(curve, SIDES, bits_per_s)
+
+
+def test_the_curve_that_takes_the_least_cpu_comes_first() -> None:
+    facts = facts_of(Study((Truth(), Truth(n_threads=2, gbps_per_percent=0.19))))
+    assert [need.n_threads for need in needs_of_curves(facts, 10e9)] == [1, 2]
+
+
+def test_clocks_that_differ_on_one_curve_are_not_hidden_by_the_others() -> None:
+    alike = Truth(perf=0.999, receiver_perf=0.999)
+    apart = Truth(n_threads=2, perf=1.15, receiver_perf=0.75)
+    clocks = facts_of(Study((alike, replace(alike, testbed="veth"), apart)))["clocks"]
+    for side, ratio in (("sender", 1.15), ("receiver", 0.75)):
+        assert clocks[side]["median_ratio"] == pytest.approx(ratio)
+        assert (clocks[side]["testbed"], clocks[side]["n_threads"]) == ("loopback", 2)
+
+
+def test_every_record_has_a_row(tmp_path: Path) -> None:
+    cell = Cell(
+        "cpu_budget", "loopback", "iperf3", 131072, 2, rep=1, limiter="cgroup", limit_percent=20
+    )
+    table = collect(save(tmp_path, one) for one in (cell, replace(cell, rep=2)))
+    assert table["rep"].tolist() == [1, 2]
+    assert set(table["status"]) == {"skipped"}
+    assert set(table["offered_percent"]) == {40.0}

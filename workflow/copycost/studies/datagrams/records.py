@@ -19,7 +19,7 @@ from copycost.records.column import fact, flag, grouped, number, text
 from copycost.records.columns import RATE_LIMIT, SIDES
 from copycost.records.cpu_attribution import costs_of
 from copycost.records.record import Record
-from copycost.studies.datagrams.loss import CAUSES, account_of
+from copycost.studies.datagrams.loss import account_of
 from copycost.studies.record_table import begin_row, define, table_of
 from copycost.testbeds.links import packets_of
 
@@ -122,7 +122,8 @@ def row_of(record: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
         for until in ("stopped", "end")
     )
     row |= {name: getattr(stopped, name) for name in ("sent", "received", "lost", "drained")}
-    row |= {f"lost_{cause}": getattr(stopped, cause) for cause in (*CAUSES, "unaccounted")}
+    row |= {f"lost_{cause}": n for cause, n in stopped.causes.items()}
+    row["lost_unaccounted"] = stopped.unaccounted
     row |= {"kernel_sent": end.sent, "kernel_lost": end.lost}
     # What iperf3 itself says of the whole test; our programs have no such account.
     totals = [udp_totals(pair["client"]) for pair in record["driver"].get("pairs", [])]

@@ -32,6 +32,21 @@ _REST = Box(
     ELSEWHERE, dict.fromkeys(("stream", "datagram"), "on no part of the way"), "link", copies=False
 )
 
+REST = "rest"
+KINDS = ("copies", "exits", "events", "emulator", REST)
+"""Sums over categories, so that they are the same for every cell."""
+
+_KIND_OF = {
+    "user_copy": "copies",
+    "copy": "copies",
+    "deferred_copy": "copies",
+    "hypervisor_copy": "copies",
+    "kvm": "exits",
+    "events": "events",
+    "scheduling": "events",
+    "emulator": "emulator",
+}
+
 
 def places_on(testbed: str, data_path: DataPath) -> list[tuple[Box, tuple[str, ...]]]:
     """Return the parts of the way on a testbed, each with the parties that it is looked for in.
@@ -99,22 +114,6 @@ def way_facts(
             }
         )
     return found
-
-
-REST = "rest"
-KINDS = ("copies", "exits", "events", "emulator", REST)
-"""Sums over categories, so that they are the same for every cell."""
-
-_KIND_OF = {
-    "user_copy": "copies",
-    "copy": "copies",
-    "deferred_copy": "copies",
-    "hypervisor_copy": "copies",
-    "kvm": "exits",
-    "events": "events",
-    "scheduling": "events",
-    "emulator": "emulator",
-}
 
 
 def cell_facts(

@@ -23,25 +23,25 @@ _Made = TypeVar("_Made")
 Stack = tuple[str, ...]
 """Names of frames, outermost first, with their marks."""
 
-_MARKS = (KERNEL_MARK, INLINED_MARK, EMULATOR_MARK, HYPERVISOR_MARK)
-_LISTS = {KERNEL_MARK: "functions", EMULATOR_MARK: "emulator", HYPERVISOR_MARK: "hypervisor"}
-KEYS = (*_LISTS.values(), "user")
-"""The keys of the lists that name functions: the kernel's, those of a hypervisor, and others."""
+_LISTS = {
+    KERNEL_MARK: "functions",
+    INLINED_MARK: "user",
+    EMULATOR_MARK: "emulator",
+    HYPERVISOR_MARK: "hypervisor",
+}
+KEYS = tuple(_LISTS.values())
+"""The keys of the lists that name functions, by whose they are."""
+
+
+def split_frame(frame: str) -> tuple[str, str]:
+    """Return the name of a frame's function without its mark, and the key of its lists."""
+    mark = next((mark for mark in _LISTS if frame.endswith(mark)), "")
+    return frame.removesuffix(mark), _LISTS.get(mark, "user")
 
 
 def plain_name(frame: str) -> str:
     """Return the name of a frame's function without its mark."""
-    return frame.removesuffix(mark_of(frame))
-
-
-def mark_of(frame: str) -> str:
-    """Return the mark at the end of a frame, '' if there is none."""
-    return next((mark for mark in _MARKS if frame.endswith(mark)), "")
-
-
-def list_of(frame: str) -> str:
-    """Return the key of the lists that name a frame's function."""
-    return _LISTS.get(mark_of(frame), "user")
+    return split_frame(frame)[0]
 
 
 class Names:
@@ -82,14 +82,25 @@ class Categories:
         # words for tables
         self.titles = {str(row["name"]): str(row["title"]) for row in rows}
         self.titles[UNCATEGORISED] = "not categorised"
-        self._names = {key: Names(_meanings(rows, key), where) for key in KEYS}
+        self._names = {
+            key: Names(
+                (
+                    (name, row["name"])
+                    for row in rows
+                    for function in row.get(key, ())
+                    for name in function["names"]
+                ),
+                where,
+            )
+            for key in KEYS
+        }
         self._transparent = Names(
             ((name, row["does"]) for row in tree["transparent"] for name in row["names"]), where
         )
 
     def of_frame(self, frame: str) -> str | None:
         """Return the category of one function; None if it works for its caller."""
-        name, key = plain_name(frame), list_of(frame)
+        name, key = split_frame(frame)
         if name == UNKNOWN and key == "functions":
             return UNCATEGORISED
         found = self._names[key].find(name)
@@ -110,15 +121,6 @@ class Categories:
         """Return all categories that a stack goes through."""
         found = {self.of_frame(frame) for frame in stack}
         return {name for name in found if name is not None} or {UNCATEGORISED}
-
-
-def _meanings(rows: Sequence[Mapping[str, Any]], key: str) -> list[tuple[str, str]]:
-    return [
-        (name, row["name"])
-        for row in rows
-        for function in row.get(key, ())
-        for name in function["names"]
-    ]
 
 
 def load_categories(folder: Path) -> Categories:
@@ -173,10 +175,9 @@ class DataPath:
 
     def box_of(self, party: str, frame: str) -> str | None:
         """Return the box that a function begins, or belongs to; None if it is in its caller's."""
-        key = list_of(frame)
+        name, key = split_frame(frame)
         outside = is_hypervisor(party) or key not in _EVERYWHERE
-        place = _HYPERVISOR if outside else side_near(party)
-        return self._names[place, key].find(plain_name(frame))
+        return self._names[_HYPERVISOR if outside else side_near(party), key].find(name)
 
     def of_stack(self, party: str, stack: Stack) -> tuple[str, str]:
         """Return the box of a sample, and the function that puts it there."""
@@ -199,22 +200,15 @@ class DataPath:
         return begin
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """A published call chain."""
+Chain = tuple[frozenset[str], ...]
+"""A published call chain: for each of its functions, the names under which it may appear."""
 
-    functions: tuple[str, ...]  # as published, outermost first
-    names: tuple[frozenset[str], ...]  # for each of them, the names under which it may appear
 
-    def is_in(self, stack: Stack) -> bool:
-        """Tell whether a stack goes through all functions of the chain, in their order."""
-        position = 0
-        for frame in stack:
-            if plain_name(frame) in self.names[position]:
-                position += 1
-                if position == len(self.names):
-                    return True
-        return False
+def goes_through(stack: Stack, chain: Chain) -> bool:
+    """Tell whether a stack goes through all functions of a chain, in their order."""
+    frames = map(plain_name, stack)
+    # each function is looked for behind the one before: what was looked at is used up
+    return all(any(frame in names for frame in frames) for names in chain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,14 +226,14 @@ class ChainNames:
 
     def chain(self, call_path: str) -> Chain:
         """Return the chain of a published call path (``tcp_sendmsg;tcp_sendmsg_locked``)."""
-        functions = tuple(call_path.split(";"))
+        functions = call_path.split(";")
         unknown = [name for name in functions if name not in self.names]
         if unknown:
             raise DataError(
                 f"data/functions/chains.yaml: no names for {', '.join(unknown)}, which"
                 " data/published/function-shares.csv has; add them under `functions`"
             )
-        return Chain(functions, tuple(self.names[name] for name in functions))
+        return tuple(self.names[name] for name in functions)
 
 
 def load_data_path(folder: Path) -> DataPath:

@@ -24,6 +24,7 @@ from copycost.studies.profile.functions import (
     ChainNames,
     DataPath,
     Stack,
+    goes_through,
     load_categories,
     load_chain_names,
     load_data_path,
@@ -79,7 +80,7 @@ class Lists:
     data_path: DataPath
     chain_names: ChainNames
     published: tuple[dict[str, str], ...]  # rows of data/published/function-shares.csv
-    chains: tuple[Chain, ...]  # every call chain of those, once
+    chains: Mapping[str, Chain]  # every call chain of those, by its path
 
 
 def load_lists(data: Path) -> Lists:
@@ -88,8 +89,7 @@ def load_lists(data: Path) -> Lists:
     names = load_chain_names(functions)
     with (data / "published" / "function-shares.csv").open(newline="", encoding="utf-8") as file:
         rows = tuple(csv.DictReader(file))
-    paths = dict.fromkeys(row["call_path"] for row in rows)
-    chains = tuple(names.chain(path) for path in paths)
+    chains = {row["call_path"]: names.chain(row["call_path"]) for row in rows}
     return Lists(load_categories(functions), load_data_path(functions), names, rows, chains)
 
 
@@ -103,7 +103,7 @@ def sample(stacks: Mapping[Stack, int], party: str, run: Run, lists: Lists) -> S
     }
 
     def chains_in(stack: Stack) -> list[str]:
-        return [";".join(chain.functions) for chain in lists.chains if chain.is_in(stack)]
+        return [path for path, chain in lists.chains.items() if goes_through(stack, chain)]
 
     def paths_to(stack: Stack) -> list[Stack]:
         return [stack[:depth] for depth in range(1, len(stack) + 1)]
