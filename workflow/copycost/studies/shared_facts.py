@@ -119,15 +119,14 @@ def with_interval(value: float, low: float, high: float) -> dict[str, float]:
     return {"value": value, "low": low, "high": high}
 
 
-def panel_of(curve: Mapping[str, Any], *more: str) -> str:
-    """Return the title of a curve's panel: its testbed, and what else tells it from others."""
-    emulated = ["emulated"] if curve["emulated"] else []
-    return ", ".join([str(curve["testbed"]), *emulated, *(str(curve[key]) for key in more)])
-
-
-def differing(curves: Sequence[Mapping[str, Any]], *keys: str) -> list[str]:
-    """Return those keys by which curves differ."""
-    return [key for key in keys if len({curve[key] for curve in curves}) > 1]
+def panels(
+    curves: Sequence[Mapping[str, Any]], *keys: str
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield each curve behind the title of its panel: its testbed, and those keys that differ."""
+    more = [key for key in keys if len({curve[key] for curve in curves}) > 1]
+    for curve in curves:
+        emulated = ["emulated"] if curve["emulated"] else []
+        yield ", ".join([curve["testbed"], *emulated, *(curve[key] for key in more)]), curve
 
 
 def scaled_ends(found: Estimate, scale: float) -> Iterator[float | None]:

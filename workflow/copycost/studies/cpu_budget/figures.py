@@ -13,7 +13,7 @@ from copycost.figures.style import styled
 from copycost.figures.tables import Drawn
 from copycost.figures.text import empty_figure
 from copycost.records.columns import SIDES
-from copycost.studies.shared_facts import differing, panel_of, scaled_ends
+from copycost.studies.shared_facts import panels, scaled_ends
 from copycost.wording.filters import significant
 
 _PANEL_CM = 5.6
@@ -32,10 +32,8 @@ def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
     CPU is in % of one CPU, bitrates in Gbit/s, both with intervals; `fitted_gbit_per_s` is on the
     line, within its range, and NaN elsewhere.
     """
-    more = differing(facts["curves"], "implementation", "limiter")
     rows = []
-    for curve in facts["curves"]:
-        panel = panel_of(curve, *more)
+    for panel, curve in panels(facts["curves"], "implementation", "limiter"):
         for side, point in itertools.product(SIDES, curve["points"]):
             line, cpu = curve["lines"][side], point[side]
             fitted = None

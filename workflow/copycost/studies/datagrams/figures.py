@@ -14,7 +14,7 @@ from copycost.figures.style import WIDTH_CM, styled
 from copycost.figures.tables import Drawn
 from copycost.figures.text import empty_figure
 from copycost.figures.tips import value_tip
-from copycost.studies.shared_facts import differing, panel_of, scaled_ends
+from copycost.studies.shared_facts import panels, scaled_ends
 from copycost.wording.filters import exact_size
 
 _PANEL_CM = 5.2
@@ -33,10 +33,8 @@ def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
     `sent` and `received` are in Gbit/s, `loss` in %, the cost of `sender` and `receiver` in ns per
     datagram; `fitted` is NaN where neither term of a cost is seen.
     """
-    more = differing(facts["curves"], "implementation")
     rows = []
-    for curve in facts["curves"]:
-        panel = panel_of(curve, *more)
+    for panel, curve in panels(facts["curves"], "implementation"):
         for point, (quantity, column, scale) in itertools.product(curve["points"], _QUANTITIES):
             if point[column] is None:
                 continue
@@ -75,8 +73,7 @@ def draw(name: str, facts: Mapping[str, Any]) -> Drawn:
         return Drawn(empty_figure(_NOTHING), data)
     rates = np.where(data["quantity"] == "loss", "loss [%]", "bitrate [Gbit/s]")
     data["row"] = data["quantity"] if is_cost else rates
-    panels = list(dict.fromkeys(data["panel"]))
-    left = panels[_PANELS_MOST:]
+    left = list(dict.fromkeys(data["panel"]))[_PANELS_MOST:]
     shown = data[~data["panel"].isin(left)]
     grid = sns.FacetGrid(shown, col="panel", row="row", sharex=False, sharey=False)
     for (row, panel), axes in grid.axes_dict.items():

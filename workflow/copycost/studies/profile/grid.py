@@ -48,44 +48,28 @@ def profile_cells(config: Config, explained: Collection[str] = ()) -> tuple[Cell
     the largest datagram.
     """
     profile, budget, flood = config.profile, config.cpu_budget, config.datagrams
-    places = {
-        place
-        for place in itertools.product(
-            profile.testbeds,
-            profile.implementations,
-            profile.msg_bytes,
-            profile.n_threads,
-            profile.working_sets,
-            profile.receivers,
-            profile.placements,
-        )
-        # iperf3 sends one buffer again and again
-        if place[1] != IPERF3 or place[4] == HOT
-    }
-    driven: dict[str, tuple[CpuBudget | Datagrams, set[int]]] = {
-        "cpu_budget": (budget, {budget.msg_bytes}),
-        "datagrams": (flood, {min(flood.msg_bytes), max(flood.msg_bytes)}),
+    own = (profile.testbeds, profile.implementations, profile.msg_bytes, profile.n_threads)
+    grids = [(*own, profile.working_sets, profile.receivers, profile.placements)]
+    driven: dict[str, tuple[CpuBudget | Datagrams, tuple[int, ...]]] = {
+        "cpu_budget": (budget, (budget.msg_bytes,)),
+        "datagrams": (flood, (min(flood.msg_bytes), max(flood.msg_bytes))),
     }
     for study in set(explained).intersection(profile.explains):
         section, sizes = driven[study]
-        places.update(
-            itertools.product(
-                section.testbeds,
-                section.implementations,
-                sizes,
-                section.n_threads,
-                [HOT],
-                [RECV],
-                [APART],
-            )
-        )
+        its = (section.testbeds, section.implementations, sizes, section.n_threads)
+        grids.append((*its, (HOT,), (RECV,), (APART,)))
+    cells = {
+        Cell(STUDY, *place, rep)
+        for grid in grids
+        for place in itertools.product(*grid)
+        for rep in range(1, profile.repetitions + 1)
+    }
     return tuple(
         sorted(
-            Cell(STUDY, *place, rep)
-            for place in places
-            for testbed, implementation, msg_bytes, _, _, receiver, placement in [place]
-            if can_exist(implementation, testbed, msg_bytes, receiver, placement)
-            for rep in range(1, profile.repetitions + 1)
+            cell
+            for cell in cells
+            # iperf3 sends one buffer again and again
+            if (cell.implementation != IPERF3 or cell.working_set == HOT) and can_exist(*cell.kind)
         )
     )
 

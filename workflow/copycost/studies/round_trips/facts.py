@@ -24,6 +24,8 @@ from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.studies.round_trips.table import PERCENTILES
 
 _UNIT = "round_trip"
+# what a ratio is of
+_COMPARED = ("implementation", "percentile", "msg_bytes", "n_threads")
 
 
 def round_trip_facts(
@@ -155,27 +157,18 @@ def _median(column: pd.Series, settings: StatisticsSettings) -> Facts | None:
 
 def _ratios(studied: Studied, measured: pd.DataFrame, settings: StatisticsSettings) -> list[Facts]:
     cube = LogCube(measured)
-    places, rows = [], []
-    for name in studied.implementations:
-        if name == BASELINE or measured.empty:
-            continue
-        for percentile in PERCENTILES:
-            logs = cube.pair(percentile, name, BASELINE)
-            for (size, n_threads), row in zip(
-                logs.index, logs.to_numpy(dtype=np.float64), strict=True
-            ):
-                rows.append(row)
-                places.append(
-                    {
-                        "implementation": name,
-                        "msg_bytes": int(size),
-                        "n_threads": int(n_threads),
-                        "percentile": percentile,
-                    }
-                )
-    ratios = family_ratios(rows, settings.confidence)
+    logs = {
+        (name, percentile): cube.pair(percentile, name, BASELINE)
+        for name in studied.implementations
+        for percentile in PERCENTILES
+        if name != BASELINE and not measured.empty
+    }
+    if not logs:
+        return []
+    table = pd.concat(logs)
+    ratios = family_ratios(table.to_numpy(dtype=np.float64), settings.confidence)
     return [
-        where | ratio_facts(one)
-        for where, one in zip(places, ratios, strict=True)
+        dict(zip(_COMPARED, place, strict=True)) | ratio_facts(one)
+        for place, one in zip(table.index, ratios, strict=True)
         if one.direction is not Direction.NOT_MEASURED
     ]

@@ -21,7 +21,7 @@ from copycost.measure.simulated.cell import Caches, Level, Simulated, SimulatedC
 from copycost.measure.simulated.image import DRIVERS, simulated_image
 from copycost.measure.simulated.snapshot import SimulatedMachine, Snapshot, save_guest
 from copycost.studies.simulated.counts import LEVELS
-from copycost.studies.simulated.reading import SCHEMA_VERSION, SimulatedRecord
+from copycost.studies.simulated.reading import SimulatedRecord, without_counts
 
 _MADE = "made.json"
 
@@ -111,21 +111,7 @@ def count_cell(
     """
     n_messages = counting.n_messages(cell.msg_bytes)
     n_before = min(-(-_WARMUP_BYTES // cell.msg_bytes), _MOST_WARMUP_MESSAGES)
-    made = read_made(folder)
-    record: SimulatedRecord = {
-        "schema_version": SCHEMA_VERSION,
-        "study": cell.study,
-        "cell": cell.key,
-        "settings": {"messages": n_messages, "warmup_messages": n_before},
-        "guest": None,
-        "assumed": None,
-        "sender": None,
-        "receiver": None,
-        "counted": None,
-        "status": made["status"],
-        "reason": made["reason"],
-        "remedy": made["remedy"],
-    }
+    record = without_counts(cell, read_made(folder), n_messages, n_before)
     if record["status"] != "measured":
         return record
     variant = VARIANTS[cell.variant]

@@ -1,7 +1,7 @@
 """The records of simulated cells are read; one that cannot be used costs itself alone."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypedDict, cast
 
@@ -65,12 +65,24 @@ def _state_of(record: SimulatedRecord) -> str | None:
     return None if machine is None else json.dumps(machine, sort_keys=True)
 
 
+def without_counts(
+    cell: Cell, outcome: Mapping[str, str | None], messages: int = 1, warmup_messages: int = 0
+) -> SimulatedRecord:
+    """Return the record of a cell that is not counted: with its status, reason and remedy."""
+    found = {
+        "schema_version": SCHEMA_VERSION,
+        "study": cell.study,
+        "cell": cell.key,
+        "settings": {"messages": messages, "warmup_messages": warmup_messages},
+        **dict.fromkeys(("guest", "assumed", "sender", "receiver", "counted")),
+        **outcome,
+    }
+    return cast("SimulatedRecord", found)
+
+
 def _lost(path: Path, reason: str, _like: SimulatedRecord | None) -> SimulatedRecord:
-    cell = Cell.from_path(str(path))
-    found: dict[str, Any] = dict.fromkeys(("guest", "assumed", "sender", "receiver", "counted"))
-    found |= {"schema_version": SCHEMA_VERSION, "study": cell.study, "cell": cell.key}
-    found |= {"status": "failed", "reason": reason, "remedy": REMEDY}
-    return cast("SimulatedRecord", found | {"settings": {"messages": 1, "warmup_messages": 0}})
+    outcome = {"status": "failed", "reason": reason, "remedy": REMEDY}
+    return without_counts(Cell.from_path(str(path)), outcome)
 
 
 SIMULATED = Readable(_KIND, _state_of, _lost)
