@@ -54,9 +54,9 @@ class Point:
     cpu: Mapping[str, FloatArray]
     parties: Mapping[str, Estimate]  # what else used CPU, see `copycost.studies.shared_facts`
     saturated: bool  # in most repetitions the senders could not use what they were offered
-    # median time without a CPU though runnable [% of one CPU]; None where nobody tells
-    sender_waiting: float | None
-    receiver_waiting: float | None
+    # the longer of the sides' median times without a CPU though runnable [% of one CPU]; NaN where
+    # one of them is not known
+    waiting: float
     # by side with a guest of its own, the threads that run its virtual CPUs [count]
     vcpu_threads: Mapping[str, int]
 
@@ -75,10 +75,6 @@ def points_of(rows: pd.DataFrame, settings: StatisticsSettings) -> list[Point]:
         found = estimate(values, settings, most=most)
         assert found is not None  # a point has repetitions
         return found
-
-    def median(values: pd.Series) -> float | None:
-        known = values.dropna()
-        return None if known.empty else float(known.astype(float).median())
 
     found = []
     measured = rows[(rows["status"] == "measured") & rows["bits_per_s"].notna()]
@@ -101,8 +97,9 @@ def points_of(rows: pd.DataFrame, settings: StatisticsSettings) -> list[Point]:
             {**sides, **others},
             party_estimates(others, settings),
             bool(part["saturated"].astype(bool).mean() > 0.5),
-            median(part["sender_waiting_percent"]),
-            median(part["receiver_waiting_percent"]),
+            float(
+                np.max([part[f"{side}_waiting_percent"].astype(float).median() for side in SIDES])
+            ),
             {side: int(of.max()) for side, of in vcpus.items() if not of.empty},
         )
         found.append(point)
@@ -205,7 +202,6 @@ def judge_bottleneck(
         vhost = max(vhost, use["vhost"])
     # a guest whose virtual CPUs wait takes that for its processes' use
     waits_for_host = vcpu_waiting >= _WAITING_PERCENT
-    waiting = [one for one in (top.sender_waiting, top.receiver_waiting) if one is not None]
     causes: tuple[tuple[Bottleneck, bool], ...] = (
         ("both", not waits_for_host and min(sender, receiver) >= _FULL_PERCENT),
         ("receiver", not waits_for_host and receiver >= _FULL_PERCENT),
@@ -215,7 +211,7 @@ def judge_bottleneck(
         ("vhost", vhost >= _FULL_PERCENT),
         ("host", host >= 100.0 * _HOST_SHARE),
         ("vcpu_waiting", waits_for_host),
-        ("waiting", len(waiting) == len(used) and max(waiting) / n_threads >= _WAITING_PERCENT),
+        ("waiting", top.waiting / n_threads >= _WAITING_PERCENT),
         ("limit", not top.saturated and top.limit_percent < _FULL_PERCENT),
     )
     kind: Bottleneck = next((cause for cause, applies in causes if applies), "unknown")
