@@ -15,7 +15,7 @@ from golden.compare import GOLDEN, golden_text
 from golden.sentences import chapter
 from unit.studies.cpu_budget.test_curves import profile
 
-from copycost.config import cpu_budget, datagrams
+from copycost.config.studies import FIGURES
 from copycost.figures.output import save
 from copycost.figures.tables import Drawn
 from copycost.studies.cpu_budget.figures import draw_bitrate
@@ -50,7 +50,7 @@ BUDGETS = Driven(
     cpu_budget.STUDY,
     budgets.facts_of,
     lambda _, facts: draw_bitrate(facts),
-    cpu_budget.FIGURES,
+    FIGURES["cpu_budget"],
     {
         "chapter": budgets.Study(
             (ONE, TWO, Budget(implementation="two_copy", bend=0.0006, noise=0.002)),
@@ -86,7 +86,7 @@ DATAGRAMS = Driven(
     datagrams.STUDY,
     datagram_tables.facts_of,
     draw_datagrams,
-    datagrams.FIGURES,
+    FIGURES["datagrams"],
     {
         "chapter": datagram_tables.Study(
             (
