@@ -75,18 +75,6 @@ class Dataset:
         return [str(name) for name in self.table[DATASET].unique()]
 
 
-def moved_bytes(table: pd.DataFrame) -> pd.Series:
-    """Return the bytes that each repetition moved: as told, or from throughput and duration."""
-    computed = column_of(table, THROUGHPUT) * column_of(table, DURATION) / 8.0
-    by_messages = column_of(table, MESSAGES) * table[SIZE]
-    return column_of(table, BYTES).fillna(computed).fillna(by_messages)
-
-
-def column_of(table: pd.DataFrame, name: str) -> pd.Series:
-    """Return a column of a table, NaN throughout where it has none."""
-    return table.get(name, pd.Series(np.nan, index=table.index))
-
-
 _PER_BYTE, _PER_MESSAGE = "_per_byte", "_per_message"
 
 
@@ -96,32 +84,29 @@ def quantity(table: pd.DataFrame, name: str) -> pd.Series:
     Counts per byte and per message follow from each other with the message's size, and from
     totals with the bytes and messages of the row; those follow from throughput and duration.
     """
-    for ending, other, per_message in (
-        (_PER_BYTE, _PER_MESSAGE, 1.0 / table[SIZE]),
-        (_PER_MESSAGE, _PER_BYTE, table[SIZE]),
+    told, size = _column(table, name), table[SIZE]
+    if name == BYTES:
+        told = told.fillna(_column(table, THROUGHPUT) * _column(table, DURATION) / 8.0)
+        return told.fillna(_column(table, MESSAGES) * size)
+    if name == MESSAGES:
+        return told.fillna(quantity(table, BYTES) / size)
+    if name == THROUGHPUT:
+        duration = _column(table, DURATION)
+        return told.fillna(quantity(table, BYTES) * 8.0 / duration.where(duration > 0.0))
+    for ending, of, other, factor in (
+        (_PER_BYTE, BYTES, _PER_MESSAGE, 1.0 / size),
+        (_PER_MESSAGE, MESSAGES, _PER_BYTE, size),
     ):
         if name.endswith(ending):
-            base = name.removesuffix(ending)
-            of = moved_bytes(table) if ending == _PER_BYTE else messages_of(table)
-            follows = column_of(table, f"{base}{other}") * per_message
-            total = column_of(table, base) / of.where(of > 0.0)
-            return column_of(table, name).fillna(follows).fillna(total)
-    told = column_of(table, name)
-    if told.notna().all():
-        return told
-    if name == BYTES:
-        return moved_bytes(table)
-    if name == MESSAGES:
-        return messages_of(table)
-    if name == THROUGHPUT:
-        duration = column_of(table, DURATION)
-        return told.fillna(moved_bytes(table) * 8.0 / duration.where(duration > 0.0))
+            base, parts = name.removesuffix(ending), quantity(table, of)
+            told = told.fillna(_column(table, f"{base}{other}") * factor)
+            told = told.fillna(_column(table, base) / parts.where(parts > 0.0))
     return told
 
 
-def messages_of(table: pd.DataFrame) -> pd.Series:
-    """Return the messages of each row: as told, or from its bytes."""
-    return column_of(table, MESSAGES).fillna(moved_bytes(table) / table[SIZE])
+def _column(table: pd.DataFrame, name: str) -> pd.Series:
+    """Return a column of a table, NaN throughout where it has none."""
+    return table.get(name, pd.Series(np.nan, index=table.index))
 
 
 def follows_from_others(name: str) -> bool:

@@ -13,12 +13,19 @@ from copycost.audit.dataset import (
     OWN_COLUMNS,
     OWN_COUNTERS,
     Dataset,
-    messages_of,
-    moved_bytes,
     per_byte,
     quantity,
 )
-from copycost.audit.quantities import DATASET, IMPLEMENTATION, REP, SIZE, THREADS, TOTALS
+from copycost.audit.quantities import (
+    BYTES,
+    DATASET,
+    IMPLEMENTATION,
+    MESSAGES,
+    REP,
+    SIZE,
+    THREADS,
+    TOTALS,
+)
 from copycost.config.conditions import HOT, RECV
 from copycost.config.placements import APART
 from copycost.figures.markers import in_order
@@ -64,7 +71,7 @@ def unused_totals(dataset: Dataset) -> list[str]:
     """Return the quantities of which no cost follows, for lack of the bytes that they go with."""
     if dataset.copycost_cells is not None:
         return []
-    moved = moved_bytes(dataset.table)
+    moved = quantity(dataset.table, BYTES)
     return [
         name
         for name in sorted(TOTALS, key="context_switches".__eq__)  # what has no cost per byte last
@@ -87,8 +94,8 @@ def make_cells(dataset: Dataset) -> pd.DataFrame:
         columns[own] = columns[own] * (_NS_PER_S if "_ns" in own else 1.0)
     switches = "context_switches_per_message"
     columns[switches] = quantity(table, switches)
-    columns["received_bytes"] = moved_bytes(table)
-    columns["messages"] = messages_of(table)
+    columns["received_bytes"] = quantity(table, BYTES)
+    columns["messages"] = quantity(table, MESSAGES)
     values = pd.DataFrame(columns).replace([np.inf, -np.inf], np.nan)
     # What cannot be, such as a time below 0, is a finding; the analysis goes without it.
     bounds = {column.name: (column.lowest, column.highest) for column in COLUMNS}

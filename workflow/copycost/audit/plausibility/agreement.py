@@ -1,16 +1,15 @@
 """What is missing or counts nothing, and quantities of one row that contradict each other."""
 
-import itertools
+import math
 from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
-from copycost.audit.dataset import CELL, moved_bytes
+from copycost.audit.dataset import CELL, quantity
 from copycost.audit.plausibility.finding import Finding, Sureness
 from copycost.audit.plausibility.sample import Sample
-from copycost.audit.quantities import IMPLEMENTATION, REP, SIZE, THREADS, base_of
-from copycost.audit.wording import cell_name
+from copycost.audit.quantities import BYTES, IMPLEMENTATION, REP, SIZE, THREADS, base_of
 
 _LEAST_COUNT = 50.0
 """Where all other values are above it, a 0 is hardly one of them."""
@@ -20,57 +19,46 @@ _MOST_ZEROS = 0.5
 
 def check_gaps(sample: Sample) -> Iterator[Finding]:
     """Yield what reads 0, what is missing, and whether there is but one repetition."""
+    table, n_rows = sample.table, len(sample.table)
     for name in map(str, sample.steps.columns):
-        values = sample.table[name].dropna()
-        if base_of(name).kind == "share" or values.empty:
+        values = table[name].dropna()
+        zeros = values[values == 0.0]
+        if base_of(name).kind == "share" or zeros.empty:
             continue
-        if (values == 0.0).all():
+        if len(zeros) == len(values):
             sureness = None if len(values) > 1 else Sureness.VERY_LIKELY
             yield sample.found("zeros", name, sureness=sureness, n_rows=len(values))
-        elif (values == 0.0).any():
-            # Zeros among values that are all far from it look as gaps that were filled do.
-            others = values[values > 0.0]
-            least = _LEAST_COUNT if base_of(name).kind == "count" else 0.0
-            n_zero = int((values == 0.0).sum())
-            if others.min() >= least and n_zero / len(values) <= _MOST_ZEROS:
-                rows = sample.table[sample.table[name] == 0.0]
-                yield sample.found("some_zeros", name, rows=rows, n_rows=n_zero,
-                                   of_rows=len(values))  # fmt: skip
-    n_cells = len(sample.table.drop_duplicates(list(CELL)))
-    if len(sample.table) == n_cells:
-        yield sample.found("one_repetition", n_cells=n_cells)
-    yield from _values_missing(sample)
-    axes = [sorted(sample.table[name].unique().tolist()) for name in (SIZE, THREADS)]
-    names = sample.table[IMPLEMENTATION].unique().tolist()
-    there = set(zip(*(sample.table[name] for name in CELL[1:]), strict=True))
-    whole = list(itertools.product(names, *axes))
-    absent = tuple(cell_name(*cell) for cell in whole if cell not in there)
-    if absent:
-        yield sample.found("cells_missing", cells=absent, n_cells=len(absent), of_cells=len(whole))
-    counts = sample.table.groupby(list(CELL))[REP].count().reset_index()
+            continue
+        # Zeros among values that are all far from it look as gaps that were filled do.
+        least = _LEAST_COUNT if base_of(name).kind == "count" else 0.0
+        if values[values > 0.0].min() >= least and len(zeros) / len(values) <= _MOST_ZEROS:
+            yield sample.found("some_zeros", name, rows=table.loc[zeros.index], of_rows=len(values))
+    counts = table.groupby(list(CELL))[REP].count().reset_index()
+    if len(counts) == n_rows:
+        yield sample.found("one_repetition", n_cells=n_rows)
+    # Columns that lack the same rows are told together. An implementation that has no value at
+    # all, such as of a share of copies, has no gap.
+    has_it = table[sample.steps.columns].notna()
+    gaps = ~has_it & has_it.groupby(table[IMPLEMENTATION]).transform("any")
+    together: dict[bytes, list[str]] = {}
+    for name in map(str, gaps.columns):
+        together.setdefault(gaps[name].to_numpy().tobytes(), []).append(name)
+    for columns in together.values():
+        without = table[gaps[columns[0]]]
+        if 0 < len(without) < n_rows:
+            yield sample.found("values_missing", *columns, rows=without, of_rows=n_rows)
+    names = table[IMPLEMENTATION].unique()
+    axes = [names, *(np.sort(table[key].unique()) for key in (SIZE, THREADS))]
+    whole = pd.MultiIndex.from_product(axes, names=CELL[1:])
+    absent = whole[~whole.isin(pd.MultiIndex.from_frame(table[list(CELL[1:])]))]
+    if len(absent):
+        yield sample.found("cells_missing", rows=absent.to_frame(), n_cells=len(absent),
+                           of_cells=len(whole))  # fmt: skip
     usual = int(counts[REP].max())
     few = counts[counts[REP] < usual]
     if not few.empty:
         yield sample.found("repetitions_missing", rows=few, n_cells=len(few),
                            of_cells=len(counts), n_usual=usual)  # fmt: skip
-
-
-def _values_missing(sample: Sample) -> Iterator[Finding]:
-    """Find columns with gaps; those that lack the same rows are told together.
-
-    An implementation that has no value at all, such as of a share of copies, has no gap.
-    """
-    n_all = len(sample.table)
-    empty: dict[tuple[int, ...], list[str]] = {}
-    for name in map(str, sample.steps.columns):
-        values = sample.table[name]
-        has_it = values.notna().groupby(sample.table[IMPLEMENTATION]).transform("any")
-        rows = np.flatnonzero(values.isna() & has_it)
-        if 0 < len(rows) < n_all:
-            empty.setdefault(tuple(int(row) for row in rows), []).append(name)
-    for gaps, names in empty.items():
-        without = sample.table.iloc[list(gaps)]
-        yield sample.found("values_missing", *names, rows=without, n_rows=len(gaps), of_rows=n_all)
 
 
 # Whether bytes, time, messages and throughput of the same row agree.
@@ -100,77 +88,63 @@ _CAUSES = {
 """What a factor between two columns that should agree tells of their units."""
 
 
-def check_consistency(sample: Sample) -> list[Finding]:
-    """Return what disagrees by more than two percent."""
-    found = (_compare(sample, *quotient) for quotient in _quotients(sample))
-    return [*filter(None, found), *check_service_time(sample)]
-
-
-def _quotients(
-    sample: Sample,
-) -> Iterator[tuple[str, tuple[str, ...], pd.DataFrame, pd.Series, pd.Series | float]]:
-    """Yield code, columns, rows, a quotient that should be 1, and what more it may be off by."""
+def check_consistency(sample: Sample) -> Iterator[Finding]:
+    """Yield what disagrees by more than two percent, or by more than may be under way."""
+    table = sample.table
+    moved, by_messages = quantity(table, BYTES), table["messages"] * table[SIZE]
+    told = table["bytes"] * 8.0 / table["duration"]
     names: tuple[str, ...] = ("throughput", "bytes", "duration")
-    rows = sample.known(*names)
-    told = rows["bytes"] * 8.0 / rows["duration"]
-    yield "throughput_disagrees", names, rows, rows["throughput"] / told, 0.0
-    code, names = "bytes_disagree", ("bytes", "messages")
-    if sample.known(*names).empty:
+    yield from _compare(sample, table, "throughput_disagrees", names, table["throughput"] / told)
+    code, names, bytes_ = "bytes_disagree", ("bytes", "messages"), table["bytes"]
+    if (bytes_ + by_messages).isna().all():
         code, names = "messages_disagree", ("throughput", "messages", "duration")
-    rows = sample.known(*names)
-    moved = rows["bytes"] if "bytes" in names else rows["throughput"] * rows["duration"] / 8.0
-    by_messages = moved / (rows["messages"] * rows[SIZE])
-    edges = rows[THREADS] * (_UNDER_WAY_BYTES + _UNDER_WAY_MESSAGES * rows[SIZE])
-    yield code, names, rows, by_messages, edges / moved
+        bytes_ = table["throughput"] * table["duration"] / 8.0
+    under_way = table[THREADS] * (_UNDER_WAY_BYTES + _UNDER_WAY_MESSAGES * table[SIZE])
+    quotient = bytes_ / by_messages
+    yield from _compare(sample, table, code, names, quotient, under_way / bytes_)
     # Costs per byte and per message stand beside the totals that they come of.
     for name in sample.quantities:
         base = base_of(name).name
-        if name != base and base in sample.table:
-            rows = sample.known(name, base).assign(_moved=moved_bytes(sample.table))
-            rows = rows.dropna(subset="_moved")
-            parts = rows["_moved"] if name.endswith("_per_byte") else rows["_moved"] / rows[SIZE]
-            yield "cost_disagrees", (name, base), rows, rows[name] * parts / rows[base], 0.0
+        if name != base and base in sample.steps:
+            parts = moved if name.endswith("_per_byte") else moved / table[SIZE]
+            quotient = table[name] * parts / table[base]
+            rows = table[moved.notna()]
+            yield from _compare(sample, rows, "cost_disagrees", (name, base), quotient)
 
 
 def _compare(
     sample: Sample,
+    table: pd.DataFrame,
     code: str,
     quantities: tuple[str, ...],
-    rows: pd.DataFrame,
     quotient: pd.Series,
-    allowance: pd.Series | float,
-) -> Finding | None:
+    allowance: pd.Series | float = 0.0,
+) -> Iterator[Finding]:
+    """Yield the rows in which a quotient of columns is not 1, by rounding or what is allowed."""
+    rows = table.dropna(subset=list(quantities))
     if rows.empty:
-        return None
-    off = (quotient - 1.0).abs() > _tolerance(sample, rows, quantities) + allowance
+        return
+    quotient = quotient[rows.index]
+    allowed = allowance + pd.Series(_TOLERANCE, index=sample.table.index)
+    for name in quantities:
+        if name != "duration" or rows[name].nunique() > 1:  # one that is set is exact
+            allowed = allowed + 0.5 * sample.resolutions[name] / sample.table[name].abs()
+    off = (quotient - 1.0).abs() > allowed[rows.index]
     off &= np.isfinite(quotient) & (quotient > 0.0)
     # Where all rows scatter, such as in short runs, one has to stand out from them.
-    usual = _CONSISTENCY_MANY_SPREADS * float(np.log(quotient[quotient > 0.0]).abs().median())
+    logs = np.log(quotient.where(quotient > 0.0)).abs()
     if off.mean() < 0.5:
-        off &= np.log(quotient.where(quotient > 0.0)).abs() > usual
+        off &= logs > _CONSISTENCY_MANY_SPREADS * float(logs.median())
     if not off.any():
-        return None
-    typical = float(quotient[off].median())
-    alike = bool(((quotient[off] / typical - 1.0).abs() < _TOLERANCE).all())
+        return
+    factor = float(quotient[off].median())
+    alike = bool(((quotient[off] / factor - 1.0).abs() < _TOLERANCE).all())
     causes = (
         cause for known, cause in _CAUSES.items()
-        if min(abs(typical / known - 1.0), abs(typical * known - 1.0)) < 0.005
+        if min(abs(factor / known - 1.0), abs(factor * known - 1.0)) < 0.005
     )  # fmt: skip
-    return sample.found(
-        code, *quantities, rows=rows[off], n_rows=int(off.sum()), of_rows=len(rows),
-        factor=typical, cause=next(causes, None) if alike else None,
-    )  # fmt: skip
-
-
-def _tolerance(sample: Sample, rows: pd.DataFrame, quantities: tuple[str, ...]) -> pd.Series:
-    """Return what rounding may make of each row, and two percent; a set duration is exact."""
-    allowed = pd.Series(_TOLERANCE, index=rows.index)
-    for name in quantities:
-        if name == "duration" and rows[name].nunique() == 1:
-            continue
-        step = pd.Series(sample.resolution(name), index=sample.table.index)[rows.index]
-        allowed = allowed + 0.5 * step / rows[name].abs()
-    return allowed
+    yield sample.found(code, *quantities, rows=rows[off], of_rows=len(rows), factor=factor,
+                       cause=next(causes, None) if alike else None)  # fmt: skip
 
 
 # Whether the latency can go with the throughput of the same row and its threads.
@@ -192,41 +166,34 @@ _TIGHT = 0.02
 
 def check_service_time(sample: Sample) -> Iterator[Finding]:
     """Yield rows whose latency does not go with the throughput, or a factor that all share."""
-    rows = sample.known("latency", "throughput")
-    rows = rows[(rows["latency"] > 0.0) & (rows["throughput"] > 0.0)]
+    rows = sample.table[(sample.table["latency"] > 0.0) & (sample.table["throughput"] > 0.0)]
     if len(rows) < _LEAST_ROWS:
         return
+    names = ("latency", "throughput")
     service = rows[THREADS] * rows[SIZE] * 8.0 / rows["throughput"]
-    logs = np.log(rows["latency"] / service)
-    for threads, cause in ((1.0, None), (rows[THREADS], "threads")):
-        if cause == "threads" and rows[THREADS].nunique() < 2:
-            continue
-        rest = logs + np.log(threads)
-        typical = float(rest.median())
-        scatter = float((rest - typical).abs().median())
-        if scatter < _AGREE:
-            break
-    else:
+    rest = (rows["latency"] / service).map(math.log)
+    typical, scatter = _middle(rest)
+    forgotten = not scatter < _AGREE and rows[THREADS].nunique() > 1
+    if forgotten:
+        rest += rows[THREADS].map(math.log)
+        typical, scatter = _middle(rest)
+    if not scatter < _AGREE:
         return
-    off = stand_out((rest - typical).abs(), max(_OFF, _SERVICE_MANY_SPREADS * scatter))
-    if scatter < _TIGHT and off.any() and off.mean() < 0.25:
-        yield sample.found(
-            "latency_disagrees", "latency", "throughput", rows=rows[off], n_rows=int(off.sum()),
-            of_rows=len(rows), factor=float(np.exp((rest - typical)[off].median())),
-        )  # fmt: skip
-    if abs(typical) > 2.0 * _AGREE + scatter or cause == "threads":
-        code = "latency_without_threads" if cause == "threads" else "latency_by_a_factor"
-        yield sample.found(code, "latency", "throughput", n_rows=len(rows),
-                           factor=float(np.exp(typical)))  # fmt: skip
+    # Noise with a heavy tail has large differences as well, but there smaller ones lead up to
+    # them, and no gap parts them from the others.
+    differences = (rest - typical).abs()
+    off = differences > max(_OFF, _SERVICE_MANY_SPREADS * scatter)
+    apart = off.any() and differences[off].min() > _GAP * differences[~off].max()
+    if scatter < _TIGHT and apart and off.mean() < 0.25:
+        factor = float(np.exp((rest - typical)[off].median()))
+        yield sample.found("latency_disagrees", *names, rows=rows[off], of_rows=len(rows),
+                           factor=factor)  # fmt: skip
+    if abs(typical) > 2.0 * _AGREE + scatter or forgotten:
+        code = "latency_without_threads" if forgotten else "latency_by_a_factor"
+        yield sample.found(code, *names, n_rows=len(rows), factor=float(np.exp(typical)))
 
 
-def stand_out(differences: pd.Series, least: float) -> pd.Series:
-    """Return which differences are large, if a gap parts them from the others.
-
-    Noise with a heavy tail has large ones as well, but there smaller ones lead up to them.
-    """
-    off = differences > least
-    if off.any() and not off.all():
-        gap = differences[off].min() > _GAP * differences[~off].max()
-        return off & bool(gap)
-    return off
+def _middle(values: pd.Series) -> tuple[float, float]:
+    """Return the median, and the median of the distances from it."""
+    middle = float(values.median())
+    return middle, float((values - middle).abs().median())

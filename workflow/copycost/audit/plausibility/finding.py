@@ -10,7 +10,7 @@ from copycost.checkout import ROOT
 
 
 class Sureness(StrEnum):
-    """How sure a finding is."""
+    """How sure a finding is, the surest first."""
 
     CERTAIN = "certain"
     VERY_LIKELY = "very likely"
@@ -18,7 +18,7 @@ class Sureness(StrEnum):
 
 
 class Kind(StrEnum):
-    """What a finding means for the numbers."""
+    """What a finding means for the numbers, the gravest first."""
 
     NO_MEASUREMENT = "no measurement"
     IMPOSSIBLE = "impossible"
@@ -29,12 +29,6 @@ class Kind(StrEnum):
     WEAK = "weak evidence"
     INCOMPLETE = "incomplete"
 
-
-_GRAVITY = (
-    Kind.NO_MEASUREMENT, Kind.IMPOSSIBLE, Kind.CONTRADICTION, Kind.NOT_SEPARATE, Kind.NOT_COUNTED,
-    Kind.ODD, Kind.WEAK, Kind.INCOMPLETE,
-)  # fmt: skip
-_SURE = tuple(Sureness)
 
 REFUTING = (Kind.NO_MEASUREMENT, Kind.IMPOSSIBLE, Kind.NOT_SEPARATE)
 """Kinds that mean, unless only possible, that a column is no measurement of its own."""
@@ -97,4 +91,4 @@ class Finding:
     @property
     def rank(self) -> tuple[int, int]:
         """Return the order of findings: gravest first, then surest."""
-        return _GRAVITY.index(self.kind), _SURE.index(self.sureness)
+        return tuple(Kind).index(self.kind), tuple(Sureness).index(self.sureness)

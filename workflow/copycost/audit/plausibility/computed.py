@@ -1,0 +1,374 @@
+"""Columns and implementations that were computed: by a formula, from others, or as a curve."""
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+
+from copycost.audit.plausibility.finding import Finding, Kind, Sureness
+from copycost.audit.plausibility.sample import GIVEN, Sample, all_by_chance, solve
+from copycost.audit.quantities import IMPLEMENTATION, REP, SIZE, THREADS, base_of, words_of
+from copycost.audit.wording import plain_number
+from copycost.stats.settings import FloatArray
+
+# Whether a column is an exact function of message size and threads, as no measurement is.
+
+_SPARE_CELLS = 3
+"""Cells beyond the formula's coefficients that it must meet as well."""
+
+_FINE = 0.002
+"""Relative step of digits below which what noise there is would show in them."""
+
+_LEAST_STEPS = 10.0
+_EXACT = 1e-9
+_FILLED = frozenset({"cpu_time", "cycles"})
+"""What busy threads use up follows from their number alone."""
+
+_AS_FULL = 0.02
+"""Busy threads are as busy as each other to this part of what they use up."""
+
+
+def check_formulas(sample: Sample) -> Iterator[Finding]:
+    """Yield the columns that are an exact function of size and threads."""
+    for name in sample.measured():
+        groups = list(sample.means(name).groupby(IMPLEMENTATION, sort=False))
+        met = [
+            (f"{key}: {found[0]}", found[1], len(cells))
+            for key, cells in groups
+            if (found := _formula(cells, name))
+        ]
+        if met:
+            texts, are_exact, n_cells = zip(*met, strict=True)
+            yield sample.found(
+                "formula", name, sureness=Sureness.CERTAIN if all(are_exact) else None,
+                exact=all(are_exact), n_cells=sum(n_cells), formulas=list(texts),
+                n_implementations=len(met), of_implementations=len(groups),
+            )  # fmt: skip
+
+
+def _formula(cells: pd.DataFrame, name: str) -> tuple[str, bool] | None:
+    """Return the simplest formula that all cells of an implementation meet, or None.
+
+    The formulas are linear, with the product where both axes vary, and a power law: first to the
+    last digit written, then with trailing zeros taken for rounding. With it comes whether nothing
+    at all is left.
+    """
+    values = cells[name].to_numpy(dtype=np.float64)
+    if name in _FILLED:
+        of_threads = cells.groupby(THREADS)[name]
+        if (of_threads.max() - of_threads.min() <= _AS_FULL * of_threads.max()).all():
+            return None
+    axes = {axis: cells[key].to_numpy(dtype=np.float64)
+            for axis, key in (("size", SIZE), ("threads", THREADS))
+            if cells[key].nunique() > 1}  # fmt: skip
+    terms = {"": np.ones(len(values)), **axes}
+    forms = [terms]
+    if len(axes) == 2:
+        forms.append(terms | {"size x threads": axes["size"] * axes["threads"]})
+    scale = float(np.abs(values).max())
+    # Coarse digits hide the noise of an honest, smooth column: they have to be met exactly.
+    fine = bool((cells["step"] <= _FINE * cells[name].abs()).all())
+    for steps in (cells["finest"].to_numpy(), cells["step"].to_numpy()):
+        step = float(steps.max())
+        if not axes or values.std() <= max(step * _LEAST_STEPS, scale * _EXACT):
+            continue
+        for form in forms:
+            found = _fit(form, values, step, scale)
+            if found is not None and (fine or found[1]):
+                return _linear_text(form, found[0], scale), found[1]
+        if (values > 0).all():
+            powers = {axis: np.log(column) for axis, column in axes.items()}
+            found = _fit(terms | powers, np.log(values), float((steps / values).max()), 1.0)
+            if found is not None and (fine or found[1]):
+                texts = [f"{axis}^{plain_number(power)}"
+                         for axis, power in zip(axes, found[0][1:], strict=True)
+                         if abs(power) > 1e-6]  # fmt: skip
+                return f"{plain_number(math.exp(found[0][0]))} x {' x '.join(texts)}", found[1]
+    return None
+
+
+def _fit(
+    form: Mapping[str, FloatArray], values: FloatArray, step: float, scale: float
+) -> tuple[list[float], bool] | None:
+    """Return the coefficients if what they leave is within rounding, and whether it is nothing.
+
+    The chance of that for numbers with any noise: each spare cell would have to hit, by accident,
+    one step out of the spread.
+    """
+    n_spare = len(values) - len(form)
+    if n_spare < _SPARE_CELLS:
+        return None
+    matrix = np.column_stack(list(form.values()))
+    coefficients = solve(matrix, values)
+    residual = float(np.abs(values - matrix @ coefficients).max())
+    nothing = scale * _EXACT
+    by_chance = all_by_chance(n_spare, max(step, nothing) / float(values.std()))
+    if residual > max(0.51 * step, nothing) or by_chance:
+        return None
+    return coefficients.tolist(), residual <= max(nothing, step * 1e-3)
+
+
+def _linear_text(form: Mapping[str, FloatArray], coefficients: list[float], scale: float) -> str:
+    """Return terms such as ``5 x size``, ``size / 64`` for one part of a whole, and ``7``."""
+    terms = []
+    for (name, column), coefficient in zip(form.items(), coefficients, strict=True):
+        if abs(coefficient) * float(np.abs(column).max()) <= scale * 1e-7:
+            continue
+        parts = 1.0 / coefficient
+        if not name:
+            terms.append(plain_number(coefficient))
+        elif parts > 1.5 and abs(parts - round(parts)) < 1e-6 * parts:
+            terms.append(f"{name} / {round(parts)}")
+        else:
+            terms.append(f"{plain_number(coefficient)} x {name}")
+    return " + ".join(terms)
+
+
+# Whether columns were computed from one another, though shown as separate measurements.
+
+_LEAST_CELLS = 5
+_COARSE = 0.01
+_LEAST_NOISE = 0.0125
+"""Width over which two honest measurements scatter beside each other, at the very least."""
+
+_ROUNDED, _CUT = 0.51, 1.01
+"""Steps that a value may be off: half a one if it was rounded, a whole one if it was cut off."""
+
+
+def check_derived(sample: Sample) -> Iterator[Finding]:
+    """Yield the columns that follow from another, and implementations that follow from one."""
+    names = list(sample.measured(GIVEN | sample.defined))
+    # of each column its values and their steps
+    columns = {name: np.stack([sample.table[name], sample.resolutions[name]]) for name in names}
+    keys = np.log(sample.table[[SIZE, THREADS]].to_numpy(dtype=np.float64).T)
+    for source, name in itertools.combinations(names, 2):
+        bases = {base_of(source).name, base_of(name).name}
+        # a fixed clock rate makes cycles and CPU time one
+        if len(bases) == 1 or bases == {"cycles", "cpu_time"}:
+            continue
+        rows = (columns[name][0] > 0.0) & (columns[source][0] > 0.0)
+        if rows.sum() < _LEAST_CELLS:
+            continue
+        one, other, words = columns[name][:, rows], columns[source][:, rows], words_of(source)
+        formula = _product(one, other, keys[:, rows], words) or _affine(one, other, words)
+        if formula is not None:
+            yield sample.found("derived", name, formula=formula, n_rows=int(rows.sum()))
+    for name in names:
+        yield from _multiples(sample, name)
+
+
+def _product(column: FloatArray, source: FloatArray, keys: FloatArray, words: str) -> str | None:
+    """Return how a column is another, or one over it, times powers of size and threads."""
+    (logs, other), (size, threads) = np.log([column[0], source[0]]), keys
+    steps = column[1] / column[0] + source[1] / source[0]
+    for power, of_size, of_threads in itertools.product((1, -1), (0, 1, -1), (0, 1, -1)):
+        rest = logs - power * other - of_size * size - of_threads * threads
+        # Without the other column the same must not hold: that would be a formula of its own.
+        spread = min(float(other.std()), float((logs - of_size * size).std()))
+        factor = _constant(rest, steps, spread)
+        if factor is not None:
+            parts = ((of_size, "size"), (of_threads, "threads"), (power, words))
+            times = "".join(f" x {part}" for exponent, part in parts if exponent > 0)
+            over = "".join(f" / {part}" for exponent, part in parts if exponent < 0)
+            return f"{plain_number(factor)}{times}{over}"
+    return None
+
+
+def _affine(column: FloatArray, source: FloatArray, words: str) -> str | None:
+    """Return how a column is another times a number, plus a number; None where it is not."""
+    (values, steps), (other, other_steps) = column, source
+    if len(values) <= _LEAST_CELLS or values.std() == 0.0 or other.std() == 0.0:
+        return None
+    slope = float(np.cov(values, other)[0, 1] / other.var(ddof=1))
+    allowed = _CUT * (steps + abs(slope) * other_steps)
+    tolerance = np.maximum(allowed, _EXACT * np.abs(values))
+    matrix = np.column_stack([other, np.ones(len(other))]) / tolerance[:, None]
+    slope, offset = solve(matrix, values / tolerance).tolist()
+    if float(np.abs(values - slope * other - offset).max()) > 1.2 * float(np.median(tolerance)):
+        return None
+    width = max(min(float(np.log(values).std()), _LEAST_NOISE), _EXACT)
+    hit = 2.0 * float(np.median(tolerance / values)) / width
+    if slope == 0.0 or all_by_chance(len(values) - 2, hit):
+        return None
+    sign = "+" if offset >= 0.0 else "\N{MINUS SIGN}"
+    return f"{plain_number(slope)} x {words} {sign} {plain_number(abs(offset))}"
+
+
+def _constant(rest: FloatArray, steps: FloatArray, spread: float) -> float | None:
+    """Return the number that all logarithms agree on within their rounding, if there is one."""
+    typical = float(np.median(steps))
+    if spread <= 0.0 or typical > _COARSE:
+        return None
+    for part in (_ROUNDED, _CUT):
+        low = float((rest - np.maximum(part * steps, _EXACT)).max())
+        high = float((rest + np.maximum(part * steps, _EXACT)).min())
+        hit = max(2.0 * part * typical, _EXACT) / min(spread, _LEAST_NOISE)
+        if low <= high and not all_by_chance(len(rest) - 1, hit):
+            return math.exp(0.5 * (low + high))
+    return None
+
+
+def _multiples(sample: Sample, name: str) -> Iterator[Finding]:
+    """Yield implementations whose values are those of another times one number."""
+    means = sample.means(name)
+    means = means[means[name] > 0].assign(step=lambda rows: rows["step"] / rows[name])
+    wide = means.pivot(index=[SIZE, THREADS], columns=IMPLEMENTATION, values=[name, "step"])
+    for first, second in itertools.combinations(means[IMPLEMENTATION].unique(), 2):
+        both = wide.dropna(subset=[(name, first), (name, second)])
+        if len(both) < _LEAST_CELLS:
+            continue
+        one, two = (np.log(both[name][way].to_numpy(dtype=np.float64)) for way in (first, second))
+        steps = (both["step"][second] + both["step"][first]).to_numpy(dtype=np.float64)
+        factor = _constant(two - one, steps, float(one.std()))
+        if factor is not None:
+            yield sample.found("multiple", name, implementation=second, other=first, factor=factor,
+                               n_cells=len(both))  # fmt: skip
+
+
+# One implementation's values as another's times a number, with a little noise put on top.
+
+_LEFT_OUT = GIVEN | {
+    "instructions", "instructions_per_byte", "instructions_per_message", "cpu_time",
+}  # fmt: skip
+"""What is set, follows from the program alone, or is what all CPUs can give."""
+
+_LEAST_PAIRS = 8
+_LEAST_SPREAD = 0.2
+_QUIET = 0.0025
+_SMALL_PART = 0.35
+"""Of the noise within cells that the noise between implementations is, at most."""
+
+_ANOTHER = 0.01
+"""Two names of one program may differ by nothing; a factor further from 1 is another program's."""
+
+
+def check_jitter(sample: Sample) -> Iterator[Finding]:
+    """Yield implementations that keep to another's values more closely than noise lets them."""
+    for name in sample.measured(_LEFT_OUT, 2 * _QUIET):
+        known = sample.table[sample.table[name] > 0.0]
+        if known.empty:
+            continue
+        wide = known.pivot(index=[SIZE, THREADS, REP], columns=IMPLEMENTATION, values=name)
+        logs = wide.map(math.log)
+        within = _noise_within(logs)
+        again = math.isfinite(within)
+        for first, second in itertools.combinations(logs, 2):
+            pair = logs[[first, second]].dropna().to_numpy()
+            if len(pair) < _LEAST_PAIRS or float(pair[:, 0].std()) < _LEAST_SPREAD:
+                continue
+            ratio = pair[:, 1] - pair[:, 0]
+            typical = float(np.median(ratio))
+            width = float(np.sqrt(np.mean((ratio - typical) ** 2)))
+            less = width < _SMALL_PART * within if again else width < _QUIET
+            if width < 4.0 * _QUIET and less and abs(typical) >= _ANOTHER:
+                yield sample.found(
+                    "multiple_and_noise", name, kind=Kind.NO_MEASUREMENT if again else Kind.ODD,
+                    implementation=second, other=first, factor=math.exp(typical),
+                    width=max(width, 1e-06), n_pairs=len(pair), within=within if again else None,
+                )  # fmt: skip
+
+
+def _noise_within(logs: pd.DataFrame) -> float:
+    """Return the usual spread within a cell, without what all cells of a round share."""
+    cells = logs.groupby([SIZE, THREADS])
+    rest = logs - cells.transform("mean")
+    rest = rest.sub(rest.groupby(REP).transform("median").median(axis=1), axis=0)
+    counts = cells.transform("count")
+    values = (rest * np.sqrt(counts / (counts - 1.0))).where(counts > 1).to_numpy()
+    values = values[np.isfinite(values)]
+    return 1.4826 * float(np.median(np.abs(values))) if len(values) else math.nan
+
+
+# Curves that no measurement gives: too smooth for any noise, or drawn between other points.
+
+_LEAST_SIZES = 5
+_LEAST_FREE = 8
+_QUIETEST = 0.0015
+"""Relative noise below which nobody measures a socket; see docs/audit.md."""
+
+_SCALE = 20.0
+_CURVE_CHANCE = 1e-5
+_FINE_POINTS = 5e-4
+"""Relative step of digits that tell a value from one between two others."""
+
+_FLAT = 0.02
+
+
+def check_curves(sample: Sample) -> Iterator[Finding]:
+    """Yield the columns that are smooth curves along the sizes."""
+    for name in sample.measured(_LEFT_OUT):
+        means = sample.means(name)
+        means = means[means[name] > 0.0]
+        if not (means["step"] / means[name]).median() < 2.0 * _QUIETEST:
+            continue
+        curves = [
+            (*left, len(cells))
+            for _, cells in means.groupby([IMPLEMENTATION, THREADS])
+            if (left := _left_over(cells[SIZE].to_numpy(dtype=np.float64),
+                                   cells[name].to_numpy(dtype=np.float64)))
+        ]  # fmt: skip
+        squares, free, n_cells = map(sum, zip(*curves, strict=True)) if curves else (0, 0, 0)
+        if free >= _LEAST_FREE and (width := math.sqrt(squares / free)) <= _QUIETEST:
+            yield sample.found("smooth", name, width=max(width, 1e-06), n_cells=n_cells,
+                               limit=_QUIETEST)  # fmt: skip
+
+
+def _left_over(size: FloatArray, values: FloatArray) -> tuple[float, int] | None:
+    """Return the squares that the best of some smooth curves leaves, and how many are free.
+
+    The curves: a fixed cost and one per byte, in time per message, in a rate, in a cost per byte or
+    in a total; and a parabola on logarithmic axes.
+    """
+    logs = np.log(values)
+    if len(size) < _LEAST_SIZES or float(np.ptp(logs)) < _LEAST_SPREAD:
+        return None
+    ones = np.ones_like(size)
+    line = np.column_stack([ones, size])
+    curves = [(line / form[:, None], ones)
+              for form in (values, size / values, values * size, values / size)]  # fmt: skip
+    scaled = np.log(size) - np.log(size).mean()
+    curves.append((np.column_stack([ones, scaled, scaled**2]), logs))
+    left = (
+        (float(((wanted - matrix @ solve(matrix, wanted)) ** 2).sum()), len(size) - matrix.shape[1])
+        for matrix, wanted in curves
+    )
+    return min(left, key=lambda squares_free: squares_free[0] / squares_free[1])
+
+
+def check_interpolated(sample: Sample) -> Iterator[Finding]:
+    """Yield cells that are, in several columns or several times, just between two neighbours."""
+    rows = sample.table.sort_values([IMPLEMENTATION, THREADS, REP, SIZE])
+    by = [rows[key] for key in (IMPLEMENTATION, THREADS, REP)]
+    sizes = rows[SIZE].astype(np.float64)
+    first, last = sizes.groupby(by).shift(1), sizes.groupby(by).shift(-1)
+    weights = (
+        ((sizes - first) / (last - first)).to_numpy(), np.log(sizes / first) / np.log(last / first),
+        0.5,
+    )  # fmt: skip
+    chances = pd.Series(0.0, index=rows.index)
+    hits: dict[str, pd.Index] = {}
+    for name in sample.measured(_LEFT_OUT, _FINE_POINTS):
+        values = rows[name].where(rows[name] > 0.0)
+        before, after = values.groupby(by).shift(1), values.groupby(by).shift(-1)
+        lines = (before + weight * (after - before) for weight in weights)
+        off = pd.concat([(values / line - 1.0).abs() for line in lines], axis=1).min(axis=1)
+        off = off[(after / before - 1.0).abs() > _FLAT]
+        known = len(off)
+        tolerance = max(0.6 * sample.relative_step(name), 1e-9) + 1e-9
+        hit = off.index[off <= tolerance]
+        if known >= 2 and len(hit):
+            near = int((off <= _SCALE * tolerance).sum()) - len(hit)
+            chance = max(near / (_SCALE - 1.0), 1.0 / _SCALE, known * 20 * tolerance) / known
+            hits[name] = hit
+            chances[hit] += math.log10(min(chance, 1.0))
+    # Each row might have been one of them.
+    each = math.log10(max(len(rows), 2))
+    found = rows[chances < math.log10(_CURVE_CHANCE / max(len(rows), 1))]
+    if found.empty:
+        found = rows[chances < 0.0]
+        if float(chances.sum()) + len(found) * each > math.log10(_CURVE_CHANCE):
+            return
+    concerned = [name for name, hit in hits.items() if hit.isin(found.index).any()]
+    yield sample.found("interpolated", *concerned, rows=found, n_rows=len(found))

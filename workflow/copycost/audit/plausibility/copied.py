@@ -1,0 +1,355 @@
+"""Values and rows that were copied, repetitions that were not measured, digits too regular."""
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import special  # scipy.stats takes a second to import, which a small audit feels
+from scipy.spatial import cKDTree
+
+from copycost.audit.dataset import CELL
+from copycost.audit.plausibility.finding import Finding, Sureness
+from copycost.audit.plausibility.sample import (
+    CHANCE,
+    GIVEN,
+    SETTINGS,
+    Sample,
+    all_by_chance,
+    by_chance,
+)
+from copycost.audit.quantities import REP, SIZE, THREADS, TOTALS, base_of
+from copycost.stats.settings import FloatArray
+
+# Whether there are values that no two measurements would share.
+
+_EQUAL_FINE = 5e-4
+"""Relative step below which equal values are no matter of coarse digits."""
+
+_COARSE = 5e-3
+"""Likewise, where the pairs beside them tell how many of equal ones to expect."""
+
+_EQUAL_CHANCE = 1e-3
+_N_TABLES = round(1.0 / _EQUAL_CHANCE)
+_AT_THE_TOP = 2e-3
+_BESIDE = 10.0
+
+
+def check_repeats(sample: Sample) -> Iterator[Finding]:
+    """Yield columns with equal values in different cells, or in repetitions of one."""
+    copied: dict[str, tuple[int, int, pd.DataFrame]] = {}
+    for name in sample.measured():
+        rows = sample.table.assign(step=sample.resolutions[name]).dropna(subset=[name])
+        fine = rows[(rows[name] != 0) & (rows["step"] < _EQUAL_FINE * rows[name].abs())]
+        of_cells = fine.groupby(list(CELL))[name].agg(["size", "min", "max"])
+        several = of_cells[of_cells["size"] > 1]
+        same = several[several["min"] == several["max"]]
+        if len(same) >= 2 and 2 * len(same) >= len(several):
+            mine = pd.MultiIndex.from_frame(fine[list(CELL)]).isin(same.index)
+            copied[name] = len(same), len(several), fine[mine]
+        else:
+            yield from _equal_cells(sample, name, rows)
+    if copied:
+        n_same, n_cells, rows = max(copied.values(), key=lambda copies: copies[0])
+        yield sample.found(
+            "equal_repetitions", *copied, rows=rows, n_same=n_same, n_cells=n_cells,
+            sureness=Sureness.CERTAIN if n_same > 3 else None,
+        )  # fmt: skip
+
+
+def _equal_cells(sample: Sample, name: str, rows: pd.DataFrame) -> Iterator[Finding]:
+    """Yield a finding if more cells share a value than chance would have it.
+
+    Chance: pairs of values that fall into the same step of the column's resolution, were they
+    spread evenly over their range on a log scale.
+    """
+    rows = rows[rows[name] > 0].drop_duplicates(list(CELL))
+    if len(rows) < 4:
+        return
+    constant = rows[name].nunique() == 1
+    if not constant:  # cells at a limit, of the link or of the threads' CPUs, are equal
+        top: pd.Series | float = math.inf
+        if name == "throughput":
+            top = float(rows[name].max())
+        elif name in ("cycles", "cpu_time"):
+            top = rows.groupby(THREADS)[name].transform("max")
+        rows = rows[rows[name] < top * (1.0 - _AT_THE_TOP)]
+    values = np.sort(rows[name].to_numpy(dtype=np.float64))
+    if len(values) < 4:
+        return
+    relative = float(np.median(rows["step"] / rows[name]))
+    shared = rows[name].duplicated(keep=False)
+    if not (0.0 < relative < (_EQUAL_FINE if constant else _COARSE) and shared.any()):
+        return
+    if constant:
+        yield sample.found("all_cells_equal", name, n_cells=len(values), n_tables=_N_TABLES)
+        return
+    n_pairs = sum(n * (n - 1) // 2 for n in rows[name].value_counts())
+    spread = float(np.log(values).std())
+    bins = max(2.0 * math.sqrt(3.0) * spread / max(relative, 1e-12), 1.0)
+    # or as many as there are pairs some steps apart
+    last = np.searchsorted(values, values * (1.0 + _BESIDE * relative), "right")
+    near = float((last - np.searchsorted(values, values, "right")).sum()) / _BESIDE
+    expected = max(len(values) * (len(values) - 1) / 2.0 / bins, near)
+    if by_chance(n_pairs, expected) <= _EQUAL_CHANCE:
+        yield sample.found(
+            "cells_equal", name, rows=rows[shared], n_sharing=int(shared.sum()),
+            n_cells=len(values), n_tables=_N_TABLES,
+        )  # fmt: skip
+
+
+# Repetitions that are not what one gets by measuring again and again.
+
+_ROUND_FINE = 1e-3
+_LEAST_CELLS = 6
+_LITTLE = 0.004
+"""Relative spread within a cell below which a busy host would be quieter than any."""
+
+_SCALE = 20.0
+"""Hits are expected in proportion to what lies within so many times the tolerance."""
+
+_LEAST_IN_A_ROW = 12
+
+
+def check_repetitions(sample: Sample) -> Iterator[Finding]:
+    """Yield what speaks against repetitions being measured one by one."""
+    # Instructions follow from the program alone, and so hardly differ from run to run.
+    wide: dict[str, pd.DataFrame] = {}
+    for name in sample.measured(GIVEN | {"instructions"}):
+        known = sample.table[sample.table[name] > 0.0]
+        cells = known.pivot(index=list(CELL), columns=REP, values=name)
+        cells = cells[cells.notna().sum(axis=1) >= 2]
+        if len(cells) >= _LEAST_CELLS:
+            wide[name] = cells
+    for name, cells in wide.items():
+        yield from _sorted_ones(sample, name, cells)
+    even = {name: width for name, cells in wide.items() if (width := _even(sample, name, cells))}
+    if even:
+        spread = float(np.median(list(even.values())))
+        yield sample.found("even_repetitions", *even, spread=spread)
+    for name, cells in wide.items():
+        yield from _means(sample, name, cells)
+    yield from _cumulative(sample)
+
+
+def _sorted_ones(sample: Sample, name: str, cells: pd.DataFrame) -> Iterator[Finding]:
+    """Find repetitions in ascending or descending order in more cells than chance has it."""
+    whole = cells.dropna()
+    n_cells, n_rounds = whole.shape
+    if n_cells < _LEAST_CELLS or n_rounds < 3:
+        return
+    # What all cells of a round share, such as a host that grows warm, is no order of a cell.
+    logs = np.log(whole.to_numpy(dtype=np.float64))
+    plain = np.diff(logs)
+    steps = np.diff(logs - np.median(logs - logs.mean(axis=1, keepdims=True), axis=0))
+    share = 1.0 / math.factorial(n_rounds)
+    for sign in (1.0, -1.0):
+        n_plain, n_steps = (int((sign * d > 0).all(axis=1).sum()) for d in (plain, steps))
+        tail = by_chance(min(n_plain, n_steps), n_cells * share, n_cells)
+        if tail < CHANCE or (n_plain == n_cells and not all_by_chance(n_cells, share)):
+            yield sample.found(
+                "sorted_repetitions", name, n_sorted=n_plain, n_cells=n_cells,
+                n_rounds=n_rounds, expected=n_cells * share, rises=sign > 0.0,
+            )  # fmt: skip
+
+
+def _even(sample: Sample, name: str, cells: pd.DataFrame) -> float | None:
+    """Return by how little a column differs in every cell alike, as added noise does.
+
+    The spreads of cells differ no more than samples of one spread do: Bartlett's statistic, Proc.
+    Royal Society A 160, 1937; a zero spread is taken for a tiny one.
+    """
+    logs = cells.map(math.log)
+    spread = logs.std(axis=1).to_numpy()
+    width = float(np.sqrt(np.mean(spread**2)))
+    coarse = sample.relative_step(name) > _ROUND_FINE
+    if len(cells) < 2 * _LEAST_CELLS or coarse or not 0.0 < width < _LITTLE:
+        return None
+    if float(logs.mean(axis=1).std(ddof=0)) < 0.1:
+        return None
+    free = logs.count(axis=1).to_numpy() - 1.0
+    variance = np.maximum(spread, 1e-3 * float(np.median(spread)) + 1e-100) ** 2
+    pooled = float((free * variance).sum() / free.sum())
+    statistic = float((free * (math.log(pooled) - np.log(variance))).sum())
+    correction = 1.0 + (float((1.0 / free).sum()) - 1.0 / free.sum()) / (3.0 * (len(free) - 1))
+    homogeneous = float(special.chdtrc(len(free) - 1, statistic / correction)) > 0.001
+    return width if homogeneous else None
+
+
+def _means(sample: Sample, name: str, cells: pd.DataFrame) -> Iterator[Finding]:
+    """Find values that are the mean of the other repetitions of their cell."""
+    n_values = cells.count(axis=1)
+    if (n_values >= 3).sum() < 3:
+        return
+    cells = cells[(n_values >= 3) & (cells.max(axis=1) != cells.min(axis=1))]
+    others = cells.rsub(cells.sum(axis=1), axis=0).div(cells.count(axis=1) - 1, axis=0)
+    off = (cells / others - 1.0).abs()
+    known = int(off.count().sum())
+    tolerance = max(0.75 * sample.relative_step(name), 1e-9)
+    if tolerance > _ROUND_FINE or not known:
+        return
+    hits = off <= tolerance
+    n_hits, near = int(hits.sum().sum()), int((off <= _SCALE * tolerance).sum().sum())
+    expected = max((near - n_hits) / (_SCALE - 1.0), known * tolerance / 0.1)
+    if n_hits >= 2 and by_chance(n_hits, expected) <= CHANCE:
+        rows = cells[hits.any(axis=1)].index.to_frame(index=False)
+        yield sample.found("mean_repetitions", name, rows=rows, n_hits=n_hits, n_values=known,
+                           expected=expected)  # fmt: skip
+
+
+def _cumulative(sample: Sample) -> Iterator[Finding]:
+    """Find counters that only rise along the file, as one does that is never set back."""
+    for name in ("bytes", "messages", *TOTALS):
+        known = sample.table.dropna(subset=[name])
+        if name not in sample.quantities or len(known) < _LEAST_IN_A_ROW:
+            continue
+        # Sorted by what they count, as in a table with one row per size, they rise as well: sizes,
+        # threads or repetitions have to go back several times.
+        keys = known[list(CELL)]
+        back = int((keys[[SIZE, THREADS]].diff() < 0).sum().sum())
+        again = int((~keys.ne(keys.shift()).any(axis=1)).sum())
+        if known[name].is_monotonic_increasing and known[name].is_unique and back + again >= 3:
+            yield sample.found("cumulative", name, n_rows=len(known))
+
+
+# Rows and blocks that were copied: equal in several columns at once, or nearly so.
+
+_FINE = 0.006
+_DISTINCT = 0.3
+_ALIKE_CHANCE = 1e-3
+_NEAR = 0.004
+"""Within this share in every column, two rows of different cells are alike."""
+
+_WIDER = 6.0
+_STEPS = 10.0
+_MOST_DATASETS = 20
+_MOST_ROWS = 3000
+"""Of more rows, pairs are looked for among the cells' means."""
+
+
+def _telling(sample: Sample) -> list[str]:
+    """Return the columns whose values tell rows apart."""
+    found = {name: sample.table[name] for name in sample.measured(SETTINGS, _FINE)}
+    return [name for name, values in found.items()
+            if values.nunique() >= _DISTINCT * values.notna().sum()]  # fmt: skip
+
+
+def check_copies(sample: Sample) -> Iterator[Finding]:
+    """Yield rows that share all columns with another cell's, exactly or nearly."""
+    names = _telling(sample)
+    if "throughput" in names:
+        # These go with it by definition, so they are no second witnesses.
+        names = [name for name in names if name not in ("bytes", "messages", "latency")]
+    rows = sample.table[(sample.table[names] > 0.0).all(axis=1)]
+    if len(names) < 2 or len(rows) < 6:
+        return
+    equal = _equal(rows, names)
+    if not equal.empty:
+        yield sample.found("rows_equal", *names, rows=equal, n_rows=len(equal))
+    elif len(names) >= 3:
+        yield from _alike(sample, rows, names)
+
+
+def _equal(rows: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    """Return the rows that share all columns with another cell's, if chance does not do that."""
+    cells = rows.groupby(list(CELL), sort=False).ngroup()
+    equal = rows[cells.groupby([rows[name] for name in names]).transform("nunique") > 1]
+    n_pairs = len(rows) * (len(rows) - 1) / 2.0
+    expected = n_pairs
+    for name in names:
+        counts = rows[name].value_counts().to_numpy(dtype=np.float64)
+        pairs = float((counts * (counts - 1.0)).sum()) / 2.0 - len(equal) / 2.0
+        expected *= max(pairs, 1.0) / n_pairs
+    return equal if expected < 0.01 else equal.iloc[:0]
+
+
+def _alike(sample: Sample, rows: pd.DataFrame, names: list[str]) -> Iterator[Finding]:
+    """Find pairs far closer in every column than the number of wider pairs lets expect."""
+    if len(rows) > _MOST_ROWS:
+        rows = rows.groupby(list(CELL), as_index=False)[names].mean()
+    logs: FloatArray = np.log(rows[names].to_numpy(dtype=np.float64))
+    cells = rows.groupby(list(CELL), sort=False).ngroup().to_numpy()
+    wide = cKDTree(logs).query_pairs(_NEAR * _WIDER, p=np.inf, output_type="ndarray")
+    wide = wide[cells[wide[:, 0]] != cells[wide[:, 1]]]
+    close = np.abs(logs[wide[:, 0]] - logs[wide[:, 1]]).max(axis=1) <= _NEAR
+    if not close.any():
+        return
+    # Columns that go together count once or twice: at most as many as vary on their own.
+    varying = logs[:, logs.std(axis=0) > 0.0]
+    variances = np.linalg.eigvalsh(np.corrcoef(varying, rowvar=False))
+    dimension = float(variances.sum() ** 2 / (variances**2).sum())
+    expected = max(float((~close).sum()), 1.0) * _WIDER**-dimension
+    if by_chance(int(close.sum()), expected) < _ALIKE_CHANCE:
+        found = np.unique(wide[close])
+        yield sample.found("rows_alike", *names, rows=rows.iloc[found], n_rows=len(found),
+                           near=_NEAR)  # fmt: skip
+
+
+def check_datasets(samples: Sequence[Sample]) -> Iterator[Finding]:
+    """Yield datasets of a file that share values of the same cells in several columns."""
+    for first, second in itertools.combinations(samples[:_MOST_DATASETS], 2):
+        fine = [name for name in _telling(second) if name in first.quantities]
+        if len(fine) < 2:
+            continue
+        both = second.table.merge(first.table, on=[*CELL[1:], REP], suffixes=("", "_other"))
+        others = both[[f"{name}_other" for name in fine]].set_axis(fine, axis=1)
+        off = (both[fine] - others).abs()
+        shared = (off == 0.0).sum(axis=1) >= 2
+        names = [name for name in fine if (off.loc[shared, name] == 0.0).any()]
+        # By chance, from how many are some steps apart.
+        steps = both[fine].abs() * [_STEPS * second.relative_step(name) for name in fine]
+        near = ((off > 0.0) & (off <= steps)).sum() / _STEPS
+        shares = near.clip(lower=1.0 / _STEPS) / max(len(both), 1)
+        expected = len(both) * sum(a * b for a, b in itertools.combinations(shares, 2))
+        if shared.sum() >= 2 and by_chance(int(shared.sum()), expected) < CHANCE:
+            yield second.found("datasets_share_rows", *names, rows=both[shared],
+                               of_rows=len(second.table), other=first.name)  # fmt: skip
+
+
+# Whether digits are those of measurements, or rounder and more regular.
+
+_LEAST_VALUES = 8
+_LEAST_LAST_DIGITS = 30
+
+
+def check_digits(sample: Sample) -> Iterator[Finding]:
+    """Yield columns whose values are all multiples of a number, too round, or too regular."""
+    for name in sample.measured():
+        # Whole numbers of the step that each value was rounded to: the zeros of rounding, which
+        # is honest, do not count as digits.
+        values = sample.table[name].abs().to_numpy(dtype=np.float64)
+        steps = sample.resolutions[name].to_numpy(dtype=np.float64)
+        known = (values > 0.0) & (steps > 0.0)
+        units = np.round(values[known] / steps[known])
+        units = units[units < 2.0**52]
+        if len(np.unique(units)) >= _LEAST_VALUES:
+            least_steps = 20 if base_of(name).kind == "time" else 4  # such as a clock of 4 ms
+            found = _digits(units, least_steps)
+            if found is not None:
+                yield sample.found(found[0], name, **found[1])
+
+
+def _digits(units: FloatArray, least_steps: int) -> tuple[str, dict[str, Any]] | None:
+    """Return what whole numbers have in common that measured ones have not, and its numbers."""
+    divisor = math.gcd(*map(int, units))
+    fine = np.median(units) >= least_steps * divisor
+    if divisor > 1 and fine and not all_by_chance(len(np.unique(units)), 1.0 / divisor):
+        return "multiples", {"n_values": len(units), "divisor": divisor}
+    # One in ten of four-digit numbers ends in one zero, one in a hundred in two.
+    long = units[units >= 1000].astype(np.int64)
+    n_round = sum(len(str(unit).rstrip("0")) <= 2 for unit in long)
+    enough = len(long) >= _LEAST_VALUES and n_round >= 4
+    if enough and by_chance(n_round, len(long) * 0.01, len(long)) <= CHANCE:
+        return "round_numbers", {"n_round": n_round, "n_values": len(long)}
+    counts = np.bincount(long % 10, minlength=10)
+    # Values written without the zeros behind the point end in no zero.
+    expected = counts[1:].mean()
+    if len(long) < _LEAST_LAST_DIGITS or not expected:
+        return None
+    chi_square = float(((counts[1:] - expected) ** 2 / expected).sum())
+    if float(special.chdtrc(len(counts[1:]) - 1, chi_square)) > CHANCE:
+        return None
+    return "last_digits", {"n_values": len(long), "digit": int(np.argmax(counts)),
+                           "n_times": int(counts.max())}  # fmt: skip
