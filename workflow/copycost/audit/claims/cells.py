@@ -4,11 +4,12 @@ import itertools
 import math
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from copycost.audit.claims.vocabulary import Claim, Region
+from copycost.audit.claims.rulings import Key, Ruling, Survey
+from copycost.audit.claims.vocabulary import Claim, Point
 from copycost.audit.dataset import Dataset, follows_from_others, quantity
 from copycost.audit.dataset_analysis import STATISTICS
 from copycost.audit.mapping import implementation_name
@@ -18,47 +19,8 @@ from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import FloatArray
 from copycost.wording.filters import ratio, span
 
-Key = tuple[str, str, int, int]
-"""Dataset, implementation, message size [bytes], threads."""
-
 N_SHOWN = 6
 """Lines of evidence that a report shows, and so missing cells that are named."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ruling:
-    """What one cell says of a claim.
-
-    `p_for`: p-value of "it does not hold here": small where the cell supports the claim.
-    `p_against`: p-value of "it holds here": small where the cell contradicts the claim. `evidence`:
-    returns a line on the cell and its numbers. `once`: whether it rests on a single round, taken at
-    its word: the p-values are then 0 and 1. `incomplete`: whether something that would be compared
-    is missing. `compatible`: whether the claimed place lies where no measured size tells: neither
-    for nor against.
-    """
-
-    p_for: float
-    p_against: float
-    evidence: Callable[[], str] = str
-    once: bool = False
-    keys: tuple[Key, ...] = ()
-    incomplete: bool = False
-    compatible: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Survey:
-    """What the cells that a statement is about say of it.
-
-    `rulings`: of the cells that were measured. `n_cells`: how many it is about, measured or not.
-    `missing`: a line on each of the first of those that were not measured. `reason`: what to say
-    instead of a count of cells, None for that.
-    """
-
-    rulings: tuple[Ruling, ...] = ()
-    n_cells: int = 1
-    missing: tuple[str, ...] = ()
-    reason: Message | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +153,11 @@ class Measured:
             return name
         return names.get(name, implementation_name(name, self.dataset.mapping))
 
+    def known_point(self, point: Point) -> Point:
+        """Return a part of a cell's key likewise."""
+        name = point.implementation
+        return point if name is None else replace(point, implementation=self.known_name(name))
+
     def known_names(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return several, each once."""
         return tuple(dict.fromkeys(map(self.known_name, names)))
@@ -244,33 +211,3 @@ def survey(
         gaps = itertools.islice((key for key in every if key not in mine), N_SHOWN - len(missing))
         missing += (cells.evidence([key, *beside(key)]) for key in gaps)
     return Survey(tuple(rulings), n_cells, tuple(missing))
-
-
-def weigh_ratio(log_ratios: FloatArray, region: Region) -> Ruling | None:
-    """Return what a ratio says of a claimed range of it; None without any round."""
-    low, high = (math.log(end) if end > 0.0 else -math.inf for end in (region.low, region.high))
-    return weigh(log_ratios, Region(low, high, region.strict))
-
-
-def weigh(values: FloatArray, region: Region) -> Ruling | None:
-    """Return what the mean of some rounds says of a claimed range; None without any round.
-
-    The p-values are those of the t tests whose interval the report shows, two-sided: the claim is
-    supported where the whole interval is inside the range, and contradicted where all of it is
-    outside.
-    """
-    known = values[np.isfinite(values)]
-    if known.size == 0:
-        return None
-    mean = float(known.mean())
-    if known.size == 1:
-        holds = region.holds(mean)
-        return Ruling(float(not holds), float(holds), once=True)
-    p_for, p_against = 0.0, 1.0
-    for end, inwards in ((region.low, 1.0), (region.high, -1.0)):
-        if np.isfinite(end):
-            p_value = paired_ratio(known - end, STATISTICS.confidence).p_value
-            inside = (mean - end) * inwards
-            p_for = max(p_for, p_value if inside > 0.0 else 1.0)
-            p_against = min(p_against, p_value if inside < 0.0 else 1.0)
-    return Ruling(p_for, p_against)

@@ -9,13 +9,14 @@ from typing import Any, Literal
 
 from copycost.audit.claims.vocabulary import (
     AMOUNTS,
+    LESS,
+    MORE,
     Change,
     Claim,
     Crossing,
     In,
     Measurements,
     Point,
-    Rank,
     Region,
     Statement,
     Unclear,
@@ -37,18 +38,18 @@ _LONGEST_LIST = 100
 
 def parse_claim(said: Mapping[str, Any]) -> Claim:
     """Return a claim from its part of a file, or raise `Unclear`; of words alone, no statements."""
-    known = (*_PARSERS, *_FREE)
+    known = (*_GRAMMAR, *_FREE)
     unknown = [key for key in said if key not in known]
     if unknown:
         raise Unclear(f"{unknown[0]}: unknown key; expected one of {', '.join(known)}")
-    statements = [
-        parse(part)
-        for kind, parse in _PARSERS.items()
+    statements: list[Statement] = [
+        make(_part(part, required, allowed))
+        for kind, (required, allowed, make) in _GRAMMAR.items()
         if kind in said
         for part in _list(said[kind])
     ]
     if not statements and "claim" not in said:
-        raise Unclear(f"says nothing of {', '.join(_PARSERS)}")
+        raise Unclear(f"says nothing of {', '.join(_GRAMMAR)}")
     in_ = said.get("in", In.ALL.value)
     if in_ not in list(In):
         raise Unclear(f"in: got {shown(in_)}, must be one of {', '.join(In)}")
@@ -76,10 +77,6 @@ def _name(value: object, what: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise Unclear(f"{what}: got {shown(value)}, must be a name")
     return str(value)
-
-
-def _names(value: object) -> tuple[str, ...]:
-    return tuple(_name(name, "implementations") for name in _list(value))
 
 
 def _metric(name: object) -> str:
@@ -121,7 +118,7 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
     "metrics": lambda value: tuple(map(_metric, _list(value))),
     "implementation": partial(_name, what="implementation"),
     "with": partial(_name, what="with"),
-    "implementations": _names,
+    "implementations": lambda value: tuple(_name(one, "implementations") for one in _list(value)),
     "size": _size,
     "threads": _threads,
     "from_size": _size,
@@ -131,7 +128,7 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
 """What makes a value of each key that means the same wherever it stands."""
 
 
-def _part(said: object, required: Sequence[str], allowed: Sequence[str] = ()) -> dict[str, Any]:
+def _part(said: object, required: Sequence[str], allowed: Sequence[str]) -> dict[str, Any]:
     """Return a part of a claim with its values read, as far as their keys alone tell how."""
     if not isinstance(said, Mapping):
         raise Unclear(f"got {shown(said)}, must have {', '.join(required)}")
@@ -157,16 +154,13 @@ def _more_is_better(metric: str, instead: str) -> bool:
     return better
 
 
-def _compare(said: object) -> Change:
-    part = _part(said, ("metric", "implementation", "with", "is"),
-                 ("from_size", "up_to_size", "below", *AMOUNTS))  # fmt: skip
+def _compare(part: dict[str, Any]) -> Change:
     ends = Point(part["with"]), Point(part["implementation"])
     limits = {key: part[key] for key in ("from_size", "up_to_size", "below") if key in part}
     return Change(part["metric"], *ends, region_of(part), **limits)
 
 
-def _change(said: object) -> Change:
-    part = _part(said, ("metric", "from", "to", "is"), ("implementations", *AMOUNTS))
+def _change(part: dict[str, Any]) -> Change:
     ends = [_part(part[end], (), ("implementation", "size", "threads")) for end in ("from", "to")]
     if ends[0].keys() != ends[1].keys():
         raise Unclear("from and to must name the same of implementation, size, threads")
@@ -178,8 +172,7 @@ def _change(said: object) -> Change:
                   implementations=part.get("implementations", ()))  # fmt: skip
 
 
-def _crossover(said: object) -> Crossing:
-    part = _part(said, ("metric", "implementation", "with"), ("from", "up_to"))
+def _crossover(part: dict[str, Any]) -> Crossing:
     if ("from" in part) == ("up_to" in part):
         raise Unclear("crossover: must have one of from and up_to")
     better = _more_is_better(part["metric"], "compare says more or less of it")
@@ -189,17 +182,15 @@ def _crossover(said: object) -> Crossing:
     )
 
 
-def _rank(said: object) -> Rank:
-    part = _part(said, ("metric", "implementation", "is"))
+def _rank(part: dict[str, Any]) -> Change:
     word = _word(part["is"], ("highest", "lowest", "best", "worst"))
     highest = word == "highest"
     if word in ("best", "worst"):
         highest = _more_is_better(part["metric"], "say highest or lowest") == (word == "best")
-    return Rank(part["metric"], part["implementation"], highest)
+    return Change(part["metric"], None, Point(part["implementation"]), MORE if highest else LESS)
 
 
-def _value(said: object) -> Value:
-    part = _part(said, ("metric", "is"), ("than", "implementations"))
+def _value(part: dict[str, Any]) -> Value:
     word = _word(part["is"], ("zero", "not zero", "above", "below"))
     if (word in ("above", "below")) != ("than" in part):
         raise Unclear("than: belongs to above and below, and only to those")
@@ -211,14 +202,16 @@ def _value(said: object) -> Value:
     return Value(part["metric"], is_, part.get("implementations", ()))
 
 
-_PARSERS: Mapping[str, Callable[[object], Statement]] = {
-    "compare": _compare,
-    "crossover": _crossover,
-    "rank": _rank,
-    "change": _change,
-    "value": _value,
-    "measurements": lambda said: Measurements(_part(said, ("metrics",))["metrics"]),
-}
+_GRAMMAR: Mapping[str, tuple[tuple[str, ...], tuple[str, ...], Callable[..., Statement]]] = {
+    "compare": (("metric", "implementation", "with", "is"),
+                ("from_size", "up_to_size", "below", *AMOUNTS), _compare),
+    "crossover": (("metric", "implementation", "with"), ("from", "up_to"), _crossover),
+    "rank": (("metric", "implementation", "is"), (), _rank),
+    "change": (("metric", "from", "to", "is"), ("implementations", *AMOUNTS), _change),
+    "value": (("metric", "is"), ("than", "implementations"), _value),
+    "measurements": (("metrics",), (), lambda part: Measurements(part["metrics"])),
+}  # fmt: skip
+"""The kinds of statements: the keys that each must have and may have, and what makes one."""
 
 
 def read_claims(path: Path, dataset: Dataset) -> list[Claim]:

@@ -7,31 +7,9 @@ from functools import partial
 
 import numpy as np
 
-from copycost.audit.claims.cells import (
-    N_SHOWN,
-    CellValues,
-    Grid,
-    Key,
-    Measured,
-    Ruling,
-    Survey,
-    grids,
-    survey,
-    weigh,
-    weigh_ratio,
-)
-from copycost.audit.claims.vocabulary import (
-    LESS,
-    MORE,
-    Change,
-    Claim,
-    Crossing,
-    Measurements,
-    Point,
-    Rank,
-    Region,
-    Value,
-)
+from copycost.audit.claims.cells import N_SHOWN, CellValues, Grid, Measured, grids, survey
+from copycost.audit.claims.rulings import Key, Ruling, Survey, weigh
+from copycost.audit.claims.vocabulary import Change, Claim, Crossing, Measurements, Region, Value
 from copycost.audit.dataset import Dataset
 from copycost.audit.dataset_analysis import STATISTICS
 from copycost.audit.plausibility import Finding
@@ -45,42 +23,17 @@ from copycost.wording.filters import size as told
 from copycost.wording.words import plural
 
 
-def judge_rank(rank: Rank, claim: Claim, measured: Measured) -> Survey:
-    """Return, per size and thread count, whether one implementation leads or trails all others."""
-    cells = measured.cells(rank.metric)
-    name = measured.known_name(rank.implementation)
-    rivals = {
-        grid.dataset: [other for other in grid.implementations if other != name]
-        for grid in grids(claim, cells)
-        if name in grid.implementations and len(grid.implementations) > 1
-    }
-    if not rivals:
-        named = {"quantities": [rank.metric], "implementation": name}
-        return Survey(reason=Message("no_rivals", named))
-    about = [grid for grid in grids(claim, cells) if grid.dataset in rivals]
-    region = MORE if rank.highest else LESS
-
-    def beside(key: Key) -> list[Key]:
-        return [(key[0], rival, *key[2:]) for rival in rivals[key[0]]]
-
-    return survey(
-        [replace(grid, implementations=(name,)) for grid in about],
-        cells,
-        lambda key: _judge_ratios(cells, key, beside(key), region),
-        beside,
-    )
-
-
 def judge_change(change: Change, claim: Claim, measured: Measured) -> Survey:
-    """Return what each pair of cells that a claim is about says of it."""
-    cells = measured.cells(change.metric)
-    from_, to = (
-        replace(point, implementation=measured.known_name(point.implementation))
-        if point.implementation is not None
-        else point
-        for point in (change.from_, change.to)
-    )
-    names = measured.known_names(change.implementations)
+    """Return what each cell that a claim is about says of it, beside one other or all rivals."""
+    cells, about = measured.cells(change.metric), grids(claim, measured.cells(change.metric))
+    to, names = measured.known_point(change.to), measured.known_names(change.implementations)
+    from_ = None if change.from_ is None else measured.known_point(change.from_)
+    if from_ is None:
+        about = [grid for grid in about if {to.implementation} < set(grid.implementations)]
+        if not about:
+            named = {"quantities": [change.metric], "implementation": to.implementation}
+            return Survey(reason=Message("no_rivals", named))
+    ways = {grid.dataset: grid.implementations for grid in about}
 
     def compared(grid: Grid) -> Grid:
         """Return the cells of a grid that are compared with another, those at `to`."""
@@ -94,25 +47,20 @@ def judge_change(change: Change, claim: Claim, measured: Measured) -> Survey:
             threads=(to.n_threads,) if to.n_threads else grid.threads,
         )
 
+    def beside(key: Key) -> list[Key]:
+        if from_ is None:
+            return [(key[0], way, *key[2:]) for way in ways[key[0]] if way != key[1]]
+        return [(key[0], from_.implementation or key[1], from_.msg_bytes or key[2],
+                 from_.n_threads or key[3])]  # fmt: skip
+
     def judge(key: Key) -> Ruling | None:
         region = change.claimed(key[2])
         assert region is not None
-        return _judge_ratios(cells, key, [_moved(key, from_)], region, with_ratio=True)
+        return _judge_ratios(cells, key, beside(key), region, with_ratio=from_ is not None)
 
-    found = survey(
-        map(compared, grids(claim, cells)), cells, judge, lambda key: [_moved(key, from_)]
-    )
-    ends = {from_.implementation, to.implementation} - {None}
+    found = survey(map(compared, about), cells, judge, beside)
+    ends = {point.implementation for point in (from_, to) if point} - {None}
     return found if ends <= cells.implementations else replace(found, reason=Message("no_pairs"))
-
-
-def _moved(key: Key, point: Point) -> Key:
-    return (
-        key[0],
-        point.implementation or key[1],
-        point.msg_bytes or key[2],
-        point.n_threads or key[3],
-    )
 
 
 def _judge_ratios(
@@ -129,7 +77,7 @@ def _judge_ratios(
     is supported, and the surest one, corrected for their number, whether it is contradicted.
     """
     known = [other for other in others if other in cells]
-    found = (weigh_ratio(cells.log_ratios(own, other), region) for other in known)
+    found = (weigh(cells.log_ratios(own, other), region.logs) for other in known)
     against = [ruling for ruling in found if ruling is not None]
     if not against:
         return None
@@ -156,7 +104,10 @@ def judge_value(value: Value, claim: Claim, measured: Measured) -> Survey:
 def _judge_cell(is_: Region | str, cells: CellValues, key: Key) -> Ruling | None:
     rounds = cells.rounds(key)
     if isinstance(is_, Region):
-        ruling = weigh(*_scaled(rounds, is_))
+        ends = [end for end in (is_.low, is_.high) if math.isfinite(end)]
+        # Measurements scatter in proportion to what is measured, as they do for ratios.
+        positive = min([*rounds, *ends]) > 0.0
+        ruling = weigh(np.log(rounds), is_.logs) if positive else weigh(rounds, is_)
         evidence = partial(_interval, cells, key, rounds)
         return None if ruling is None else replace(ruling, evidence=evidence, keys=(key,))
     # No spread is to be allowed for: what counted once is not zero.
@@ -167,19 +118,6 @@ def _judge_cell(is_: Region | str, cells: CellValues, key: Key) -> Ruling | None
         holds, fails = not are_zero.any(), are_zero.all()
     evidence = partial(cells.evidence, [key])
     return Ruling(float(not holds), float(not fails), evidence, rounds.size == 1, (key,))
-
-
-def _scaled(rounds: FloatArray, region: Region) -> tuple[FloatArray, Region]:
-    """Return the rounds and the claimed range as logarithms, where all of them have one.
-
-    Measurements scatter in proportion to what is measured, as they do for ratios.
-    """
-    ends = [end for end in (region.low, region.high) if math.isfinite(end)]
-    if min([*rounds, *ends]) <= 0.0:
-        return rounds, region
-    low = math.log(region.low) if math.isfinite(region.low) else -math.inf
-    high = math.log(region.high) if math.isfinite(region.high) else math.inf
-    return np.log(rounds), Region(low, high, region.strict)
 
 
 def _interval(cells: CellValues, key: Key, rounds: FloatArray) -> str:

@@ -2,52 +2,26 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
-from functools import cached_property
 from typing import Any
 
-import numpy as np
-
-from copycost.audit.claims.cells import Measured, Ruling, Survey
+from copycost.audit.claims.cells import Measured
+from copycost.audit.claims.rulings import Survey, Verdict
 from copycost.audit.claims.statements import (
     judge_change,
     judge_crossing,
     judge_measurements,
-    judge_rank,
     judge_value,
 )
-from copycost.audit.claims.vocabulary import (
-    Change,
-    Claim,
-    Crossing,
-    In,
-    Measurements,
-    Rank,
-    Value,
-)
+from copycost.audit.claims.vocabulary import Change, Claim, Crossing, In, Measurements, Value
 from copycost.audit.dataset import Dataset, per_byte
-from copycost.audit.dataset_analysis import STATISTICS
 from copycost.audit.plausibility import Finding
 from copycost.audit.quantities import BYTES, TOTALS, base_of
 from copycost.audit.wording import Message
-from copycost.stats.ratios import holm
-from copycost.stats.settings import FloatArray
 
 __all__ = ["JudgedClaim", "Verdict", "judge_claim", "quick_verdict"]
 
-_LEVEL = 1.0 - STATISTICS.confidence
 _EQUAL_BYTES = 1.02
 """Runs whose bytes differ by less than this factor moved the same, so that totals compare."""
-
-
-class Verdict(StrEnum):
-    """What the cells say of a claim."""
-
-    SUPPORTED = "supported"
-    CONTRADICTED = "contradicted"
-    COMPATIBLE = "compatible"
-    UNDECIDED = "undecided"
-    NOT_MEASURED = "not measured"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,89 +43,6 @@ class JudgedClaim:
     n_missing: int = 0
     caution: Finding | None = None
     totals: Message | None = None
-
-
-@dataclass(frozen=True)
-class _Weighed:
-    """What the cells of one statement say together.
-
-    `in_`: in how many of them the statement has to hold. `n_statements`: how many statements the
-    claim has: any of them may contradict it, some by chance alone. `needed`, `needed_against`: in
-    how many cells the statement has to hold, and must not hold for it to be wrong. `supporting`,
-    `contradicting`: the cells that do so, as far as can be said of so many.
-    """
-
-    survey: Survey
-    in_: In
-    n_statements: int
-
-    @property
-    def needed(self) -> int:
-        n = self.survey.n_cells
-        return {In.ALL: n, In.MOST: n // 2 + 1, In.SOME: min(n, 1)}[self.in_]
-
-    @property
-    def needed_against(self) -> int:
-        return self.survey.n_cells - self.needed + 1
-
-    @cached_property
-    def supporting(self) -> list[Ruling]:
-        p_values = np.array([ruling.p_for for ruling in self.survey.rulings])
-        return self._significant(holm(p_values, max(self.needed, 1)))
-
-    @cached_property
-    def contradicting(self) -> list[Ruling]:
-        p_values = np.array([ruling.p_against for ruling in self.survey.rulings])
-        return self._significant(holm(p_values, self.needed_against) * self.n_statements)
-
-    def _significant(self, p_values: FloatArray) -> list[Ruling]:
-        pairs = zip(self.survey.rulings, p_values, strict=True)
-        return [ruling for ruling, p_value in pairs if p_value <= _LEVEL]
-
-    @property
-    def undecided(self) -> list[Ruling]:
-        """Return the complete cells that do neither."""
-        decided = {id(ruling) for ruling in (*self.supporting, *self.contradicting)}
-        rulings = self.survey.rulings
-        return [r for r in rulings if id(r) not in decided and not r.incomplete]
-
-    @property
-    def compatible(self) -> list[Ruling]:
-        """Return those of the undecided that the claimed place is compatible with."""
-        return [ruling for ruling in self.undecided if ruling.compatible]
-
-    @property
-    def n_missing(self) -> int:
-        """Return the cells that were not measured, or only in part, and so say nothing."""
-        parts = [r for r in self.survey.rulings if r.incomplete]
-        decided = [r for r in (*self.supporting, *self.contradicting) if r.incomplete]
-        return self.survey.n_cells - len(self.survey.rulings) + len(parts) - len(decided)
-
-    @cached_property
-    def verdict(self) -> Verdict:
-        if not self.survey.rulings:
-            return Verdict.NOT_MEASURED
-        if len(self.contradicting) >= self.needed_against:
-            return Verdict.CONTRADICTED
-        if len(self.supporting) >= self.needed:
-            return Verdict.SUPPORTED
-        if len(self.supporting) + len(self.compatible) >= self.needed:
-            return Verdict.COMPATIBLE
-        return Verdict.UNDECIDED
-
-    @property
-    def misses(self) -> bool:
-        """Tell whether nothing but missing cells leaves it open."""
-        return self.n_missing > 0 and not self.undecided
-
-    @property
-    def rests_on_once(self) -> bool:
-        """Tell whether the verdict would be another without the cells measured once."""
-        without = tuple(
-            replace(ruling, p_for=1.0, p_against=1.0, compatible=False) if ruling.once else ruling
-            for ruling in self.survey.rulings
-        )
-        return replace(self, survey=replace(self.survey, rulings=without)).verdict != self.verdict
 
 
 def judge_claim(claim: Claim, dataset: Dataset, findings: Sequence[Finding]) -> JudgedClaim:
@@ -194,7 +85,7 @@ def quick_verdict(claim: Claim, measured: Measured) -> Verdict:
     return _verdict(_weigh(claim, measured, ()))
 
 
-def _weigh(claim: Claim, measured: Measured, findings: Sequence[Finding]) -> list[_Weighed]:
+def _weigh(claim: Claim, measured: Measured, findings: Sequence[Finding]) -> list[Survey]:
     parts = []
     for statement in claim.statements:
         if isinstance(statement, Measurements):
@@ -202,16 +93,16 @@ def _weigh(claim: Claim, measured: Measured, findings: Sequence[Finding]) -> lis
         else:
             nothing = measured.cells(statement.metric).counted_nothing()
             found = nothing or _JUDGES[type(statement)](statement, claim, measured)
-        parts.append(_Weighed(found, claim.in_, len(claim.statements)))
+        parts.append(replace(found, in_=claim.in_, n_statements=len(claim.statements)))
     return parts
 
 
 _JUDGES: Mapping[type, Callable[[Any, Claim, Measured], Survey]] = {
-    Change: judge_change, Crossing: judge_crossing, Rank: judge_rank, Value: judge_value,
+    Change: judge_change, Crossing: judge_crossing, Value: judge_value,
 }  # fmt: skip
 
 
-def _verdict(parts: Sequence[_Weighed]) -> Verdict:
+def _verdict(parts: Sequence[Survey]) -> Verdict:
     found = {part.verdict for part in parts}
     if Verdict.CONTRADICTED in found:
         return Verdict.CONTRADICTED
@@ -221,13 +112,13 @@ def _verdict(parts: Sequence[_Weighed]) -> Verdict:
 
 
 def _because(
-    verdict: Verdict, deciding: Sequence[_Weighed], in_: In
+    verdict: Verdict, deciding: Sequence[Survey], in_: In
 ) -> tuple[Message, tuple[str, ...]]:
     """Return why a claim has its verdict, and the cells behind it."""
     supporting = [ruling for part in deciding for ruling in part.supporting]
     against = [ruling for part in deciding for ruling in part.contradicting]
     open_ = [ruling for part in deciding for ruling in part.undecided]
-    partly = [r for part in deciding for r in part.survey.rulings if r.incomplete]
+    partly = [ruling for part in deciding for ruling in part.partly]
     counts = {
         "for it": len(supporting), "against": len(against), "open": len(open_),
         "missing": sum(part.n_missing for part in deciding),
@@ -240,17 +131,17 @@ def _because(
         Verdict.UNDECIDED: partly if _misses(deciding) else open_,
     }[verdict]
     because = Message("compatible") if verdict is Verdict.COMPATIBLE else Message("cells", {
-        "in_": in_.value, "of_cells": sum(part.survey.n_cells for part in deciding),
+        "in_": in_.value, "of_cells": sum(part.n_cells for part in deciding),
         "counts": [f"{count} {what}" for what, count in counts.items() if count],
     })  # fmt: skip
-    reason = next((part.survey.reason for part in deciding if part.survey.reason), because)
+    reason = next((part.reason for part in deciding if part.reason), because)
     lines = [ruling.evidence() for ruling in shown]
     if verdict not in (Verdict.SUPPORTED, Verdict.CONTRADICTED):
-        lines += [line for part in deciding for line in part.survey.missing]
+        lines += [line for part in deciding for line in part.missing]
     return reason, tuple(lines)
 
 
-def _misses(deciding: Sequence[_Weighed]) -> bool:
+def _misses(deciding: Sequence[Survey]) -> bool:
     """Tell whether nothing but missing cells leaves a claim open."""
     return all(part.misses for part in deciding)
 
@@ -268,7 +159,7 @@ def _caution(claim: Claim, dataset: Dataset, findings: Sequence[Finding]) -> Fin
 
 
 def _totals(
-    claim: Claim, parts: Sequence[_Weighed], measured: Measured, findings: Sequence[Finding]
+    claim: Claim, parts: Sequence[Survey], measured: Measured, findings: Sequence[Finding]
 ) -> Message | None:
     """Return what to say of totals of runs that moved different numbers of bytes.
 
@@ -278,14 +169,14 @@ def _totals(
     compared = [
         (statement.metric, part)
         for statement, part in zip(claim.statements, parts, strict=True)
-        if isinstance(statement, Change | Crossing | Rank) and statement.metric in TOTALS
+        if isinstance(statement, Change | Crossing) and statement.metric in TOTALS
     ]
-    if not any(part.survey.rulings for _, part in compared):
+    if not any(part.rulings for _, part in compared):
         return None
     about: dict[str, object] = {"quantities": list(dict.fromkeys(name for name, _ in compared))}
     moved = measured.cells(BYTES)
     unequal = False
-    for ruling in (ruling for _, part in compared for ruling in part.survey.rulings):
+    for ruling in (ruling for _, part in compared for ruling in part.rulings):
         if not all(key in moved for key in ruling.keys):
             return Message("totals_alone", about)
         medians = [moved.median(key) for key in ruling.keys]
@@ -294,7 +185,7 @@ def _totals(
         return None
     statements = tuple(
         replace(statement, metric=per_byte(statement.metric))
-        if isinstance(statement, Change | Crossing | Rank) and statement.metric in TOTALS
+        if isinstance(statement, Change | Crossing) and statement.metric in TOTALS
         else statement
         for statement in claim.statements
     )

@@ -29,6 +29,12 @@ class Region:
     high: float
     strict: bool = False
 
+    @property
+    def logs(self) -> "Region":
+        """Return where the logarithms lie."""
+        low, high = (math.log(end) if end > 0.0 else -math.inf for end in (self.low, self.high))
+        return Region(low, high, self.strict)
+
     def holds(self, value: float) -> bool:
         """Tell whether a value lies there."""
         if self.strict:
@@ -47,15 +53,16 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A value beside another: `metric` at `to` over that at `from_`.
+    """A value beside others: `metric` at `to` over that at `from_`.
 
+    `from_`: None for those of every other implementation, each of which it has to be beside.
     `from_size`, `up_to_size`: sizes that the claim is about, None for no bound. `below`: where the
     ratio lies at the sizes that `from_size` leaves out, None for nothing said. `implementations`:
     those that it is about, where neither side names one; empty for all.
     """
 
     metric: str
-    from_: Point
+    from_: Point | None
     to: Point
     region: Region
     from_size: int | None = None
@@ -88,15 +95,6 @@ class Crossing:
 
 
 @dataclass(frozen=True, slots=True)
-class Rank:
-    """An implementation has the highest or lowest value of all in each cell."""
-
-    metric: str
-    implementation: str
-    highest: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Value:
     """Where a column's values lie (in SI units): in a range, or they are zero, or none is."""
 
@@ -112,7 +110,7 @@ class Measurements:
     metrics: tuple[str, ...]
 
 
-Statement: TypeAlias = Change | Crossing | Rank | Value | Measurements
+Statement: TypeAlias = Change | Crossing | Value | Measurements
 
 
 @dataclass(frozen=True, slots=True)
