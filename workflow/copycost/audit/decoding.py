@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import pandas as pd
+
 from copycost.audit.wording import Message
 from copycost.errors import DataError
 
@@ -35,14 +37,13 @@ class TextTable:
     """A file as texts.
 
     `header`: names of the columns, as the file has them. `units`: units from a line of their own
-    below the header; empty texts where there is none. `rows`: cells, stripped, as many per row as
-    there are columns. `delimiter`: what parts the columns (of most lines).
+    below the header; empty texts where there is none. `cells`: stripped, a column per name, by the
+    number of the line. `delimiter`: what parts the columns (of most lines).
     """
 
-    header: tuple[str, ...]
-    units: tuple[str, ...]
-    rows: list[list[str]]
-    lines: list[int]
+    header: list[str]
+    units: list[str]
+    cells: pd.DataFrame
     delimiter: str
     notes: list[Message]
 
@@ -99,7 +100,6 @@ def split_table(
             )
     if not numbered:
         raise DataError(f"{where}: holds no rows; expected a header and one row per measurement")
-    notes: list[Message] = []
     chosen = delimiter or _find_delimiter([line for _, line in numbered[:_N_SAMPLED]])
     if header is None:
         names = _split(numbered[0][1], chosen)
@@ -107,16 +107,17 @@ def split_table(
         numbered = numbered[1:]
     else:
         names = list(header)
-    rows, lines = _rows(numbered, chosen, len(names), where, notes)
-    if not rows:
+    cells, notes = _cells(numbered, chosen, len(names), where)
+    if cells.empty:
         raise DataError(f"{where}: has a header but no rows; expected one row per measurement")
     units = [""] * len(names)
-    if len(rows) > 1:
+    if len(cells) > 1:
         # a first row holds units if it has words without digits where the next has numbers
-        said = [first for first, next_ in zip(*rows[:2], strict=True) if is_number(next_)]
-        if said and not any(re.search(r"\d", text) or not text for text in said):
-            units, rows, lines = rows[0], rows[1:], lines[1:]
-    return TextTable(tuple(names), tuple(units), rows, lines, chosen, notes)
+        first, second = cells.iloc[0], cells.iloc[1]
+        said = first[second.map(is_number)]
+        if len(said) and not any(re.search(r"\d", text) or not text for text in said):
+            units, cells = first.tolist(), cells.iloc[1:]
+    return TextTable(names, units, cells, chosen, notes)
 
 
 def is_number(text: str) -> bool:
@@ -169,15 +170,10 @@ def _check_header(names: list[str], where: str, line: int) -> None:
         )
 
 
-def _rows(
-    numbered: list[tuple[int, str]],
-    delimiter: str,
-    n_columns: int,
-    where: str,
-    notes: list[Message],
-) -> tuple[list[list[str]], list[int]]:
-    rows: list[list[str]] = []
-    lines: list[int] = []
+def _cells(
+    numbered: list[tuple[int, str]], delimiter: str, n_columns: int, where: str
+) -> tuple[pd.DataFrame, list[Message]]:
+    rows: dict[int, list[str]] = {}
     others: Counter[str] = Counter()
     for number, line in numbered:
         cells = _split(line, delimiter)
@@ -200,9 +196,8 @@ def _rows(
                 )
             cells = fits
             others[other] += 1
-        rows.append(cells)
-        lines.append(number)
-    for other, n in others.items():
-        about = {"n_rows": n, "of_rows": len(rows), "other": other, "delimiter": delimiter}
-        notes.append(Message("other_delimiter", about))
-    return rows, lines
+        rows[number] = cells
+    about = {"of_rows": len(rows), "delimiter": delimiter}
+    notes = [Message("other_delimiter", {"n_rows": n, "other": other} | about)
+             for other, n in others.items()]  # fmt: skip
+    return pd.DataFrame(rows.values(), index=list(rows), columns=range(n_columns)), notes

@@ -2,13 +2,14 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from reprlib import repr as shown
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 
 from copycost.audit.quantities import Quantity, unit_factor
 from copycost.errors import DataError
@@ -39,7 +40,7 @@ def is_gap(text: str) -> bool:
     return text.strip().lower() in _GAPS
 
 
-def decimal_commas(columns: Mapping[str, Sequence[str]], delimiter: str) -> frozenset[str]:
+def decimal_commas(columns: Mapping[str, Iterable[str]], delimiter: str) -> frozenset[str]:
     """Return the columns in whose numbers commas are decimal ones, rather than between thousands.
 
     A comma that no three digits follow is decimal; two commas, or a comma before a point, part
@@ -59,7 +60,7 @@ def decimal_commas(columns: Mapping[str, Sequence[str]], delimiter: str) -> froz
     )
 
 
-def _comma_sign(texts: Sequence[str]) -> Literal["decimal", "point", "either", "none"]:
+def _comma_sign(texts: Iterable[str]) -> Literal["decimal", "point", "either", "none"]:
     """Return what a column's numbers tell: decimal commas, decimal points, or neither for sure."""
     sign: Literal["either", "none"] = "none"
     for text in texts:
@@ -80,26 +81,20 @@ def _comma_sign(texts: Sequence[str]) -> Literal["decimal", "point", "either", "
 
 
 def parse_column(
-    texts: Sequence[str],
-    quantity: Quantity,
-    unit: str | None,
-    *,
-    commas: bool,
-    where: str,
-    lines: Sequence[int],
+    texts: pd.Series, quantity: Quantity, unit: str | None, *, commas: bool, where: str
 ) -> tuple[FloatArray, FloatArray]:
     """Return a column's numbers, and the smallest step that the digits of each tell.
 
-    Both are in SI units, NaN where the file has none. `unit`: the column's unit; a unit behind a
-    value counts more. None takes the quantity's own. `commas`: whether 12,5 is twelve and a half.
-    `where`, `lines`: name of file and column, and line of each cell, for messages.
+    Both are in SI units, NaN where the file has none. `texts`: by the number of their line. `unit`:
+    the column's unit; a unit behind a value counts more. None takes the quantity's own. `commas`:
+    whether 12,5 is twelve and a half. `where`: name of file and column, for messages.
     """
     factor = unit_factor(quantity.kind, quantity.unit if unit is None else unit)
     if factor is None:
         raise DataError(f"{where}: unit {unit!r} is not one of {quantity.words}; name it in a "
                         "mapping")  # fmt: skip
     values, steps = np.full((2, len(texts)), math.nan)
-    for index, text in enumerate(texts):
+    for index, (line, text) in enumerate(texts.items()):
         if is_gap(text):
             continue
         match = _NUMBER.fullmatch(text.strip())
@@ -108,7 +103,7 @@ def parse_column(
             own = factor if match["unit"] is None else unit_factor(quantity.kind, match["unit"])
         if match is None or own is None:
             raise DataError(
-                f"{where}, line {lines[index]}: {shown(text)} is no {quantity.words}; expected a "
+                f"{where}, line {line}: {shown(text)} is no {quantity.words}; expected a "
                 "number, or an empty cell where there is no value"
             )
         digits = re.sub(r"['_\s\u00a0\u202f]", "", match["digits"])
@@ -121,7 +116,7 @@ def parse_column(
         is_zero = not re.search("[1-9]", match["digits"])
         if not is_zero and not SMALLEST <= abs(value) <= LARGEST:
             raise DataError(
-                f"{where}, line {lines[index]}: {shown(text)} is no {quantity.words} that anybody "
+                f"{where}, line {line}: {shown(text)} is no {quantity.words} that anybody "
                 f"measures; expected 0, or from {SMALLEST:g} to {LARGEST:g} in SI units: correct "
                 "it, or leave the cell empty"
             )
@@ -138,7 +133,7 @@ _SCALES = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3))
 _MOST_CHARACTERS = 40
 
 
-def parse_instants(texts: Sequence[str], unit: str | None) -> FloatArray:
+def parse_instants(texts: Iterable[str], unit: str | None) -> FloatArray:
     """Return moments in seconds since some moment, NaN where a text tells none.
 
     `texts`: numbers, or dates with times of day (ISO 8601; UTC where no zone is told). `unit`: what
