@@ -47,7 +47,7 @@ class Driven:
 ONE, TWO = Budget(), Budget(n_threads=2, gbps_per_percent=0.19)
 LOST = [("veth", "skipped", WHY_NONE, "run as root")]
 BUDGETS = Driven(
-    cpu_budget.STUDY,
+    "cpu_budget",
     budgets.facts_of,
     lambda _, facts: draw_bitrate(facts),
     FIGURES["cpu_budget"],
@@ -83,7 +83,7 @@ BUDGETS = Driven(
 LOST_DATAGRAMS = [("skipped", TOO_OLD, "install iperf3 3.5 or newer")]
 GUESTS = (datagram_tables.PAIR, datagram_tables.IN_ONE)
 DATAGRAMS = Driven(
-    datagrams.STUDY,
+    "datagrams",
     datagram_tables.facts_of,
     draw_datagrams,
     FIGURES["datagrams"],
