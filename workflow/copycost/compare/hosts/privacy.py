@@ -21,7 +21,7 @@ _LEFT_AT_HOME = "(not handed on)"
 _HASHED = frozenset({"boot_id", "kernel_version"})
 """Keys whose values need only stay different from one another, as all of a host's identity."""
 
-_WORD = re.compile(r"[\w.,:+-]{1,100}|" + re.escape(_LEFT_AT_HOME))
+_WORD = re.compile(rf"[a-z0-9_,:+-]{{1,100}}|\d+(?:\.\d+)?[kKMG]i?B|{re.escape(_LEFT_AT_HOME)}")
 _WORDS = frozenset({
     "accelerator", "call_graph", "capabilities", "code", "commit", "congestion",
     "congestion_allowed", "congestion_available", "congestion_control", "congestion_default",
@@ -29,7 +29,7 @@ _WORDS = frozenset({
     "implementation", "implementations", "isolation", "kind", "limiter", "machine", "minutes",
     "mode", "msg_bytes", "network_device", "nodelay", "placement", "placements",
     "preempt", "program", "receive_buffer_bytes", "receiver", "receiver_kind", "receivers",
-    "send_buffer_bytes", "sender", "senders", "sha256", "sides", "source_digest", "started_at",
+    "send_buffer_bytes", "sender", "senders", "sha256", "sides", "source_digest",
     "status", "strategy", "study", "tcp_nodelay", "testbed", "testbeds", "transport",
     "udp_rate", "working_set", "working_sets",
 })  # fmt: skip
@@ -41,6 +41,7 @@ _TOLD = {
         ("cpu_model", "model", "vendor", "virtualisation"),
         re.compile(r"[\w .()+,-]{0,80}(?:@ ?[\d.]+ ?GHz)?"),
     ),
+    "started_at": re.compile(r"[\d-]{10}T[\d:.+-]{8,30}Z?"),
     "perf_name": re.compile(r"[\w:.-]+(?:/[\w:.,=-]*/\w*)?"),  # cpu_core/cycles/u
     "compiler": re.compile(r"(?:gcc|clang) [\d.]+"),
     "flags": re.compile(r"(?:-[\w=.+-]+ ?)*"),
