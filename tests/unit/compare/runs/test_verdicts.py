@@ -15,7 +15,7 @@ from copycost.compare.runs.environment_diff import differences
 from copycost.compare.runs.facts import compare_runs
 from copycost.compare.runs.folders import read_results
 from copycost.compare.runs.samples import CELL, QUANTITIES, Cell, Rounds, Sides, rounds_of, together
-from copycost.compare.runs.tables import verdict_of
+from copycost.compare.runs.tables import gate_line, verdict_of
 from copycost.compare.runs.verdicts import (
     MEASURED_SPREAD,
     Gate,
@@ -250,6 +250,28 @@ def test_a_gate_fails_only_where_more_is_shown(
     assert (len(slower["cells"]), slower["whole"]) == (cells, whole)
     assert slower["fails"] == whole
     assert not costlier["fails"] or share == 0.5
+
+
+def test_silence_tells_nothing_where_cells_contradict_and_none_could_show_the_change(
+    tmp_path: Path,
+) -> None:
+    def split(rows: Any) -> Any:  # noqa: ANN401
+        return np.where(rows["implementation"] == "zero_copy", 0.6, 1.3)
+
+    facts = compared(
+        tmp_path, [Made()], [Made(seed=2, start_s=LATER, factor=split)], [parse_gate("slower:25%")]
+    )
+    (gate,) = facts["gates"]
+    assert (gate["fails"], gate["contradicts"], gate["cannot_tell"]) == (False, True, True)
+    assert "in every cell that could have been shown" in gate_line(gate)
+
+
+def test_a_change_that_the_interval_rules_out_is_told(tmp_path: Path) -> None:
+    faster = [Made(seed=2, start_s=LATER, factor=lambda rows: 3.0)]
+    facts = compared(tmp_path, [Made()], faster, [parse_gate("slower:1%")])
+    (gate,) = facts["gates"]
+    assert gate["smallest_percent"] > 1.0
+    assert not gate["cannot_tell"]
 
 
 def test_the_cost_where_nobody_receives_is_the_senders(tmp_path: Path) -> None:

@@ -36,7 +36,8 @@ round trips longer by more than N per cent. It fails only where that is shown: t
 lies wholly beyond N, of the geometric mean over all cells (unless some cells stand above 1 and
 others below), or of any cell, widened so that those of all cells hold together (Bonferroni).
 What is merely likely, or open, does not fail. Where the smallest change of that mean that could
-have been shown is more than N, the comparison cannot tell, and says so.
+have been shown is more than N, and the interval does not rule out such a change, the comparison
+cannot tell, and says so. Where some cells stand above 1 and others below, so does any cell's.
 
 Exit status: 0 compared, 4 what --fail-if names was shown, 5 it could not have been shown, 1 an
 error, 2 wrong usage."""

@@ -224,13 +224,20 @@ def _gate_facts(gate: Gate, judged: dict[str, Judgement]) -> Facts:
     cells = gate.failing_cells(judgement)
     whole = gate.fails_whole(judgement)
     fails = bool(cells) or whole
-    smallest = gate.smallest(_share_shown(judgement.whole.found.interval(CONFIDENCE)))
+    # Where cells contradict each other, their mean can fail nothing: it rests on each of them.
+    ends = [judgement.whole.found.interval(CONFIDENCE)]
+    if judgement.contradicts:
+        ends = [one.widened for one in judgement.cells.values() if one.found.has_interval]
+    smallest = gate.smallest(max(map(_share_shown, ends)))
     return {
         "word": gate.word,
         "percent": gate.percent,
         "cells": [dict(zip(CELL, cell, strict=True)) for cell in cells],
         "whole": whole,
+        "contradicts": judgement.contradicts,
         "fails": fails,
         "smallest_percent": smallest if math.isfinite(smallest) else None,
-        "cannot_tell": not fails and smallest > gate.percent,
+        "cannot_tell": not fails
+        and smallest > gate.percent
+        and not all(gate.is_ruled_out(*one) for one in ends),
     }

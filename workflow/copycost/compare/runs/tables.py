@@ -95,9 +95,10 @@ def gate_line(gate: Facts) -> str:
         where += [f"in {plural(len(gate['cells']), 'cell')}"] if gate["cells"] else []
         said = f"shown {join_and(where)}"
     could = "none" if smallest is None else f"{number(smallest)} %"
+    of = "in every cell" if gate["contradicts"] else "over all cells"
     return (
-        f"{gate['word']} by more than {number(gate['percent'])} %: {said}; the smallest change over"
-        f" all cells that could have been shown: {could}"
+        f"{gate['word']} by more than {number(gate['percent'])} %: {said}; the smallest change {of}"
+        f" that could have been shown: {could}"
     )
 
 

@@ -243,6 +243,10 @@ class Gate:
         """Tell whether an interval lies wholly on the far side of the bound."""
         return high < self.bound if self.word == "slower" else low > self.bound
 
+    def is_ruled_out(self, low: float, high: float) -> bool:
+        """Tell whether an interval lies wholly on the near side of the bound."""
+        return low >= self.bound if self.word == "slower" else high <= self.bound
+
     def smallest(self, share: float) -> float:
         """Return it as a change for the worse [percent]: by which share B must be above A."""
         if self.word == "slower" and math.isfinite(share):
