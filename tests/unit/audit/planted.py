@@ -205,6 +205,9 @@ FAULTS: Mapping[str, Fault] = {
     "ms for us in some rows": Fault(
         _scale("latency_us", 1e-3, 0.1, f"throughput_gbps {_NO_BYTES}"), "unit_jumps"),
     "cycles in thousands in one row": Fault(_one_row("cycles", 1e-3), "unit_jumps"),
+    "latency of one implementation in ns": Fault(
+        made("latency_us = latency_us * (1000 ** (impl == 'one_copy'))", without=_NO_BYTES),
+        "latency_disagrees"),
     "latency in ms throughout": Fault(_scale("latency_us", 1e-3), f"{_LITTLE} short_latency"),
     "cpu time in ms": Fault(
         _scale("cpu_time_s", 1e3), "more_cpu_time_than_time cpus_per_thread clock_rate"),
@@ -223,7 +226,18 @@ FAULTS: Mapping[str, Fault] = {
         _of_implementation(0.6, 0.0, "cycles"), "multiple", 1),
     "one implementation x 0.8 with 0.1 % noise": Fault(
         _of_implementation(0.8, 0.001, "throughput_gbps", "cycles"), "multiple_and_noise"),
+    "the average of all kept as one more": Fault(
+        lambda t, _: pd.concat([t, t.groupby(["size", "threads", "rep"]).mean(numeric_only=True)
+                                .reset_index().assign(impl="average")]), "multiple"),
+    "8 threads made of 4": Fault(
+        lambda t, _: pd.concat([t.query("threads < 8"), t.query("threads == 4").assign(
+            threads=8, **{name: 2 * t[name] for name in ("throughput_gbps", "L1")})]), "multiple"),
     # Repetitions.
+    "a repetition made of another": Fault(
+        lambda t, _: pd.concat([t.query("rep < 3"), t.query("rep == 2").assign(
+            rep=3, instructions=t["instructions"] + 1)]), "repetitions_copied"),
+    "a 99th percentile below the median": Fault(
+        made("latency_p99_us = latency_us * @uniform(0.2, 0.5)"), "tail_below_median"),
     "one measurement with 0.2 % noise": Fault(
         _once_with_jitter("throughput_gbps", "cycles", "L1"), "even_repetitions"),
     "copied repetitions": Fault(

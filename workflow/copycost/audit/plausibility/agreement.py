@@ -129,7 +129,7 @@ def _compare(
     for name in quantities:
         if name != "duration" or rows[name].nunique() > 1:  # one that is set is exact
             allowed = allowed + 0.5 * sample.resolutions[name] / sample.table[name].abs()
-    off = (quotient - 1.0).abs() > allowed[rows.index]
+    off = (quotient - 1.0).abs() / quotient.clip(lower=1.0) > allowed[rows.index]
     off &= np.isfinite(quotient) & (quotient > 0.0)
     # Where all rows scatter, such as in short runs, one has to stand out from them.
     logs = np.log(quotient.where(quotient > 0.0)).abs()
@@ -184,7 +184,7 @@ def check_service_time(sample: Sample) -> Iterator[Finding]:
     differences = (rest - typical).abs()
     off = differences > max(_OFF, _SERVICE_MANY_SPREADS * scatter)
     apart = off.any() and differences[off].min() > _GAP * differences[~off].max()
-    if scatter < _TIGHT and apart and off.mean() < 0.25:
+    if scatter < _TIGHT and apart and off.mean() < 0.5:
         factor = float(np.exp((rest - typical)[off].median()))
         yield sample.found("latency_disagrees", *names, rows=rows[off], of_rows=len(rows),
                            factor=factor)  # fmt: skip

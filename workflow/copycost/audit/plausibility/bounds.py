@@ -141,6 +141,8 @@ def check_odd(sample: Sample) -> Iterator[Finding]:
         time_s = t[name]
         yield from odd("short_latency", name, time_s, (time_s > 0.0) & (time_s < _CALL_NS * 1e-9))
         yield from odd("latency_over_duration", f"{name} duration", time_s, time_s > duration)
+    median, tail = t["latency"], t["latency_p99"]
+    yield from odd("tail_below_median", "latency_p99 latency", tail, tail < median)
     for code, name, most in (
         ("cycles_per_thread", "cycles", _CPUS_PER_THREAD * _CLOCK_HZ),
         ("cpus_per_thread", "cpu_time", _CPUS_PER_THREAD),

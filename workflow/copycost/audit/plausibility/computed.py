@@ -2,7 +2,8 @@
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from copycost.audit.plausibility.sample import GIVEN, Sample, all_by_chance, sol
 from copycost.audit.quantities import IMPLEMENTATION, REP, SIZE, THREADS, base_of, words_of
 from copycost.audit.wording import plain_number
 from copycost.stats.settings import FloatArray
+from copycost.wording.filters import n_threads, size
 
 # Whether a column is an exact function of message size and threads, as no measurement is.
 
@@ -156,7 +158,8 @@ def check_derived(sample: Sample) -> Iterator[Finding]:
         if formula is not None:
             yield sample.found("derived", name, formula=formula, n_rows=int(rows.sum()))
     for name in names:
-        yield from _multiples(sample, name)
+        for axis in (IMPLEMENTATION, SIZE, *(() if name in _FILLED else (THREADS,))):
+            yield from _multiples(sample, name, axis)
 
 
 def _product(column: FloatArray, source: FloatArray, keys: FloatArray, words: str) -> str | None:
@@ -210,21 +213,45 @@ def _constant(rest: FloatArray, steps: FloatArray, spread: float) -> float | Non
     return None
 
 
-def _multiples(sample: Sample, name: str) -> Iterator[Finding]:
-    """Yield implementations whose values are those of another times one number."""
+_LABELS: Mapping[str, Callable[[Any], str]] = {
+    IMPLEMENTATION: str, SIZE: size, THREADS: lambda threads: n_threads([threads]),
+}  # fmt: skip
+
+
+def _multiples(sample: Sample, name: str, axis: str) -> Iterator[Finding]:
+    """Yield implementations, sizes or threads whose values are another's times one number.
+
+    Or implementations whose values are those of the mean of all others.
+    """
     means = sample.means(name)
     means = means[means[name] > 0].assign(step=lambda rows: rows["step"] / rows[name])
-    wide = means.pivot(index=[SIZE, THREADS], columns=IMPLEMENTATION, values=[name, "step"])
-    for first, second in itertools.combinations(means[IMPLEMENTATION].unique(), 2):
-        both = wide.dropna(subset=[(name, first), (name, second)])
-        if len(both) < _LEAST_CELLS:
+    if means.empty:
+        return
+    index = [key for key in _LABELS if key != axis]
+    wide = means.pivot(index=index, columns=axis, values=[name, "step"])
+    values, steps = (wide[part].to_numpy(dtype=np.float64) for part in (name, "step"))
+    labels = [_LABELS[axis](label) for label in wide[name].columns]
+    places = range(len(labels))
+    pairs = [
+        (labels[first], values[:, first], steps[:, first], second)
+        for first, second in itertools.combinations(places, 2)
+    ]
+    if axis == IMPLEMENTATION and len(labels) > 2:
+        pairs += [
+            ("the mean of all others", np.delete(values, place, axis=1).mean(axis=1),
+             steps[:, place], place)
+            for place in places
+        ]  # fmt: skip
+    for other, source, step, place in pairs:
+        rest = np.log(values[:, place]) - np.log(source)
+        both = np.isfinite(rest)
+        if both.sum() < _LEAST_CELLS:
             continue
-        one, two = (np.log(both[name][way].to_numpy(dtype=np.float64)) for way in (first, second))
-        steps = (both["step"][second] + both["step"][first]).to_numpy(dtype=np.float64)
-        factor = _constant(two - one, steps, float(one.std()))
+        spread = float(np.log(source[both]).std())
+        factor = _constant(rest[both], (steps[:, place] + step)[both], spread)
         if factor is not None:
-            yield sample.found("multiple", name, implementation=second, other=first, factor=factor,
-                               n_cells=len(both))  # fmt: skip
+            yield sample.found("multiple", name, implementation=labels[place], other=other,
+                               factor=factor, n_cells=int(both.sum()))  # fmt: skip
 
 
 # One implementation's values as another's times a number, with a little noise put on top.

@@ -237,7 +237,7 @@ def _telling(sample: Sample) -> list[str]:
 
 
 def check_copies(sample: Sample) -> Iterator[Finding]:
-    """Yield rows that share all columns with another cell's, exactly or nearly."""
+    """Yield rows that share all columns with others, exactly, or nearly with another cell's."""
     names = _telling(sample)
     if "throughput" in names:
         # These go with it by definition, so they are no second witnesses.
@@ -245,24 +245,39 @@ def check_copies(sample: Sample) -> Iterator[Finding]:
     rows = sample.table[(sample.table[names] > 0.0).all(axis=1)]
     if len(names) < 2 or len(rows) < 6:
         return
-    equal = _equal(rows, names)
-    if not equal.empty:
-        yield sample.found("rows_equal", *names, rows=equal, n_rows=len(equal))
-    elif len(names) >= 3:
+    tied = [name for name in names if rows.duplicated([*CELL, name]).any()]
+    for code, shared in (("rows_equal", names), ("repetitions_copied", tied)):
+        equal = _equal(rows, shared, is_same_cell=shared is tied)
+        if not equal.empty:
+            yield sample.found(code, *shared, rows=equal, n_rows=len(equal))
+            return
+    if len(names) >= 3:
         yield from _alike(sample, rows, names)
 
 
-def _equal(rows: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    """Return the rows that share all columns with another cell's, if chance does not do that."""
+def _equal(rows: pd.DataFrame, names: list[str], *, is_same_cell: bool) -> pd.DataFrame:
+    """Return the rows that share several columns with others, if chance does not do that.
+
+    With those of another cell, or with repetitions of the same one, which are alike anyway.
+    """
     cells = rows.groupby(list(CELL), sort=False).ngroup()
-    equal = rows[cells.groupby([rows[name] for name in names]).transform("nunique") > 1]
-    n_pairs = len(rows) * (len(rows) - 1) / 2.0
+    shared = rows[rows.duplicated(names, keep=False)] if len(names) > 1 else rows.iloc[:0]
+    if shared.empty:
+        return shared
+    n_cells = cells[shared.index].groupby([shared[name] for name in names]).transform("nunique")
+    equal = shared[(n_cells == 1) == is_same_cell]
+    beside = [cells] if is_same_cell else []
+    n_pairs = _pairs(cells.value_counts()) if is_same_cell else _pairs(pd.Series([len(rows)]))
     expected = n_pairs
     for name in names:
-        counts = rows[name].value_counts().to_numpy(dtype=np.float64)
-        pairs = float((counts * (counts - 1.0)).sum()) / 2.0 - len(equal) / 2.0
+        pairs = _pairs(rows.groupby([rows[name], *beside]).size()) - len(equal) / 2.0
         expected *= max(pairs, 1.0) / n_pairs
     return equal if expected < 0.01 else equal.iloc[:0]
+
+
+def _pairs(counts: pd.Series) -> float:
+    """Return how many pairs there are within groups of so many rows."""
+    return float((counts * (counts - 1.0)).sum()) / 2.0
 
 
 def _alike(sample: Sample, rows: pd.DataFrame, names: list[str]) -> Iterator[Finding]:
