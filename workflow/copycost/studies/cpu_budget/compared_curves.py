@@ -73,8 +73,9 @@ def _shares(
 ) -> list[dict[str, Any]] | None:
     """Return what takes another share of a side's CPU time with more streams than with one.
 
-    A share counts where both its intervals leave no doubt; the largest moves come first. None where
-    the study `profile` has not both with the curve's implementation and its size of writes.
+    A share counts where both its intervals leave no doubt, so none does of one repetition; the
+    largest moves come first. None where the study `profile` has not both with the curve's
+    implementation and its size of writes.
     """
     if profile is None:
         return None
@@ -99,9 +100,8 @@ def _shares(
             before, after = one.get(title, _NOTHING), many.get(title, _NOTHING)
             moved = float(after["median"]) - float(before["median"])
             ends = (before["low"], before["high"], after["low"], after["high"])
-            # without intervals nothing says that they may be the same
-            overlap = None not in ends and ends[0] <= ends[3] and ends[2] <= ends[1]
-            if abs(moved) >= _LEAST_MOVE and not overlap:
+            apart = None not in ends and (ends[0] > ends[3] or ends[2] > ends[1])
+            if abs(moved) >= _LEAST_MOVE and apart:
                 shares = {"one": before["median"], "many": after["median"], "moved": moved}
                 moves.append({"side": side, "title": title, **shares})
     moves.sort(key=lambda move: (-abs(move["moved"]), move["side"], move["title"]))
