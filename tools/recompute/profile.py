@@ -150,7 +150,7 @@ def share_tables(results: Path) -> dict[str, tuple[pd.DataFrame, list[str]]]:
         "profile_functions": ("function", lambda stack: stack),
         "profile_categories": ("category", lambda stack: [*kinds_within(stack), kind_of(stack)]),
     }
-    found, settings = {}, settings_of(results, looks=False)
+    found, settings = {}, settings_of(results)
     for name, (about, within) in tables.items():
         rows = [row for one in cells.values() for row in _rows(one, about, within, settings)]
         found[name] = pd.DataFrame(rows), [*_KEY, about]

@@ -46,11 +46,11 @@ def config_of(results: Path) -> dict[str, Any]:
     return found
 
 
-def settings_of(results: Path, *, looks: bool = True) -> Settings:
-    """Return how intervals were asked for, by default those that allow for looking in between."""
+def settings_of(results: Path) -> Settings:
+    """Return how intervals were asked for, which allow for looking in between."""
     config = config_of(results)
     errors = 1.0 - config["statistics"]["confidence"]
-    if looks and config["measure"].get("minutes") not in (None, "none"):
+    if config["measure"].get("minutes") not in (None, "none"):
         errors *= 1.0 - _OF_LOOKS
     return Settings(1.0 - errors, 5.0 / math.sqrt(config["statistics"]["resamples"]))
 
