@@ -25,6 +25,18 @@ def test_turn_is_found_where_it_is() -> None:
     assert [one.estimate for one in found] == pytest.approx([1.2] * 3, rel=0.05)
 
 
+def test_the_change_that_is_told_is_the_one_that_stands() -> None:
+    run = Run(
+        msg_bytes=SIZES,
+        n_threads=(1, 2, 4),
+        repetitions=5,
+        noise=0.005,
+        failed=lambda name, size, n_threads, rep: n_threads == 4 and rep > 1,
+    )
+    for found in threads_of(run):
+        assert (found.verdict, found.n_threads, found.n) == ("rises", (1, 2), 5)
+
+
 def test_nothing_seen_is_not_told_as_no_difference() -> None:
     run = Run(msg_bytes=SIZES, n_threads=(1, 2), noise=0.1, scaling=lambda n_threads: 1.0)
     assert {one.verdict for one in threads_of(run)} == {"unsettled"}

@@ -180,9 +180,10 @@ class _Scaling:
 def _threads(view: View) -> Iterator[Finding]:
     """Yield what became of each way's throughput with more threads, and what grew with them.
 
-    Its verdict, on which its interval rests, is ``rises``, ``falls``, ``turns``, ``unsettled`` (see
-    `copycost.stats.trend_tests.Course`), or ``by_size``: shown to rise at some sizes and to fall at
-    others, so that nothing is told of the sizes together.
+    Its verdict rests on the change that it tells, from the fewest to the most where that stands. It
+    is ``rises``, ``falls``, ``turns``, ``unsettled`` (see `copycost.stats.trend_tests.Course`), or
+    ``by_size``: shown to rise at some sizes and to fall at others, so that nothing is told of the
+    sizes together.
     """
     every = {name: _scaling(view, name) for name in view.implementations if view.has(name)}
     found = {name: one for name, one in every.items() if one.ratios}
@@ -196,12 +197,14 @@ def _threads(view: View) -> Iterator[Finding]:
     parting = _parting(view, {name: one.whole for name, one in found.items()})
     grown = {quantity: weigh(view, predicate) for quantity, predicate in _GROWING.items()}
     for name, one in found.items():
+        shown = tested[name].told
+        ends = (shown[0].start, shown[0].end) if len(shown) == 1 else (one.fewest, one.most)
         about = Finding(
             question="threads",
             condition=view.name,
             subject=name,
-            reference=f"{one.fewest} threads",
-            n_threads=(one.fewest, one.most),
+            reference=f"{ends[0]} threads",
+            n_threads=ends,
             verdict="by_size" if name in parting else tested[name].course.value,
             correction="Holm, over the condition",
         )
@@ -214,9 +217,9 @@ def _threads(view: View) -> Iterator[Finding]:
             yield replace(about, reasons=tuple(growth))
             continue
         sizes = [int(size) for size in one.whole.index]
-        factors = _factors(about, explain_threads(view, name, one.most, one.fewest, sizes))
-        whole = estimate_of(told.get((name, (one.fewest, one.most))))
-        yield replace(about, reasons=(*growth, *factors), **whole)
+        factors = _factors(about, explain_threads(view, name, ends[1], ends[0], sizes))
+        change = estimate_of(told.get((name, ends)))
+        yield replace(about, reasons=(*growth, *factors), **change)
 
 
 _GROWING = {
