@@ -25,6 +25,8 @@ def test_a_sites_own_partition_holds_unless_another_is_named(
         (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{script}\n")
         (tmp_path / "bin" / name).chmod(0o755)
     site = ["--default-resources", "slurm_partition=site", "slurm_account=me"]
-    command = checkout.command("results/nodes/n1.zip", "--executor", "slurm", "--jobs", "1", *site)
+    soon = ["--slurm-init-seconds-before-status-checks", "1"]
+    executor = ["--executor", "slurm", *soon, "--jobs", "1"]
+    command = checkout.command("results/nodes/n1.zip", *executor, *site)
     checkout.call(command, check=False, PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     assert f"-p {asked} " in (checkout.path / "asked").read_text()
