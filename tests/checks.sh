@@ -22,11 +22,11 @@ check() {
     mypy) mypy ;;
     snakefmt) snakefmt --check --compact-diff Snakefile workflow/rules ;;
     clang_format) clang-format --dry-run -Werror src/*.[ch] src/*/*.[ch] tests/c/*.[ch] ;;
-    clang_tidy) python -m tools.c_checks tidy ;;
+    clang_tidy) tidy src/*.c src/*/*.c ;;
     shellcheck) shellcheck run .ci/run tests/checks.sh workflow/scripts/*.sh tests/slurm/*.sh \
         workflow/copycost/{hosts/guest,measure/simulated}/*.sh ;;
-    build_gcc) python -m tools.c_checks compile --compiler gcc ;;
-    build_clang) python -m tools.c_checks compile --compiler clang ;;
+    build_gcc) python -m tools.compile_all --compiler gcc ;;
+    build_clang) python -m tools.compile_all --compiler clang ;;
     unit) on_all_cpus loadscope tests/unit tests/tools tests/report ;;
     unit_fast) on_all_cpus loadscope tests/unit -m "not slow" ;;
     workflow) on_all_cpus loadscope --no-loadscope-reorder tests/workflow ;; # the longest first
@@ -53,6 +53,15 @@ is_known() { [[ " ${ALL[*]} unit_fast quick " == *" $1 "* ]]; }
 # on_all_cpus DISTRIBUTION FOLDER...: run tests side by side; `loadscope` keeps those of a file
 # together, which share what is drawn or measured for them, `worksteal` does not
 on_all_cpus() { python -m pytest -n auto --dist "$@"; }
+
+# tidy FILE...: look at C files side by side, with the flags of a build
+tidy() {
+    local flags
+    flags=$(python -c 'from copycost.build.toolchain import INCLUDE_FLAGS, compile_flags
+print(*compile_flags(), *INCLUDE_FLAGS)') || return
+    printf '%s\0' "$@" |
+        xargs -0 -P "$(nproc)" -n 3 sh -c "clang-tidy --quiet \"\$@\" -- $flags" sh
+}
 
 # with_quarto COMMAND...: run it with a Quarto on the PATH, installed from beside this clone where none is
 with_quarto() {

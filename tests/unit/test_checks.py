@@ -39,7 +39,7 @@ def tree(tmp_path: Path) -> Path:
     tools.mkdir(parents=True)
     (tmp_path / "tests").mkdir()
     shutil.copy2(SCRIPT, tmp_path / "tests/checks.sh")
-    for name in ("mypy", "snakefmt", "clang-format", "shellcheck"):
+    for name in ("mypy", "snakefmt", "clang-format", "clang-tidy", "shellcheck"):
         add_tool(tmp_path, name, "#!/bin/bash\n")
     add_tool(tmp_path, "ruff", "#!/bin/bash\nsleep 0.1\ntouch ruff_over\n")
     add_tool(tmp_path, "python", PYTHON)

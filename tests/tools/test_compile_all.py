@@ -1,12 +1,11 @@
 """The checks of the C sources find what is wrong in any file, and are content with the rest."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 from copycost.errors import HostError
-from tools.c_checks import compile_all, tidy
+from tools.compile_all import compile_all
 
 GOOD = "int helper(void);\nint main(void)\n{\n    return helper();\n}\n"
 HELPER = '#include "helper.h"\nint helper(void)\n{\n    return 0;\n}\n'
@@ -15,7 +14,6 @@ HELPER = '#include "helper.h"\nint helper(void)\n{\n    return 0;\n}\n'
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A project of one program that consists of two C files."""
-    shutil.copy(Path(__file__).parents[2] / ".clang-tidy", tmp_path)
     src = tmp_path / "src"
     src.mkdir()
     (src / "memory_floor.c").write_text('#include "helper.h"\n' + GOOD)
@@ -40,15 +38,3 @@ def test_a_program_that_cannot_be_linked_is_named(project: Path) -> None:
     (project / "src/helper.c").write_text('#include "helper.h"\n')
     with pytest.raises(HostError, match=r"^memory_floor: cc refused the sources(.|\n)*helper"):
         compile_all("cc", project)
-
-
-@pytest.mark.skipif(shutil.which("clang-tidy") is None, reason="no clang-tidy on the PATH")
-@pytest.mark.parametrize("wrong", ["helper.c", "memory_floor.c"])
-def test_clang_tidy_looks_at_every_file(
-    project: Path, capsys: pytest.CaptureFixture[str], wrong: str
-) -> None:
-    assert tidy(project)
-    path = project / "src" / wrong
-    path.write_text(path.read_text() + "this is no C\n")
-    assert not tidy(project)
-    assert f"{wrong}:" in capsys.readouterr().out
