@@ -3,7 +3,6 @@
 import argparse
 import os
 import sys
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -53,17 +52,10 @@ def compile_all(compiler: str, root: Path) -> None:
         list(pool.map(link, range(len(programs))))
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Compile everything and return the exit code."""
-    parser = argparse.ArgumentParser(prog="tools.compile_all", description=__doc__)
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--compiler", default="cc", help="a command that takes gcc's flags")
     try:
-        compile_all(parser.parse_args(arguments).compiler, Path(__file__).parents[1])
+        compile_all(parser.parse_args().compiler, Path(__file__).parents[1])
     except (ConfigError, HostError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+        sys.exit(str(error))

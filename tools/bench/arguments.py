@@ -18,30 +18,16 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         " the clock. Takes about 20 minutes, and up to 15 more"
         " where first rounds leave open whether a limit is kept.",
     )
-    parser.add_argument(
-        "--only", nargs="+", choices=PARTS, default=list(PARTS), help="parts (default: all)"
-    )
-    parser.add_argument("--rounds", type=_positive, default=5, help="rounds (default: %(default)s)")
-    parser.add_argument(
-        "--most-rounds",
-        type=_positive,
-        default=20,
-        help="rounds at most, where the first ones leave open whether a limit is kept"
-        " (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--seconds", type=_positive, default=2, help="window of a stream (default: %(default)s)"
-    )
-    parser.add_argument("--seed", type=int, default=1, help="of the order within a round")
-    parser.add_argument(
-        "--quick", action="store_true", help="time the workflow on the tiny grid only"
-    )
-    parser.add_argument(
-        "--output",
-        type=Path,
-        default=Path("results/bench.json"),
-        help="the rows as JSON (default: %(default)s)",
-    )
+    add, shown = parser.add_argument, " (default: %(default)s)"
+    add("--only", nargs="+", choices=PARTS, default=list(PARTS), help="parts (default: all)")
+    add("--rounds", type=_positive, default=5, help=f"rounds{shown}")
+    more = "rounds at most, where the first ones leave open whether a limit is kept"
+    add("--most-rounds", type=_positive, default=20, help=more + shown)
+    add("--seconds", type=_positive, default=2, help=f"window of a stream{shown}")
+    add("--seed", type=int, default=1, help="of the order within a round")
+    add("--quick", action="store_true", help="time the workflow on the tiny grid only")
+    output = Path("results/bench.json")
+    add("--output", type=Path, default=output, help=f"the rows as JSON{shown}")
     return parser.parse_args(arguments)
 
 

@@ -17,10 +17,9 @@ from tools.recompute.estimates import Estimate
 from tools.recompute.run import Run, relative_of
 
 Logs: TypeAlias = dict[str, pd.DataFrame]
-"""By speed and cheapness, how ways compare at a size: a row per way and thread count."""
+"""By what is asked, how ways compare at a size: a row per way and thread count."""
 
 ALIKE = 1.05
-_TOLD = {"speed": "fastest", "cheapness": "cheapest"}
 
 
 @dataclass
@@ -31,7 +30,6 @@ class Answer:
     kind: str
     p_value: float
     ratio: Estimate | None
-    settled: bool = False
 
 
 @dataclass
@@ -73,14 +71,13 @@ def _wrong_row(place: str, told: Mapping[str, Any], found: Row) -> Iterator[str]
     ends = (min(found.prices, default=None), max(found.prices, default=None))
     for end, value in zip(("low", "high"), ends, strict=True):
         yield from differs(f"{place}.price.{end}", price[end], value)
-    for name, key in _TOLD.items():
-        said, answer = told[key], found.answers.get(name)
+    for key in ("fastest", "cheapest"):
+        said, answer = told[key], found.answers.get(key)
         if said is None or answer is None:
             if said is not answer:
                 yield f"{place}.{key} is {said}, recomputed {answer}"
             continue
-        verdict = "unsure" if answer.kind == "best" and not answer.settled else answer.kind
-        for what, other in (("verdict", verdict), ("subject", " or ".join(answer.ways))):
+        for what, other in (("verdict", answer.kind), ("subject", " or ".join(answer.ways))):
             if said[what] != other:
                 yield f"{place}.{key}.{what} is {said[what]}, recomputed {other}"
         for what, mine in (("n", "n"), ("estimate", "value"), ("low", "low"), ("high", "high")):
@@ -116,8 +113,8 @@ def decision_table(run: Run, condition: str, *, trips: bool) -> list[Row]:
         if rows["price"].isna().all():
             _price(rows, f"{_side(condition)}_cpu_ns_per_byte", 1.25)
     # of round trips, times are told in place of speeds
-    signs = {"speed": -1 if trips else 1, "cheapness": -1}
-    columns = {"speed": "p50_ns" if trips else "throughput_bits_per_s", "cheapness": "price"}
+    signs = {"fastest": -1 if trips else 1, "cheapest": -1}
+    columns = {"fastest": "p50_ns" if trips else "throughput_bits_per_s", "cheapest": "price"}
     logs = {name: signs[name] * relative_of(rows, column) for name, column in columns.items()}
     section = run.config["round_trips" if trips else _section(run, condition)]
     listed = [way for way in section["implementations"] if way in set(rows["implementation"])]
@@ -132,15 +129,16 @@ def decision_table(run: Run, condition: str, *, trips: bool) -> list[Row]:
         parts = [every] if _together(run, here, listed, every) else [[n] for n in every]
         for threads in parts:
             row = _row(run, here, listed, size, threads, signs)
-            if told := row.answers.get("cheapness"):
+            if told := row.answers.get("cheapest"):
                 paid = prices.median().reindex([(told.ways[0], n) for n in threads])
                 row.prices = list(paid.dropna())
             table.append(row)
-    for name in ("speed", "cheapness"):
+    for name in ("fastest", "cheapest"):
         answers = [row.answers[name] for row in table if name in row.answers]
         stands = estimates.holm(np.array([one.p_value for one in answers]))
         for one, p_value in zip(answers, stands, strict=True):
-            one.settled = bool(p_value < 1 - run.settings.confidence)
+            if one.kind == "best" and p_value >= 1 - run.settings.confidence:
+                one.kind = "unsure"
     return table
 
 
@@ -194,7 +192,7 @@ def _together(run: Run, here: Logs, listed: list[str], threads: list[int]) -> bo
     """Tell whether all thread counts have one row."""
     if len(threads) == 1:
         return True
-    for name in ("speed", "cheapness"):
+    for name in ("fastest", "cheapest"):
         ways = [way for way in listed if _logs(here, name, way, threads).notna().to_numpy().any()]
         if any(_means(here, name, way, threads).isna().all() for way in ways):
             return False
@@ -259,7 +257,7 @@ def _row(
     baseline = "two_copy" if "two_copy" in listed else listed[0]
     for name, sign in signs.items():
         ways = [way for way in listed if _means(here, name, way, threads).notna().any()]
-        if name == "speed":
+        if name == "fastest":
             row.missing = [way for way in listed if way not in ways]
         if not ways:
             continue
