@@ -1,6 +1,6 @@
 """The decision table of a condition: at each size the fastest and the cheapest, or the tie."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.finding import Finding
+from copycost.analysis.finding import ANSWERS, Finding
 from copycost.analysis.json_values import Facts
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
@@ -150,12 +150,6 @@ def decision_facts(contest: Contest) -> Facts:
     }
 
 
-def answers_of(decisions: Facts) -> Iterator[Finding]:
-    """Yield the answers of a decision table, size by size."""
-    for row in decisions["rows"]:
-        yield from (row[question] for question in ("fastest", "cheapest") if row[question])
-
-
 def _rows(contest: Contest, threads: list[int]) -> list[Facts]:
     """Return the rows over these places of thread counts, in the order of the sizes."""
     rows: list[Facts] = []
@@ -166,7 +160,7 @@ def _rows(contest: Contest, threads: list[int]) -> list[Facts]:
         )
         groups = [threads] if whole else [[place] for place in threads]
         rows += [_row(contest, size, places) for places in groups]
-    for question in ("fastest", "cheapest"):
+    for question in ANSWERS:
         told = [row[question] for row in rows if row[question]]
         p_values = np.array([p_value for _, p_value in told], dtype=np.float64)
         stands = iter(holm(p_values) < 1.0 - contest.confidence)

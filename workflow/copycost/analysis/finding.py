@@ -1,12 +1,15 @@
 """A statement of an analysis: one type, whatever it is about, which texts and tables render."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 from copycost.records.columns import THROUGHPUT
 from copycost.stats import ALIKE
+
+ANSWERS = ("fastest", "cheapest")
+"""The questions that a decision table answers in each of its rows."""
 
 MEAN = "mean violation"
 """The quantity by which an expectation is violated, over all its comparisons: a ratio above 1."""
@@ -70,6 +73,12 @@ def read_finding(found: Mapping[str, object]) -> Finding:
 def of(findings: Sequence[Finding], question: str) -> list[Finding]:
     """Return the findings of a question."""
     return [one for one in findings if one.question == question]
+
+
+def answers_of(decisions: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield the answers of a decision table, size by size."""
+    for row in decisions["rows"]:
+        yield from (row[question] for question in ANSWERS if row[question])
 
 
 def tally(answers: Iterable[Finding]) -> dict[str, Any]:

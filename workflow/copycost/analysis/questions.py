@@ -233,9 +233,11 @@ _GROWING = {
 
 def _factors(about: Finding, explained: Explained | None) -> Iterator[Finding]:
     """Yield the throughput that is explained, and the factors that make it."""
-    for quantity, ratio in (explained.ratios if explained else {}).items():
-        yield replace(about, quantity=quantity, verdict=explained.relation if explained else "",
-                      correction="none", **estimate_of(ratio))  # fmt: skip
+    if explained is None:
+        return
+    for quantity, ratio in explained.ratios.items():
+        yield replace(about, quantity=quantity, verdict=explained.relation, correction="none",
+                      **estimate_of(ratio))  # fmt: skip
 
 
 def _scaling(view: View, name: str) -> _Scaling:

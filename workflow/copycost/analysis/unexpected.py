@@ -112,13 +112,17 @@ def _test(view: View, expectation: Expectation, cases: _Cases) -> Finding:
     }
     case = replace(
         found,
+        n_cells=1,
+        n_better=0,
+        n_worse=1,
         subject=str(where["implementation"]),
         reference=str(where.get("baseline", "")),
         reference_condition=str(where.get("hot", "")),
         **told,
     )
     mean = sum(abs(math.log(case.check.ratio.value)) for case in broken) / len(cases)
-    violation = replace(found, quantity=MEAN, correction="none", estimate=math.exp(mean))
+    violation = replace(found, quantity=MEAN, verdict=told["verdict"], correction="none",
+                        estimate=math.exp(mean))  # fmt: skip
     return replace(found, reasons=(case, violation), **told)
 
 

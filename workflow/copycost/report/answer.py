@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from copycost.analysis.finding import Finding, tally
-from copycost.report.decisions import Named, answers, marking, told
+from copycost.analysis.finding import Finding, answers_of, tally
+from copycost.report.decisions import Named, marking, told
 from copycost.report.markdown import Table, code
 from copycost.report.values import NONE, at_sizes
 from copycost.wording.filters import impl, join_and, ratio, size
@@ -83,7 +83,7 @@ def table(conditions: Sequence[Mapping[str, Any]]) -> Table:
             most = largest(condition, aim)
             cells.append(along(condition, aim, marking(condition)))
             cells.append(NONE if most is None else f"{ratio(most[0])} at {size(most[1])}")
-        n = tally(answers([condition]))
+        n = tally(answers_of(condition["decisions"]))
         rows.append([*cells, f"{n['n_open']} of {n['n']}" if n["n"] else NONE])
     return ["Where", "Fastest", ">Most", "Cheapest", ">Most", ">Open"], rows
 

@@ -1,18 +1,15 @@
 """The decision tables in words: who is the fastest, who the cheapest, and how sure that is."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from copycost.analysis.finding import Finding, read_finding
+from copycost.analysis.finding import ANSWERS, Finding, answers_of, read_finding
 from copycost.config.testbeds import is_wire
 from copycost.report.markdown import Table, code, tabulate
 from copycost.report.values import NONE, VAGUE, bounds
 from copycost.wording.filters import impl, join_and, ratio, significant, size
 from copycost.wording.numbers import NBSP
 from copycost.wording.words import plural
-
-QUESTIONS = ("fastest", "cheapest")
-"""What a table answers."""
 
 COPIED = "*"
 """The mark of a way that asks for no copy where the kernel copies."""
@@ -45,7 +42,7 @@ def decided_conditions(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _read(condition: Mapping[str, Any], *, is_trip: bool) -> Mapping[str, Any]:
     def rows(of: Mapping[str, Any]) -> list[dict[str, Any]]:
         return [
-            {**row, **{one: read_finding(row[one]) for one in QUESTIONS if row[one]}}
+            {**row, **{one: read_finding(row[one]) for one in ANSWERS if row[one]}}
             for row in of["rows"]
         ]
 
@@ -78,7 +75,7 @@ def marking(condition: Mapping[str, Any]) -> Named:
 
 def marked_ways(condition: Mapping[str, Any]) -> list[str]:
     """Return the ways that some answer of a table names and that bear the mark `COPIED`."""
-    named = {way for answer in _answers(condition) for way in answer.ways}
+    named = {way for answer in answers_of(condition["decisions"]) for way in answer.ways}
     return [way for way, label in condition["labels"].items() if label and way in named]
 
 
@@ -135,11 +132,6 @@ def price(row: Mapping[str, Any], condition: Mapping[str, Any]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def answers(conditions: Iterable[Mapping[str, Any]]) -> list[Finding]:
-    """Return all answers of some tables."""
-    return [answer for condition in conditions for answer in _answers(condition)]
-
-
 def baseline_of(conditions: Sequence[Mapping[str, Any]]) -> str | None:
     """Return the baseline that all conditions share; None where they have several."""
     found = {condition["decisions"]["baseline"] for condition in conditions}
@@ -148,9 +140,4 @@ def baseline_of(conditions: Sequence[Mapping[str, Any]]) -> str | None:
 
 def _compared(condition: Mapping[str, Any]) -> list[Finding]:
     """Return the answers for which there was more than one way."""
-    return [answer for answer in _answers(condition) if answer.verdict != "alone"]
-
-
-def _answers(condition: Mapping[str, Any]) -> list[Finding]:
-    rows = condition["decisions"]["rows"]
-    return [row[question] for row in rows for question in QUESTIONS if row[question]]
+    return [answer for answer in answers_of(condition["decisions"]) if answer.verdict != "alone"]

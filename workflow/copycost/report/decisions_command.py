@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from copycost.analysis.finding import tally
+from copycost.analysis.finding import answers_of, tally
 from copycost.checkout import ROOT
 from copycost.errors import DataError
 from copycost.report import answer
 from copycost.report.decisions import (
     COPIED,
-    answers,
     baseline_of,
     decided_conditions,
     multiple,
@@ -132,7 +131,8 @@ def answer_lines(
     confidence = facts["method"]["statistics"]["confidence"]
     card = words.network_card(facts["network_card"], confidence)
     yield from wrapped(words.how_to_read(baseline_of(decided), confidence))
-    yield from wrapped(words.tallied(tally(answers(decided)), confidence))
+    told_here = (found for one in decided for found in answers_of(one["decisions"]))
+    yield from wrapped(words.tallied(tally(told_here), confidence))
     yield from wrapped(words.emulated(decided))
     if facts["virtual"] and facts["virtual"]["compared"]:
         made_of = words.guests(facts["virtual"], confidence)

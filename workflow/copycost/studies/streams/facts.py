@@ -18,14 +18,14 @@ from copycost.analysis.context import (
 )
 from copycost.analysis.control import control_facts
 from copycost.analysis.crossovers import condition_crossovers
-from copycost.analysis.decisions import answers_of, stream_decisions
+from copycost.analysis.decisions import stream_decisions
 from copycost.analysis.evidence import ring_bytes
 from copycost.analysis.external_validity import (
     cold_beside_hot,
     network_card_facts,
     undisturbed_facts,
 )
-from copycost.analysis.finding import tally
+from copycost.analysis.finding import answers_of, tally
 from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.metrics import choose_cost_metric, copied_labels
 from copycost.analysis.placement import placement_facts
