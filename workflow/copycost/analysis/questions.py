@@ -21,7 +21,7 @@ from copycost.analysis.ratio_facts import estimate_of, halves_of, judged_togethe
 from copycost.config.capabilities import split_implementation
 from copycost.perf.events import MISS_LEVELS
 from copycost.stats.ratios import Ratio
-from copycost.stats.trend_tests import paths, settled_ratios, settled_signs
+from copycost.stats.trend_tests import paths, settled_signs
 
 # What a generic "cache miss" means differs between processors, so it is no level of its own.
 _LEVELS = MISS_LEVELS[:2]
@@ -190,14 +190,11 @@ def _threads(view: View) -> Iterator[Finding]:
     if not found:
         return
     tested = paths({name: one.ratios for name, one in found.items()}, view.settings.confidence)
-    changes = [(name, ends, ratio) for name, one in found.items()
-               for ends, ratio in one.ratios.items()]  # fmt: skip
-    settled = settled_ratios([ratio for *_, ratio in changes], view.settings.confidence)
-    told = {(name, ends): ratio for (name, ends, _), ratio in zip(changes, settled, strict=True)}
     parting = _parting(view, {name: one.whole for name, one in found.items()})
     grown = {quantity: weigh(view, predicate) for quantity, predicate in _GROWING.items()}
     for name, one in found.items():
-        shown = tested[name].told
+        path = tested[name]
+        shown = path.told
         ends = (shown[0].start, shown[0].end) if len(shown) == 1 else (one.fewest, one.most)
         about = Finding(
             question="threads",
@@ -205,7 +202,7 @@ def _threads(view: View) -> Iterator[Finding]:
             subject=name,
             reference=f"{ends[0]} threads",
             n_threads=ends,
-            verdict="by_size" if name in parting else tested[name].course.value,
+            verdict="by_size" if name in parting else path.course.value,
             correction="Holm, over the condition",
         )
         growth = (
@@ -218,8 +215,8 @@ def _threads(view: View) -> Iterator[Finding]:
             continue
         sizes = [int(size) for size in one.whole.index]
         factors = _factors(about, explain_threads(view, name, ends[1], ends[0], sizes))
-        change = estimate_of(told.get((name, ends)))
-        yield replace(about, reasons=(*growth, *factors), **change)
+        told = {(change.start, change.end): change.ratio for change in path.changes}
+        yield replace(about, reasons=(*growth, *factors), **estimate_of(told.get(ends)))
 
 
 _GROWING = {

@@ -35,7 +35,7 @@ class Change:
     start: int
     end: int
     ratio: Ratio
-    """The quantity at the end over that at the start."""
+    """The quantity at the end over that at the start, with the interval that `sign` rests on."""
     sign: int
     """1 or -1 where the change stands after correction for all that are tested with it; else 0."""
 
@@ -50,6 +50,8 @@ class Path:
     """The changes that show it: the whole way where it stands, else the surest; of a course that
     turns, one upwards and one downwards, in the order of the axis.
     """
+    changes: tuple[Change, ...]
+    """All of them."""
 
 
 def settled_signs(ratios: Sequence[Ratio], confidence: float) -> list[int]:
@@ -57,8 +59,11 @@ def settled_signs(ratios: Sequence[Ratio], confidence: float) -> list[int]:
 
     One round settles nothing; see `settled_ratios`.
     """
-    settled = settled_ratios(ratios, confidence)
-    return [ratio.sign if ratio.n_pairs > 1 else 0 for ratio in settled]
+    return [_sign(ratio) for ratio in settled_ratios(ratios, confidence)]
+
+
+def _sign(settled: Ratio) -> int:
+    return settled.sign if settled.n_pairs > 1 else 0
 
 
 def settled_ratios(ratios: Sequence[Ratio], confidence: float) -> list[Ratio]:
@@ -118,9 +123,10 @@ def paths(
     Per quantity, `ratios` has for pairs of points of the axis, the first one first, the quantity at
     the second over that at the first.
     """
-    signs = iter(settled_signs([one for of in ratios.values() for one in of.values()], confidence))
+    every = [one for of in ratios.values() for one in of.values()]
+    settled = iter(settled_ratios(every, confidence))
     return {
-        name: path_of([Change(*ends, ratio, next(signs)) for ends, ratio in of.items()])
+        name: path_of([Change(*ends, one := next(settled), _sign(one)) for ends in of])
         for name, of in ratios.items()
     }
 
@@ -134,12 +140,12 @@ def path_of(changes: Sequence[Change]) -> Path:
     up = [change for change in changes if change.sign > 0]
     down = [change for change in changes if change.sign < 0]
     if up and down:
-        return Path(Course.TURNS, _turn(up, down))
+        return Path(Course.TURNS, _turn(up, down), tuple(changes))
     if up:
-        return Path(Course.RISES, (_whole_or_surest(up, changes),))
+        return Path(Course.RISES, (_whole_or_surest(up, changes),), tuple(changes))
     if down:
-        return Path(Course.FALLS, (_whole_or_surest(down, changes),))
-    return Path(Course.UNSETTLED, ())
+        return Path(Course.FALLS, (_whole_or_surest(down, changes),), tuple(changes))
+    return Path(Course.UNSETTLED, (), tuple(changes))
 
 
 def _turn(up: Sequence[Change], down: Sequence[Change]) -> tuple[Change, ...]:
