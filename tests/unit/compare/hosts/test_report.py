@@ -215,6 +215,7 @@ def test_a_host_whose_numbers_an_audit_doubts_counts_and_is_named(
 ) -> None:
     fleet, said = troubled
     assert "An audit finds something against the numbers of invented, which count" in said
+    assert re.search(r"Without such hosts, [1-9]\d* of \d+ verdicts over hosts would change", said)
     assert main(["audit", str(fleet)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("invented: counts, although an audit finds something")

@@ -20,7 +20,7 @@ from copycost.compare.hosts.host_facts import (
 )
 from copycost.compare.hosts.host_results import HostSet
 from copycost.compare.hosts.host_tables import SETTINGS
-from copycost.compare.hosts.meta_analysis import PAIR, Across
+from copycost.compare.hosts.meta_analysis import CELL, PAIR, Across, judge
 from copycost.compare.hosts.privacy import SECTIONS
 from copycost.config.check import normalised
 from copycost.config.config import Config
@@ -76,6 +76,7 @@ def fleet_facts(fleet: Fleet, found: Across) -> Facts:
                 for one in fleet.sets
                 if (refuting := [of for of in fleet.tables[one.name].findings if of["refutes"]])
             ],
+            "without_doubted": _without_doubted(fleet, found),
             "unreadable": [{"name": name, "why": why} for name, why in fleet.unreadable.items()],
             "enough_for_intervals": len(fleet.used) >= FEWEST,
             "enough_for_facts": len(fleet.used) >= FEWEST_HOSTS,
@@ -92,6 +93,30 @@ def fleet_facts(fleet: Fleet, found: Across) -> Facts:
         }
     )
     return facts
+
+
+def _without_doubted(fleet: Fleet, found: Across) -> Facts | None:
+    """Return how many verdicts over hosts are others without those that an audit doubts.
+
+    None where no host that counts is doubted. Verdicts are of cells; of one that no other host has,
+    nothing is left.
+    """
+    doubted = [
+        name for name in fleet.used if any(one["refutes"] for one in fleet.tables[name].findings)
+    ]
+    if not doubted:
+        return None
+    left = found.ratios[~found.ratios["host"].isin(doubted)]
+    verdicts = _verdicts(found.cells)
+    again = _verdicts(judge(left, found.crossovers).cells)
+    changed = [cell for cell, verdict in verdicts.items() if again.get(cell) != verdict]
+    return {"n_compared": len(verdicts), "n_changed": len(changed)}
+
+
+def _verdicts(cells: pd.DataFrame) -> dict[tuple[object, ...], str]:
+    """Return the verdict of each cell over hosts."""
+    rows: list[Facts] = plain(cells.rename(columns={"n_hosts": "n"}).to_dict("records"))
+    return {tuple(row[name] for name in CELL): verdict_of(row) for row in rows}
 
 
 def _host(fleet: Fleet, one: HostSet) -> Facts:
