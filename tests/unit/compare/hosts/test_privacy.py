@@ -68,6 +68,8 @@ def test_no_free_text_of_a_host_or_a_configuration_is_handed_on() -> None:
             assert "MARK" not in json.dumps(without_private(marked(value, place))), place
     for name in ("msr/tsc/", "cpu_core/cycles/u", "L1-dcache-loads:u"):
         assert without_private({"perf_name": name}) == {"perf_name": name}
+    for name in ("commit", "host_digest", "capabilities"):  # a word without a dot or a capital
+        assert without_private({name: "alice"}) == {name: "(not handed on)"}
     kept = without_private(host_facts())
     assert kept["identity"]["cpu_model"] == host_facts()["identity"]["cpu_model"]
     assert without_private(kept) == kept

@@ -23,19 +23,21 @@ _HASHED = frozenset({"boot_id", "kernel_version"})
 
 _WORD = re.compile(rf"[a-z0-9_,:+-]{{1,100}}|\d+(?:\.\d+)?[kKMG]i?B|{re.escape(_LEFT_AT_HOME)}")
 _WORDS = frozenset({
-    "accelerator", "call_graph", "capabilities", "code", "commit", "congestion",
-    "congestion_allowed", "congestion_available", "congestion_control", "congestion_default",
-    "cpus_allowed", "cpus_online", "event", "facts_digest", "fault", "governor", "host_digest",
-    "implementation", "implementations", "isolation", "kind", "limiter", "machine", "minutes",
-    "mode", "msg_bytes", "network_device", "nodelay", "placement", "placements",
+    "accelerator", "call_graph", "code", "congestion", "congestion_allowed", "congestion_available",
+    "congestion_control", "congestion_default", "cpus_allowed", "cpus_online", "event", "fault",
+    "governor", "implementation", "implementations", "isolation", "kind", "limiter", "machine",
+    "minutes", "mode", "msg_bytes", "network_device", "nodelay", "placement", "placements",
     "preempt", "program", "receive_buffer_bytes", "receiver", "receiver_kind", "receivers",
-    "send_buffer_bytes", "sender", "senders", "sha256", "sides", "source_digest",
-    "status", "strategy", "study", "tcp_nodelay", "testbed", "testbeds", "transport",
-    "udp_rate", "working_set", "working_sets",
+    "send_buffer_bytes", "sender", "senders", "sides", "status", "strategy", "study", "tcp_nodelay",
+    "testbed", "testbeds", "transport", "udp_rate", "working_set", "working_sets",
 })  # fmt: skip
-"""Keys whose values are words of copycost's own or of the kernel's, digests, sizes or times."""
+"""Keys whose values are words of copycost's own or of the kernel's, sizes or times."""
 
+_DIGESTS = (
+    "capabilities", "commit", "facts_digest", "host_digest", "sha256", "source_digest",
+)  # fmt: skip
 _TOLD = {
+    **dict.fromkeys(_DIGESTS, re.compile(r"[0-9a-f]{7,64}")),
     **dict.fromkeys(("kernel_release", "release"), re.compile(r"[\w.+~-]{1,80}")),
     **dict.fromkeys(
         ("cpu_model", "model", "vendor", "virtualisation"),
