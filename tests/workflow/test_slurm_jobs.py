@@ -7,15 +7,17 @@ import pytest
 from workflow.support import new_checkout
 
 SLURM = {
-    "sinfo": 'echo "n1|usual*|2|idle|30:00|(null)"',
+    "sinfo": "printf '%s\\n' 'n1|usual*|2|idle|3:00|(null)' 'n1|site|2|idle|5:00|(null)'",
     "sbatch": 'echo "$@" >asked; exit 1',
     **dict.fromkeys(("scontrol", "sacct", "sacctmgr", "sshare", "squeue"), "echo me"),
 }
 
 
-@pytest.mark.parametrize(("named", "asked"), [("auto", "site"), ("usual", "usual")])
+@pytest.mark.parametrize(
+    ("named", "asked", "limit_min"), [("auto", "site", 5), ("usual", "usual", 3)]
+)
 def test_a_sites_own_partition_holds_unless_another_is_named(
-    tmp_path: Path, named: str, asked: str
+    tmp_path: Path, named: str, asked: str, limit_min: int
 ) -> None:
     pytest.importorskip("snakemake_executor_plugin_slurm", reason="./run setup slurm adds it")
     checkout = new_checkout(tmp_path / "checkout")
@@ -29,4 +31,6 @@ def test_a_sites_own_partition_holds_unless_another_is_named(
     executor = ["--executor", "slurm", *soon, "--jobs", "1"]
     command = checkout.command("results/nodes/n1.zip", *executor, *site)
     checkout.call(command, check=False, PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    assert f"-p {asked} " in (checkout.path / "asked").read_text()
+    said = (checkout.path / "asked").read_text()
+    assert f"-p {asked} " in said
+    assert f"-t {limit_min} " in said

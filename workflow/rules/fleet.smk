@@ -3,6 +3,7 @@
 from copycost.snakefile.slurm import (
     archives_of,
     host_name,
+    in_site_partition,
     job_minutes,
     node_of,
     system_of,
@@ -10,8 +11,10 @@ from copycost.snakefile.slurm import (
 )
 
 NODE_ARCHIVE = "results/nodes/{node}.zip"
-NAMED_PARTITION = CONFIG.hosts.slurm.named_partition
-# Where none is named, an empty one would shadow the default of a site's own profile.
+HOSTS = in_site_partition(
+    CONFIG.hosts, workflow.resource_settings.default_resources or {}
+)
+NAMED_PARTITION = HOSTS.slurm.named_partition
 PARTITION = {"slurm_partition": NAMED_PARTITION} if NAMED_PARTITION else {}
 
 
@@ -48,7 +51,7 @@ rule measure_node:
 rule merge_hosts:
     input:
         # Asked only where the fleet is wanted: it takes a cluster to answer.
-        archives=lambda wildcards: archives_of(CONFIG.hosts, NODE_ARCHIVE),
+        archives=lambda wildcards: archives_of(HOSTS, NODE_ARCHIVE),
     output:
         report="results/fleet/report/report.html",
     log:

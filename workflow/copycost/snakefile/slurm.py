@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 from copycost.config.config import Config, Hosts, Slurm
 from copycost.config.grid import Grid
@@ -184,6 +185,17 @@ def archives_of(hosts: Hosts, pattern: str) -> list[str]:
     if "slurm" not in hosts.where:
         return []
     return [pattern.format(node=node) for node in chosen_nodes(hosts.slurm)]
+
+
+def in_site_partition(hosts: Hosts, defaults: Mapping[str, Any]) -> Hosts:
+    """Return hosts in the partition that a site's own profile names, unless they name one.
+
+    The defaults are Snakemake's, which a profile or ``--default-resources`` gives.
+    """
+    if hosts.slurm.named_partition or "slurm_partition" not in defaults:
+        return hosts
+    partition = str(defaults["slurm_partition"].raw)  # as it was written there
+    return replace(hosts, slurm=replace(hosts.slurm, partition=partition))
 
 
 def chosen_nodes(slurm: Slurm) -> list[str]:
