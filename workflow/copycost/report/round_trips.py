@@ -25,7 +25,7 @@ def percentiles(condition: Facts, repetitions: int) -> Table:
         return lambda row: median(row[key], 1e-3) if row[key] else ""
 
     def n(row: Facts) -> str:
-        return str(row["n"]) if row["n"] == repetitions else f"{row['n']} of {repetitions}"
+        return str(row["n"]) if row["n"] >= repetitions else f"{row['n']} of {repetitions}"
 
     return of_cells(
         condition["rows"],
