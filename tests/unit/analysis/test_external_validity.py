@@ -1,5 +1,6 @@
 """What a run says of a real network card, and how undisturbed it was."""
 
+import pandas as pd
 import pytest
 from analysed import facts_of
 from golden.scenarios import SCENARIOS
@@ -61,10 +62,12 @@ def test_disturbed_repetitions_of_streams_and_round_trips_are_counted() -> None:
     assert (found["n_measured"], found["n_disturbed"]) == (36, 12)
     assert found["warnings"] == {"steal": 12}
     assert (found["n_cells"], found["n_clean"]) == (12, 0)
-    trips = {"conditions": [{"n_measured": 9, "n_warned": 1, "warnings": {"steal": 1}}]}
-    more = undisturbed_facts(facts["conditions"].values(), trips)
-    assert (more["n_measured"], more["n_disturbed"]) == (45, 13)
-    assert (more["warnings"], more["n_cells"]) == ({"steal": 13}, 12)
+    found_once = {"status": ["measured"] * 9 + ["failed"], "warnings": ["steal"] + [""] * 9}
+    trips = pd.DataFrame(found_once)
+    qualities = [one["quality"] for one in facts["conditions"].values()]
+    more = undisturbed_facts([trips, trips], qualities)
+    assert (more["n_measured"], more["n_disturbed"]) == (18, 2)
+    assert (more["warnings"], more["n_cells"]) == ({"steal": 2}, 12)
 
 
 @pytest.mark.parametrize(

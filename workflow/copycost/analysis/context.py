@@ -1,5 +1,6 @@
 """The facts that are no conclusions: run, host, method, grid, counters, and what is missing."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -43,16 +44,20 @@ def missing_facts(rows: pd.DataFrame, status: str) -> list[Facts]:
 _CELL = ["condition", *POINT]
 
 
-def run_facts(cells: pd.DataFrame) -> Facts:
-    """Return how much was measured, when, and from which state of the sources."""
+def run_facts(cells: pd.DataFrame, tables: Iterable[pd.DataFrame]) -> Facts:
+    """Return how much was measured, when, and from which state of the sources.
+
+    Cells and repetitions are of all `tables`, the rest of that of the streams.
+    """
+    every = [with_condition(table)[[*_CELL, "status"]] for table in tables]
+    status = pd.concat([table["status"] for table in every])
     cells = with_condition(cells)
-    status = cells["status"]
-    measured = cells[status == "measured"]
+    measured = cells[cells["status"] == "measured"]
     rounds = measured.groupby(_CELL).size()
     started = sorted(str(stamp) for stamp in cells["started_at"].dropna())
     return {
-        "n_cells": len(cells[_CELL].drop_duplicates()),
-        "n_repetitions": len(cells),
+        "n_cells": sum(len(table[_CELL].drop_duplicates()) for table in every),
+        "n_repetitions": len(status),
         "n_measured": int((status == "measured").sum()),
         "n_failed": int((status == "failed").sum()),
         "n_skipped": int((status == "skipped").sum()),

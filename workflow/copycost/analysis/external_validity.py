@@ -1,17 +1,18 @@
 """How far decisions bear: where the kernel did not copy, what holds on a real network card."""
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from copycost.analysis.condition_view import View
 from copycost.analysis.crossovers import crossover_of
 from copycost.analysis.evidence import NOT_COPIED_SHARE, copied_share, really_not_copied
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE
+from copycost.analysis.quality_table import disturbances, disturbed
 from copycost.analysis.ratio_facts import ratio_facts
 from copycost.config.capabilities import capability_of, split_implementation
 from copycost.stats.crossover import CrossoverRatio, Outcome, crossover_ratio
@@ -192,12 +193,10 @@ def _costs(name: str, view: View, largest: int) -> Iterator[tuple[Facts, FloatAr
                 yield facts, known, view.settings.confidence
 
 
-def undisturbed_facts(
-    conditions: Iterable[Mapping[str, Any]], round_trips: Mapping[str, Any] | None
-) -> Facts:
+def undisturbed_facts(tables: Iterable[pd.DataFrame], qualities: Iterable[Facts]) -> Facts:
     """Return how many repetitions the machine left undisturbed, and how many cells are clean.
 
-    Of the facts of the conditions of streams that were measured, and of the round trips, if any.
+    Of tables with a row per repetition, and of what `quality_facts` says of the conditions.
 
     Keys
     ----
@@ -205,14 +204,12 @@ def undisturbed_facts(
         disturbance.
     n_cells, n_clean: Cells of streams, and those that passed every check of the quality table.
     """
-    qualities = [one["quality"] for one in conditions if one["n_measured"]]
-    trips = round_trips["conditions"] if round_trips else []
-    counted = [*qualities, *trips]
-    warnings: Counter[str] = sum((Counter(one["warnings"]) for one in counted), Counter())
+    every = [table.loc[table["status"] == "measured", ["warnings"]] for table in tables]
+    measured, found = pd.concat(every, ignore_index=True), [*qualities]
     return {
-        "n_measured": sum(one["n_measured"] for one in counted),
-        "n_disturbed": sum(one["n_warned"] for one in counted),
-        "warnings": dict(sorted(warnings.items())),
-        "n_cells": sum(one["n_cells"] for one in qualities),
-        "n_clean": sum(one["n_clean"] for one in qualities),
+        "n_measured": len(measured),
+        "n_disturbed": int(disturbed(measured).sum()),
+        "warnings": disturbances(measured),
+        "n_cells": sum(one["n_cells"] for one in found),
+        "n_clean": sum(one["n_clean"] for one in found),
     }

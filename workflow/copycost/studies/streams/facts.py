@@ -75,7 +75,8 @@ def compute_facts(inputs: Inputs) -> Facts:
     }
     measured = [view for view in views.values() if view.is_measured]
     cost = choose_cost_metric(inputs.cells)
-    run = run_facts(inputs.cells)
+    tables = [one for one in (inputs.cells, inputs.round_trips) if one is not None]
+    run = run_facts(inputs.cells, tables)
     wire = wire_facts(views, inputs.peers)
     round_trips = round_trip_facts(inputs.round_trips, inputs.config, settings, inputs.peers)
     trips = round_trips_in_guests(
@@ -94,7 +95,9 @@ def compute_facts(inputs: Inputs) -> Facts:
         "conditions": conditions,
         "measured_conditions": [name for name, found in conditions.items() if found["n_measured"]],
         "network_card": network_card_facts(views, wire),
-        "undisturbed": undisturbed_facts(conditions.values(), round_trips),
+        "undisturbed": undisturbed_facts(
+            tables, (one["quality"] for one in conditions.values() if one["n_measured"])
+        ),
         "control": control_facts(views),
         "cold_beside_hot": [row for view in views.values() for row in cold_beside_hot(view)],
         # repetitions that it takes to see two clusters, and how often the intervals of a ratio hold
