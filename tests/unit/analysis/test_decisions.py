@@ -44,6 +44,17 @@ def test_the_fastest_and_the_cheapest_are_named_over_all_threads() -> None:
             assert told["low"] < math.exp(truth) < told["high"]
 
 
+def test_what_comes_next_is_told_where_the_baseline_is_the_best() -> None:
+    truths = {"two_copy": 0.0, "one_copy": -0.2, "zero_copy": -0.7}
+    run = Run(**QUIET, log_ratio=lambda name, size, n_threads: truths[name])
+    for row in decisions(run)["rows"]:
+        told = row["fastest"]
+        assert (told["verdict"], told["subject"], told["estimate"]) == ("best", "two_copy", None)
+        (second,) = told["reasons"]
+        assert (second["verdict"], second["subject"]) == ("next best", "one_copy")
+        assert second["low"] < math.exp(-0.2) < second["high"]
+
+
 def test_the_price_is_that_of_ten_gigabits_per_second() -> None:
     run = Run(**QUIET, log_ratio=ahead)
     cells = inputs_of(run).cells

@@ -1,4 +1,4 @@
-"""How many threads share a CPU, and what placement does to the same cells."""
+"""Where threads ran, and what placement does to the same cells."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,28 +10,9 @@ from analysed import inputs_of
 from synthetic import Run, make_cells
 from synthetic.round_trips import RoundTrips, make_round_trips
 
-from copycost.analysis.placement import Placement, placement_facts, placement_of
+from copycost.analysis.placement import placement_facts, placement_of
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.streams.facts import views_of
-
-
-@pytest.mark.parametrize(
-    ("sender", "receiver", "n_threads", "crowd"),
-    [
-        ((0, 1), (1, 0), 1, 1),
-        ((0, 1), (1, 0), 2, 2),
-        ((0,), (0,), 1, 2),
-        ((0, 1, 2, 3), (2, 3, 0, 1), 1, 1),
-        ((0, 1, 2, 3), (2, 3, 0, 1), 2, 1),
-        ((0, 1, 2, 3), (2, 3, 0, 1), 3, 2),
-        ((0,), (1, 2, 3), 2, 2),
-    ],
-)
-def test_threads_of_both_sides_are_counted(
-    sender: tuple[int, ...], receiver: tuple[int, ...], n_threads: int, crowd: int
-) -> None:
-    placement = Placement(sender, receiver)
-    assert placement.threads_per_cpu(n_threads) == crowd
 
 
 @pytest.mark.parametrize("text", ["any", "0;1"])

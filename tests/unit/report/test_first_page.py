@@ -50,15 +50,15 @@ class Page:
 PAGES = {
     "settled": Page(
         Run(**GRID, log_ratio=LOSES, noise=0.01),
-        ("`two_copy`", "`one_copy`", "`one_copy`"),
+        ("`two_copy`, then `one_copy`", "`one_copy`", "`one_copy`"),
         "Of 6 answers, 6 are settled",
-        "Not measured. A bound, where the kernel copies after all: ",
+        "Not measured. A bound at 1 MiB, where the kernel copies after all (",
     ),
     "nobody receives": Page(
         Run(**GRID, log_ratio=LOSES, noise=0.01, udp=Udp(msg_bytes=(64 * KIB - 29,))),
-        ("`two_copy`", "`one_copy`", "`one_copy`"),
+        ("`two_copy`, then `one_copy`", "`one_copy`", "`one_copy`"),
         "Of 10 answers, 10 are settled",
-        "Not measured. A bound, where zero-copy is real and there is no receiver: ",
+        "Not measured. A bound at 65,507 B, where zero-copy is real and there is no receiver (",
     ),
 }
 

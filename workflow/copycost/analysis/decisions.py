@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.finding import ANSWERS, Finding
+from copycost.analysis.finding import ANSWERS, NEXT_BEST, Finding
 from copycost.analysis.json_values import Facts
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
@@ -132,7 +132,8 @@ def decision_facts(contest: Contest) -> Facts:
     fastest, cheapest: A `Finding` of either, None where nothing was measured. Its verdict is one of
         `copycost.stats.best.Told`, or ``unsure`` of a best one that does not stand after Holm's
         correction for the rows of the table. Its interval, if it is the best one's, is that by
-        which it is better; else it allows for its having been picked.
+        which it is better; else it allows for its having been picked. Of the baseline, which has no
+        ratio, the reason is the next best.
     price: What the cheapest one (the likeliest of several) costs: the lowest and the highest median
         over the thread counts, in the contest's unit; None like `cheapest`, and of a reference that
         has no repetition of its own.
@@ -200,14 +201,6 @@ def _told(
     best = find_best(rounds[here], contest.confidence)
     members = [int(here[place]) for place in best.members]
     names, scale = contest.implementations, contest.scales[question]
-    ratio = None
-    # of a best one, the interval is that by which `find_best` decided
-    n_picked_from = 1 if best.told is Told.BEST else len(here) - 1
-    picked = next((place for place in members if names[place] != contest.baseline), None)
-    if picked is not None and contest.baseline and n_picked_from:
-        logs = rounds[picked] - rounds[names.index(contest.baseline)]
-        signed = logs if scale.more_is_better else -logs
-        ratio = simultaneous_ratio(signed, n_picked_from, contest.confidence)
     found = Finding(
         question=question,
         condition=contest.condition,
@@ -219,8 +212,27 @@ def _told(
         msg_bytes=(contest.msg_bytes[size],),
         n_threads=tuple(contest.n_threads[place] for place in threads),
         correction="Holm, over the condition",
-        **estimate_of(ratio),
     )
+    if len(here) < 2 or contest.baseline is None:
+        return found, best.p_value
+    # how much higher each is than the baseline, as logarithms of which higher is better
+    leads = rounds - rounds[names.index(contest.baseline)]
+
+    def ratio(place: int, n_picked_from: int) -> Facts:
+        signed = leads[place] if scale.more_is_better else -leads[place]
+        return estimate_of(simultaneous_ratio(signed, n_picked_from, contest.confidence))
+
+    others = [int(place) for place in here if names[place] != contest.baseline]
+    named = [place for place in members if place in others]
+    if named:
+        # of a best one, the interval is that by which `find_best` decided
+        n_picked_from = 1 if best.told is Told.BEST else len(here) - 1
+        found = replace(found, **ratio(named[0], n_picked_from))
+    elif known := [place for place in others if np.isfinite(leads[place]).any()]:
+        place = max(known, key=lambda place: np.nanmean(leads[place]))
+        second = ratio(place, len(others))
+        next_best = replace(found, verdict=NEXT_BEST, subject=names[place], **second)
+        found = replace(found, reasons=(next_best,))
     return found, best.p_value
 
 

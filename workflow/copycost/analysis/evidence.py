@@ -14,7 +14,6 @@ import pandas as pd
 from copycost.analysis.condition_view import View
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE
-from copycost.analysis.placement import placement_of
 from copycost.analysis.ratio_facts import cell_counts
 from copycost.stats.ratios import Direction, Ratio, paired_ratio
 
@@ -67,14 +66,6 @@ def ring_bytes(view: View) -> float | None:
         return None
     sizes = view.measured["ring_bytes"].dropna()
     return float(sizes.median()) if len(sizes) and sizes.median() > 0 else None
-
-
-def threads_per_cpu(view: View) -> float | None:
-    """Return how many threads, of both sides, share the most crowded CPU at most."""
-    placement = placement_of(view)
-    if placement is None:
-        return None
-    return float(placement.threads_per_cpu(int(view.measured["n_threads"].max())))
 
 
 def growth_over_threads(view: View, metric: str) -> Quantity:
@@ -139,10 +130,6 @@ PREDICATES = (
     Predicate(
         "all_copied", lambda view: copied_share(view.of(ZERO)), "at_least", COPIED_SHARE,
         "a rest of one in a thousand cannot carry a gain",
-    ),
-    Predicate(
-        "threads_above_cpus", threads_per_cpu, "at_least", 2.0,
-        "a second thread, sending or receiving, on some CPU",
     ),
     Predicate(
         "switches_grow_with_threads",

@@ -14,6 +14,9 @@ ANSWERS = ("fastest", "cheapest")
 MEAN = "mean violation"
 """The quantity by which an expectation is violated, over all its comparisons: a ratio above 1."""
 
+NEXT_BEST = "next best"
+"""The verdict on what comes closest to a baseline that is the best."""
+
 LISTS = ("msg_bytes", "n_threads", "open_bytes")
 """The fields that hold several values."""
 

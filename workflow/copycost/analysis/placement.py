@@ -1,7 +1,6 @@
 """Which CPUs threads were pinned to, and how far the placement of both ends moves the figures."""
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -36,11 +35,6 @@ class Placement:
     def n_cpus(self) -> int:
         """Return how many CPUs both sides have together."""
         return len({cpu for cpus in self._sides for cpu in cpus})
-
-    def threads_per_cpu(self, n_threads: int) -> int:
-        """Return how many threads, of both sides, share the most crowded CPU."""
-        placed = [cpus[i % len(cpus)] for cpus in self._sides if cpus for i in range(n_threads)]
-        return max(Counter(placed).values())
 
     @property
     def _sides(self) -> list[list[tuple[int, int]]]:

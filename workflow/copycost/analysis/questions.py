@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 
+import numpy as np
 import pandas as pd
 
 from copycost.analysis.condition_view import View
@@ -20,7 +21,7 @@ from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.ratio_facts import estimate_of, halves_of, judged_together, together
 from copycost.config.capabilities import split_implementation
 from copycost.perf.events import MISS_LEVELS
-from copycost.stats.ratios import Ratio
+from copycost.stats.ratios import Ratio, simultaneous_ratio
 from copycost.stats.trend_tests import paths, settled_signs
 
 # What a generic "cache miss" means differs between processors, so it is no level of its own.
@@ -195,7 +196,9 @@ def _threads(view: View) -> Iterator[Finding]:
     for name, one in found.items():
         path = tested[name]
         shown = path.told
-        ends = (shown[0].start, shown[0].end) if len(shown) == 1 else (one.fewest, one.most)
+        ends = (one.fewest, one.most)
+        if name not in parting and len(shown) == 1:
+            ends = (shown[0].start, shown[0].end)
         about = Finding(
             question="threads",
             condition=view.name,
@@ -210,22 +213,43 @@ def _threads(view: View) -> Iterator[Finding]:
             for quantity, weighed in grown.items()
             if weighed["verdict"] != "not_measured"
         )
+        extremes = _extremes(
+            about, view.cube.threads(THROUGHPUT, name, *ends[::-1]), view.settings.confidence
+        )
         if name in parting:
-            yield replace(about, reasons=tuple(growth))
+            yield replace(about, reasons=(*growth, *extremes))
             continue
         sizes = [int(size) for size in one.whole.index]
         factors = _factors(about, explain_threads(view, name, ends[1], ends[0], sizes))
         told = {(change.start, change.end): change.ratio for change in path.changes}
-        yield replace(about, reasons=(*growth, *factors), **estimate_of(told.get(ends)))
+        yield replace(about, reasons=(*growth, *factors, *extremes), **estimate_of(told.get(ends)))
 
 
 _GROWING = {
-    "threads_per_cpu": "threads_above_cpus",
     "context_switches_per_message": "switches_grow_with_threads",
     "l1d_load_misses_per_byte": "l1d_misses_grow_with_threads",
     "llc_load_misses_per_byte": "llc_misses_grow_with_threads",
 }
 """What may grow with the threads, and the predicate that says whether it did."""
+
+
+def _extremes(about: Finding, logs: pd.DataFrame, confidence: float) -> Iterator[Finding]:
+    """Yield at which sizes the throughput of an implementation grew least and most with threads."""
+    ratios = {
+        int(size): simultaneous_ratio(rounds, len(logs), confidence)
+        for size, rounds in zip(logs.index, logs.to_numpy(np.float64), strict=True)
+    }
+    known = [size for size, ratio in ratios.items() if ratio.n_pairs]
+    for which, pick in (("worst", min), ("best", max)):
+        if len(known) > 1:
+            size = pick(known, key=lambda size: ratios[size].value)
+            yield replace(
+                about,
+                quantity=f"{THROUGHPUT} ({which})",
+                msg_bytes=(size,),
+                correction=f"picked from {len(known)} sizes",
+                **estimate_of(ratios[size]),
+            )
 
 
 def _factors(about: Finding, explained: Explained | None) -> Iterator[Finding]:

@@ -59,9 +59,9 @@ def table(condition: Mapping[str, Any]) -> Table:
         condition["decisions"]["rows"],
         {
             "Message": lambda row: row_name(row, condition),
-            "Fastest": lambda row: told(row["fastest"], named),
+            "Fastest": lambda row: with_next(row["fastest"], named),
             ">Median time" if trip else ">Speed": lambda row: multiple(row["fastest"]),
-            "Cheapest": lambda row: told(row["cheapest"], named),
+            "Cheapest": lambda row: with_next(row["cheapest"], named),
             ">CPU time": lambda row: multiple(row["cheapest"]),
             ">µs" if trip else ">CPUs": lambda row: price(row, condition),
         },
@@ -109,16 +109,23 @@ def told(found: Finding | None, named: Named) -> str:
     return names
 
 
+def with_next(found: Finding | None, named: Named) -> str:
+    """Return who is the best, and what comes next, whose ratio is told, if that is the baseline."""
+    who = told(found, named)
+    return f"{who}, then {named(found.reasons[0].subject)}" if found and found.reasons else who
+
+
 def multiple(found: Finding | None) -> str:
-    """Return a ratio to the baseline with its interval; 1 of the baseline itself."""
+    """Return a ratio to the baseline with its interval; of the baseline, that of the next best."""
     if found is None:
         return NONE
-    if found.estimate is None:
+    of = found.reasons[0] if found.reasons else found
+    if of.estimate is None:
         return "1"
-    ends = bounds(found.low, found.high, ratio)
+    ends = bounds(of.low, of.high, ratio)
     if ends == VAGUE:
         return VAGUE
-    value = ratio(found.estimate)
+    value = ratio(of.estimate)
     return value if ends == NONE else f"{value} ({ends})"
 
 

@@ -18,7 +18,7 @@ from copycost.report.decisions import (
     multiple,
     price,
     row_name,
-    told,
+    with_next,
 )
 from copycost.report.environment import make_environment
 from copycost.report.host_table import measured_on
@@ -190,9 +190,10 @@ def decision_lines(
     for row in rows:
         size, _, threads = row_name(row, condition).partition(", ")
         fastest, cheapest = (row[name] for name in ("fastest", "cheapest"))
-        yield from _lines(size, "fastest", told(fastest, _named(condition)), multiple(fastest), "")
+        names = with_next(fastest, _named(condition))
+        yield from _lines(size, "fastest", names, multiple(fastest), "")
         if cheapest:
-            names = told(cheapest, _named(condition))
+            names = with_next(cheapest, _named(condition))
             yield from _lines(threads, "cheapest", names, multiple(cheapest), price(row, condition))
 
 

@@ -183,12 +183,19 @@ def threads_table(findings: Findings) -> Table:
         ">Threads": lambda one: " to ".join(map(str, one.n_threads)),
         ">Throughput": _times,
         ">Verdict": lambda one: _COURSES[one.verdict],
+        ">By size": _by_size,
         ">CPU time per byte": lambda one: _estimate(one.reason(_CPU)),
         ">CPUs in use": lambda one: _estimate(one.reason(_CPUS)),
         ">Context switches": lambda one: _times(one.reason("context_switches_per_message")),
-        ">Threads per CPU": lambda one: _estimate(one.reason("threads_per_cpu"), "{:.0f}".format),
     }
     return grouped(tabulate(of(findings, "threads"), columns))
+
+
+def _by_size(one: Finding) -> str:
+    """Return the lowest and the highest ratio of the sizes: ``1.04 at 1 MiB to 2.49 at 1 KiB``."""
+    ends = [one.reason(f"{THROUGHPUT} ({which})") for which in ("worst", "best")]
+    known = [f"{_estimate(end)} at {size(end.msg_bytes[0])}" for end in ends if end]
+    return " to ".join(known) or NONE
 
 
 def crossover_answer(findings: Findings, way: str) -> str:
