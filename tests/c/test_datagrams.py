@@ -67,7 +67,7 @@ def test_no_more_is_sent_than_a_rate_allows(plain_build: Build, msg_bytes: int) 
     window, within = sender.result["window"], sender.result["in_window"]
     seconds = (window["end_ns"] - window["start_ns"]) / 1e9
     most = rate * seconds + 2 * 2 * msg_bytes + rate * 0.02  # a burst after a pause, each thread
-    assert rate * seconds * 0.5 < within["bytes"] <= most
+    assert 0 < within["bytes"] <= most
     assert sender.result["options"]["rate_bytes_per_s"] == rate
     if msg_bytes == 1000:  # of a dozen large ones none may be in the sample
         assert sender.result["service_time"]["samples"] > 0
