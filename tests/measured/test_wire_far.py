@@ -50,7 +50,11 @@ def test_bytes_over_a_long_way_are_measured_and_the_clock_is_as_good_as_said(
     tmp_path: Path, facts: dict[str, Any], kind: str
 ) -> None:
     cell = replace(STREAM, testbed=kind, n_threads=1)
-    record = measured(tmp_path, cell, settings=LONG, peer=facts)
+    for _ in range(3):  # on a busy machine a connection may be silent for too long
+        record = attempted(tmp_path, cell, settings=LONG, peer=facts)
+        if "the connection to" not in str(record["reason"]):
+            break
+    assert record["status"] == "measured", record["reason"]
     machine = record["testbed"]["machines"]["receiver" if kind == "wire" else "sender"]
     assert machine["clock_uncertainty_ns"] >= DELAY_S * 1e9
     assert abs(machine["clock_offset_ns"] - AHEAD_S * 10**9) <= machine["clock_uncertainty_ns"]
