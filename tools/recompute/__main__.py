@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tools.recompute.fleet import is_fleet, wrong_fleet_tables
-from tools.recompute.numbers import n_without_source, wrong_numbers
+from tools.recompute.numbers import without_source, wrong_numbers
 from tools.recompute.rebuild import differences, rebuild
 from tools.recompute.tables import wrong_tables
 
@@ -27,8 +27,7 @@ def main() -> int:
 def _wrong(results: Path) -> Iterator[str]:
     yield from wrong_tables(results)
     yield from wrong_numbers(results)
-    n_without, n = n_without_source(results)
-    print(f"{n_without / max(n, 1):.1%} of the report's {n} numbers have no source")
+    yield from without_source(results)
     with TemporaryDirectory() as folder:
         try:
             yield from differences(results, rebuild(results, Path(folder, "checkout")))

@@ -2,15 +2,20 @@
 
 import csv
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
 from tools.recompute.rebuild import ROOT, in_json, in_table
 
-_FORMULA = re.compile(r"(.*?)((?: (?:\*|/|-|from) \S+)*)$", re.DOTALL)
-_NUMBER = re.compile("\N{MINUS SIGN}?\\d(?:[\\d,]*\\d)?(?:\\.\\d+)?")
+_FORMULA = re.compile(r"(.*?)((?: (?:\*|/|\+|-|from) \S+)*)$", re.DOTALL)
+# One behind a letter is of a name: L1d, p50, flame_veth_65536.svg.
+_NUMBER = re.compile("(?<![A-Za-z_\\d.])\N{MINUS SIGN}?\\d(?:[\\d,]*\\d)?(?:\\.\\d+)?")
+# times, labels, what the page's script reads
+_NO_TEXT = re.compile(
+    r"\d{4}-\d\d-\d\d(?: \d\d:\d\d:\d\d)?|[{@](?:#|fig-|tbl-|sec-)[\w-]+|```\{=html\}.*?```",
+    re.DOTALL,
+)
 _WORDS = (
     *("no", "one", "two", "three", "four", "five", "six"),
     *("seven", "eight", "nine", "ten", "eleven", "twelve"),
@@ -22,7 +27,7 @@ _SCALES: Mapping[str, tuple[float, ...]] = {
     "s": (1e-9, 1.0, 1e-6),
 }
 """By unit, what a value may be multiplied by: rates are in bit/s, times in s, ns or µs."""
-# Such a value without a unit is a rate, whose unit, Gbit/s, stands in the head of its column.
+# Such a value without a unit may be a rate, whose unit, Gbit/s, stands in the head of its column.
 _RATE = 1e5
 
 
@@ -43,23 +48,26 @@ def wrong_numbers(results: Path) -> Iterator[str]:
                 yield f"{place} is not what {value} reads as"
 
 
-def n_without_source(results: Path) -> tuple[int, int]:
-    """Return how many numbers of the report have no source nor stand in a template, of how many.
+def without_source(results: Path) -> Iterator[str]:
+    """Yield the numbers of the report that have no source.
 
-    They are told by their digits: one without a source that reads like one with a source is missed.
+    A number may also stand in a template, in the head of a strategy's source, in a text of
+    the facts (a version, a name, a commit), in a time or in a label. Numbers are told by their
+    digits: one without a source that reads like one with a source is missed.
     """
     text = (results / "report/report.qmd").read_text(encoding="utf-8")
-    text = re.sub(r"```\{=html\}.*?```", "", text, flags=re.DOTALL)  # what the page's script reads
     with (results / "report/numbers.csv").open(encoding="utf-8", newline="") as file:
-        printed = {part for row in csv.DictReader(file) for part in _parts(row["printed"])}
-    literal = {
-        part
-        for path in (ROOT / "report").rglob("*.j2")
-        for part in _parts(re.sub(r"\{[{%#].*?[}%#]\}", " ", path.read_text(encoding="utf-8")))
-    }
-    found = Counter(_parts(text))
-    missing = sum(n for part, n in found.items() if part not in printed | literal)
-    return missing, found.total()
+        known = {part for row in csv.DictReader(file) for part in _parts(row["printed"])}
+    for path in (*(ROOT / "report").rglob("*.j2"), *(ROOT / "src/strategies").glob("*.c")):
+        written = re.sub(r"\{[{%#].*?[}%#]\}", " ", path.read_text(encoding="utf-8"))
+        known.update(_parts(written))
+    for path in (*results.rglob("facts.json"), results / "published/beside.json"):
+        for leaf in _leaves(path).values():
+            if leaf.startswith('"'):
+                known.update(_parts(leaf))
+    for part in _parts(_NO_TEXT.sub("", text)):
+        if part not in known:
+            yield f"report/report.qmd: {part} has no source"
 
 
 def _parts(text: str) -> list[str]:
@@ -70,17 +78,19 @@ def _value_of(results: Path, source: str) -> float | None:
     """Return what stands at a source, by its formula; None where nothing stands there."""
     name, _, rest = source.partition(": ")
     place, formula = _FORMULA.fullmatch(rest).groups()  # type: ignore[union-attr]
-    text = _leaves(results / name).get(place)
+    leaves = _leaves(results / name)
+    text = leaves.get(place)
     if text is None:
         return None
     value = float(text)
     words = formula.split()
-    for sign, constant in zip(words[::2], map(float, words[1::2]), strict=True):
-        value = _SIGNS[sign](value, constant)
+    for sign, other in zip(words[::2], words[1::2], strict=True):
+        value = _SIGNS[sign](value, float(leaves.get(other, other)))
     return value
 
 
 _SIGNS: Mapping[str, Callable[[float, float], float]] = {
+    "+": lambda value, other: value + other,
     "*": lambda value, constant: value * constant,
     "/": lambda value, constant: value / constant,
     "-": lambda value, constant: value - constant,
@@ -98,7 +108,7 @@ def _leaves(path: Path) -> dict[str, str]:
 
 def reads_as(printed: str, value: float) -> bool:
     """Tell whether a printed number is a value rounded to its digits, in the unit behind it."""
-    text = printed.replace("\N{NO-BREAK SPACE}", " ")
+    text = re.sub("^-", "\N{MINUS SIGN}", printed.replace("\N{NO-BREAK SPACE}", " "))
     if text.startswith("neither "):
         return value == 1.0
     if text in ("under 0.1 %", "over 99.9 %", "under 0.001"):
@@ -120,7 +130,7 @@ def reads_as(printed: str, value: float) -> bool:
     last = 10.0 ** (
         -len(digits.partition(".")[2]) if "." in digits else min(zeros, len(digits) - 1)
     )
-    meant = [value * scale for scale in _SCALES.get(unit, (1e-9 if value > _RATE else 1.0,))]
+    meant = [value * scale for scale in _SCALES.get(unit, (1.0, 1e-9) if value > _RATE else (1.0,))]
     if unit == "%" and not text.endswith("%"):
         meant.append(abs(value - 1.0) * 100.0)  # so much more, or less
     return any(abs(one - float(digits)) <= last * (0.5 + 1e-9) for one in meant)

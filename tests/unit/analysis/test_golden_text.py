@@ -77,5 +77,5 @@ def test_scenarios_have_the_verdicts_that_they_were_made_for() -> None:
 
 def test_what_was_seen_once_violates_no_expectation() -> None:
     text = text_of(facts_of(Run(**SMALL | {"repetitions": 1, "noise": 0.3})), "analysis")
-    assert re.search(r"settles: none of \d+\sexpectations was violated", text)
-    assert re.search(r"made only once contradict \d\.", text)
+    assert "settles: no expectation was violated" in text
+    assert "made only once contradict some." in text

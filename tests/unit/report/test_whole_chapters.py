@@ -13,7 +13,7 @@ import yaml
 from analysed import inputs_of
 from golden.compare import GOLDEN, golden_text
 from golden.sentences import environment
-from report.example import sources_of
+from report.example import REPORT, sources_of
 from study_inputs import published
 from synthetic import Run, Udp, make_cells
 from synthetic.guests import in_guests, round_trips_in_guests
@@ -24,7 +24,9 @@ from wires import other_machine, over_wire
 from copycost.analysis.columns import write_table
 from copycost.records.files import write_json
 from copycost.report.context import build_context
+from copycost.report.write import write_report
 from copycost.studies.streams.facts import Inputs, compute_facts
+from tools.recompute.numbers import without_source, wrong_numbers
 
 SMALL = {"msg_bytes": (65536,), "n_threads": (1,), "repetitions": 5, "noise": 0.01}
 NASTY = "unshare: not permitted | <EPERM> a_b*c*"
@@ -113,3 +115,13 @@ def test_chapters_are_the_golden_ones(name: str, tmp_path: Path) -> None:
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(texts)).replace("\N{NO-BREAK SPACE}", " ")
     assert "nan" not in json.dumps(text).split()
     assert text == golden_text(GOLDEN / "report" / f"{name}.md", text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RUNS)
+def test_every_number_has_a_source_and_reads_as_its_value(name: str, tmp_path: Path) -> None:
+    made, _ = RUNS[name]
+    write_json(compute_facts(made()), tmp_path / "facts.json")
+    (tmp_path / "report").mkdir()
+    assert write_report(sources_of(tmp_path), REPORT, "T", tmp_path / "report/report.qmd") == {}
+    assert [*wrong_numbers(tmp_path), *without_source(tmp_path)] == []

@@ -35,16 +35,19 @@ def test_what_is_printed_is_noted_once_with_value_and_source() -> None:
     assert all(type(note.value) in (int, float) for note in notes)
 
 
-def test_a_constant_becomes_part_of_the_source_and_another_value_does_not() -> None:
+def test_constants_and_sums_become_part_of_the_source_and_products_do_not() -> None:
     share, other = sourced(0.25, "f: a"), sourced(0.5, "f: b")
     assert (1 - share).source == "f: a from 1"
     assert (100 * share).source == "f: a * 100"
     assert (share * 1.0 / 4).source == "f: a / 4"
     assert (share * 1e-9).source == "f: a * 1e-09"
     assert type(share * other) is type(share * 0.37) is float
+    assert (sum([share, other, share]) - (share + other)).source == "f: a + b + a - a - b"
+    assert type(share + sourced(0.5, "g: b")) is float
+    assert abs(-share).source == "f: a * -1 * -1"
     with noting() as notes:
         significant(1 - share)
-        significant(share + other)
+        significant(share * other)
     assert list(notes) == [Note("0.750", 0.75, "f: a from 1")]
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from copycost.report.markdown import Table, code, identifier, listing, tabulate
 from copycost.report.values import Facts, cell_name, in_cell, load_name
 from copycost.wording.filters import impl, percent, significant, size, span
+from copycost.wording.sources import prints
 from copycost.wording.words import party, plural
 
 # a function that calls another stands above it, with a dash less
@@ -53,6 +54,7 @@ def _parts(parts: Iterable[Facts], group: str) -> str:
     return ", ".join(texts)
 
 
+@prints
 def _signed(value: float) -> str:
     text = significant(abs(value))
     if not text.strip("0."):

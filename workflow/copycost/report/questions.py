@@ -311,26 +311,23 @@ def expectations_answer(findings: Findings) -> str:
     found = of(findings, "expectation")
     if not found:
         return "No expectation could be tested: nothing relevant was measured."
-    names = {one.subject for one in found}
-    told = plural(len(names), "expectation")
-    once = {one.subject for one in found if one.verdict == "once"}
-    n_violated = len({one.subject for one in found if one.verdict == "violated"})
-    if not n_violated:
+    violated = [one for one in found if one.verdict == "violated"]
+    if not violated:
         n = _total(found, "n_cells")
-        none = f"none of {told} was violated, in {plural(n, 'comparison')}"
-        if not once:
+        none = f"no expectation was violated, in {plural(n, 'comparison')}"
+        if not any(one.verdict == "once" for one in found):
             return f"Nothing: {none}."
-        return (
-            f"Nothing that this run settles: {none}, but comparisons made only once "
-            f"contradict {len(once)}."
-        )
-    worst = max((one for one in found if one.verdict == "violated"), key=_mean)
-    others = "" if n_violated == 1 else f", {n_violated} of them violated, this one most"
-    against = f"{worst.n_worse} of {plural(worst.n_cells or 0, 'comparison')}"
+        once = "comparisons made only once contradict some"
+        return f"Nothing that this run settles: {none}, but {once}."
+    worst = max(violated, key=_mean)
+    more = (
+        "; of those that were violated, this one most"
+        if len({one.subject for one in violated}) > 1
+        else ""
+    )
     return (
         f"*{worst.reference}* was expected, and contradicted on {code(worst.condition)} by "
-        f"{against}: "
-        f"one of {told}{others}."
+        f"{worst.n_worse} of {plural(worst.n_cells or 0, 'comparison')}{more}."
     )
 
 

@@ -7,12 +7,14 @@ from copycost.report.values import Facts, cache
 from copycost.studies.simulated.counts import LEVELS, MODES
 from copycost.wording.filters import exact_size, join_and, percent, size, span
 from copycost.wording.numbers import NBSP, finite
+from copycost.wording.sources import prints
 from copycost.wording.words import plural
 
 _NAMES = {"l1d": "L1d", "l2": "L2", "llc": "Last level"}
 _COPIES = {"user": "application", "kernel": "kernel"}
 
 
+@prints
 def misses(value: float) -> str:
     """Return misses per line: ``2.02``, never less than nothing."""
     text = f"{finite(value):.2f}"

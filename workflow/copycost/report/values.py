@@ -263,7 +263,8 @@ def where(found: Facts) -> str:
 
 
 def _middle(found: Facts) -> float:
-    return float(next(found[name] for name in ("value", "median", "mean") if name in found))
+    middle: float = next(found[name] for name in ("value", "median", "mean") if name in found)
+    return middle
 
 
 _ABOUT: dict[str, tuple[str, Form]] = {

@@ -1,8 +1,9 @@
 """Where printed numbers come from: values that carry their source, and what was printed of them.
 
 A value of a file of facts is wrapped when the report is filled, and stays the number that it is: a
-`float` or an `int` for whoever computes with it. Scaled or shifted by a constant, it keeps its
-source as a formula; what is made of several values has none. Whatever form prints one is noted.
+`float` or an `int` for whoever computes with it. Scaled or shifted by a constant, or added to
+another of its file, it keeps its source as a formula; what else is made of several values has none.
+Whatever form prints one is noted.
 """
 
 import csv
@@ -62,11 +63,19 @@ class _Sourced:
     def __sub__(self, other: Any) -> Any:  # noqa: ANN401
         return _derived(self, _plain(self) - _plain(other), "-", other)
 
+    def __add__(self, other: Any) -> Any:  # noqa: ANN401
+        return _derived(self, _plain(self) + _plain(other), "+", other)
+
+    __radd__ = __add__
+
     def __rsub__(self, other: Any) -> Any:  # noqa: ANN401
         return _derived(self, _plain(other) - _plain(self), "from", other)
 
     def __neg__(self) -> Any:  # noqa: ANN401
         return self * -1
+
+    def __abs__(self) -> Any:  # noqa: ANN401
+        return -self if _plain(self) < 0 else self
 
 
 class SourcedFloat(_Sourced, float):
@@ -150,9 +159,17 @@ def _plain(value: Any) -> Any:  # noqa: ANN401
 
 
 def _derived(value: _Sourced, result: Any, sign: str, other: Any) -> Any:  # noqa: ANN401
-    """Return the result of an operation with a constant, with the formula as its source."""
-    if sign in "*/" and other == 1:
+    """Return the result of an operation, with the formula as its source.
+
+    The other value is a constant; one that is added or taken away may also be of the same file.
+    """
+    if (sign in "*/" and other == 1) or (sign in "+-" and other == 0):
         return sourced(result, value.source)
+    if sign in "+-" and isinstance(other, _Sourced):
+        file, _, places = other.source.partition(": ")
+        terms = places.split(" + ")
+        if value.source.startswith(f"{file}: ") and not any(" " in term for term in terms):
+            return sourced(result, "".join([value.source, *(f" {sign} {term}" for term in terms)]))
     if type(other) in (int, float) and _is_constant(other):
         return sourced(result, f"{value.source} {sign} {other!r}")
     return result
