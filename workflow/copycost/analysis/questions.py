@@ -247,7 +247,7 @@ def _extremes(about: Finding, logs: pd.DataFrame, confidence: float) -> Iterator
                 about,
                 quantity=f"{THROUGHPUT} ({which})",
                 msg_bytes=(size,),
-                correction=f"picked from {len(known)} sizes",
+                correction=f"picked from {len(ratios)} sizes",
                 **estimate_of(ratios[size]),
             )
 

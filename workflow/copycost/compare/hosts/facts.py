@@ -54,6 +54,11 @@ def fleet_facts(fleet: Fleet, found: Across) -> Facts:
     n_simulated = sum(processor.startswith("Simulated ") for processor in processors)
     emulated = [of.n_emulated for of in used]
     alike = fleet.told.columns[(fleet.told.nunique() == 1) & fleet.told.notna().all()]
+    doubted: list[Facts] = [
+        {"name": one.name, "findings": refuting}
+        for one in fleet.sets
+        if (refuting := [of for of in fleet.tables[one.name].findings if of["refutes"]])
+    ]
     facts: Facts = plain(
         {
             "schema_version": SCHEMA_VERSION,
@@ -71,12 +76,8 @@ def fleet_facts(fleet: Fleet, found: Across) -> Facts:
                 for name in dict.fromkeys(fleet.one_kernel.values())
             ],
             "emulated": {"n_repetitions": sum(emulated), "n_hosts": sum(n > 0 for n in emulated)},
-            "doubted": [
-                {"name": one.name, "findings": refuting}
-                for one in fleet.sets
-                if (refuting := [of for of in fleet.tables[one.name].findings if of["refutes"]])
-            ],
-            "without_doubted": _without_doubted(fleet, found),
+            "doubted": doubted,
+            "without_doubted": _without_doubted(fleet, found, {one["name"] for one in doubted}),
             "unreadable": [{"name": name, "why": why} for name, why in fleet.unreadable.items()],
             "enough_for_intervals": len(fleet.used) >= FEWEST,
             "enough_for_facts": len(fleet.used) >= FEWEST_HOSTS,
@@ -95,20 +96,17 @@ def fleet_facts(fleet: Fleet, found: Across) -> Facts:
     return facts
 
 
-def _without_doubted(fleet: Fleet, found: Across) -> Facts | None:
+def _without_doubted(fleet: Fleet, found: Across, doubted: set[str]) -> Facts | None:
     """Return how many verdicts over hosts are others without those that an audit doubts.
 
     None where no host that counts is doubted. Verdicts are of cells; of one that no other host has,
     nothing is left.
     """
-    doubted = [
-        name for name in fleet.used if any(one["refutes"] for one in fleet.tables[name].findings)
-    ]
-    if not doubted:
+    if not doubted & set(fleet.used):
         return None
     left = found.ratios[~found.ratios["host"].isin(doubted)]
     verdicts = _verdicts(found.cells)
-    again = _verdicts(judge(left, found.crossovers).cells)
+    again = {} if left.empty else _verdicts(judge(left, found.crossovers).cells)
     changed = [cell for cell, verdict in verdicts.items() if again.get(cell) != verdict]
     return {"n_compared": len(verdicts), "n_changed": len(changed)}
 
