@@ -9,6 +9,9 @@ import pytest
 from workflow.conftest import WholeRun
 from workflow.support import Checkout
 
+from tools.recompute.numbers import without_source, wrong_numbers
+from tools.recompute.tables import wrong_tables
+
 RUN = ("--cores", "2", "tables")
 
 # In place of the rule's script: makes records up, in which one_copy gets ahead at 20 KB.
@@ -104,6 +107,9 @@ def test_added_sizes_narrow_the_bracket_and_a_rerun_measures_nothing(made_up: Ch
     assert "nothing more to measure" in done
     assert sizes(made_up) == [4096, 16384, 24576, 32768, 65536]  # around 20 000
     before = written(made_up)
+    made_up.snakemake("--cores", "2", "results/report/report.qmd")
+    results = made_up.path / "results"
+    assert [*wrong_tables(results), *wrong_numbers(results), *without_source(results)] == []
 
     assert "nothing to be done" in made_up.snakemake(*RUN).stderr
     # another size, which was measured; without what was added, and again: that is chosen anew
