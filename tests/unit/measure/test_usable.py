@@ -13,7 +13,7 @@ from sample_records import sample_record
 
 from copycost.config.cells import Cell
 from copycost.measure import repetition
-from copycost.measure.drivers.protocol import MissedWindow, Verdict
+from copycost.measure.drivers.protocol import MissedWindow, UnexplainedEnd, Verdict
 from copycost.measure.usable import measure_usable
 from copycost.records.derive import derive_row
 from copycost.records.reading import REPETITIONS
@@ -56,13 +56,24 @@ def test_what_never_can_be_used_is_a_failed_repetition(tmp_path: Path) -> None:
     assert len(list(left)) == 2
 
 
-@pytest.mark.parametrize(("n_missed", "gives_up"), [(1, False), (3, False), (4, True)])
+@pytest.mark.parametrize(
+    ("kind", "n_missed", "gives_up"),
+    [
+        (MissedWindow, 1, False),
+        (MissedWindow, 3, False),
+        (MissedWindow, 4, True),
+        (UnexplainedEnd, 7, False),
+        (UnexplainedEnd, 8, True),
+    ],
+)
 def test_a_missed_window_is_watched_again_whoever_watches(
-    monkeypatch: pytest.MonkeyPatch, n_missed: int, *, gives_up: bool
+    monkeypatch: pytest.MonkeyPatch, kind: type[MissedWindow], n_missed: int, *, gives_up: bool
 ) -> None:
-    missed = MissedWindow(Verdict("failed", "nothing arrived in the window", "again"))
+    missed = kind(Verdict("failed", "nothing arrived in the window", "again"))
     monkeypatch.setattr(repetition, "_watch", Mock(side_effect=[missed] * n_missed + [None]))
     watcher, setup = Mock(), SimpleNamespace(testbed=None)
     with pytest.raises(MissedWindow) if gives_up else nullcontext():
         repetition._watch_on_time(*cast("Any", ({}, None, setup, [watcher])))
-    assert watcher.mock_calls == [call.close(), call.prepare(None)] * min(n_missed, 3)
+    assert watcher.mock_calls == [call.close(), call.prepare(None)] * min(
+        n_missed, kind.n_tries - 1
+    )

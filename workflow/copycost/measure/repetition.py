@@ -5,6 +5,7 @@ driver make traffic and the observers watch a window of it, judges, and fills in
 """
 
 import logging
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -51,8 +52,6 @@ from copycost.observers.perf_stat import PerfStat
 from copycost.observers.protocol import WindowObserver
 from copycost.records.record import SCHEMA_VERSION, Record, host_digest, prepare_check
 from copycost.testbeds.testbed import Testbed
-
-_MOST_WINDOWS = 4
 
 _log = logging.getLogger(__name__)
 
@@ -234,15 +233,18 @@ def _watch_on_time(
     On a busy host, and in virtual machines whose host has to set up counters for them first, an
     edge may come a quarter of a second late.
     """
-    for _ in range(_MOST_WINDOWS - 1):
+    missed = Counter[type[MissedWindow]]()
+    while True:
         try:
             return _watch(record, task, setup, observers)
         except MissedWindow as late:
+            missed[type(late)] += 1
+            if missed[type(late)] == late.n_tries:
+                raise
             _log.warning("%s: once more", late.verdict.reason)
             for observer in observers:
                 observer.close()
                 observer.prepare(setup.testbed)
-    return _watch(record, task, setup, observers)
 
 
 def _watch(record: Record, task: Task, setup: Setup, observers: Sequence[WindowObserver]) -> None:

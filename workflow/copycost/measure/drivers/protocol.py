@@ -58,6 +58,15 @@ class NoMeasurement(CopycostError):
 class MissedWindow(NoMeasurement):
     """The window was not the planned one, or empty; on a busy machine the next may be better."""
 
+    n_tries = 4
+    """How many such windows a repetition may miss."""
+
+
+class UnexplainedEnd(MissedWindow):
+    """A side ended and none says why: perf takes a stop of its program for its end, and ends it."""
+
+    n_tries = 8
+
 
 class PerfUnusable(CopycostError):
     """perf could not be started around a program, or gave up before it; without it it may work."""

@@ -38,6 +38,7 @@ from copycost.measure.drivers.protocol import (
     PerfUnusable,
     Phase,
     Setup,
+    UnexplainedEnd,
     Verdict,
     Window,
 )
@@ -134,9 +135,8 @@ class ProgramsTraffic:
             self.log_errors()
             _raise_if_perf_failed(error, running)
             verdict = judge(error, running, over_wire=is_wire(self._setup.cell.testbed))
-            begun = isinstance(error, SideEnded) and error.during != "handshake"
-            again = begun and unexplained(running)
-            kind = MissedWindow if again else NoMeasurement
+            again = isinstance(error, SideEnded) and unexplained(running)
+            kind = UnexplainedEnd if again else NoMeasurement
             raise kind(_with_unknown_peers(verdict, running)) from error
 
     @property
@@ -231,7 +231,7 @@ class ProgramsTraffic:
         """Judge what the programs said; others beside them sent to the same sink."""
         wrong = judge_exits(self.running)
         if wrong is not None:
-            raise (MissedWindow if unexplained(self.running) else NoMeasurement)(wrong)
+            raise (UnexplainedEnd if unexplained(self.running) else NoMeasurement)(wrong)
         reports = {side.name: _report_of(side) for side in self.running}
         setup = self._setup
         if not setup.takes_any_traffic:
@@ -272,7 +272,7 @@ def _with_unknown_peers(verdict: Verdict, sides: Sequence[RunningSide]) -> Verdi
 def _report_of(side: RunningSide) -> Mapping[str, Any]:
     output = side.program.output()
     if not output:  # though it ended with 0, as perf does whose program was stopped for a while
-        raise MissedWindow(Verdict("failed", f"the {side.name} ended without a result", AGAIN))
+        raise UnexplainedEnd(Verdict("failed", f"the {side.name} ended without a result", AGAIN))
     try:
         report = json.loads(output)
     except ValueError:
