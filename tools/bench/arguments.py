@@ -14,9 +14,8 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="./run test --bench",
         description="How fast copycost itself is: its two_copy sender beside iperf3 on the same"
-        " testbed in interleaved rounds, its round trips beside sockperf's, its workflow beside"
-        " the clock. Takes about 20 minutes, and up to 15 more"
-        " where first rounds leave open whether a limit is kept.",
+        " testbed in interleaved rounds, its round trips beside sockperf's, its workflow beside the"
+        " clock. Takes 20 to 35 minutes, the more the longer it is open whether a limit is kept.",
     )
     add, shown = parser.add_argument, " (default: %(default)s)"
     add("--only", nargs="+", choices=PARTS, default=list(PARTS), help="parts (default: all)")
@@ -26,8 +25,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add("--seconds", type=_positive, default=2, help=f"window of a stream{shown}")
     add("--seed", type=int, default=1, help="of the order within a round")
     add("--quick", action="store_true", help="time the workflow on the tiny grid only")
-    output = Path("results/bench.json")
-    add("--output", type=Path, default=output, help=f"the rows as JSON{shown}")
+    add("--output", type=Path, default="results/bench.json", help=f"the rows as JSON{shown}")
     return parser.parse_args(arguments)
 
 

@@ -1,6 +1,7 @@
 """The numbers of the report against the values and sources that numbers.csv has of them."""
 
 import csv
+import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -27,8 +28,7 @@ _SCALES: Mapping[str, tuple[float, ...]] = {
     "s": (1e-9, 1.0, 1e-6),
 }
 """By unit, what a value may be multiplied by: rates are in bit/s, times in s, ns or µs."""
-# Such a value without a unit may be a rate, whose unit, Gbit/s, stands in the head of its column.
-_RATE = 1e5
+_RATE = 1e5  # above it, a value without a unit may be in Gbit/s, as the head of its column says
 
 
 def wrong_numbers(results: Path) -> Iterator[str]:
@@ -78,22 +78,17 @@ def _value_of(results: Path, source: str) -> float | None:
     """Return what stands at a source, by its formula; None where nothing stands there."""
     name, _, rest = source.partition(": ")
     place, formula = _FORMULA.fullmatch(rest).groups()  # type: ignore[union-attr]
-    leaves = _leaves(results / name)
-    text = leaves.get(place)
-    if text is None:
+    leaves, words = _leaves(results / name), formula.split()
+    if place not in leaves:
         return None
-    value = float(text)
-    words = formula.split()
+    value = float(leaves[place])
     for sign, other in zip(words[::2], words[1::2], strict=True):
         value = _SIGNS[sign](value, float(leaves.get(other, other)))
     return value
 
 
 _SIGNS: Mapping[str, Callable[[float, float], float]] = {
-    "+": lambda value, other: value + other,
-    "*": lambda value, constant: value * constant,
-    "/": lambda value, constant: value / constant,
-    "-": lambda value, constant: value - constant,
+    **{"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv},
     "from": lambda value, constant: constant - value,
 }
 
