@@ -29,7 +29,7 @@ echo "$*" >>"$TREE/calls"
 case $2 in
 pip) ;;
 snakemake) if [[ -n ${HANG:-} ]]; then echo $$ >"$TREE/pid"; exec hang; fi ;;&
-snakemake) if [[ -n ${UNREAD:-} ]]; then echo "$UNREAD" >>"$TREE/results/aside/README"; fi ;;&
+snakemake) if [[ -n ${SET_ASIDE:-} ]]; then echo "$SET_ASIDE" >>"$TREE/results/aside/README"; fi ;;&
 snakemake) exit "${SNAKEMAKE_EXIT:-0}" ;;
 copycost.snakefile.retry) ;;
 "import sys"* | copycost | tools.bench) ;;

@@ -13,7 +13,6 @@ import pytest
 from workflow.front_door import LIMIT_S, PYTHON, Tree, as_somebody
 from workflow.support import wait_until
 
-from copycost.records.aside import UNREAD
 from copycost.snakefile.messages import COMMANDS
 
 
@@ -57,10 +56,13 @@ def test_exit_code_of_snakemake_passes_through(tree: Tree) -> None:
     assert len(tree.calls()) == 1
 
 
-def test_what_no_step_could_read_is_made_again_by_the_same_run(tree: Tree) -> None:
+@pytest.mark.parametrize(("status", "starts"), [("0", 1), ("1", 2), ("3", 2), ("7", 1)])
+def test_what_is_set_aside_meanwhile_is_made_again_by_the_same_run(
+    tree: Tree, status: str, starts: int
+) -> None:
     (tree.path / "results/aside").mkdir(parents=True)
-    assert tree.run(SNAKEMAKE_EXIT="1", UNREAD=UNREAD).returncode == 1
-    assert tree.calls() == ["-m snakemake --cores 1"] * 2
+    assert tree.run(SNAKEMAKE_EXIT=status, SET_ASIDE="a note").returncode == int(status)
+    assert tree.calls() == ["-m snakemake --cores 1"] * starts
 
 
 @pytest.mark.parametrize(

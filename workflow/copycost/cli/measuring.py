@@ -11,9 +11,9 @@ from pathlib import Path
 from copycost.cli import environment, system
 from copycost.cli.command_line import Request, parse
 from copycost.cli.environment import command_of
-from copycost.cli.say import INTERRUPTED, RunError
+from copycost.cli.say import EXIT_FAILED_REPETITIONS, INTERRUPTED, RunError
 from copycost.disk import AGAIN, is_full, room_comes
-from copycost.records.aside import ASIDE, UNREAD
+from copycost.records.aside import ASIDE
 from copycost.snakefile import interruption
 
 _MOST_STARTS = 4
@@ -46,17 +46,20 @@ def measure(words: Sequence[str]) -> int:
     if request.retries:
         only = ["--list"] if request.dry_run else []
         environment.run(command_of("copycost.snakefile.retry", *only)).check_returncode()
-    n_unread = _count_unread()
+    n_aside = _count_aside()
     status = _snakemake_with_room(request)
-    if status == 1 and _count_unread() > n_unread:
+    if status in (1, EXIT_FAILED_REPETITIONS) and _count_aside() > n_aside:
         status = _snakemake_with_room(request)
     return status
 
 
-def _count_unread() -> int:
-    """Return how many files no step could read so far, which the next start makes again."""
+def _count_aside() -> int:
+    """Return how many files were set aside so far: a start makes again what the last one set aside.
+
+    That is records that were damaged after they were measured, and what a step could not read.
+    """
     notes = Path(ASIDE)
-    return notes.read_bytes().count(UNREAD.encode()) if notes.is_file() else 0
+    return notes.read_bytes().count(b"\n") if notes.is_file() else 0
 
 
 def _snakemake_with_room(request: Request) -> int:
