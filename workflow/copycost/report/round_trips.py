@@ -83,22 +83,3 @@ def _ratio(row: Facts) -> str:
         return text
     shown = f"**{text}**" if row["sign"] != 0 else text
     return f"{shown} ({span(row['low'], row['high'], ratio)})"
-
-
-def told(trips: Facts) -> dict[str, int]:
-    """Return how many comparisons came to what, over all conditions.
-
-    `n` ratios of medians and 99th percentiles have an interval, `n_once` are of one repetition;
-    `n_warned` of `n_measured` repetitions have a warning that the machine was disturbed.
-    """
-    every = [row for one in trips["conditions"] for row in one["ratios"]]
-    found = [row for row in every if row["percentile"] in _COMPARED]
-    signs = [row["sign"] for row in found if not row["once"]]
-    names = ("n_measured", "n_warned")
-    return {
-        "n": len(signs),
-        "n_longer": signs.count(1),
-        "n_shorter": signs.count(-1),
-        "n_once": len(found) - len(signs),
-        **{name: sum(one[name] for one in trips["conditions"]) for name in names},
-    }

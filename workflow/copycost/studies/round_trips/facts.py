@@ -1,6 +1,6 @@
 """Round trips: percentiles per implementation and size, and each compared with two_copy."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,8 @@ def round_trip_facts(
     What several keys mean: `control` is what the reference's median round trip came to against
     itself; `labels` are those of copied zero-copy; `n_warned` repetitions were disturbed by the
     machine; a ratio is that over two_copy, and `sure` if it stands after Holm's correction for all
-    ratios of the condition; `decisions` are by the median and the CPU time [ns] of a round trip.
+    ratios of the condition; `decisions` are by the median and the CPU time [ns] of a round trip;
+    `told` is what the comparisons of all conditions came to.
     """
     if table is None:
         return None
@@ -54,16 +55,37 @@ def round_trip_facts(
     by_condition = dict(list(cells[cells["status"] == "measured"].groupby("condition")))
     measured = {one.name: by_condition[one.name] for one in parts if one.name in by_condition}
     interval = int(config["measure"]["interval_us"])
+    conditions = [
+        _condition(studied, cells[cells["condition"] == studied.name], settings)
+        | {"decisions": _decisions(studied, cells, settings, peers)}
+        for studied in parts
+    ]
     return {
         "interval_us": interval,
         "closed_loop": interval == 0,
         "baseline": BASELINE,
         "control": control_of(measured, "round_trip", "p50_ns", settings.confidence),
-        "conditions": [
-            _condition(studied, cells[cells["condition"] == studied.name], settings)
-            | {"decisions": _decisions(studied, cells, settings, peers)}
-            for studied in parts
-        ],
+        "conditions": conditions,
+        "told": _told(conditions),
+    }
+
+
+def _told(conditions: Sequence[Facts]) -> dict[str, int]:
+    """Return how many comparisons came to what, over all conditions.
+
+    `n` ratios of medians and 99th percentiles have an interval, `n_once` are of one repetition;
+    `n_warned` of `n_measured` repetitions have a warning that the machine was disturbed.
+    """
+    every = [row for one in conditions for row in one["ratios"]]
+    found = [row for row in every if row["percentile"] in ("p50_ns", "p99_ns")]
+    signs = [row["sign"] for row in found if not row["once"]]
+    names = ("n_measured", "n_warned")
+    return {
+        "n": len(signs),
+        "n_longer": signs.count(1),
+        "n_shorter": signs.count(-1),
+        "n_once": len(found) - len(signs),
+        **{name: sum(one[name] for one in conditions) for name in names},
     }
 
 
