@@ -213,11 +213,11 @@ def _contradict(pair: pd.DataFrame, confidence: float) -> bool:
     """
     middle = len(pair) // 2
     halves = [estimates.block(half).mean() for half in (pair.iloc[:middle], pair.iloc[middle:])]
-    groups = ([row for _, row in pair.iterrows()], halves)
-    return any(
-        {1, -1} <= set(estimates.settled([one.to_numpy(float) for one in group], confidence))
-        for group in groups
-    )
+    for group, floor in (([row for _, row in pair.iterrows()], False), (halves, True)):
+        ratios = [one.to_numpy(float) for one in group]
+        if {1, -1} <= set(estimates.settled(ratios, confidence, floor=floor)):
+            return True
+    return False
 
 
 def _best(run: Run, here: Logs, name: str, ways: list[str], threads: list[int]) -> Answer:

@@ -150,17 +150,17 @@ def holm(p_values: np.ndarray) -> np.ndarray:
     return corrected
 
 
-def settled(ratios: Sequence[np.ndarray], confidence: float) -> list[int]:
+def settled(ratios: Sequence[np.ndarray], confidence: float, *, floor: bool = True) -> list[int]:
     """Return which of several ratios of one quantity stand after Holm's correction: 1, -1 or 0.
 
-    None is taken to scatter less from round to round than half of them do.
+    With a floor, none is taken to scatter less from round to round than half of them do.
     """
     known = [logs[np.isfinite(logs)] for logs in ratios]
     known = [logs if len(logs) > 1 else np.full(1, math.nan) for logs in known]
     means = np.array([logs.mean() for logs in known])
     numbers = np.array([len(logs) for logs in known])
     spreads = np.array([logs.std(ddof=min(1, len(logs) - 1)) for logs in known])
-    least = np.nanmedian(spreads) if np.isfinite(spreads).any() else math.nan
+    least = np.nanmedian(spreads) if floor and np.isfinite(spreads).any() else 0.0
     with np.errstate(divide="ignore"):
         t = np.abs(means) / np.maximum(spreads, least) * np.sqrt(numbers)
     stands = holm(np.asarray(2 * stats.t.sf(t, numbers - 1))) < 1 - confidence
