@@ -192,9 +192,10 @@ def in_site_partition(hosts: Hosts, defaults: Mapping[str, Any]) -> Hosts:
 
     The defaults are Snakemake's, which a profile or ``--default-resources`` gives.
     """
-    if hosts.slurm.named_partition or "slurm_partition" not in defaults:
+    stated = defaults.get("slurm_partition")
+    partition = getattr(stated, "raw", stated)  # as it was written there
+    if hosts.slurm.named_partition or not isinstance(partition, str):
         return hosts
-    partition = str(defaults["slurm_partition"].raw)  # as it was written there
     return replace(hosts, slurm=replace(hosts.slurm, partition=partition))
 
 

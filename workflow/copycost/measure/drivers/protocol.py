@@ -59,7 +59,7 @@ class MissedWindow(NoMeasurement):
     """The window was not the planned one, or empty; on a busy machine the next may be better."""
 
     n_tries = 4
-    """How many such windows a repetition may miss."""
+    """After so many of this kind a repetition has failed."""
 
 
 class UnexplainedEnd(MissedWindow):
