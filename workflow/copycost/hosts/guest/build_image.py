@@ -17,7 +17,7 @@ from copycost.hosts.facts.tools import describe_tool
 from copycost.hosts.guest.archive import symbols_of
 from copycost.hosts.guest.boot import RunningGuest
 from copycost.hosts.guest.image import agent_image
-from copycost.hosts.guest.kernel import find_kernel, forget_unpacked
+from copycost.hosts.guest.kernel import alone_with, find_kernel, forget_unpacked
 from copycost.hosts.guest.network import has_vhost
 from copycost.hosts.guest.qemu import (
     CPUS,
@@ -47,14 +47,16 @@ def make_image(choice: str, device: NetworkDevice, kernel: Path, initrd: Path) -
     packages = kernel.parent / "packages"
     try:
         find_qemu()
-        found = find_kernel(choice, [DRIVERS[device]], packages)
-        image = agent_image(found, [DRIVERS[device]], TOOLS)
-        shutil.copyfile(found.image, kernel)
-        image.write(initrd)
+        with alone_with(packages):
+            try:
+                found = find_kernel(choice, [DRIVERS[device]], packages)
+                image = agent_image(found, [DRIVERS[device]], TOOLS)
+                shutil.copyfile(found.image, kernel)
+                image.write(initrd)
+            finally:
+                forget_unpacked(packages)
     except Unavailable as missing:
         return {"unavailable": {"reason": missing.reason, "remedy": missing.remedy}}
-    finally:
-        forget_unpacked(packages)
     return {
         "unavailable": None,
         "kernel": {"release": found.release, "source": found.source},

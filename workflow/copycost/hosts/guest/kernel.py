@@ -7,12 +7,14 @@ Source: Documentation/arch/x86/boot.rst on the header of a bzImage; apt-get(8), 
 modinfo(8), kmod's libkmod-module.c on the section .modinfo; modules.builtin of kbuild.
 """
 
+import fcntl
 import lzma
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -220,6 +222,15 @@ def _unpacked(package: str, folder: Path) -> Kernel:
             archive = max(folder.glob(f"{name}_*.deb"), key=lambda path: path.stat().st_mtime)
             _said(["dpkg-deb", "-x", archive.name, "."], folder)
     return kernel_at(vmlinuz, f"package {image}")
+
+
+@contextmanager
+def alone_with(folder: Path) -> Iterator[None]:
+    """Keep other jobs from a folder of packages: one unpacks what another reads or removes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with folder.with_name(f"{folder.name}.lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
 
 
 def forget_unpacked(folder: Path) -> None:

@@ -15,7 +15,7 @@ from copycost.config.simulated import Simulated as Section
 from copycost.config.variants import VARIANTS
 from copycost.errors import HostError, TookTooLong, Unavailable
 from copycost.hosts.facts.files import HostFiles
-from copycost.hosts.guest.kernel import find_kernel, find_other_kernel
+from copycost.hosts.guest.kernel import alone_with, find_kernel, find_other_kernel
 from copycost.hosts.guest.qemu import find_qemu
 from copycost.measure.simulated.cell import Caches, Level, Simulated, SimulatedCell, simulate
 from copycost.measure.simulated.image import DRIVERS, simulated_image
@@ -64,14 +64,15 @@ def make_guest(
     try:
         find_qemu()  # before a kernel is fetched
         other = section.sensitivity.kernel if variant.other_kernel else None
-        found = (
-            find_kernel(kernel, DRIVERS, packages)
-            if other is None
-            else find_other_kernel(other, kernel, DRIVERS, packages)
-        )
         image, initrd = folder / "kernel", folder / "initrd"
-        shutil.copyfile(found.image, image)
-        simulated_image(found, orchestrator, programs).write(initrd)
+        with alone_with(packages):
+            found = (
+                find_kernel(kernel, DRIVERS, packages)
+                if other is None
+                else find_other_kernel(other, kernel, DRIVERS, packages)
+            )
+            shutil.copyfile(found.image, image)
+            simulated_image(found, orchestrator, programs).write(initrd)
         machine = SimulatedMachine(variant.cpu_features, variant.kernel_arguments)
         save_guest(machine, found, image, initrd, Snapshot.in_folder(folder))
         image.unlink()
