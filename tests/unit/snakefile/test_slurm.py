@@ -45,7 +45,7 @@ def test_else_as_many_as_wanted_that_fit_and_can_be_used() -> None:
 
 
 @pytest.mark.parametrize(
-    ("slurm", "said"),
+    ("asked", "said"),
     [
         (replace(ANY, nodes=("n6",)), r"n6 not among what sinfo shows of the default partition"),
         (replace(ANY, nodes=("n6",), partition="x"), r"n6 not among what sinfo shows of x \(noth"),
@@ -55,9 +55,9 @@ def test_else_as_many_as_wanted_that_fit_and_can_be_used() -> None:
         (replace(ANY, count=0, constraint="intel"), "got intel, must be features of nodes that"),
     ],
 )
-def test_what_cannot_be_is_said(slurm: Slurm, said: str) -> None:
+def test_what_cannot_be_is_said(asked: Slurm, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
-        nodes.chosen_nodes(slurm)
+        nodes.chosen_nodes(asked)
 
 
 def test_nodes_that_would_be_taken_for_one_host_are_refused(slurm: FakeSlurm) -> None:

@@ -368,7 +368,8 @@ def round_trips_in_guests(
         if without not in of:
             continue
         here = of[studied.name]
-        here = here.assign(**{_TRIP_OUTSIDE: outside_cpu(here, "round_trip")})
+        outside = outside_cpu(here, "round_trip").rename(_TRIP_OUTSIDE)
+        here = pd.concat([here, outside], axis=1)
         names = studied.implementations
         logs = _log_ratios(LogCube(here), LogCube(of[without]), names, _COMPARED_TRIPS)
         cells = [
