@@ -54,9 +54,8 @@ def fake_perf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakePerf:
             'if [ "$1" = --version ]; then echo "perf version 6.8.12"; exit 0; fi\n'
             '[ "$LC_ALL" = C ] || { echo "wrong locale" >&2; exit 98; }\n'
             '[ "$1 $2 $3 $5 $6" = "stat -j -e -- sh" ] || { echo "call: $*" >&2; exit 98; }\n'
-            "event=$4\n"
             """counted() { printf '{"event": "%s", "counter-value": "%s"}\\n' "$1" "$2" >&2; }\n"""
-            f'case "$event" in\n{cases}\nesac\n',
+            f'IFS=,; for event in $4; do case "$event" in\n{cases}\nesac; done\n',
             encoding="utf-8",
         )
         script.chmod(0o755)

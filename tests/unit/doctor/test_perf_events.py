@@ -60,6 +60,16 @@ def test_where_all_is_counted_there_is_nothing_to_say(
     assert unknown.reasons == {}
 
 
+def test_perf_is_asked_once_where_it_knows_all_events(
+    fake_perf: FakePerf, host_tree: HostTree
+) -> None:
+    script = fake_perf(f'*) echo "$4" >> "$0.calls";; esac; case "$event" in {ALL_COUNTED}')
+    perf, _ = probe(host_tree("amd_server"))
+    assert set(statuses(perf).values()) == {"supported"}
+    asked = Path(f"{script}.calls").read_text(encoding="utf-8").splitlines()
+    assert set(asked) == {",".join(PERF_EVENTS.values())}
+
+
 @pytest.mark.parametrize(
     ("answer", "name", "status"),
     [

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
@@ -61,7 +61,8 @@ class PerfFacts:
 def read_perf(files: HostFiles, unknown: Unknowns, host: Host | None = None) -> PerfFacts:
     """Find a host's perf, by default ours, and count each event once.
 
-    Events are tried one by one, since perf refuses a whole command for one name it does not know.
+    What perf does not answer for when asked for all, such as all of them for one name that it does
+    not know, is tried one by one.
     """
     paranoid = unknown.checked(
         "perf.paranoid",
@@ -81,7 +82,7 @@ def read_perf(files: HostFiles, unknown: Unknowns, host: Host | None = None) -> 
         reason = "perf is not installed" if perf.path is None else reason
         unknown.checked("perf.version", None, reason)
     else:
-        probes = {name: _probe(host, perf.path, event) for name, event in PERF_EVENTS.items()}
+        probes = _probes(host, perf.path, PERF_EVENTS)
         if all("unknown switch `j'" in probe.text for probe in probes.values()):
             reason = f"perf {perf.version} cannot write JSON (perf stat -j, perf 6.0 and later)"
     facts = partial(PerfFacts, perf.path, perf.version, paranoid, watchdog)
@@ -108,7 +109,7 @@ def counts_with_kernel(names: Iterable[str]) -> bool:
     perf = find_perf(host)
     if perf.path is None or perf.version is None:
         return False
-    probes = {name: _probe(host, perf.path, PERF_EVENTS[name]) for name in names}
+    probes = _probes(host, perf.path, names)
     return all(
         not probe.user_only and classify_event(name, probe, None, False).status == "supported"
         for name, probe in probes.items()
@@ -131,6 +132,17 @@ class Probe:
     def user_only(self) -> bool:
         """Whether perf fell back to counting user mode only, which it marks in the name."""
         return any(count.user_only for count in self.counts)
+
+
+def _probes(host: Host, perf: str, names: Iterable[str]) -> dict[str, Probe]:
+    events = {name: PERF_EVENTS[name] for name in names}
+    asked = _probe(host, perf, ",".join(events.values()))
+    told = asked.counts if asked.exit_code == 0 else ()
+    counts = {event: tuple(one for one in told if one.event == event) for event in events.values()}
+    return {
+        name: replace(asked, counts=counts[event]) if counts[event] else _probe(host, perf, event)
+        for name, event in events.items()
+    }
 
 
 def _probe(host: Host, perf: str, perf_name: str) -> Probe:
