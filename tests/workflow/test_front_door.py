@@ -13,12 +13,15 @@ import pytest
 from workflow.front_door import LIMIT_S, PYTHON, Tree, as_somebody
 from workflow.support import wait_until
 
+from copycost.cli.command_line import usual_cores
 from copycost.snakefile.messages import COMMANDS
+
+CORES = f"--cores {usual_cores()}"
 
 
 def test_arguments_reach_snakemake(tree: Tree) -> None:
     assert tree.run("report", "--config", "report={title: =}").returncode == 0
-    assert "-m snakemake --cores 1 report --config report={title: =}" in tree.calls()
+    assert f"-m snakemake {CORES} report --config report={{title: =}}" in tree.calls()
 
 
 def test_config_files_are_looked_at_before_snakemake_does(tree: Tree) -> None:
@@ -62,7 +65,7 @@ def test_what_is_set_aside_meanwhile_is_made_again_by_the_same_run(
 ) -> None:
     (tree.path / "results/aside").mkdir(parents=True)
     assert tree.run(SNAKEMAKE_EXIT=status, SET_ASIDE="a note").returncode == int(status)
-    assert tree.calls() == ["-m snakemake --cores 1"] * starts
+    assert tree.calls() == [f"-m snakemake {CORES}"] * starts
 
 
 @pytest.mark.parametrize(
@@ -105,7 +108,7 @@ def has_ended(pid: int) -> bool:
 
 def test_retry_forgets_the_failed_records_and_then_measures(tree: Tree) -> None:
     assert tree.run("tables", "--retry-failed").returncode == 0
-    assert tree.calls()[:2] == ["-m copycost.snakefile.retry", "-m snakemake --cores 1 tables"]
+    assert tree.calls()[:2] == ["-m copycost.snakefile.retry", f"-m snakemake {CORES} tables"]
 
 
 @pytest.mark.parametrize("option", ["-n", "--configfile=missing.yaml"])

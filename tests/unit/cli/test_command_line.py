@@ -24,6 +24,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "config.d").mkdir()
     (tmp_path / "config.d/config.v8+.yaml").touch()
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("copycost.cli.command_line.usual_cores", lambda: 1)
     return tmp_path
 
 

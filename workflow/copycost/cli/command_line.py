@@ -28,6 +28,9 @@ def _words(text: str) -> frozenset[str]:
 _OURS = frozenset({"--minutes", "--retry-failed", "--wire"})
 _CONFIG_FILES = frozenset({"--configfile", "--configfiles"})
 _CONFIG = frozenset({"--config", "-C"})
+MOST_CORES = 4
+"""Jobs that run at once where nobody says how many [count]; cells are measured one at a time."""
+
 _CORES = frozenset({"-c", "-j", "--cores", "--jobs"})
 # With one of these the rules are not those of the Snakefile here.
 _ELSEWHERE = frozenset({"-d", "--directory", "-s", "--snakefile"})
@@ -127,8 +130,13 @@ class Request:
 
     def for_snakemake(self) -> list[str]:
         """Return the words for Snakemake, targets first."""
-        cores = [] if _CORES.intersection(self.names) else ["--cores", "1"]
+        cores = [] if _CORES.intersection(self.names) else ["--cores", str(usual_cores())]
         return [*cores, *self.targets, *(word for group in self.words for word in group)]
+
+
+def usual_cores() -> int:
+    """Return how many jobs may run at once beside no measurement: more hardly help [count]."""
+    return min(len(os.sched_getaffinity(0)), MOST_CORES)
 
 
 def parse(arguments: Sequence[str]) -> Request:

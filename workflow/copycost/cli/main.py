@@ -43,8 +43,8 @@ Options: -n                           only say what would be measured
                                       comparisons are open
          --retry-failed               measure failed repetitions again, then the rest
          --wire USER@OTHER            measure with another machine, reached by ssh
-         --cores 2                    more cores for builds and figures; cells are always measured
-                                      one at a time
+         --cores 1                    one job at a time, instead of up to four for builds and
+                                      figures; cells are always measured one at a time
          All others are Snakemake's. Paths are relative to the folder of this script.
 Most commands take --help; --version prints the version of copycost.
 Exit codes: 0 done, 3 done but some repetitions failed (the report names them), 130 interrupted,
