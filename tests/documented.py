@@ -3,7 +3,7 @@
 import csv
 from pathlib import Path
 
-from copycost.report.columns import TABLES
+from copycost.studies.data_dictionary import TABLES
 
 
 def assert_documented(results: Path, *tables: str) -> None:

@@ -15,9 +15,9 @@ from copycost.figures.tables import Drawn
 from copycost.figures.tips import add_tips
 from copycost.report import embedded
 from copycost.report.assets import gather_assets
-from copycost.report.markdown import figure, pipe_table
 from copycost.studies.profile.flame import flame_graph
 from copycost.studies.profile.functions import load_categories
+from copycost.wording.markdown import figure, pipe_table
 
 pytestmark = pytest.mark.needs_chromium
 

@@ -8,7 +8,7 @@ from workflow.conftest import WholeRun
 from workflow.support import Checkout
 
 from copycost.records.table import read_table
-from copycost.report.columns import columns_csv
+from copycost.studies.data_dictionary import columns_csv
 
 pytestmark = pytest.mark.slow
 

@@ -18,8 +18,8 @@ from synthetic import IMPLEMENTATIONS, Run, Udp
 from copycost.analysis.finding import Finding
 from copycost.analysis.json_values import Facts
 from copycost.figures.names import FIGURES
-from copycost.report.markdown import slug
 from copycost.wording.filters import NBSP
+from copycost.wording.markdown import slug
 
 pytestmark = pytest.mark.slow
 

@@ -1,8 +1,8 @@
 """The table of rankings, and which conditions have one."""
 
-from copycost.report.markdown import Table
 from copycost.report.tables import ranked
 from copycost.report.tables import ranking as ranking_table
+from copycost.wording.markdown import Table
 
 
 def rows_of(table: Table) -> list[list[str]]:

@@ -10,7 +10,8 @@ from jinja2 import Environment
 from copycost.report.environment import make_environment
 
 TEMPLATES = Path(__file__).parents[3] / "report"
-ROOM = TEMPLATES.parent / "workflow" / "copycost" / "report"
+ROOMS = TEMPLATES.parent / "workflow" / "copycost"
+TABLES = (*ROOMS.glob("report/*_tables.py"), *ROOMS.glob("studies/*/chapter.py"))
 COLUMNS = 100
 
 _TAG = re.compile(r"\{%.*?%\}|\{\{.*?\}\}", re.DOTALL)
@@ -63,7 +64,7 @@ def test_template_keeps_the_rules(name: str) -> None:
 def test_every_word_that_templates_may_use_is_used() -> None:
     plain, ours = Environment(), make_environment(TEMPLATES)
     # tables ask for some by name: in_cell(slope, "gbit")
-    tables = "".join(path.read_text(encoding="utf-8") for path in ROOM.glob("*_tables.py"))
+    tables = "".join(path.read_text(encoding="utf-8") for path in TABLES)
     used = {*re.findall(r"\w+", "".join(map(read, templates()))), *re.findall(r'"(\w+)"', tables)}
     for kind in ("filters", "tests", "globals"):
         assert set(getattr(ours, kind)) - set(getattr(plain, kind)) - used == set()

@@ -19,8 +19,8 @@ from copycost.figures.output import save
 from copycost.figures.tables import Tables, tables_of
 from copycost.records.files import write_json
 from copycost.report.assets import gather_assets, shown_figures, worth_showing
-from copycost.report.markdown import code
 from copycost.report.render import Format, render_report
+from copycost.wording.markdown import code
 
 _CAPTIONS = {
     "speed_and_cost": "Throughput and the cost of a byte against message size",

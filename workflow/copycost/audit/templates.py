@@ -12,7 +12,7 @@ from copycost.audit.plausibility.finding import Finding, declared
 from copycost.audit.wording import Message, plain_number, quantities, small_percent, tally
 from copycost.checkout import ROOT
 from copycost.report.environment import fill_from, make_environment
-from copycost.report.markdown import code, escape
+from copycost.wording.markdown import code, escape
 from copycost.wording.numbers import NBSP
 
 TEMPLATES = ROOT / "report"

@@ -11,9 +11,9 @@ from typing import Any
 
 from copycost.analysis.finding import Finding, answers_of, tally
 from copycost.report.decisions import Named, marking, told
-from copycost.report.markdown import Table, code
-from copycost.report.values import NONE, at_sizes
 from copycost.wording.filters import impl, join_and, ratio, size
+from copycost.wording.markdown import Table, code
+from copycost.wording.values import NONE, at_sizes
 
 # What is asked, and of what a ratio is then.
 _AIMS = {"fastest": "speed", "cheapest": "CPU time"}

@@ -5,10 +5,10 @@ from typing import Any
 
 from copycost.analysis.finding import ANSWERS, Finding, answers_of, read_finding
 from copycost.config.testbeds import is_wire
-from copycost.report.markdown import Table, code, tabulate
-from copycost.report.values import NONE, VAGUE, bounds
 from copycost.wording.filters import impl, join_and, ratio, significant, size
+from copycost.wording.markdown import Table, code, tabulate
 from copycost.wording.numbers import NBSP
+from copycost.wording.values import NONE, VAGUE, bounds
 from copycost.wording.words import plural
 
 COPIED = "*"

@@ -13,30 +13,24 @@ from copycost.analysis.finding import of
 from copycost.errors import DataError, HostError
 from copycost.report import (
     answer,
-    cpu_budget_tables,
-    datagrams_tables,
     decisions,
     host_table,
-    profile_tables,
     questions,
-    round_trips,
-    simulated_tables,
     strategies,
     tables,
     values,
     virtual_tables,
     wire_tables,
 )
-from copycost.report.markdown import (
-    Table,
-    code,
-    deeper,
-    escape,
-    figure,
-    identifier,
-    pipe_table,
-)
+from copycost.studies import shared_tables
+from copycost.studies.cpu_budget import chapter as budget_chapter
+from copycost.studies.datagrams import chapter as datagrams_chapter
+from copycost.studies.profile import chapter as profile_chapter
+from copycost.studies.round_trips import chapter as round_trips_chapter
+from copycost.studies.simulated import chapter as simulated_chapter
 from copycost.wording.filters import add_filters, warnings
+from copycost.wording.markdown import Table, code, deeper, escape, figure, identifier, pipe_table
+from copycost.wording.values import counted_span, note_of, rate_span
 from copycost.wording.words import item
 
 
@@ -81,7 +75,7 @@ def _figure_of(context: Context, folder: str, name: str, *, caption: str) -> str
 
 FILTERS: dict[str, Callable[..., Any]] = {
     **values.FILTERS_OF_VALUES,
-    **simulated_tables.VALUES,
+    **simulated_chapter.VALUES,
     "md": escape,
     "code": code,
     "deeper": deeper,
@@ -89,7 +83,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "commit_only": strategies.commit_only,
     "part_shares": virtual_tables.part_shares,
     "dropped": wire_tables.dropped,
-    "rate_span": wire_tables.rate_span,
+    "rate_span": rate_span,
     "placement_span": tables.placement_span,
     "baseline_of": decisions.baseline_of,
     "decided_conditions": decisions.decided_conditions,
@@ -106,18 +100,19 @@ FUNCTIONS: dict[str, Any] = {
     "figure_of": _figure_of,
     "identifier": identifier,
     "losses": values.losses,
-    "note_of": values.note_of,
-    "counted_span": values.counted_span,
+    "note_of": note_of,
+    "counted_span": counted_span,
+    "shared_tables": shared_tables,
     "strategy_rows": strategies.strategy_rows,
     "answer": answer,
-    "budget_tables": cpu_budget_tables,
-    "datagrams_tables": datagrams_tables,
+    "budget_tables": budget_chapter,
+    "datagrams_tables": datagrams_chapter,
     "decisions": decisions,
     "host_table": host_table,
-    "profile_tables": profile_tables,
+    "profile_tables": profile_chapter,
     "questions": questions,
-    "round_trips": round_trips,
-    "simulated_tables": simulated_tables,
+    "round_trips": round_trips_chapter,
+    "simulated_tables": simulated_chapter,
     "tables": tables,
     "virtual_tables": virtual_tables,
     "wire_tables": wire_tables,

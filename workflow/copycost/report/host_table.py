@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from copycost.perf.events import RARE_EVENTS
-from copycost.report.markdown import Table, code, escape, listing, tabulate
 from copycost.wording.filters import sentence, size
+from copycost.wording.markdown import Table, code, escape, listing, tabulate
 from copycost.wording.words import plural
 
 _UNKNOWN = "unknown processor"

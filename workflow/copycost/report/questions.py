@@ -9,8 +9,6 @@ from itertools import groupby
 from copycost.analysis.finding import MEAN, Finding, of
 from copycost.config.capabilities import BASELINE
 from copycost.records.columns import THROUGHPUT
-from copycost.report.markdown import Table, code, grouped, tabulate
-from copycost.report.values import NONE, Facts, bounds, cache
 from copycost.wording.filters import (
     impl,
     join_and,
@@ -22,6 +20,8 @@ from copycost.wording.filters import (
     sizes,
     span,
 )
+from copycost.wording.markdown import Table, code, grouped, tabulate
+from copycost.wording.values import NONE, Facts, bounds, cache
 from copycost.wording.words import plural
 
 Findings = Sequence[Finding]

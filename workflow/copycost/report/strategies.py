@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from copycost.report.markdown import code, escape
+from copycost.wording.markdown import code, escape
 
 _HEADER = re.compile(r"\A/\*\n(?P<text>.*?)\*/", re.DOTALL)
 _ENTRIES = {

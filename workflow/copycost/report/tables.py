@@ -1,26 +1,10 @@
 """Tables of the report, from facts to rows of Markdown."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from itertools import chain
-from types import MappingProxyType
 
 from copycost.figures.markers import families
-from copycost.hosts.side import SIDES
-from copycost.report.markdown import Table, code, escape, grouped, listing, tabulate
-from copycost.report.values import (
-    NONE,
-    NOT_KNOWN,
-    Facts,
-    at_sizes,
-    cpu_range,
-    curve_name,
-    interval,
-    marked,
-    senders,
-)
 from copycost.wording.filters import (
-    cpu,
-    duration,
     impl,
     interval_of,
     join_and,
@@ -30,6 +14,8 @@ from copycost.wording.filters import (
     sizes,
     span,
 )
+from copycost.wording.markdown import Table, code, escape, grouped, listing, tabulate
+from copycost.wording.values import NONE, Facts, at_sizes, interval, marked
 from copycost.wording.words import plural
 
 _LEVELS = {"l1": "L1d", "l2": "L2", "llc": "last level", "dram": "memory"}
@@ -40,26 +26,6 @@ def placement_span(group: Facts, confidence: float) -> str:
     if group["ratio"] is None:
         return span(group["lowest"], group["highest"])
     return f"{ratio(group['lowest'])} {interval_of(group['ratio'], confidence)}"
-
-
-def of_cells(
-    cells: Sequence[Facts],
-    columns: Mapping[str, Callable[[Facts], str]],
-    labels: Mapping[str, str | None] = MappingProxyType({}),
-) -> Table:
-    """Return a row per cell: its size, threads where there are several, way, and columns."""
-    several = len({cell["n_threads"] for cell in cells}) > 1
-    return grouped(
-        tabulate(
-            sorted(cells, key=lambda cell: (cell["msg_bytes"], cell["n_threads"])),
-            {
-                "Message": lambda cell: size(cell["msg_bytes"]),
-                ">Threads": lambda cell: str(cell["n_threads"]) if several else "",
-                "Implementation": lambda cell: marked(cell["implementation"], labels),
-                **columns,
-            },
-        )
-    )
 
 
 def memory(facts: Facts) -> Table:
@@ -86,57 +52,6 @@ def set_aside(facts: Facts) -> Table:
             "Set aside": lambda one: one["at"].replace("T", " ")[:16],
         },
     )
-
-
-def inside_and_outside(facts: Facts) -> Table:
-    """Return a row per curve and guest: CPU from the least to the most of its points.
-
-    For the `guests` of a study's curves, see `copycost.studies.shared_facts.curve_facts`.
-    """
-
-    def used(name: str) -> Callable[[Facts], str]:
-        return lambda one: NOT_KNOWN if one["of"][name] is None else cpu_range(one["of"][name])
-
-    def processes(one: Facts) -> str:
-        return " + ".join(cpu_range(one["of"][side]) for side in SIDES if side in one["of"])
-
-    def waited(one: Facts) -> str:
-        found = one["most_waiting"]
-        return NOT_KNOWN if found is None else cpu(found)
-
-    return tabulate(
-        [
-            {**one, "curve": curve}
-            for curve in facts["curves"]
-            if curve["guests"]
-            for one in curve["guests"]["spans"]
-        ],
-        {
-            "Where": lambda one: curve_name(one["curve"], facts["section"]),
-            "Side": lambda one: "both" if one["curve"]["guests"]["shared"] else one["side"],
-            ">Processes": processes,
-            ">Guest": used("guest"),
-            ">QEMU": used("hypervisor"),
-            ">Overhead": used("overhead"),
-            ">Waiting, at most": waited,
-        },
-    )
-
-
-def how_sent(facts: Facts) -> list[tuple[str, str]]:
-    """Return rows on who sent in a study, for how long, and in which processes."""
-    section = facts["section"]
-    window = f"{duration(section['duration_s'])} after {duration(section['warmup_s'])} of warm-up"
-    rows = [
-        ("Sent by", senders(facts)),
-        ("Window", f"{window}, {plural(section['repetitions'], 'time')}"),
-    ]
-    if facts["separate_processes"]:
-        rows.append(("Processes", "one pair per stream, since iperf3 before 3.16 has one thread"))
-    if facts["n_foreign"]:
-        foreign = f"{facts['n_foreign']} of {facts['n_measured']}"
-        rows.append(("Repetitions while other programs ran", foreign))
-    return rows
 
 
 def run(facts: Facts) -> Table:

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable
 
-from copycost.report.markdown import Table, code, grouped, tabulate
-from copycost.report.tables import of_cells
-from copycost.report.values import NONE, Facts, cell_name, cpu_range, interval, median
+from copycost.studies.shared_tables import cell_name
 from copycost.wording.filters import cpu, join_and, percent, ratio, significant, span
+from copycost.wording.markdown import Table, code, grouped, tabulate
+from copycost.wording.values import NONE, Facts, cpu_range, interval, median, of_cells
 from copycost.wording.words import party, plural
 
 _PARTS = {

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from copycost.config.testbeds import transport_of
 from copycost.hosts.facts.net import is_virtual
-from copycost.report.markdown import Table, code, escape, identifier
-from copycost.report.values import NONE, Facts
-from copycost.wording.filters import gbps, join_and, ns
+from copycost.wording.filters import join_and, ns
+from copycost.wording.markdown import Table, code, escape, identifier
+from copycost.wording.values import NONE, Facts
 from copycost.wording.words import plural
 
 _CAUSES = {
@@ -22,12 +22,6 @@ _CAUSES = {
 _UNKNOWN = "not reported"
 _RUNS = {True: "runs", False: "does not run", None: _UNKNOWN}
 _STATES = {True: "on", False: "off", None: _UNKNOWN}
-
-
-def rate_span(limit: Facts) -> str:
-    """Return what a limit allows over the sizes: ``82.4 Mbit/s to 95.5 Mbit/s``."""
-    low, high = gbps(limit["low"]), gbps(limit["high"])
-    return low if low == high else f"{low} to {high}"
 
 
 def dropped(drops: Iterable[Facts]) -> str:

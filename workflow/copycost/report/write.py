@@ -13,7 +13,7 @@ from jinja2.runtime import Context
 from copycost.errors import in_words
 from copycost.report.context import Sources, build_context
 from copycost.report.environment import make_environment
-from copycost.report.markdown import code, escape
+from copycost.wording.markdown import code, escape
 from copycost.wording.sources import noting, sources_by_text, write_numbers
 
 log = logging.getLogger(__name__)

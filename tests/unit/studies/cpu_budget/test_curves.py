@@ -10,9 +10,9 @@ from skipped_records import save
 
 from copycost.config.cells import Cell
 from copycost.hosts.side import SIDES
-from copycost.report import cpu_budget_tables
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.capacity import Use, needs_of_curves, uses_of
+from copycost.studies.cpu_budget import chapter
 from copycost.studies.cpu_budget.points import LinearRange, linear_range, points_of
 from copycost.studies.cpu_budget.records import collect
 
@@ -78,7 +78,7 @@ SCALED: dict[str, tuple[Study, int | None]] = {
 def test_the_bottleneck_is_what_was_full_or_waited_for(name: str) -> None:
     facts = facts_of(BOTTLENECKS[name])
     assert facts["curves"][-1]["bottleneck"]["kind"] == name.split()[0]
-    assert cpu_budget_tables.curves(facts)[1][-1][-1]
+    assert chapter.curves(facts)[1][-1][-1]
 
 
 @pytest.mark.parametrize("name", SCALED)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from datagram_tables import IN_ONE, PAIR, Study, Truth, facts_of
 
-from copycost.report import datagrams_tables
+from copycost.studies.datagrams import chapter
 from copycost.studies.datagrams.figures import points_table
 
 COSTS = {
@@ -25,7 +25,7 @@ def test_the_terms_of_a_cost_that_are_seen_are_told(name: str) -> None:
     facts = facts_of(study)
     cost = facts["curves"][-1]["costs"]["sender"]
     assert (cost and cost["kind"]) == kind
-    told = datagrams_tables.curves(facts)[1][-1][-2]
+    told = chapter.curves(facts)[1][-1][-2]
     assert ("per byte" in told) == (kind in ("both", "per_byte"))
     assert ("ns +" in told or ") +" in told) == (kind == "both")
 

@@ -13,7 +13,6 @@ from synthetic.round_trips import TAILS, RoundTrips, make_round_trips, round_tri
 from copycost.analysis.json_values import Facts, plain
 from copycost.records.record import Record, cell_of, read_record
 from copycost.records.table import read_table
-from copycost.report.round_trips import percentiles
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.round_trips.facts import round_trip_facts
 from copycost.studies.round_trips.table import (
@@ -238,11 +237,3 @@ def test_a_sender_that_tells_no_round_trips_costs_that_repetition(tmp_path: Path
     collect([save(tmp_path, record), save(tmp_path, silent)], tmp_path)
     for row in read_table(tmp_path / "round_trips.csv", ROUND_TRIPS).to_dict("records"):
         assert (row["status"], "tells no round trips" in row["reason"]) == ("failed", True)
-
-
-@pytest.mark.parametrize("more", [-2, 0, 2])
-def test_a_cell_with_fewer_repetitions_than_planned_says_so(more: int) -> None:
-    (condition,) = facts_of_trips()["conditions"]
-    n = condition["rows"][0]["n"]
-    _, rows = percentiles(condition, n - more)
-    assert {row[-1] for row in rows} == {f"{n} of {n - more}" if more < 0 else str(n)}

@@ -16,9 +16,9 @@ from copycost.compare.hosts.gathering import Fleet
 from copycost.compare.hosts.meta_analysis import ACROSS_COLUMNS, judge, ratios_of, with_hosts
 from copycost.figures.output import save
 from copycost.records.files import write_json
-from copycost.report.markdown import code, escape, slug
 from copycost.report.render import Format
 from copycost.wording.filters import exact_size, join_and, percent, ratio, size, sizes, span
+from copycost.wording.markdown import code, escape, slug
 from copycost.wording.words import plural
 
 TITLE = "What each copy costs, on many hosts"

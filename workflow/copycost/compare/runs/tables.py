@@ -6,8 +6,8 @@ from typing import Any
 from copycost.analysis.json_values import Facts
 from copycost.audit.templates import fill, lines_of
 from copycost.compare.runs.folders import end_of
-from copycost.report.markdown import code, escape
 from copycost.wording.filters import exact_size, join_and, number, percent, ratio, span
+from copycost.wording.markdown import code, escape
 from copycost.wording.numbers import NBSP
 from copycost.wording.words import plural
 

@@ -4,7 +4,7 @@ import csv
 import re
 from pathlib import Path
 
-from copycost.report.columns import TABLES, columns_csv
+from copycost.studies.data_dictionary import TABLES, columns_csv
 
 RULES = Path(__file__).parents[3] / "workflow/rules"
 

@@ -5,13 +5,7 @@ import pypandoc
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from copycost.report.markdown import (
-    code,
-    escape,
-    figure,
-    pipe_table,
-    quoted,
-)
+from copycost.wording.markdown import code, escape, figure, pipe_table, quoted
 
 
 def read(markdown: str) -> dict:

@@ -3,16 +3,10 @@
 from typing import Any
 
 from copycost.records.columns import SIDES
-from copycost.report.markdown import Table, escape, listing, tabulate
-from copycost.report.tables import how_sent
-from copycost.report.values import (
-    Facts,
-    curve_name,
-    in_cell,
-    limiters,
-    ours,
-)
+from copycost.studies.shared_tables import curve_name, how_sent, limiters, ours
 from copycost.wording.filters import cpu, gbit, join_and, percent, significant, span
+from copycost.wording.markdown import Table, escape, listing, tabulate
+from copycost.wording.values import Facts, in_cell
 
 _BOTTLENECKS = {
     "sender": "sender's CPU",

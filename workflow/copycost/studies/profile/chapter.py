@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from copycost.report.markdown import Table, code, identifier, listing, tabulate
-from copycost.report.values import Facts, cell_name, in_cell, load_name
+from copycost.studies.shared_tables import cell_name, load_name
 from copycost.wording.filters import impl, percent, significant, size, span
+from copycost.wording.markdown import Table, code, identifier, listing, tabulate
 from copycost.wording.sources import prints
+from copycost.wording.values import Facts, in_cell
 from copycost.wording.words import party, plural
 
 # a function that calls another stands above it, with a dash less

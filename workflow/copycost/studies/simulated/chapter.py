@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 
-from copycost.report.markdown import Table, code, listing, tabulate
-from copycost.report.values import Facts, cache
 from copycost.studies.simulated.counts import LEVELS, MODES
 from copycost.wording.filters import exact_size, join_and, percent, size, span
+from copycost.wording.markdown import Table, code, listing, tabulate
 from copycost.wording.numbers import NBSP, finite
 from copycost.wording.sources import prints
+from copycost.wording.values import Facts, cache
 from copycost.wording.words import plural
 
 _NAMES = {"l1d": "L1d", "l2": "L2", "llc": "Last level"}

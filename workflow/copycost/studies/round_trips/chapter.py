@@ -4,28 +4,21 @@ from collections.abc import Callable
 from itertools import groupby
 from typing import Any
 
-from copycost.report.markdown import Table, grouped, tabulate
-from copycost.report.tables import of_cells
-from copycost.report.values import Facts, interval, median, place
 from copycost.wording.filters import impl, ratio, size, span
+from copycost.wording.markdown import Table, grouped, tabulate
+from copycost.wording.values import Facts, interval, median, of_cells, place
 
 # the appendix has all
 _COMPARED = {"p50_ns": "median", "p99_ns": "99th"}
 _TAIL = {"p99_ns": "p99", "p999_ns": "p99.9", "max_ns": "Maximum"}
 
 
-def percentiles(condition: Facts, repetitions: int) -> Table:
-    """Return the percentiles of a condition, in µs.
-
-    A row of fewer repetitions than were asked for says so.
-    """
+def percentiles(condition: Facts) -> Table:
+    """Return the percentiles of a condition, in µs."""
     labels = condition.get("labels", {})
 
     def of(key: str) -> Callable[[Facts], str]:
         return lambda row: median(row[key], 1e-3) if row[key] else ""
-
-    def n(row: Facts) -> str:
-        return str(row["n"]) if row["n"] >= repetitions else f"{row['n']} of {repetitions}"
 
     return of_cells(
         condition["rows"],
@@ -33,7 +26,7 @@ def percentiles(condition: Facts, repetitions: int) -> Table:
             ">p50": of("p50_ns"),
             ">Interval": lambda row: interval(row["p50_ns"], 1e-3),
             **{f">{title}": of(key) for key, title in _TAIL.items()},
-            ">n": n,
+            ">n": lambda row: str(row["n"]),
         },
         labels,
     )

@@ -2,21 +2,11 @@
 
 from collections.abc import Callable, Iterable
 
-from copycost.report.markdown import Table, code, escape, listing, tabulate
-from copycost.report.tables import how_sent
-from copycost.report.values import (
-    NONE,
-    NOT_KNOWN,
-    Facts,
-    curve_name,
-    in_cell,
-    ns_in_text,
-    ours,
-    where,
-)
-from copycost.report.wire_tables import rate_span
+from copycost.studies.shared_tables import curve_name, how_sent, ours, where
 from copycost.wording.filters import cpu, exact_size, gbit, percent, significant
+from copycost.wording.markdown import Table, code, escape, listing, tabulate
 from copycost.wording.numbers import NBSP
+from copycost.wording.values import NONE, NOT_KNOWN, Facts, in_cell, ns_in_text, rate_span
 from copycost.wording.words import plural
 
 _CPU = ("sender_cpu_percent", "receiver_cpu_percent")
