@@ -87,8 +87,8 @@ def test_a_grid_that_nobody_can_measure_is_refused(tmp_path: Path) -> None:
     path.write_text(yaml.safe_dump(TREE))
     told = checked(path, {"measure": {"repetitions": "10000"}})
     assert told == (
-        "the configuration asks for 1410192 repetitions (streams 840000, udp 240000, "
-        "round_trips 180000, placement 150000, profile 6, cpu_budget 72, datagrams 48, "
+        "the configuration asks for 1410196 repetitions (streams 840000, udp 240000, "
+        "round_trips 180000, placement 150000, profile 10, cpu_budget 72, datagrams 48, "
         f"simulated 66), must ask for at most {MOST_REPETITIONS}, so shorten the lists or "
         "measure in several runs"
     )
