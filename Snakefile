@@ -34,7 +34,7 @@ from copycost.config.cells import (
     pattern_of,
     record_pattern,
 )
-from copycost.config.grid import Grid, reference_of
+from copycost.config.grid import Grid, reference_of, repetitions_in
 from copycost.config.passes import given_or, is_given
 from copycost.hosts.facts.identity import host_identity
 from copycost.records.aside import ASIDE

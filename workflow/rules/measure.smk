@@ -55,7 +55,9 @@ rule run_cell:
         code=lambda wildcards: code_of_programs(wildcards.testbed),
         settings=lambda wildcards: SETTINGS[wildcards.study],
         reference=beside,
-        repetitions=lambda wildcards: GRID.rounds if beside(wildcards) else 1,
+        repetitions=lambda wildcards: repetitions_in(
+            CONFIG, Cell.from_words(**wildcards), GRID.rounds
+        ),
     script:
         "../scripts/run_cell.py"
 

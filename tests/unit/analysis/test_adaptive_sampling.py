@@ -199,13 +199,29 @@ def test_time_is_spent_on_what_is_not_settled_and_never_more() -> None:
     assert 3 * 60 - 5 * 1.5 < time_of(rows) <= 3 * 60
 
 
-@pytest.mark.parametrize(("minutes", "rounds"), [(0.01, 1), (0.2, 1), (0.3, 2), (0.6, 4), (9, 5)])
-def test_little_time_gives_fewer_repetitions_of_every_cell(minutes: float, rounds: int) -> None:
+@pytest.mark.parametrize(
+    ("minutes", "rounds", "rounds_alone"),
+    [(0.01, 1, 1), (0.2, 1, 1), (0.3, 2, 2), (0.6, 5, 4), (9, 5, 5)],
+)
+def test_little_time_gives_fewer_repetitions_of_every_cell(
+    minutes: float, rounds: int, rounds_alone: int
+) -> None:
     grid = Grid.of(config({"minutes": minutes}))
     assert grid.rounds == rounds
     assert {cell.rep for cell in grid.cells} == {1}
     alone = Grid.of(config({"minutes": minutes}, testbeds=["vm_pair"]))
-    assert {cell.rep for cell in alone.cells} == set(range(1, rounds + 1))
+    assert {cell.rep for cell in alone.cells} == set(range(1, rounds_alone + 1))
+
+
+@pytest.mark.parametrize(("repetitions", "of_control"), [(1, 1), (2, 2), (4, 3), (5, 3), (20, 10)])
+def test_the_control_is_measured_half_as_often(repetitions: int, of_control: int) -> None:
+    asked = config({"repetitions": repetitions})
+    rounds = Grid.of(asked).rounds
+    n_each = {
+        cell.implementation == "two_copy": repetitions_in(asked, cell, rounds)
+        for cell in Grid.of(asked).cells
+    }
+    assert n_each == {True: of_control, False: repetitions}
 
 
 def test_a_night_between_two_repetitions_is_no_time_of_measuring() -> None:

@@ -1,6 +1,7 @@
 """The grid: the cells that a configuration asks for in `streams`, `udp` and `round_trips`."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
@@ -9,7 +10,7 @@ from typing import Any, Self
 from copycost.config.capabilities import BASELINE, IPERF3, can_exist
 from copycost.config.cells import Cell, cells_of, values_of
 from copycost.config.conditions import RECV, Condition
-from copycost.config.config import Config, Measure, RoundTrips, Streams
+from copycost.config.config import Config, RoundTrips, Streams
 from copycost.config.placements import APART
 from copycost.config.studies import Profile
 from copycost.config.testbeds import away_on, transport_of
@@ -17,6 +18,9 @@ from copycost.errors import ConfigError
 
 # What a repetition takes beside what both ways in turns send [s], about.
 _BESIDES_S = 0.1
+
+FEWEST_OF_CONTROL = 3
+"""Repetitions [count] of the reference against itself, where others have as many."""
 
 # Ten hours of measuring in windows of a second. Snakemake takes a minute to only look at so many.
 MOST_REPETITIONS = 20_000
@@ -33,7 +37,7 @@ class Grid:
 
     cells: tuple[Cell, ...]  # the first repetition of each job, sorted by key
     conditions: tuple[Condition, ...]  # of the study `streams`, in the configuration's order
-    rounds: int  # repetitions of every cell
+    rounds: int  # repetitions of every cell; of a control fewer, see `repetitions_in`
 
     @classmethod
     def of(cls, config: Config) -> Self:
@@ -49,11 +53,11 @@ class Grid:
             *cells_of("round_trips", config.round_trips),
         }
         firsts.update(tuple(config.placement.cells(firsts)))
-        rounds = _rounds_within(config.measure, len(firsts))
+        rounds = _rounds_within(config, firsts)
         cells = {
             replace(cell, rep=rep)
             for cell in firsts
-            for rep in range(1, rounds + 1, repetitions_in(config, cell, rounds))
+            for rep in range(1, 2 if reference_of(config, cell) else rounds + 1)
         }
         return cls(tuple(sorted(cells)), _conditions(firsts, config.streams, config.udp), rounds)
 
@@ -92,16 +96,32 @@ def reference_of(config: Config, cell: Cell) -> str | None:
 
 
 def repetitions_in(config: Config, cell: Cell, rounds: int) -> int:
-    """Return how many repetitions of a cell a job measures, see `Grid.rounds` [count]."""
-    return 1 if reference_of(config, cell) is None else rounds
+    """Return how many repetitions of a cell a job measures, see `Grid.rounds` [count].
+
+    The reference against itself is the control: it enters no comparison, and half as many are
+    enough for how fast the reference is.
+    """
+    reference = reference_of(config, cell)
+    if reference is None:
+        return 1
+    return rounds if cell.implementation != reference else _of_control(rounds)
 
 
-def _rounds_within(measure: Measure, n_cells: int) -> int:
+def _of_control(rounds: int) -> int:
+    return min(rounds, max(FEWEST_OF_CONTROL, math.ceil(rounds / 2)))
+
+
+def _rounds_within(config: Config, firsts: Collection[Cell]) -> int:
     """Return how many rounds of the grid the time is likely to hold, up to what is stated."""
-    if measure.minutes is None or not n_cells:
+    measure = config.measure
+    if measure.minutes is None:
         return measure.repetitions
-    round_s = n_cells * (2 * (measure.warmup_s + measure.duration_s) + _BESIDES_S)
-    return min(max(int(60.0 * measure.minutes / round_s), 1), measure.repetitions)
+    n_control = sum(cell.implementation == reference_of(config, cell) for cell in firsts)
+    n_others = len(firsts) - n_control
+    each_s = 2 * (measure.warmup_s + measure.duration_s) + _BESIDES_S
+    n_fit = 60.0 * measure.minutes / each_s
+    rounds = range(measure.repetitions, 1, -1)
+    return next((n for n in rounds if n_others * n + n_control * _of_control(n) <= n_fit), 1)
 
 
 def conditions_of(cells: Iterable[Cell]) -> set[Condition]:

@@ -156,7 +156,7 @@ def _ahead(jobs: Sequence[Any], config: Config) -> tuple[str, float]:
     )
     grid = Grid.of(config)
     time_s, first_s = 60.0 * measure.minutes, grid.n_repetitions(config) * each_s
-    stated = progress.format_duration(time_s)
+    stated = f"{measure.minutes:g} min" if time_s >= 60.0 else progress.format_duration(time_s)
     if grid.rounds == 1:
         return (
             f"copycost: {stated} is enough for one repetition of every cell, which takes about "
