@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from copycost.analysis.finding import Finding
+from copycost.analysis.finding import Finding, tally
 from copycost.report import answer
 
 
@@ -23,7 +23,12 @@ def condition(*fastest: Finding, **changed: object) -> dict[str, Any]:
         }
         for place, one in enumerate(fastest)
     ]
-    decisions = {"baseline": "two_copy", "n_threads": [1, 2], "rows": rows}
+    decisions = {
+        "baseline": "two_copy",
+        "n_threads": [1, 2],
+        "rows": rows,
+        "answers": tally(fastest),
+    }
     found = {"slug": "veth", "is_trip": False, "labels": {}, "decisions": decisions}
     return found | changed
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.finding import ANSWERS, NEXT_BEST, Finding
+from copycost.analysis.finding import ANSWERS, NEXT_BEST, Finding, answers_of, tally
 from copycost.analysis.json_values import Facts
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
@@ -123,6 +123,7 @@ def decision_facts(contest: Contest) -> Facts:
     rows: Per size, ascending: one row over all thread counts together, of which every round is the
         mean of the logarithms; or one per thread count, where these cannot be told together (see
         `are_together`).
+    answers: What the answers of these rows come to, see `copycost.analysis.finding.tally`.
     by_threads: Per thread count, n_threads and its rows.
 
     Keys of a row
@@ -139,11 +140,13 @@ def decision_facts(contest: Contest) -> Facts:
         has no repetition of its own.
     """
     threads = [*range(len(contest.n_threads))]
+    rows = _rows(contest, threads)
     return {
         "baseline": contest.baseline,
         "ways": list(contest.implementations),
         "n_threads": list(contest.n_threads),
-        "rows": _rows(contest, threads),
+        "rows": rows,
+        "answers": tally(answers_of({"rows": rows})),
         "by_threads": [
             {"n_threads": contest.n_threads[place], "rows": _rows(contest, [place])}
             for place in threads

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from copycost.analysis.finding import Finding, answers_of, tally
+from copycost.analysis.finding import Finding
 from copycost.report.decisions import Named, marking, told
 from copycost.wording.filters import impl, join_and, ratio, size
 from copycost.wording.markdown import Table, code
@@ -83,7 +83,7 @@ def table(conditions: Sequence[Mapping[str, Any]]) -> Table:
             most = largest(condition, aim)
             cells.append(along(condition, aim, marking(condition)))
             cells.append(NONE if most is None else f"{ratio(most[0])} at {size(most[1])}")
-        n = tally(answers_of(condition["decisions"]))
+        n = condition["decisions"]["answers"]
         rows.append([*cells, f"{n['n_open']} of {n['n']}" if n["n"] else NONE])
     return ["Where", "Fastest", ">Most", "Cheapest", ">Most", ">Open"], rows
 
