@@ -56,7 +56,7 @@ def _summary(results: Path) -> pd.DataFrame:
     if told is None or cells.empty:
         return pd.DataFrame() if told is None else told
     settings = settings_of(results)
-    by_cell = dict(tuple(cells[cells["status"] == "measured"].groupby(_CELL)))
+    by_cell = dict(tuple(_windows(cells[cells["status"] == "measured"]).groupby(_CELL)))
     rows = []
     for row in told.to_dict("records"):
         values = by_cell.get(tuple(row[name] for name in _CELL), pd.DataFrame())
@@ -70,6 +70,17 @@ def _summary(results: Path) -> pd.DataFrame:
             found |= _scatters(one, settings)
         rows.append(row | found)
     return pd.DataFrame(rows)
+
+
+def _windows(measured: pd.DataFrame) -> pd.DataFrame:
+    """Return repetitions, and what references came to in those of other implementations."""
+    if "reference" not in measured:
+        return measured
+    others = measured[measured["reference"].notna()]
+    others = others[others["reference"] != others["implementation"]]
+    names = [name for name in measured if f"reference_{name}" in measured]
+    beside = others[_CELL].assign(**{name: others[f"reference_{name}"] for name in names})
+    return pd.concat([measured, beside.assign(implementation=others["reference"])])
 
 
 def _scatters(one: estimates.Estimate, settings: Settings) -> Row:

@@ -13,7 +13,7 @@ from copycost.analysis.control import drift_of
 from copycost.analysis.decomposition import explain_pair
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.analysis.tables import compare
+from copycost.analysis.tables import compare, summarise
 from copycost.records.columns import PAIRED
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.streams.facts import compute_facts, views_of
@@ -55,6 +55,22 @@ def test_a_ratio_is_that_of_the_repetition_whatever_the_level_of_each() -> None:
         assert logs.to_numpy() == pytest.approx(LOGS[name] - LOGS[baseline])
     own = cube.values(THROUGHPUT, "one_copy") - cube.values(THROUGHPUT, "two_copy")
     assert own.std(axis=1).min() > 0.1
+
+
+def test_a_reference_is_summarised_over_its_windows_beside_others_too() -> None:
+    cells = drifting(np.random.default_rng(1))
+    two = cells["implementation"] == "two_copy"
+    cells = cells[~(two & (cells["msg_bytes"] == 65536)) & ~(two & (cells["rep"] > 3))]
+    table = summarise(cells, StatisticsSettings())
+    told = table.set_index(["metric", "implementation", "msg_bytes", "n_threads"])
+    n = {name: told.loc[(THROUGHPUT, name, 1024, 1), "n"] for name in WAYS}
+    assert n == {"two_copy": 3 + 2 * 5, "one_copy": 5, "zero_copy": 5}
+    here = cells[(cells["msg_bytes"] == 1024) & (cells["n_threads"] == 1)]
+    others = here.loc[here["implementation"] != "two_copy", f"reference_{THROUGHPUT}"]
+    own = here.loc[here["implementation"] == "two_copy", THROUGHPUT]
+    assert told.loc[(THROUGHPUT, "two_copy", 1024, 1), "median"] == np.median([*own, *others])
+    assert told.loc[("service_median_ns", "two_copy", 1024, 1), "n"] == 3  # not told of a reference
+    assert (THROUGHPUT, "two_copy", 65536, 1) not in told.index  # that has no cell there
 
 
 def test_every_repetition_beside_the_reference_counts_whatever_it_has_of_its_own() -> None:

@@ -29,16 +29,35 @@ from copycost.stats.ratios import family_ratios, holm
 from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
 
 
+def with_windows_beside(rows: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:
+    """Return rows of a table, and one for each window of a reference beside another implementation.
+
+    The latter have the columns of `key`, by which a table's cells are told apart, those that have a
+    ``reference_`` one, and the status ``measured``. A reference that has no row of its own in a
+    cell gets none there.
+    """
+    if "reference" not in rows:
+        return rows
+    names = {name: name.removeprefix("reference_") for name in rows if "reference_" in name}
+    paired = (rows["status"] == "measured") & rows["reference"].notna()
+    others = rows[paired & (rows["reference"] != rows["implementation"])]
+    beside = others[[*key, *names]].rename(columns=names).assign(status="measured")
+    beside["implementation"] = others["reference"]
+    of_cells = beside.merge(rows[[*key]].drop_duplicates(), on=[*key])
+    return pd.concat([rows, of_cells], ignore_index=True)
+
+
 def summarise(cells: pd.DataFrame, settings: StatisticsSettings) -> pd.DataFrame:
     """Return the median, its interval and the number of repetitions of every cell and metric.
 
     Of the cells table, one row per cell and metric, sorted: the columns of `CELL`, then metric; n
-    (repetitions with a value), n_failed, n_skipped; median, low, high (unit of the metric; NaN
+    (repetitions with a value, of a reference also those of other implementations, in which it takes
+    turns with them), n_failed, n_skipped; median, low, high (unit of the metric; NaN
     where n is 0, low and high also where n is 1); confidence (0 to 1). Where the throughputs of a
     cell fall into two clusters: n_lower, the repetitions in the lower one, and lower_mode and
     upper_mode, the medians of either; else 0 and NaN.
     """
-    cells = with_condition(cells)
+    cells = with_windows_beside(with_condition(cells), CELL)
     cell = cells.groupby(CELL, sort=True).ngroup().to_numpy(np.int64)
     keys = cells[CELL].assign(cell=cell).drop_duplicates("cell").sort_values("cell")[CELL]
     metrics, status = _metrics(cells), cells["status"].to_numpy()

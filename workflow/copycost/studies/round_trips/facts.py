@@ -15,6 +15,7 @@ from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import BASELINE, copied_label, counted_share
 from copycost.analysis.quality_table import disturbances, disturbed
 from copycost.analysis.ratio_facts import ratio_facts
+from copycost.analysis.tables import with_windows_beside
 from copycost.analysis.wire import part_column, priced, with_machines
 from copycost.config.testbeds import is_wire
 from copycost.hosts.side import SIDES
@@ -141,11 +142,13 @@ def _decisions(
 
 def _rows(studied: Studied, measured: pd.DataFrame, settings: StatisticsSettings) -> list[Facts]:
     order = {name: place for place, name in enumerate(studied.implementations)}
+    windows = dict(list(with_windows_beside(measured, POINT).groupby(POINT)))
     groups = measured.groupby(POINT, sort=True)
     far = is_wire(studied.condition.testbed)
     rows = [
-        {**dict(zip(POINT, key, strict=True)), "n": len(part)}
-        | {column: _median(part[column], settings) for column in (*PERCENTILES, "max_ns")}
+        {**dict(zip(POINT, key, strict=True)), "n": len(windows[key])}
+        | {column: _median(windows[key][column], settings) for column in PERCENTILES}
+        | {"max_ns": _median(part["max_ns"], settings)}
         | {"machines": _of_machines(part, settings) if far else None}
         for key, part in groups
     ]
