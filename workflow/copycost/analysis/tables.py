@@ -38,7 +38,7 @@ def with_windows_beside(rows: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:
     """
     if "reference" not in rows:
         return rows
-    names = {name: name.removeprefix("reference_") for name in rows if "reference_" in name}
+    names = {f"reference_{name}": name for name in rows if f"reference_{name}" in rows}
     paired = (rows["status"] == "measured") & rows["reference"].notna()
     others = rows[paired & (rows["reference"] != rows["implementation"])]
     beside = others[[*key, *names]].rename(columns=names).assign(status="measured")
