@@ -78,7 +78,7 @@ def _windows(measured: pd.DataFrame) -> pd.DataFrame:
         return measured
     others = measured[measured["reference"].notna()]
     others = others[others["reference"] != others["implementation"]]
-    names = [name for name in measured if f"reference_{name}" in measured]
+    names = [str(name) for name in measured if f"reference_{name}" in measured]
     beside = others[_CELL].assign(**{name: others[f"reference_{name}"] for name in names})
     return pd.concat([measured, beside.assign(implementation=others["reference"])])
 
