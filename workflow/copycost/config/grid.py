@@ -98,8 +98,8 @@ def reference_of(config: Config, cell: Cell) -> str | None:
 def repetitions_in(config: Config, cell: Cell, rounds: int) -> int:
     """Return how many repetitions of a cell a job measures, see `Grid.rounds` [count].
 
-    The reference against itself is the control: it enters no comparison, and half as many are
-    enough for how fast the reference is.
+    The reference against itself is the control: it enters no comparison, and how fast the reference
+    is follows from all repetitions that have it, so half as many are enough.
     """
     reference = reference_of(config, cell)
     if reference is None:

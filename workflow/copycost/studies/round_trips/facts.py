@@ -147,8 +147,7 @@ def _rows(studied: Studied, measured: pd.DataFrame, settings: StatisticsSettings
     far = is_wire(studied.condition.testbed)
     rows = [
         {**dict(zip(POINT, key, strict=True)), "n": len(windows[key])}
-        | {column: _median(windows[key][column], settings) for column in PERCENTILES}
-        | {"max_ns": _median(part["max_ns"], settings)}
+        | {name: _median(windows[key][name], settings) for name in (*PERCENTILES, "max_ns")}
         | {"machines": _of_machines(part, settings) if far else None}
         for key, part in groups
     ]

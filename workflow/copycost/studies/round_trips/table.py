@@ -57,7 +57,10 @@ _COST_COLUMNS = grouped(
 PERCENTILES = ("p50_ns", "p90_ns", "p99_ns", "p999_ns")
 """Quantiles of a repetition's round trips; one that its samples do not carry has no value."""
 
-PAIRED = ("round_trips_per_s", "mean_ns", *PERCENTILES, *(column.name for column in _COST_COLUMNS))
+PAIRED = (
+    *("round_trips_per_s", "mean_ns", *PERCENTILES, "max_ns"),
+    *(column.name for column in _COST_COLUMNS),
+)
 """Columns that have a ``reference_`` one, as `copycost.records.columns.PAIRED`."""
 
 _BY_NAME = {column.name: column for column in (*CELLS.columns, *_TIME_COLUMNS, *_COST_COLUMNS)}
