@@ -22,9 +22,12 @@ AGENT_PORT = "agent"
 
 _KVM = Path("/dev/kvm")
 # what the kernel is told: say less (each character on the serial line is an exit), reboot at once
-# when it panics, which QEMU makes an end of; equal addresses at each boot
+# when it panics, which QEMU makes an end of; equal addresses at each boot; and not to count timer
+# interrupts against a delay loop, which an emulator on a busy host may fail ("IO-APIC + timer
+# doesn't work": a panic; Documentation/admin-guide/kernel-parameters.txt)
 KERNEL_ARGUMENTS = (
     "console=ttyS0", "quiet", "panic=-1", "nokaslr", "audit=0", "random.trust_cpu=on",
+    "no_timer_check",
 )  # fmt: skip
 # The kernel copies by `rep movsb` where the processor says that is fast, and the emulator runs that
 # a byte at a time.

@@ -37,7 +37,7 @@ MEMORY_BYTES = 512 << 20
 _CPU = ("max", "-erms", "-rdrand", "-rdseed", "-la57")
 _KERNEL_ARGUMENTS = (
     "console=ttyS0", "quiet", "panic=-1", "nokaslr", "norandmaps", "random.trust_cpu=off",
-    "audit=0", "transparent_hugepage=madvise",
+    "audit=0", "no_timer_check", "transparent_hugepage=madvise",
     "init_on_alloc=1",  # else a kernel's own default decides whether new pages are zeroed
 )  # fmt: skip
 _SYMBOLS = re.compile(r"^symbols (\d+) (\d+)$", re.MULTILINE)
