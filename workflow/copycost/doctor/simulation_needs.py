@@ -2,10 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterable
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from copycost.build.toolchain import compile_program
+from copycost.build.toolchain import (
+    INCLUDE_FLAGS,
+    LANGUAGE_FLAGS,
+    run_compiler,
+    translation_units,
+)
 from copycost.checkout import ROOT
 from copycost.errors import CopycostError, Unavailable
 from copycost.hosts.facts.tools import describe_tool
@@ -26,7 +29,7 @@ def simulation_needs(guests: Iterable[Need]) -> list[Need]:
     """Return what simulated counts take; parts of what `guest_needs` says are needed here too."""
     return [
         _tried("QEMU with plugins", "runs the guest", require_plugins),
-        _tried("plugin", "counts in it", _build_plugin),
+        _tried("plugin", "counts in it", _check_plugin),
         *(need for need in guests if need.name in _OF_GUESTS),
         *(
             Need(name, "makes the testbeds in it", LocalHost().find_tool(name),
@@ -50,9 +53,11 @@ def require_plugins(said: str | None = None) -> None:
         raise Unavailable("this QEMU was built without plugins", "install the distribution's QEMU")
 
 
-def _build_plugin() -> None:
-    with TemporaryDirectory(prefix="copycost_") as folder:
-        compile_program("simulated_plugin", None, Path(folder, "plugin"), root=ROOT)
+def _check_plugin() -> None:
+    """Raise HostError unless the compiler takes the plugin: it has the headers that this takes."""
+    units = translation_units("simulated_plugin", None, ROOT)
+    flags = [*LANGUAGE_FLAGS, *INCLUDE_FLAGS, "-fsyntax-only"]
+    run_compiler(["cc", *flags, *map(str, units)], "simulated_plugin", ROOT)
 
 
 def _tried(name: str, use: str, require: Callable[[], None]) -> Need:
