@@ -48,5 +48,6 @@ def round_trips_in_guests(
         rows[f"{side}_guest_status"] = np.where(inside, status, "no_guest")
         rows[f"{side}_cpu_ns_per_round_trip"] = cost / 2.0
         watched = inside & (status == "counted")
-        rows[f"{side}_hypervisor_cpu_ns_per_round_trip"] = (cost * 1.5).where(watched)
+        for party in USE:
+            rows[f"{side}_{party}_cpu_ns_per_round_trip"] = (cost * 1.5).where(watched)
     return rows

@@ -53,7 +53,7 @@ def wrong_decisions(results: Path) -> Iterator[str]:
     for trips, conditions in ((False, facts["conditions"].items()), (True, of_trips)):
         for at, told in conditions:
             place = f"facts.json: {'round_trips.' * trips}conditions.{at}.decisions"
-            name = str(told["name"] if trips else at)
+            name = str(told["slug"] if trips else at)
             rows, found = told["decisions"]["rows"], decision_table(run, name, trips=trips)
             if [(row["msg_bytes"], row["n_threads"]) for row in rows] != [
                 (row.size, row.threads) for row in found

@@ -13,7 +13,7 @@ from synthetic.guests import in_guests
 from synthetic.round_trips import RoundTrips, round_trips_config
 
 from copycost.analysis.json_values import Facts
-from copycost.analysis.virtual import PARTS, part_column, round_trips_in_guests, with_outside
+from copycost.analysis.virtual import PARTS, round_trips_in_guests, with_outside
 from copycost.figures.virtual_machines import draw
 from copycost.studies.streams.facts import views_of
 
@@ -43,10 +43,10 @@ def virtual(**statuses: str) -> Facts:
 def test_the_parts_of_what_a_byte_costs_outside_add_up_to_it() -> None:
     rows = with_outside(in_guests(make_cells(RUN)))
     guests = rows[rows["testbed"] == "vm_pair"]
-    parts = sum(guests[part_column(name)] for name in PARTS)
-    np.testing.assert_allclose(parts, guests["outside_cpu_ns_per_byte"])
+    parts = sum(guests[name] for name in PARTS)
+    np.testing.assert_allclose(parts, guests["outside"])
     np.testing.assert_allclose(parts, 2.6 * guests["both_cpu_ns_per_byte"])
-    assert rows.loc[rows["testbed"] == "veth", "outside_cpu_ns_per_byte"].isna().all()
+    assert rows.loc[rows["testbed"] == "veth", "outside"].isna().all()
     (found,) = usual()["virtual"]["conditions"]
     shares = {part["name"]: part["value"] for part in found["parts"]}
     assert sum(shares.values()) == pytest.approx(1.0)
@@ -94,10 +94,10 @@ def test_a_side_outside_of_guests_pays_outside() -> None:
     rows = with_outside(in_guests(make_cells(RUN), receiver="no_guest"))
     guests = rows[rows["testbed"] == "vm_pair"]
     np.testing.assert_allclose(
-        guests["outside_cpu_ns_per_byte"],
+        guests["outside"],
         2.6 * guests["sender_cpu_ns_per_byte"] + guests["receiver_cpu_ns_per_byte"],
     )
-    np.testing.assert_allclose(guests[part_column("apart")], guests["receiver_cpu_ns_per_byte"])
+    np.testing.assert_allclose(guests["apart"], guests["receiver_cpu_ns_per_byte"])
 
 
 def test_each_guest_has_what_was_used_inside_and_outside() -> None:

@@ -1,5 +1,6 @@
 """The cells of one condition, as the questions look at them."""
 
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,10 +11,11 @@ from copycost.analysis.conditions import POINT, Studied
 from copycost.analysis.json_values import Facts
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import THROUGHPUT, CostMetric, counted_share
+from copycost.analysis.ratio_facts import complete_block, pooled_ratio, together
 from copycost.config.testbeds import is_wire
 from copycost.stats.estimates import Mean, mean_estimate
-from copycost.stats.ratios import Ratio, paired_ratio
-from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
+from copycost.stats.ratios import Ratio
+from copycost.stats.settings import FloatArray, StatisticsSettings
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,6 @@ class View:
     ratios: pd.DataFrame
     settings: StatisticsSettings
     cost: CostMetric
-    """What a byte's cost is in this run."""
     caches: dict[str, int | None]
     """Sizes of the host's [bytes], by l1d_bytes, l2_bytes, llc_bytes; None where unknown."""
     hot: "View | None" = None
@@ -83,23 +84,6 @@ class View:
         """
         return self.sender_only and not is_wire(self.studied.condition.testbed)
 
-    def sizes_at(self, n_threads: int, *implementations: str) -> tuple[int, ...]:
-        """Return the sizes [bytes] that all of these were to be measured at, ascending.
-
-        Those of the config, and those that were added to it for this number of threads.
-        """
-        found = [self._sizes.get((n_threads, name), set()) for name in implementations]
-        return tuple(sorted(set(self.msg_bytes).union(set.intersection(*found) if found else ())))
-
-    @cached_property
-    def _sizes(self) -> dict[tuple[int, str], set[int]]:
-        """The sizes [bytes] that were to be measured, by number of threads and implementation."""
-        sizes: dict[tuple[int, str], set[int]] = {}
-        keys = self.rows[["n_threads", "implementation", "msg_bytes"]].drop_duplicates()
-        for n_threads, name, size in keys.itertuples(index=False):
-            sizes.setdefault((int(n_threads), str(name)), set()).add(int(size))
-        return sizes
-
     @cached_property
     def measured(self) -> pd.DataFrame:
         """Return the rows that were measured."""
@@ -110,119 +94,92 @@ class View:
         """Tell whether anything was measured under this condition."""
         return not self.measured.empty
 
-    def has(self, *implementations: str) -> bool:
-        """Tell whether each of these has at least one measured repetition."""
-        return self._of.keys() >= set(implementations)
-
-    def of(self, implementation: str) -> pd.DataFrame:
-        """Return the measured rows of one implementation."""
-        return self._of.get(implementation, self.measured.iloc[:0])
+    @cached_property
+    def cube(self) -> LogCube:
+        """Return the logarithms of what was measured."""
+        return LogCube(self.measured)
 
     @cached_property
     def _of(self) -> dict[str, pd.DataFrame]:
         """The measured rows by implementation: the questions look at each of them many times."""
         return {str(name): rows for name, rows in self.measured.groupby("implementation")}
 
+    def of(self, implementation: str) -> pd.DataFrame:
+        """Return the measured rows of one implementation."""
+        return self._of.get(implementation, self.measured.iloc[:0])
+
+    def has(self, *implementations: str) -> bool:
+        """Tell whether each of these has at least one measured repetition."""
+        return self._of.keys() >= set(implementations)
+
     def counted(self, column: str) -> bool:
         """Tell whether a counter counted; one that reads 0 everywhere did not."""
         return counted_share(self.measured, column) > 0.0
+
+    def sizes_at(self, n_threads: int, *implementations: str) -> tuple[int, ...]:
+        """Return the sizes [bytes] that all of these were to be measured at, ascending.
+
+        Those of the config, and those that were added to it for this number of threads.
+        """
+        added = set.intersection(*(self._sizes[n_threads, name] for name in implementations))
+        return tuple(sorted(added.union(self.msg_bytes)))
+
+    @cached_property
+    def _sizes(self) -> dict[tuple[int, str], set[int]]:
+        """The sizes [bytes] that were to be measured, by number of threads and implementation."""
+        sizes: dict[tuple[int, str], set[int]] = defaultdict(set)
+        keys = self.rows[["n_threads", "implementation", "msg_bytes"]].drop_duplicates()
+        for n_threads, name, size in keys.itertuples(index=False):
+            sizes[int(n_threads), str(name)].add(int(size))
+        return sizes
 
     def medians(self, metric: str) -> pd.DataFrame:
         """Return the summary's rows of a metric that have a value."""
         rows = self.summary[self.summary["metric"] == metric]
         return rows[rows["n"] > 0]
 
+    @cached_property
+    def throughput_ratios(self) -> pd.DataFrame:
+        """Return the rows of the ratios table whose throughputs were compared."""
+        return self.ratios[(self.ratios["metric"] == THROUGHPUT) & (self.ratios["n_pairs"] > 0)]
+
     def verdicts(self, implementation: str, baseline: str) -> list[Facts]:
-        """Return the rows of the ratios table for one pair's throughput that was compared."""
+        """Return the rows of the ratios table for one pair's throughput."""
         return self._verdicts.get((implementation, baseline), [])
-
-    def standing(self, implementation: str, baseline: str, sign: int) -> list[tuple[int, int]]:
-        """Return the cells whose throughputs are shown to differ.
-
-        With `sign` 1 the implementation is faster in these sizes [bytes] and thread counts, with -1
-        slower.
-        """
-        wanted = {1: "faster", -1: "slower"}[sign]
-        return [
-            (row["msg_bytes"], row["n_threads"])
-            for row in self.verdicts(implementation, baseline)
-            if row["verdict"] == wanted
-        ]
 
     @cached_property
     def _verdicts(self) -> dict[tuple[str, str], list[Facts]]:
-        """The rows of the ratios table that have a throughput, by implementation and baseline."""
-        known = self.ratios[(self.ratios["metric"] == THROUGHPUT) & (self.ratios["n_pairs"] > 0)]
-        groups = known.groupby(["implementation", "baseline"])
+        groups = self.throughput_ratios.groupby(["implementation", "baseline"])
         return {(str(one), str(other)): records(rows) for (one, other), rows in groups}
 
     def pooled(self, logs: pd.DataFrame) -> Ratio:
-        """Return one ratio over many cells: each round's mean over the cells is one replicate.
-
-        Cells of the same round share the state of the machine, so they are not independent;
-        rounds are. All rounds have to be of the same cells to be comparable, so where some are
-        missing, the rounds and cells are taken that leave most values.
-        """
+        """Return one ratio over many cells."""
         return pooled_ratio(logs, self.settings.confidence)
 
-    @cached_property
-    def cube(self) -> LogCube:
-        """Return the logarithms of what was measured."""
-        return LogCube(self.measured)
+    def together(self, metric: str, implementation: str, baseline: str) -> Facts | None:
+        """Return what one implementation has over another in all cells together."""
+        return together(self.cube.pair(metric, implementation, baseline), self.settings.confidence)
+
+    def mean(self, part: str, whole: str | None = None) -> Mean | None:
+        """Return the mean of a column, or of its share in `whole`, over the cells that have it.
+
+        None where no cell has it in every round that counts (`complete_block`).
+        """
+        values = self._by_round(part)
+        if whole is not None:
+            below = self._by_round(whole)
+            values = np.divide(values, below, out=np.full(below.shape, np.nan), where=below > 0.0)
+        cells, rounds = complete_block(values)
+        if not cells.size:
+            return None
+        return mean_estimate(values[np.ix_(cells, rounds)].mean(axis=0), self.settings)
+
+    def _by_round(self, column: str) -> FloatArray:
+        """Return a column, shape (n_cells, n_rounds); NaN where a round lacks the cell."""
+        wide = self.measured.pivot(index=POINT, columns="rep", values=column)
+        return wide.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def records(table: pd.DataFrame) -> list[Facts]:
     """Return the rows of a table as mappings."""
     return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
-
-
-def pooled_ratio(logs: pd.DataFrame, confidence: float) -> Ratio:
-    """Return one ratio over many cells; see `View.pooled`."""
-    return paired_ratio(pooled_rounds(logs), confidence)
-
-
-def pooled_rounds(logs: pd.DataFrame) -> FloatArray:
-    """Return the mean over many cells of each round, shape (n_rounds,); see `View.pooled`."""
-    values = logs.to_numpy(dtype=np.float64)
-    complete = values[np.ix_(*complete_block(values))]
-    means: FloatArray = complete.mean(axis=0) if complete.size else np.empty(0)
-    return means
-
-
-def complete_block(values: FloatArray) -> tuple[IntArray, IntArray]:
-    """Return which rows and columns, without NaN, together hold most values.
-
-    Columns are left out in the order of how much they miss, which is the best choice where whole
-    rounds are missing, and close to it elsewhere.
-    """
-    known = ~np.isnan(values)
-    order = np.argsort(-known.sum(axis=0), kind="stable")
-    nothing = np.empty(0, dtype=np.int64)
-    rows, columns = nothing, nothing
-    for n_columns in range(len(order), 0, -1):
-        kept = np.sort(order[:n_columns])
-        complete = np.flatnonzero(known[:, kept].all(axis=1))
-        if complete.size * n_columns > rows.size * columns.size:
-            rows, columns = complete, kept
-    return rows, columns
-
-
-def mean_over_cells(view: View, part: str, whole: str | None = None) -> Mean | None:
-    """Return the mean of a column, or of its share in `whole`, over the cells that have it.
-
-    None where no cell has it in every round that counts (`complete_block`).
-    """
-    shares = _by_round(view, part)
-    if whole is not None:
-        below = _by_round(view, whole)
-        shares = np.divide(shares, below, out=np.full(below.shape, np.nan), where=below > 0.0)
-    cells, rounds = complete_block(shares)
-    if not cells.size:
-        return None
-    return mean_estimate(shares[np.ix_(cells, rounds)].mean(axis=0), view.settings)
-
-
-def _by_round(view: View, column: str) -> FloatArray:
-    """Return a column, shape (n_cells, n_rounds); NaN where a round lacks the cell."""
-    wide = view.measured.pivot(index=POINT, columns="rep", values=column)
-    return wide.to_numpy(dtype=np.float64, na_value=np.nan)

@@ -10,7 +10,7 @@ import pandas as pd
 from copycost.analysis.json_values import Facts
 from copycost.config.conditions import COLD, HOT, RECV, Condition
 from copycost.config.placements import APART, PLACEMENTS
-from copycost.config.testbeds import kernels_on, path_of, peer_of
+from copycost.config.testbeds import kernels_on, path_of
 from copycost.records.cpu_attribution import EMULATED
 from copycost.wording.numbers import format_size
 
@@ -93,12 +93,10 @@ class Studied:
         """Return what it is, and its grid, for the facts."""
         condition = self.condition
         return {
-            "name": self.name,
             "slug": self.name,
             "label": self.label,
             "testbed": condition.testbed,
             "path": path_of(condition.testbed),
-            "peer": peer_of(condition.testbed),
             "working_set": condition.working_set,
             "receiver": condition.receiver,
             "placement": condition.placement,
@@ -106,7 +104,6 @@ class Studied:
             "sender_only": self.sender_only,
             "guests": self.guests,
             "kernels": kernels_on(condition.testbed),
-            "accelerator": self.accelerator,
             "emulated": self.emulated,
             "grid": {
                 "implementations": list(self.implementations),

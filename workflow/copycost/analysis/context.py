@@ -7,7 +7,6 @@ import pandas as pd
 
 from copycost.analysis.conditions import POINT, stream_sections, with_condition
 from copycost.analysis.json_values import Facts
-from copycost.analysis.metrics import CostMetric
 from copycost.config.alpha_spending import (
     FEWEST_ROUNDS,
     PASSES,
@@ -185,11 +184,6 @@ def counter_facts(cells: pd.DataFrame, host: dict[str, Any]) -> Facts:
             "reason": on_host.get("reason"),
         }
     return facts
-
-
-def cost_facts(cost: CostMetric) -> Facts:
-    """Return what a byte's cost is in this run, and why."""
-    return {"label": cost.label, "unit": cost.unit, "reason": cost.reason}
 
 
 def _texts(column: pd.Series) -> list[str]:

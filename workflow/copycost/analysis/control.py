@@ -1,7 +1,6 @@
 """The control of a run: its reference against itself, measured as every other implementation is."""
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -17,10 +16,7 @@ from copycost.stats.settings import FloatArray
 
 
 def control_facts(views: Mapping[str, View]) -> Facts | None:
-    """Return what the reference's throughput came to against itself, and how it moved.
-
-    Per condition (slug) its view. See `control_of`, and `drift_of` for ``drift``.
-    """
+    """Return what the reference's throughput came to against itself, and how it drifted."""
     rows = {slug: view.measured for slug, view in views.items()}
     confidence = next((view.settings.confidence for view in views.values()), 0.0)
     found = control_of(rows, "throughput", THROUGHPUT, confidence)
@@ -30,14 +26,9 @@ def control_facts(views: Mapping[str, View]) -> Facts | None:
 def drift_of(measured: Mapping[str, pd.DataFrame]) -> Facts | None:
     """Return how far the reference's throughput moved within the run, None where none can tell.
 
-    The repetitions of a cell follow one another within seconds, those of another implementation at
-    the same size and thread count are minutes away, and all of them have the same reference with
-    them.
-
-    Keys
-    ----
-    within: Standard deviation of the logarithm from repetition to repetition of a cell.
-    between: That from cell to cell, without what the repetitions of a cell account for.
+    As standard deviations of the logarithm: from repetition to repetition of a cell, which follow
+    one another within seconds, and from cell to cell, minutes away and with the same reference,
+    without what the repetitions of a cell account for.
     """
     level, point = f"reference_{THROUGHPUT}", ["condition", "msg_bytes", "n_threads"]
     parts = [
@@ -54,9 +45,8 @@ def drift_of(measured: Mapping[str, pd.DataFrame]) -> Facts | None:
     apart = cells.groupby(point)["mean"].var().dropna()
     if apart.empty:
         return None
-    within = float(cells["var"].mean())
     between = float(apart.mean() - (cells["var"] / cells["size"]).mean())
-    return {"within": within**0.5, "between": max(between, 0.0) ** 0.5}
+    return {"within": float(cells["var"].mean()) ** 0.5, "between": max(between, 0.0) ** 0.5}
 
 
 def control_of(
@@ -66,24 +56,16 @@ def control_of(
 
     Every ratio would be 1 but for noise and for what the method itself does. Read are, per
     condition (slug), its measured repetitions, and the column that a quantity is in.
-
-    Keys
-    ----
-    implementations: The reference; several where it changed.
-    chance: Share of the cells' intervals that miss 1 though nothing differs.
-    QUANTITY: Of all cells: the keys of `ratio_facts`, n being repetitions, each of which counts by
-        itself; n_tested, cells with an interval of their own, and n_apart, those of them that it
-        shows to differ from 1.
-    conditions: Per condition that has such repetitions: slug, and QUANTITY.
     """
     logs = {slug: found for slug, rows in measured.items() if (found := _logs(rows, column))}
     if not logs:
         return None
     names = {name for slug in logs for name in measured[slug]["reference"].dropna()}
     return {
-        "implementations": sorted(names),
-        "chance": 1.0 - confidence,
-        quantity: _came_to(list(chain.from_iterable(logs.values())), confidence),
+        "implementations": sorted(names),  # several where the reference changed
+        "chance": 1.0
+        - confidence,  # share of the cells' intervals that miss 1 without a difference
+        quantity: _came_to([one for found in logs.values() for one in found], confidence),
         "conditions": [
             {"slug": slug, quantity: _came_to(found, confidence)} for slug, found in logs.items()
         ],
@@ -104,6 +86,7 @@ def _logs(rows: pd.DataFrame, metric: str) -> list[FloatArray]:
 
 
 def _came_to(cells: Sequence[FloatArray], confidence: float) -> Facts:
+    """Return the ratio over all repetitions, and how many cells are shown to differ from 1."""
     ratios = [paired_ratio(logs, confidence) for logs in cells if logs.size > 1]
     return ratio_facts(paired_ratio(np.concatenate(cells), confidence)) | {
         "n_tested": len(ratios),

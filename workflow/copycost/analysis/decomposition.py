@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from copycost.analysis.condition_view import View, complete_block
+from copycost.analysis.condition_view import View
 from copycost.analysis.metrics import THROUGHPUT
+from copycost.analysis.ratio_facts import complete_block
 from copycost.stats.ratios import Ratio, paired_ratio
 
 _BITS = 8.0

@@ -23,43 +23,63 @@ from copycost.analysis.evidence import (
     really_not_copied,
 )
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
-from copycost.analysis.placement import placement_of
+from copycost.analysis.placement import n_cpus_of
 from copycost.config.capabilities import split_implementation
 from copycost.config.conditions import COLD, HOT
 from copycost.stats.ratios import Ratio, paired_ratio
 from copycost.stats.settings import FloatArray
 
-Where: TypeAlias = dict[str, str | int]
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One ratio that an expectation is tested on."""
-
-    ratio: Ratio
-    where: Where
-    """What it compares, for the text: keys among implementation, baseline, msg_bytes, n_threads,
-    hot (the condition it is compared with), and from_/to_ pairs of sizes or thread counts.
-    """
-    logs: FloatArray
-    """Its logarithm by round, shape (n_rounds,)."""
-
-
-Checks: TypeAlias = Iterator[Check]
-
 PAYS_FROM_BYTES = 10240
 """From about here on zero-copy is said to pay (kernel document networking/msg_zerocopy.rst)."""
+ONE_COPY_PAYS_FROM_BYTES = 16384
+"""A copy within the caches takes 5 to 20 ns per KiB, the handling of eight pieces some 10 ns each.
+
+So from a page or so on the copy should cost more, and from four times that surely.
+"""
 # The share of the CPUs at hand up to which some are idle, and from which on none is worth mention.
 _IDLE = 0.90
 _FULL = 0.95
 
 
-def _checks(view: View, logs: pd.DataFrame, **where: str | int) -> Checks:
-    """Yield each row of a table of log ratios, whose index says where it is, too."""
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One ratio that an expectation is tested on, and what it compares."""
+
+    logs: FloatArray
+    """Logarithm of the ratio by round, shape (n_rounds,)."""
+    ratio: Ratio
+    implementation: str
+    baseline: str
+    hot: str
+    """The condition that it is compared with, if it is another one."""
+    msg_bytes: tuple[int, ...]
+    n_threads: tuple[int, ...]
+    """The one of the cell, like the size above; two where one is compared with another."""
+
+
+Checks: TypeAlias = Iterator[Check]
+
+
+def _checks(
+    view: View,
+    logs: pd.DataFrame,
+    implementation: str,
+    baseline: str = "",
+    hot: str = "",
+    **ends: tuple[int, int],
+) -> Checks:
+    """Yield each row of a table of log ratios, whose index says where it is, beside the `ends`."""
     for index, rounds in zip(logs.index, logs.to_numpy(dtype=np.float64), strict=True):
         levels = index if isinstance(index, tuple) else (index,)
-        at: Where = dict(zip(map(str, logs.index.names), map(int, levels), strict=True))
-        yield Check(paired_ratio(rounds, view.settings.confidence), at | where, rounds)
+        at: dict[str, tuple[int, ...]] = {**ends}
+        at |= {str(name): (int(of),) for name, of in zip(logs.index.names, levels, strict=True)}
+        ratio = paired_ratio(rounds, view.settings.confidence)
+        yield Check(rounds, ratio, implementation, baseline, hot, at["msg_bytes"], at["n_threads"])
+
+
+def _tells(view: View, metric: str) -> bool:
+    """Tell whether something was counted that is not the throughput turned upside down."""
+    return view.counted(metric) and not (metric == view.cost_column and view.cost_is_throughput)
 
 
 def against_baseline(
@@ -69,12 +89,7 @@ def against_baseline(
     if view.has(implementation, baseline) and _tells(view, metric):
         logs = view.cube.pair(metric, implementation, baseline)
         logs = logs[logs.index.get_level_values("msg_bytes") >= from_bytes]
-        yield from _checks(view, logs, implementation=implementation, baseline=baseline)
-
-
-def _tells(view: View, metric: str) -> bool:
-    """Tell whether something was counted that is not the throughput turned upside down."""
-    return view.counted(metric) and not (metric == view.cost_column and view.cost_is_throughput)
+        yield from _checks(view, logs, implementation, baseline)
 
 
 def along_sizes(view: View, metric: str) -> Checks:
@@ -83,18 +98,15 @@ def along_sizes(view: View, metric: str) -> Checks:
     Of messages that are sent again and again, those that the L2 cache holds together with their
     copy: larger ones come from further away, byte by byte.
     """
+    hot = view.studied.condition.working_set == HOT
     within = view.caches.get("l2_bytes")
-    if not _tells(view, metric):
-        return
-    if view.studied.condition.working_set == HOT and not within:
+    if not _tells(view, metric) or (hot and not within):
         return
     for name in view.implementations:
         for smaller, larger in pairwise(view.msg_bytes):
-            if view.studied.condition.working_set == HOT and within and 2 * larger > within:
-                continue
-            logs = view.cube.sizes(metric, name, larger, smaller)
-            ends = {"from_bytes": smaller, "to_bytes": larger}
-            yield from _checks(view, logs, implementation=name, **ends)
+            if not hot or (within and 2 * larger <= within):
+                logs = view.cube.sizes(metric, name, larger, smaller)
+                yield from _checks(view, logs, name, msg_bytes=(smaller, larger))
 
 
 def along_threads(view: View, metric: str, *, full: bool) -> Checks:
@@ -103,17 +115,16 @@ def along_threads(view: View, metric: str, *, full: bool) -> Checks:
     Only steps that begin with (nearly) all CPUs in use, or only ones that begin with some idle, as
     measured: counting threads does not tell, since a thread may wait for its peer.
     """
-    cpus = placement_of(view)
-    if cpus is None:
+    n_cpus = n_cpus_of(view)
+    if n_cpus is None:
         return
     for name in view.implementations:
-        in_use = cpus_in_use(view, name) / cpus.n_cpus
+        in_use = cpus_in_use(view, name) / n_cpus
         for fewer, more in pairwise(view.n_threads):
             logs = view.cube.threads(metric, name, more, fewer)
             shares = np.array([in_use.get((size, fewer), np.nan) for size in logs.index])
             begun = logs[shares >= _FULL if full else shares <= _IDLE]
-            ends = {"from_threads": fewer, "to_threads": more}
-            yield from _checks(view, begun, implementation=name, **ends)
+            yield from _checks(view, begun, name, n_threads=(fewer, more))
 
 
 def zero_gains_with_size(view: View) -> Checks:
@@ -124,8 +135,7 @@ def zero_gains_with_size(view: View) -> Checks:
         sizes = logs.index.get_level_values("msg_bytes")
         ends = [logs[sizes == size].droplevel("msg_bytes") for size in (largest, smallest)]
         both = (ends[0] - ends[1]).dropna(how="all")
-        where = {"from_bytes": smallest, "to_bytes": largest}
-        yield from _checks(view, both, implementation=ZERO, baseline=BASELINE, **where)
+        yield from _checks(view, both, ZERO, BASELINE, msg_bytes=(smallest, largest))
 
 
 def zero_where_not_copied(view: View, metric: str) -> Checks:
@@ -141,24 +151,13 @@ def zero_where_copied(view: View, metric: str) -> Checks:
         yield from against_baseline(view, metric, ZERO, baseline=ONE)
 
 
-def _not_copied(view: View) -> bool:
-    """Tell whether the kernel really did not copy for zero_copy, here and where it is hot."""
-    return all(one is not None and really_not_copied(one.of(ZERO)) for one in (view, view.hot))
-
-
-def _beside_hot(view: View, here: pd.DataFrame, hot: pd.DataFrame, **where: str | int) -> Checks:
-    """Yield, in cells that both have, the one over the other, round by round."""
-    both = here.sub(hot).dropna(how="all")
-    slug = view.hot.name if view.hot is not None else ""
-    yield from _checks(view, both, hot=slug, **where)
-
-
 def cold_gains(view: View) -> Checks:
     """Yield zero_copy over two_copy, over the same where one message is sent again and again."""
-    if view.hot is not None and _not_copied(view) and view.has(BASELINE):
-        pair = (THROUGHPUT, ZERO, BASELINE)
-        where = {"implementation": ZERO, "baseline": BASELINE}
-        yield from _beside_hot(view, view.cube.pair(*pair), view.hot.cube.pair(*pair), **where)
+    hot = view.hot
+    if hot and view.has(BASELINE) and all(really_not_copied(one.of(ZERO)) for one in (view, hot)):
+        here, there = (one.cube.pair(THROUGHPUT, ZERO, BASELINE) for one in (view, hot))
+        both = here.sub(there).dropna(how="all")
+        yield from _checks(view, both, ZERO, BASELINE, hot.name)
 
 
 def cold_beside_hot(view: View) -> Checks:
@@ -168,29 +167,15 @@ def cold_beside_hot(view: View) -> Checks:
     for name in view.implementations:
         if view.has(name) and view.hot.has(name):
             here, hot = (one.cube.values(THROUGHPUT, name) for one in (view, view.hot))
-            yield from _beside_hot(view, here, hot, implementation=name)
+            yield from _checks(view, here.sub(hot).dropna(how="all"), name, hot=view.hot.name)
 
 
 def batched_beside_plain(view: View) -> Checks:
     """Yield the cost per byte with many messages per system call over that with one."""
     for name in view.implementations:
         strategy, batch = split_implementation(name)
-        if batch > 1 and view.has(name, strategy) and _tells(view, view.cost_column):
-            logs = view.cube.pair(view.cost_column, name, strategy)
-            yield from _checks(view, logs, implementation=name, baseline=strategy)
-
-
-def uring_beside_msg_zerocopy(view: View) -> Checks:
-    """Yield io_uring's zero-copy compared with MSG_ZEROCOPY."""
-    logs = view.cube.pair(THROUGHPUT, URING_ZERO, ZERO)
-    yield from _checks(view, logs, implementation=URING_ZERO, baseline=ZERO)
-
-
-ONE_COPY_PAYS_FROM_BYTES = 16384
-"""A copy within the caches takes 5 to 20 ns per KiB, the handling of eight pieces some 10 ns each.
-
-So from a page or so on the copy should cost more, and from four times that surely.
-"""
+        if batch > 1:
+            yield from against_baseline(view, view.cost_column, name, baseline=strategy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,6 +304,7 @@ EXPECTATIONS = (
         "uring_no_slower",
         "Zero-copy through io_uring has no less throughput than with `MSG_ZEROCOPY`",
         "Its notifications come without a system call of their own.",
-        "throughput", "below", uring_beside_msg_zerocopy,
+        "throughput", "below",
+        lambda view: against_baseline(view, THROUGHPUT, URING_ZERO, baseline=ZERO),
     ),
 )  # fmt: skip

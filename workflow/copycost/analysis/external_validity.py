@@ -1,7 +1,7 @@
 """How far decisions bear: where the kernel did not copy, what holds on a real network card."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,49 +20,28 @@ from copycost.stats.ratios import Direction, simultaneous_ratio
 from copycost.stats.settings import FloatArray
 
 
-def copied_shares(view: View) -> dict[str, float | None]:
+def copied_facts(view: View) -> list[Facts]:
     """Return how much of what each was to send without a copy was copied; None if not told.
 
     Of the measured implementations that ask the kernel not to copy.
     """
-    return {
-        name: copied_share(view.of(name))
+    return [
+        {"implementation": name, "copied_share": copied_share(view.of(name))}
         for name in view.implementations
         if capability_of(split_implementation(name)[0]).zero_copy and view.has(name)
-    }
-
-
-_Case = tuple[str, View]
-"""An implementation that asks for no copy, and where it was measured."""
-
-
-def _real_and_copied(views: Mapping[str, View]) -> tuple[list[_Case], list[_Case]]:
-    """Return where the kernel did not copy for it, and where it did, as far as it said."""
-    real: list[_Case] = []
-    copied: list[_Case] = []
-    for view in views.values():
-        for name, share in copied_shares(view).items():
-            if share is not None:
-                (real if share <= NOT_COPIED_SHARE else copied).append((name, view))
-    return real, copied
+    ]
 
 
 def cold_beside_hot(view: View) -> Iterator[Facts]:
-    """Yield, where zero-copy beats two_copy, how that size depends on where the bytes lie.
+    """Yield, where zero-copy is real, whether it pays from another size on than where it is hot.
 
-    Keys
-    ----
-    slug, hot, implementation, n_threads: What is compared: the condition, and the one that is hot.
-    verdict: ``smaller``, ``larger``, ``no_difference`` (of the crossover under `slug` against the
-        hot one; by their brackets, which overlap where no difference is told), ``same`` (neither
-        has one inside the grid, for the same reason), ``untested``.
-    ratio_low, ratio_high: What the first of the two sizes over the second lies between; None unless
-        both are found.
+    The ratio is what the first of the two sizes over the second lies between, by their brackets;
+    None unless both are found.
     """
     if view.hot is None:
         return
     both = (view, view.hot)
-    for name in copied_shares(view):
+    for name in [one["implementation"] for one in copied_facts(view)]:
         if not all(really_not_copied(one.of(name)) for one in both):
             continue
         for n_threads in [n for n in view.n_threads if n in view.hot.n_threads]:
@@ -98,6 +77,10 @@ def _verdict(found: CrossoverRatio | None, here: Outcome, hot: Outcome) -> str:
     return "smaller" if order.index(here) < order.index(hot) else "larger"
 
 
+_Case = tuple[str, View]
+"""An implementation that asks for no copy, and where it was measured."""
+
+
 def network_card_facts(views: Mapping[str, View], wire: Mapping[str, Any] | None = None) -> Facts:
     """Return what this run says of a real network card.
 
@@ -108,39 +91,30 @@ def network_card_facts(views: Mapping[str, View], wire: Mapping[str, Any] | None
     or where the kernel copies.
 
     Views are by slug; `wire` is that of `wire_facts`.
-
-    Keys
-    ----
-    measured: Slugs of the conditions where zero-copy is real and somebody receives.
-    wires: Those of them that are over the network to another machine.
-    copied: Where there is none, slugs over the network, from a card, where the kernel copies for
-        it.
-    virtual: Slugs over the network from a virtual device.
-    sent: Where nothing is measured, the bound of a card whose sender alone was measured: over the
-        network, where zero-copy is real and nobody receives. The keys of one of ``bounds``; or
-        None.
-    bounds: Where there is neither, the CPU time of zero-copy per byte as a ratio to the baseline's:
-        where it is real and nobody receives (first, if there is any), and where the kernel copies
-        for a receiver. Each is the least, or the most, of `n_cells`, which its interval allows for,
-        and has slug, implementation, baseline, msg_bytes, n_threads, sender_only, and the keys of
-        `ratio_facts`.
     """
     over = {one["slug"]: one for one in wire["conditions"]} if wire else {}
     virtual = [slug for slug, one in over.items() if one["virtual"]]
-    apart = {
-        slug: view
+    cases = [
+        (one["implementation"], view, one["copied_share"] <= NOT_COPIED_SHARE)
         for slug, view in views.items()
         if slug not in virtual and not view.studied.guests
-    }
-    real, kept = _real_and_copied(apart)
+        for one in copied_facts(view)
+        if one["copied_share"] is not None
+    ]
+    real = [(name, view) for name, view, is_real in cases if is_real]
+    kept = [(name, view) for name, view, is_real in cases if not is_real]
     measured = list(dict.fromkeys(view.name for _, view in real if not view.sender_only))
     found: Facts = {
+        # where zero-copy is real and somebody receives, and which of these are over the network
         "measured": measured,
         "wires": [slug for slug in measured if slug in over],
+        # else: from a card, where the kernel copies, or where the sender alone was measured
         "copied": [],
-        "virtual": virtual,
         "sent": None,
+        # else: from both sides, the least and the most that zero-copy takes of CPU time
         "bounds": [],
+        # over the network from a virtual device
+        "virtual": virtual,
     }
     if measured:
         return found
@@ -153,10 +127,11 @@ def network_card_facts(views: Mapping[str, View], wire: Mapping[str, Any] | None
     return found
 
 
-def _bounds(alone: list[_Case], copied: list[_Case]) -> Iterator[Facts]:
+def _bounds(alone: Sequence[_Case], copied: Sequence[_Case]) -> Iterator[Facts]:
     """Yield both bounds of the first implementation that has both, the outermost of all its cells.
 
-    Of each condition and number of threads it is the size nearest to the largest that all have.
+    Of each condition and number of threads it is the size nearest to the largest that all have. The
+    interval allows for the number of cells.
     """
     names = [name for name, _ in alone if any(name == other for other, _ in copied)]
     name = next(iter(names or [name for name, _ in (*alone, *copied)]), "")
@@ -189,20 +164,13 @@ def _costs(name: str, view: View, largest: int) -> Iterator[tuple[Facts, FloatAr
                 "n_threads": n_threads,
                 "sender_only": view.sender_only,
             }
-            if (known := rounds[~np.isnan(rounds)]).size:
-                yield facts, known, view.settings.confidence
+            yield facts, rounds[~np.isnan(rounds)], view.settings.confidence
 
 
 def undisturbed_facts(tables: Iterable[pd.DataFrame], qualities: Iterable[Facts]) -> Facts:
     """Return how many repetitions the machine left undisturbed, and how many cells are clean.
 
     Of tables with a row per repetition, and of what `quality_facts` says of the conditions.
-
-    Keys
-    ----
-    n_measured, n_disturbed, warnings: Repetitions, those that were disturbed, and the same per
-        disturbance.
-    n_cells, n_clean: Cells of streams, and those that passed every check of the quality table.
     """
     every = [table.loc[table["status"] == "measured", ["warnings"]] for table in tables]
     measured, found = pd.concat(every, ignore_index=True), [*qualities]

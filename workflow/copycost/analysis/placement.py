@@ -1,8 +1,7 @@
-"""Which CPUs threads were pinned to, and how far the placement of both ends moves the figures."""
+"""How many CPUs threads were pinned to, and how far placement of both ends moves the figures."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import defaultdict
 
 import numpy as np
 import pandas as pd
@@ -19,34 +18,11 @@ from copycost.stats.ratios import Ratio, family_ratios
 from copycost.stats.settings import FloatArray, StatisticsSettings
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
-    """CPU numbers of each side; thread i runs on number i modulo their count.
+def n_cpus_of(view: View) -> int | None:
+    """Return how many CPUs the threads of both sides were pinned to; None if that is not known.
 
-    Where nobody receives, the receiver has none.
-    """
-
-    sender: tuple[int, ...]
-    receiver: tuple[int, ...]
-    kernels: int = 1
-    """On how many kernels the sides run: with 2, each numbers CPUs of its own."""
-
-    @property
-    def n_cpus(self) -> int:
-        """Return how many CPUs both sides have together."""
-        return len({cpu for cpus in self._sides for cpu in cpus})
-
-    @property
-    def _sides(self) -> list[list[tuple[int, int]]]:
-        """The CPUs of each side, each with the number of the kernel that it belongs to."""
-        sides = (self.sender, self.receiver)
-        return [[(n % self.kernels, cpu) for cpu in cpus] for n, cpus in enumerate(sides)]
-
-
-def placement_of(view: View) -> Placement | None:
-    """Return where the threads ran; None where it varied, or where they were not pinned.
-
-    Nor is it known of guests, whose virtual CPUs run on any of the machine's.
+    As where it varied, where they were not pinned, or in guests, whose virtual CPUs run on any of
+    the machine's.
     """
     if view.studied.condition.placement == FREE or view.studied.guests:
         return None
@@ -54,14 +30,11 @@ def placement_of(view: View) -> Placement | None:
     pinned = view.measured[sides].drop_duplicates()
     if len(pinned) != 1:
         return None
-    cpus = [tuple(map(int, re.findall(r"\d+", str(text)))) for text in pinned.iloc[0]]
-    if not all(cpus):
-        return None
+    cpus = [re.findall(r"\d+", str(text)) for text in pinned.iloc[0]]
+    # two kernels number CPUs of their own
     kernels = kernels_on(view.studied.condition.testbed)
-    return Placement(cpus[0], cpus[1] if len(cpus) > 1 else (), kernels)
-
-
-_PLACE = ["testbed", "working_set", "receiver"]
+    every = {(side % kernels, int(cpu)) for side, of in enumerate(cpus) for cpu in of}
+    return len(every) if all(cpus) else None
 
 
 def placement_facts(
@@ -69,27 +42,36 @@ def placement_facts(
 ) -> Facts | None:
     """Return what the other placements came to beside `apart`; None where none was measured.
 
-    Keys
-    ----
-    groups: Per study (``streams``: throughput [bit/s]; ``round_trips``: their median [ns]) and
-        placement: n (ratios of cells to themselves with both ends apart, paired by round), n_sure
-        (those that stand after Holm's correction for all of all groups), lowest, highest (value),
-        once (whether all were observed in one round only), and ratio (None of several).
+    Ratios of cells to themselves with both ends apart, paired by round: per study and placement, of
+    throughput [bit/s] or of median round trips [ns].
     """
     tables = {"streams": (cells, THROUGHPUT)}
     if round_trips is not None:
         tables["round_trips"] = round_trips, "p50_ns"
     every = [
-        (study, placement, logs)
+        ((study, placement), logs)
         for study, (table, metric) in tables.items()
         for placement, found in _log_ratios(table, metric).items()
         for logs in found
     ]
-    judged = family_ratios([logs for _, _, logs in every], settings.confidence)
-    groups: dict[tuple[str, str], list[Ratio]] = {}
-    for (study, placement, _), ratio in zip(every, judged, strict=True):
-        groups.setdefault((study, placement), []).append(ratio)
-    told = [_group(*key, ratios) for key, ratios in groups.items()]
+    groups: dict[tuple[str, str], list[Ratio]] = defaultdict(list)
+    judged = family_ratios([logs for _, logs in every], settings.confidence)
+    for (group, _), ratio in zip(every, judged, strict=True):
+        groups[group].append(ratio)
+    told = [
+        {
+            "study": study,
+            "placement": placement,
+            "n": len(ratios),
+            # those that stand after Holm's correction for all of all groups
+            "n_sure": sum(ratio.sign != 0 and ratio.n_pairs > 1 for ratio in ratios),
+            "lowest": min(ratio.value for ratio in ratios),
+            "highest": max(ratio.value for ratio in ratios),
+            "once": all(ratio.n_pairs == 1 for ratio in ratios),
+            "ratio": ratio_facts(ratios[0]) if len(ratios) == 1 else None,
+        }
+        for (study, placement), ratios in groups.items()
+    ]
     return {"groups": told} if told else None
 
 
@@ -98,7 +80,7 @@ def _log_ratios(table: pd.DataFrame, metric: str) -> dict[str, list[FloatArray]]
     measured = with_condition(table)
     measured = measured[measured["status"] == "measured"]
     found: dict[str, list[FloatArray]] = {name: [] for name in PLACEMENTS if name != APART}
-    for _, rows in measured.groupby([*_PLACE, *POINT], sort=True):
+    for _, rows in measured.groupby(["testbed", "working_set", "receiver", *POINT]):
         values = rows.pivot(index="rep", columns="placement", values=metric)
         for placement, rounds in found.items():
             if not {APART, placement} <= set(values):
@@ -108,16 +90,3 @@ def _log_ratios(table: pd.DataFrame, metric: str) -> dict[str, list[FloatArray]]
             if np.isfinite(logs).any():
                 rounds.append(logs)
     return found
-
-
-def _group(study: str, placement: str, ratios: Sequence[Ratio]) -> Facts:
-    return {
-        "study": study,
-        "placement": placement,
-        "n": len(ratios),
-        "n_sure": sum(ratio.sign != 0 and ratio.n_pairs > 1 for ratio in ratios),
-        "lowest": min(ratio.value for ratio in ratios),
-        "highest": max(ratio.value for ratio in ratios),
-        "once": all(ratio.n_pairs == 1 for ratio in ratios),
-        "ratio": ratio_facts(ratios[0]) if len(ratios) == 1 else None,
-    }

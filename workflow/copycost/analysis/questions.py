@@ -18,7 +18,7 @@ from copycost.analysis.evidence import ONE, URING_ZERO, ZERO, weigh
 from copycost.analysis.finding import Finding
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
-from copycost.analysis.ratio_facts import estimate_of, halves_of, judged_together, together
+from copycost.analysis.ratio_facts import estimate_of, halves_of, judged_together
 from copycost.config.capabilities import split_implementation
 from copycost.perf.events import MISS_LEVELS
 from copycost.stats.ratios import Ratio, simultaneous_ratio
@@ -103,7 +103,7 @@ def _zero_copy(view: View) -> Iterator[Finding]:
     about = Finding(question="zero_copy", condition=view.name, verdict=verdict, subject=ZERO,
                     reference=rivals[0])  # fmt: skip
     reasons = [replace(about, quantity="copied_share", **weigh(view, "all_copied"))]
-    cells = view.standing(ZERO, rivals[0], -1) or view.standing(ZERO, rivals[0], 1)
+    cells = _standing(view, rivals[0], -1) or _standing(view, rivals[0], 1)
     if cells and (explained := explain_pair(view, ZERO, rivals[0], cells)):
         reasons += [
             replace(about, quantity=quantity, verdict=explained.relation, n_cells=len(cells),
@@ -114,11 +114,20 @@ def _zero_copy(view: View) -> Iterator[Finding]:
                   n_worse=n_lost, reasons=tuple(reasons))  # fmt: skip
 
 
+def _standing(view: View, rival: str, sign: int) -> list[tuple[int, int]]:
+    """Return the cells in which zero-copy is shown to be faster (1), or slower (-1)."""
+    return [
+        (row["msg_bytes"], row["n_threads"])
+        for row in view.verdicts(ZERO, rival)
+        if row["verdict"] == {1: "faster", -1: "slower"}[sign]
+    ]
+
+
 def _together(view: View, metric: str, name: str, baseline: str) -> Facts | None:
     """Return a ratio over the cells together; None where it was not measured."""
     if not view.has(name, baseline) or not view.counted(metric):
         return None
-    return together(view, view.cube.pair(metric, name, baseline))
+    return view.together(metric, name, baseline)
 
 
 def _over_cells(found: Facts, more: str, less: str, *, more_is_better: bool = False) -> Facts:

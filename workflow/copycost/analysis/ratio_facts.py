@@ -6,17 +6,17 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from copycost.analysis.condition_view import View, pooled_ratio, pooled_rounds
 from copycost.analysis.json_values import Facts
-from copycost.stats.ratios import Direction, Ratio, family_ratios
+from copycost.stats.ratios import Direction, Ratio, family_ratios, paired_ratio
+from copycost.stats.settings import FloatArray, IntArray
 from copycost.stats.trend_tests import settled_signs
+
+_AXES = ("msg_bytes", "n_threads")
+_Key = TypeVar("_Key", bound=Hashable)
 
 
 def ratio_facts(found: Ratio) -> Facts:
-    """Return a ratio for the templates: n (rounds), value, low, high, sign, once.
-
-    The sign is None where it was not measured.
-    """
+    """Return a ratio for the templates; its sign is None where it was not measured."""
     return {
         "n": found.n_pairs,
         "value": found.value,
@@ -34,20 +34,49 @@ def estimate_of(found: Ratio | None) -> Facts:
     return {"estimate": found.value, "low": found.low, "high": found.high, "n": found.n_pairs}
 
 
-_AXES = ("msg_bytes", "n_threads")
-_Key = TypeVar("_Key", bound=Hashable)
+def complete_block(values: FloatArray) -> tuple[IntArray, IntArray]:
+    """Return which rows and columns, without NaN, together hold most values.
+
+    Columns are left out in the order of how much they miss, which is the best choice where whole
+    rounds are missing, and close to it elsewhere.
+    """
+    known = ~np.isnan(values)
+    order = np.argsort(-known.sum(axis=0), kind="stable")
+    rows = columns = np.empty(0, dtype=np.int64)
+    for n_columns in range(len(order), 0, -1):
+        kept = np.sort(order[:n_columns])
+        complete = np.flatnonzero(known[:, kept].all(axis=1))
+        if complete.size * n_columns > rows.size * columns.size:
+            rows, columns = complete, kept
+    return rows, columns
 
 
-def together(view: View, logs: pd.DataFrame) -> Facts | None:
+def pooled_rounds(logs: pd.DataFrame) -> FloatArray:
+    """Return the mean over many cells of each round, shape (n_rounds,).
+
+    Cells of the same round share the state of the machine, so they are not independent; rounds
+    are. All rounds have to be of the same cells to be comparable, so where some are missing, the
+    rounds and cells are taken that leave most values.
+    """
+    values = logs.to_numpy(dtype=np.float64)
+    complete = values[np.ix_(*complete_block(values))]
+    means: FloatArray = complete.mean(axis=0) if complete.size else np.empty(0)
+    return means
+
+
+def pooled_ratio(logs: pd.DataFrame, confidence: float) -> Ratio:
+    """Return one ratio over many cells; see `pooled_rounds`."""
+    return paired_ratio(pooled_rounds(logs), confidence)
+
+
+def together(logs: pd.DataFrame, confidence: float) -> Facts | None:
     """Return one ratio over cells for the templates; None where no cell has one.
 
-    Of log ratios with a row per cell and a column per round: the keys of `ratio_facts`, of the mean
-    over the cells, round by round, and those of `cell_counts`.
+    Of log ratios with a row per cell and a column per round: `ratio_facts` of the pooled ratio, and
+    `cell_counts`.
     """
-    found = view.pooled(logs)
-    if not found.n_pairs:
-        return None
-    return ratio_facts(found) | cell_counts(logs, view.settings.confidence)
+    found = pooled_ratio(logs, confidence)
+    return ratio_facts(found) | cell_counts(logs, confidence) if found.n_pairs else None
 
 
 def judged_together(tables: Mapping[_Key, pd.DataFrame], confidence: float) -> dict[_Key, Facts]:
@@ -66,22 +95,15 @@ def judged_together(tables: Mapping[_Key, pd.DataFrame], confidence: float) -> d
 
 
 def cell_counts(logs: pd.DataFrame, confidence: float) -> Facts:
-    """Return how many cells there are, and whether they contradict each other.
+    """Return how many cells are shown to lie above and below 1, and whether these contradict.
 
-    Keys
-    ----
-    n_cells, n_above, n_below: Cells, and those that are shown to lie above and below 1, with Holm's
-        correction for their number.
-    contradict: Whether some cells are shown to lie above 1 and others below. A mean over such cells
-        says only which of them the grid has most of, so a text may not tell it. Single cells are
-        looked at; and, since few rounds show little of a single cell, the smaller sizes together
-        and the larger ones, and the fewer threads together and the more.
-    halves: Along what the halves are shown to lie on different sides: ``axis``, msg_bytes or
-        n_threads, and ``sign``, 1 where the larger sizes, or the more threads, lie above 1, else
-        -1.
+    They do where some cells are shown to lie above 1 and others below (Holm). A mean over such
+    cells says only which of them the grid has most of, so a text may not tell it. Since few rounds
+    show little of a single cell, the smaller sizes together are compared with the larger ones, too,
+    and the fewer threads with the more: `halves` has the axes along which these lie on different
+    sides, with sign 1 where the larger half lies above 1.
     """
-    cells = family_ratios(logs.to_numpy(dtype=np.float64), confidence)
-    signs = [cell.sign for cell in cells]
+    signs = [cell.sign for cell in family_ratios(logs.to_numpy(dtype=np.float64), confidence)]
     parts = list(halves_of(logs))
     ratios = [pooled_ratio(half, confidence) for _, low, high in parts for half in (low, high)]
     sides = settled_signs(ratios, confidence)
@@ -91,7 +113,7 @@ def cell_counts(logs: pd.DataFrame, confidence: float) -> Facts:
         if low * high < 0
     ]
     return {
-        "n_cells": len(cells),
+        "n_cells": len(signs),
         "n_above": signs.count(1),
         "n_below": signs.count(-1),
         "contradict": {1, -1} <= set(signs) or bool(halves),
@@ -100,15 +122,12 @@ def cell_counts(logs: pd.DataFrame, confidence: float) -> Facts:
 
 
 def halves_of(logs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
-    """Yield the cells of the smaller and of the larger sizes, and of the thread counts.
-
-    Along what the index has of these, where it has two values at least; its name comes first.
-    """
-    for level in _AXES:
-        if level not in logs.index.names:
+    """Yield, by axis, the cells of the smaller and of the larger sizes, or thread counts."""
+    for axis in _AXES:
+        if axis not in logs.index.names:
             continue
-        values = logs.index.get_level_values(level)
+        values = logs.index.get_level_values(axis)
         points = sorted(set(values))
         if len(points) > 1:
             smaller = values < points[len(points) // 2]
-            yield level, logs[smaller], logs[~smaller]
+            yield axis, logs[smaller], logs[~smaller]

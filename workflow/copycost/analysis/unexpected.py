@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.expectations import EXPECTATIONS, Check, Expectation, Where
+from copycost.analysis.expectations import EXPECTATIONS, Check, Expectation
 from copycost.analysis.finding import MEAN, Finding
 from copycost.analysis.json_values import Facts
 from copycost.analysis.ratio_facts import estimate_of
@@ -21,19 +21,9 @@ from copycost.stats.ratios import (
     standard_error,
 )
 
-
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """A comparison with its verdict after correction for all comparisons of all conditions."""
-
-    check: Check
-    sign: int
-    """1 above, -1 below, 0 no difference seen; of one round, by the value alone."""
-    corrected: Ratio
-    """Its ratio with the interval that the verdict rests on."""
-
-
-_Cases: TypeAlias = Sequence[_Judged]
+_Judged: TypeAlias = tuple[Check, int, Ratio]
+"""A comparison, its sign after correction for all comparisons of all conditions (of one round, by
+the value alone), and its ratio with the interval that the sign rests on."""
 
 
 def unexpected_findings(views: Mapping[str, View]) -> list[Finding]:
@@ -50,8 +40,8 @@ def unexpected_findings(views: Mapping[str, View]) -> list[Finding]:
         for name, view in views.items()
         for expectation in EXPECTATIONS
     }
-    confidences = {view.settings.confidence for view in views.values()}
-    judged = iter(_judge(list(checks.values()), max(confidences, default=0.0)))
+    confidence = max((view.settings.confidence for view in views.values()), default=0.0)
+    judged = iter(_judge(list(checks.values()), confidence))
     cases = {key: [next(judged) for _ in found] for key, found in checks.items()}
     return [
         _test(view, one, cases[name, one.id])
@@ -74,20 +64,20 @@ def _judge(groups: Sequence[Sequence[Check]], confidence: float) -> Iterator[_Ju
     ascending = np.sort(p_values[np.isfinite(p_values)])
     left = np.maximum(ascending.size - np.searchsorted(ascending, p_values), 1)
     for (check, least), is_shown, n in zip(every, stands, left, strict=True):
-        is_told = is_shown or check.ratio.n_pairs == 1
-        sign = check.ratio.sign if is_told else 0
-        yield _Judged(check, sign, simultaneous_ratio(check.logs, int(n), confidence, least))
+        sign = check.ratio.sign if is_shown or check.ratio.n_pairs == 1 else 0
+        yield check, sign, simultaneous_ratio(check.logs, int(n), confidence, least)
 
 
 def _error(group: Sequence[Check]) -> float:
+    """Return the median of the standard errors of an expectation's comparisons."""
     known = [check.logs[np.isfinite(check.logs)] for check in group]
     errors = [standard_error(logs) for logs in known if logs.size > 1]
     return float(np.median(errors)) if errors else 0.0
 
 
-def _test(view: View, expectation: Expectation, cases: _Cases) -> Finding:
+def _test(view: View, expectation: Expectation, cases: Sequence[_Judged]) -> Finding:
     bad = 1 if expectation.violated_by == "above" else -1
-    broken = [case for case in cases if case.sign == bad]
+    broken = [(check, ratio) for check, sign, ratio in cases if sign == bad]
     found = Finding(
         question="expectation",
         condition=view.name,
@@ -96,18 +86,23 @@ def _test(view: View, expectation: Expectation, cases: _Cases) -> Finding:
         quantity=expectation.quantity,
         verdict="not violated",
         n_cells=len(cases),
-        n_better=sum(case.sign == -bad for case in cases),
+        n_better=sum(sign == -bad for _, sign, _ in cases),
         n_worse=len(broken),
         correction="Holm, over all expectations and conditions",
     )
     if not broken:
         return found
-    strongest = _strongest(broken, bad)
-    where, ratio = strongest.check.where, strongest.corrected
+
+    def certain(case: tuple[Check, Ratio]) -> tuple[float, float]:
+        end = case[1].low if bad > 0 else case[1].high
+        bound = bad * math.log(end) if 0.0 < end < math.inf else -math.inf
+        return bound, bad * math.log(case[1].value)
+
+    strongest, ratio = max(broken, key=certain)
     told: Facts = {
         "verdict": "once" if ratio.direction is Direction.OBSERVED_ONCE else "violated",
-        "msg_bytes": _ends(where, "bytes", "msg_bytes"),
-        "n_threads": _ends(where, "threads", "n_threads"),
+        "msg_bytes": strongest.msg_bytes,
+        "n_threads": strongest.n_threads,
         **estimate_of(ratio),
     }
     case = replace(
@@ -115,27 +110,12 @@ def _test(view: View, expectation: Expectation, cases: _Cases) -> Finding:
         n_cells=1,
         n_better=0,
         n_worse=1,
-        subject=str(where["implementation"]),
-        reference=str(where.get("baseline", "")),
-        reference_condition=str(where.get("hot", "")),
+        subject=strongest.implementation,
+        reference=strongest.baseline,
+        reference_condition=strongest.hot,
         **told,
     )
-    mean = sum(abs(math.log(case.check.ratio.value)) for case in broken) / len(cases)
+    mean = sum(abs(math.log(check.ratio.value)) for check, _ in broken) / len(cases)
     violation = replace(found, quantity=MEAN, verdict=told["verdict"], correction="none",
                         estimate=math.exp(mean))  # fmt: skip
     return replace(found, reasons=(case, violation), **told)
-
-
-def _ends(where: Where, what: str, one: str) -> tuple[int, ...]:
-    """Return what a comparison goes from and to, else the one value that it is of."""
-    names = [f"from_{what}", f"to_{what}"] if f"from_{what}" in where else [one]
-    return tuple(int(where[name]) for name in names if name in where)
-
-
-def _strongest(broken: _Cases, bad: int) -> _Judged:
-    def certain(one: _Judged) -> tuple[float, float]:
-        end = one.corrected.low if bad > 0 else one.corrected.high
-        bound = bad * math.log(end) if 0.0 < end < math.inf else -math.inf
-        return bound, bad * math.log(one.corrected.value)
-
-    return max(broken, key=certain)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from copycost.analysis.condition_view import View, mean_over_cells
+from copycost.analysis.condition_view import View
 from copycost.analysis.conditions import POINT, Studied, studied_conditions, with_condition
-from copycost.analysis.external_validity import copied_shares
+from copycost.analysis.external_validity import copied_facts
 from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import THROUGHPUT
@@ -25,27 +25,22 @@ PARTS = ("vcpu", "io", "vhost", "worker", "apart")
 """What the CPU time of a byte outside consists of: the threads of virtual CPUs, the hypervisor's
 main loop and I/O threads, vhost, its other threads; the process of a side that runs in no guest."""
 
-_OUTSIDE = "outside_cpu_ns_per_byte"
-_INSIDE = "both_cpu_ns_per_byte"
-_TRIP_OUTSIDE = "outside_cpu_ns_per_round_trip"
-_TRIP_INSIDE = "both_cpu_ns_per_round_trip"
+_PROCESSES = "both_cpu_ns_per_byte"
+_OF_TRIP = "both_cpu_ns_per_round_trip"
 # what is compared: its column in guests, and the one of the same cells without guests
 _COMPARED = {
     "throughput": (THROUGHPUT, THROUGHPUT),
-    "inside": (_INSIDE, _INSIDE),
-    "outside": (_OUTSIDE, _INSIDE),
+    "inside": (_PROCESSES, _PROCESSES),
+    "outside": ("outside", _PROCESSES),
 }
 _COMPARED_TRIPS = {
     "p50": ("p50_ns", "p50_ns"),
     "p99": ("p99_ns", "p99_ns"),
-    "inside": (_TRIP_INSIDE, _TRIP_INSIDE),
-    "outside": (_TRIP_OUTSIDE, _TRIP_INSIDE),
+    "inside": (_OF_TRIP, _OF_TRIP),
+    "outside": ("outside", _OF_TRIP),
 }
-_GUEST, _WITHIN = "guests_cpu_ns_per_byte", "within_cpu_ns_per_byte"
-_STALLED = "stalled_ns_per_byte"
 # a guest counts in ticks, of which a window has few
 _LEAST_STALLED = 0.02
-_PARTIES = ("guest", "hypervisor", "overhead")
 
 
 def virtual_facts(
@@ -58,23 +53,6 @@ def virtual_facts(
 
     Views are by slug; `published` is ``data/published/cpu-overhead-tcp.csv``, `guest` the content
     of results/guest.json, `round_trips` what `round_trips_in_guests` returns.
-
-    Keys
-    ----
-    accelerators, emulated: What ran the guests, and whether any of them was emulated.
-    conditions: Per condition in guests that was measured: slug, testbed, guests (their number),
-        accelerator, emulated, uses (see `_uses`), parts (see `_parts`; None where the hypervisors
-        were not counted), within (share of the processes in what the guests count as theirs; None
-        likewise), stalled (share of the latter for which their virtual CPUs did not run; None
-        likewise, and where it is too little to be told), copied (per implementation that asks for
-        no copy: implementation, copied_share by the completions).
-    compared: Per condition in guests, and the one without them that differs in nothing else; see
-        `_compared`.
-    round_trips: As given, where anything was measured in guests.
-    alone: Slugs of those in guests that lack the other.
-    published: The published rows of what guests and their hypervisors used.
-    made: What guests were made of (kernel, qemu, spec, kvm: see
-        `copycost.hosts.guest.build_image`); None where that is not known.
     """
     inside = [view for view in views.values() if view.studied.guests]
     if not inside:
@@ -94,8 +72,10 @@ def virtual_facts(
         "conditions": [_condition(view) for view in measured],
         "compared": compared,
         "round_trips": [*round_trips] if measured else [],
+        # conditions in guests that lack the same cells without them
         "alone": [view.name for view in measured if view.name not in known],
         "published": [] if of_guests is None else plain(of_guests.to_dict("records")),
+        # see copycost.hosts.guest.build_image
         "made": guest["virtual"] if guest and guest["virtual"]["unavailable"] is None else None,
     }
 
@@ -106,54 +86,42 @@ def slug_without(condition: Condition) -> str | None:
     return None if testbed is None else replace(condition, testbed=testbed).slug
 
 
-def with_outside(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of the cells table with what a byte costs the machine that the guests run on.
+def with_outside(rows: pd.DataFrame, unit: str = "byte") -> pd.DataFrame:
+    """Return rows of a table with what a unit of work costs the machine of the guests [ns].
 
-    Columns
-    -------
-    outside_cpu_ns_per_byte: CPU time of all hypervisors, and of a process that runs in no guest;
-        NaN where the hypervisors were not counted.
-    PART_part_cpu_ns_per_byte: Its `PARTS`, whose sum it is.
-    guests_cpu_ns_per_byte, within_cpu_ns_per_byte: What the guests count as theirs, and of it the
-        processes in them.
-    stalled_ns_per_byte: By how much that is longer than their virtual CPUs ran.
+    `outside` is the CPU time of all hypervisors, and of a process that runs in no guest; the
+    columns of `PARTS` add up to it. `guests` is what the guests count as theirs, `within` what the
+    processes in them take of that, and `stalled` by how much it is longer than their virtual CPUs
+    ran. Where the hypervisors were not counted, there is NaN.
     """
-    watched, alone = _watched(rows), _alone(rows)
-    some = watched["sender"] | watched["receiver"]
+    watched = {side: rows[f"{side}_guest_status"].isin(WATCHED) for side in SIDES}
+    alone = _alone(rows)
+
+    def cost(side: str, party: str) -> pd.Series:
+        return rows[f"{side}_{party}cpu_ns_per_{unit}"]
+
+    def total(party: str, where: Mapping[Any, pd.Series]) -> pd.Series:
+        sender, receiver = (cost(side, party).where(where[side], 0.0) for side in SIDES)
+        return sender + receiver
+
     stalled = [
-        (rows[f"{side}_guest_cpu_ns_per_byte"] - rows[f"{side}_vcpu_cpu_ns_per_byte"])
-        .clip(lower=0.0)
-        .where(watched[side], 0.0)
+        (cost(side, "guest_") - cost(side, "vcpu_")).clip(lower=0.0).where(watched[side], 0.0)
         for side in SIDES
     ]
-    found = {
-        _OUTSIDE: outside_cpu(rows, "byte"),
-        _GUEST: _total(rows, "guest_", watched).where(some),
-        _WITHIN: _total(rows, "", {side: ~outside for side, outside in alone.items()}),
-        _STALLED: stalled[0] + stalled[1],
-        part_column("apart"): _total(rows, "", alone),
+    apart = total("", alone)
+    counted = {
+        "outside": total("hypervisor_", watched) + apart,
+        "guests": total("guest_", watched),
+        **{part: total(f"{part}_", watched) for part in PARTS[:-1]},
     }
-    found |= {
-        part_column(part): _total(rows, f"{part}_", watched).where(some) for part in PARTS[:-1]
+    some = watched["sender"] | watched["receiver"]
+    found = {name: column.where(some) for name, column in counted.items()} | {
+        "apart": apart,
+        "within": total("", {side: ~outside for side, outside in alone.items()}),
+        "stalled": stalled[0] + stalled[1],
     }
     # at once: a table of so many columns takes no single ones
     return pd.concat([rows, pd.DataFrame(found)], axis="columns")
-
-
-def outside_cpu(rows: pd.DataFrame, unit: str) -> pd.Series:
-    """Return the CPU time [ns] of all hypervisors, and of a process in no guest, per unit of work.
-
-    NaN where the hypervisors were not counted; for the units see
-    `copycost.records.cpu_attribution.UNITS`.
-    """
-    watched = _watched(rows)
-    total = _total(rows, "hypervisor_", watched, unit) + _total(rows, "", _alone(rows), unit)
-    return total.where(watched["sender"] | watched["receiver"])
-
-
-def _watched(rows: pd.DataFrame) -> dict[str, pd.Series]:
-    """Return, per side, whether the hypervisor of its guest was watched."""
-    return {side: rows[f"{side}_guest_status"].isin(WATCHED) for side in SIDES}
 
 
 def _alone(rows: pd.DataFrame) -> dict[str, pd.Series]:
@@ -161,58 +129,40 @@ def _alone(rows: pd.DataFrame) -> dict[str, pd.Series]:
     return {side: rows[f"{side}_guest_status"] == "no_guest" for side in SIDES}
 
 
-def _total(
-    rows: pd.DataFrame, party: str, where: Mapping[str, pd.Series], unit: str = "byte"
-) -> pd.Series:
-    """Return a party's CPU time per unit of work, of the sides of which something holds."""
-    columns = {side: rows[f"{side}_{party}cpu_ns_per_{unit}"] for side in SIDES}
-    sender, receiver = (columns[side].where(where[side], 0.0) for side in SIDES)
-    return sender + receiver
-
-
-def part_column(part: str) -> str:
-    """Return the column of one of `PARTS`."""
-    return f"{part}_part_cpu_ns_per_byte"
-
-
 def _condition(view: View) -> Facts:
-    stalled = mean_over_cells(view, _STALLED, _GUEST)
+    shares = {name: view.mean(name, "outside") for name in PARTS}
+    parts = [{"name": name} | share for name, share in shares.items() if share and share["value"]]
+    stalled = view.mean("stalled", "guests")
     return {
         "slug": view.name,
         "testbed": view.studied.condition.testbed,
-        "guests": view.studied.guests,
-        "accelerator": view.studied.accelerator,
         "emulated": view.studied.emulated,
         "uses": list(_uses(view)),
-        "parts": _parts(view),
-        "within": mean_over_cells(view, _WITHIN, _GUEST),
+        # the largest first; None where the hypervisors were not counted
+        "parts": sorted(parts, key=lambda part: -float(part["value"])) or None,
+        "within": view.mean("within", "guests"),
         "stalled": stalled if stalled and stalled["value"] >= _LEAST_STALLED else None,
-        "copied": [
-            {"implementation": name, "copied_share": share}
-            for name, share in copied_shares(view).items()
-            if share is not None
-        ],
+        "copied": [one for one in copied_facts(view) if one["copied_share"] is not None],
     }
 
 
 def _uses(view: View) -> Iterator[Facts]:
-    """Yield what each side used, inside and outside: a row per guest.
+    """Yield, per guest, the sides that run in it and what was used inside and outside.
 
-    Keys
-    ----
-    sides: Those that run in the guest.
-    process, guest, hypervisor, overhead: [% of one CPU]: low and high, the smallest and the largest
-        median of the cells; the process is that of all its sides together.
+    Of the process of all its sides, guest, hypervisor and overhead, the smallest and the largest
+    median of the cells [% of one CPU].
     """
     rows = view.measured
     shared = (rows["receiver_guest_status"] == "same_guest").any()
     percent = rows[THROUGHPUT] / 8.0 * 1e-9 * 100.0
-    for side, counted in _watched(rows).items():
-        if not counted.any():
+    for side in SIDES:
+        if not rows[f"{side}_guest_status"].isin(WATCHED).any():
             continue
         sides = [*SIDES] if shared else [side]
-        columns = {"process": sum(rows[f"{one}_cpu_ns_per_byte"] for one in sides) * percent}
-        columns |= {party: rows[f"{side}_{party}_cpu_ns_per_byte"] * percent for party in _PARTIES}
+        used = {"process": sum(rows[f"{one}_cpu_ns_per_byte"] for one in sides)}
+        for party in ("guest", "hypervisor", "overhead"):
+            used[party] = rows[f"{side}_{party}_cpu_ns_per_byte"]
+        columns = {name: column * percent for name, column in used.items()}
         medians = pd.DataFrame({**columns, **rows[POINT]}).groupby(POINT).median().dropna()
         if len(medians):
             yield {"sides": sides} | {
@@ -221,37 +171,13 @@ def _uses(view: View) -> Iterator[Facts]:
             }
 
 
-def _parts(view: View) -> list[Facts] | None:
-    """Return what the CPU time outside consists of, the largest part first; None if not counted.
-
-    Keys
-    ----
-    name: Of `PARTS`; those that are 0 throughout are left out.
-    value, low, high, n: Share of the whole: its mean over the cells in each round, and of that the
-        mean over the rounds, so that the shares add up to 1.
-    """
-    found = [
-        {"name": name} | share
-        for name in PARTS
-        if (share := mean_over_cells(view, part_column(name), _OUTSIDE)) and share["value"] > 0.0
-    ]
-    return sorted(found, key=lambda part: -float(part["value"])) or None
-
-
 def _pair(studied: Studied, without: str, rows: pd.DataFrame) -> Facts:
-    """Return what a condition in guests is, and the one that it is compared with.
-
-    Keys
-    ----
-    slug, without: The condition in guests and the one that differs in nothing else.
-    accelerator, emulated: Of the first.
-    apart: Whether the process of one of its sides runs in no guest.
-    """
+    """Return what is compared: a condition in guests, and the one without them."""
     return {
         "slug": studied.name,
         "without": without,
-        "accelerator": studied.accelerator,
         "emulated": studied.emulated,
+        # whether the process of one of its sides runs in no guest
         "apart": any(found.any() for found in _alone(rows).values()),
     }
 
@@ -275,67 +201,44 @@ def _ratio_at(logs: pd.DataFrame, cell: tuple[Any, ...], confidence: float) -> F
     return ratio_facts(paired_ratio(logs.loc[cell].to_numpy(np.float64), confidence))
 
 
-def _point(cell: tuple[Any, ...]) -> Facts:
-    return dict(zip(POINT, (str(cell[0]), int(cell[1]), int(cell[2])), strict=True))
-
-
 def _compared(view: View, other: View) -> Facts | None:
-    """Return what guests make of the cells that were measured without them, too.
+    """Return what guests make of the cells that were measured without them in the same rounds.
 
-    None where no cell was measured under both in the same round.
-
-    Keys
-    ----
-    slug, without, accelerator, emulated, apart: See `_pair`.
-    mtu: The largest packet's size [byte] in guests (here) and without (there), where they differ.
-    throughput, inside, outside: The first over the second, over the cells together and paired by
-        round, see `copycost.analysis.ratio_facts`: throughput; CPU time per byte of the two
-        processes, in the guests as these say, over that of the two processes without guests; and
-        CPU time per byte of the hypervisors over the latter. None where that was not measured.
-    cells: Per cell: the columns of `POINT`; throughput, without_throughput [bit/s], cost (of the
-        processes without guests), inside, outside [ns per byte] (estimates); rate, price (ratios of
-        throughput and of outside to cost, paired by round); parts (share of outside by the names of
-        `PARTS`, means over the rounds, which add up to 1; None where not counted).
+    Of throughput, of the CPU time of both processes as the guests count it (inside), and of that
+    outside over that of the processes without guests: ratios over the cells together. None where no
+    cell was measured under both in the same round.
     """
     names = [name for name in view.implementations if view.has(name) and other.has(name)]
     logs = _log_ratios(view.cube, other.cube, names, _COMPARED)
     if not logs["throughput"].notna().to_numpy().any():
         return None
+    mtus = [sorted(one.measured["mtu_bytes"].dropna().unique()) for one in (view, other)]
+    differ = mtus[0] != mtus[1] and len(mtus[0]) == len(mtus[1]) == 1
+    confidence = view.settings.confidence
     return {
         **_pair(view.studied, other.name, view.rows),
-        "mtu": _mtus(view, other),
-        **{key: together(view, found) if len(found) else None for key, found in logs.items()},
+        "mtu": {"here": int(mtus[0][0]), "there": int(mtus[1][0])} if differ else None,
+        **{key: together(found, confidence) if len(found) else None for key, found in logs.items()},
         "cells": list(_cells(view, other, logs)),
     }
 
 
-def _mtus(view: View, other: View) -> Facts | None:
-    here, there = (sorted(one.measured["mtu_bytes"].dropna().unique()) for one in (view, other))
-    if here == there or len(here) != 1 or len(there) != 1:
-        return None
-    return {"here": int(here[0]), "there": int(there[0])}
-
-
-def _shares(rows: pd.DataFrame) -> Facts | None:
-    counted = rows[rows[_OUTSIDE] > 0.0]
-    if counted.empty:
-        return None
-    return {name: float((counted[part_column(name)] / counted[_OUTSIDE]).mean()) for name in PARTS}
-
-
 def _cells(view: View, other: View, logs: Mapping[str, pd.DataFrame]) -> Iterator[Facts]:
+    """Yield, per cell, medians in guests and without [bit/s, ns per byte], and their ratios."""
     settings = view.settings
     in_guests, without = (dict(list(one.measured.groupby(POINT))) for one in (view, other))
     for cell in logs["throughput"].index:
         here, there = in_guests[cell], without[cell]
+        counted = here[here["outside"] > 0.0]
+        shares = counted[[*PARTS]].div(counted["outside"], axis="index").mean()
         yield {
-            **_point(cell),
+            **dict(zip(POINT, cell, strict=True)),
             "throughput": estimate(here[THROUGHPUT], settings),
             "without_throughput": estimate(there[THROUGHPUT], settings),
-            "cost": estimate(there[_INSIDE], settings),
-            "inside": estimate(here[_INSIDE], settings),
-            "outside": estimate(here[_OUTSIDE], settings),
-            "parts": _shares(here),
+            "cost": estimate(there[_PROCESSES], settings),
+            "inside": estimate(here[_PROCESSES], settings),
+            "outside": estimate(here["outside"], settings),
+            "parts": None if counted.empty else shares.to_dict(),
             "rate": _ratio_at(logs["throughput"], cell, settings.confidence),
             "price": _ratio_at(logs["outside"], cell, settings.confidence),
         }
@@ -344,19 +247,10 @@ def _cells(view: View, other: View, logs: Mapping[str, pd.DataFrame]) -> Iterato
 def round_trips_in_guests(
     table: pd.DataFrame | None, section: Mapping[str, Any] | None, confidence: float
 ) -> list[Facts]:
-    """Return what guests make of round trips that were measured without them, too.
+    """Return what guests make of the cells of round trips that were measured without them, too.
 
     Read are the table of round trips, None where there are none, and the section `round_trips` of
-    the configuration.
-
-    Keys
-    ----
-    slug, without, accelerator, emulated, apart: See `_pair`.
-    cells: Per cell that both measured in the same round: implementation, msg_bytes, n_threads; p50,
-        p99 (percentiles of the round trip), inside (CPU time of both processes, as their kernels
-        count it) and outside (of the hypervisors and of a process in no guest, over that of the two
-        processes without guests): ratios paired by round, see `ratio_facts`; None where not
-        measured.
+    the configuration. Ratios are of percentiles and of CPU time, as in `_compared`.
     """
     if table is None or section is None:
         return []
@@ -367,13 +261,11 @@ def round_trips_in_guests(
         without = slug_without(studied.condition) or ""
         if without not in of:
             continue
-        here = of[studied.name]
-        outside = outside_cpu(here, "round_trip").rename(_TRIP_OUTSIDE)
-        here = pd.concat([here, outside], axis=1)
-        names = studied.implementations
-        logs = _log_ratios(LogCube(here), LogCube(of[without]), names, _COMPARED_TRIPS)
+        here = with_outside(of[studied.name], "round_trip")
+        cubes = LogCube(here), LogCube(of[without])
+        logs = _log_ratios(*cubes, studied.implementations, _COMPARED_TRIPS)
         cells = [
-            _point(cell)
+            dict(zip(POINT, cell, strict=True))
             | {key: _ratio_at(ratios, cell, confidence) for key, ratios in logs.items()}
             for cell in logs["p50"].index
         ]

@@ -9,7 +9,6 @@ import pandas as pd
 from copycost.analysis.condition_view import View
 from copycost.analysis.conditions import stream_sections, studied_conditions, with_condition
 from copycost.analysis.context import (
-    cost_facts,
     counter_facts,
     grid_facts,
     method_facts,
@@ -91,7 +90,7 @@ def compute_facts(inputs: Inputs) -> Facts:
         "method": method_facts(inputs.cells, inputs.config),
         "grid": grid_facts(inputs.config, list(views)),
         "counters": counter_facts(inputs.cells, inputs.host),
-        "cost": cost_facts(cost),
+        "cost": {"label": cost.label, "unit": cost.unit, "reason": cost.reason},
         "conditions": conditions,
         "measured_conditions": [name for name, found in conditions.items() if found["n_measured"]],
         "network_card": network_card_facts(views, wire),
@@ -166,15 +165,11 @@ def _condition_facts(view: View, memory: Facts | None) -> Facts:
         "cost_column": view.cost_column,
         "cost_label": view.cost_label,
         "labels": {name: None for name in view.implementations} | copied_labels(view.summary),
-        "measured": [name for name in view.implementations if view.has(name)],
-        "n_rounds": int(view.rows["rep"].max()),
-        "n_repetitions": len(view.rows),
         **{f"n_{name}": int(counts.get(name, 0)) for name in ("measured", "failed", "skipped")},
         "skipped": missing_facts(view.rows, "skipped"),
         "failed": missing_facts(view.rows, "failed"),
         "isolation": only("isolation"),
         "mtu_bytes": None if (mtu := only("mtu_bytes")) is None else int(mtu),
-        "offloads": {name: only(f"offload_{name}") for name in ("tso", "gso", "gro")},
     }
     # what memcpy costs an emulated guest, nobody measured
     floor = None if view.studied.emulated else memory
