@@ -13,7 +13,6 @@ from copycost.stats.ratios import Direction, Ratio
 
 pytestmark = pytest.mark.slow
 
-BY_ID = {predicate.id: predicate for predicate in PREDICATES}
 SMALL = {"msg_bytes": (1024, 65536), "n_threads": (1, 2)}
 
 
@@ -22,13 +21,13 @@ SMALL = {"msg_bytes": (1024, 65536), "n_threads": (1, 2)}
     [(None, "not_measured"), (1.0, "shown"), (0.999, "shown"), (0.5, "contradicted")],
 )
 def test_threshold_decides(value: float | None, weight: str) -> None:
-    fact = weigh_one(BY_ID["all_copied"], value)
+    fact = weigh_one(PREDICATES["all_copied"], value)
     assert (fact["verdict"], fact["estimate"]) == (weight, value)
 
 
 def test_an_open_interval_leaves_the_explanation_open() -> None:
     ratio = Ratio(3, 1.4, 0.9, 2.2, 0.1, Direction.NO_DIFFERENCE)
-    assert weigh_one(BY_ID["switches_grow_with_threads"], ratio)["verdict"] == "undecided"
+    assert weigh_one(PREDICATES["switches_grow_with_threads"], ratio)["verdict"] == "undecided"
 
 
 def test_counter_that_reads_0_everywhere_is_not_counted() -> None:

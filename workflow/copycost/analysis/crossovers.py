@@ -1,20 +1,20 @@
 """From which size on one implementation beats another, per thread count and over all of them."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.evidence import ONE, ZERO
+from copycost.analysis.evidence import ONE, ZERO, weigh
 from copycost.analysis.finding import Finding
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
-from copycost.analysis.ratio_facts import estimate_of
+from copycost.analysis.ratio_facts import estimate_of, extremes, over_cells
 from copycost.stats.crossover import Crossover, Outcome, find_crossover
-from copycost.stats.ratios import Ratio, family_ratios, simultaneous_ratio
+from copycost.stats.ratios import Ratio, family_ratios
 from copycost.stats.settings import FloatArray
 from copycost.stats.trend_tests import reversals
 
@@ -38,17 +38,17 @@ def condition_crossovers(view: View) -> Facts:
 
 
 def find_crossovers(view: View) -> Iterator[Finding]:
-    """Yield from which size on each way is faster than two copies.
+    """Yield from which size on each way is faster than two copies, and what a byte costs.
 
     Its verdict is the outcome that all thread counts share; ``depends`` where they do not and a
     size is shown to be won with some of them and lost with others; else ``undecided``. The bracket
     lies between two sizes at which the two change places with every thread count; open sizes are
     neither better nor worse with every one. The ratio over the cells together is told where no cell
-    contradicts another: else it would only say which sizes the grid has most of. Reasons are the
-    cells with the highest and the lowest ratio, with intervals that allow for that choice.
+    contradicts another: else it would only say which sizes the grid has most of.
     """
+    small = weigh(view, "message_cost_dominates")
     for name in view.implementations:
-        compared = view.verdicts(name, BASELINE) if name != BASELINE else []
+        compared = view.verdicts(name, BASELINE)
         if not compared:
             continue
         logs = view.cube.pair(THROUGHPUT, name, BASELINE)
@@ -66,22 +66,33 @@ def find_crossovers(view: View) -> Iterator[Finding]:
             n_worse=signs.count(-1),
             correction="Holm, over sizes and thread counts",
         )
-        extremes = (
-            replace(
-                about,
-                quantity=f"{THROUGHPUT} ({which})",
-                **_extreme(view, logs, compared, pick),
+        reasons = [*extremes(about, logs, "cells", view.settings.confidence)]
+        cost = view.cost_column
+        if view.counted(cost) and (found_cost := view.together(cost, name, BASELINE)):
+            told = over_cells(found_cost, "more", "less") | {"n_cells": len(compared)}
+            reasons.append(replace(about, quantity=cost, correction="none", **told))
+        if name == ONE and small["estimate"] is not None:
+            reasons.append(
+                Finding(
+                    question=about.question,
+                    condition=about.condition,
+                    subject="a byte of the smallest messages",
+                    reference="one of the largest",
+                    quantity="small_message_cost",
+                    **small,
+                )
             )
-            for which, pick in (("worst", min), ("best", max))
-        )
+        if open_sizes is not None:
+            changes = [one.changes[0] for one in found.values()]
+            about = replace(
+                about,
+                open_bytes=tuple(open_sizes),
+                below_bytes=min(change.below_bytes for change in changes),
+                above_bytes=max(change.above_bytes for change in changes),
+            )
         one_sided = not {1, -1} <= set(signs)
-        yield replace(
-            about,
-            reasons=tuple(extremes),
-            open_bytes=tuple(open_sizes or ()),
-            **({} if open_sizes is None else _bracket(found)),
-            **estimate_of(view.pooled(logs) if one_sided else None),
-        )
+        whole = estimate_of(view.pooled(logs)) if one_sided else {}
+        yield replace(about, reasons=tuple(reasons), **whole)
 
 
 def crossover_of(view: View, implementation: str, baseline: str, n_threads: int) -> Crossover:
@@ -97,10 +108,6 @@ def by_size(logs: pd.DataFrame, confidence: float, n_threads: int) -> dict[int, 
     """Return the ratio at each size [bytes] with a thread count, judged among all cells."""
     ratios = zip(logs.index, family_ratios(logs.to_numpy(np.float64), confidence), strict=True)
     return {size: found for (size, n), found in ratios if n == n_threads}
-
-
-def _sizes_of(logs: pd.DataFrame) -> list[int]:
-    return [int(size) for size in logs.index.get_level_values("msg_bytes")]
 
 
 def _signs(found: Crossover) -> dict[int, int]:
@@ -140,14 +147,6 @@ def _open_sizes(view: View, found: Mapping[int, Crossover]) -> list[int] | None:
     ]
 
 
-def _bracket(found: Mapping[int, Crossover]) -> Facts:
-    changes = [one.changes[0] for one in found.values()]
-    return {
-        "below_bytes": min(change.below_bytes for change in changes),
-        "above_bytes": max(change.above_bytes for change in changes),
-    }
-
-
 def _overall(
     view: View, logs: pd.DataFrame, found: Mapping[int, Crossover], open_sizes: list[int] | None
 ) -> str:
@@ -160,8 +159,8 @@ def _overall(
     if len(outcomes) == 1 and (open_sizes is not None or not outcomes <= _TURNING):
         return outcomes.pop().value
     cells: dict[int, list[FloatArray]] = defaultdict(list)
-    for size, rounds in zip(_sizes_of(logs), logs.to_numpy(np.float64), strict=True):
-        cells[size].append(rounds)
+    for (size, _), rounds in zip(logs.index, logs.to_numpy(np.float64), strict=True):
+        cells[int(size)].append(rounds)
     return "depends" if reversals(cells, view.settings.confidence) else "undecided"
 
 
@@ -170,19 +169,3 @@ def sign_of(row: Facts) -> int:
     if row["verdict"] == "observed once":
         return int(np.sign(row["ratio"] - 1.0))
     return {"faster": 1, "slower": -1}.get(str(row["verdict"]), 0)
-
-
-def _extreme(
-    view: View, logs: pd.DataFrame, compared: list[Facts], pick: Callable[..., Facts]
-) -> Facts:
-    row = pick(compared, key=lambda candidate: candidate["ratio"])
-    place = (row["msg_bytes"], row["n_threads"])
-    rounds = logs.loc[place].to_numpy(np.float64)
-    found = simultaneous_ratio(rounds, len(compared), view.settings.confidence)
-    return estimate_of(found) | {
-        "estimate": row["ratio"],
-        "n": row["n_pairs"],
-        "msg_bytes": place[:1],
-        "n_threads": place[1:],
-        "correction": f"picked from {len(compared)} cells",
-    }

@@ -1,12 +1,11 @@
 """The decision table of a condition: at each size the fastest and the cheapest, or the tie."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from copycost.analysis.condition_view import View
@@ -19,8 +18,6 @@ from copycost.analysis.wire import MACHINES, priced
 from copycost.stats.best import Told, find_best
 from copycost.stats.ratios import holm, simultaneous_ratio
 from copycost.stats.settings import FloatArray
-
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 BITRATE = 10e9
 """Bitrate whose CPUs are told [bit/s]."""
@@ -63,7 +60,7 @@ class Contest:
         first = next(iter(self.implementations), None)
         return BASELINE if BASELINE in self.implementations else first
 
-    @cached_property
+    @property
     def scales(self) -> dict[str, Scale]:
         """What the fastest and the cheapest are found by."""
         return {"fastest": self.speed} | ({"cheapest": self.price} if self.price else {})
@@ -71,8 +68,7 @@ class Contest:
     @cached_property
     def logs(self) -> dict[str, FloatArray]:
         """Logarithms, higher is better: (implementations, sizes, thread counts, rounds)."""
-        axes = ["msg_bytes", "n_threads"]
-        cells = pd.MultiIndex.from_product([self.msg_bytes, self.n_threads], names=axes)
+        cells = pd.MultiIndex.from_product([self.msg_bytes, self.n_threads])
         shape = (len(self.implementations), len(self.msg_bytes), len(self.n_threads))
         found = {}
         for name, scale in self.scales.items():
@@ -114,30 +110,10 @@ def stream_decisions(view: View, peers: Mapping[str, Mapping[str, Any]]) -> Fact
 
 
 def decision_facts(contest: Contest) -> Facts:
-    """Return the decision table of a condition.
+    """Return the decision table of a condition, over all thread counts and for each of them.
 
-    Keys
-    ----
-    baseline: What ratios are to; None where nothing was measured.
-    ways: The implementations of the contest.
-    rows: Per size, ascending: one row over all thread counts together, of which every round is the
-        mean of the logarithms; or one per thread count, where these cannot be told together (see
-        `are_together`).
-    answers: What the answers of these rows come to, see `copycost.analysis.finding.tally`.
-    by_threads: Per thread count, n_threads and its rows.
-
-    Keys of a row
-    -------------
-    msg_bytes, n_threads, missing: The size and the thread counts that it is about, and the
-        implementations of the condition that were not measured here.
-    fastest, cheapest: A `Finding` of either, None where nothing was measured. Its verdict is one of
-        `copycost.stats.best.Told`, or ``unsure`` of a best one that does not stand after Holm's
-        correction for the rows of the table. Its interval, if it is the best one's, is that by
-        which it is better; else it allows for its having been picked. Of the baseline, which has no
-        ratio, the reason is the next best.
-    price: What the cheapest one (the likeliest of several) costs: the lowest and the highest median
-        over the thread counts, in the contest's unit; None like `cheapest`, and of a reference that
-        has no repetition of its own.
+    A row over all of them is of the mean of each round's logarithms; where these cannot be told
+    together (see `are_together`), a size has a row per thread count.
     """
     threads = [*range(len(contest.n_threads))]
     rows = _rows(contest, threads)
@@ -154,51 +130,53 @@ def decision_facts(contest: Contest) -> Facts:
     }
 
 
-def _rows(contest: Contest, threads: list[int]) -> list[Facts]:
-    """Return the rows over these places of thread counts, in the order of the sizes."""
-    rows: list[Facts] = []
+def _rows(contest: Contest, threads: Sequence[int]) -> list[Facts]:
+    """Return the rows over these places of thread counts, in the order of the sizes.
+
+    The best one is ``unsure`` where it does not stand after Holm's correction for all rows.
+    """
+    places: list[tuple[int, list[int]]] = []
     for size in range(len(contest.msg_bytes)):
-        whole = all(
-            are_together(logs[:, size, threads], contest.confidence)
-            for logs in contest.logs.values()
-        )
-        groups = [threads] if whole else [[place] for place in threads]
-        rows += [_row(contest, size, places) for places in groups]
-    for question in ANSWERS:
-        told = [row[question] for row in rows if row[question]]
-        p_values = np.array([p_value for _, p_value in told], dtype=np.float64)
+        parts = [logs[:, size, threads] for logs in contest.logs.values()]
+        whole = all(are_together(logs, contest.confidence) for logs in parts)
+        places += [(size, [*threads])] if whole else [(size, [place]) for place in threads]
+    told = {name: [_told(contest, name, *place) for place in places] for name in ANSWERS}
+    for found in told.values():
+        p_values = np.array([one[1] for one in found if one], dtype=np.float64)
         stands = iter(holm(p_values) < 1.0 - contest.confidence)
-        for row in rows:
-            if row[question]:
-                found, _ = row[question]
-                unsure = not next(stands) and found.verdict == Told.BEST
-                row[question] = replace(found, verdict="unsure") if unsure else found
+        for place, one in enumerate(found):
+            if one and not next(stands) and one[0].verdict == Told.BEST:
+                found[place] = replace(one[0], verdict="unsure"), one[1]
+    rows: list[Facts] = []
+    for (size, at), *answers in zip(places, *told.values(), strict=True):
+        fastest, cheapest = (one[0] if one else None for one in answers)
+        known = np.isfinite(contest.logs["fastest"][:, size, at].mean(axis=1)).any(axis=1)
+        ways = zip(contest.implementations, known, strict=True)
+        rows.append(
+            {
+                "msg_bytes": contest.msg_bytes[size],
+                "n_threads": [contest.n_threads[place] for place in at],
+                "missing": [name for name, is_known in ways if not is_known],
+                "fastest": fastest,
+                "cheapest": cheapest,
+                "price": _paid(contest, cheapest),
+            }
+        )
     return rows
-
-
-def _row(contest: Contest, size: int, threads: list[int]) -> Facts:
-    here = _measured(contest.logs["fastest"][:, size, threads].mean(axis=1))
-    cheapest = _told(contest, "cheapest", size, threads)
-    return {
-        "msg_bytes": contest.msg_bytes[size],
-        "n_threads": [contest.n_threads[place] for place in threads],
-        "missing": [
-            name for name, is_here in zip(contest.implementations, here, strict=True) if not is_here
-        ],
-        "fastest": _told(contest, "fastest", size, threads),
-        "cheapest": cheapest,
-        "price": _paid(contest, cheapest, size, threads),
-    }
 
 
 def _told(
     contest: Contest, question: str, size: int, threads: list[int]
 ) -> tuple[Finding, float] | None:
-    """Return who is the best of one row, before any correction for the others, and the p-value."""
+    """Return who is the best of one row, before any correction for the others, and the p-value.
+
+    Its interval, if it is the best one's, is that by which it is better; else it allows for its
+    having been picked. Of the baseline, which has no ratio, the reason is the next best.
+    """
     if question not in contest.logs:
         return None
     rounds = contest.logs[question][:, size, threads].mean(axis=1)
-    here = np.flatnonzero(_measured(rounds))
+    here = np.flatnonzero(np.isfinite(rounds).any(axis=1))
     if not len(here):
         return None
     best = find_best(rounds[here], contest.confidence)
@@ -239,14 +217,15 @@ def _told(
     return found, best.p_value
 
 
-def _paid(
-    contest: Contest, told: tuple[Finding, float] | None, size: int, threads: list[int]
-) -> Facts | None:
-    if told is None or contest.price is None:
+def _paid(contest: Contest, cheapest: Finding | None) -> Facts | None:
+    """Return what the cheapest one (the likeliest of several) costs, in the contest's unit.
+
+    From the lowest to the highest median over the thread counts.
+    """
+    if cheapest is None or contest.price is None:
         return None
-    cheapest, _ = told
     logs = contest.cube.values(contest.price.column, cheapest.ways[0])
-    cells = [(contest.msg_bytes[size], contest.n_threads[place]) for place in threads]
+    cells = [(cheapest.msg_bytes[0], n) for n in cheapest.n_threads]
     medians = contest.price.unit * logs.reindex(cells).map(np.exp).median(axis=1).dropna()
     if medians.empty:
         return None  # measured beside other implementations only
@@ -264,7 +243,7 @@ def are_together(logs: FloatArray, confidence: float) -> bool:
     if logs.shape[1] < 2:
         return True
     rounds = logs.mean(axis=1)
-    whole = _measured(rounds)
+    whole = np.isfinite(rounds).any(axis=1)
     if not np.array_equal(whole, np.isfinite(logs).any(axis=(1, 2))):
         return False
     if not whole.any():
@@ -277,8 +256,3 @@ def are_together(logs: FloatArray, confidence: float) -> bool:
         for other in range(len(logs))
         if other != member
     )
-
-
-def _measured(rounds: FloatArray) -> BoolArray:
-    """Return which rows have any value; shape of `rounds`: (implementations, rounds)."""
-    return np.asarray(np.isfinite(rounds).any(axis=1))

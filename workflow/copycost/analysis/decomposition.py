@@ -18,12 +18,8 @@ from copycost.stats.ratios import Ratio, paired_ratio
 
 _BITS = 8.0
 _NS = 1e9
-_COST, _USE = "cpu_ns_per_byte", "cpus_in_use"
-_SIGNS = {_COST: -1.0, _USE: 1.0}
+_SIGNS = {"cpu_ns_per_byte": -1.0, "cpus_in_use": 1.0}
 """Whether a factor's effect on throughput is the factor, or the other way round."""
-
-Cells = Sequence[tuple[int, int]]
-"""Sizes [bytes] with thread counts."""
 
 Both = Callable[[str], tuple[pd.DataFrame, pd.DataFrame]]
 """The logarithms of a column, of the one and of the other: a row per cell, a column per round."""
@@ -41,15 +37,17 @@ class Explained:
     shown), ``against``; ``unsettled`` where the first is not shown to have an effect."""
 
 
-def explain_pair(view: View, implementation: str, baseline: str, cells: Cells) -> Explained | None:
+def explain_pair(
+    view: View, implementation: str, baseline: str, cells: Sequence[tuple[int, int]]
+) -> Explained | None:
     """Return what one implementation's throughput over another's consists of, in some cells.
 
-    These are those in which the difference holds that is explained. See `_explain`.
+    These, by size [bytes] and thread count, are those in which the difference holds.
     """
 
     def both(metric: str) -> tuple[pd.DataFrame, pd.DataFrame]:
         above, below = view.cube.levels(metric, implementation, baseline)
-        return _at(above, cells), _at(below, cells)
+        return above.reindex([*cells]), below.reindex([*cells])
 
     return _explain(view, both)
 
@@ -61,7 +59,7 @@ def explain_threads(
 
     def both(metric: str) -> tuple[pd.DataFrame, pd.DataFrame]:
         logs = view.cube.values(metric, implementation)
-        above, below = (_at(logs, [(size, n) for size in sizes]) for n in (more, fewer))
+        above, below = (logs.reindex([(size, n) for size in sizes]) for n in (more, fewer))
         return above, below
 
     return _explain(view, both) if sizes else None
@@ -73,11 +71,6 @@ def cpus_in_use(view: View, implementation: str) -> pd.Series:
     cost = view.cube.values(view.per_byte("cpu_ns"), implementation)
     found: pd.Series = (np.exp(rate + cost) / _BITS / _NS).mean(axis=1)
     return found
-
-
-def _at(table: pd.DataFrame, cells: Cells) -> pd.DataFrame:
-    index = pd.MultiIndex.from_tuples(list(cells), names=["msg_bytes", "n_threads"])
-    return table.reindex(index)
 
 
 def _explain(view: View, both: Both) -> Explained | None:
@@ -96,20 +89,18 @@ def _explain(view: View, both: Both) -> Explained | None:
     rates, costs = values[0], values[1:].sum(axis=0)
     cpus = rates / _BITS * costs / _NS
     whole = np.log(rates[0] / rates[1])
-    effects = {_COST: -np.log(costs[0] / costs[1]), _USE: np.log(cpus[0] / cpus[1])}
+    factors = {
+        "cpu_ns_per_byte": np.log(costs[0] / costs[1]), "cpus_in_use": np.log(cpus[0] / cpus[1])
+    }  # fmt: skip
     direction = 1.0 if float(whole.mean()) >= 0.0 else -1.0
-    names = sorted(effects, key=lambda name: -direction * float(effects[name].mean()))
-    logs = {THROUGHPUT: whole} | {name: _SIGNS[name] * effects[name] for name in names}
+    names = sorted(factors, key=lambda name: -direction * _SIGNS[name] * factors[name].mean())
     ratios = {
-        name: paired_ratio(one.mean(axis=0), view.settings.confidence) for name, one in logs.items()
+        name: paired_ratio(logs.mean(axis=0), view.settings.confidence)
+        for name, logs in ({THROUGHPUT: whole} | {name: factors[name] for name in names}).items()
     }
     first, second = (_SIGNS[name] * ratios[name].sign for name in names)
-    return Explained(ratios, _relation(first, second))
-
-
-def _relation(first: float, second: float) -> str:
     if not first:
-        return "unsettled"
+        return Explained(ratios, "unsettled")
     if not second:
-        return "alone"
-    return "both" if first == second else "against"
+        return Explained(ratios, "alone")
+    return Explained(ratios, "both" if first == second else "against")

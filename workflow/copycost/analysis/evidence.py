@@ -116,8 +116,6 @@ def fall_beyond_cache(view: View) -> Quantity:
 class Predicate:
     """A condition on one measured quantity."""
 
-    id: str
-    """Name, as `facts.json` and the templates use it."""
     quantity: Callable[[View], Quantity]
     holds: Literal["at_least", "at_most"]
     threshold: float
@@ -126,41 +124,37 @@ class Predicate:
     """Why this threshold."""
 
 
-PREDICATES = (
-    Predicate(
-        "all_copied", lambda view: copied_share(view.of(ZERO)), "at_least", COPIED_SHARE,
+PREDICATES = {
+    "all_copied": Predicate(
+        lambda view: copied_share(view.of(ZERO)), "at_least", COPIED_SHARE,
         "a rest of one in a thousand cannot carry a gain",
     ),
-    Predicate(
-        "switches_grow_with_threads",
+    "switches_grow_with_threads": Predicate(
         lambda view: growth_over_threads(view, "context_switches_per_message"), "at_least", 1.1,
         "a tenth more context switches per message",
     ),
-    Predicate(
-        "l1d_misses_grow_with_threads",
+    "l1d_misses_grow_with_threads": Predicate(
         lambda view: growth_over_threads(view, view.per_byte("l1d_load_misses")), "at_least", 1.05,
         "5 % more misses per byte, if its interval says so",
     ),
-    Predicate(
-        "llc_misses_grow_with_threads",
+    "llc_misses_grow_with_threads": Predicate(
         lambda view: growth_over_threads(view, view.per_byte("llc_load_misses")), "at_least", 1.05,
         "5 % more misses per byte, if its interval says so",
     ),
-    Predicate(
-        "message_cost_dominates", small_message_cost, "at_least", 2.0,
+    "message_cost_dominates": Predicate(
+        small_message_cost, "at_least", 2.0,
         "a byte of the smallest message costs at least twice one of the largest",
     ),
-    Predicate(
-        "l1d_fall_follows_cache_size", fall_beyond_cache, "at_most", 0.95,
+    "l1d_fall_follows_cache_size": Predicate(
+        fall_beyond_cache, "at_most", 0.95,
         "misses fall by 5 % more where the message and its copy exceed the L1 cache",
     ),
-)  # fmt: skip
+}  # fmt: skip
 
 
 def weigh(view: View, name: str) -> Facts:
     """Return what the predicate of that name says; see `weigh_one`."""
-    (predicate,) = (one for one in PREDICATES if one.id == name)
-    return weigh_one(predicate, predicate.quantity(view))
+    return weigh_one(PREDICATES[name], PREDICATES[name].quantity(view))
 
 
 def weigh_one(predicate: Predicate, found: Quantity) -> Facts:
@@ -180,9 +174,5 @@ def weigh_one(predicate: Predicate, found: Quantity) -> Facts:
         at_least = predicate.holds == "at_least"
         holds = value >= predicate.threshold if at_least else value <= predicate.threshold
         weight = Weight.SHOWN if holds else Weight.CONTRADICTED
-    return {
-        "verdict": weight.value,
-        "estimate": value,
-        "low": ratio.low if ratio else None,
-        "high": ratio.high if ratio else None,
-    }
+    low, high = (ratio.low, ratio.high) if ratio else (None, None)
+    return {"verdict": weight.value, "estimate": value, "low": low, "high": high}

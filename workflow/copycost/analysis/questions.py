@@ -5,28 +5,39 @@ The sixth, what was unexpected, is of all conditions together: `copycost.analysi
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations, product
 
-import numpy as np
 import pandas as pd
 
 from copycost.analysis.condition_view import View
 from copycost.analysis.crossovers import find_crossovers, sign_of
-from copycost.analysis.decomposition import Explained, explain_pair, explain_threads
+from copycost.analysis.decomposition import explain_pair, explain_threads
 from copycost.analysis.evidence import ONE, URING_ZERO, ZERO, weigh
 from copycost.analysis.finding import Finding
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
-from copycost.analysis.ratio_facts import estimate_of, halves_of, judged_together
+from copycost.analysis.ratio_facts import (
+    estimate_of,
+    extremes,
+    halves_of,
+    judged_together,
+    over_cells,
+)
 from copycost.config.capabilities import split_implementation
 from copycost.perf.events import MISS_LEVELS
-from copycost.stats.ratios import Ratio, simultaneous_ratio
+from copycost.stats.ratios import Ratio
 from copycost.stats.trend_tests import paths, settled_signs
 
 # What a generic "cache miss" means differs between processors, so it is no level of its own.
 _LEVELS = MISS_LEVELS[:2]
 _WITH_ALL = "Holm, over all misses and pairs of ways"
+_GROWING = {
+    "context_switches_per_message": "switches_grow_with_threads",
+    "l1d_load_misses_per_byte": "l1d_misses_grow_with_threads",
+    "llc_load_misses_per_byte": "llc_misses_grow_with_threads",
+}
+"""What may grow with the threads, and the predicate that says whether it did."""
 
 _Pair = tuple[str, str, str]
 """A column, an implementation, and what it is compared with."""
@@ -54,13 +65,19 @@ def answer_questions(views: Sequence[View]) -> Iterator[Finding]:
     for view in views:
         yield from _threads(view)
     for view in views:
-        yield from _crossovers(view, judged)
+        yield from find_crossovers(view)
+        yield from _likes(view, judged)
+
+
+def counted_levels(view: View) -> list[str]:
+    """Return the levels of caches whose misses were counted."""
+    return [level for level in _LEVELS if view.counted(view.per_byte(level))]
 
 
 def _miss_pairs(view: View) -> list[_Pair]:
-    names = [name for name in (ONE, ZERO) if view.has(name, BASELINE)]
     levels = [view.per_byte(level) for level in counted_levels(view)]
-    return [(level, name, BASELINE) for level in levels for name in names]
+    ways = [name for name in (ONE, ZERO) if view.has(name, BASELINE)]
+    return [(level, name, BASELINE) for level, name in product(levels, ways)]
 
 
 def _like_pairs(view: View) -> list[_Pair]:
@@ -71,11 +88,6 @@ def _like_pairs(view: View) -> list[_Pair]:
         if batch > 1 and strategy != BASELINE:
             pairs.append((name, strategy))
     return [(THROUGHPUT, *pair) for pair in pairs if view.has(*pair)]
-
-
-def counted_levels(view: View) -> list[str]:
-    """Return the levels of caches whose misses were counted."""
-    return [level for level in _LEVELS if view.counted(view.per_byte(level))]
 
 
 def _zero_copy(view: View) -> Iterator[Finding]:
@@ -103,10 +115,13 @@ def _zero_copy(view: View) -> Iterator[Finding]:
     about = Finding(question="zero_copy", condition=view.name, verdict=verdict, subject=ZERO,
                     reference=rivals[0])  # fmt: skip
     reasons = [replace(about, quantity="copied_share", **weigh(view, "all_copied"))]
-    cells = _standing(view, rivals[0], -1) or _standing(view, rivals[0], 1)
-    if cells and (explained := explain_pair(view, ZERO, rivals[0], cells)):
+    cells: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for row in view.verdicts(ZERO, rivals[0]):
+        cells[row["verdict"]].append((row["msg_bytes"], row["n_threads"]))
+    differing = cells["slower"] or cells["faster"]
+    if differing and (explained := explain_pair(view, ZERO, rivals[0], differing)):
         reasons += [
-            replace(about, quantity=quantity, verdict=explained.relation, n_cells=len(cells),
+            replace(about, quantity=quantity, verdict=explained.relation, n_cells=len(differing),
                     estimate=ratio.value, correction="cells picked by their throughput")
             for quantity, ratio in explained.ratios.items()
         ]  # fmt: skip
@@ -114,50 +129,17 @@ def _zero_copy(view: View) -> Iterator[Finding]:
                   n_worse=n_lost, reasons=tuple(reasons))  # fmt: skip
 
 
-def _standing(view: View, rival: str, sign: int) -> list[tuple[int, int]]:
-    """Return the cells in which zero-copy is shown to be faster (1), or slower (-1)."""
-    return [
-        (row["msg_bytes"], row["n_threads"])
-        for row in view.verdicts(ZERO, rival)
-        if row["verdict"] == {1: "faster", -1: "slower"}[sign]
-    ]
-
-
-def _together(view: View, metric: str, name: str, baseline: str) -> Facts | None:
-    """Return a ratio over the cells together; None where it was not measured."""
-    if not view.has(name, baseline) or not view.counted(metric):
-        return None
-    return view.together(metric, name, baseline)
-
-
-def _over_cells(found: Facts, more: str, less: str, *, more_is_better: bool = False) -> Facts:
-    """Return the verdict of a ratio over cells, which has no estimate where these disagree."""
-    told = {1: more, -1: less}.get(found["sign"], "no difference seen")
-    better, worse = ("n_above", "n_below") if more_is_better else ("n_below", "n_above")
-    disagree = found["contradict"]
-    return {
-        "verdict": "cells disagree" if disagree else told,
-        "n_cells": found["n_cells"],
-        "n_better": found[better],
-        "n_worse": found[worse],
-        "estimate": None if disagree else found["value"],
-        **{name: None if disagree else found[name] for name in ("low", "high", "n")},
-    }
-
-
 def _misses(view: View, judged: _Judged) -> Iterator[Finding]:
     """Yield how the misses of each level that was counted differ from those of two copies.
 
     The deepest fall comes first.
     """
-    known = [
-        (level, name, ratio)
-        for level, name in product(counted_levels(view), (ONE, ZERO))
-        if (ratio := judged.get((view.name, (view.per_byte(level), name, BASELINE))))
-    ]
-    told = {(level, name): _over_cells(ratio, "more", "fewer") for level, name, ratio in known}
-    known.sort(key=lambda one: (told[one[:2]]["verdict"] != "fewer", one[2]["value"]))
-    for level, name, _ in known:
+    beyond = weigh(view, "l1d_fall_follows_cache_size")
+    found = []
+    for level, name in product(counted_levels(view), (ONE, ZERO)):
+        ratio = judged.get((view.name, (view.per_byte(level), name, BASELINE)))
+        if ratio is None:
+            continue
         about = Finding(
             question="misses",
             condition=view.name,
@@ -165,26 +147,14 @@ def _misses(view: View, judged: _Judged) -> Iterator[Finding]:
             reference=BASELINE,
             quantity=f"{level}_per_byte",
             correction=_WITH_ALL,
-            **told[level, name],
+            **over_cells(ratio, "more", "fewer"),
         )
-        beyond = weigh(view, "l1d_fall_follows_cache_size")
         if (level, name) == (_LEVELS[0], ONE) and beyond["estimate"] is not None:
             case = replace(about, quantity="beyond_l1d", correction="none", **beyond)
             about = replace(about, reasons=(case,))
-        yield about
-
-
-@dataclass(frozen=True, slots=True)
-class _Scaling:
-    """What the throughput of an implementation does with the threads, not yet tested."""
-
-    fewest: int
-    most: int
-    """Thread counts, of which `whole` compares the last with the first."""
-    ratios: dict[tuple[int, int], Ratio]
-    """The changes between all its thread counts."""
-    whole: pd.DataFrame
-    """From the fewest to the most: log ratios by size and round."""
+        found.append((about.verdict != "fewer", ratio["value"], about))
+    found.sort(key=lambda one: one[:2])
+    yield from (about for *_, about in found)
 
 
 def _threads(view: View) -> Iterator[Finding]:
@@ -195,19 +165,25 @@ def _threads(view: View) -> Iterator[Finding]:
     ``by_size``: shown to rise at some sizes and to fall at others, so that nothing is told of the
     sizes together.
     """
-    every = {name: _scaling(view, name) for name in view.implementations if view.has(name)}
-    found = {name: one for name, one in every.items() if one.ratios}
-    if not found:
-        return
-    tested = paths({name: one.ratios for name, one in found.items()}, view.settings.confidence)
-    parting = _parting(view, {name: one.whole for name, one in found.items()})
+    steps: dict[str, dict[tuple[int, int], Ratio]] = {}  # between all thread counts
+    wholes: dict[str, tuple[tuple[int, int], pd.DataFrame]] = {}  # from the fewest to the most
+    for name in view.implementations:
+        counts = sorted({int(value) for value in view.of(name)["n_threads"]})
+        found = {
+            (fewer, more): view.pooled(view.cube.threads(THROUGHPUT, name, more, fewer))
+            for fewer, more in combinations(counts, 2)
+        }
+        if known := {ends: ratio for ends, ratio in found.items() if ratio.n_pairs}:
+            ends = counts[0], counts[-1]
+            steps[name] = known
+            wholes[name] = ends, view.cube.threads(THROUGHPUT, name, *ends[::-1])
+    tested = paths(steps, view.settings.confidence)
+    parting = _parting(view, {name: logs for name, (_, logs) in wholes.items()})
     grown = {quantity: weigh(view, predicate) for quantity, predicate in _GROWING.items()}
-    for name, one in found.items():
+    for name, (ends, logs) in wholes.items():
         path = tested[name]
-        shown = path.told
-        ends = (one.fewest, one.most)
-        if name not in parting and len(shown) == 1:
-            ends = (shown[0].start, shown[0].end)
+        if name not in parting and len(path.told) == 1:
+            ends = path.told[0].start, path.told[0].end
         about = Finding(
             question="threads",
             condition=view.name,
@@ -217,71 +193,25 @@ def _threads(view: View) -> Iterator[Finding]:
             verdict="by_size" if name in parting else path.course.value,
             correction="Holm, over the condition",
         )
-        growth = (
+        reasons = [
             replace(about, quantity=quantity, subject="all ways", correction="none", **weighed)
             for quantity, weighed in grown.items()
             if weighed["verdict"] != "not_measured"
-        )
-        extremes = _extremes(
-            about, view.cube.threads(THROUGHPUT, name, *ends[::-1]), view.settings.confidence
-        )
-        if name in parting:
-            yield replace(about, reasons=(*growth, *extremes))
-            continue
-        sizes = [int(size) for size in one.whole.index]
-        factors = _factors(about, explain_threads(view, name, ends[1], ends[0], sizes))
+        ]
+        sizes = [int(size) for size in logs.index]
+        explained = explain_threads(view, name, ends[1], ends[0], sizes)
+        if explained and name not in parting:
+            reasons += [
+                replace(about, quantity=quantity, verdict=explained.relation, correction="none",
+                        **estimate_of(ratio))
+                for quantity, ratio in explained.ratios.items()
+            ]  # fmt: skip
+        by_size = view.cube.threads(THROUGHPUT, name, *ends[::-1])
+        if len(by_size) > 1:
+            reasons += extremes(about, by_size, "sizes", view.settings.confidence)
         told = {(change.start, change.end): change.ratio for change in path.changes}
-        yield replace(about, reasons=(*growth, *factors, *extremes), **estimate_of(told.get(ends)))
-
-
-_GROWING = {
-    "context_switches_per_message": "switches_grow_with_threads",
-    "l1d_load_misses_per_byte": "l1d_misses_grow_with_threads",
-    "llc_load_misses_per_byte": "llc_misses_grow_with_threads",
-}
-"""What may grow with the threads, and the predicate that says whether it did."""
-
-
-def _extremes(about: Finding, logs: pd.DataFrame, confidence: float) -> Iterator[Finding]:
-    """Yield at which sizes the throughput of an implementation grew least and most with threads."""
-    ratios = {
-        int(size): simultaneous_ratio(rounds, len(logs), confidence)
-        for size, rounds in zip(logs.index, logs.to_numpy(np.float64), strict=True)
-    }
-    known = [size for size, ratio in ratios.items() if ratio.n_pairs]
-    for which, pick in (("worst", min), ("best", max)):
-        if len(known) > 1:
-            size = pick(known, key=lambda size: ratios[size].value)
-            yield replace(
-                about,
-                quantity=f"{THROUGHPUT} ({which})",
-                msg_bytes=(size,),
-                correction=f"picked from {len(ratios)} sizes",
-                **estimate_of(ratios[size]),
-            )
-
-
-def _factors(about: Finding, explained: Explained | None) -> Iterator[Finding]:
-    """Yield the throughput that is explained, and the factors that make it."""
-    if explained is None:
-        return
-    for quantity, ratio in explained.ratios.items():
-        yield replace(about, quantity=quantity, verdict=explained.relation, correction="none",
-                      **estimate_of(ratio))  # fmt: skip
-
-
-def _scaling(view: View, name: str) -> _Scaling:
-    counts = sorted({int(value) for value in view.of(name)["n_threads"]})
-    ratios = {
-        (fewer, more): view.pooled(view.cube.threads(THROUGHPUT, name, more, fewer))
-        for fewer, more in combinations(counts, 2)
-    }
-    return _Scaling(
-        counts[0],
-        counts[-1],
-        {ends: ratio for ends, ratio in ratios.items() if ratio.n_pairs},
-        view.cube.threads(THROUGHPUT, name, counts[-1], counts[0]),
-    )
+        whole = estimate_of(None if name in parting else told.get(ends))
+        yield replace(about, reasons=tuple(reasons), **whole)
 
 
 def _parting(view: View, wholes: Mapping[str, pd.DataFrame]) -> set[str]:
@@ -306,31 +236,8 @@ def _parting(view: View, wholes: Mapping[str, pd.DataFrame]) -> set[str]:
     return found
 
 
-def _crossovers(view: View, judged: _Judged) -> Iterator[Finding]:
-    """Yield from which size on each way is faster than two copies, and what that costs.
-
-    Then comparisons of one thing only: io_uring's zero-copy with MSG_ZEROCOPY, and many messages
-    per system call with one.
-    """
-    for about in find_crossovers(view):
-        reasons = [*about.reasons]
-        bare = replace(about, reasons=(), below_bytes=None, above_bytes=None, open_bytes=())
-        if cost := _together(view, view.cost_column, about.subject, BASELINE):
-            told = _over_cells(cost, "more", "less") | {"n_cells": about.n_cells}
-            reasons.append(replace(bare, quantity=view.cost_column, correction="none", **told))
-        small = weigh(view, "message_cost_dominates")
-        if about.subject == ONE and small["estimate"] is not None:
-            reasons.append(
-                Finding(
-                    question=about.question,
-                    condition=about.condition,
-                    subject="a byte of the smallest messages",
-                    reference="one of the largest",
-                    quantity="small_message_cost",
-                    **small,
-                )
-            )
-        yield replace(about, reasons=tuple(reasons))
+def _likes(view: View, judged: _Judged) -> Iterator[Finding]:
+    """Yield comparisons of one thing only, see `_like_pairs`."""
     for pair in _like_pairs(view):
         if ratio := judged.get((view.name, pair)):
             _, name, baseline = pair
@@ -340,5 +247,5 @@ def _crossovers(view: View, judged: _Judged) -> Iterator[Finding]:
                 subject=name,
                 reference=baseline,
                 correction=_WITH_ALL,
-                **_over_cells(ratio, "faster", "slower", more_is_better=True),
+                **over_cells(ratio, "faster", "slower", more_is_better=True),
             )

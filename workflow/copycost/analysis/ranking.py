@@ -14,8 +14,7 @@ from copycost.stats.estimates import median_intervals
 from copycost.stats.ratios import holm, paired_ratio
 from copycost.stats.settings import StatisticsSettings
 
-_CACHES = (("l1", "l1d_bytes"), ("l2", "l2_bytes"), ("llc", "llc_bytes"))
-_MEMORY = "dram"
+_CACHES = {"l1": "l1d_bytes", "l2": "l2_bytes", "llc": "llc_bytes"}
 # A working set of half a cache has room there next to everything else; one of twice the last-level
 # cache has none.
 _ROOM = 2
@@ -26,30 +25,20 @@ def memory_facts(
     caches: Mapping[str, int | None],
     settings: StatisticsSettings,
 ) -> Facts | None:
-    """Return what memcpy costs by working set; None where nobody asked for it.
-
-    Keys
-    ----
-    status, reason, remedy: As the record has them; without ``measured`` there are no points.
-    points: bytes (source and destination together), ns_per_byte (median, of the bytes copied), low,
-        high, n (repetitions).
-    levels: For l1, l2, llc and dram the point that stands for that level (bytes, ns_per_byte); None
-        where no point lies clearly inside it, or where the size of the cache is not known.
-    """
+    """Return what memcpy costs by working set, and by level; None where nobody asked for it."""
     if record is None:
         return None
-    floor = record["floor"] if record["status"] == "measured" else None
-    points = [_point(point, settings) for point in floor["points"]] if floor else []
+    measured = record["floor"]["points"] if record["status"] == "measured" else []
+    points = [_point(point, settings) for point in measured]
     return {
-        "status": record["status"],
-        "reason": record["reason"],
-        "remedy": record["remedy"],
+        **{name: record[name] for name in ("status", "reason", "remedy")},
         "points": points,
         "levels": _levels(points, caches),
     }
 
 
 def _point(point: Mapping[str, Any], settings: StatisticsSettings) -> Facts:
+    """Return the median of the bytes copied; `bytes` are source and destination together."""
     values = np.array([point["ns_per_byte"]], dtype=np.float64)
     found = median_intervals(values, settings)
     return {
@@ -62,20 +51,19 @@ def _point(point: Mapping[str, Any], settings: StatisticsSettings) -> Facts:
 
 
 def _levels(points: Sequence[Facts], caches: Mapping[str, int | None]) -> Facts:
-    levels: Facts = dict.fromkeys((*(name for name, _ in _CACHES), _MEMORY))
+    """Return the point that stands for each level, None where no point lies clearly inside it."""
+    found: Facts = dict.fromkeys((*_CACHES, "dram"))
     below = 0
-    for name, cache in _CACHES:
+    for name, cache in _CACHES.items():
         size = caches.get(cache)
         if not size:
-            return levels  # what lies inside the next level is not known either
-        levels[name] = _pick([one for one in points if below < one["bytes"] <= size / _ROOM])
+            return found  # what lies inside the next level is not known either
+        inside = [one for one in points if below < one["bytes"] <= size / _ROOM]
+        found[name] = inside[-1] if inside else None
         below = size
-    levels[_MEMORY] = _pick([point for point in points if point["bytes"] >= _ROOM * below])
-    return levels
-
-
-def _pick(points: Sequence[Facts]) -> Facts | None:
-    return {name: points[-1][name] for name in ("bytes", "ns_per_byte")} if points else None
+    beyond = [one for one in points if one["bytes"] >= _ROOM * below]
+    found["dram"] = beyond[-1] if beyond else None
+    return found
 
 
 def floor_of(memory: Facts | None, working_set_bytes: float) -> float | None:
@@ -93,50 +81,32 @@ def floor_of(memory: Facts | None, working_set_bytes: float) -> float | None:
 def ranking_facts(view: View, memory: Facts | None) -> Facts | None:
     """Return the places of all implementations at each size, None where there is nothing to rank.
 
-    The places are those at the fewest threads, where a byte's cost is not one of taking turns.
-
-    Keys
-    ----
-    unit, label, side: What is ranked: CPU time where it was recorded, so that it can stand
-        next to the memory floor, else the cost of this run; throughput where no cost was measured
-        (side None).
-    n_threads: The thread count of all that follows.
-    sizes: Per size: msg_bytes; floor_ns_per_byte (None without a floor); rows.
-    rows: Best first: implementation, rank (by the median), place_low and place_high (the places
-        that the comparisons leave open, with Holm's correction for the number of their pairs: one
-        more than were shown to be better, and so on), median, low, high, n, floor_ratio (times
-        memcpy's cost).
+    The places are those at the fewest threads, where a byte's cost is not one of taking turns. What
+    is ranked is CPU time where it was recorded, so that it can stand next to the memory floor, else
+    the cost of this run; throughput where no cost was measured.
     """
-    unit, label, column = _what(view)
+    side, column = "sender" if view.sender_only else "both", view.per_byte("cpu_ns")
+    if view.counted(column):
+        unit, label = "ns", "sender CPU time" if view.sender_only else "CPU time"
+    elif view.counted(view.cost_column):
+        unit, label, column = view.cost.unit, view.cost_label, view.cost_column
+    else:
+        unit, label, column = "bit/s", "throughput", THROUGHPUT
     medians = view.medians(column)
     if medians.empty:
         return None
     n_threads = int(medians["n_threads"].min())
     found = medians[medians["n_threads"] == n_threads]
-    if unit != "ns":
-        memory = None  # which is
-    sizes = [
-        _at_size(view, column, records(found[found["msg_bytes"] == size]), memory)
-        for size in sorted({int(size) for size in found["msg_bytes"]})
-    ]
-    side = "sender" if view.sender_only else "both"
     return {
         "unit": unit,
         "label": label,
         "side": None if column == THROUGHPUT else side,
         "n_threads": n_threads,
-        "sizes": sizes,
+        "sizes": [
+            _at_size(view, column, records(rows), memory if unit == "ns" else None)
+            for _, rows in found.groupby("msg_bytes")
+        ],
     }
-
-
-def _what(view: View) -> tuple[str, str, str]:
-    """Return the unit, the label and the column of what is ranked."""
-    time = view.per_byte("cpu_ns")
-    if view.counted(time):
-        return "ns", "sender CPU time" if view.sender_only else "CPU time", time
-    if view.counted(view.cost_column):
-        return view.cost.unit, view.cost_label, view.cost_column
-    return "bit/s", "throughput", THROUGHPUT
 
 
 def _at_size(view: View, column: str, rows: list[Facts], memory: Facts | None) -> Facts:
@@ -147,22 +117,20 @@ def _at_size(view: View, column: str, rows: list[Facts], memory: Facts | None) -
     better = _shown_better(view, column, names, (msg_bytes, n_threads), sign)
     # a copying send works on the ring, or on one message and its copy
     floor = floor_of(memory, ring_bytes(view) or 2.0 * msg_bytes)
-    lost_to, won_over = better.sum(axis=0), better.sum(axis=1)
     return {
         "msg_bytes": msg_bytes,
         "floor_ns_per_byte": floor,
         "rows": [
             {
                 "implementation": row["implementation"],
-                "rank": place,
-                "place_low": 1 + int(lost),
-                "place_high": len(rows) - int(won),
+                "rank": place + 1,  # by the median
+                # that the comparisons leave open: one more than were shown to be better, and so on
+                "place_low": 1 + int(better[:, place].sum()),
+                "place_high": len(rows) - int(better[place].sum()),
                 **{name: row[name] for name in ("median", "low", "high", "n")},
                 "floor_ratio": row["median"] / floor if floor else None,
             }
-            for place, (row, lost, won) in enumerate(
-                zip(rows, lost_to, won_over, strict=True), start=1
-            )
+            for place, row in enumerate(rows)
         ],
     }
 

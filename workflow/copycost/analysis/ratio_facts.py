@@ -1,13 +1,21 @@
 """Ratios as facts: one ratio, one over many cells, and whether these contradict each other."""
 
 from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 
+from copycost.analysis.finding import Finding
 from copycost.analysis.json_values import Facts
-from copycost.stats.ratios import Direction, Ratio, family_ratios, paired_ratio
+from copycost.stats.ratios import (
+    Direction,
+    Ratio,
+    family_ratios,
+    paired_ratio,
+    simultaneous_ratio,
+)
 from copycost.stats.settings import FloatArray, IntArray
 from copycost.stats.trend_tests import settled_signs
 
@@ -32,6 +40,43 @@ def estimate_of(found: Ratio | None) -> Facts:
     if found is None or not found.n_pairs:
         return {}
     return {"estimate": found.value, "low": found.low, "high": found.high, "n": found.n_pairs}
+
+
+def extremes(about: Finding, logs: pd.DataFrame, of: str, confidence: float) -> Iterator[Finding]:
+    """Yield where a throughput's ratio is lowest and highest, with intervals that allow for that.
+
+    Of a table with a row per cell or size, whose index says where it is.
+    """
+    ratios = {
+        place: simultaneous_ratio(rounds, len(logs), confidence)
+        for place, rounds in zip(logs.index, logs.to_numpy(np.float64), strict=True)
+    }
+    for which, pick in (("worst", min), ("best", max)):
+        place = pick(ratios, key=lambda place: ratios[place].value)
+        levels = place if isinstance(place, tuple) else (place,)
+        at: Facts = {str(name): (int(n),) for name, n in zip(logs.index.names, levels, strict=True)}
+        yield replace(
+            about,
+            quantity=f"{about.quantity} ({which})",
+            correction=f"picked from {len(ratios)} {of}",
+            **at,
+            **estimate_of(ratios[place]),
+        )
+
+
+def over_cells(found: Facts, more: str, less: str, *, more_is_better: bool = False) -> Facts:
+    """Return `together` as fields of a finding, without an estimate where cells disagree."""
+    better, worse = ("n_above", "n_below") if more_is_better else ("n_below", "n_above")
+    disagree = found["contradict"]
+    told = {1: more, -1: less}.get(found["sign"], "no difference seen")
+    estimate = {"estimate": found["value"]} | {name: found[name] for name in ("low", "high", "n")}
+    return {
+        "verdict": "cells disagree" if disagree else told,
+        "n_cells": found["n_cells"],
+        "n_better": found[better],
+        "n_worse": found[worse],
+        **(dict.fromkeys(estimate) if disagree else estimate),
+    }
 
 
 def complete_block(values: FloatArray) -> tuple[IntArray, IntArray]:

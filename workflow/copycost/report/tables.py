@@ -95,9 +95,6 @@ def ranking(condition: Facts) -> Table:
     found, labels = condition["ranking"], condition["labels"]
     with_floor = any(at["floor_ns_per_byte"] is not None for at in found["sizes"])
 
-    def place_of(row: Facts) -> str:
-        return span(row.get("place_low", row["rank"]), row.get("place_high", row["rank"]), str)
-
     def copies(row: Facts) -> str:
         none = NONE if with_floor else ""
         return none if row["floor_ratio"] is None else ratio(row["floor_ratio"])
@@ -107,7 +104,7 @@ def ranking(condition: Facts) -> Table:
             [{**row, "msg_bytes": at["msg_bytes"]} for at in found["sizes"] for row in at["rows"]],
             {
                 "Message": lambda row: size(row["msg_bytes"]),
-                ">Place": place_of,
+                ">Place": lambda row: span(row["place_low"], row["place_high"], str),
                 "Implementation": lambda row: marked(row["implementation"], labels),
                 f">{found['unit']} per byte": lambda row: significant(row["median"]),
                 ">Interval": interval,
