@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from synthetic import Run, make_cells
 
-from copycost.analysis.columns import read_table, write_table
+from copycost.analysis.columns import RATIOS, read_table, write_table
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import COMPARED, SUMMARISED, THROUGHPUT, choose_cost_metric
-from copycost.analysis.tables import RATIO_COLUMNS, compare, summarise
+from copycost.analysis.tables import compare, summarise
 from copycost.stats.settings import StatisticsSettings
 
 SETTINGS = StatisticsSettings()
@@ -50,7 +50,7 @@ def test_lost_repetitions_lower_n_and_keep_the_row(
 
 def test_ratios_have_a_row_for_every_pair_cell_and_metric() -> None:
     ratios = compare(make_cells(RUN), SETTINGS)
-    assert tuple(ratios.columns) == RATIO_COLUMNS
+    assert tuple(ratios.columns) == RATIOS.names
     assert len(ratios) == 3 * 4 * len(COMPARED)
     assert set(ratios.query("metric == @THROUGHPUT")["verdict"]) <= {
         "faster", "slower", "no difference seen",

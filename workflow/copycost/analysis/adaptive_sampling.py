@@ -79,19 +79,17 @@ def choose_cells(rows: Rows, config: Config, number: int) -> Choice:
     left_s = min((MOST_REPETITIONS - len(rows)) * each_s, 60.0 * config.measure.minutes - used_s)
     rounds = Grid.of(config).rounds
     n_each = partial(repetitions_in, config, rounds=rounds)
-    cubes = cubes_of(rows)
-    logs = log_ratios(cubes)
     jobs = partial(_jobs_of, config=config, rounds=rounds)
-    answers = [
-        {job: n for cell in cells for job, n in jobs(cell).items()}
-        for cells in open_answers(cubes, config.statistics.confidence)
-    ]
-    between = [
-        {job: n for job, n in jobs(cell, with_baseline=True).items() if job not in rows}
-        for cell in _sizes_between(logs, config.analysed().statistics.confidence)
-    ]
-    more = [jobs(cell) for cell in most_decisive(logs, config.statistics.confidence)]
-    items = [item for item in (*answers, *between, *more) if item]
+    cubes = cubes_of(rows)
+    logs, stated = log_ratios(cubes), config.statistics.confidence
+    items: list[dict[Cell, int]] = []
+    for cells in open_answers(cubes, stated):
+        items.append({job: n for cell in cells for job, n in jobs(cell).items()})
+    for cell in _sizes_between(logs, config.analysed().statistics.confidence):
+        wanted_here = jobs(cell, with_baseline=True)
+        items.append({job: n for job, n in wanted_here.items() if job not in rows})
+    items += [jobs(cell) for cell in most_decisive(logs, stated)]
+    items = [item for item in items if item]
     n_fit = left_s / max(each_s, 1e-9)
     wanted, n_left = within(items, n_fit / (PASSES + 1 - number), n_each)
     if not wanted:  # what is left is too short to be shared
@@ -200,14 +198,14 @@ def most_decisive(logs: Mapping[Cell, FloatArray], confidence: float) -> list[Ce
 
     `logs` is as of `log_ratios`, the confidence that of the configuration.
     """
+
+    def distance(values: FloatArray) -> float:
+        """Return how far from no difference a mean lies, in standard deviations of a repetition."""
+        spread = float(values.std(ddof=1)) if values.size > 1 else 0.0
+        return abs(float(values.mean())) / spread if spread > 0.0 else math.inf
+
     still_open = [cell for cell, values in logs.items() if not is_settled(values, confidence)]
-    return sorted(still_open, key=lambda cell: (-_distance(logs[cell]), cell))
-
-
-def _distance(values: FloatArray) -> float:
-    """Return how far from no difference a mean lies, in standard deviations of a repetition."""
-    spread = float(values.std(ddof=1)) if values.size > 1 else 0.0
-    return abs(float(values.mean())) / spread if spread > 0.0 else math.inf
+    return sorted(still_open, key=lambda cell: (-distance(logs[cell]), cell))
 
 
 def is_settled(values: FloatArray, confidence: float) -> bool:
@@ -226,11 +224,12 @@ def _jobs_of(
     Where each repetition has the reference with it, that needs none of its own but at a new size.
     """
     reference = reference_of(config, cell)
-    n_jobs = 1 if reference else rounds
     names = {cell.implementation} | ({BASELINE} if with_baseline or not reference else set())
-    if reference and not with_baseline:
-        names.discard(reference)
-    return {replace(cell, implementation=name): n_jobs for name in sorted(names)}
+    if not with_baseline:
+        names.discard(reference or "")
+    return {
+        replace(cell, implementation=name): 1 if reference else rounds for name in sorted(names)
+    }
 
 
 def within(
@@ -264,14 +263,14 @@ def _sizes_between(logs: Mapping[Cell, FloatArray], confidence: float) -> list[C
         for series, by_size in signs.items()
         for low, high in disagreeing(by_size)
     ]
-    return [cell for _, cell in sorted(found) if _can_be_compared(cell)]
-
-
-def _can_be_compared(cell: Cell) -> bool:
-    return all(
-        can_exist(name, cell.testbed, cell.msg_bytes, cell.receiver, cell.placement)
-        for name in (cell.implementation, BASELINE)
-    )
+    return [
+        cell
+        for _, cell in sorted(found)
+        if all(
+            can_exist(name, cell.testbed, cell.msg_bytes, cell.receiver, cell.placement)
+            for name in (cell.implementation, BASELINE)
+        )
+    ]
 
 
 def disagreeing(signs: Mapping[int, int]) -> Iterator[tuple[int, int]]:
@@ -298,12 +297,12 @@ def size_between(low: int, high: int) -> int:
 
 def describe(choice: Choice, done: Collection[Cell]) -> str:
     """Return what a pass chose in words: added sizes by comparison, then further repetitions."""
+    if not choice.cells and choice.n_left:
+        return (
+            f"copycost: {plural(choice.n_left, 'comparison')} still open, and no time for more:"
+            " --minutes, or measure.minutes, gives it."
+        )
     if not choice.cells:
-        if choice.n_left:
-            return (
-                f"copycost: {plural(choice.n_left, 'comparison')} still open, and no time for more:"
-                " --minutes, or measure.minutes, gives it."
-            )
         return "copycost: nothing more to measure: no comparison that more would help is open."
     before = {replace(cell, rep=1) for cell in done}
     chosen = {replace(cell, rep=1) for cell in choice.cells}

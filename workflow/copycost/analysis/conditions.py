@@ -60,7 +60,7 @@ class Studied:
 
     @property
     def name(self) -> str:
-        """Return its slug, as tables, files and facts have it."""
+        """Return its slug."""
         return self.condition.slug
 
     @property

@@ -20,11 +20,7 @@ from copycost.stats import ALIKE, estimates, ratios
 
 
 def missing_facts(rows: pd.DataFrame, status: str) -> list[Facts]:
-    """Return the skipped or failed repetitions of a condition, gathered by their reason.
-
-    Most frequent reason first: reason, remedy (None where none is known), n (repetitions),
-    implementations, msg_bytes, n_threads.
-    """
+    """Return the skipped or failed repetitions, by their reason, the most frequent one first."""
     lost = rows[rows["status"] == status]
     facts = [
         {
@@ -44,10 +40,7 @@ _CELL = ["condition", *POINT]
 
 
 def run_facts(cells: pd.DataFrame, tables: Iterable[pd.DataFrame]) -> Facts:
-    """Return how much was measured, when, and from which state of the sources.
-
-    Cells and repetitions are of all `tables`, the rest of that of the streams.
-    """
+    """Return how much was measured, of all tables; when and with what, of that of the streams."""
     every = [with_condition(table)[[*_CELL, "status"]] for table in tables]
     status = pd.concat([table["status"] for table in every])
     cells = with_condition(cells)
@@ -111,10 +104,7 @@ def method_facts(cells: pd.DataFrame, config: dict[str, Any]) -> Facts:
 
 
 def _look_facts(minutes: float | str, confidence: float) -> Facts | None:
-    """Return how rounds were chosen where the time was stated, None where their number was.
-
-    The confidence is that of the analysis, which allows for it.
-    """
+    """Return how rounds were chosen where the time was stated, None where their number was."""
     if isinstance(minutes, str):
         return None
     stated = stated_confidence(confidence)
@@ -142,18 +132,17 @@ def _n_added(cells: pd.DataFrame, config: dict[str, Any]) -> int:
 
 
 def grid_facts(config: dict[str, Any], conditions: list[str]) -> Facts:
-    """Return the grids of all conditions together, sizes and thread counts ascending.
-
-    Each condition has its own; these are what figures and tables share their colours and order by.
-    """
-    sections = stream_sections(config)
-    implementations = [name for section in sections for name in section["implementations"]]
-    asked_for = [section for section in sections if section["implementations"]]
+    """Return the grids of all conditions together, by which figures share colours and order."""
+    sections = [section for section in stream_sections(config) if section["implementations"]]
+    every = {
+        name: dict.fromkeys(value for section in sections for value in section[name])
+        for name in ("implementations", "msg_bytes", "n_threads")
+    }
     return {
-        "implementations": list(dict.fromkeys(implementations)),
+        "implementations": list(every["implementations"]),
         "conditions": conditions,
-        "msg_bytes": sorted({size for section in asked_for for size in section["msg_bytes"]}),
-        "n_threads": sorted({count for section in asked_for for count in section["n_threads"]}),
+        "msg_bytes": sorted(every["msg_bytes"]),
+        "n_threads": sorted(every["n_threads"]),
     }
 
 

@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.condition_view import View
+from copycost.analysis.finding import COPIED_SHARE as COPIED_SHARE
+from copycost.analysis.finding import NOT_COPIED_SHARE as NOT_COPIED_SHARE
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE
 from copycost.analysis.ratio_facts import cell_counts
@@ -20,11 +22,6 @@ from copycost.stats.ratios import Direction, Ratio, paired_ratio
 ONE = "one_copy"
 ZERO = "zero_copy"
 URING_ZERO = "uring_zero_copy"
-
-COPIED_SHARE = 0.999
-"""From this share of completions marked as copied on, the rest cannot carry a gain."""
-NOT_COPIED_SHARE = 0.001
-"""Up to this share, the copies cannot explain anything."""
 
 
 class Weight(StrEnum):
@@ -120,36 +117,22 @@ class Predicate:
     holds: Literal["at_least", "at_most"]
     threshold: float
     """In the unit of the quantity."""
-    because: str
-    """Why this threshold."""
 
 
 PREDICATES = {
-    "all_copied": Predicate(
-        lambda view: copied_share(view.of(ZERO)), "at_least", COPIED_SHARE,
-        "a rest of one in a thousand cannot carry a gain",
-    ),
+    "all_copied": Predicate(lambda view: copied_share(view.of(ZERO)), "at_least", COPIED_SHARE),
     "switches_grow_with_threads": Predicate(
-        lambda view: growth_over_threads(view, "context_switches_per_message"), "at_least", 1.1,
-        "a tenth more context switches per message",
+        lambda view: growth_over_threads(view, "context_switches_per_message"), "at_least", 1.1
     ),
     "l1d_misses_grow_with_threads": Predicate(
-        lambda view: growth_over_threads(view, view.per_byte("l1d_load_misses")), "at_least", 1.05,
-        "5 % more misses per byte, if its interval says so",
+        lambda view: growth_over_threads(view, view.per_byte("l1d_load_misses")), "at_least", 1.05
     ),
     "llc_misses_grow_with_threads": Predicate(
-        lambda view: growth_over_threads(view, view.per_byte("llc_load_misses")), "at_least", 1.05,
-        "5 % more misses per byte, if its interval says so",
+        lambda view: growth_over_threads(view, view.per_byte("llc_load_misses")), "at_least", 1.05
     ),
-    "message_cost_dominates": Predicate(
-        small_message_cost, "at_least", 2.0,
-        "a byte of the smallest message costs at least twice one of the largest",
-    ),
-    "l1d_fall_follows_cache_size": Predicate(
-        fall_beyond_cache, "at_most", 0.95,
-        "misses fall by 5 % more where the message and its copy exceed the L1 cache",
-    ),
-}  # fmt: skip
+    "message_cost_dominates": Predicate(small_message_cost, "at_least", 2.0),
+    "l1d_fall_follows_cache_size": Predicate(fall_beyond_cache, "at_most", 0.95),
+}
 
 
 def weigh(view: View, name: str) -> Facts:

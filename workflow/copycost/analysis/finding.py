@@ -17,6 +17,11 @@ MEAN = "mean violation"
 NEXT_BEST = "next best"
 """The verdict on what comes closest to a baseline that is the best."""
 
+COPIED_SHARE = 0.999
+"""From this share of completions marked as copied on, the rest cannot carry a gain."""
+NOT_COPIED_SHARE = 0.001
+"""Up to this share, the copies cannot explain anything."""
+
 LISTS = ("msg_bytes", "n_threads", "open_bytes")
 """The fields that hold several values."""
 
@@ -85,16 +90,7 @@ def answers_of(decisions: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def tally(answers: Iterable[Finding]) -> dict[str, Any]:
-    """Return what answers come to, of those that compare any ways.
-
-    Keys
-    ----
-    n, n_settled, n_once, n_alike, n_open
-        All of them, those that are settled or were seen once, those that are alike and not settled,
-        and those that are neither.
-    alike
-        By which share ways that are alike may differ.
-    """
+    """Return what answers come to, of those that compare any ways."""
     verdicts = Counter(one.verdict for one in answers if one.verdict != "alone")
     n = verdicts.total()
     return {
@@ -103,5 +99,5 @@ def tally(answers: Iterable[Finding]) -> dict[str, Any]:
         "n_once": verdicts["once"],
         "n_alike": verdicts["alike"],
         "n_open": n - verdicts["best"] - verdicts["alike"],
-        "alike": round(ALIKE - 1.0, 12),
+        "alike": round(ALIKE - 1.0, 12),  # by which share ways that are alike may differ
     }

@@ -79,9 +79,7 @@ class CostMetric:
 
 
 def choose_cost_metric(cells: pd.DataFrame) -> CostMetric:
-    """Choose the cost per byte that this run can show for all its cells.
-
-    Where nobody receives, it is the sender's.
+    """Choose the cost per byte that this run can show for all its cells; the sender's, if alone.
 
     Cycles where they were counted, kernel included; without a PMU the CPU time, which every host
     gives. Reference cycles (the time stamp counter) say the same as CPU time in another unit, so

@@ -65,24 +65,18 @@ def _furthest(measured: pd.DataFrame) -> pd.Series:
 def without_facts(view: View, flagged: pd.Series) -> Facts:
     """Return what the throughput comparisons would say without some repetitions.
 
-    Keys
-    ----
-    status: ``none`` (no repetition is flagged), ``all`` (none would be left), ``compared``.
-    n_compared, n_changed: Comparisons that can be made with and without them, and those of them
-        with another verdict. Where one round is left, there is no verdict, so no other one; but a
-        comparison made in one round alone counts where that round is left.
+    Told is of how many that can be made with and without them the verdict is another. Where one
+    round is left, there is no verdict, so no other one; but a comparison made in one round alone
+    counts where that round is left.
     """
     if not flagged.any() or flagged.all():
         return {"status": "all" if flagged.any() else "none", "n_compared": 0, "n_changed": 0}
-    made = view.ratios[(view.ratios["metric"] == THROUGHPUT) & (view.ratios["n_pairs"] > 0)]
     # not dropped: a comparison with a reference needs no repetition of the reference's own
     out = view.rows.index.isin(flagged.index[flagged])
     kept = view.rows.assign(status=view.rows["status"].mask(out, "skipped"))
-    both = made.merge(
-        compare(kept, view.settings, (THROUGHPUT,)), on=_PAIR, suffixes=("", "_again")
-    )
-    enough = (both["n_pairs_again"] > 1) | ((both["n_pairs"] == 1) & (both["n_pairs_again"] == 1))
-    both = both[enough]
+    again = compare(kept, view.settings, (THROUGHPUT,))
+    both = view.throughput_ratios.merge(again, on=_PAIR, suffixes=("", "_again"))
+    both = both[both["n_pairs_again"] >= both["n_pairs"].clip(upper=2)]
     return {
         "status": "compared",
         "n_compared": len(both),
@@ -91,19 +85,7 @@ def without_facts(view: View, flagged: pd.Series) -> Facts:
 
 
 def quality_facts(view: View) -> Facts:
-    """Return how many cells break which bound, and what the warned repetitions change.
-
-    Keys
-    ----
-    n_cells, n_clean: Cells with a measurement, and those of them that break no bound.
-    gates: Per bound: id, and n_cells that break it.
-    n_warned, n_measured, warnings: Repetitions that the machine disturbed, of those measured; and
-        per disturbance.
-    modes: Cells whose throughputs fall into two clusters: the columns of `POINT`.
-    modes_told: Whether a cell has enough repetitions for that to be told.
-    without_flagged: The throughput comparisons made again without the repetitions that any check
-        flags.
-    """
+    """Return how many cells break which bound, and what the flagged repetitions change."""
     measured = view.measured
     table = quality_table(measured)
     flags = table[[f"flag_{gate.id}" for gate in GATES]]
@@ -118,6 +100,7 @@ def quality_facts(view: View) -> Facts:
         "n_measured": len(measured),
         "n_warned": int(disturbed(measured).sum()),
         "warnings": disturbances(measured),
+        # cells whose throughputs fall into two clusters, and whether any has enough repetitions
         "modes": medians.loc[medians["n_lower"] > 0, POINT].to_dict("records"),
         "modes_told": bool((table["n"] >= FEWEST).any()),
         "without_flagged": without_facts(view, flagged),

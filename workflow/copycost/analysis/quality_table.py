@@ -26,8 +26,6 @@ class Gate:
     """Side of the bound on which a value breaks it."""
     threshold: float
     """In the unit of the value."""
-    because: str
-    """What the value is, and why this bound."""
 
     def broken(self, values: pd.Series) -> pd.Series:
         """Tell which values break the bound; one that was not measured does not."""
@@ -36,35 +34,21 @@ class Gate:
         return values >= self.threshold if self.breaks == "at least" else values < self.threshold
 
 
-GATES = (
-    Gate("spread", "spread", "above", 0.10,
-         "relative standard deviation of the throughput over the rounds"),
-    Gate("halves", "halves", "above", 0.10,
-         "difference of the window's halves, as a share of their mean; median of the rounds"),
-    Gate("drift", "drift", "above", 0.10,
-         "change of the throughput from the first round to the last, along a fitted line"),
-    Gate("retransmits", "retransmits_per_gigabyte", "at least", 100.0,
-         "segments sent again per gigabyte; so many of 1,448 bytes hold a connection with round "
-         "trips of 100 us to 12 Gbit/s (Mathis et al., 1997)"),
-    Gate("multiplexed", "min_running_percent", "below", 50.0,
-         "percent of the window in which the least counted event was counted"),
-    Gate("few_repetitions", "n", "below", 3.0,
-         "measured repetitions that an interval should rest on"),
-    Gate("foreign_load", "n_foreign_load", "at least", 1.0,
-         "repetitions during which other programs used CPUs"),
-    Gate("steal", "n_steal", "at least", 1.0,
-         "repetitions during which the hypervisor took CPU time away"),
-    Gate("throttled", "n_throttled", "at least", 1.0,
-         "repetitions during which the CPU lowered its clock"),
-    Gate("window_edge_late", "n_window_edge_late", "at least", 1.0,
-         "repetitions in which an edge of the window came late"),
-    Gate("odd_numbers", "n_odd_numbers", "at least", 1.0,
-         "repetitions whose bytes and messages, or CPU time and window, do not agree"),
-)  # fmt: skip
-"""The bounds, in the order of the table and the text."""
-
 DISTURBANCES = ("foreign_load", "steal", "throttled", "window_edge_late", "odd_numbers")
 """Warnings that mean the machine, not the cell, may have made the figure."""
+
+GATES = (
+    Gate("spread", "spread", "above", 0.10),
+    Gate("halves", "halves", "above", 0.10),
+    Gate("drift", "drift", "above", 0.10),
+    # so many segments of 1,448 bytes hold a connection with round trips of 100 us to 12 Gbit/s
+    # (Mathis et al., 1997)
+    Gate("retransmits", "retransmits_per_gigabyte", "at least", 100.0),
+    Gate("multiplexed", "min_running_percent", "below", 50.0),
+    Gate("few_repetitions", "n", "below", 3.0),
+    *(Gate(code, f"n_{code}", "at least", 1.0) for code in DISTURBANCES),
+)
+"""The bounds, in the order of the table and the text; `QUALITY` describes the columns."""
 
 _USED = [
     "rep", "warnings", THROUGHPUT, "received_bytes", "first_half_share", "tcp_retransmits",
@@ -75,10 +59,7 @@ _USED = [
 def quality_table(cells: pd.DataFrame) -> pd.DataFrame:
     """Return, per cell of the cells table, the values that its bounds look at, and which it breaks.
 
-    One row per cell, sorted: the columns of `CELL`; n (measured repetitions); spread, halves, drift
-    (shares, drift with its sign taken away; NaN where there are too few rounds);
-    retransmits_per_gigabyte; min_running_percent; per disturbance n_* (repetitions with that
-    warning); disturbed_reps (their numbers, joined by ``;``); per gate flag_* (bool).
+    One row per cell, sorted; see `copycost.analysis.columns.QUALITY`.
     """
     cells = with_condition(cells)
     # One number per cell: grouping by it is cheaper than by names.

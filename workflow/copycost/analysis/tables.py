@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from copycost.analysis.columns import FINDINGS
+from copycost.analysis.columns import FINDINGS, RATIOS
 from copycost.analysis.conditions import CELL, KEYS, is_sender_only, with_condition
 from copycost.analysis.finding import LISTS, Finding
 from copycost.analysis.log_ratios import LogCube, logarithms
@@ -50,12 +50,8 @@ def with_windows_beside(rows: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:
 def summarise(cells: pd.DataFrame, settings: StatisticsSettings) -> pd.DataFrame:
     """Return the median, its interval and the number of repetitions of every cell and metric.
 
-    Of the cells table, one row per cell and metric, sorted: the columns of `CELL`, then metric; n
-    (repetitions with a value, of a reference also those of other implementations, in which it takes
-    turns with them), n_failed, n_skipped; median, low, high (unit of the metric; NaN
-    where n is 0, low and high also where n is 1); confidence (0 to 1). Where the throughputs of a
-    cell fall into two clusters: n_lower, the repetitions in the lower one, and lower_mode and
-    upper_mode, the medians of either; else 0 and NaN.
+    Of the cells table, one row per cell and metric, sorted; see `SUMMARY`. Of a reference, the
+    repetitions of other implementations count, too, in which it takes turns with them.
     """
     cells = with_windows_beside(with_condition(cells), CELL)
     cell = cells.groupby(CELL, sort=True).ngroup().to_numpy(np.int64)
@@ -126,10 +122,6 @@ def _medians(
     return result
 
 
-RATIO_COLUMNS = (
-    "study", *KEYS, "msg_bytes", "n_threads", "implementation", "baseline", "metric",
-    "n_pairs", "ratio", "low", "high", "p_value", "p_holm", "verdict",
-)  # fmt: skip
 _FAMILY = ["condition", "implementation", "baseline", "metric"]
 
 
@@ -157,11 +149,9 @@ def compare(
 ) -> pd.DataFrame:
     """Return the ratio of every pair of implementations in every cell, with its verdict.
 
-    Of the cells table and some metrics, else of throughput and every cost per byte:
-    `RATIO_COLUMNS`, one row per condition, size, thread count, pair and metric, also where nothing
-    was measured (n_pairs 0, NaN, "not measured"). Intervals, verdicts and `p_holm` are corrected
-    for the cells of the same condition, pair and metric, see `family_ratios`. Where nobody
-    receives, the costs are the sender's, under their own names.
+    Of the cells table and some metrics, else of throughput and every cost per byte: one row per
+    condition, size, thread count, pair and metric, also where nothing was measured; see `RATIOS`.
+    Where nobody receives, the costs are the sender's, under their own names.
     """
     rows: list[dict[str, object]] = []
     for key, part in with_condition(cells).groupby(["study", *KEYS], sort=True):
@@ -179,13 +169,13 @@ def compare(
                 head = names | {"metric": metric}
                 pair = {"implementation": implementation, "baseline": baseline}
                 rows.extend(head | pair | row for row in _rows(logs, metric, settings))
-    table = pd.DataFrame(rows, columns=list(RATIO_COLUMNS))
+    table = pd.DataFrame(rows, columns=list(RATIOS.names))
     if not table.empty:
         table["p_holm"] = table.groupby(_FAMILY)["p_value"].transform(
             lambda values: holm(values.to_numpy(dtype=np.float64))
         )
-    order: Sequence[str] = ["condition", "implementation", "baseline", "metric"]
-    return table.sort_values([*order, "msg_bytes", "n_threads"], kind="stable", ignore_index=True)
+    order = [*_FAMILY, "msg_bytes", "n_threads"]
+    return table.sort_values(order, kind="stable", ignore_index=True)
 
 
 def _rows(

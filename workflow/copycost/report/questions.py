@@ -3,10 +3,11 @@
 What is alike is said once, what differs is a row, and what is not settled is a number.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 
-from copycost.analysis.finding import MEAN, Finding, of
+from copycost.analysis.finding import COPIED_SHARE, MEAN, NOT_COPIED_SHARE, Finding, of
 from copycost.config.capabilities import BASELINE
 from copycost.records.columns import THROUGHPUT
 from copycost.wording.filters import (
@@ -21,15 +22,14 @@ from copycost.wording.filters import (
     span,
 )
 from copycost.wording.markdown import Table, code, grouped, tabulate
-from copycost.wording.values import NONE, Facts, bounds, cache
+from copycost.wording.values import NONE, Facts, cache, with_interval
 from copycost.wording.words import plural
 
 Findings = Sequence[Finding]
 Columns = Mapping[str, Callable[[Finding], str]]
 """What stands under each title of a table that has a row per finding."""
 
-_ALL_COPIED, _NONE_COPIED = 0.999, 0.001
-_COPIED, _CPU, _CPUS = "copied_share", "cpu_ns_per_byte", "cpus_in_use"
+_CPU, _CPUS = "cpu_ns_per_byte", "cpus_in_use"
 
 
 def zero_copy_answer(findings: Findings) -> str:
@@ -38,34 +38,32 @@ def zero_copy_answer(findings: Findings) -> str:
     if not found:
         return "`zero_copy` and a way that copies were not both measured in any cell."
     n, won, lost = (_total(found, name) for name in ("n_cells", "n_better", "n_worse"))
-    cells = plural(n, "cell")
-    said = [
-        f"`zero_copy` was faster than every way that copies in {_part(won, n)} of {cells}, and "
-        f"slower than one of them in {_part(lost, n)}."
-    ]
     prices = [price for one in found if one.n_worse and (price := one.reason(_CPU)) is not None]
     dearer = [price.estimate for price in prices if price.estimate is not None]
     rivals = {price.reference for price in prices}
+    cells, won_in, lost_in = plural(n, "cell"), _part(won, n), _part(lost, n)
     if lost and dearer and min(dearer) > 1.0 and len(rivals) == 1:
         said = [
-            f"`zero_copy` was slower than a way that copies in {_part(lost, n)} of {cells}, where "
+            f"`zero_copy` was slower than a way that copies in {lost_in} of {cells}, where "
             f"a byte took {span(min(dearer), max(dearer))} times as much CPU time as with "
-            f"{code(rivals.pop())}, and faster than all of them in {_part(won, n)}."
+            f"{code(rivals.pop())}, and faster than all of them in {won_in}."
+        ]
+    else:
+        said = [
+            f"`zero_copy` was faster than every way that copies in {won_in} of {cells}, and "
+            f"slower than one of them in {lost_in}."
         ]
     shares = {one.condition: one.reasons[0].estimate for one in found}
     copied = {slug: share for slug, share in shares.items() if share is not None}
-    after_all = [slug for slug, share in copied.items() if share >= _ALL_COPIED]
-    avoided = [slug for slug, share in copied.items() if share <= _NONE_COPIED]
-    partly = [slug for slug in copied if slug not in (*after_all, *avoided)]
-    if after_all:
+    if after_all := [slug for slug, share in copied.items() if share >= COPIED_SHARE]:
         said.append(
             f"On {_codes(after_all)} the kernel copied after all: the sender makes the same copy "
             "as `one_copy`, and also pays for pinning pages and for notifications."
         )
-    if partly:
-        part = span(
-            min(copied[slug] for slug in partly), max(copied[slug] for slug in partly), percent
-        )
+    avoided = [slug for slug, share in copied.items() if share <= NOT_COPIED_SHARE]
+    if partly := [slug for slug in copied if slug not in (*after_all, *avoided)]:
+        parts = [copied[slug] for slug in partly]
+        part = span(min(parts), max(parts), percent)
         said.append(f"On {_codes(partly)} it copied {part} of the sends.")
     if avoided:
         said.append(f"On {_codes(avoided)} the copy was really avoided.")
@@ -81,7 +79,7 @@ def zero_copy_table(findings: Findings) -> Table:
         "Compared with": lambda one: " or ".join(map(impl, one.reference.split(" or "))),
         ">Faster": lambda one: f"{one.n_better} of {one.n_cells}",
         ">Slower": lambda one: f"{one.n_worse}",
-        ">Copied after all": lambda one: _estimate(one.reason(_COPIED), percent),
+        ">Copied after all": lambda one: _estimate(one.reason("copied_share"), percent),
         ">Throughput": lambda one: _estimate(one.reason(THROUGHPUT)),
         ">CPU time per byte": lambda one: _estimate(one.reason(_CPU)),
         ">CPUs in use": lambda one: _estimate(one.reason(_CPUS)),
@@ -94,25 +92,20 @@ def misses_answer(findings: Findings) -> str:
 
     The one that fell most is picked, so its interval, which does not allow for that, is not told.
     """
+    found = of(findings, "misses")
+    fewer = [one for one in found if one.verdict == "fewer" and one.estimate and (one.n or 0) > 1]
     said: dict[str, list[str]] = {}
-    fewer = [
-        one for one in of(findings, "misses")
-        if one.verdict == "fewer" and one.estimate and (one.n or 0) > 1
-    ]  # fmt: skip
-    for slug, found in groupby(fewer, key=lambda one: one.condition):
-        most = min(found, key=lambda one: one.estimate or 1.0)
-        level = _cache(most)
-        said.setdefault(level, []).append(
+    for slug, here in groupby(fewer, key=lambda one: one.condition):
+        most = min(here, key=lambda one: one.estimate or 1.0)
+        said.setdefault(_cache(most), []).append(
             f"on {code(slug)}, with {impl(most.subject)} to {ratio(most.estimate or 0)} times "
             "those of `two_copy`"
         )
-    if said:
-        return " ".join(
-            f"The misses of {level} fell most {join_and(where)}." for level, where in said.items()
-        )
-    if of(findings, "misses"):
+    if found and not said:
         return "No level's misses per byte are shown to fall with fewer copies."
-    return ""
+    return " ".join(
+        f"The misses of {level} fell most {join_and(where)}." for level, where in said.items()
+    )
 
 
 def misses_table(findings: Findings) -> Table:
@@ -140,21 +133,25 @@ def threads_answer(findings: Findings) -> str:
         f"from {fewest} to {plural(most, 'thread')}, throughput {join_and(parts)} of "
         f"{plural(len(found), 'combination')} of condition and way."
     )
-    misses = [f"{level}_load_misses_per_byte" for level in ("l1d", "llc")]
-    if not any(one.reason(name) for one in found for name in misses):
+    # the same of all ways of a condition
+    firsts = {one.condition: one for one in reversed(found)}
+    grown = {
+        words: [
+            (slug, reason.verdict)
+            for slug in dict.fromkeys(one.condition for one in found)
+            if (reason := firsts[slug].reason(f"{level}_load_misses_per_byte"))
+        ]
+        for level, words in _GROWING.items()
+    }
+    if not any(grown.values()):
         return (
             "Whether threads evict each other's bytes from the caches is not known, since this run "
             f"has no counts of misses; {courses}"
         )
     said = [sentence(courses)]
-    for quantity, words in _GROWING.items():
-        grown = {
-            one.condition: one.verdict
-            for one in (_of_condition(found, slug, quantity) for slug in _conditions(found))
-            if one
-        }
+    for words, verdicts in grown.items():
         by_verdict = [
-            (say, [slug for slug, verdict in grown.items() if verdict == weight])
+            (say, [slug for slug, verdict in verdicts if verdict == weight])
             for weight, say in (("shown", "grew"), ("contradicted", "did not grow"))
         ]
         if told := [f"{say} on {_codes(slugs)}" for say, slugs in by_verdict if slugs]:
@@ -170,8 +167,8 @@ _COURSES = {
     "unsettled": "is open",
 }
 _GROWING = {
-    "l1d_load_misses_per_byte": "Misses of the L1 data cache per byte",
-    "llc_load_misses_per_byte": "Misses of the last-level cache per byte",
+    "l1d": "Misses of the L1 data cache per byte",
+    "llc": "Misses of the last-level cache per byte",
 }
 
 
@@ -223,11 +220,8 @@ def crossover_answer(findings: Findings, way: str) -> str:
 
 def message_cost(findings: Findings) -> str:
     """Return where small messages take more for themselves than for their bytes, if anywhere."""
-    found = [
-        reason
-        for one in of(findings, "crossover")
-        if (reason := one.reason("small_message_cost")) and reason.verdict == "shown"
-    ]
+    costs = [one.reason("small_message_cost") for one in of(findings, "crossover")]
+    found = [cost for cost in costs if cost and cost.verdict == "shown"]
     if not found:
         return ""
     values = [one.estimate or 0.0 for one in found]
@@ -242,17 +236,14 @@ def cold_answer(facts: Facts) -> str:
     """Return whether zero-copy pays from a smaller size on where bytes come from memory."""
     said = []
     for row in facts["cold_beside_hot"]:
-        if row["verdict"] not in ("smaller", "larger"):
-            continue
-        times = (
-            f", {span(row['ratio_low'], row['ratio_high'])} times as large"
-            if row["ratio_low"] is not None
-            else ""
-        )
-        said.append(
-            f"With {plural(row['n_threads'], 'thread')}, {impl(row['implementation'])} overtakes "
-            f"at a {row['verdict']} size on {code(row['slug'])} than on {code(row['hot'])}{times}."
-        )
+        if row["verdict"] in ("smaller", "larger"):
+            low, high = row["ratio_low"], row["ratio_high"]
+            times = "" if low is None else f", {span(low, high)} times as large"
+            said.append(
+                f"With {plural(row['n_threads'], 'thread')}, {impl(row['implementation'])} "
+                f"overtakes at a {row['verdict']} size on {code(row['slug'])} than on "
+                f"{code(row['hot'])}{times}."
+            )
     return " ".join(said)
 
 
@@ -275,6 +266,11 @@ def crossover_table(findings: Findings) -> Table:
     return grouped(tabulate(of(findings, "crossover"), columns))
 
 
+_SHAPES = {
+    "always": "at every size",
+    "never": "at no size",
+    "mixed": "at some sizes, with more than one change",
+}
 _OPEN = {
     "undecided": "open",
     "depends": "depends on the threads",
@@ -284,12 +280,8 @@ _OPEN = {
 
 def _from_where(one: Finding) -> str:
     """Return from which size on a way is faster, nothing where that is open."""
-    if one.verdict == "always":
-        return "at every size"
-    if one.verdict == "never":
-        return "at no size"
-    if one.verdict == "mixed":
-        return "at some sizes, with more than one change"
+    if one.verdict in _SHAPES:
+        return _SHAPES[one.verdict]
     if one.below_bytes is None or one.above_bytes is None:
         return ""
     between = span(one.below_bytes, one.above_bytes, size, "and")
@@ -298,9 +290,7 @@ def _from_where(one: Finding) -> str:
 
 
 def _cost(one: Finding) -> str:
-    costs = (found for found in one.reasons if "cpu_ns" in found.quantity
-             or "cycles" in found.quantity)  # fmt: skip
-    price = next(costs, None)
+    price = next((it for it in one.reasons if re.search("cpu_ns|cycles", it.quantity)), None)
     if price is not None and price.estimate is None:
         return f"less in {price.n_better}, more in {price.n_worse}"
     return _times(price)
@@ -313,21 +303,17 @@ def expectations_answer(findings: Findings) -> str:
         return "No expectation could be tested: nothing relevant was measured."
     violated = [one for one in found if one.verdict == "violated"]
     if not violated:
-        n = _total(found, "n_cells")
-        none = f"no expectation was violated, in {plural(n, 'comparison')}"
+        none = f"no expectation was violated, in {plural(_total(found, 'n_cells'), 'comparison')}"
         if not any(one.verdict == "once" for one in found):
             return f"Nothing: {none}."
         once = "comparisons made only once contradict some"
         return f"Nothing that this run settles: {none}, but {once}."
     worst = max(violated, key=_mean)
-    more = (
-        "; of those that were violated, this one most"
-        if len({one.subject for one in violated}) > 1
-        else ""
-    )
+    several = len({one.subject for one in violated}) > 1
     return (
         f"*{worst.reference}* was expected, and contradicted on {code(worst.condition)} by "
-        f"{worst.n_worse} of {plural(worst.n_cells or 0, 'comparison')}{more}."
+        f"{worst.n_worse} of {plural(worst.n_cells or 0, 'comparison')}"
+        f"{'; of those that were violated, this one most' if several else ''}."
     )
 
 
@@ -336,12 +322,15 @@ def expectations_table(findings: Findings) -> Table:
     by_name: dict[str, list[Finding]] = {}
     for one in of(findings, "expectation"):
         by_name.setdefault(one.subject, []).append(one)
+
+    def even(found: list[Finding]) -> str:
+        n, better, worse = (_total(found, name) for name in ("n_cells", "n_better", "n_worse"))
+        return str(n - better - worse)
+
     columns: Mapping[str, Callable[[list[Finding]], str]] = {
         "Expected": lambda found: found[0].reference,
         ">Confirm": lambda found: f"{_total(found, 'n_better')}",
-        ">No difference": lambda found: (
-            f"{_total(found, 'n_cells') - _total(found, 'n_better') - _total(found, 'n_worse')}"
-        ),
+        ">No difference": even,
         ">Contradict": lambda found: f"{_total(found, 'n_worse')}",
         "Strongest contradiction": _strongest,
     }
@@ -432,11 +421,7 @@ def _estimate(one: Finding | None, form: Callable[[float], str] = ratio) -> str:
 
 
 def _times(one: Finding | None) -> str:
-    """Return a ratio with its interval, as a cell of a table."""
-    if one is None or one.estimate is None:
-        return NONE
-    value, ends = ratio(one.estimate), bounds(one.low, one.high, ratio)
-    return value if ends == NONE else f"{value} ({ends})"
+    return NONE if one is None else with_interval(one.estimate, one.low, one.high)
 
 
 def _place(one: Finding | None) -> str:
@@ -449,14 +434,6 @@ def _place(one: Finding | None) -> str:
 
 def _codes(slugs: Iterable[str]) -> str:
     return join_and(map(code, slugs))
-
-
-def _conditions(found: Findings) -> list[str]:
-    return list(dict.fromkeys(one.condition for one in found))
-
-
-def _of_condition(found: Findings, slug: str, quantity: str) -> Finding | None:
-    return next((one.reason(quantity) for one in found if one.condition == slug), None)
 
 
 def _part(some: int, whole: int) -> str:

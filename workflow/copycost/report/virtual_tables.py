@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable
 
 from copycost.studies.shared_tables import cell_name
-from copycost.wording.filters import cpu, join_and, percent, ratio, significant, span
+from copycost.wording.filters import cpu, join_and, percent, significant, span
 from copycost.wording.markdown import Table, code, grouped, tabulate
-from copycost.wording.values import NONE, Facts, cpu_range, interval, median, of_cells
+from copycost.wording.values import NONE, Facts, cpu_range, median, of_cells, with_interval
 from copycost.wording.words import party, plural
 
 _PARTS = {
@@ -99,10 +99,7 @@ def round_trips(found: Facts) -> Table:
 
 
 def _ratio(found: Facts | None) -> str:
-    if not found:
-        return NONE
-    ends = interval(found, form=ratio)
-    return ratio(found["value"]) if ends == NONE else f"{ratio(found['value'])} ({ends})"
+    return with_interval(found["value"], found["low"], found["high"]) if found else NONE
 
 
 def overheads(virtual: Facts) -> Table:

@@ -14,6 +14,7 @@ from copycost.wording.filters import (
     gbit,
     gbps,
     join_and,
+    ratio,
     significant,
     size,
     sizes,
@@ -58,6 +59,14 @@ def interval(found: Facts | None, scale: float = 1.0, form: Form = significant) 
     if found is None or found["low"] is None or found["high"] is None:
         return NONE
     return bounds(found["low"] * scale, found["high"] * scale, form)
+
+
+def with_interval(value: float | None, low: float | None, high: float | None) -> str:
+    """Return a ratio with its interval, as a cell of a table: ``1.42 (1.30 to 1.55)``."""
+    if value is None:
+        return NONE
+    ends = bounds(low, high, ratio)
+    return ratio(value) if ends == NONE else f"{ratio(value)} ({ends})"
 
 
 def median(found: Facts | None, scale: float = 1.0) -> str:
