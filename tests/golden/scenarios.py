@@ -114,38 +114,6 @@ SCENARIOS: dict[str, Run] = {
     ),
     "two_repetitions": Run(**SMALL, repetitions=2, noise=0.1),
     "real_zero_copy": Run(**SMALL, udp=Udp()),
-    "sink_undecided": Run(
-        **ONE_SIZE, udp=Udp(log_ratio=lambda working_set, name, size: 0.0), noise=0.1
-    ),
-    "sink_cold_always": Run(
-        **ONE_SIZE,
-        noise=0.005,
-        udp=Udp(
-            log_ratio=lambda working_set, name, size: (
-                (0.4 if working_set == "cold" else 0.3 * (math.log2(size) - 14.5))
-                if name == "zero_copy"
-                else 0.0
-            )
-        ),
-    ),
-    "sink_hot_and_cold_alike": Run(
-        **ONE_SIZE,
-        udp=Udp(
-            log_ratio=lambda working_set, name, size: (
-                0.3 * (math.log2(size) - 13.5) if name == "zero_copy" else 0.0
-            )
-        ),
-    ),
-    "sink_hot_never": Run(
-        **ONE_SIZE,
-        udp=Udp(
-            log_ratio=lambda working_set, name, size: (
-                (-0.3 if working_set == "hot" else 0.3 * (math.log2(size) - 13.5))
-                if name == "zero_copy"
-                else 0.0
-            )
-        ),
-    ),
     "sink_observed_once": Run(**ONE_SIZE, repetitions=1, udp=Udp()),
     "sink_alone": Run(
         testbeds=(), implementations=IMPLEMENTATIONS, udp=Udp(n_threads=(1, 2)), msg_bytes=(1024,)

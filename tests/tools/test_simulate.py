@@ -74,13 +74,6 @@ def test_dependence_is_told_where_it_is_and_hardly_elsewhere() -> None:
     assert sum(row.n_yes for row in many) / sum(row.n_runs for row in many) >= 0.9
 
 
-def test_two_crossovers_at_one_place_are_hardly_ever_told_apart() -> None:
-    told = {(row.what, row.noise, row.n_rounds): row.n_yes
-            for row in shares.comparisons(12, SETTINGS)}  # fmt: skip
-    assert max(n for (what, _, _), n in told.items() if what.startswith("the same")) <= 1
-    assert told["cold at a smaller size: told so", "normal", 10] >= 4
-
-
 def test_starts_within_a_repetition_make_up_for_two_modes_of_the_starts() -> None:
     held = {(row.what[0], row.noise, row.n_rounds): row.n_yes / row.n_runs
             for row in shares.pairs(20, SETTINGS)}  # fmt: skip

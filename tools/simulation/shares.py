@@ -1,4 +1,4 @@
-"""How often something is said, or holds: of threads, two crossovers, extremes, pairs of slices."""
+"""How often something is said, or holds: of threads, extremes, pairs of slices."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,13 +6,12 @@ from itertools import product
 
 import numpy as np
 
-from copycost.stats.crossover import crossover_of_rounds, crossover_ratio
-from copycost.stats.ratios import Direction, paired_ratio, simultaneous_ratio
+from copycost.stats.ratios import paired_ratio, simultaneous_ratio
 from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.stats.trend_tests import reversals
-from tools.simulation.crossovers import LEVELS, ROUNDS, SPREAD_OF_SPREADS, ratios_held
+from tools.simulation.crossovers import ROUNDS, ratios_held
 from tools.simulation.noise import DRIFT, INDEPENDENT, NOISES, log_ratio_noise
-from tools.simulation.truths import DATAGRAM_SIZES, MEASURED, Truth, truth, with_added_sizes
+from tools.simulation.truths import MEASURED
 
 THREADS = (1, 2, 4, 8)
 OPPOSITE = "10 % faster with 1 and 2 threads, slower with 4 and 8"
@@ -47,7 +46,7 @@ class Share:
 def simulate_all(n_runs: int, seed: int) -> Iterator[Share]:
     """Yield all shares."""
     settings = StatisticsSettings(seed=seed)
-    for kind in (dependence, comparisons, extremes, pairs):
+    for kind in (dependence, extremes, pairs):
         yield from kind(n_runs, settings)
 
 
@@ -94,39 +93,6 @@ def dependence(n_runs: int, settings: StatisticsSettings) -> Iterator[Share]:
             cells = {size: list(found) for size, found in enumerate(rounds)}
             n_yes += bool(reversals(cells, settings.confidence))
         yield Share(what, noise, n_rounds, n_runs, n_yes, is_so=what == OPPOSITE)
-
-
-def comparisons(n_runs: int, settings: StatisticsSettings) -> Iterator[Share]:
-    """Yield how often one crossover is said to be at a smaller size, rightly and wrongly."""
-    hot = with_added_sizes(truth("measured: sink, zero_copy", DATAGRAM_SIZES))
-    cold = with_added_sizes(truth("measured: sink cold, zero_copy", DATAGRAM_SIZES))
-    kinds = (
-        ("the same place: told apart", hot, hot, (Direction.BELOW, Direction.ABOVE)),
-        ("cold at a smaller size: told so", cold, hot, (Direction.BELOW,)),
-        ("cold at a smaller size: told the other way", cold, hot, (Direction.ABOVE,)),
-    )
-    for noise, n_rounds, (what, first, second, counted) in product(NOISES, ROUNDS, kinds):
-        rng = _rng(settings, noise, n_rounds, what)
-        n_yes = 0
-        for _ in range(n_runs):
-            one, other = (
-                crossover_of_rounds(
-                    _rounds(each, noise, n_rounds, rng), each.sizes, settings.confidence
-                )
-                for each in (first, second)
-            )
-            found = crossover_ratio(one, other)
-            n_yes += found is not None and found.direction in counted
-        yield Share(what, noise, n_rounds, n_runs, n_yes)
-
-
-def _rounds(
-    found: Truth, noise: str, n_rounds: int, rng: np.random.Generator
-) -> dict[int, FloatArray]:
-    n_sizes = len(found.sizes)
-    spreads = LEVELS[0] * np.exp(rng.normal(0.0, SPREAD_OF_SPREADS, size=(n_sizes, 1)))
-    scatter = spreads * log_ratio_noise(noise, rng, (n_sizes, n_rounds))
-    return dict(zip(found.sizes, np.array(found.log_ratios)[:, None] + scatter, strict=True))
 
 
 def extremes(n_runs: int, settings: StatisticsSettings) -> Iterator[Share]:

@@ -54,7 +54,6 @@ rule compute_facts:
         host="results/host.json",
         memory=MEMORY,
         round_trips=ROUND_TRIPS,
-        published="data/published/cpu-overhead-tcp.csv",
         # what guests are made of, where a condition has any
         guest=(
             ["results/guest.json"]

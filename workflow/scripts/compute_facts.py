@@ -1,7 +1,5 @@
 from pathlib import Path
 
-import pandas as pd
-
 from copycost.analysis.columns import read_table, write_table
 from copycost.analysis.finding import read_finding
 from copycost.analysis.tables import findings_table
@@ -23,7 +21,6 @@ inputs = Inputs(
     config=snakemake.params.config,
     # Nothing where the configuration switches them off.
     memory=next(iter(read_all(map(Path, given.memory), lambda record: record, MEMORY)), None),
-    published=pd.read_csv(given.published),
     guest=next((read_json(path) for path in given.guest), None),
     peers={
         name: read_json(path)

@@ -3,7 +3,6 @@
 import pandas as pd
 import pytest
 from analysed import facts_of
-from golden.scenarios import SCENARIOS
 from synthetic import Run, Udp
 
 from copycost.analysis.external_validity import undisturbed_facts
@@ -68,19 +67,3 @@ def test_disturbed_repetitions_of_streams_and_round_trips_are_counted() -> None:
     more = undisturbed_facts([trips, trips], qualities)
     assert (more["n_measured"], more["n_disturbed"]) == (18, 2)
     assert (more["warnings"], more["n_cells"]) == ({"steal": 2}, 12)
-
-
-@pytest.mark.parametrize(
-    ("scenario", "verdict"),
-    [
-        ("real_zero_copy", "smaller"),
-        ("sink_cold_always", "smaller"),
-        ("sink_hot_never", "smaller"),
-        ("sink_hot_and_cold_alike", "no_difference"),
-        ("sink_undecided", "untested"),
-    ],
-)
-def test_size_with_bytes_from_memory(scenario: str, verdict: str) -> None:
-    rows = facts_of(SCENARIOS[scenario])["cold_beside_hot"]
-    (found,) = (row["verdict"] for row in rows if row["implementation"] == "zero_copy")
-    assert found == verdict

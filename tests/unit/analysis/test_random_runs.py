@@ -165,19 +165,6 @@ def test_answers_do_not_contradict_each_other(facts: Facts) -> None:
             assert not {"one_copy_misses_less", "zero_copy_misses_less"} & broken
 
 
-def test_second_answers_agree_with_the_first(facts: Facts) -> None:
-    for row in facts["cold_beside_hot"]:
-        beds = [facts["conditions"][row[where]] for where in ("slug", "hot")]
-        assert all(bed["labels"][row["implementation"]] is None for bed in beds)
-        if row["implementation"] == "zero_copy":
-            for where in ("slug", "hot"):
-                for found in asked(facts, "zero_copy", row[where]):
-                    share = found.reason("copied_share")
-                    assert share is None or share.verdict == "contradicted"
-        if row["ratio_low"] is not None and row["verdict"] == "smaller":
-            assert row["ratio_low"] < row["ratio_high"] <= 1.0
-
-
 def _check_pair(found: Finding, by_threads: Sequence[Facts]) -> None:
     for verdict, count in (("always", found.n_better), ("never", found.n_worse)):
         assert found.verdict != verdict or count == found.n_cells

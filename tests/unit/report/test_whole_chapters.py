@@ -14,7 +14,6 @@ from analysed import inputs_of
 from golden.compare import GOLDEN, golden_text
 from golden.sentences import environment
 from report.example import REPORT, sources_of
-from study_inputs import published
 from synthetic import Run, Udp, make_cells
 from synthetic.guests import in_guests, round_trips_in_guests
 from synthetic.memory import make_memory
@@ -79,8 +78,7 @@ def between_guests() -> Inputs:
     """Return a run in emulated guests and without them."""
     run = Run(**SMALL, testbeds=("veth", "vm_pair"), implementations=("two_copy", "zero_copy"))
     trips = round_trips_in_guests(TRIPS)
-    made = with_trips(run, in_guests(make_cells(run)), trips, "veth", "vm_pair")
-    return replace(made, published=published("tcp"))
+    return with_trips(run, in_guests(make_cells(run)), trips, "veth", "vm_pair")
 
 
 RUNS = {

@@ -8,15 +8,13 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.crossovers import crossover_of
-from copycost.analysis.evidence import NOT_COPIED_SHARE, copied_share, really_not_copied
+from copycost.analysis.evidence import NOT_COPIED_SHARE, copied_share
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE
 from copycost.analysis.quality_table import disturbances, disturbed
 from copycost.analysis.ratio_facts import ratio_facts
 from copycost.config.capabilities import capability_of, split_implementation
-from copycost.stats.crossover import CrossoverRatio, Outcome, crossover_ratio
-from copycost.stats.ratios import Direction, simultaneous_ratio
+from copycost.stats.ratios import simultaneous_ratio
 from copycost.stats.settings import FloatArray
 
 
@@ -30,51 +28,6 @@ def copied_facts(view: View) -> list[Facts]:
         for name in view.implementations
         if capability_of(split_implementation(name)[0]).zero_copy and view.has(name)
     ]
-
-
-def cold_beside_hot(view: View) -> Iterator[Facts]:
-    """Yield, where zero-copy is real, whether it pays from another size on than where it is hot.
-
-    The ratio is what the first of the two sizes over the second lies between, by their brackets;
-    None unless both are found.
-    """
-    if view.hot is None:
-        return
-    both = (view, view.hot)
-    for name in [one["implementation"] for one in copied_facts(view)]:
-        if not all(really_not_copied(one.of(name)) for one in both):
-            continue
-        for n_threads in [n for n in view.n_threads if n in view.hot.n_threads]:
-            here, hot = (crossover_of(one, name, BASELINE, n_threads) for one in both)
-            found = crossover_ratio(here, hot)
-            yield {
-                "slug": view.name,
-                "hot": view.hot.name,
-                "implementation": name,
-                "n_threads": n_threads,
-                "verdict": _verdict(found, here.outcome, hot.outcome),
-                "ratio_low": found.low if found else None,
-                "ratio_high": found.high if found else None,
-            }
-
-
-def _verdict(found: CrossoverRatio | None, here: Outcome, hot: Outcome) -> str:
-    """Return where the crossover is, against the hot one; one beyond the grid can be told, too.
-
-    Better at every size means that a crossover, if any, is below the smallest; worse at every size
-    that it is above the largest.
-    """
-    if found is not None:
-        if here is not Outcome.FROM:
-            return "untested"  # it gains with smaller messages, which no crossover is meant to
-        told = {Direction.BELOW: "smaller", Direction.ABOVE: "larger"}
-        return told.get(found.direction, "no_difference")
-    order = [Outcome.ALWAYS, Outcome.FROM, Outcome.NEVER]
-    if here not in order or hot not in order:
-        return "untested"
-    if here is hot:
-        return "same"
-    return "smaller" if order.index(here) < order.index(hot) else "larger"
 
 
 _Case = tuple[str, View]

@@ -10,7 +10,7 @@ import pandas as pd
 from copycost.analysis.condition_view import View
 from copycost.analysis.conditions import POINT, Studied, studied_conditions, with_condition
 from copycost.analysis.external_validity import copied_facts
-from copycost.analysis.json_values import Facts, plain
+from copycost.analysis.json_values import Facts
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.ratio_facts import ratio_facts, together
@@ -45,14 +45,13 @@ _LEAST_STALLED = 0.02
 
 def virtual_facts(
     views: Mapping[str, View],
-    published: pd.DataFrame | None = None,
     guest: Mapping[str, Any] | None = None,
     round_trips: Sequence[Facts] = (),
 ) -> Facts | None:
     """Return what virtual machines cost; None where no condition has any.
 
-    Views are by slug; `published` is ``data/published/cpu-overhead-tcp.csv``, `guest` the content
-    of results/guest.json, `round_trips` what `round_trips_in_guests` returns.
+    Views are by slug; `guest` is the content of results/guest.json, `round_trips` what
+    `round_trips_in_guests` returns.
     """
     inside = [view for view in views.values() if view.studied.guests]
     if not inside:
@@ -65,7 +64,6 @@ def virtual_facts(
         if other and other.is_measured and (found := _compared(view, other))
     ]
     known = {one["slug"] for one in compared}
-    of_guests = None if published is None else published[published["qemu_cpu_max_percent"].notna()]
     return {
         "accelerators": sorted({name for view in measured if (name := view.studied.accelerator)}),
         "emulated": any(view.studied.emulated for view in measured),
@@ -74,7 +72,6 @@ def virtual_facts(
         "round_trips": [*round_trips] if measured else [],
         # conditions in guests that lack the same cells without them
         "alone": [view.name for view in measured if view.name not in known],
-        "published": [] if of_guests is None else plain(of_guests.to_dict("records")),
         # see copycost.hosts.guest.build_image
         "made": guest["virtual"] if guest and guest["virtual"]["unavailable"] is None else None,
     }

@@ -232,21 +232,6 @@ def message_cost(findings: Findings) -> str:
     )
 
 
-def cold_answer(facts: Facts) -> str:
-    """Return whether zero-copy pays from a smaller size on where bytes come from memory."""
-    said = []
-    for row in facts["cold_beside_hot"]:
-        if row["verdict"] in ("smaller", "larger"):
-            low, high = row["ratio_low"], row["ratio_high"]
-            times = "" if low is None else f", {span(low, high)} times as large"
-            said.append(
-                f"With {plural(row['n_threads'], 'thread')}, {impl(row['implementation'])} "
-                f"overtakes at a {row['verdict']} size on {code(row['slug'])} than on "
-                f"{code(row['hot'])}{times}."
-            )
-    return " ".join(said)
-
-
 def crossover_table(findings: Findings) -> Table:
     """Return from which size on each way is faster than the one that it is compared with."""
     columns: Columns = {

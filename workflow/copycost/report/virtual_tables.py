@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable
 
 from copycost.studies.shared_tables import cell_name
-from copycost.wording.filters import cpu, join_and, percent, significant, span
+from copycost.wording.filters import join_and, percent, significant
 from copycost.wording.markdown import Table, code, grouped, tabulate
 from copycost.wording.values import NONE, Facts, cpu_range, median, of_cells, with_interval
-from copycost.wording.words import party, plural
+from copycost.wording.words import party
 
 _PARTS = {
     "vcpu": "virtual CPUs",
@@ -27,7 +27,6 @@ _WORK = {
     "emulator": "emulator",
     "rest": "rest",
 }
-_PUBLISHED_SIDES = {"client": "sender", "server": "receiver"}
 
 
 def part_shares(parts: Iterable[Facts]) -> str:
@@ -103,7 +102,7 @@ def _ratio(found: Facts | None) -> str:
 
 
 def overheads(virtual: Facts) -> Table:
-    """Return what was used inside and outside, per guest, and what was published of the like."""
+    """Return what was used inside and outside, per guest."""
     columns = ["Guest", ">processes", ">guest", ">hypervisor", ">overhead"]
     rows = [
         [
@@ -113,16 +112,4 @@ def overheads(virtual: Facts) -> Table:
         for condition in virtual["conditions"]
         for use in condition["uses"]
     ]
-    rows += [_published(row) for row in virtual["published"]]
     return columns, rows
-
-
-def _published(row: Facts) -> list[str]:
-    inside = [
-        f"{side} {span(row[f'{name}_cpu_min_percent'], row[f'{name}_cpu_max_percent'], cpu)}"
-        for name, side in _PUBLISHED_SIDES.items()
-        if row[f"{name}_cpu_max_percent"] is not None
-    ]
-    streams = plural(row["parallel_streams"], "stream")
-    outside = span(row["qemu_cpu_min_percent"], row["qemu_cpu_max_percent"], cpu)
-    return [f"published: {row['scenario']}, {streams}", ", ".join(inside), NONE, outside, NONE]

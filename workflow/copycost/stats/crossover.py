@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby, pairwise
 
-from copycost.stats.ratios import Direction, Ratio, family_ratios
+from copycost.stats.ratios import Ratio, family_ratios
 from copycost.stats.settings import FloatArray
 
 
@@ -132,36 +132,3 @@ def _classify(
     if len(stretches) > 1:
         return Outcome.UNDECIDED, ()
     return (Outcome.ALWAYS if sides[0].sign > 0 else Outcome.NEVER), ()
-
-
-@dataclass(frozen=True, slots=True)
-class CrossoverRatio:
-    """One crossover's size over another's.
-
-    It lies between `low` and `high` if both brackets hold their places. Below means that the first
-    is at a smaller size; where the brackets overlap, no difference is seen.
-    """
-
-    low: float
-    high: float
-    direction: Direction
-
-
-def crossover_ratio(first: Crossover, second: Crossover) -> CrossoverRatio | None:
-    """Return the ratio of two crossovers, None unless both are found with one change the same way.
-
-    Brackets that only touch do not overlap: at the size that they share, the two comparisons have
-    opposite signs, so that one has changed before it and the other has not.
-    """
-    if first.outcome not in (Outcome.FROM, Outcome.UP_TO) or first.outcome is not second.outcome:
-        return None
-    one, other = first.changes[0], second.changes[0]
-    low = one.below_bytes / other.above_bytes
-    high = one.above_bytes / other.below_bytes
-    if high <= 1.0:
-        direction = Direction.BELOW
-    elif low >= 1.0:
-        direction = Direction.ABOVE
-    else:
-        direction = Direction.NO_DIFFERENCE
-    return CrossoverRatio(low, high, direction)

@@ -20,7 +20,6 @@ from copycost.analysis.crossovers import condition_crossovers
 from copycost.analysis.decisions import stream_decisions
 from copycost.analysis.evidence import ring_bytes
 from copycost.analysis.external_validity import (
-    cold_beside_hot,
     network_card_facts,
     undisturbed_facts,
 )
@@ -55,8 +54,6 @@ class Inputs:
     memory: Mapping[str, Any] | None = None
     # the table of round trips; None where there are none in the config
     round_trips: pd.DataFrame | None = None
-    # what others published of guests: ``data/published/cpu-overhead-tcp.csv``; None to leave it out
-    published: pd.DataFrame | None = None
     # content of results/guest.json; None where no cell is in a guest
     guest: dict[str, Any] | None = None
     # what is known of other machines, by their names; nothing where no cell is over the wire
@@ -98,13 +95,12 @@ def compute_facts(inputs: Inputs) -> Facts:
             tables, (one["quality"] for one in conditions.values() if one["n_measured"])
         ),
         "control": control_facts(views),
-        "cold_beside_hot": [row for view in views.values() for row in cold_beside_hot(view)],
         # repetitions that it takes to see two clusters, and how often the intervals of a ratio hold
         # the truth where there are clusters and rounds too few to see them
         "modes": {"fewest": FEWEST, "share_held": SHARE_HELD.get(run["rounds_max"])},
         "memory": memory,
         "placement": placement_facts(inputs.cells, inputs.round_trips, settings),
-        "virtual": virtual_facts(views, inputs.published, inputs.guest, trips),
+        "virtual": virtual_facts(views, inputs.guest, trips),
         "wire": wire,
         "round_trips": round_trips,
     }
