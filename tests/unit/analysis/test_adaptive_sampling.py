@@ -158,17 +158,6 @@ def test_what_has_the_baseline_beside_it_needs_none_of_its_own(
     assert testbed != "veth" or {(cell.rep - 1) % 5 for cell in chosen} == {0}
 
 
-def test_an_added_size_has_the_baseline_once() -> None:
-    asked = config(implementations=["two_copy", "one_copy", "zero_copy"])
-    jobs = list(Grid.of(asked).cells)
-    first = choose_cells(measured(asked, jobs, gains_from(9000)), asked, 1).cells
-    assert {cell.implementation for cell in first} == {"two_copy", "one_copy", "zero_copy"}
-    only_one = [cell for cell in first if cell.implementation != "zero_copy"]
-    rows = measured(asked, [*jobs, *only_one], gains_from(9000))
-    again = [cell for cell in choose_cells(rows, asked, 2).cells if cell.msg_bytes == 4096]
-    assert {cell.implementation for cell in again} == {"zero_copy"}
-
-
 def test_the_same_records_give_the_same_cells_in_whatever_order_they_come() -> None:
     asked = config({"minutes": 4}, implementations=["two_copy", "one_copy", "zero_copy"])
     rows = measured(asked, Grid.of(asked).cells, gains_from(9000), noise=0.1)
@@ -211,17 +200,6 @@ def test_little_time_gives_fewer_repetitions_of_every_cell(
     assert {cell.rep for cell in grid.cells} == {1}
     alone = Grid.of(config({"minutes": minutes}, testbeds=["vm_pair"]))
     assert {cell.rep for cell in alone.cells} == set(range(1, rounds_alone + 1))
-
-
-@pytest.mark.parametrize(("repetitions", "of_control"), [(1, 1), (2, 2), (4, 3), (5, 3), (20, 10)])
-def test_the_control_is_measured_half_as_often(repetitions: int, of_control: int) -> None:
-    asked = config({"repetitions": repetitions})
-    rounds = Grid.of(asked).rounds
-    n_each = {
-        cell.implementation == "two_copy": repetitions_in(asked, cell, rounds)
-        for cell in Grid.of(asked).cells
-    }
-    assert n_each == {True: of_control, False: repetitions}
 
 
 def test_a_night_between_two_repetitions_is_no_time_of_measuring() -> None:

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from analysed import asked, facts_of, text_of
+from analysed import asked, facts_of
 from synthetic import Run
 
 from copycost.analysis.finding import Finding
@@ -17,14 +17,6 @@ def threads_of(run: Run) -> list[Finding]:
     return asked(facts_of(run), "threads")
 
 
-def test_turn_is_found_where_it_is() -> None:
-    scaling = {1: 1.0, 2: 1.8, 4: 1.2}.__getitem__
-    grid = {"msg_bytes": SIZES, "n_threads": (1, 2, 4), "repetitions": 5}
-    found = threads_of(Run(**grid, noise=0.005, scaling=scaling))
-    assert {(one.verdict, one.n_threads) for one in found} == {("turns", (1, 4))}
-    assert [one.estimate for one in found] == pytest.approx([1.2] * 3, rel=0.05)
-
-
 def test_the_change_that_is_told_is_the_one_that_stands() -> None:
     run = Run(
         msg_bytes=SIZES,
@@ -35,14 +27,6 @@ def test_the_change_that_is_told_is_the_one_that_stands() -> None:
     )
     for found in threads_of(run):
         assert (found.verdict, found.n_threads, found.n) == ("rises", (1, 2), 5)
-
-
-def test_nothing_seen_is_not_told_as_no_difference() -> None:
-    run = Run(msg_bytes=SIZES, n_threads=(1, 2), noise=0.1, scaling=lambda n_threads: 1.0)
-    assert {one.verdict for one in threads_of(run)} == {"unsettled"}
-    section = text_of(facts_of(run), "analysis").partition("q3}")[2].partition("\n## ")[0]
-    assert "throughput is open in all of" in section
-    assert "no difference" not in section
 
 
 def test_sizes_that_part_have_no_mean() -> None:

@@ -44,17 +44,6 @@ def test_the_fastest_and_the_cheapest_are_named_over_all_threads() -> None:
             assert told["low"] < math.exp(truth) < told["high"]
 
 
-def test_what_comes_next_is_told_where_the_baseline_is_the_best() -> None:
-    truths = {"two_copy": 0.0, "one_copy": -0.2, "zero_copy": -0.7}
-    run = Run(**QUIET, log_ratio=lambda name, size, n_threads: truths[name])
-    for row in decisions(run)["rows"]:
-        told = row["fastest"]
-        assert (told["verdict"], told["subject"], told["estimate"]) == ("best", "two_copy", None)
-        (second,) = told["reasons"]
-        assert (second["verdict"], second["subject"]) == ("next best", "one_copy")
-        assert second["low"] < math.exp(-0.2) < second["high"]
-
-
 def test_the_price_is_that_of_ten_gigabits_per_second() -> None:
     run = Run(**QUIET, log_ratio=ahead)
     cells = inputs_of(run).cells
@@ -99,20 +88,6 @@ def test_ways_without_two_copy_are_compared_with_the_first_of_the_list() -> None
     found = decisions(run)
     assert found["baseline"] == "mine"
     assert found["rows"][0]["fastest"]["estimate"] == pytest.approx(math.exp(0.3), rel=0.05)
-
-
-def test_one_round_shows_what_was_seen() -> None:
-    run = Run(**QUIET | {"repetitions": 1, "n_threads": (1,)}, log_ratio=ahead)
-    row = decisions(run)["rows"][0]
-    assert (row["fastest"]["verdict"], row["fastest"]["subject"]) == ("once", "one_copy")
-    assert row["fastest"]["low"] is None
-
-
-def test_without_cpu_time_nothing_is_the_cheapest() -> None:
-    columns = ("sender_cpu_ns_per_byte", "receiver_cpu_ns_per_byte", "both_cpu_ns_per_byte")
-    row = decisions(Run(**QUIET, changes=dict.fromkeys(columns, math.nan)))["rows"][0]
-    assert (row["cheapest"], row["price"]) == (None, None)
-    assert row["fastest"] is not None
 
 
 def test_where_nobody_receives_the_price_is_the_senders() -> None:

@@ -6,7 +6,7 @@ from analysed import facts_of
 from synthetic import Run, Udp
 
 from copycost.analysis.columns import read_table, write_table
-from copycost.analysis.finding import of, read_finding
+from copycost.analysis.finding import read_finding
 from copycost.analysis.tables import findings_table
 
 RUN = Run(msg_bytes=(1024, 65536), n_threads=(1, 2), repetitions=5, counters=True, udp=Udp())
@@ -24,21 +24,3 @@ def test_the_table_of_findings_holds_every_finding_with_its_reasons(tmp_path: Pa
     assert set(table["question"]) == {
         "fastest", "cheapest", "zero_copy", "misses", "threads", "crossover", "expectation",
     }  # fmt: skip
-
-
-def test_a_finding_says_what_the_facts_say() -> None:
-    facts = facts_of(RUN)
-    findings = [read_finding(found) for found in facts["findings"]]
-    found = next(one for one in of(findings, "crossover") if one.subject == "zero_copy")
-    assert (found.condition, found.verdict, found.n_worse) == ("veth", "never", 4)
-    assert None not in (found.estimate, found.low, found.high)
-    assert found.low < found.estimate < found.high < 1.0
-    worst = found.reason("throughput_bits_per_s (worst)")
-    assert worst is not None
-    assert worst.correction == "picked from 4 cells"
-    assert worst.estimate < found.estimate
-    assert found.reason("copied_share") is None
-    (copied,) = (one for one in of(findings, "zero_copy") if one.condition == "veth")
-    share = copied.reason("copied_share")
-    assert share is not None
-    assert (share.verdict, share.estimate) == ("shown", 1.0)

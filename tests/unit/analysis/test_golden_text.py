@@ -73,9 +73,3 @@ def test_scenarios_have_the_verdicts_that_they_were_made_for() -> None:
         for condition in facts_of_scenario(name)["grid"]["conditions"]
     )
     assert text == golden_text(GOLDEN / "verdicts.txt", text)
-
-
-def test_what_was_seen_once_violates_no_expectation() -> None:
-    text = text_of(facts_of(Run(**SMALL | {"repetitions": 1, "noise": 0.3})), "analysis")
-    assert "settles: no expectation was violated" in text
-    assert "made only once contradict some." in text

@@ -55,13 +55,6 @@ def test_each_cell_is_compared_with_itself_where_both_ends_are_apart() -> None:
     assert 0.95 < free["lowest"] <= free["highest"] < 1.05
 
 
-def test_rounds_are_paired_so_that_their_drift_cancels() -> None:
-    cells = in_all_placements(lambda row: faster_on_one_cpu(row) * 3.0 ** row["rep"])
-    facts = placement_facts(cells, None, SETTINGS)
-    assert facts is not None
-    assert facts["groups"][0]["n_sure"] == 8
-
-
 def test_where_one_placement_was_measured_there_is_nothing_to_say() -> None:
     cells = in_all_placements()
     for name in FACTORS:

@@ -46,19 +46,6 @@ def test_spread_and_too_few_repetitions_are_told() -> None:
     assert gates_of(facts_of(Run(**SMALL, repetitions=2)))["few_repetitions"] == 12
 
 
-def test_warned_repetitions_are_compared_with_and_without() -> None:
-    run = Run(
-        **SMALL,
-        repetitions=4,
-        noise=0.002,
-        warnings=lambda name, size, threads, rep: "foreign_load" if rep == 4 else "lock_waited",
-    )
-    quality = facts_of(run)["conditions"]["veth"]["quality"]
-    assert quality["warnings"] == {"foreign_load": 12}
-    without = quality["without_flagged"]
-    assert (without["status"], without["n_compared"]) == ("compared", 12)
-
-
 def test_a_single_round_that_is_left_is_no_other_verdict() -> None:
     """Without four rounds of five nothing is told any more, which says nothing of those four."""
     run = Run(

@@ -17,9 +17,7 @@ from synthetic import IMPLEMENTATIONS, Run, Udp
 
 from copycost.analysis.finding import Finding
 from copycost.analysis.json_values import Facts
-from copycost.figures.names import FIGURES
 from copycost.wording.filters import NBSP
-from copycost.wording.markdown import slug
 
 pytestmark = pytest.mark.slow
 
@@ -130,14 +128,6 @@ def test_text_reads_like_a_person_wrote_it(text: str) -> None:
     ):  # fmt: skip
         at = re.search(wrong, prose, flags=re.IGNORECASE if wrong == r"\bnan\b" else 0)
         assert not at, f"{wrong}: {prose[max(0, at.start() - 80) : at.end() + 40]!r}"
-
-
-def test_references_lead_somewhere(facts: Facts, text: str) -> None:
-    ids = set(re.findall(r"{#([a-z0-9-]+)[ }]", text)) | {"sec-results", "tbl-counters"}
-    ids |= {"sec-compared", "sec-limits"}
-    for name in facts["measured_conditions"]:
-        ids |= {f"fig-{slug(name)}-{slug(figure)}" for figure in FIGURES}
-    assert set(re.findall(r"@([a-z0-9-]+)", text)) <= ids
 
 
 def test_answers_do_not_contradict_each_other(facts: Facts) -> None:

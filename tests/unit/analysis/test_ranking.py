@@ -81,17 +81,6 @@ def test_a_ring_is_held_against_memory_and_the_sender_alone() -> None:
     assert floor == pytest.approx(found["memory"]["levels"]["dram"]["ns_per_byte"], rel=0.1)
 
 
-def test_levels_of_the_floor_lie_clearly_inside_their_cache() -> None:
-    facts = memory_facts(make_memory(), CACHES, SETTINGS)
-    assert facts is not None
-    levels = [facts["levels"][name] for name in ("l1", "l2", "llc", "dram")]
-    assert [level["bytes"] for level in levels] == [1 << 14, 1 << 19, 1 << 24, 1 << 28]
-    costs = [level["ns_per_byte"] for level in levels]
-    assert costs == sorted(costs)
-    assert all(point["low"] < point["ns_per_byte"] < point["high"] for point in facts["points"])
-    assert floor_of(facts, 1e12) == facts["points"][-1]["ns_per_byte"]
-
-
 def test_floor_that_was_not_measured_has_its_reason_and_no_points() -> None:
     record = {"status": "failed", "reason": "no memory", "remedy": "free some", "floor": None}
     facts = memory_facts(record, CACHES, SETTINGS)

@@ -180,10 +180,3 @@ def test_what_moves_between_cells_is_told_apart_from_what_moves_within_one() -> 
     steady = drift_of({"veth": rows(0.0, 0.05)})
     assert steady is not None
     assert steady["between"] < 0.02
-
-
-def test_without_a_reference_or_a_second_way_there_is_nothing_to_tell() -> None:
-    alone = rows(0.3, 0.05)
-    assert drift_of({"veth": alone[alone["implementation"] == "one_copy"]}) is None
-    assert drift_of({"wire": alone.drop(columns="reference_throughput_bits_per_s")}) is None
-    assert drift_of({}) is None

@@ -1,13 +1,10 @@
 """The summary and the ratios: the tables between cells and facts."""
 
-from pathlib import Path
-
 import numpy as np
-import pandas as pd
 import pytest
 from synthetic import Run, make_cells
 
-from copycost.analysis.columns import RATIOS, read_table, write_table
+from copycost.analysis.columns import RATIOS
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import COMPARED, SUMMARISED, THROUGHPUT, choose_cost_metric
 from copycost.analysis.tables import compare, summarise
@@ -72,13 +69,6 @@ def test_cube_keeps_the_column_of_a_round_that_is_missing() -> None:
     logs = LogCube(cells).pair(THROUGHPUT, "one_copy", "two_copy")
     assert list(logs.columns[logs.isna().all()]) == [2]
     assert LogCube(cells).pair(THROUGHPUT, "missing", "two_copy").empty
-
-
-def test_tables_come_back_as_they_were_written(tmp_path: Path) -> None:
-    summary, path = summarise(make_cells(RUN), SETTINGS), tmp_path / "summary.csv"
-    summary.loc[0, "implementation"] = "null"  # a strategy of that name is no gap
-    write_table(summary, path)
-    pd.testing.assert_frame_equal(read_table(path), summary, check_dtype=False, check_exact=True)
 
 
 @pytest.mark.parametrize(

@@ -198,16 +198,6 @@ def test_what_was_lost_is_told_by_cause_and_side() -> None:
     assert drop == {"cause": "device_rx_dropped", "packets": 2 * len(rows)}
 
 
-def test_segments_sent_again_are_told_by_way_where_ways_differ() -> None:
-    cells = over_wire(make_cells(RUN), tcp_retransmits=0.0)
-    assert usual()["conditions"][0]["lost"]["again"] is None
-    zero = cells["implementation"] == "zero_copy"
-    lost = wire(cells=cells.assign(tcp_retransmits=np.where(zero, 5e3, 5.0)))["conditions"][0]
-    fewest, most = lost["lost"]["again"]
-    assert most["implementation"] == "zero_copy"
-    assert most["value"] > 100 * fewest["value"]
-
-
 def test_completions_say_whether_zero_copy_is_real() -> None:
     (way,) = usual()["conditions"][0]["zero_copy"]
     assert (way["copied_share"], way["real"]) == (0.0, True)

@@ -143,13 +143,3 @@ def test_text_fits_a_terminal_and_has_no_markup(scene: dict[str, Any]) -> None:
     lines = list(decision_lines(scene, rows, words.scene(scene)))
     assert max(map(len, lines)) <= WIDTH
     assert not any("\\" in line or "\u00a0" in line for line in lines)
-
-
-def test_text_has_two_lines_for_each_row() -> None:
-    lines = list(decision_lines(condition(), [row()], "It is TCP."))
-    assert lines == [
-        "It is TCP.",
-        "                                                   times two_copy          CPUs",
-        "64 KiB    fastest  one_copy                   1.21 (1.15 to 1.28)",
-        "          cheapest two_copy                                     1  0.25 to 0.29",
-    ]

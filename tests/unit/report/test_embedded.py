@@ -74,11 +74,6 @@ def test_references_carry_numbers_and_lead_to_their_target(html: str) -> None:
         assert f'id="{target}"' in html
 
 
-def test_table_scrolls_in_a_box_under_its_caption(html: str) -> None:
-    assert re.search(r'class="caption".*class="scroll".*<table', html)
-    assert html.count('<tr class="group-start">') == 1
-
-
 def test_callout_and_typesetter_are_written_out(html: str) -> None:
     assert "<blockquote> <p><strong>Mind</strong></p> <p>Inside.</p>" in html
     assert "Typeset by a test." in html

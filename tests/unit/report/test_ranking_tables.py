@@ -1,6 +1,5 @@
 """The table of rankings, and which conditions have one."""
 
-from copycost.report.tables import ranked
 from copycost.report.tables import ranking as ranking_table
 from copycost.wording.markdown import Table
 
@@ -47,10 +46,3 @@ def test_ranking_gives_place_cost_interval_and_multiple_of_a_copy() -> None:
     ]
     alone = ranking_table(condition(place("two_copy", 1.0, floor_ratio=None), side="sender"))
     assert "Copies" not in rows_of(alone)[0]
-
-
-def test_many_ways_with_a_cost_are_ranked() -> None:
-    rows = [place(name, 1.0) for name in "abc"]
-    known, unknown = (condition(*rows, side=side, n_sizes=3) for side in ("both", None))
-    few = known | {"grid": {"implementations": ["two_copy", "one_copy"]}}
-    assert ranked([known, unknown, known | {"ranking": None}, condition(), few]) == [known]

@@ -88,8 +88,3 @@ def test_only_all_is_100_percent_and_only_nothing_is_0(share: float) -> None:
     text = plain(filters.percent(share))
     assert (text == "100 %") == (share == 1.0)
     assert (text == "0 %") == (share == 0.0)
-
-
-def test_a_paragraph_is_one_line_and_its_units_stay_with_their_numbers() -> None:
-    text = f"  It took 3{NBSP}ns\n\n    per byte.\n\n\n  That is little.\n"
-    assert FILTERS["paragraph"](text) == f"\nIt took 3{NBSP}ns per byte. That is little.\n\n"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from copycost.wording.filters import percent, ratio, significant, size, span
+from copycost.wording.filters import percent, ratio, significant
 from copycost.wording.sources import Note, noting, sourced, with_sources
 from copycost.wording.words import count, plural
 
@@ -49,13 +49,6 @@ def test_constants_and_sums_become_part_of_the_source_and_products_do_not() -> N
         significant(1 - share)
         significant(share * other)
     assert list(notes) == [Note("0.750", 0.75, "f: a from 1")]
-
-
-def test_both_ends_of_a_span_are_noted() -> None:
-    with noting() as notes:
-        text = span(sourced(4096, "f: low"), sourced(65536, "f: high"), size)
-    assert text == "4 to 64\N{NO-BREAK SPACE}KiB"
-    assert [note.source for note in notes] == ["f: low", "f: high"]
 
 
 def test_they_are_the_numbers_that_they_are() -> None:
