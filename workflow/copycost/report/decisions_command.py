@@ -3,11 +3,11 @@
 import argparse
 import json
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from copycost.analysis.finding import answers_of, tally
+from copycost.analysis.finding import ANSWERS, answers_of, tally
 from copycost.checkout import ROOT
 from copycost.errors import DataError
 from copycost.report import answer
@@ -56,7 +56,8 @@ def run(options: argparse.Namespace) -> int:
     """Print the tables; DataError if nothing was measured, or not with so many threads."""
     facts = read_facts(options.facts)
     if options.json:
-        print(json.dumps(findings(facts), indent=1))
+        found = [one for one in facts["findings"] if one["question"] in ANSWERS]
+        print(json.dumps(found, indent=1))
     elif options.all or options.size or options.threads:
         print("\n".join(answer_lines(facts, options.size, options.threads)))
     else:
@@ -83,11 +84,6 @@ def read_facts(path: Path) -> Mapping[str, Any]:
     return facts
 
 
-def findings(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return every answer as a record; see `copycost.analysis.finding.Finding`."""
-    return [one for one in facts["findings"] if one["question"] in ("fastest", "cheapest")]
-
-
 def brief_lines(facts: Mapping[str, Any]) -> Iterator[str]:
     """Yield the answer as a few lines of plain text: what is not open, and how clean it was."""
     words: Any = make_environment(_TEMPLATES).get_template("_macros/decisions_words.j2").module
@@ -108,11 +104,7 @@ def brief_lines(facts: Mapping[str, Any]) -> Iterator[str]:
 def answer_lines(
     facts: Mapping[str, Any], msg_bytes: int | None = None, threads: int | None = None
 ) -> Iterator[str]:
-    """Yield the decision tables as lines of plain text.
-
-    Of a size that was not measured, the rows of the sizes next to it are told; DataError if nothing
-    was measured with so many threads.
-    """
+    """Yield the decision tables as lines of plain text; DataError without so many threads."""
     words: Any = make_environment(_TEMPLATES).get_template("_macros/decisions_words.j2").module
     decided = [
         found
@@ -156,25 +148,17 @@ def with_threads(condition: Mapping[str, Any], threads: int | None) -> Mapping[s
 
 
 def _table(condition: Mapping[str, Any], msg_bytes: int | None, scene: str) -> Iterator[str]:
+    """Yield a condition's table; of a size that was not measured, the rows of those next to it."""
     rows = condition["decisions"]["rows"]
     if msg_bytes is not None:
-        near = sizes_around(msg_bytes, sorted({row["msg_bytes"] for row in rows}))
+        measured = sorted({row["msg_bytes"] for row in rows})
+        smaller = [size for size in measured if size <= msg_bytes]
+        larger = [size for size in measured if size > msg_bytes]
+        near = [msg_bytes] if msg_bytes in measured else [*smaller[-1:], *larger[:1]]
         rows = [row for row in rows if row["msg_bytes"] in near]
         if near != [msg_bytes]:
             scene += f" {exact_size(msg_bytes)} was not measured; next to it: {sizes(near)}."
     yield from decision_lines(condition, rows, scene)
-
-
-def sizes_around(msg_bytes: int, measured: list[int]) -> list[int]:
-    """Return a size that was measured; else the next smaller and the next larger of those.
-
-    Beyond the smallest or the largest, that one alone.
-    """
-    if msg_bytes in measured:
-        return [msg_bytes]
-    smaller = [size for size in measured if size < msg_bytes]
-    larger = [size for size in measured if size > msg_bytes]
-    return [*smaller[-1:], *larger[:1]]
 
 
 def decision_lines(
@@ -184,17 +168,20 @@ def decision_lines(
 
     The scene says what the condition is, in Markdown without references.
     """
+
+    def named(way: str) -> str:
+        return way + (COPIED if condition["labels"].get(way) else "")
+
     yield from wrapped(scene)
     unit = "µs" if condition["is_trip"] else "CPUs"
     yield from _lines("", "", "", f"times {condition['decisions']['baseline']}", unit)
     for row in rows:
         size, _, threads = row_name(row, condition).partition(", ")
-        fastest, cheapest = (row[name] for name in ("fastest", "cheapest"))
-        names = with_next(fastest, _named(condition))
-        yield from _lines(size, "fastest", names, multiple(fastest), "")
+        fastest, cheapest = row["fastest"], row["cheapest"]
+        yield from _lines(size, "fastest", with_next(fastest, named), multiple(fastest), "")
         if cheapest:
-            names = with_next(cheapest, _named(condition))
-            yield from _lines(threads, "cheapest", names, multiple(cheapest), price(row, condition))
+            names, cost = with_next(cheapest, named), price(row, condition)
+            yield from _lines(threads, "cheapest", names, multiple(cheapest), cost)
 
 
 def _lines(row: str, which: str, ways: str, ratio: str, cost: str) -> Iterator[str]:
@@ -202,10 +189,6 @@ def _lines(row: str, which: str, ways: str, ratio: str, cost: str) -> Iterator[s
     cells = f"{row:<9} {which:<8} {first:<{_WAYS}} {ratio:>19} {cost:>13}"
     for line in (cells, *(f"{'':19}{names}" for names in more)):
         yield line.replace(NBSP, " ").rstrip()
-
-
-def _named(condition: Mapping[str, Any]) -> Callable[[str], str]:
-    return lambda way: way + (COPIED if condition["labels"].get(way) else "")
 
 
 def wrapped(markdown: str) -> list[str]:

@@ -10,18 +10,20 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 from jinja2.runtime import Context
 
 from copycost.analysis.finding import of
+from copycost.config.capabilities import split_implementation
+from copycost.config.conditions import COLD
+from copycost.config.testbeds import is_wire
 from copycost.errors import DataError, HostError
 from copycost.report import (
     answer,
     decisions,
     host_table,
     questions,
-    strategies,
     tables,
-    values,
     virtual_tables,
     wire_tables,
 )
+from copycost.report.strategies import commit_only, strategy_rows
 from copycost.studies import shared_tables
 from copycost.studies.cpu_budget import chapter as budget_chapter
 from copycost.studies.datagrams import chapter as datagrams_chapter
@@ -30,8 +32,20 @@ from copycost.studies.round_trips import chapter as round_trips_chapter
 from copycost.studies.simulated import chapter as simulated_chapter
 from copycost.wording.filters import add_filters, warnings
 from copycost.wording.markdown import Table, code, deeper, escape, figure, identifier, pipe_table
-from copycost.wording.values import counted_span, note_of, rate_span
-from copycost.wording.words import item
+from copycost.wording.values import (
+    Facts,
+    all_of,
+    cache,
+    counted_span,
+    cpu_lists,
+    gbit_span,
+    note_of,
+    ns_per_kib,
+    place,
+    rate_span,
+    wake_up_marks,
+)
+from copycost.wording.words import item, party
 
 
 def _items(text: str) -> str:
@@ -73,37 +87,47 @@ def _figure_of(context: Context, folder: str, name: str, *, caption: str) -> str
     return figure(f"assets/{folder}/{name}.svg", identifier("fig", folder, name), caption, told)
 
 
+def _from_memory(condition: Facts) -> bool:
+    """Tell whether messages were read from memory: from a ring larger than the last-level cache."""
+    multiple = condition["quantities"]["ring_per_llc"]
+    return condition["working_set"] == COLD and multiple is not None and multiple >= 1.0
+
+
 FILTERS: dict[str, Callable[..., Any]] = {
-    **values.FILTERS_OF_VALUES,
+    form.__name__: form
+    for form in (
+        all_of, cache, code, commit_only, cpu_lists, deeper, gbit_span, ns_per_kib, party, place,
+        rate_span, shared_tables.cell_name, shared_tables.load_name, shared_tables.where,
+        decisions.baseline_of, decisions.decided_conditions, decisions.marked_ways, tables.lost,
+        tables.placement_span, virtual_tables.part_shares, wake_up_marks, warnings,
+        wire_tables.dropped,
+    )
+} | {
     **simulated_chapter.VALUES,
     "md": escape,
-    "code": code,
-    "deeper": deeper,
     "items": _items,
-    "commit_only": strategies.commit_only,
-    "part_shares": virtual_tables.part_shares,
-    "dropped": wire_tables.dropped,
-    "rate_span": rate_span,
-    "placement_span": tables.placement_span,
-    "baseline_of": decisions.baseline_of,
-    "decided_conditions": decisions.decided_conditions,
-    "marked_ways": decisions.marked_ways,
     "answer_sentence": answer.sentence,
     "asked": of,
-    "warnings": warnings,
-}
+    "strategy": lambda implementation: split_implementation(implementation)[0],
+}  # fmt: skip
 """What templates say with a bar, besides the filters of `wording`: ``{{ name | code }}``."""
+
+TESTS: dict[str, Callable[..., bool]] = {
+    "batched": lambda implementation: split_implementation(implementation)[1] > 1,
+    "from_memory": _from_memory,
+    "over_wire": is_wire,
+}
+"""What they ask: ``{% if t is from_memory %}``."""
 
 FUNCTIONS: dict[str, Any] = {
     "table": _table,
     "figure": _captioned(figure),
     "figure_of": _figure_of,
     "identifier": identifier,
-    "losses": values.losses,
+    "losses": tables.losses,
     "note_of": note_of,
     "counted_span": counted_span,
-    "shared_tables": shared_tables,
-    "strategy_rows": strategies.strategy_rows,
+    "strategy_rows": strategy_rows,
     "answer": answer,
     "budget_tables": budget_chapter,
     "datagrams_tables": datagrams_chapter,
@@ -112,6 +136,7 @@ FUNCTIONS: dict[str, Any] = {
     "profile_tables": profile_chapter,
     "questions": questions,
     "round_trips": round_trips_chapter,
+    "shared_tables": shared_tables,
     "simulated_tables": simulated_chapter,
     "tables": tables,
     "virtual_tables": virtual_tables,
@@ -138,7 +163,7 @@ def make_environment(templates: Path) -> Environment:
     )
     add_filters(environment)
     environment.filters.update(FILTERS)
-    environment.tests.update(values.TESTS)
+    environment.tests.update(TESTS)
     environment.globals.update(FUNCTIONS)
     return environment
 

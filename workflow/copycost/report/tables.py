@@ -1,8 +1,9 @@
 """Tables of the report, from facts to rows of Markdown."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
+from copycost.config.variants import VARIANTS
 from copycost.figures.markers import families
 from copycost.wording.filters import (
     impl,
@@ -14,11 +15,65 @@ from copycost.wording.filters import (
     sizes,
     span,
 )
-from copycost.wording.markdown import Table, code, escape, grouped, listing, tabulate
-from copycost.wording.values import NONE, Facts, at_sizes, interval, marked
+from copycost.wording.markdown import (
+    Table,
+    code,
+    escape,
+    grouped,
+    listing,
+    pipe_table,
+    tabulate,
+)
+from copycost.wording.values import NONE, Facts, Form, at_sizes, interval, marked
 from copycost.wording.words import plural
 
 _LEVELS = {"l1": "L1d", "l2": "L2", "llc": "last level", "dram": "memory"}
+
+
+_ABOUT: dict[str, tuple[str, Form]] = {
+    "condition": ("Condition", impl),
+    "testbed": ("Testbed", impl),
+    "implementation": ("Implementation", impl),
+    "implementations": ("Implementation", impl),
+    "limiter": ("Limiter", str),
+    "msg_bytes": ("Message", size),
+    "n_threads": ("Threads", str),
+    "variant": ("Changed", lambda name: VARIANTS[name].change),
+}
+"""By key of a loss, the title of its column and how one of its values is written."""
+
+
+def lost(conditions: Iterable[Facts]) -> list[Facts]:
+    """Return what failed and what was skipped under some conditions, for `losses`."""
+    return [
+        {**loss, "status": status, "condition": [one["slug"]]}
+        for one in conditions
+        for status in ("failed", "skipped")
+        for loss in one[status]
+    ]
+
+
+def losses(found: Sequence[Facts], study: str) -> str:
+    """Return the table of what was not measured, see `outcomes.losses_of`; nothing without any."""
+
+    def about(key: str, form: Form) -> Callable[[Facts], str]:
+        return lambda loss: join_and(map(form, loss[key]))
+
+    if not found:
+        return ""
+    titles, rows = tabulate(
+        found,
+        {
+            "What": lambda loss: str(loss["status"]),
+            ">Number": lambda loss: str(loss["n"]),
+            **{title: about(key, form) for key, (title, form) in _ABOUT.items() if key in found[0]},
+            "Reason, and what helps": lambda loss: "; ".join(
+                escape(loss[key]) for key in ("reason", "remedy") if loss[key]
+            ),
+        },
+    )
+    caption = "Repetitions without a value. They count as missing, never as zero."
+    return pipe_table(titles, rows, caption, f"tbl-{study}-missing")
 
 
 def placement_span(group: Facts, confidence: float) -> str:
