@@ -1,8 +1,8 @@
 """The cells of one condition, as the questions look at them."""
 
-from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,6 @@ from copycost.analysis.json_values import Facts
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import THROUGHPUT, CostMetric, counted_share
 from copycost.analysis.ratio_facts import complete_block, pooled_ratio, together
-from copycost.config.testbeds import is_wire
 from copycost.stats.estimates import Mean, mean_estimate
 from copycost.stats.ratios import Ratio
 from copycost.stats.settings import FloatArray, StatisticsSettings
@@ -75,15 +74,6 @@ class View:
         """Return what a byte's cost is, naming the side where it is only one."""
         return f"sender {self.cost.label}" if self.sender_only else self.cost.label
 
-    @property
-    def cost_is_throughput(self) -> bool:
-        """Tell whether a byte's cost says no more than the throughput.
-
-        Where nobody receives and no link has to carry what is sent, the sender has nobody to wait
-        for: all its threads are busy all the time, and one is the other turned upside down.
-        """
-        return self.sender_only and not is_wire(self.studied.condition.testbed)
-
     @cached_property
     def measured(self) -> pd.DataFrame:
         """Return the rows that were measured."""
@@ -121,17 +111,14 @@ class View:
 
         Those of the config, and those that were added to it for this number of threads.
         """
-        added = set.intersection(*(self._sizes[n_threads, name] for name in implementations))
-        return tuple(sorted(added.union(self.msg_bytes)))
+        added = [self._sizes.get((n_threads, name), set()) for name in implementations]
+        return tuple(sorted(set.intersection(*added).union(self.msg_bytes)))
 
     @cached_property
     def _sizes(self) -> dict[tuple[int, str], set[int]]:
-        """The sizes [bytes] that were to be measured, by number of threads and implementation."""
-        sizes: dict[tuple[int, str], set[int]] = defaultdict(set)
-        keys = self.rows[["n_threads", "implementation", "msg_bytes"]].drop_duplicates()
-        for n_threads, name, size in keys.itertuples(index=False):
-            sizes[int(n_threads), str(name)].add(int(size))
-        return sizes
+        groups = self.rows.groupby(["n_threads", "implementation"])["msg_bytes"]
+        found: dict[Any, Any] = groups.unique().to_dict()
+        return {place: {*map(int, sizes)} for place, sizes in found.items()}
 
     def medians(self, metric: str) -> pd.DataFrame:
         """Return the summary's rows of a metric that have a value."""

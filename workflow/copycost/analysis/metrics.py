@@ -86,36 +86,27 @@ def choose_cost_metric(cells: pd.DataFrame) -> CostMetric:
     they are taken only where no CPU time was recorded. One choice for the whole run: costs in
     different units cannot stand in one figure.
     """
-    measured = _with_costs(cells[cells["status"] == "measured"])
+    measured = cells[cells["status"] == "measured"]
+    alone = ~measured["testbed"].map(receives_on).astype(bool)
+
+    def share(quantity: str) -> float:
+        both, sender = (measured[f"{side}_{quantity}_per_byte"] for side in ("both", "sender"))
+        return counted_share(measured.assign(cost=both.fillna(sender.where(alone))), "cost")
+
     user_only = bool(measured["user_mode_only"].fillna(False).astype(bool).any())
-    counted = counted_share(measured, "both_cycles_per_byte") >= _MIN_COUNTED_SHARE
+    of_cycles, of_time = share("cycles"), share("cpu_ns")
+    counted = of_cycles >= _MIN_COUNTED_SHARE
+    reason = "cycles_user_mode_only" if counted else "cycles_not_counted"
     if counted and not user_only:
         return CostMetric("cycles", "CPU cycles", "cycles", "cycles_counted")
-    reason = "cycles_user_mode_only" if counted else "cycles_not_counted"
-    no_time = counted_share(measured, "both_cpu_ns_per_byte") < _MIN_COUNTED_SHARE
-    if no_time and counted_share(measured, "both_ref_cycles_per_byte") >= _MIN_COUNTED_SHARE:
+    if of_time < _MIN_COUNTED_SHARE and share("ref_cycles") >= _MIN_COUNTED_SHARE:
         return CostMetric("ref_cycles", "reference cycles", "reference cycles", reason)
-    if measured.empty or counted_share(measured, "both_cpu_ns_per_byte") > 0.0:
+    if measured.empty or of_time > 0.0:
         return CostMetric("cpu_ns", "CPU time", "ns", reason)
     # Tables of others may lack CPU time altogether.
-    if counted_share(measured, "both_cycles_per_byte") > 0.0:
+    if of_cycles > 0.0:
         return CostMetric("cycles", "CPU cycles", "cycles", "cycles_counted")
     return CostMetric("cpu_ns", "CPU time", "ns", "not_counted")
-
-
-def _with_costs(measured: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the sender's cost in place of both sides' where nobody receives."""
-    alone = ~measured["testbed"].map(receives_on)
-    if not alone.any():
-        return measured
-    return measured.assign(
-        **{
-            f"both_{name}_per_byte": measured[f"both_{name}_per_byte"].fillna(
-                measured[f"sender_{name}_per_byte"].where(alone)
-            )
-            for name in COST_QUANTITIES
-        }
-    )
 
 
 def counted_share(measured: pd.DataFrame, column: str) -> float:
