@@ -1,13 +1,18 @@
 """The summary and the ratios: the tables between cells and facts."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
-from synthetic import Run, make_cells
+from analysed import facts_of
+from synthetic import Run, Udp, make_cells
 
-from copycost.analysis.columns import RATIOS
+from copycost.analysis.columns import RATIOS, read_table, write_table
+from copycost.analysis.finding import read_finding
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import COMPARED, SUMMARISED, THROUGHPUT, choose_cost_metric
-from copycost.analysis.tables import compare, summarise
+from copycost.analysis.tables import compare, findings_table, summarise
 from copycost.stats.settings import StatisticsSettings
 
 SETTINGS = StatisticsSettings()
@@ -83,3 +88,18 @@ def test_cube_keeps_the_column_of_a_round_that_is_missing() -> None:
 def test_cost_metric_is_what_this_host_really_counts(run: Run, name: str, reason: str) -> None:
     cost = choose_cost_metric(make_cells(run))
     assert (cost.name, cost.reason) == (name, reason)
+
+
+def test_the_table_of_findings_holds_every_finding_with_its_reasons(tmp_path: Path) -> None:
+    run = replace(RUN, counters=True, udp=Udp())
+    findings = [read_finding(found) for found in facts_of(run)["findings"]]
+    write_table(findings_table(findings), tmp_path / "findings.csv")
+    table = read_table(tmp_path / "findings.csv").set_index("id")
+    assert len(table) == sum(1 + len(found.reasons) for found in findings)
+    reasons = table.dropna(subset="reason_of")
+    of_them = table.loc[reasons["reason_of"].astype(int)]
+    assert of_them["reason_of"].isna().all()
+    assert list(of_them["question"]) == list(reasons["question"])
+    assert set(table["question"]) == {
+        "fastest", "cheapest", "zero_copy", "misses", "threads", "crossover", "expectation",
+    }  # fmt: skip

@@ -1,4 +1,4 @@
-"""One ratio over many cells: what is told where these contradict each other."""
+"""One ratio over many cells, and what is picked from many ratios."""
 
 import itertools
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from copycost.analysis.ratio_facts import cell_counts
+from copycost.analysis.ratio_facts import cell_counts, judged_together
 
 SIZES, THREADS, N_ROUNDS = (64, 1024, 16384, 65536), (1, 2), 3
 
@@ -64,3 +64,12 @@ def test_whatever_contradicts_has_cells_on_both_sides_or_halves(seed: int) -> No
 def test_cells_alike_have_no_halves_that_contradict() -> None:
     found = counts_of(logs_of(dict.fromkeys(itertools.product(SIZES, THREADS), 0.3), noise=0.01))
     assert (found["halves"], found["contradict"]) == ([], False)
+
+
+def test_in_runs_without_any_effect_hardly_anything_is_named() -> None:
+    rng = np.random.default_rng(1)
+    named = 0
+    for _ in range(200):
+        tables = {pair: pd.DataFrame(rng.normal(0.0, 0.05, (4, 8))) for pair in range(12)}
+        named += any(found["sign"] for found in judged_together(tables, 0.95).values())
+    assert named <= 16, "one by one, it is something in about half of them"
