@@ -5,9 +5,8 @@ What neighbouring sizes have alike is told once. `copycost.report.decisions` has
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from copycost.analysis.finding import Finding
 from copycost.report.decisions import Named, marking, told
@@ -20,8 +19,7 @@ _AIMS = {"fastest": "speed", "cheapest": "CPU time"}
 _THREADS = "another way with other thread counts"
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """Neighbouring sizes with the same answer: who is the best, and whether that is shown."""
 
     said: str
@@ -56,10 +54,14 @@ def _answer(found: Sequence[Finding | None], named: Named) -> tuple[str, bool]:
 
 def along(condition: Mapping[str, Any], aim: str, named: Named = code) -> str:
     """Return answers with their sizes: ``two_copy up to 4 KiB; one_copy from 64 KiB``."""
-    if not any(row[aim] for row in condition["decisions"]["rows"]):
+    if not _answers(condition, aim):
         return "not measured"
     found = spans(condition, aim, named)
     return "; ".join(f"{one.said} {one.where}" for one in found) or "open"
+
+
+def _answers(condition: Mapping[str, Any], aim: str) -> list[Finding]:
+    return [row[aim] for row in condition["decisions"]["rows"] if row[aim]]
 
 
 def largest(condition: Mapping[str, Any], aim: str) -> tuple[float, int] | None:
@@ -67,9 +69,10 @@ def largest(condition: Mapping[str, Any], aim: str) -> tuple[float, int] | None:
 
     None without any. It is picked out of many, so its own interval would be too narrow beside it.
     """
-    found = [row[aim] for row in condition["decisions"]["rows"] if row[aim]]
     settled = [
-        (one.estimate, one.msg_bytes[0]) for one in found if one.verdict == "best" and one.estimate
+        (one.estimate, one.msg_bytes[0])
+        for one in _answers(condition, aim)
+        if one.verdict == "best" and one.estimate
     ]
     return max(settled, key=lambda one: abs(math.log(one[0])), default=None)
 
@@ -102,13 +105,12 @@ def sentence(condition: Mapping[str, Any]) -> str:
     found: dict[str, tuple[str, str]] = {}
     for aim, unit in _AIMS.items():
         words = "the cheapest in CPU time" if aim == "cheapest" else "the fastest"
-        answers = [row[aim] for row in condition["decisions"]["rows"] if row[aim]]
         settled = [one for one in spans(condition, aim, impl) if one.settled]
         if settled:
             best = join_and(f"{one.said} {one.where}" for one in settled)
             what = "median time" if condition["is_trip"] and aim == "fastest" else unit
             found[words] = best, _at_most(condition, aim, what)
-        elif any(one.verdict != "alone" for one in answers):
+        elif any(one.verdict != "alone" for one in _answers(condition, aim)):
             left.append(words)
     ways = {best for best, _ in found.values()}
     if len(found) > len(ways):  # one way is both

@@ -31,20 +31,20 @@ class Sources:
     """The files that the report is written from."""
 
     facts: Path
-    # .../{condition}/{figure}.svg, each with its CSV next to it; those of no single condition are
-    # in `all`, those of a further study in a folder of its name
     figures: Sequence[Path]
-    # results/published/beside.json; None to leave the chapter out
+    """.../{condition}/{figure}.svg, each with its CSV next to it; those of no single condition are
+    in `all`, those of a further study in a folder of its name."""
     published: Path | None = None
-    # facts of further studies by the name of their chapter, see `CHAPTERS`
+    """results/published/beside.json; None to leave the chapter out."""
     chapters: Mapping[str, Path] = field(default_factory=dict)
-    # C files, whose header comments are quoted, and SVG files of the same names
+    """Facts of further studies by the name of their chapter, see `CHAPTERS`."""
     strategies: Sequence[Path] = ()
+    """C files, whose header comments are quoted, like the SVG files below of the same names."""
     diagrams: Sequence[Path] = ()
-    # notes on what was set aside
     aside: Path | None = None
-    # why misses are not simulated, and what helps; None where they are, or nobody asked
+    """Notes on what was set aside."""
     not_simulated: str | None = None
+    """Why misses are not simulated, and what helps; None where they are, or nobody asked."""
 
 
 def build_context(sources: Sources, title: str) -> dict[str, Any]:

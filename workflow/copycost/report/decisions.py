@@ -5,10 +5,10 @@ from typing import Any
 
 from copycost.analysis.finding import ANSWERS, Finding, answers_of, read_finding
 from copycost.config.testbeds import is_wire
-from copycost.wording.filters import impl, join_and, ratio, significant, size
+from copycost.wording.filters import impl, join_and, significant, size
 from copycost.wording.markdown import Table, code, tabulate
 from copycost.wording.numbers import NBSP
-from copycost.wording.values import NONE, VAGUE, bounds
+from copycost.wording.values import NONE, VAGUE, with_interval
 from copycost.wording.words import plural
 
 COPIED = "*"
@@ -29,17 +29,16 @@ def decided_conditions(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     of its table. Round trips of which no two ways were measured have a table only where there is no
     other.
     """
-    streams = [facts["conditions"][slug] for slug in facts["measured_conditions"]]
+    found = [_read(facts["conditions"][slug], False) for slug in facts["measured_conditions"]]
     trips = facts["round_trips"]["conditions"] if facts["round_trips"] else []
-    measured = [_read(one, is_trip=True) for one in trips if one["n_measured"]]
-    found = [
-        *(_read(one, is_trip=False) for one in streams),
-        *(one for one in measured if _compared(one) or not streams),
-    ]
+    for one in [_read(trip, True) for trip in trips if trip["n_measured"]]:
+        compared = any(answer.verdict != "alone" for answer in answers_of(one["decisions"]))
+        if compared or not facts["measured_conditions"]:
+            found.append(one)
     return sorted(found, key=lambda one: (one["is_trip"], not is_wire(one["testbed"])))
 
 
-def _read(condition: Mapping[str, Any], *, is_trip: bool) -> Mapping[str, Any]:
+def _read(condition: Mapping[str, Any], is_trip: bool) -> Mapping[str, Any]:
     def rows(of: Mapping[str, Any]) -> list[dict[str, Any]]:
         return [
             {**row, **{one: read_finding(row[one]) for one in ANSWERS if row[one]}}
@@ -122,11 +121,8 @@ def multiple(found: Finding | None) -> str:
     of = found.reasons[0] if found.reasons else found
     if of.estimate is None:
         return "1"
-    ends = bounds(of.low, of.high, ratio)
-    if ends == VAGUE:
-        return VAGUE
-    value = ratio(of.estimate)
-    return value if ends == NONE else f"{value} ({ends})"
+    said = with_interval(of.estimate, of.low, of.high)
+    return VAGUE if said.endswith(f"({VAGUE})") else said
 
 
 def price(row: Mapping[str, Any], condition: Mapping[str, Any]) -> str:
@@ -143,8 +139,3 @@ def baseline_of(conditions: Sequence[Mapping[str, Any]]) -> str | None:
     """Return the baseline that all conditions share; None where they have several."""
     found = {condition["decisions"]["baseline"] for condition in conditions}
     return str(found.pop()) if len(found) == 1 else None
-
-
-def _compared(condition: Mapping[str, Any]) -> list[Finding]:
-    """Return the answers for which there was more than one way."""
-    return [answer for answer in answers_of(condition["decisions"]) if answer.verdict != "alone"]

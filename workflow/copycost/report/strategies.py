@@ -21,7 +21,6 @@ _ENTRIES = {
 }
 # the beginning of a line that begins an entry
 _NEXT_ENTRY = re.compile(rf"\n(?={'|'.join(_ENTRIES.values())})")
-_NOT_STATED = "not stated"
 _SVG = "{http://www.w3.org/2000/svg}"
 # A word of the comment, a manual page's section among what follows it.
 _WORD = re.compile(r"(?P<before>[(\"]*)(?P<name>.*?)(?P<section>\(\d\))?(?P<after>[\")]*[.,;:]*)")
@@ -32,11 +31,7 @@ _CODE = re.compile(r"[\w/.-]*\w_\w[\w/.-]*")
 def strategy_notes(
     sources: Iterable[Path], diagrams: Iterable[Path] = ()
 ) -> dict[str, dict[str, Any]]:
-    """Return what there is to say of each strategy, by name.
-
-    That is what `header_of` finds, and ``diagram`` (its path from the report's folder),
-    ``caption`` (Markdown: its ``title``) and ``alt`` (its ``desc``), None where there is none.
-    """
+    """Return what there is to say of each strategy, by name: its header, and its diagram if any."""
     drawn = {path.stem: path for path in diagrams}
     return {
         path.stem: header_of(path.read_text(encoding="utf-8")) | _diagram(drawn.get(path.stem))
@@ -47,7 +42,7 @@ def strategy_notes(
 def strategy_rows(names: Iterable[str], notes: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
     """Return name, copies, system calls and oldest kernel of strategies, in Markdown."""
     return [
-        [code(name), *(notes[name][key] or _NOT_STATED for key in ("copies", "calls", "kernel"))]
+        [code(name), *(notes[name][key] or "not stated" for key in ("copies", "calls", "kernel"))]
         for name in names
         if name in notes
     ]
@@ -59,6 +54,7 @@ def commit_only(commit: str) -> str:
 
 
 def _diagram(path: Path | None) -> dict[str, str | None]:
+    """Return its path from the report's folder, its title in Markdown, and its description."""
     if path is None:
         return {"diagram": None, "caption": None, "alt": None}
     root = ET.parse(path).getroot()
@@ -73,14 +69,8 @@ def _diagram(path: Path | None) -> dict[str, str | None]:
 def header_of(source: str) -> dict[str, str | None]:
     """Return what a header comment says, in Markdown; None for what it does not say.
 
-    Keys
-    ----
-    summary
-        What follows ``NAME:`` in its first line or lines.
-    copies, calls, kernel
-        What follows ``Copies:``, ``System calls:``, ``Linux:``, up to the next of these.
-    path
-        The rest of the paragraph that begins with ``Path of the bytes:``.
+    That is its `summary`, which follows ``NAME:`` in its first lines, and what follows each of the
+    titles of `_ENTRIES`, up to the next one or the end of the paragraph.
     """
     said: dict[str, str | None] = dict.fromkeys(("summary", *_ENTRIES))
     found = _HEADER.match(source)
@@ -101,12 +91,12 @@ def header_of(source: str) -> dict[str, str | None]:
 def _markdown(text: str) -> str:
     """Return prose of a C comment in which names of code and of manual pages are set as code."""
     pages = set(_PAGE.findall(text))
-    return " ".join(_word(word, pages) for word in text.split())
 
+    def word(found: re.Match[str]) -> str:
+        if not (found["name"] in pages or _CODE.fullmatch(found["name"])):
+            return escape(found[0])
+        name = found["name"] + (found["section"] or "")
+        return f"{escape(found['before'])}{code(name)}{escape(found['after'])}"
 
-def _word(word: str, pages: set[str]) -> str:
-    found = _WORD.fullmatch(word)
-    if found is None or not (found["name"] in pages or _CODE.fullmatch(found["name"])):
-        return escape(word)
-    name = found["name"] + (found["section"] or "")
-    return f"{escape(found['before'])}{code(name)}{escape(found['after'])}"
+    words = map(_WORD.fullmatch, text.split())
+    return " ".join(word(found) for found in words if found)
