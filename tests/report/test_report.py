@@ -103,13 +103,6 @@ def identifiers(prose: str) -> Iterator[str]:
     yield from re.findall(r"(?<!\\)\{#([^ }\\]+)", prose)
 
 
-def test_pictures_lie_beside_the_report(made: Made) -> None:
-    pictures = re.findall(r"\]\((assets/[^)]+)\)", made.qmd.read_text())
-    assert len(pictures) >= 3
-    for picture in pictures:
-        assert (made.qmd.parent / picture).is_file(), picture
-
-
 def test_the_page_has_the_sources_of_numbers(made: Made) -> None:
     script = re.search(r'id="numbers">(.*?)</script>', made.html.read_text(), re.DOTALL)
     assert script

@@ -167,6 +167,4 @@ def is_sender_only(condition: Condition, rows: pd.DataFrame) -> bool:
 
     A foreign table may call anything "sink"; one that has the costs of both sides has a receiver.
     """
-    if not condition.sender_only:
-        return False
-    return not rows["both_cpu_ns_per_byte"].notna().any()
+    return condition.sender_only and bool(rows["both_cpu_ns_per_byte"].isna().all())

@@ -19,7 +19,6 @@ from copycost.stats.settings import FloatArray
 from copycost.stats.trend_tests import reversals
 
 _TURNING = {Outcome.FROM, Outcome.UP_TO}
-_SIDES = {"better": 1, "worse": -1, "even": 0}
 
 
 def condition_crossovers(view: View) -> Facts:
@@ -122,7 +121,7 @@ def _along_sizes(found: Crossover) -> Facts:
         "observed_once": found.observed_once,
         "sizes": {
             name: [size for size, one in signs.items() if one == sign]
-            for name, sign in _SIDES.items()
+            for name, sign in (("better", 1), ("worse", -1), ("even", 0))
         },
         "all_sizes": sorted((*found.sizes, *found.missing)),
         "missing": list(found.missing),

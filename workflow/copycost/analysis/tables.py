@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -155,20 +156,32 @@ def compare(
     """
     rows: list[dict[str, object]] = []
     for key, part in with_condition(cells).groupby(["study", *KEYS], sort=True):
-        names = dict(zip(("study", *KEYS), (str(value) for value in key), strict=True))
-        place = Condition(*(names[key] for key in KEYS[1:]))
-        alone = is_sender_only(place, part)
+        place = dict(zip(("study", *KEYS), map(str, key), strict=True))
+        alone = is_sender_only(Condition(*(place[name] for name in KEYS[1:])), part)
         points = part[["msg_bytes", "n_threads"]].drop_duplicates()
         index = pd.MultiIndex.from_frame(points).sort_values()
         cube = LogCube(part[part["status"] == "measured"])
-        for implementation, baseline in compared_pairs(part["implementation"]):
-            for metric in metrics or (COMPARED_SENDER_ONLY if alone else COMPARED):
-                logs = cube.pair(metric, implementation, baseline)
-                if not logs.index.equals(index):
-                    logs = logs.reindex(index)
-                head = names | {"metric": metric}
-                pair = {"implementation": implementation, "baseline": baseline}
-                rows.extend(head | pair | row for row in _rows(logs, metric, settings))
+        asked = metrics or (COMPARED_SENDER_ONLY if alone else COMPARED)
+        for (name, baseline), metric in product(compared_pairs(part["implementation"]), asked):
+            logs = cube.pair(metric, name, baseline)
+            if not logs.index.equals(index):
+                logs = logs.reindex(index)
+            ratios = family_ratios(logs.to_numpy(dtype=np.float64), settings.confidence)
+            for (msg_bytes, n_threads), found in zip(index, ratios, strict=True):
+                row = {
+                    "msg_bytes": msg_bytes,
+                    "n_threads": n_threads,
+                    "implementation": name,
+                    "baseline": baseline,
+                    "metric": metric,
+                    "n_pairs": found.n_pairs,
+                    "ratio": found.value,
+                    "low": found.low,
+                    "high": found.high,
+                    "p_value": found.p_value,
+                    "verdict": verdict(metric, found.direction),
+                }
+                rows.append(place | row)
     table = pd.DataFrame(rows, columns=list(RATIOS.names))
     if not table.empty:
         table["p_holm"] = table.groupby(_FAMILY)["p_value"].transform(
@@ -176,24 +189,6 @@ def compare(
         )
     order = [*_FAMILY, "msg_bytes", "n_threads"]
     return table.sort_values(order, kind="stable", ignore_index=True)
-
-
-def _rows(
-    logs: pd.DataFrame, metric: str, settings: StatisticsSettings
-) -> Iterable[dict[str, object]]:
-    matrix: FloatArray = logs.to_numpy(dtype=np.float64)
-    ratios = family_ratios(matrix, settings.confidence)
-    for (msg_bytes, n_threads), found in zip(logs.index, ratios, strict=True):
-        yield {
-            "msg_bytes": msg_bytes,
-            "n_threads": n_threads,
-            "n_pairs": found.n_pairs,
-            "ratio": found.value,
-            "low": found.low,
-            "high": found.high,
-            "p_value": found.p_value,
-            "verdict": verdict(metric, found.direction),
-        }
 
 
 def findings_table(findings: Iterable[Finding]) -> pd.DataFrame:

@@ -62,18 +62,15 @@ def worth_showing(
     figure; the ranking by cost shows again what the cost per byte shows, as long as few
     implementations are compared. Folders that are of no single condition keep all of theirs.
     """
-    return {
-        folder: [name for name in names if name not in _dull(conditions.get(folder))]
-        for folder, names in shown.items()
-    }
-
-
-def _dull(condition: Mapping[str, Any] | None) -> set[str]:
-    if condition is None:
-        return set()
-    dull = {"time_per_message"} if len(condition["grid"]["n_threads"]) == 1 else set()
-    if not condition["counted_levels"]:
-        dull.add("counters")
-    if len(families(condition["grid"]["implementations"])) == 1:
-        dull.add("ranking")
-    return dull
+    found = {}
+    for folder, names in shown.items():
+        dull = set()
+        if condition := conditions.get(folder):
+            if len(condition["grid"]["n_threads"]) == 1:
+                dull.add("time_per_message")
+            if not condition["counted_levels"]:
+                dull.add("counters")
+            if len(families(condition["grid"]["implementations"])) == 1:
+                dull.add("ranking")
+        found[folder] = [name for name in names if name not in dull]
+    return found
