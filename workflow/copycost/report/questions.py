@@ -352,7 +352,7 @@ def quality_table(facts: Facts) -> Table:
 
     def flagged(quality: Facts) -> str:
         found = [one for one in quality["gates"] if one["n_cells"]]
-        return ", ".join(f"{_CHECKS[one['id']]} {one['n_cells']}" for one in found) or NONE
+        return ", ".join(f"{one['id'].replace('_', ' ')} {one['n_cells']}" for one in found) or NONE
 
     def changed(quality: Facts) -> str:
         without = quality["without_flagged"]
@@ -372,21 +372,6 @@ def quality_table(facts: Facts) -> Table:
             ">Two modes": lambda it: str(len(it["modes"])) if it["modes_told"] else "not known",
         },
     )
-
-
-_CHECKS = {
-    "spread": "spread",
-    "halves": "halves differ",
-    "drift": "drift",
-    "retransmits": "retransmits",
-    "multiplexed": "multiplexed counters",
-    "few_repetitions": "few repetitions",
-    "foreign_load": "other load",
-    "steal": "steal time",
-    "throttled": "throttled clock",
-    "window_edge_late": "late window",
-    "odd_numbers": "inconsistent numbers",
-}
 
 
 def _condition(one: Finding) -> str:
