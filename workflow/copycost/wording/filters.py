@@ -154,25 +154,18 @@ def span(low: float, high: float, form: Callable[[float], str] = ratio, word: st
     return f"{first} {word} {last}"
 
 
-def interval(
-    low: float, high: float, confidence: float, form: Callable[[float], str] = ratio
-) -> str:
-    """Return an interval in words: ``95 % interval 1.30 to 1.55``.
+def interval_of(found: Mapping[str, Any], confidence: float) -> str:
+    """Return the interval of a value of the facts: ``(95 % interval 1.30 to 1.55)``.
 
     One whose ends lie far apart, as two or three restless repetitions give, is no interval to a
-    reader, and its many digits would read as knowledge: ``too uncertain for an interval``.
+    reader, and its many digits would read as knowledge.
     """
-    lower, upper = finite(low), finite(high)
-    if lower <= 0.0 or upper / lower <= VAGUE_FACTOR:
-        return f"{percent(confidence)} interval {span(low, high, form)}"
-    return "too uncertain for an interval"
-
-
-def interval_of(found: Mapping[str, Any], confidence: float) -> str:
-    """Return the interval of a value of the facts in parentheses, or that there is none."""
-    if found["low"] is None or found["high"] is None:
+    low, high = found["low"], found["high"]
+    if low is None or high is None:
         return "(observed once, no interval)"
-    return f"({interval(found['low'], found['high'], confidence)})"
+    if finite(low) > 0.0 and finite(high) / finite(low) > VAGUE_FACTOR:
+        return "(too uncertain for an interval)"
+    return f"({percent(confidence)} interval {span(low, high)})"
 
 
 def join_and(items: Iterable[object], word: str = "and") -> str:
