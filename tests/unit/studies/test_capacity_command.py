@@ -17,7 +17,7 @@ from copycost.analysis.columns import read_table, write_table
 from copycost.analysis.metrics import SUMMARISED_OF_GUESTS
 from copycost.analysis.tables import summarise
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.capacity import least_of, needs_of_cells, read_summary
+from copycost.studies.capacity import least_of, needs_of_cells, needs_of_curves
 from copycost.studies.capacity_command import WIDTH
 
 
@@ -68,13 +68,33 @@ def test_curves_of_cpu_budget_tell_the_cpus_of_every_testbed(
     assert plan(budget, 10) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[:2] for line in lines[2:4]] == [["loopback", "iperf3"], ["veth", "iperf3"]]
-    assert lines[3].endswith("line")
+    assert lines[3].endswith("points")
     assert plan(budget, 10, "--testbed", "veth", "--json") == 0
     (row,) = rows_of(capsys)
     # 0.2 Gbit/s per %, and 0.7 % at the receiver for one at the sender
     assert row["cpus"] == pytest.approx(0.85, rel=0.02)
     assert row["sender"] == pytest.approx(0.5, rel=0.02)
     assert row["low"] < 0.85 < row["high"]
+
+
+def test_below_the_least_point_its_cpu_is_enough(budget: Path) -> None:
+    need = needs_of_curves(budget / "cpu_budget/facts.json", 1e9)[0]
+    assert (need.basis, need.sender) == ("least", pytest.approx(0.1, abs=0.005))
+    assert math.isnan(need.low)
+
+
+def test_a_bend_is_followed_between_points(tmp_path: Path) -> None:
+    bent = Study((Truth(bend=0.0006, noise=0.002), Truth(n_threads=2, gbps_per_percent=0.19)))
+    write_budget(tmp_path, bent)
+    points = facts_of(bent)["curves"][0]["points"]
+    rates = {one["limit_percent"]: one["bits_per_s"]["median"] for one in points}
+    path = tmp_path / "cpu_budget/facts.json"
+    (need,) = (one for one in needs_of_curves(path, (rates[80] + rates[100]) / 2)
+               if one.n_threads == 1)  # fmt: skip
+    assert need.basis == "points"
+    assert 0.8 < need.sender < 1.0
+    # of each testbed, what takes the least CPU comes first
+    assert [one.n_threads for one in needs_of_curves(path, 8e9)] == [1, 2]
 
 
 def test_beyond_what_was_measured_it_says_so(
@@ -116,7 +136,7 @@ def test_what_is_no_bitrate_is_refused(gbps: str, capsys: pytest.CaptureFixture[
 
 def test_cpus_are_bitrate_times_the_cost_of_a_byte(results: Path) -> None:
     path = results / "tables" / "summary.csv"
-    summary, needs = read_table(path), needs_of_cells(read_summary(path), 8e9)
+    summary, needs = read_table(path), needs_of_cells(path, 8e9)
     # a byte per nanosecond: CPUs are the nanoseconds of a byte
     assert len(needs) == 2 * 2 * 2 + 2
     for need in needs:
@@ -133,7 +153,7 @@ def test_cpus_are_bitrate_times_the_cost_of_a_byte(results: Path) -> None:
 
 
 def test_only_what_reaches_the_bitrate_is_an_answer(results: Path) -> None:
-    needs = needs_of_cells(read_summary(results / "tables" / "summary.csv"), 60e9)
+    needs = needs_of_cells(results / "tables" / "summary.csv", 60e9)
     veth = [need for need in needs if need.condition == "veth"]
     assert {need.is_beyond for need in veth} == {True, False}
     assert all(need.is_beyond == (need.most_bits_per_s < 60e9) for need in veth)
@@ -175,7 +195,7 @@ def test_what_was_measured_at_the_bitrate_replaces_what_is_read_off_full_speed(
     said = capsys.readouterr().out
     cells = [line.split() for line in said.splitlines() if line.startswith("veth")]
     assert sorted((*cell[:4], cell[-1]) for cell in cells) == [
-        ("veth", "one_copy", "64KiB", "1", "line"),
+        ("veth", "one_copy", "64KiB", "1", "points"),
         ("veth", "one_copy", "64KiB", "2", "speed"),
     ]
 
@@ -211,7 +231,7 @@ def test_cells_in_guests_have_the_hypervisors_cpus_too(
             cells[column] = math.nan
     summary = write_summary(tmp_path, cells)
     cells.to_csv(tmp_path / "tables" / "cells.csv", index=False)
-    for need in needs_of_cells(read_summary(summary), 8e9):
+    for need in needs_of_cells(summary, 8e9):
         if need.condition == "veth":
             assert need.outside == pytest.approx(2 * need.cpus, rel=0.02)
         else:

@@ -39,7 +39,7 @@ class Errors:
 class Line:
     """``y = intercept + slope x``, through `n_points`.
 
-    Intervals, variances and the quantile are NaN with fewer than three points, or without errors.
+    Intervals and variances are NaN with fewer than three points, or without errors.
     """
 
     n_points: int
@@ -53,9 +53,6 @@ class Line:
     """Share of the spread of y that the line explains."""
     slope_variance: float
     intercept_variance: float
-    covariance: float
-    quantile: float
-    """What makes intervals of standard errors: Student's t, widened by the misfit."""
 
     def at(self, x: float) -> float:
         """Return y on the line."""
@@ -125,7 +122,7 @@ def fit_line(x: FloatArray, y: FloatArray, errors: Errors | None, confidence: fl
     variance = 1.0 / float(np.sum(weight * (adjusted - middle) ** 2))
     intercept_variance = 1.0 / float(np.sum(weight)) + middle**2 * variance
     upper = (1.0 + confidence) / 2.0
-    quantile = max(
+    quantile = max(  # Student's t, widened by the misfit
         t_quantile(upper, errors.freedom), t_quantile(upper, x.size - 2) * float(np.sqrt(misfit))
     )
     half, half_intercept = quantile * np.sqrt(variance), quantile * np.sqrt(intercept_variance)
@@ -140,15 +137,13 @@ def fit_line(x: FloatArray, y: FloatArray, errors: Errors | None, confidence: fl
         _r_squared(x, y, slope, intercept),
         variance,
         intercept_variance,
-        -middle * variance,
-        quantile,
     )
 
 
 def _bare_line(x: FloatArray, y: FloatArray, slope: float, intercept: float) -> Line:
     nan = float("nan")
     r_squared = _r_squared(x, y, slope, intercept)
-    return Line(int(x.size), slope, nan, nan, intercept, nan, nan, r_squared, nan, nan, nan, nan)
+    return Line(int(x.size), slope, nan, nan, intercept, nan, nan, r_squared, nan, nan)
 
 
 def _r_squared(x: FloatArray, y: FloatArray, slope: float, intercept: float) -> float:

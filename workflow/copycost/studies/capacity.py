@@ -1,13 +1,13 @@
 """How many CPUs a bitrate takes: from the cost of a byte at full speed, and from cpu_budget.
 
-Within the linear range of a curve of cpu_budget the line says it, with its interval. Above it, up
-to the highest bitrate measured, the two points around it do. Below the least bitrate measured no
-more is known than that its CPU is enough. Beyond the highest there is no answer.
+A curve of cpu_budget is read between the two points around the bitrate. Below the least bitrate
+measured no more is known than that its CPU is enough. Beyond the highest there is no answer.
 """
 
 import csv
 import json
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,8 +17,8 @@ from copycost.config.conditions import Condition
 from copycost.errors import DataError
 from copycost.hosts.side import SIDES
 
-Basis = Literal["line", "points", "least", "beyond"]
 THROUGHPUT = "throughput_bits_per_s"
+Basis = Literal["speed", "points", "least", "beyond"]
 _NUMBERS = ("n", "msg_bytes", "n_threads", "median", "low", "high")
 
 
@@ -30,65 +30,14 @@ class Use(NamedTuple):
     high: float = math.nan
 
 
-def uses_of(
-    curve: Mapping[str, Any], parties: Iterable[str], bits_per_s: float
-) -> tuple[Basis, dict[str, Use]]:
-    """Return what each party uses for a bitrate by a curve that has points, and from what.
-
-    `basis` is ``line``, ``points`` (between two measured points), ``least`` (no more than the least
-    point's CPU) or ``beyond`` (more than was measured: there is no answer).
-    """
-    points = sorted(curve["points"], key=lambda point: float(point["bits_per_s"]["median"]))
-    rates = [float(point["bits_per_s"]["median"]) for point in points]
-    used = [{**point["parties"], **{side: point[side] for side in SIDES}} for point in points]
-    lines = {name: curve["lines"][name] for name in parties}
-    if bits_per_s > rates[-1]:
-        return "beyond", dict.fromkeys(lines, Use(math.nan))
-    if bits_per_s < rates[0]:
-        return "least", {name: Use(used[0][name]["median"]) for name in lines}
-    if all(line and bits_per_s <= line["most_bits_per_s"] for line in lines.values()):
-        # a side has one thread per stream, so there is a most
-        most = dict.fromkeys(SIDES, 100.0 * curve["n_threads"])
-        return "line", {
-            name: _on_line(line, bits_per_s, most.get(name, math.inf))
-            for name, line in lines.items()
-        }
-    above = next(i for i, rate in enumerate(rates) if rate >= bits_per_s)
-    below = max(0, above - 1)
-    span = rates[above] - rates[below]
-    share = (bits_per_s - rates[below]) / span if span > 0 else 1.0
-    return "points", {name: _between(used[below][name], used[above][name], share) for name in lines}
-
-
-def _on_line(line: Mapping[str, Any], bits_per_s: float, most_percent: float) -> Use:
-    """Read a bitrate's CPU off a line, up to what there can be at most."""
-    slope, intercept = line["slope"]["value"], line["intercept"]["value"]
-    percent = (bits_per_s - intercept) / slope
-    if line["reach"] is None:
-        return Use(max(0.0, percent))
-    # delta method, see copycost.stats.errors_in_variables.Line.where
-    variance = (
-        line["intercept_variance"]
-        + percent**2 * line["slope_variance"]
-        + 2.0 * percent * line["covariance"]
-    ) / slope**2
-    half = line["reach"] * max(variance, 0.0) ** 0.5
-    return Use(max(0.0, percent), max(0.0, percent - half), min(percent + half, most_percent))
-
-
-def _between(left: Mapping[str, Any], right: Mapping[str, Any], share: float) -> Use:
-    """Interpolate between what was used at two measured points.
-
-    With the ends' intervals in CPU alone: what their bitrates are uncertain by comes on top.
-    """
-    ends = ((left[key], right[key]) for key in ("median", "low", "high"))
-    return Use(*(math.nan if None in both else both[0] + share * (both[1] - both[0])
-                 for both in ends))  # fmt: skip
-
-
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What a bitrate takes, as one cell or one curve of cpu_budget tells it; NaN: not known."""
+    """What a bitrate takes, as one cell or one curve of cpu_budget tells it; NaN: not known.
+
+    The basis is ``speed`` (what a byte costs at full speed), ``points`` (between two measured
+    bitrates), ``least`` (no more than at the least of them) or ``beyond`` (more than was measured:
+    there is no answer).
+    """
 
     condition: str
     testbed: str
@@ -101,7 +50,7 @@ class Need:
     sender: float  # CPUs of the sender alone
     outside: float  # CPUs of the hypervisors, which hold those of sides in guests
     most_bits_per_s: float  # the most that was measured there
-    basis: Basis | Literal["speed"]  # from what a byte costs at full speed, else as `uses_of` says
+    basis: Basis
     emulated: bool = False  # an emulator ran the guests
 
     @property
@@ -109,85 +58,63 @@ class Need:
         """Whether the bitrate is more than was measured, so that there is no answer."""
         return self.basis == "beyond"
 
+    @property
+    def key(self) -> tuple[str, str, int, int]:
+        """What was measured."""
+        return self.condition, self.implementation, self.msg_bytes, self.n_threads
 
-def read_summary(path: Path) -> list[dict[str, Any]]:
-    """Return the rows of ``results/tables/summary.csv``; pandas would take longer to load."""
-    try:
+
+def needs_of_cells(path: Path, bits_per_s: float) -> list[Need]:
+    """Return what a bitrate takes in each cell of ``results/tables/summary.csv``, in its order.
+
+    A byte is taken to cost what it costs at full speed, which nobody measured at less. Raises
+    DataError if the file is damaged.
+    """
+    cells: dict[tuple[str, str, int, int], dict[str, Use]] = {}
+    try:  # pandas would take longer to load
         with path.open(newline="", encoding="utf-8") as file:
-            return [
-                {**row, **{name: float(row[name] or "nan") for name in _NUMBERS}}
-                for row in csv.DictReader(file)
-            ]
+            for row in csv.DictReader(file):
+                n, msg_bytes, n_threads, *ends = (float(row[name] or "nan") for name in _NUMBERS)
+                if n > 0:
+                    key = (row["condition"], row["implementation"], int(msg_bytes), int(n_threads))
+                    cells.setdefault(key, {})[row["metric"]] = Use(*ends)
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"{path}: it is damaged ({error!r}); ./run makes it again") from error
-
-
-def read_facts(path: Path) -> Mapping[str, Any] | None:
-    """Return the facts of cpu_budget; None where it was not measured, or gave no value."""
-    try:
-        facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    except ValueError as error:
-        raise DataError(f"{path}: {error}; make it again: ./run cpu_budget") from error
-    return facts if facts.get("n_measured") else None
-
-
-def needs_of_cells(summary: Iterable[Mapping[str, Any]], bits_per_s: float) -> list[Need]:
-    """Return what a bitrate takes in each cell with throughput and cost, in the table's order.
-
-    A byte is taken to cost what it costs at full speed, which nobody measured at less.
-    """
-    cells: dict[tuple[str, str, int, int], dict[str, Mapping[str, Any]]] = {}
-    for row in summary:
-        if row["n"] > 0:
-            cell = (
-                str(row["condition"]), str(row["implementation"]),
-                int(row["msg_bytes"]), int(row["n_threads"]),
-            )  # fmt: skip
-            cells.setdefault(cell, {})[row["metric"]] = row
     bytes_per_ns = bits_per_s / 8.0 / 1e9
     found = []
-    for cell, metrics in cells.items():
-        condition = Condition.from_slug(cell[0])
+    for key, metrics in cells.items():
+        condition = Condition.from_slug(key[0])
         cost = metrics.get(f"{'sender' if condition.sender_only else 'both'}_cpu_ns_per_byte")
         if cost is None or THROUGHPUT not in metrics:
             continue
-        medians = {name: float(row["median"]) for name, row in metrics.items()}
-        hypervisors = [f"{side}_hypervisor_cpu_ns_per_byte" for side in SIDES]
-        outside = [medians[name] for name in hypervisors if name in medians] or [math.nan]
-        sender = math.nan if condition.sender_only else medians["sender_cpu_ns_per_byte"]
-        most = medians[THROUGHPUT]
-        need = Need(
-            cell[0],
-            condition.testbed,
-            *cell[1:],
-            cpus=float(cost["median"]) * bytes_per_ns,
-            low=float(cost["low"]) * bytes_per_ns,
-            high=float(cost["high"]) * bytes_per_ns,
-            sender=sender * bytes_per_ns,
-            outside=sum(outside) * bytes_per_ns,
-            most_bits_per_s=most,
-            basis="beyond" if bits_per_s > most else "speed",
-        )
-        found.append(need)
+        sender = Use(math.nan) if condition.sender_only else metrics["sender_cpu_ns_per_byte"]
+        hypervisors = [metrics.get(f"{side}_hypervisor_cpu_ns_per_byte") for side in SIDES]
+        outside = [use.percent for use in hypervisors if use] or [math.nan]
+        most = metrics[THROUGHPUT].percent
+        cpus, low, high = (end * bytes_per_ns for end in cost)
+        of_sender, of_qemu = sender.percent * bytes_per_ns, sum(outside) * bytes_per_ns
+        basis: Basis = "beyond" if bits_per_s > most else "speed"
+        found.append(Need(key[0], condition.testbed, *key[1:], cpus, low, high, of_sender, of_qemu,
+                          most, basis))  # fmt: skip
     return found
 
 
-def needs_of_curves(facts: Mapping[str, Any], bits_per_s: float) -> list[Need]:
-    """Return what a bitrate takes by each curve of cpu_budget, whose `facts` these are.
+def needs_of_curves(path: Path, bits_per_s: float) -> list[Need]:
+    """Return what a bitrate takes by each curve in the facts of cpu_budget; none without facts.
 
-    Of each testbed, the least CPU of the machine comes first.
+    Of each testbed, the least CPU of the machine comes first. Raises DataError if they are damaged.
     """
-    found = []
-    for testbed in dict.fromkeys(curve["testbed"] for curve in facts["curves"]):
-        needs = [
-            _need_of(curve, int(facts["section"]["msg_bytes"]), bits_per_s)
-            for curve in facts["curves"]
-            if curve["testbed"] == testbed and curve["points"]
-        ]
-        found += [need for _, need in sorted(needs, key=lambda one: one[0])]
-    return found
+    try:
+        facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return []
+    except ValueError as error:
+        raise DataError(f"{path}: {error}; make it again: ./run cpu_budget") from error
+    curves = [curve for curve in facts.get("curves", []) if curve["points"]]
+    places = list(dict.fromkeys(curve["testbed"] for curve in curves))
+    needs = [_need_of(curve, int(facts["section"]["msg_bytes"]), bits_per_s) for curve in curves]
+    needs.sort(key=lambda one: (places.index(one[1].testbed), one[0]))
+    return [need for _, need in needs]
 
 
 def _need_of(curve: Mapping[str, Any], msg_bytes: int, bits_per_s: float) -> tuple[float, Need]:
@@ -198,40 +125,52 @@ def _need_of(curve: Mapping[str, Any], msg_bytes: int, bits_per_s: float) -> tup
     """
     guests = curve["guests"] or {"sides": (), "shared": False, "emulated": False}
     hypervisors = [f"{side}_hypervisor" for side in guests["sides"]]
-    basis, used = uses_of(curve, (*SIDES, *hypervisors), bits_per_s)
+    basis, used, most = _read_off(curve["points"], (*SIDES, *hypervisors), bits_per_s)
     # what a side in a guest uses is part of what its hypervisor does
     in_guests = SIDES if guests["shared"] else guests["sides"]
     outermost = [*hypervisors, *(side for side in SIDES if side not in in_guests)]
     total = sum(used[party].percent for party in outermost)
     cpus, low, high = (sum(of) / 100.0 for of in zip(*(used[side] for side in SIDES), strict=True))
+    outside = [used[party].percent / 100.0 for party in hypervisors] or [math.nan]
     need = Need(
-        curve["testbed"],
-        curve["testbed"],
-        curve["implementation"],
-        msg_bytes,
-        curve["n_threads"],
-        cpus,
-        low,
-        high,
-        sender=used["sender"].percent / 100.0,
-        outside=sum(used[party].percent for party in hypervisors) / 100.0
-        if hypervisors
-        else math.nan,
-        most_bits_per_s=max(point["bits_per_s"]["median"] for point in curve["points"]),
-        basis=basis,
-        emulated=guests["emulated"],
-    )
+        curve["testbed"], curve["testbed"], curve["implementation"], msg_bytes, curve["n_threads"],
+        cpus, low, high, used["sender"].percent / 100.0, sum(outside), most, basis,
+        guests["emulated"],
+    )  # fmt: skip
     return math.inf if basis == "beyond" else total, need
+
+
+def _read_off(
+    points: Iterable[Mapping[str, Any]], parties: Iterable[str], bits_per_s: float
+) -> tuple[Basis, dict[str, Use], float]:
+    """Return from what a bitrate is read, what each party uses for it, and the highest bitrate."""
+    known = sorted(points, key=lambda point: float(point["bits_per_s"]["median"]))
+    rates = [float(point["bits_per_s"]["median"]) for point in known]
+    used = [{**point["parties"], **{side: point[side] for side in SIDES}} for point in known]
+    if bits_per_s > rates[-1]:
+        return "beyond", dict.fromkeys(parties, Use(math.nan)), rates[-1]
+    above = bisect_left(rates, bits_per_s)
+    if above == 0:
+        return "least", {name: Use(used[0][name]["median"]) for name in parties}, rates[-1]
+    share = (bits_per_s - rates[above - 1]) / (rates[above] - rates[above - 1])
+    between = {name: _between(used[above - 1][name], used[above][name], share) for name in parties}
+    return "points", between, rates[-1]
+
+
+def _between(left: Mapping[str, Any], right: Mapping[str, Any], share: float) -> Use:
+    """Interpolate between what was used at two measured points.
+
+    With the ends' intervals in CPU alone: what their bitrates are uncertain by comes on top.
+    """
+    ends = ((left[key], right[key]) for key in ("median", "low", "high"))
+    return Use(*(math.nan if None in both else both[0] + share * (both[1] - both[0])
+                 for both in ends))  # fmt: skip
 
 
 def best_known(cells: Sequence[Need], curves: Sequence[Need]) -> list[Need]:
     """Return both, without cells whose bitrate itself a curve has measured."""
-
-    def cell_of(need: Need) -> tuple[str, str, int, int]:
-        return need.condition, need.implementation, need.msg_bytes, need.n_threads
-
-    known = {cell_of(need) for need in curves if not need.is_beyond}
-    return [*(need for need in cells if cell_of(need) not in known), *curves]
+    known = {need.key for need in curves if not need.is_beyond}
+    return [*(need for need in cells if need.key not in known), *curves]
 
 
 def least_of(needs: Sequence[Need]) -> list[Need]:

@@ -15,8 +15,6 @@ from copycost.studies.capacity import (
     least_of,
     needs_of_cells,
     needs_of_curves,
-    read_facts,
-    read_summary,
 )
 from copycost.wording.numbers import format_size, size_option
 from copycost.wording.words import plural
@@ -99,12 +97,12 @@ def run(options: argparse.Namespace) -> int:
 def _measured(results: Path, bits_per_s: float) -> list[Need]:
     """Return what cells and curves say of a bitrate."""
     summary = results / "tables" / "summary.csv"
-    cells = needs_of_cells(read_summary(summary), bits_per_s) if summary.is_file() else []
+    cells = needs_of_cells(summary, bits_per_s) if summary.is_file() else []
     if any(not math.isnan(need.outside) for need in cells):
         emulated = _emulated(summary.parent)
         cells = [replace(need, emulated=need.condition in emulated) for need in cells]
-    facts = read_facts(results / "cpu_budget" / "facts.json")
-    found = best_known(cells, needs_of_curves(facts, bits_per_s) if facts else [])
+    curves = needs_of_curves(results / "cpu_budget" / "facts.json", bits_per_s)
+    found = best_known(cells, curves)
     if not found:
         raise DataError(
             f"{results}: no CPU time per byte was measured; measure first: "
@@ -171,10 +169,10 @@ def notes(needs: Sequence[Need], least: bool) -> Iterator[str]:
             "speed: assumes that a byte costs what it cost at full speed, which was not measured "
             "at lower bitrates; a sender that waits in between may pay more per byte."
         )
-    if bases & {"line", "points", "least"}:
+    if bases & {"points", "least"}:
         yield (
-            "line, points, least: from what cpu_budget measured at other bitrates: on a line "
-            "fitted to them, between two of them, or at most as much as at the lowest."
+            "points, least: from what cpu_budget measured at other bitrates: between two of them, "
+            "or at most as much as at the lowest."
         )
     if any(not math.isnan(need.low) for need in answers):
         yield "In brackets: the interval of the median."

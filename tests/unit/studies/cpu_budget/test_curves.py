@@ -1,6 +1,5 @@
-"""Curves with a known truth: their table, lines, bottlenecks, scaling, and what a bitrate takes."""
+"""Curves with a known truth: their table, lines, bottlenecks and scaling."""
 
-import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,9 +8,7 @@ from budgets import PAIR, Study, Truth, facts_of, table_of
 from skipped_records import save
 
 from copycost.config.cells import Cell
-from copycost.hosts.side import SIDES
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.capacity import Use, needs_of_curves, uses_of
 from copycost.studies.cpu_budget import chapter
 from copycost.studies.cpu_budget.points import LinearRange, linear_range, points_of
 from copycost.studies.cpu_budget.records import collect
@@ -119,42 +116,6 @@ def test_saturated_points_are_left_out_and_two_points_are_no_line() -> None:
     assert found
     assert (found.limits, found.beyond) == (LIMITS[:3], ())
     assert range_of(Truth(ceiling=8.0)) is None
-
-
-def test_a_bitrate_on_the_line_takes_what_is_true() -> None:
-    basis, used = _used(Study(), 14e9)
-    assert basis == "line"
-    assert used["sender"].low < 50.0 < used["sender"].high
-    assert used["receiver"].percent == pytest.approx(35.0, rel=0.02)
-
-
-def test_a_bitrate_off_the_line_is_bounded_by_measured_points() -> None:
-    basis, used = _used(Study(), 1e9)
-    assert (basis, used["sender"].percent) == ("least", pytest.approx(10.0, abs=0.5))
-    assert math.isnan(used["sender"].low)
-    bent = Study((Truth(bend=0.0006, noise=0.002),))
-    curve = facts_of(bent)["curves"][0]
-    rates = {one["limit_percent"]: one["bits_per_s"]["median"] for one in curve["points"]}
-    basis, used = _used(bent, (rates[80] + rates[100]) / 2)
-    assert basis == "points"
-    assert 80 < used["sender"].percent < 100
-
-
-def test_a_side_takes_no_more_than_its_streams_can_use() -> None:
-    study = Study((Truth(noise=0.2),))
-    top = facts_of(study)["curves"][0]["lines"]["sender"]["most_bits_per_s"]
-    basis, used = _used(study, 0.999 * top)
-    assert (basis, used["sender"].high) == ("line", 100.0)
-
-
-def _used(study: Study, bits_per_s: float) -> tuple[str, dict[str, Use]]:
-    (curve,) = facts_of(study)["curves"]
-    return uses_of(curve, SIDES, bits_per_s)
-
-
-def test_the_curve_that_takes_the_least_cpu_comes_first() -> None:
-    facts = facts_of(Study((Truth(), Truth(n_threads=2, gbps_per_percent=0.19))))
-    assert [need.n_threads for need in needs_of_curves(facts, 10e9)] == [1, 2]
 
 
 def test_clocks_that_differ_on_one_curve_are_not_hidden_by_the_others() -> None:

@@ -147,11 +147,6 @@ def _line(found: LinearRange | None) -> dict[str, Any] | None:
     facts = {
         "slope": with_interval(line.slope, line.slope_low, line.slope_high),
         "intercept": with_interval(line.intercept, line.intercept_low, line.intercept_high),
-        # for intervals of what is read off the line, see `copycost.studies.capacity`
-        "slope_variance": line.slope_variance,
-        "intercept_variance": line.intercept_variance,
-        "covariance": line.covariance,
-        "reach": line.quantile,
         "limits": list(found.limits),
         "most_bits_per_s": found.most_bits_per_s,
     }
