@@ -7,16 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
+from copycost.wording.sources import numbers_in
 from tools.recompute.rebuild import ROOT, in_json, in_table
 
 _FORMULA = re.compile(r"(.*?)((?: (?:\*|/|\+|-|from) \S+)*)$", re.DOTALL)
-# One behind a letter is of a name: L1d, p50, flame_veth_65536.svg.
-_NUMBER = re.compile("(?<![A-Za-z_\\d.])\N{MINUS SIGN}?\\d(?:[\\d,]*\\d)?(?:\\.\\d+)?")
-# times, labels, what the page's script reads
-_NO_TEXT = re.compile(
-    r"\d{4}-\d\d-\d\d(?: \d\d:\d\d:\d\d)?|[{@](?:#|fig-|tbl-|sec-)[\w-]+|```\{=html\}.*?```",
-    re.DOTALL,
-)
 _WORDS = (
     *("no", "one", "two", "three", "four", "five", "six"),
     *("seven", "eight", "nine", "ten", "eleven", "twelve"),
@@ -33,45 +27,40 @@ _RATE = 1e5  # above it, a value without a unit may be in Gbit/s, as the head of
 
 def wrong_numbers(results: Path) -> Iterator[str]:
     """Yield where a number's source has another value, or it reads as another."""
-    path = results / "report/numbers.csv"
-    if not path.is_file():
+    if not (results / "report/numbers.csv").is_file():
         yield "report/numbers.csv: is not there"
         return
-    with path.open(encoding="utf-8", newline="") as file:
-        for number, row in enumerate(csv.DictReader(file), start=2):
-            printed, value, source = row["printed"], float(row["value"]), row["source"]
-            place = f"report/numbers.csv: line {number}: {printed!r}"
-            found = _value_of(results, source)
-            if found is None or abs(found - value) > 1e-12 * abs(value):
-                yield f"{place} is of {value}, {source} is {found}"
-            elif not reads_as(printed, value):
-                yield f"{place} is not what {value} reads as"
+    for number, row in enumerate(_numbers(results), start=2):
+        printed, source = row["printed"], row["source"]
+        if not source:
+            continue
+        value, place = float(row["value"]), f"report/numbers.csv: line {number}: {printed!r}"
+        found = _value_of(results, source)
+        if found is None or abs(found - value) > 1e-12 * abs(value):
+            yield f"{place} is of {value}, {source} is {found}"
+        elif not reads_as(printed, value):
+            yield f"{place} is not what {value} reads as"
 
 
 def without_source(results: Path) -> Iterator[str]:
     """Yield the numbers of the report that have no source.
 
-    A number may also stand in a template, in the head of a strategy's source, in a text of
-    the facts (a version, a name, a commit), in a time or in a label. Numbers are told by their
-    digits: one without a source that reads like one with a source is missed.
+    A number may also stand in a template, in the comment of a strategy, in a diagram, or in a text
+    of the facts (a version, a name, a commit).
     """
-    text = (results / "report/report.qmd").read_text(encoding="utf-8")
-    with (results / "report/numbers.csv").open(encoding="utf-8", newline="") as file:
-        known = {part for row in csv.DictReader(file) for part in _parts(row["printed"])}
-    for path in (*(ROOT / "report").rglob("*.j2"), *(ROOT / "src/strategies").glob("*.c")):
-        written = re.sub(r"\{[{%#].*?[}%#]\}", " ", path.read_text(encoding="utf-8"))
-        known.update(_parts(written))
+    files = [*(ROOT / "src/strategies").glob("*.c"), *(ROOT / "report/diagrams").glob("*.svg")]
+    known = {part for path in files for part in numbers_in(path.read_text(encoding="utf-8"))}
     for path in (*results.rglob("facts.json"), results / "published/beside.json"):
-        for leaf in _leaves(path).values():
-            if leaf.startswith('"'):
-                known.update(_parts(leaf))
-    for part in _parts(_NO_TEXT.sub("", text)):
-        if part not in known:
-            yield f"report/report.qmd: {part} has no source"
+        texts = (leaf for leaf in _leaves(path).values() if leaf.startswith('"'))
+        known.update(part for text in texts for part in numbers_in(text))
+    for row in _numbers(results):
+        if not row["source"] and row["printed"] not in known:
+            yield f"report/report.qmd: {row['printed']} has no source"
 
 
-def _parts(text: str) -> list[str]:
-    return _NUMBER.findall(text)
+def _numbers(results: Path) -> list[dict[str, str]]:
+    with (results / "report/numbers.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def _value_of(results: Path, source: str) -> float | None:
@@ -79,6 +68,13 @@ def _value_of(results: Path, source: str) -> float | None:
     name, _, rest = source.partition(": ")
     place, formula = _FORMULA.fullmatch(rest).groups()  # type: ignore[union-attr]
     leaves, words = _leaves(results / name), formula.split()
+    if place.endswith(".length"):
+        items = {
+            leaf.removeprefix(whole).split(".")[0]
+            for leaf in leaves
+            if leaf.startswith(whole := place.removesuffix("length"))
+        }
+        leaves = {**leaves, place: str(len(items))}
     if place not in leaves:
         return None
     value = float(leaves[place])
@@ -107,7 +103,7 @@ def reads_as(printed: str, value: float) -> bool:
     if text.startswith("neither "):
         return value == 1.0
     if text in ("under 0.1 %", "over 99.9 %", "under 0.001"):
-        limit, percent = float(_parts(text)[0]), 100.0 if "%" in text else 1.0
+        limit, percent = float(numbers_in(text)[0]), 100.0 if "%" in text else 1.0
         return (abs(value) * percent < limit) == text.startswith("under")
     word = {"once": "one", "twice": "two"}.get(text, text).split()[0]
     if word in _WORDS:
@@ -117,7 +113,7 @@ def reads_as(printed: str, value: float) -> bool:
         unit_s = 1 if together[4] == "s" else 60
         seconds = (60 * large + small) * unit_s
         return any(abs(value * scale - seconds) <= 0.5 * unit_s + 1e-9 for scale in _SCALES["s"])
-    number = _parts(text)[0]
+    number = numbers_in(text)[0]
     digits = number.replace(",", "").replace("\N{MINUS SIGN}", "-")
     unit = text[text.index(number) + len(number) :].strip().split(" ")[0]
     # a rate of 258,412 is told with three digits; so are others without a decimal point

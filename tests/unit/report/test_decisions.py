@@ -77,7 +77,7 @@ TOLD = {
     "settled, the baseline": ["`two_copy`", "1"],
     "likely": ["likely `one_copy`", "1.21 (1.15 to 1.28)"],
     "open": [r"`one_copy` or `zero_copy`\*", "1.21 (1.15 to 1.28)"],
-    "open, many": ["`a`, `b` or 3 others", "1.21 (1.15 to 1.28)"],
+    "open, many": ["`a`, `b` or others", "1.21 (1.15 to 1.28)"],
     "alike": ["`one_copy` or `two_copy`, alike", "1.21 (1.15 to 1.28)"],
     "once": ["`one_copy`, seen once", "1.21"],
     "alone": ["only `two_copy`", "1"],

@@ -6,8 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from copycost.wording.filters import percent, ratio, significant
-from copycost.wording.sources import Note, noting, sourced, with_sources
+from copycost.wording.filters import percent, ratio, significant, size, span
+from copycost.wording.sources import (
+    Note,
+    marked,
+    noting,
+    sourced,
+    with_sources,
+    without_marks,
+)
 from copycost.wording.words import count, plural
 
 FACTS: dict[str, Any] = {
@@ -23,9 +30,13 @@ def test_what_is_printed_is_noted_once_with_value_and_source() -> None:
             ratio(facts["ratio"]), ratio(facts["ratio"]), count(row["n"]), plural(row["n"], "cell"),
             percent(row["share"]), f"{row['n']:,}",
         ]  # fmt: skip
+        told = list(notes)
     n = "facts.json: rows.0.n"
-    assert texts[:1] + texts[2:4] == ["1.42", "twelve", "12 cells"]
-    assert list(notes) == [
+    assert [without_marks(text, notes) for text in texts[:4]] == [
+        *("1.42", "1.42", "twelve", "12 cells"),
+    ]
+    assert list(notes) == told, "none is without a source"
+    assert told == [
         Note("1.42", 1.4213, "facts.json: ratio"),
         Note("twelve", 12, n),
         Note("12 cells", 12, n),
@@ -49,6 +60,22 @@ def test_constants_and_sums_become_part_of_the_source_and_products_do_not() -> N
         significant(1 - share)
         significant(share * other)
     assert list(notes) == [Note("0.750", 0.75, "f: a from 1")]
+
+
+def test_both_ends_of_a_span_are_noted() -> None:
+    with noting() as notes:
+        text = without_marks(span(sourced(4096, "f: low"), sourced(65536, "f: high"), size), notes)
+    assert text == "4 to 64\N{NO-BREAK SPACE}KiB"
+    assert [note.source for note in notes] == ["f: low", "f: high"]
+
+
+def test_what_is_printed_without_a_source_is_left_over() -> None:
+    with noting() as notes:
+        text = marked("in 7 of ") + plural(sourced(12, "f: n"), "cell") + f", {size(64)}, 2.5 times"
+        assert without_marks(text, notes) == "in 7 of 12 cells, 64\N{NO-BREAK SPACE}B, 2.5 times"
+    assert [note for note in notes if not note.source] == [
+        *(Note(number, None, "") for number in ("64", "2.5")),
+    ]
 
 
 def test_they_are_the_numbers_that_they_are() -> None:

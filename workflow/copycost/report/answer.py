@@ -32,7 +32,7 @@ def spans(condition: Mapping[str, Any], aim: str, named: Named = code) -> list[S
     answers = [
         (n_bytes, *_answer([row[aim] for row in of_size], named))
         for n_bytes, of_size in groupby(
-            condition["decisions"]["rows"], key=lambda row: int(row["msg_bytes"])
+            condition["decisions"]["rows"], key=lambda row: row["msg_bytes"]
         )
     ]
     every = [n_bytes for n_bytes, *_ in answers]

@@ -94,7 +94,7 @@ def told(found: Finding | None, named: Named) -> str:
         return NONE
     ways = [named(way) for way in found.ways]
     if len(ways) > _FEW:
-        ways = [*ways[: _FEW - 1], f"{len(ways) - _FEW + 1} others"]
+        ways = [*ways[: _FEW - 1], "others"]
     names = join_and(ways, "or")
     match found.verdict:
         case "unsure":

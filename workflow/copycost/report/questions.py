@@ -22,6 +22,7 @@ from copycost.wording.filters import (
     span,
 )
 from copycost.wording.markdown import Table, code, grouped, tabulate
+from copycost.wording.sources import number_of
 from copycost.wording.values import NONE, Facts, cache, with_interval
 from copycost.wording.words import plural
 
@@ -121,17 +122,20 @@ def misses_table(findings: Findings) -> Table:
     return grouped(tabulate(of(findings, "misses"), columns))
 
 
-def threads_answer(findings: Findings) -> str:
+def threads_answer(findings: Findings, courses: Facts) -> str:
     """Return what more threads do to throughput, and what is known of contention for caches."""
     found = of(findings, "threads")
     if not found:
         return "No way was measured with more than one number of threads."
     fewest, most = min(one.n_threads[0] for one in found), max(one.n_threads[-1] for one in found)
-    n = {verdict: sum(one.verdict == verdict for one in found) for verdict in _COURSES}
-    parts = [f"{_COURSES[verdict]} in {_part(k, len(found))}" for verdict, k in n.items() if k]
-    courses = (
+    parts = [
+        f"{words} in {_part(courses[verdict], courses['n'])}"
+        for verdict, words in _COURSES.items()
+        if courses.get(verdict)
+    ]
+    changes = (
         f"from {fewest} to {plural(most, 'thread')}, throughput {join_and(parts)} of "
-        f"{plural(len(found), 'combination')} of condition and way."
+        f"{plural(courses['n'], 'combination')} of condition and way."
     )
     # the same of all ways of a condition
     firsts = {one.condition: one for one in reversed(found)}
@@ -146,9 +150,9 @@ def threads_answer(findings: Findings) -> str:
     if not any(grown.values()):
         return (
             "Whether threads evict each other's bytes from the caches is not known, since this run "
-            f"has no counts of misses; {courses}"
+            f"has no counts of misses; {changes}"
         )
-    said = [sentence(courses)]
+    said = [sentence(changes)]
     for words, verdicts in grown.items():
         by_verdict = [
             (say, [slug for slug, verdict in verdicts if verdict == weight])
@@ -369,7 +373,9 @@ def quality_table(facts: Facts) -> Table:
             "Cells flagged": flagged,
             ">Repetitions disturbed": lambda it: f"{it['n_warned']} of {it['n_measured']}",
             ">Verdicts changed without": changed,
-            ">Two modes": lambda it: str(len(it["modes"])) if it["modes_told"] else "not known",
+            ">Two modes": lambda it: (
+                str(number_of(it["modes"])) if it["modes_told"] else "not known"
+            ),
         },
     )
 
@@ -412,4 +418,5 @@ def _part(some: int, whole: int) -> str:
 
 
 def _total(found: Findings, name: str) -> int:
-    return sum(getattr(one, name) or 0 for one in found)
+    counts = (getattr(one, name) for one in found)
+    return sum(n for n in counts if n is not None)

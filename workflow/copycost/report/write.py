@@ -3,18 +3,27 @@
 import json
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, pass_context
+from jinja2.ext import Extension
+from jinja2.lexer import Token, TokenStream
 from jinja2.runtime import Context
 
 from copycost.errors import in_words
 from copycost.report.context import Sources, build_context
 from copycost.report.environment import make_environment
 from copycost.wording.markdown import code, escape
-from copycost.wording.sources import noting, sources_by_text, write_numbers
+from copycost.wording.sources import (
+    marked,
+    noting,
+    number_of,
+    sources_by_text,
+    without_marks,
+    write_numbers,
+)
 
 log = logging.getLogger(__name__)
 
@@ -29,12 +38,25 @@ def write_report(sources: Sources, templates: Path, title: str, qmd: Path) -> di
     numbers come from, and the page that of a number under the pointer. A chapter that cannot be
     written leaves a box that says so; return the names of such chapters, each with the reason.
     """
+    environment = make_environment(templates)
+    environment.add_extension(_MarkedTemplates)
+    environment.filters["length"] = number_of
+    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False}
     with noting() as notes:
-        text, missing = fill_report(make_environment(templates), build_context(sources, title))
+        filled, missing = fill_report(environment, build_context(sources, title))
+    text = without_marks(filled, notes)
     qmd.write_text(text + _hover(sources_by_text(notes)), encoding="utf-8")
     write_numbers(notes, qmd.with_name(NUMBERS))
     log.info("wrote %s (%d characters)", qmd, len(text))
     return missing
+
+
+class _MarkedTemplates(Extension):
+    """Mark the numbers that templates themselves say, as those that are printed are."""
+
+    def filter_stream(self, stream: TokenStream) -> Iterator[Token]:
+        for lineno, kind, value in stream:
+            yield Token(lineno, kind, marked(value) if kind == "data" else value)
 
 
 def _hover(sources: Mapping[str, Sequence[str]]) -> str:

@@ -3,12 +3,14 @@
 A value of a file of facts is wrapped when the report is filled, and stays the number that it is: a
 `float` or an `int` for whoever computes with it. Scaled or shifted by a constant, or added to
 another of its file, it keeps its source as a formula; what else is made of several values has none.
-Whatever form prints one is noted.
+Whatever form prints one is noted, and its digits become characters that no other text has, so that
+digits which are left over are of numbers without a source.
 """
 
 import csv
 import math
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -18,12 +20,25 @@ P = ParamSpec("P")
 
 _SHORTEST, _MOST_SOURCES = 3, 3
 
+_DIGITS, _MARKED = "0123456789", "".join(map(chr, range(0xE000, 0xE00A)))  # for private use
+_MARK, _UNMARK = str.maketrans(_DIGITS, _MARKED), str.maketrans(_MARKED, _DIGITS)
+# One behind a letter is of a name: L1d, p50, flame_veth_65536.svg.
+_NUMBER = re.compile("(?<![A-Za-z_\\d.])\N{MINUS SIGN}?\\d(?:[\\d,]*\\d)?(?:\\.\\d+)?", re.ASCII)
+# times, labels, widths, percentiles by name, what the page's script reads
+_NO_TEXT = re.compile(
+    r"\d{4}-\d\d-\d\d(?: \d\d:\d\d:\d\d)?|[{@](?:#|fig-|tbl-|sec-)[\w-]+|width=\d+%|\d+th\b|```\{=html\}.*?```",
+    re.DOTALL | re.ASCII,
+)
+
 
 class Note(NamedTuple):
-    """A printed number: its text, its value, and the file and place of that value."""
+    """A printed number: its text, its value, and the file and place of that value.
+
+    What no form printed, or one for a value without a source, has neither value nor source.
+    """
 
     printed: str
-    value: float
+    value: float | None
     source: str
 
 
@@ -86,6 +101,22 @@ class SourcedInt(_Sourced, int):
     """A whole one."""
 
 
+class SourcedList(list[Any]):
+    """A list whose length has a source."""
+
+    source: str
+
+
+def number_of(items: Sequence[Any]) -> int:
+    """Return how many there are; of a list of facts, with its source."""
+    n: int = (
+        sourced(len(items), f"{items.source}.length")
+        if isinstance(items, SourcedList)
+        else len(items)
+    )
+    return n
+
+
 def sourced(value: Any, source: str) -> Any:  # noqa: ANN401
     """Return a number with its source; whatever is no number as it is."""
     kind = {float: SourcedFloat, int: SourcedInt}.get(type(value))
@@ -103,7 +134,9 @@ def with_sources(content: Any, file: str) -> Any:  # noqa: ANN401
         if isinstance(value, dict):
             return {key: look(part, f"{place}.{key}") for key, part in value.items()}
         if isinstance(value, list):
-            return [look(part, f"{place}.{number}") for number, part in enumerate(value)]
+            items = SourcedList(look(part, f"{place}.{n}") for n, part in enumerate(value))
+            items.source = f"{file}: {place[1:]}"
+            return items
         return sourced(value, f"{file}: {place[1:]}")
 
     return look(content, "")
@@ -116,8 +149,6 @@ def prints(
 
     @wraps(form)
     def print_and_note(value: Any, /, *args: P.args, **kwargs: P.kwargs) -> str:  # noqa: ANN401
-        if not isinstance(value, _Sourced):
-            return form(value, *args, **kwargs)
         return _noted(form(_plain(value), *args, **kwargs), value)
 
     return print_and_note
@@ -128,7 +159,24 @@ def write_numbers(notes: dict[Note, None], path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(Note._fields)
-        rows.writerows((note.printed, repr(note.value), note.source) for note in notes)
+        rows.writerows(notes)
+
+
+def marked(text: str) -> str:
+    """Return a text whose numbers need no source, with other characters for digits."""
+    return text.translate(_MARK)
+
+
+def without_marks(text: str, notes: dict[Note, None]) -> str:
+    """Return a text as it is to be read, and note the numbers of it that no form printed."""
+    for number in numbers_in(_NO_TEXT.sub("", text)):
+        notes[Note(number, None, "")] = None
+    return text.translate(_UNMARK)
+
+
+def numbers_in(text: str) -> list[str]:
+    """Return the numbers of a text, as they are written there."""
+    return _NUMBER.findall(text)
 
 
 def sources_by_text(notes: Iterable[Note]) -> dict[str, list[str]]:
@@ -138,7 +186,8 @@ def sources_by_text(notes: Iterable[Note]) -> dict[str, list[str]]:
     """
     found: dict[str, list[str]] = {}
     for note in notes:
-        found.setdefault(note.printed, []).append(note.source)
+        if note.source:
+            found.setdefault(note.printed, []).append(note.source)
     return {
         text: sources
         for text, sources in found.items()
@@ -147,8 +196,11 @@ def sources_by_text(notes: Iterable[Note]) -> dict[str, list[str]]:
 
 
 def _noted(printed: str, value: Any) -> str:  # noqa: ANN401
-    if _notes is not None:
-        _notes[Note(printed, _plain(value), value.source)] = None
+    if _notes is None:
+        return printed
+    if isinstance(value, _Sourced):
+        _notes[Note(printed.translate(_UNMARK), _plain(value), value.source)] = None
+        return marked(printed)
     return printed
 
 

@@ -6,6 +6,7 @@ from copycost.studies.shared_tables import curve_name, how_sent, ours, where
 from copycost.wording.filters import cpu, exact_size, gbit, percent, significant
 from copycost.wording.markdown import Table, code, escape, listing, tabulate
 from copycost.wording.numbers import NBSP
+from copycost.wording.sources import number_of
 from copycost.wording.values import NONE, NOT_KNOWN, Facts, in_cell, ns_in_text, rate_span
 from copycost.wording.words import plural
 
@@ -92,7 +93,7 @@ def checks(facts: Facts) -> Table:
     rows = [*how_sent(facts), ("CPU time from", _CLOCKS.get(facts["cpu_clock"], ""))]
     for curve in facts["curves"]:
         if limit := curve["limit"]:
-            held = f"{len(limit['sizes'])} of {plural(limit['n_sizes'], 'size')}"
+            held = f"{number_of(limit['sizes'])} of {plural(limit['n_sizes'], 'size')}"
             name = curve_name(curve, section)
             allowed = f"{rate_span(limit)}, which set the bitrate at {held}"
             rows.append((f"Limit on {name} (`wire.udp_mbit_per_s`)", allowed))

@@ -7,7 +7,7 @@ from copycost.wording.filters import impl, percent, significant, size, span
 from copycost.wording.markdown import Table, code, identifier, listing, tabulate
 from copycost.wording.sources import prints
 from copycost.wording.values import Facts, in_cell
-from copycost.wording.words import party, plural
+from copycost.wording.words import party
 
 # a function that calls another stands above it, with a dash less
 _INDENT = "\N{EN DASH} "
@@ -51,7 +51,7 @@ def _parts(parts: Iterable[Facts], group: str) -> str:
     texts = [f"{one['title']} {_signed(one['change']['mean'])}" for one in found[:_NAMED]]
     if len(found) > _NAMED:
         rest = sum(one["change"]["mean"] for one in found[_NAMED:])
-        texts.append(f"{plural(len(found) - _NAMED, 'other')} {_signed(rest)}")
+        texts.append(f"others {_signed(rest)}")
     return ", ".join(texts)
 
 

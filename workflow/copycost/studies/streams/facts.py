@@ -1,5 +1,6 @@
 """Everything that the text says, as data: `results/facts.json`."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -23,7 +24,7 @@ from copycost.analysis.external_validity import (
     network_card_facts,
     undisturbed_facts,
 )
-from copycost.analysis.finding import answers_of, tally
+from copycost.analysis.finding import answers_of, of, tally
 from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.metrics import choose_cost_metric, copied_labels
 from copycost.analysis.placement import placement_facts
@@ -109,9 +110,13 @@ def compute_facts(inputs: Inputs) -> Facts:
     answered += [trip for trip in of_trips if trip["n_measured"]]
     answers = [answer for one in answered for answer in answers_of(one["decisions"])]
     facts["answers"] = tally(answers)
+    questions = list(answer_questions(measured))
+    # what happens with more threads: of how many combinations of condition and way, by verdict
+    courses = Counter(one.verdict for one in of(questions, "threads"))
+    facts["courses"] = {"n": courses.total(), **courses}
     facts["findings"] = [
         *answers,
-        *answer_questions(measured),
+        *questions,
         *unexpected_findings({view.name: view for view in measured}),
     ]
     result: Facts = plain(facts)
