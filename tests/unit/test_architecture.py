@@ -30,10 +30,7 @@ CALLS = {
 ALLOWED = {
     # a device is asked by ioctl(2), in the namespace of its host: as yet all testbeds are local
     ("testbeds/links.py", "fcntl"),
-    # rows are judged in as many processes as may run; nothing is measured
-    ("audit/report.py", "os.sched_getaffinity"),
-    ("audit/report.py", "multiprocessing"),
-    # tables of many hosts are made likewise
+    # tables of many hosts are made in as many processes as may run; nothing is measured
     ("compare/hosts/host_tables.py", "multiprocessing"),
     ("compare/hosts/host_tables.py", "os.sched_getaffinity"),
 }

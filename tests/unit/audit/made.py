@@ -13,7 +13,6 @@ from copycost.audit.dataset import Dataset
 from copycost.audit.mapping import FileMapping
 from copycost.audit.plausibility import Finding, check_plausibility
 from copycost.audit.reader import read_dataset
-from copycost.audit.templates import found_by, reason_against
 from copycost.records.columns import COLUMNS
 from copycost.records.table import write_table
 from tools.simulation.honest_tables import World, table_of
@@ -62,4 +61,4 @@ def findings_of(table: pd.DataFrame, folder: Path) -> list[Finding]:
 
 def words_of(finding: Finding) -> str:
     """Return all that is said of a finding."""
-    return f"{found_by(finding)} {reason_against(finding)}"
+    return f"{finding.found} {finding.why}"

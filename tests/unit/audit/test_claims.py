@@ -10,8 +10,8 @@ import pytest
 from unit.audit.made import GUESSED, honest, read_frame
 
 from copycost.audit.claims.parse import parse_claim, read_claims
+from copycost.audit.claims.statements import Unclear
 from copycost.audit.claims.verdicts import JudgedClaim, judge_claim
-from copycost.audit.claims.vocabulary import Unclear
 from copycost.audit.dataset import Dataset
 from copycost.audit.plausibility import check_plausibility
 from copycost.audit.reader import read_dataset
@@ -86,8 +86,7 @@ ABOVE = {"metric": "throughput", "is": "above", "than": 1e9, "implementations": 
         # A value amid a wide interval supports nothing.
         *((1.22, spread, {"is": "more"} | amount, verdict)
           for spread, verdict in ((0.3, "undecided"), (0.0005, "supported"))
-          for amount in ({"percent": 22}, {"factor": 1.22}, {"at_least": 1.2},
-                         {"percent": 22, "tolerance": 1})),
+          for amount in ({"percent": 22}, {"factor": 1.22}, {"at_least": 1.2})),
         (1.22, 0.0005, {"is": "more", "percent": 30}, "contradicted"),
         (1.04, 0.001, {"is": "same"}, "supported"),
         (1.3, 0.001, {"is": "same"}, "contradicted"),
@@ -100,7 +99,7 @@ ABOVE = {"metric": "throughput", "is": "above", "than": 1e9, "implementations": 
         (0.6, 0.001, {"is": "collapses"}, "contradicted"),
         (0.4, 0.001, {"is": "less", "at_least": 2}, "supported"),
         (0.4, 0.001, {"is": "less", "at_least": 2, "at_most": 2.2}, "contradicted"),
-        (0.7, 0.001, {"is": "falls", "percent": 30, "tolerance": 5}, "supported"),
+        (0.7, 0.001, {"is": "falls", "percent": 30}, "supported"),
         (1.2, 0.01, {"is": "more", "from_size": SIZES[1]}, "supported"),
         (1.2, 0.01, {"is": "more", "from_size": SIZES[1], "below": "less"}, "contradicted"),
         (0.98, 0.5, ABOVE, "undecided"),
@@ -170,7 +169,7 @@ def test_what_counted_once_is_not_zero() -> None:
     zero = {"metric": "context_switches", "is": "zero"}
     found = judged(dataset, value=zero)
     assert found.verdict == "contradicted"
-    assert "1 against" in found.because.numbers["counts"]
+    assert "1 against" in found.because
     assert judged(dataset, value=zero, **{"in": "most"}).verdict == "supported"
     assert judged(dataset, value=zero | {"is": "not zero"}).verdict == "contradicted"
 
@@ -185,19 +184,20 @@ def test_costs_follow_from_totals_and_bytes() -> None:
     value = {"metric": "cycles_per_byte", "is": "above", "than": 5}
     assert judged(dataset, value=value).verdict == "supported"
     dataset.table["bytes"] = np.nan
-    assert judged(dataset, compare=less).because.code == "does_not_follow"
+    assert judged(dataset, compare=less).because.endswith(
+        "nor everything from which it would follow."
+    )
 
 
 def test_totals_of_unequal_bytes_are_judged_per_byte_as_well() -> None:
     same = beats("same", metric="cycles")
     found = judged(made(2.0), compare=same)
     assert found.verdict == "supported"
-    assert found.totals is not None
-    assert found.totals.numbers["per_byte"] == "contradicted"
-    assert judged(made(1.0, spread=0.001), compare=same).totals is None
+    assert found.totals.endswith("of cycles per byte, it is contradicted.")
+    assert judged(made(1.0, spread=0.001), compare=same).totals == ""
 
 
-@pytest.mark.parametrize("kind", ["compare", "rank", "change", "value", "crossover"])
+@pytest.mark.parametrize("kind", ["compare", "rank", "change", "value"])
 def test_deleted_cells_leave_it_undecided(kind: str) -> None:
     """Where the cells that contradict a claim are deleted, the others do not support it."""
     ratios = np.full(SHAPE, 1.3)
@@ -208,20 +208,16 @@ def test_deleted_cells_leave_it_undecided(kind: str) -> None:
         "change": {"change": {"metric": "throughput", "from": {"implementation": "two_copy"},
                               "to": {"implementation": "one_copy"}, "is": "grows"}},
         "value": {"value": {"metric": "throughput", "is": "above", "than": 0.9e9}},
-        "crossover": {"crossover": {"metric": "throughput", "implementation": "one_copy",
-                                    "with": "two_copy", "from": "1KiB"}},
     }[kind]  # fmt: skip
     whole = made(ratios)
-    if kind != "crossover":
-        assert judged(whole, **claim).verdict == "contradicted"
+    assert judged(whole, **claim).verdict == "contradicted"
     for gap in (
         {"implementation": "one_copy", "msg_bytes": SIZES[1], "n_threads": 4},
         {"msg_bytes": SIZES[1], "n_threads": 4},
     ):
         found = judged(without(whole, gap), **claim)
         assert found.verdict == "undecided", gap
-        if kind != "crossover":
-            assert found.n_missing in (1, 2), gap
+        assert found.n_missing in (1, 2), gap
 
 
 def cells(n_more: int, n_less: int) -> np.ndarray:
@@ -283,53 +279,6 @@ def test_rounds_that_do_not_know_each_other_have_an_interval_too() -> None:
     assert (found.verdict, found.observed_once) == ("supported", False)
 
 
-CROSSING = {"metric": "throughput", "implementation": "one_copy", "with": "two_copy"}
-
-
-def along(*factors: float) -> np.ndarray:
-    return np.array(factors)[:, None]
-
-
-@pytest.mark.parametrize(
-    ("curve", "said", "verdict"),
-    [
-        (along(0.7, 0.8, 1.3, 1.5), {"from": "10KiB"}, "compatible"),
-        (along(0.7, 0.8, 1.3, 1.5), {"from": "16KiB"}, "supported"),
-        (along(0.7, 0.8, 1.3, 1.5), {"from": "4KiB"}, "contradicted"),
-        (along(0.7, 0.8, 1.3, 1.5), {"from": "20KiB"}, "contradicted"),
-        (along(0.7, 0.8, 1.3, 1.5), {"up_to": "10KiB"}, "contradicted"),
-        (along(1.4, 1.3, 0.8, 0.7), {"up_to": "4KiB"}, "supported"),
-        (along(1.4, 1.3, 0.8, 0.7), {"up_to": "15KiB"}, "compatible"),
-        (along(1.4, 1.3, 0.8, 0.7), {"from": "10KiB"}, "contradicted"),
-        (along(1.4, 1.3, 1.2, 1.2), {"from": "10KiB"}, "contradicted"),
-        (along(1.4, 1.3, 1.2, 1.2), {"from": "1KiB"}, "undecided"),
-        (along(0.7, 0.7, 0.8, 0.8), {"from": "10KiB"}, "contradicted"),
-        (along(0.7, 0.7, 0.8, 0.8), {"from": "1MiB"}, "undecided"),
-        (along(0.7, 0.8, 1.0, 1.5), {"from": "10KiB"}, "undecided"),
-    ],
-)
-def test_crossovers_are_judged_by_their_bracket(
-    curve: np.ndarray, said: dict[str, str], verdict: str
-) -> None:
-    found = judged(made(np.broadcast_to(curve, SHAPE), 0.003), crossover=CROSSING | said)
-    assert found.verdict == verdict
-
-
-def test_a_crossover_of_costs_is_where_they_become_less() -> None:
-    dataset = made(np.broadcast_to(along(0.7, 0.8, 1.3, 1.5), SHAPE), 0.003)
-    cost = CROSSING | {"metric": "cycles_per_byte", "from": "16KiB"}
-    assert judged(dataset, crossover=cost).verdict == "supported"
-
-
-def test_one_thread_count_may_contradict_a_crossover() -> None:
-    ratios = np.array([[0.7, 1.3], [0.8, 1.3], [1.3, 1.3], [1.3, 1.3]])
-    dataset = made(ratios, 0.003)
-    said = {"crossover": CROSSING | {"from": "16KiB"}}
-    assert judged(dataset, **said).verdict == "contradicted"
-    assert judged(dataset, **said, **{"in": "some"}).verdict == "supported"
-    assert judged(dataset, **said, threads=1).verdict == "supported"
-
-
 def test_a_claim_about_a_grid_of_any_size_is_judged_at_once() -> None:
     # Each row a size and a number of threads of its own: the grid has a million cells.
     dataset = made(1.5)
@@ -378,8 +327,6 @@ NESTED.append(NESTED)
         ({"compare": beats(), "threads": 10**400}, "threads: got"),
         ({"compare": beats(), "question": 7}, "question: got 7"),
         ({"value": {"metric": "cycles", "is": "zero", "implementations": [[1]]}}, "name"),
-        ({"crossover": CROSSING | {"from": 1, "up_to": 2}}, "one of from and up_to"),
-        ({"crossover": CROSSING | {"from": 1, "metric": "bytes"}}, "neither good nor bad"),
     ],
 )  # fmt: skip
 def test_odd_claims_are_refused_in_a_sentence(said: dict[str, Any], problem: str) -> None:
@@ -400,4 +347,5 @@ def test_a_claim_in_words_alone_is_undecided_and_says_so(tmp_path: Path) -> None
     path.write_text("- zero-copy is the future of networking\n", encoding="utf-8")
     (claim,) = read_claims(path, made(1.0))
     found = judge_claim(claim, made(1.0), [])
-    assert (found.verdict, found.because.code) == ("undecided", "only_words")
+    assert found.verdict == "undecided"
+    assert "no statement" in found.because

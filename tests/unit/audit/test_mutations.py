@@ -15,7 +15,7 @@ from copycost.audit.facts import audit_facts
 from copycost.audit.mapping import read_mapping
 from copycost.audit.plausibility import check_plausibility
 from copycost.audit.reader import read_dataset
-from copycost.audit.templates import fill
+from copycost.audit.wording import fill
 from copycost.errors import ConfigError, DataError
 
 TABLES = (
@@ -31,7 +31,6 @@ MAPPING = """\
 columns: {gbps: {is: throughput, unit: Gbit/s}, cycles: ignore}
 implementations: {A1: two_copy}
 constants: {duration: 2}
-delimiter: comma
 decimal: "."
 source: {author: somebody}
 host: {cpus: 8, l2_bytes: 262144}

@@ -12,7 +12,7 @@ from copycost.audit.facts import audit_facts
 from copycost.audit.mapping import read_mapping
 from copycost.audit.plausibility import check_plausibility
 from copycost.audit.reader import read_dataset
-from copycost.audit.templates import fill
+from copycost.audit.wording import fill
 from copycost.report.render import FORMATS, render_report
 
 

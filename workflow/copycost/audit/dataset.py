@@ -8,7 +8,6 @@ import pandas as pd
 
 from copycost.analysis.conditions import with_condition
 from copycost.audit.mapping import FileMapping, Meaning
-from copycost.audit.number_parsing import LARGEST
 from copycost.audit.quantities import (
     BYTES,
     DATASET,
@@ -21,40 +20,43 @@ from copycost.audit.quantities import (
     THROUGHPUT,
     words_of,
 )
-from copycost.audit.wording import Message
 from copycost.config.testbeds import receives_on
 from copycost.errors import DataError
 from copycost.records.table import read_table
 
 KEYS = (DATASET, IMPLEMENTATION, SIZE, THREADS, REP)
 CELL = (DATASET, IMPLEMENTATION, SIZE, THREADS)
+LARGEST = 1e30
+"""In SI units, beyond what anybody measures, and far from where floats overflow."""
 
 
 @dataclass(frozen=True)
 class Dataset:
     """Measurements that somebody else made.
 
-    `path`, `digest`: the file, and the SHA-256 of its content. `table`: one row per repetition: the
-    columns of `KEYS`, then one column per quantity that the file has, in SI units (bits per second,
-    seconds, bytes, counts), NaN where it has no value. `steps`: for each quantity the smallest step
-    that the digits of a value tell; same rows. `times`: when each row was measured: `start` and
-    `end` [s since some moment], NaN where not told. `meanings`: what became of each column of the
-    file. `implementations`: the file's name of an implementation to the report's. `notes`: what had
-    to be decided, dropped or assumed. `copycost_cells`: the file itself, where it is a table of
-    cells of copycost.
+    `digest`: the SHA-256 of the file. `table`: one row per repetition: the columns of `KEYS`, then
+    one column per quantity that the file has, in SI units (bits per second, seconds, bytes,
+    counts), NaN where it has no value. `steps`: for each quantity the smallest step that the digits
+    of a value tell; same rows. `meanings`: what became of each column of the file.
+    `implementations`: the file's name of an implementation to the report's. `notes`: what had to be
+    decided, dropped or assumed, in sentences. `copycost_cells`: the file itself, where it is a
+    table of cells of copycost.
     """
 
-    name: str
     path: Path
     digest: str
     table: pd.DataFrame
     steps: pd.DataFrame
-    times: pd.DataFrame
     meanings: tuple[Meaning, ...]
     implementations: dict[str, str]
-    notes: tuple[Message, ...]
+    notes: tuple[str, ...]
     mapping: FileMapping
     copycost_cells: pd.DataFrame | None = None
+
+    @property
+    def name(self) -> str:
+        """Return what reports call it."""
+        return self.path.stem
 
     @property
     def quantities(self) -> list[str]:
@@ -192,17 +194,13 @@ def dataset_of_cells(cells: pd.DataFrame, path: Path, digest: str, mapping: File
     steps = pd.DataFrame({name: np.zeros(len(table)) for name in table.columns if name not in KEYS})
     names = sorted(set(table["implementation"]))
     return Dataset(
-        name=path.stem,
         path=path,
         digest=digest,
         table=table,
         steps=steps,
-        times=measured[["start_ns", "end_ns"]].set_axis(["start", "end"], axis=1) * 1e-9,
-        meanings=tuple(
-            Meaning(column, name, None, guessed=False) for column, name in found.items()
-        ),
+        meanings=tuple(Meaning(column, name) for column, name in found.items()),
         implementations={name: name for name in names},
-        notes=(Message("copycost_table"),),
+        notes=("This is a table of cells of copycost; its conditions are judged one by one.",),
         mapping=mapping,
         copycost_cells=cells,
     )

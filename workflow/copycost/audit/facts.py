@@ -11,8 +11,8 @@ from copycost.audit.dataset_analysis import unused_totals
 from copycost.audit.mapping import Meaning
 from copycost.audit.plausibility import Finding
 from copycost.audit.quantities import DURATION, base_of, words_of
-from copycost.audit.templates import found_by, reason_against, text_of
-from copycost.audit.wording import Message, scope, subject
+from copycost.audit.wording import quantities
+from copycost.wording.filters import n_threads, sentence, sizes
 from copycost.wording.words import plural
 
 SCHEMA_VERSION = 4
@@ -26,11 +26,12 @@ def audit_facts(
 ) -> Facts:
     """Return the audit for `audit.json` and the templates; `command` reads the file again."""
     table, n_datasets = dataset.table, len(dataset.datasets)
-    unused = unused_totals(dataset)
-    notes = [
-        *dataset.notes,
-        *([Message("totals_unused", {"quantities": unused})] if unused else []),
-    ]
+    notes = list(dataset.notes)
+    if unused := unused_totals(dataset):
+        notes.append(
+            f"The columns of {quantities(unused)} are totals, and the file gives neither the bytes "
+            "moved nor the duration of the run: no cost per byte or message follows from them."
+        )
     counts = Counter(claim.verdict for claim in judged)
     facts: Facts = plain(
         {
@@ -45,7 +46,7 @@ def audit_facts(
             "repetitions": int(table["rep"].max()),
             "implementations": sorted(set(table["implementation"])),
             "columns": [_column(dataset, meaning) for meaning in dataset.meanings],
-            "notes": list(map(text_of, notes)),
+            "notes": notes,
             "findings": [finding_facts(finding, n_datasets) for finding in findings],
             "claims": [_judged(claim) for claim in judged],
             "verdicts": {verdict.value: counts[verdict] for verdict in Verdict if counts[verdict]},
@@ -56,12 +57,10 @@ def audit_facts(
 
 def _column(dataset: Dataset, meaning: Meaning) -> Facts:
     """Return what a column was taken for, and how many rows have a value of it."""
-    name = meaning.quantity
+    name, n_rows = meaning.quantity, len(dataset.table)
     if name is None:
         return {"column": meaning.column, "meaning": "left out", "unit": "", "filled": ""}
-    values = dataset.times.get(name, dataset.table.get(name))
-    n_rows = len(dataset.table)
-    known = 0 if values is None else int(values.notna().sum())
+    known = int(dataset.table[name].notna().sum())
     filled = "all" if known == n_rows else f"{known} of {n_rows}"
     if name not in (*KEYS, DURATION) and dataset.has(name) and not dataset.is_counted(name):
         filled = "0 throughout, not counted"
@@ -71,15 +70,16 @@ def _column(dataset: Dataset, meaning: Meaning) -> Facts:
 
 def finding_facts(finding: Finding, n_datasets: int) -> Facts:
     """Return a finding for the templates; its dataset is named where there are several."""
+    columns = quantities(finding.quantities) or "all columns"
     return {
         "check": finding.check,
         "code": finding.code,
-        "subject": subject(finding.quantities, finding.dataset if n_datasets > 1 else None),
+        "subject": sentence(f"{finding.dataset}: {columns}" if n_datasets > 1 else columns),
         "kind": finding.kind.value,
         "sureness": finding.sureness.value,
         "refutes": finding.refutes,
-        "found": found_by(finding),
-        "why": reason_against(finding),
+        "found": finding.found,
+        "why": finding.why,
         "dataset": finding.dataset,
         "quantities": list(finding.quantities),
         "numbers": dict(finding.numbers),
@@ -89,23 +89,25 @@ def finding_facts(finding: Finding, n_datasets: int) -> Facts:
 
 def _judged(judged: JudgedClaim) -> Facts:
     """Return a claim with its verdict, why it has it, and what is doubtful about that."""
-    claim = judged.claim
-    where = scope(claim.sizes, claim.threads)
-    because = [text_of(one) for one in (judged.because, judged.totals) if one is not None]
-    if judged.caution is not None:
-        about = subject(judged.caution.quantities, None)
-        because.append(f"What it rests on is doubtful. {about}: {found_by(judged.caution)}.")
+    claim, doubt = judged.claim, judged.caution
+    because = [judged.because, judged.totals]
+    if doubt is not None:
+        because.append(f"What it rests on is doubtful. {sentence(quantities(doubt.quantities))}: "
+                       f"{doubt.found}.")  # fmt: skip
     label = judged.verdict.value
     if judged.n_missing:
         label += f": {plural(judged.n_missing, 'cell')} missing"
     elif judged.observed_once and label not in (Verdict.UNDECIDED, Verdict.NOT_MEASURED):
         label += ", observed once"
+    at = f"at {sizes(claim.sizes)}" if claim.sizes else ""
+    threads = f"with {n_threads(claim.threads)}" if claim.threads else ""
+    where = f"{at} {threads}".strip()
     return {
         "text": claim.text,
         "question": claim.question,
         "title": f"{claim.text} ({where})" if where else claim.text,
         "verdict": judged.verdict.value,
-        "because": " ".join(because),
+        "because": " ".join(filter(None, because)),
         "evidence": list(judged.evidence),
         "observed_once": judged.observed_once,
         "label": label,

@@ -33,16 +33,11 @@ _IMPLEMENTATIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a column means.
-
-    `unit`: the unit found or given, None where the quantity's usual one is taken. `guessed`: false
-    where a mapping says so.
-    """
+    """What a column means; without a unit, the quantity's usual one is taken."""
 
     column: str
-    quantity: str | None
-    unit: str | None
-    guessed: bool
+    quantity: str | None = None
+    unit: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,39 +46,44 @@ class FileMapping:
 
     `columns`: column name to quantity and unit; the quantity is `IGNORE` for columns to leave out.
     `implementations`: name in the file to name in the report. `constants`: quantities that are the
-    same for all rows and stand in no column. `delimiter`, `decimal`, `header`: how to read the
-    file. `source`, `host`: sentences on where the file is from, and what is known of its host.
+    same for all rows and stand in no column. `decimal`: the sign before decimals. `source`: where
+    the file is from.
     """
 
     columns: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
     implementations: Mapping[str, str] = field(default_factory=dict)
     constants: Mapping[str, str] = field(default_factory=dict)
-    delimiter: str | None = None
     decimal: str | None = None
-    header: tuple[str, ...] | None = None
     source: Mapping[str, str] = field(default_factory=dict)
     host: Mapping[str, Any] = field(default_factory=dict)
 
 
-def find_meanings(
-    names: Sequence[str], units: Sequence[str], mapping: FileMapping, where: str
-) -> list[Meaning]:
-    """Return what each column means."""
+def find_meanings(names: Sequence[str], mapping: FileMapping, where: str) -> list[Meaning]:
+    """Return what each column means, one column per quantity: those of the mapping, else the first.
+
+    A lone column `bytes` is the size of a message where no other column is.
+    """
     absent = [column for column in mapping.columns if column not in names]
     if absent:
         raise ConfigError(
             f"{where}: the mapping names {listed(absent)}, but the columns are {listed(names)}; "
             "correct the mapping"
         )
-    found: list[Meaning] = []
-    for name, unit in zip(names, units, strict=True):
-        meaning = _guess(name, unit)
-        if name in mapping.columns:
-            quantity, said = mapping.columns[name]
-            said = said or (meaning.unit if quantity == meaning.quantity else None)
-            meaning = Meaning(name, None if quantity == IGNORE else quantity, said, guessed=False)
-        found.append(meaning)
-    return _without_rivals(found)
+    found = list(map(_guess, names))
+    for at, guess in enumerate(found):
+        if guess.column in mapping.columns:
+            quantity, unit = mapping.columns[guess.column]
+            unit = unit or (guess.unit if quantity == guess.quantity else None)
+            found[at] = Meaning(guess.column, None if quantity == IGNORE else quantity, unit)
+    quantities = [meaning.quantity for meaning in found]
+    if SIZE not in quantities and BYTES in quantities:
+        at = quantities.index(BYTES)
+        found[at] = replace(found[at], quantity=SIZE)
+    best: dict[str | None, Meaning] = {}
+    for meaning in sorted(found, key=lambda one: one.column not in mapping.columns):
+        best.setdefault(meaning.quantity, meaning)
+    return [meaning if meaning is best[meaning.quantity] else Meaning(meaning.column)
+            for meaning in found]  # fmt: skip
 
 
 def listed(names: Sequence[str]) -> str:
@@ -91,46 +91,26 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join([*map(shown, names[:30]), *(["..."] if len(names) > 30 else [])])
 
 
-def _guess(name: str, unit: str) -> Meaning:
-    """Guess from the name, with a unit in brackets, behind it, or from the line below."""
-    stem, given = name, unit
+def _guess(name: str) -> Meaning:
+    """Guess from the name, with a unit in brackets or behind it."""
+    stem, given = name, ""
     bracketed = _BRACKETS.search(name)
     if bracketed:
         stem = f"{name[: bracketed.start()]} {name[bracketed.end() :]}".strip()
         given = bracketed[1]
     quantity = find_quantity(stem)
     if quantity is not None:
-        kind = base_of(quantity).kind
-        fits = bool(given) and unit_factor(kind, given) is not None
-        return Meaning(name, quantity, given if fits else None, guessed=True)
+        fits = given and unit_factor(base_of(quantity).kind, given) is not None
+        return Meaning(name, quantity, given if fits else None)
     parts = [part for part in re.split(r"[\s_\-.]+", stem) if part]
     for n_unit in (3, 2, 1):
-        if len(parts) > n_unit:
-            quantity = find_quantity("".join(parts[:-n_unit]))
-            for text in ("".join(parts[-n_unit:]), "/".join(parts[-n_unit:])):
-                if quantity and unit_factor(base_of(quantity).kind, text) is not None:
-                    return Meaning(name, quantity, text, guessed=True)
+        quantity = find_quantity("".join(parts[:-n_unit]))
+        for unit in ("".join(parts[-n_unit:]), "/".join(parts[-n_unit:])):
+            if quantity and unit_factor(base_of(quantity).kind, unit) is not None:
+                return Meaning(name, quantity, unit)
     if len(parts) == 1 and unit_factor("rate", parts[0]) not in (None, 1, 8):
-        return Meaning(name, "throughput", parts[0], guessed=True)
-    return Meaning(name, None, None, guessed=True)
-
-
-def _without_rivals(found: list[Meaning]) -> list[Meaning]:
-    """Keep one column per quantity: those that a mapping names, else the first.
-
-    A lone column `bytes` is the size of a message where no other column is.
-    """
-    quantities = [meaning.quantity for meaning in found]
-    if SIZE not in quantities and BYTES in quantities:
-        at = quantities.index(BYTES)
-        found[at] = replace(found[at], quantity=SIZE)
-    best: dict[str | None, Meaning] = {}
-    for meaning in sorted(found, key=lambda one: one.guessed):
-        best.setdefault(meaning.quantity, meaning)
-    return [
-        meaning if meaning is best[meaning.quantity] else replace(meaning, quantity=None)
-        for meaning in found
-    ]
+        return Meaning(name, "throughput", parts[0])
+    return Meaning(name)
 
 
 def implementation_name(name: str, mapping: FileMapping) -> str:
@@ -145,8 +125,7 @@ def implementation_name(name: str, mapping: FileMapping) -> str:
 
 
 _NAMED = ("columns", "implementations", "constants", "source", "host")
-_KEYS = (*_NAMED, "delimiter", "decimal", "header")
-_DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|", "space": " "}
+_KEYS = (*_NAMED, "decimal")
 _NAME = re.compile(r"[^\s`|](?:[^`|\n\r\t]*[^\s`|])?")
 _HOST_NUMBERS = ("cpus", "l1d_bytes", "l2_bytes", "llc_bytes")
 _MOST = 2**50
@@ -183,7 +162,6 @@ def read_mapping(path: Path | None) -> FileMapping:
                 constants[quantity] = str(value)
     if problems:
         raise ConfigError("\n".join(f"{path}: {problem}" for problem in problems))
-    delimiter = content.get("delimiter")
     implementations, source = (
         {key: str(value) for key, value in (content.get(name) or {}).items()}
         for name in ("implementations", "source")
@@ -192,9 +170,7 @@ def read_mapping(path: Path | None) -> FileMapping:
         columns=columns,
         implementations=implementations,
         constants=constants,
-        delimiter=_DELIMITERS.get(delimiter, delimiter) if delimiter else None,
         decimal=content.get("decimal"),
-        header=tuple(map(str, content["header"])) if content.get("header") else None,
         source=source,
         host=content.get("host") or {},
     )
@@ -216,14 +192,8 @@ def _wrong_kinds(content: Mapping[str, Any]) -> Iterator[str]:
                 yield f"{key}.{name}: got {shown(value)}, must be a word or a number"
             elif key == "implementations" and not _NAME.fullmatch(str(value)):
                 yield f"{key}.{name}: got {shown(value)}, must be a name for the report"
-    delimiter = content.get("delimiter")
-    if delimiter and delimiter not in (*_DELIMITERS, *_DELIMITERS.values()):
-        yield f"delimiter: got {shown(delimiter)}, must be one of {', '.join(_DELIMITERS)}"
     if content.get("decimal") not in (None, ".", ","):
         yield f"decimal: got {shown(content['decimal'])}, must be '.' or ','"
-    header = content.get("header") or []
-    if not isinstance(header, list) or any(isinstance(name, list | dict) for name in header):
-        yield f"header: got {shown(header)}, must be a list of the columns' names"
     host = content.get("host") or {}
     for name in _HOST_NUMBERS:
         value = host.get(name) if isinstance(host, dict) else None

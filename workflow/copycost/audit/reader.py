@@ -1,84 +1,94 @@
-"""Reads a CSV file of foreign measurements, whatever its columns are called."""
+"""Reads a text file of foreign measurements, whatever its columns are called."""
 
+import csv
 import hashlib
+import math
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from reprlib import repr as shown
 
 import numpy as np
 import pandas as pd
 
-from copycost.audit.dataset import CELL, KEYS, Dataset, is_cells_table, read_cells_table
-from copycost.audit.decoding import TextTable, decode_file, split_table
+from copycost.audit.dataset import CELL, KEYS, LARGEST, Dataset, is_cells_table, read_cells_table
 from copycost.audit.mapping import FileMapping, Meaning, find_meanings, implementation_name, listed
-from copycost.audit.number_parsing import decimal_commas, is_gap, parse_column, parse_instants
 from copycost.audit.quantities import (
     BYTES,
     DATASET,
     DURATION,
     IMPLEMENTATION,
-    INSTANTS,
     REP,
     SIZE,
     THREADS,
     THROUGHPUT,
+    Quantity,
     base_of,
+    unit_factor,
     words_of,
 )
-from copycost.audit.wording import Message
 from copycost.errors import DataError
+from copycost.wording.words import plural
+
+MOST_BYTES = 20_000_000
+"""A table with one row per repetition, not the samples behind it; larger files are refused."""
 
 MOST_ROWS = 50_000
+_LONGEST_LINE = 100_000
+_N_SAMPLED = 200
+_RULER = re.compile(r"[\s|:+=-]*")
+
+_GAPS = frozenset({
+    "", "-", "--", "---", "n/a", "na", "nan", "none", "null", "?", "x", ".", "\N{EN DASH}",
+    "\N{EM DASH}", "not supported", "<not supported>", "not counted", "<not counted>",
+    "not measured", "missing", "n.a.", "unknown", "skipped", "failed",
+})  # fmt: skip
+_NUMBER = re.compile(
+    r"(?P<sign>[-+]?)(?P<digits>\d[\d.,'_\s\u00a0\u202f]*|[.,]\d+)(e(?P<exponent>[-+]?\d{1,9}))?"
+    r"\s*(?P<unit>[A-Za-zµμ%][A-Za-zµμ%/]*)?",
+    re.IGNORECASE,
+)
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}[.,]\d{3}")
+_DECIMAL_COMMA = re.compile(r"\d*(\.\d{3})*,(\d{1,2}|\d{4,})")
+_SMALLEST = 1e-30
+_MOST_DIGITS = 17
+"""What a float can tell."""
 
 
 def read_dataset(path: Path, mapping: FileMapping) -> Dataset:
-    """Read a file of measurements.
+    """Read a file of measurements, with a header and one row per cell or repetition.
 
-    `path`: a text file with a header and one row per cell or repetition. `mapping`: what a mapping
-    file says; what it does not say is guessed, and the notes tell how.
+    What the mapping does not say is guessed, and the notes tell how.
     """
-    text = decode_file(path)
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    content = _content(path)
+    digest = hashlib.sha256(content).hexdigest()
+    text = _decoded(content)
     if is_cells_table(text):
         return read_cells_table(path, digest, mapping)
-    raw = split_table(text, str(path), mapping.delimiter, mapping.header)
-    if len(raw.cells) > MOST_ROWS:
-        raise DataError(
-            f"{path}: has {len(raw.cells):,} rows; an audit reads up to {MOST_ROWS:,}, one per "
-            "cell and repetition: summarise the samples first"
-        )
-    meanings = find_meanings(raw.header, raw.units, mapping, str(path))
-    notes = list(raw.notes)
-    texts = _texts(raw, meanings, mapping, str(path), notes)
-    table, steps = _numbers(texts, meanings, mapping, raw.delimiter, str(path), notes)
-    for line, name in table[IMPLEMENTATION].items():
-        if is_gap(name):
-            raise DataError(f"{path}, line {line}: no implementation; expected its name")
-    names = {name: implementation_name(name, mapping) for name in table[IMPLEMENTATION].unique()}
-    counts = Counter(names.values())
-    names = {old: new if counts[new] == 1 else old for old, new in names.items()}
+    header, cells, delimiter = _split(text, str(path))
+    meanings = find_meanings(header, mapping, str(path))
+    notes: list[str] = []
+    texts = _texts(header, cells, meanings, mapping, str(path), notes)
+    table, steps = _numbers(texts, meanings, mapping, delimiter, str(path), notes)
+    names = _implementations(table, mapping, str(path), notes)
     table[IMPLEMENTATION] = table[IMPLEMENTATION].map(names)
     _set_keys(table, path, notes)
-    times = _times(raw, meanings, notes)
     # Rows that only say the same again are dropped.
     again = table.duplicated()
     if again.any():
-        notes.append(Message("rows_repeated", {"n_rows": int(again.sum())}))
-    table, steps, times = (one[~again].reset_index(drop=True) for one in (table, steps, times))
+        notes.append(f"{plural(int(again.sum()), 'row')} left out, identical to another: a second "
+                     "measurement would not give the same digits.")  # fmt: skip
+    table, steps = (one[~again].reset_index(drop=True) for one in (table, steps))
     table[REP] = _repetitions(table, notes)
     order = [name for name in table.columns if name not in KEYS]
-    empty = [name for name in order if not table[name].notna().any()]
-    notes += [Message("column_empty", {"quantities": [name]}) for name in empty]
-    renamed = [f"{old} for {new}" for old, new in names.items() if old != new]
-    if renamed:
-        notes.append(Message("implementations_renamed", {"names": renamed}))
+    notes += [f"The column of {words_of(name)} is empty."
+              for name in order if table[name].isna().all()]  # fmt: skip
     return Dataset(
-        name=path.stem,
         path=path,
         digest=digest,
         table=table[[*KEYS, *order]],
         steps=steps[order],
-        times=times,
         meanings=tuple(meanings),
         implementations=names,
         notes=tuple(notes),
@@ -86,70 +96,181 @@ def read_dataset(path: Path, mapping: FileMapping) -> Dataset:
     )
 
 
+def _content(path: Path) -> bytes:
+    try:
+        n_bytes = path.stat().st_size
+        if n_bytes > MOST_BYTES:
+            raise DataError(
+                f"{path}: has {n_bytes / 1e6:.0f} MB; an audit reads tables of up to "
+                f"{MOST_BYTES / 1e6:.0f} MB, with one row per cell and repetition: export those"
+            )
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror}); give a CSV file") from error
+    is_utf_16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
+    if not is_utf_16 and any(byte in content for byte in range(9)):
+        raise DataError(f"{path}: is binary, not text; export the table as CSV")
+    return content
+
+
+def _decoded(content: bytes) -> str:
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return content.decode("utf-16", errors="replace")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", errors="replace")
+
+
+def _split(text: str, where: str) -> tuple[list[str], pd.DataFrame, str]:
+    """Return the header of a text, its cells by the number of their line, and what parts them.
+
+    Empty lines, lines that begin with ``#``, and rulers as Markdown has them are left out.
+    """
+    lines = {
+        number: line
+        for number, line in enumerate(text.splitlines(), 1)
+        if not line.lstrip().startswith("#") and not _RULER.fullmatch(line)
+    }
+    for number, line in lines.items():
+        if len(line) > _LONGEST_LINE:
+            raise DataError(
+                f"{where}, line {number}: has {len(line):,} characters; expected a row of a table, "
+                f"of at most {_LONGEST_LINE:,}: export the table with one row per line"
+            )
+    if len(lines) < 2:
+        raise DataError(f"{where}: is empty or has no rows below its header; expected a header "
+                        "and one row per measurement")  # fmt: skip
+    if len(lines) - 1 > MOST_ROWS:
+        raise DataError(
+            f"{where}: has {len(lines) - 1:,} rows; an audit reads up to {MOST_ROWS:,}, one per "
+            "cell and repetition: summarise the samples first"
+        )
+    delimiter = _delimiter([*lines.values()][:_N_SAMPLED])
+    rows = {number: _fields(line, delimiter) for number, line in lines.items()}
+    first = next(iter(rows))
+    header = rows.pop(first)
+    _check_header(header, f"{where}, line {first}")
+    for number, fields in rows.items():
+        if len(fields) > len(header) and not any(fields[len(header) :]):
+            del fields[len(header) :]  # delimiters at the end of the line
+        if len(fields) != len(header):
+            advice = "correct the line, or leave empty cells where values are missing"
+            if delimiter == "," and len(fields) > len(header):
+                advice = ("decimal commas in a table parted by commas cannot be told from the "
+                          "columns: quote the numbers, or write decimal points")  # fmt: skip
+            raise DataError(
+                f"{where}, line {number}: {len(fields)} fields, expected {len(header)} as in the "
+                f"header; {advice}"
+            )
+    cells = pd.DataFrame(rows.values(), index=list(rows), columns=range(len(header)))
+    return header, cells, delimiter
+
+
+def _delimiter(lines: Sequence[str]) -> str:
+    """Return what parts most lines into as many fields as the header.
+
+    The header has no decimal commas, so its count of fields is the surest. Spaces also stand beside
+    other delimiters, so they part all lines or none.
+    """
+
+    def agreeing(delimiter: str) -> tuple[int, int]:
+        first, *counts = (len(_fields(line, delimiter)) for line in lines)
+        return (counts.count(first), first) if first > 1 else (0, 0)
+
+    best = max((",", ";", "\t", "|"), key=agreeing)
+    if agreeing(best) == (0, 0) and agreeing(" ")[0] == len(lines) - 1:
+        return " "
+    return best
+
+
+def _fields(line: str, delimiter: str) -> list[str]:
+    if delimiter == " ":
+        return line.split()
+    if delimiter == "|":
+        line = line.strip().removeprefix("|").removesuffix("|")
+    return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter))]
+
+
+def _check_header(names: Sequence[str], where: str) -> None:
+    if len(names) < 2:
+        raise DataError(
+            f"{where}: one column only ({names[0][:60]!r}); expected columns parted by commas, "
+            "semicolons, tabs or bars"
+        )
+    numbers = [name for name in names if _NUMBER.fullmatch(name)]
+    if len(numbers) * 2 >= len(names):
+        raise DataError(
+            f"{where}: holds numbers ({', '.join(map(shown, numbers[:3]))}), not the names of "
+            "columns; add a header line"
+        )
+    twice = [name for name, n in Counter(map(str.lower, names)).items() if n > 1 and name]
+    if twice:
+        raise DataError(f"{where}: a column name occurs twice ({shown(twice[0])}); rename one")
+
+
 def _texts(
-    raw: TextTable, meanings: list[Meaning], mapping: FileMapping, where: str, notes: list[Message]
+    header: Sequence[str],
+    cells: pd.DataFrame,
+    meanings: Sequence[Meaning],
+    mapping: FileMapping,
+    where: str,
+    notes: list[str],
 ) -> dict[str, pd.Series]:
-    """Return the texts of each quantity, from its column, or the same for all; all that it takes.
+    """Return the texts of each quantity, from its column, or the same for all rows.
 
     Without keys or anything that was measured, there is nothing to audit.
     """
-    found = {
-        meaning.quantity: raw.cells[index]
-        for index, meaning in enumerate(meanings)
-        if meaning.quantity is not None and meaning.quantity not in INSTANTS
-    }
+    found = {meaning.quantity: cells[at] for at, meaning in enumerate(meanings) if meaning.quantity}
     for quantity, value in mapping.constants.items():
-        found.setdefault(quantity, pd.Series(value, raw.cells.index))
+        found.setdefault(quantity, pd.Series(value, cells.index))
     missing = [words_of(name) for name in (IMPLEMENTATION, SIZE) if name not in found]
     if missing:
         raise DataError(
             f"{where}: no column tells the {' and '.join(missing)}; the columns are "
-            f"{listed(raw.header)}; name them under `columns:` in a mapping, or give "
+            f"{listed(header)}; name them under `columns:` in a mapping, or give "
             "what all rows share under `constants:`"
         )
     if found.keys() <= {*KEYS, DURATION}:
         raise DataError(
             f"{where}: no column holds anything that was measured (throughput, latency, cycles, "
-            f"...); the columns are {listed(raw.header)}; name them under `columns:` "
-            "in a mapping"
+            f"...); the columns are {listed(header)}; name them under `columns:` in a mapping"
         )
     if THREADS not in found:
-        found[THREADS] = pd.Series("1", raw.cells.index)
-        notes.append(Message("one_thread_assumed"))
+        found[THREADS] = pd.Series("1", cells.index)
+        notes.append("No column gives the number of threads: one thread is assumed throughout.")
     return found
 
 
 def _numbers(
-    texts: dict[str, pd.Series],
-    meanings: list[Meaning],
+    texts: Mapping[str, pd.Series],
+    meanings: Sequence[Meaning],
     mapping: FileMapping,
     delimiter: str,
     where: str,
-    notes: list[Message],
+    notes: list[str],
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return labels and numbers by quantity, and the steps of the latter; note what was decided."""
     named = {meaning.quantity: meaning for meaning in meanings}
     numeric = {name: cells for name, cells in texts.items() if base_of(name).kind != "label"}
-    if mapping.decimal:
-        commas = frozenset(numeric if mapping.decimal == "," else ())
-    else:
-        commas = decimal_commas(numeric, delimiter)
+    every = (text for cells in numeric.values() for text in cells)
+    commas = mapping.decimal == ","
+    if mapping.decimal is None:
+        commas = _has_decimal_commas(every, delimiter)
     if commas:
-        about = {"quantities": [name for name in numeric if name in commas]}
-        notes.append(Message("decimal_commas", about))
+        notes.append("Commas are read as decimal commas.")
     table = pd.DataFrame(texts)
     steps = pd.DataFrame(index=table.index)
     for name, cells in numeric.items():
         meaning, base = named.get(name), base_of(name)
-        column = meaning.column if meaning else f"constant {name}"
-        unit = meaning.unit if meaning else None
+        column, unit = (meaning.column, meaning.unit) if meaning else (f"constant {name}", None)
         if base.kind == "size" and (unit or "").lower() in ("kb", "mb", "k", "m"):
-            notes.append(Message("power_of_two", {"column": column, "unit": unit}))
-        table[name], steps[name] = parse_column(
-            cells, base, unit, commas=name in commas, where=f"{where}: column {column}"
+            notes.append(f"{column}: {unit} is read as a power of two.")
+        table[name], steps[name] = _parse_column(
+            cells, base, unit or base.unit, commas=commas, where=f"{where}: column {column}"
         )
         if meaning and unit is None and base.kind in ("rate", "time"):
-            notes.append(Message("unit_assumed", {"column": column, "unit": base.unit}))
+            notes.append(f"{column}: no unit is given, {base.unit} is assumed.")
     if THROUGHPUT not in table and {BYTES, DURATION} <= set(table.columns):
         duration = table[DURATION].where(table[DURATION] > 0.0)
         for one in (table, steps):
@@ -157,21 +278,94 @@ def _numbers(
     return table, steps
 
 
-def _times(raw: TextTable, meanings: list[Meaning], notes: list[Message]) -> pd.DataFrame:
-    """Return when each row was measured, NaN where no column tells."""
-    times = pd.DataFrame(np.nan, index=raw.cells.index, columns=list(INSTANTS))
-    for index, meaning in enumerate(meanings):
-        if meaning.quantity not in INSTANTS:
+def is_gap(text: str) -> bool:
+    """Tell whether a cell says that there is no value."""
+    return text.lower() in _GAPS
+
+
+def _has_decimal_commas(texts: Iterable[str], delimiter: str) -> bool:
+    """Tell whether 1,234 is one and a bit in a file, rather than a thousand and more.
+
+    It is if any comma can only be a decimal one. Where every comma could be either, it is where
+    semicolons or tabs part the columns, as spreadsheets of countries with decimal commas write.
+    """
+    numbers = [match["digits"] for text in texts if (match := _NUMBER.fullmatch(text))]
+    if any(map(_DECIMAL_COMMA.fullmatch, numbers)):
+        return True
+    has_points = any("." in digits or digits.count(",") > 1 for digits in numbers)
+    return delimiter in ";\t" and not has_points and any("," in digits for digits in numbers)
+
+
+def _parse_column(
+    texts: pd.Series, quantity: Quantity, unit: str, *, commas: bool, where: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return a column's numbers, and the smallest step that the digits of each tell.
+
+    Both are in SI units, NaN where the file has none. A unit behind a value counts more than the
+    column's.
+    """
+    values, steps = np.full((2, len(texts)), math.nan)
+    for at, (line, text) in enumerate(texts.items()):
+        if is_gap(text):
             continue
-        texts = raw.cells[index]
-        times[meaning.quantity] = parse_instants(texts, meaning.unit)
-        n_unread = int(times[meaning.quantity].isna().sum()) - sum(map(is_gap, texts))
-        if n_unread:
-            notes.append(Message("times_unread", {"column": meaning.column, "n_rows": n_unread}))
-    return times
+        match = _NUMBER.fullmatch(text)
+        factor = unit_factor(quantity.kind, match["unit"] or unit) if match else None
+        if match is None or factor is None:
+            raise DataError(
+                f"{where}, line {line}: {shown(text)} is no {quantity.words}; expected a "
+                "number, or an empty cell where there is no value"
+            )
+        digits = _with_point(match["digits"], commas=commas)
+        exponent = int(match["exponent"] or 0)
+        value = float(f"{match['sign']}{digits}e{exponent}") * factor
+        if re.search("[1-9]", digits) and not _SMALLEST <= abs(value) <= LARGEST:
+            raise DataError(
+                f"{where}, line {line}: {shown(text)} is no {quantity.words} that anybody "
+                f"measures; expected 0, or from {_SMALLEST:g} to {LARGEST:g} in SI units: correct "
+                "it, or leave the cell empty"
+            )
+        # the weight of the last digit that is written and that a float can tell
+        power = exponent - len(digits.partition(".")[2])
+        largest = math.floor(math.log10(abs(value))) if value else 0
+        step = max(10.0 ** min(power, 30) * factor, 10.0 ** (largest + 1 - _MOST_DIGITS))
+        values[at], steps[at] = value, step
+    return values, steps
 
 
-def _set_keys(table: pd.DataFrame, path: Path, notes: list[Message]) -> None:
+def _with_point(digits: str, *, commas: bool) -> str:
+    """Return a number without what parts its thousands, and with a point before its decimals.
+
+    `commas`: whether 1,234 is one and a bit; without, 1.234 is.
+    """
+    digits = re.sub(r"['_\s\u00a0\u202f]", "", digits)
+    last = max(digits, key=lambda sign: digits.rfind(sign) if sign in ".," else -1)
+    if last not in ".,":
+        return digits
+    other = "." if last == "," else ","
+    could_be_either = _THOUSANDS.fullmatch(digits) is not None
+    whole, _, decimals = digits.rpartition(last)
+    if last in whole or (could_be_either and commas != (last == ",")):
+        return digits.replace(last, "").replace(other, "")
+    return f"{whole.replace(other, '')}.{decimals}"
+
+
+def _implementations(
+    table: pd.DataFrame, mapping: FileMapping, where: str, notes: list[str]
+) -> dict[str, str]:
+    """Return the name in the report of each implementation of a file, each still its own."""
+    for line, name in table[IMPLEMENTATION].items():
+        if is_gap(name):
+            raise DataError(f"{where}, line {line}: no implementation; expected its name")
+    names = {name: implementation_name(name, mapping) for name in table[IMPLEMENTATION].unique()}
+    counts = Counter(names.values())
+    names = {old: new if counts[new] == 1 else old for old, new in names.items()}
+    renamed = [f"{old} for {new}" for old, new in names.items() if old != new]
+    if renamed:
+        notes.append(f"Implementations have different names in the file: {', '.join(renamed)}.")
+    return names
+
+
+def _set_keys(table: pd.DataFrame, path: Path, notes: list[str]) -> None:
     """Make the keys whole numbers and names, and refuse what cannot be one."""
     for name, most in ((SIZE, 2**40), (THREADS, 100_000)):
         values = table[name]
@@ -193,17 +387,17 @@ def _set_keys(table: pd.DataFrame, path: Path, notes: list[Message]) -> None:
         safe[name] = text
     table[DATASET] = datasets.map(safe)
     if len(safe) > 1:
-        notes.append(Message("several_datasets", {"n_datasets": len(safe)}))
+        notes.append(f"The file holds {len(safe)} datasets, which are judged one by one.")
 
 
-def _repetitions(table: pd.DataFrame, notes: list[Message]) -> pd.Series:
+def _repetitions(table: pd.DataFrame, notes: list[str]) -> pd.Series:
     """Return a number for each row of a cell."""
     numbers = table.groupby(list(CELL), sort=False).cumcount() + 1.0
     if REP not in table:
         if numbers.max() > 1:
-            notes.append(Message("repetitions_by_order"))
+            notes.append("Cells that occur more than once are taken as repetitions, in file order.")
     elif table[REP].notna().all() and not table.duplicated([*CELL, REP]).any():
         numbers = table[REP].rank(method="dense")
     else:
-        notes.append(Message("repetitions_renumbered"))
+        notes.append("Some cells have the same repetition twice; they are renumbered.")
     return numbers.astype(np.int64)

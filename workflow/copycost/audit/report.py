@@ -1,10 +1,6 @@
 """Writes and typesets the report of an audit, with the figures and chapters of our own reports."""
 
-import os
-import warnings
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +8,22 @@ from copycost.analysis.columns import write_table
 from copycost.analysis.finding import read_finding
 from copycost.analysis.json_values import Facts
 from copycost.audit.dataset_analysis import DatasetAnalysis
-from copycost.audit.templates import TEMPLATES, fill, table_rows
+from copycost.audit.wording import TEMPLATES, fill
 from copycost.figures.condition import draw
 from copycost.figures.names import AUDIT_FIGURES
 from copycost.figures.output import save
-from copycost.figures.tables import Tables, tables_of
+from copycost.figures.tables import tables_of
 from copycost.records.files import write_json
 from copycost.report.assets import gather_assets, shown_figures, worth_showing
 from copycost.report.render import Format, render_report
-from copycost.wording.markdown import code
+from copycost.wording.markdown import code, escape
 
 _CAPTIONS = {
     "speed_and_cost": "Throughput and the cost of a byte against message size",
     "time_per_message": "Latency by message size and number of threads",
     "counters": "Cache misses per byte and context switches per message against message size",
 }
+_MOST_LINES = 6
 
 
 def write_tables(analysed: DatasetAnalysis, folder: Path) -> None:
@@ -38,29 +35,15 @@ def write_tables(analysed: DatasetAnalysis, folder: Path) -> None:
 
 
 def draw_figures(analysed: DatasetAnalysis, folder: Path) -> list[Path]:
-    """Draw the figures of every dataset as SVG, on all CPUs; return them."""
-    jobs: list[tuple[Tables, str, Path]] = []
+    """Draw the figures of every dataset as SVG; return them."""
+    figures = []
     for slug in analysed.facts["grid"]["conditions"]:
         tables = tables_of(slug, analysed.cells, analysed.summary)
         (folder / slug).mkdir(parents=True, exist_ok=True)
-        jobs += [(tables, name, folder / slug / f"{name}.svg") for name in AUDIT_FIGURES]
-    n_workers = min(len(os.sched_getaffinity(0)), len(jobs))
-    if n_workers < 2:
-        for job in jobs:
-            _draw_one(*job)
-    else:
-        # Forked, since a new interpreter takes longer to import what draws than to draw; nothing
-        # here has threads that hold locks.
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)
-            with ProcessPoolExecutor(n_workers, get_context("fork")) as pool:
-                for done in [pool.submit(_draw_one, *job) for job in jobs]:
-                    done.result()
-    return [svg for _, _, svg in jobs]
-
-
-def _draw_one(tables: Tables, name: str, svg: Path) -> None:
-    save(draw(name, tables), svg)
+        for name in AUDIT_FIGURES:
+            figures.append(folder / slug / f"{name}.svg")
+            save(draw(name, tables), figures[-1])
+    return figures
 
 
 def typeset(
@@ -87,12 +70,7 @@ def write_audit_report(
     facts = analysed.facts
     write_json(facts, folder / "facts.json")
     write_json(audit, folder / "audit.json")
-
-    def provenance(condition: str, figure: str) -> str:
-        return f"Source: `figures/{condition}/{figure}.csv`; file {code(audit['file'])}."
-
     slugs = facts["grid"]["conditions"]
-    conditions = [facts["conditions"][slug] for slug in slugs]
     shown = worth_showing(shown_figures(figures), facts["conditions"])
     context = {
         "title": title,
@@ -102,10 +80,48 @@ def write_audit_report(
         "host": facts["host"],
         "audit": audit,
         "findings": [read_finding(found) for found in facts["findings"]],
-        "rows": table_rows(audit),
+        "rows": _table_rows(audit),
         "captions": _CAPTIONS,
-        "conditions": conditions,
+        "conditions": [facts["conditions"][slug] for slug in slugs],
         "figures": {name: list[str]() for name in slugs} | shown,
-        "provenance": provenance,
+        "provenance": lambda condition, figure: (
+            f"Source: `figures/{condition}/{figure}.csv`; file {code(audit['file'])}."
+        ),
     }
     return _write("audit.qmd.j2", folder, figures, context)
+
+
+def _table_rows(audit: Facts) -> dict[str, list[list[str]]]:
+    """Return the rows of the report's tables by name, in Markdown."""
+    claims = [(str(number), claim) for number, claim in enumerate(audit["claims"], 1)]
+    return {
+        "claims": [
+            [number, escape(claim["title"]), f"**{claim['label']}**", escape(claim["because"])]
+            for number, claim in claims
+        ],
+        "evidence": [
+            [number, escape(line)]
+            for number, claim in claims
+            for line in _first_of(claim["evidence"])
+        ],
+        "findings": [
+            [
+                escape(finding["subject"]),
+                f"{finding['kind']} ({finding['sureness']})",
+                escape("; ".join([finding["found"], *_first_of(finding["cells"])])),
+                escape(finding["why"]),
+            ]
+            for finding in audit["findings"]
+        ],
+        "columns": [
+            [code(column["column"]),
+             *(escape(column[key]) for key in ("meaning", "unit", "filled"))]
+            for column in audit["columns"]
+        ],
+    }  # fmt: skip
+
+
+def _first_of(lines: Sequence[str]) -> list[str]:
+    """Return the first of some lines, and how many more there are."""
+    more = len(lines) - _MOST_LINES
+    return [*lines[:_MOST_LINES], *([f"and {more} more"] if more > 0 else [])]

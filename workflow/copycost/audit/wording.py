@@ -1,32 +1,20 @@
-"""Values, quantities and cells as the sentences of an audit write them, and what it has to say."""
+"""The words of an audit: values, quantities and cells in its sentences, and its templates."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import textwrap
+from collections.abc import Iterable, Mapping
+from functools import cache
 
 import pandas as pd
+from jinja2 import Environment, Template
 
 from copycost.audit.quantities import IMPLEMENTATION, SIZE, THREADS, base_of, words_of
-from copycost.wording.filters import (
-    gbps,
-    join_and,
-    n_threads,
-    sentence,
-    significant,
-    size,
-    sizes,
-)
+from copycost.checkout import ROOT
+from copycost.report.environment import fill_from, make_environment
+from copycost.wording.filters import gbps, join_and, n_threads, significant, size
+from copycost.wording.numbers import NBSP
 from copycost.wording.words import count
 
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """Something to say.
-
-    `code`: of ``report/audit_messages.csv``, which has the words.
-    """
-
-    code: str
-    numbers: Mapping[str, object] = field(default_factory=dict)
+TEMPLATES = ROOT / "report"
 
 
 def plain_number(value: float) -> str:
@@ -43,10 +31,9 @@ def small_percent(share: float) -> str:
 
 def value_with_unit(metric: str, value: float) -> str:
     """Return a value of a quantity as a sentence has it: ``34.89 Gbit/s``, ``96.62 µs``."""
-    kind = base_of(metric).kind
     if metric == "throughput":
         return gbps(value, 4)
-    if kind == "time" and metric == base_of(metric).name:
+    if metric == base_of(metric).name and base_of(metric).kind == "time":
         for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
             if value >= factor:
                 return f"{plain_number(value / factor)} {unit}"
@@ -80,16 +67,37 @@ def tally(counts: Mapping[str, int]) -> str:
     return join_and(f"{count(number)} {name}" for name, number in counts.items())
 
 
-def subject(names: Sequence[str], dataset: str | None) -> str:
-    """Return what a finding is about, as a heading: its columns, and its dataset if told."""
-    words = quantities(names) or "all columns"
-    return sentence(words if dataset is None else f"{dataset}: {words}")
+@cache
+def audit_environment() -> Environment:
+    """Return the environment of the reports' templates, with the filters of an audit."""
+    environment = make_environment(TEMPLATES)
+    environment.filters.update(plain_number=plain_number, small_percent=small_percent, tally=tally)
+    return environment
 
 
-def scope(msg_bytes: Sequence[int], threads: Sequence[int]) -> str:
-    """Return the cells that a claim names: ``at 1 KiB with 4 threads``; empty for all."""
-    if msg_bytes and threads:
-        return f"at {sizes(msg_bytes)} with {n_threads(threads)}"
-    if msg_bytes:
-        return f"at {sizes(msg_bytes)}"
-    return f"with {n_threads(threads)}" if threads else ""
+@cache
+def _template(text: str) -> Template:
+    return audit_environment().from_string(text)
+
+
+def say(text: str, numbers: Mapping[str, object]) -> str:
+    """Return a sentence with its numbers, plain."""
+    return _template(text).render(numbers)
+
+
+def fill(
+    template: str, command: str = "audit", about: str = "this table", **context: object
+) -> str:
+    """Return the text of a template; DataError if it asks for a fact that there is not."""
+    return fill_from(audit_environment(), template, context, command, about)
+
+
+def lines_of(text: str) -> list[str]:
+    """Return what a template says as lines of at most 80 columns, in which no word is broken."""
+    lines = []
+    for line in text.splitlines():
+        wrapped = textwrap.wrap(line, 80, subsequent_indent="  ", break_long_words=False,
+                                break_on_hyphens=False)  # fmt: skip
+        # a number keeps its unit: only then do the spaces between them become plain ones
+        lines += [part.replace(NBSP, " ") for part in wrapped]
+    return lines

@@ -1,83 +1,82 @@
-"""Values by cell and round, which cells a claim is about, and what one of them says of it."""
+"""Which cells a statement is about, and what each of them says of it: p-values."""
 
 import itertools
 import math
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
-from copycost.audit.claims.rulings import Key, Ruling, Survey
-from copycost.audit.claims.vocabulary import Claim, Point
-from copycost.audit.dataset import Dataset, follows_from_others, quantity
+from copycost.audit.claims.rulings import Key, Ruling, Survey, weigh
+from copycost.audit.claims.statements import Change, Claim, Point, Region, Value
+from copycost.audit.dataset import CELL, Dataset, follows_from_others, quantity
 from copycost.audit.dataset_analysis import STATISTICS
 from copycost.audit.mapping import implementation_name
-from copycost.audit.quantities import DATASET, IMPLEMENTATION, REP, SIZE, THREADS, base_of
-from copycost.audit.wording import Message, cell_name, place, value_with_unit
+from copycost.audit.quantities import DATASET, REP, SIZE, THREADS, base_of, words_of
+from copycost.audit.wording import cell_name, place, value_with_unit
 from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import FloatArray
 from copycost.wording.filters import ratio, span
 
-N_SHOWN = 6
-"""Lines of evidence that a report shows, and so missing cells that are named."""
+_N_SHOWN = 6
+"""Missing cells that are named."""
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """The cells of one dataset of a file that a claim is about: each size with each count.
-
-    A table that lacks some of them has gaps, whoever left them.
-    """
+class Area(NamedTuple):
+    """Cells of one dataset of a file: each implementation with each size and thread count."""
 
     dataset: str
-    implementations: tuple[str, ...]
-    sizes: tuple[int, ...]
-    threads: tuple[int, ...]
+    implementations: Sequence[str]
+    sizes: Sequence[int]
+    threads: Sequence[int]
 
 
 class CellValues:
-    """One quantity of a dataset by cell; each cell an array over the rounds, NaN where missing.
-
-    `sizes`, `threads`: per dataset of the file, those of all its rows, whether or not they have a
-    value. `keys`: per dataset of the file, the cells that have a value, in order.
-    """
+    """One quantity of a dataset by cell: an array over the rounds, NaN where missing."""
 
     def __init__(self, dataset: Dataset, metric: str) -> None:
         """Gather the values of `metric`, as told or as they follow from other columns."""
         self.metric = metric
-        self.sizes: dict[str, set[int]] = {}
-        self.threads: dict[str, set[int]] = {}
-        self.keys: dict[str, list[Key]] = {}
-        self._values: dict[Key, FloatArray] = {}
-        table = dataset.table
-        round_of = {rep: at for at, rep in enumerate(sorted(set(table[REP].tolist())))}
-        # A loop of plain values: of tables as small as these, pandas takes ten times as long.
-        columns = [table[name].tolist() for name in (DATASET, IMPLEMENTATION, SIZE, THREADS, REP)]
-        values = quantity(table, metric).tolist()
-        for name, implementation, size, n, rep, value in zip(*columns, values, strict=True):
-            self.sizes.setdefault(name, set()).add(size)
-            self.threads.setdefault(name, set()).add(n)
-            if not math.isnan(value):
-                key = (str(name), str(implementation), int(size), int(n))
-                if key not in self._values:
-                    self._values[key] = np.full(len(round_of), np.nan)
-                self._values[key][round_of[rep]] = value
-        for key in sorted(self._values):
-            self.keys.setdefault(key[0], []).append(key)
+        rows = dataset.table.assign(value=quantity(dataset.table, metric))
+        wide = rows.pivot(index=list(CELL), columns=REP, values="value").dropna(how="all")
+        self.rounds: dict[Key, FloatArray] = dict(
+            zip(wide.index.tolist(), wide.to_numpy(), strict=True)
+        )
+        self._areas = [
+            Area(
+                str(name),
+                sorted({key[1] for key in self.rounds if key[0] == name}),
+                *(sorted(set(part[axis].tolist())) for axis in (SIZE, THREADS)),
+            )
+            for name, part in rows.groupby(DATASET, sort=False)
+        ]
 
-    def __contains__(self, key: Key) -> bool:
-        """Tell whether a cell was measured."""
-        return key in self._values
+    @property
+    def implementations(self) -> set[str]:
+        """Return the implementations with any value."""
+        return {key[1] for key in self.rounds}
 
-    def rounds(self, key: Key) -> FloatArray:
-        """Return a cell's values, one per round that has one."""
-        values = self._values[key]
-        return values[np.isfinite(values)]
+    def areas(self, claim: Claim) -> list[Area]:
+        """Return, per dataset of the file, the cells that a claim is about.
+
+        Implementations are those with any value of the quantity; sizes and numbers of threads are
+        those of the claim, or all that the dataset has.
+        """
+        return [
+            area._replace(
+                sizes=tuple(dict.fromkeys(claim.sizes)) or area.sizes,
+                threads=tuple(dict.fromkeys(claim.threads)) or area.threads,
+            )
+            for area in self._areas
+            if claim.dataset in (None, area.dataset)
+        ]
 
     def median(self, key: Key) -> float:
         """Return a cell's median."""
-        return float(np.nanmedian(self._values[key]))
+        return float(np.nanmedian(self.rounds[key]))
 
     def log_ratios(self, key: Key, other: Key) -> FloatArray:
         """Return the logarithms of one cell's values over another's, where both are above 0.
@@ -86,41 +85,37 @@ class CellValues:
         of which neither knows the other are as good as any.
         """
         with np.errstate(divide="ignore", invalid="ignore"):
-            above, below = np.log(self._values[key]), np.log(self._values[other])
-            if not np.isfinite(self._values[key] + self._values[other]).any():
+            above, below = np.log(self.rounds[key]), np.log(self.rounds[other])
+            if not np.isfinite(self.rounds[key] + self.rounds[other]).any():
                 above, below = above[np.isfinite(above)], below[np.isfinite(below)]
                 n = min(above.size, below.size)
                 above, below = above[:n], below[:n]
             logs: FloatArray = above - below
         return logs[np.isfinite(logs)]
 
-    @property
-    def implementations(self) -> set[str]:
-        """Return the implementations with any value."""
-        return {key[1] for keys in self.keys.values() for key in keys}
-
     def counted_nothing(self) -> Survey | None:
         """Return what to say of a quantity that the file lacks, or that reads 0 throughout."""
-        about = {"quantities": [self.metric]}
-        if not self._values:
-            code = "does_not_follow" if follows_from_others(self.metric) else "no_column"
-            return Survey(reason=Message(code, about))
-        if base_of(self.metric).kind != "share" and not any(
-            np.nan_to_num(values).any() for values in self._values.values()
-        ):
-            return Survey(reason=Message("not_counting", about))
+        words = words_of(self.metric)
+        if not self.rounds:
+            rest = ", nor everything from which it would follow"
+            return Survey(reason=f"The file has no {words}"
+                            f"{rest if follows_from_others(self.metric) else ''}.")  # fmt: skip
+        is_zero = not any(np.nan_to_num(values).any() for values in self.rounds.values())
+        if is_zero and base_of(self.metric).kind != "share":
+            return Survey(reason=f"The column of {words} is 0 in every cell, so it was not "
+                            "counting; nothing follows from it.")  # fmt: skip
         return None
 
     def evidence(self, keys: Sequence[Key], *, with_ratio: bool = False) -> str:
         """Return a line on some cells: their values, and the ratio of two with its interval."""
         places = {place(*key[2:]) for key in keys}
         shared = len(places) == 1
-        names = [key[1] if shared else f"{cell_name(*key[1:])}:" for key in keys]
-        values = [
-            value_with_unit(self.metric, self.median(key)) if key in self else "not measured"
+        sides = [
+            f"{key[1] if shared else f'{cell_name(*key[1:])}:'} "
+            + (value_with_unit(self.metric, self.median(key)) if key in self.rounds
+               else "not measured")
             for key in keys
-        ]
-        sides = [f"{name} {value}" for name, value in zip(names, values, strict=True)]
+        ]  # fmt: skip
         line = f"{places.pop()}: {', '.join(sides)}" if shared else "; ".join(sides)
         if not with_ratio:
             return line
@@ -130,6 +125,33 @@ class CellValues:
         known = bool(np.isfinite([found.low, found.high]).all())
         width = f", {span(found.low, found.high, form=ratio)}" if known else ""
         return f"{line} (ratio {ratio(found.value)}{width})"
+
+    def survey(
+        self,
+        areas: Iterable[Area],
+        judge: Callable[[Key], Ruling | None],
+        beside: Callable[[Key], Sequence[Key]] = lambda _: (),
+    ) -> Survey:
+        """Return what the cells of some areas say.
+
+        `judge`: what a measured cell says; None where what it is compared with is missing.
+        `beside`: what a cell is compared with.
+        """
+        rulings: dict[Key, Ruling] = {}
+        missing: list[str] = []
+        n_cells = 0
+        for area in areas:
+            n_cells += math.prod(map(len, area[1:]))
+            inside = ({area.dataset}, *map(frozenset, area[1:]))
+            for key in self.rounds:
+                if all(map(operator.contains, inside, key)) and (ruling := judge(key)) is not None:
+                    rulings[key] = ruling
+            # An area may have far more cells than the table has rows, so they are not listed.
+            every = itertools.product((area.dataset,), *area[1:])
+            gaps = (key for key in every if key not in rulings)
+            missing += (self.evidence([key, *beside(key)])
+                        for key in itertools.islice(gaps, _N_SHOWN - len(missing)))  # fmt: skip
+        return Survey(tuple(rulings.values()), n_cells, tuple(missing))
 
 
 class Measured:
@@ -153,61 +175,116 @@ class Measured:
             return name
         return names.get(name, implementation_name(name, self.dataset.mapping))
 
-    def known_point(self, point: Point) -> Point:
-        """Return a part of a cell's key likewise."""
-        name = point.implementation
-        return point if name is None else replace(point, implementation=self.known_name(name))
-
     def known_names(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return several, each once."""
         return tuple(dict.fromkeys(map(self.known_name, names)))
 
+    def known_point(self, point: Point) -> Point:
+        """Return a part of a cell's key likewise."""
+        name = point.implementation
+        return point if name is None else point._replace(implementation=self.known_name(name))
 
-def grids(claim: Claim, cells: CellValues) -> list[Grid]:
-    """Return, per dataset of the file, the cells that a claim is about.
 
-    Implementations are those with any value of the quantity; sizes and numbers of threads are
-    those of the claim, or all that the dataset has.
-    """
-    return [
-        Grid(
-            name,
-            tuple(dict.fromkeys(key[1] for key in cells.keys.get(name, ()))),
-            tuple(dict.fromkeys(claim.sizes or sorted(cells.sizes[name]))),
-            tuple(dict.fromkeys(claim.threads or sorted(cells.threads[name]))),
+def judge_change(change: Change, claim: Claim, measured: Measured) -> Survey:
+    """Return what each cell that a claim is about says of it, beside one other or all rivals."""
+    cells = measured.cells(change.metric)
+    areas = cells.areas(claim)
+    to = measured.known_point(change.to)
+    from_ = change.from_ and measured.known_point(change.from_)
+    if from_ is None:
+        areas = [area for area in areas if {to.implementation} < set(area.implementations)]
+        if not areas:
+            return Survey(reason=f"No cell has {words_of(change.metric)} of {to.implementation} "
+                          "and of another implementation.")  # fmt: skip
+    rivals = {area.dataset: area.implementations for area in areas}
+    known = measured.known_names(change.implementations)
+
+    def compared(area: Area) -> Area:
+        """Return the cells of an area that are compared with another, those at `to`."""
+        sizes = (to.msg_bytes,) if to.msg_bytes else area.sizes
+        return Area(
+            area.dataset,
+            (to.implementation,) if to.implementation else known or area.implementations,
+            [size for size in sizes if change.claimed(size) is not None],
+            (to.n_threads,) if to.n_threads else area.threads,
         )
-        for name in cells.sizes
-        if claim.dataset in (None, name)
-    ]
+
+    def beside(key: Key) -> list[Key]:
+        if from_ is None:
+            return [(key[0], name, *key[2:]) for name in rivals[key[0]] if name != key[1]]
+        return [(key[0], from_.implementation or key[1], from_.msg_bytes or key[2],
+                 from_.n_threads or key[3])]  # fmt: skip
+
+    def judge(key: Key) -> Ruling | None:
+        region = change.claimed(key[2])
+        assert region is not None
+        return _beside_others(cells, key, beside(key), region, with_ratio=from_ is not None)
+
+    found = cells.survey(map(compared, areas), judge, beside)
+    ends = {point.implementation for point in (from_, to) if point} - {None}
+    if ends <= cells.implementations:
+        return found
+    return replace(found, reason="The file has no cells of the kind that it compares.")
 
 
-def survey(
-    about: Iterable[Grid],
-    cells: CellValues,
-    judge: Callable[[Key], Ruling | None],
-    beside: Callable[[Key], Sequence[Key]] = lambda _: (),
-) -> Survey:
-    """Return what the cells of some grids say.
+def _beside_others(
+    cells: CellValues, own: Key, others: Sequence[Key], region: Region, *, with_ratio: bool
+) -> Ruling | None:
+    """Return what a cell beside others says of their ratios; None where nothing can be compared.
 
-    `about`: grids of the cells, as they are judged. `judge`: what a measured cell says; None where
-    what it is compared with is missing. `beside`: what a cell is compared with.
+    It holds where it holds beside each of them, so that the one least sure of it decides whether it
+    is supported, and the surest one, corrected for their number, whether it is contradicted.
     """
-    rulings: list[Ruling] = []
-    missing: list[str] = []
-    n_cells = 0
-    for grid in about:
-        axes = (grid.implementations, grid.sizes, grid.threads)
-        n_cells += math.prod(map(len, axes))
-        inside = tuple(map(frozenset, axes))
-        mine: dict[Key, Ruling] = {}
-        for key in cells.keys.get(grid.dataset, ()):
-            if all(map(operator.contains, inside, key[1:])):
-                ruling = judge(key)
-                if ruling is not None:
-                    mine[key] = ruling
-        rulings += mine.values()
-        # A grid may have far more cells than the table has rows, so they are not listed.
-        every = ((grid.dataset, *rest) for rest in itertools.product(*axes))
-        gaps = itertools.islice((key for key in every if key not in mine), N_SHOWN - len(missing))
-        missing += (cells.evidence([key, *beside(key)]) for key in gaps)
-    return Survey(tuple(rulings), n_cells, tuple(missing))
+    known = [other for other in others if other in cells.rounds]
+    found = (weigh(cells.log_ratios(own, other), region.logs) for other in known)
+    against = [ruling for ruling in found if ruling is not None]
+    if not against:
+        return None
+    return Ruling(
+        p_for=max(ruling.p_for for ruling in against) if len(against) == len(others) else 1.0,
+        p_against=min(1.0, len(against) * min(ruling.p_against for ruling in against)),
+        evidence=partial(cells.evidence, [own, *others], with_ratio=with_ratio),
+        once=any(ruling.once for ruling in against),
+        keys=(own, *known),
+        incomplete=len(against) < len(others),
+    )
+
+
+def judge_value(value: Value, claim: Claim, measured: Measured) -> Survey:
+    """Return, per cell, whether its values are what the claim says."""
+    cells = measured.cells(value.metric)
+    wanted = measured.known_names(value.implementations)
+    areas = [area._replace(implementations=wanted or area.implementations)
+             for area in cells.areas(claim)]  # fmt: skip
+    return cells.survey(areas, partial(_judge_cell, value.is_, cells))
+
+
+def _judge_cell(is_: Region | str, cells: CellValues, key: Key) -> Ruling | None:
+    rounds = cells.rounds[key]
+    rounds = rounds[np.isfinite(rounds)]
+    if isinstance(is_, Region):
+        ends = [end for end in (is_.low, is_.high) if math.isfinite(end)]
+        # Measurements scatter in proportion to what is measured, as they do for ratios.
+        positive = min([*rounds, *ends]) > 0.0
+        ruling = weigh(np.log(rounds), is_.logs) if positive else weigh(rounds, is_)
+        evidence = partial(_interval, cells, key, rounds)
+        return None if ruling is None else replace(ruling, evidence=evidence, keys=(key,))
+    # No spread is to be allowed for: what counted once is not zero.
+    are_zero = rounds == 0.0
+    if is_ == "zero":
+        holds, fails = are_zero.all(), not are_zero.all()
+    else:
+        holds, fails = not are_zero.any(), are_zero.all()
+    evidence = partial(cells.evidence, [key])
+    return Ruling(float(not holds), float(not fails), evidence, rounds.size == 1, (key,))
+
+
+def _interval(cells: CellValues, key: Key, rounds: FloatArray) -> str:
+    """Return a line on a cell with its mean and interval."""
+    if rounds.size == 1 or rounds.min() <= 0.0:
+        return cells.evidence([key])
+    found = paired_ratio(np.log(rounds), STATISTICS.confidence)
+    low, middle, high = (
+        value_with_unit(cells.metric, value) for value in (found.low, found.value, found.high)
+    )
+    return f"{place(*key[2:])}: {key[1]} {middle} ({low} to {high})"

@@ -7,13 +7,12 @@ from pathlib import Path
 from reprlib import repr as shown
 from typing import Any, Literal
 
-from copycost.audit.claims.vocabulary import (
+from copycost.audit.claims.statements import (
     AMOUNTS,
     LESS,
     MORE,
     Change,
     Claim,
-    Crossing,
     In,
     Measurements,
     Point,
@@ -147,17 +146,10 @@ def _word(word: object, words: Sequence[str]) -> str:
     return str(word)
 
 
-def _more_is_better(metric: str, instead: str) -> bool:
-    better = base_of(metric).more_is_better
-    if better is None:
-        raise Unclear(f"{metric} is neither good nor bad; {instead}")
-    return better
-
-
 def _compare(part: dict[str, Any]) -> Change:
-    ends = Point(part["with"]), Point(part["implementation"])
+    from_, to = Point(part["with"]), Point(part["implementation"])
     limits = {key: part[key] for key in ("from_size", "up_to_size", "below") if key in part}
-    return Change(part["metric"], *ends, region_of(part), **limits)
+    return Change(part["metric"], from_, to, region_of(part), **limits)
 
 
 def _change(part: dict[str, Any]) -> Change:
@@ -166,28 +158,21 @@ def _change(part: dict[str, Any]) -> Change:
         raise Unclear("from and to must name the same of implementation, size, threads")
     if not ends[0]:
         raise Unclear("from and to must name an implementation, a size or a number of threads")
-    from_, to = (Point(end.get("implementation"), end.get("size"), end.get("threads"))
-                 for end in ends)  # fmt: skip
+    from_, to = (Point(*map(end.get, ("implementation", "size", "threads"))) for end in ends)
     return Change(part["metric"], from_, to, region_of(part),
                   implementations=part.get("implementations", ()))  # fmt: skip
-
-
-def _crossover(part: dict[str, Any]) -> Crossing:
-    if ("from" in part) == ("up_to" in part):
-        raise Unclear("crossover: must have one of from and up_to")
-    better = _more_is_better(part["metric"], "compare says more or less of it")
-    size = _size(part["from" if "from" in part else "up_to"])
-    return Crossing(
-        part["metric"], part["implementation"], part["with"], size, "from" in part, better
-    )
 
 
 def _rank(part: dict[str, Any]) -> Change:
     word = _word(part["is"], ("highest", "lowest", "best", "worst"))
     highest = word == "highest"
     if word in ("best", "worst"):
-        highest = _more_is_better(part["metric"], "say highest or lowest") == (word == "best")
-    return Change(part["metric"], None, Point(part["implementation"]), MORE if highest else LESS)
+        more_is_better = base_of(part["metric"]).more_is_better
+        if more_is_better is None:
+            raise Unclear(f"{part['metric']} is neither good nor bad; say highest or lowest")
+        highest = more_is_better == (word == "best")
+    to = Point(part["implementation"])
+    return Change(part["metric"], None, to, MORE if highest else LESS)
 
 
 def _value(part: dict[str, Any]) -> Value:
@@ -205,7 +190,6 @@ def _value(part: dict[str, Any]) -> Value:
 _GRAMMAR: Mapping[str, tuple[tuple[str, ...], tuple[str, ...], Callable[..., Statement]]] = {
     "compare": (("metric", "implementation", "with", "is"),
                 ("from_size", "up_to_size", "below", *AMOUNTS), _compare),
-    "crossover": (("metric", "implementation", "with"), ("from", "up_to"), _crossover),
     "rank": (("metric", "implementation", "is"), (), _rank),
     "change": (("metric", "from", "to", "is"), ("implementations", *AMOUNTS), _change),
     "value": (("metric", "is"), ("than", "implementations"), _value),

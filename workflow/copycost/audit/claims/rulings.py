@@ -7,9 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from copycost.audit.claims.vocabulary import In, Region
+from copycost.audit.claims.statements import In, Region
 from copycost.audit.dataset_analysis import STATISTICS
-from copycost.audit.wording import Message
 from copycost.stats.ratios import holm, paired_ratio
 from copycost.stats.settings import FloatArray
 
@@ -24,7 +23,6 @@ class Verdict(StrEnum):
 
     SUPPORTED = "supported"
     CONTRADICTED = "contradicted"
-    COMPATIBLE = "compatible"
     UNDECIDED = "undecided"
     NOT_MEASURED = "not measured"
 
@@ -36,9 +34,8 @@ class Ruling:
     `p_for`: p-value of "it does not hold here": small where the cell supports the claim.
     `p_against`: p-value of "it holds here": small where the cell contradicts the claim. `evidence`:
     returns a line on the cell and its numbers. `once`: whether it rests on a single round, taken at
-    its word: the p-values are then 0 and 1. `incomplete`: whether something that would be compared
-    is missing. `compatible`: whether the claimed place lies where no measured size tells: neither
-    for nor against.
+    its word: the p-values are then 0 and 1. `keys`: the cells that were compared. `incomplete`:
+    whether something that would be compared is missing.
     """
 
     p_for: float
@@ -47,7 +44,6 @@ class Ruling:
     once: bool = False
     keys: tuple[Key, ...] = ()
     incomplete: bool = False
-    compatible: bool = False
 
 
 def weigh(values: FloatArray, region: Region) -> Ruling | None:
@@ -78,17 +74,17 @@ def weigh(values: FloatArray, region: Region) -> Ruling | None:
 class Survey:
     """What the cells that a statement is about say of it together.
 
-    `rulings`: of the cells that were measured. `n_cells`: how many it is about, measured or not.
-    `missing`: a line on each of the first of those that were not measured. `reason`: what to say
-    instead of a count of cells, None for that. `in_`: in how many of them the statement has to
-    hold. `n_statements`: how many statements the claim has: any of them may contradict it, some by
-    chance alone.
+    `rulings`: of the cells that were measured. `n_cells`: how many it is about, measured or not; a
+    table that lacks some of them has gaps, whoever left them. `missing`: a line on each of the
+    first of those that were not measured. `reason`: what to say instead of a count of cells.
+    `in_`: in how many of them the statement has to hold. `n_statements`: how many statements the
+    claim has: any of them may contradict it, some by chance alone.
     """
 
     rulings: tuple[Ruling, ...] = ()
     n_cells: int = 1
     missing: tuple[str, ...] = ()
-    reason: Message | None = None
+    reason: str = ""
     in_: In = In.ALL
     n_statements: int = 1
 
@@ -121,49 +117,34 @@ class Survey:
 
     @cached_property
     def undecided(self) -> list[Ruling]:
-        """Return the complete cells that do neither."""
+        """Return those that do neither."""
         decided = {id(ruling) for ruling in (*self.supporting, *self.contradicting)}
-        return [r for r in self.rulings if id(r) not in decided and not r.incomplete]
-
-    @property
-    def compatible(self) -> list[Ruling]:
-        """Return those of the undecided that the claimed place is compatible with."""
-        return [ruling for ruling in self.undecided if ruling.compatible]
-
-    @property
-    def partly(self) -> list[Ruling]:
-        """Return the cells that were measured only in part."""
-        return [ruling for ruling in self.rulings if ruling.incomplete]
+        return [ruling for ruling in self.rulings if id(ruling) not in decided]
 
     @property
     def n_missing(self) -> int:
         """Return the cells that were not measured, or only in part, and so say nothing."""
-        decided = [r for r in (*self.supporting, *self.contradicting) if r.incomplete]
-        return self.n_cells - len(self.rulings) + len(self.partly) - len(decided)
+        return self.n_cells - len(self.rulings) + sum(r.incomplete for r in self.undecided)
 
     @property
     def misses(self) -> bool:
         """Tell whether nothing but missing cells leaves it open."""
-        return self.n_missing > 0 and not self.undecided
+        return self.n_missing > 0 and all(ruling.incomplete for ruling in self.undecided)
 
-    @cached_property
+    @property
     def verdict(self) -> Verdict:
         """Return what they say together."""
         if not self.rulings:
             return Verdict.NOT_MEASURED
         if len(self.contradicting) >= self._needed_against:
             return Verdict.CONTRADICTED
-        if len(self.supporting) >= self._needed:
-            return Verdict.SUPPORTED
-        if len(self.supporting) + len(self.compatible) >= self._needed:
-            return Verdict.COMPATIBLE
-        return Verdict.UNDECIDED
+        return Verdict.SUPPORTED if len(self.supporting) >= self._needed else Verdict.UNDECIDED
 
     @property
     def rests_on_once(self) -> bool:
         """Tell whether the verdict would be another without the cells measured once."""
         without = tuple(
-            replace(ruling, p_for=1.0, p_against=1.0, compatible=False) if ruling.once else ruling
+            replace(ruling, p_for=1.0, p_against=1.0) if ruling.once else ruling
             for ruling in self.rulings
         )
         return replace(self, rulings=without).verdict != self.verdict

@@ -1,22 +1,16 @@
 """Whether a dataset supports a claim: computed from its cells."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from copycost.audit.claims.cells import Measured
-from copycost.audit.claims.rulings import Survey, Verdict
-from copycost.audit.claims.statements import (
-    judge_change,
-    judge_crossing,
-    judge_measurements,
-    judge_value,
-)
-from copycost.audit.claims.vocabulary import Change, Claim, Crossing, In, Measurements, Value
+from copycost.audit.claims.cells import Measured, judge_change, judge_value
+from copycost.audit.claims.rulings import Ruling, Survey, Verdict
+from copycost.audit.claims.statements import Change, Claim, Measurements
 from copycost.audit.dataset import Dataset, per_byte
 from copycost.audit.plausibility import Finding
-from copycost.audit.quantities import BYTES, TOTALS, base_of
-from copycost.audit.wording import Message
+from copycost.audit.plausibility.finding import Kind
+from copycost.audit.quantities import BYTES, TOTALS, base_of, words_of
+from copycost.audit.wording import quantities
 
 __all__ = ["JudgedClaim", "Verdict", "judge_claim", "quick_verdict"]
 
@@ -31,32 +25,32 @@ class JudgedClaim:
     `evidence`: a line on each cell or column behind it: those that contradict where any do.
     `observed_once`: whether the verdict rests on cells that were measured once. `n_missing`: cells
     whose absence alone leaves it undecided. `caution`: a finding by which what the claim rests on
-    is no measurement; None for none. `totals`: what to say of totals that were compared though they
-    go with different numbers of bytes; None where that is not so.
+    is no measurement. `totals`: what to say of totals that were compared though they go with
+    different numbers of bytes.
     """
 
     claim: Claim
     verdict: Verdict
-    because: Message
+    because: str
     evidence: tuple[str, ...] = ()
     observed_once: bool = False
     n_missing: int = 0
     caution: Finding | None = None
-    totals: Message | None = None
+    totals: str = ""
 
 
 def judge_claim(claim: Claim, dataset: Dataset, findings: Sequence[Finding]) -> JudgedClaim:
     """Return the verdict on a claim.
 
-    All parts of a claim have to hold in all, most or some of the cells that it is about. A verdict
-    is wrong in at most 5 % of tables of such cells, however many they are: it is contradicted
-    where its cells surely say otherwise, supported where all that it needs surely say so,
-    compatible where it names a place between measured sizes that they allow, and undecided else. A
-    cell that is missing says neither. A claim of which no cell was measured is not measured; so is
-    one about a counter that counted nothing.
+    It is contradicted where one of its statements is, and supported where all are. A verdict is
+    wrong in at most 5 % of tables of such cells, however many they are: cells contradict a
+    statement where they surely say otherwise, and support it where all that it needs surely say so.
+    A cell that is missing says neither. A statement of which no cell was measured, or about a
+    counter that counted nothing, is not measured.
     """
     if not claim.statements:
-        return JudgedClaim(claim, Verdict.UNDECIDED, Message("only_words"))
+        return JudgedClaim(claim, Verdict.UNDECIDED, "It contains no statement in the vocabulary "
+                           "of docs/audit.md, so nothing could be tested.")  # fmt: skip
     measured = Measured(dataset)
     parts = _weigh(claim, measured, findings)
     verdict = _verdict(parts)
@@ -66,15 +60,15 @@ def judge_claim(claim: Claim, dataset: Dataset, findings: Sequence[Finding]) -> 
         if part.verdict is verdict
         or (verdict is Verdict.UNDECIDED and part.verdict is Verdict.NOT_MEASURED)
     ]
-    because, evidence = _because(verdict, deciding, claim.in_)
-    open_for_gaps = verdict is Verdict.UNDECIDED and because.code == "cells" and _misses(deciding)
+    reason = next((part.reason for part in deciding if part.reason), "")
+    only_gaps = verdict is Verdict.UNDECIDED and all(part.misses for part in deciding)
     return JudgedClaim(
         claim,
         verdict,
-        because,
-        evidence,
+        reason or _counts(deciding, claim),
+        _evidence(verdict, deciding),
         any(part.rests_on_once for part in deciding),
-        sum(part.n_missing for part in deciding) if open_for_gaps else 0,
+        sum(part.n_missing for part in deciding) if only_gaps and not reason else 0,
         _caution(claim, dataset, findings),
         _totals(claim, parts, measured, findings),
     )
@@ -89,61 +83,82 @@ def _weigh(claim: Claim, measured: Measured, findings: Sequence[Finding]) -> lis
     parts = []
     for statement in claim.statements:
         if isinstance(statement, Measurements):
-            found = judge_measurements(statement, claim, measured.dataset, findings)
+            found = _judge_columns(statement, claim, measured.dataset, findings)
+        elif nothing := measured.cells(statement.metric).counted_nothing():
+            found = nothing
+        elif isinstance(statement, Change):
+            found = judge_change(statement, claim, measured)
         else:
-            nothing = measured.cells(statement.metric).counted_nothing()
-            found = nothing or _JUDGES[type(statement)](statement, claim, measured)
+            found = judge_value(statement, claim, measured)
         parts.append(replace(found, in_=claim.in_, n_statements=len(claim.statements)))
     return parts
-
-
-_JUDGES: Mapping[type, Callable[[Any, Claim, Measured], Survey]] = {
-    Change: judge_change, Crossing: judge_crossing, Value: judge_value,
-}  # fmt: skip
 
 
 def _verdict(parts: Sequence[Survey]) -> Verdict:
     found = {part.verdict for part in parts}
     if Verdict.CONTRADICTED in found:
         return Verdict.CONTRADICTED
-    if found == {Verdict.SUPPORTED, Verdict.COMPATIBLE}:
-        return Verdict.COMPATIBLE
     return found.pop() if len(found) == 1 else Verdict.UNDECIDED
 
 
-def _because(
-    verdict: Verdict, deciding: Sequence[Survey], in_: In
-) -> tuple[Message, tuple[str, ...]]:
-    """Return why a claim has its verdict, and the cells behind it."""
-    supporting = [ruling for part in deciding for ruling in part.supporting]
-    against = [ruling for part in deciding for ruling in part.contradicting]
-    open_ = [ruling for part in deciding for ruling in part.undecided]
-    partly = [ruling for part in deciding for ruling in part.partly]
+def _judge_columns(
+    said: Measurements, claim: Claim, dataset: Dataset, findings: Sequence[Finding]
+) -> Survey:
+    """Return, per column, whether the plausibility checks leave it a measurement."""
+    rulings: list[Ruling] = []
+    missing: list[str] = []
+    refuted: list[str] = []
+    for metric in said.metrics:
+        name = words_of(metric)
+        mine = [
+            finding
+            for finding in findings
+            if metric in finding.quantities and claim.dataset in (None, finding.dataset)
+        ]
+        refuting = next((finding for finding in mine if finding.refutes), None)
+        if not dataset.has(metric) or any(f.kind is Kind.NOT_COUNTED for f in mine):
+            missing.append(f"{name}: not measured")
+        elif refuting is not None:
+            refuted.append(metric)
+            line = f"{name}: {refuting.kind}, {refuting.sureness}"
+            rulings.append(Ruling(1.0, 0.0, line.__str__))
+        else:
+            rulings.append(Ruling(1.0, 1.0, name.__str__))
+    reason = "No check contradicts it, which does not prove that it was measured."
+    if refuted:
+        reason = ("The plausibility checks rule out that these are measurements: "
+                  f"{quantities(refuted)}.")  # fmt: skip
+    return Survey(tuple(rulings), len(said.metrics), tuple(missing), reason if rulings else "")
+
+
+def _counts(deciding: Sequence[Survey], claim: Claim) -> str:
+    """Return of how many cells a verdict is made."""
     counts = {
-        "for it": len(supporting), "against": len(against), "open": len(open_),
+        "for it": sum(len(part.supporting) for part in deciding),
+        "against": sum(len(part.contradicting) for part in deciding),
+        "open": sum(not one.incomplete for part in deciding for one in part.undecided),
         "missing": sum(part.n_missing for part in deciding),
-    }  # fmt: skip
-    shown = {
-        Verdict.CONTRADICTED: against,
-        Verdict.SUPPORTED: supporting,
-        Verdict.COMPATIBLE: [ruling for part in deciding for ruling in part.compatible],
-        Verdict.NOT_MEASURED: [],
-        Verdict.UNDECIDED: partly if _misses(deciding) else open_,
-    }[verdict]
-    because = Message("compatible") if verdict is Verdict.COMPATIBLE else Message("cells", {
-        "in_": in_.value, "of_cells": sum(part.n_cells for part in deciding),
-        "counts": [f"{count} {what}" for what, count in counts.items() if count],
-    })  # fmt: skip
-    reason = next((part.reason for part in deciding if part.reason), because)
+    }
+    told = ", ".join(f"{n} {what}" for what, n in counts.items() if n)
+    return f"Cells: {told}; {claim.in_} of {sum(part.n_cells for part in deciding)} needed."
+
+
+def _evidence(verdict: Verdict, deciding: Sequence[Survey]) -> tuple[str, ...]:
+    """Return a line on each cell behind a verdict; of an open one, also on cells that are missing.
+
+    Where nothing but missing cells leave it open, those are shown that were measured in part.
+    """
+    if verdict is Verdict.CONTRADICTED:
+        shown = [ruling for part in deciding for ruling in part.contradicting]
+    elif verdict is Verdict.SUPPORTED:
+        shown = [ruling for part in deciding for ruling in part.supporting]
+    else:
+        only_gaps = all(part.misses for part in deciding)
+        shown = [one for part in deciding for one in part.undecided if one.incomplete == only_gaps]
     lines = [ruling.evidence() for ruling in shown]
     if verdict not in (Verdict.SUPPORTED, Verdict.CONTRADICTED):
         lines += [line for part in deciding for line in part.missing]
-    return reason, tuple(lines)
-
-
-def _misses(deciding: Sequence[Survey]) -> bool:
-    """Tell whether nothing but missing cells leaves a claim open."""
-    return all(part.misses for part in deciding)
+    return tuple(lines)
 
 
 def _caution(claim: Claim, dataset: Dataset, findings: Sequence[Finding]) -> Finding | None:
@@ -160,34 +175,34 @@ def _caution(claim: Claim, dataset: Dataset, findings: Sequence[Finding]) -> Fin
 
 def _totals(
     claim: Claim, parts: Sequence[Survey], measured: Measured, findings: Sequence[Finding]
-) -> Message | None:
+) -> str:
     """Return what to say of totals of runs that moved different numbers of bytes.
 
     A run of a given time that moves more bytes counts more of everything, so that its totals say
     little of what a byte costs. The claim is judged as it is stated, and once more per byte.
     """
-    compared = [
-        (statement.metric, part)
-        for statement, part in zip(claim.statements, parts, strict=True)
-        if isinstance(statement, Change | Crossing) and statement.metric in TOTALS
-    ]
-    if not any(part.rulings for _, part in compared):
-        return None
-    about: dict[str, object] = {"quantities": list(dict.fromkeys(name for name, _ in compared))}
-    moved = measured.cells(BYTES)
-    unequal = False
-    for ruling in (ruling for _, part in compared for ruling in part.rulings):
-        if not all(key in moved for key in ruling.keys):
-            return Message("totals_alone", about)
-        medians = [moved.median(key) for key in ruling.keys]
-        unequal = unequal or max(medians) > _EQUAL_BYTES * min(medians)
-    if not unequal:
-        return None
-    statements = tuple(
+    statements = [
         replace(statement, metric=per_byte(statement.metric))
-        if isinstance(statement, Change | Crossing) and statement.metric in TOTALS
+        if isinstance(statement, Change) and statement.metric in TOTALS
         else statement
         for statement in claim.statements
-    )
-    beside = _verdict(_weigh(replace(claim, statements=statements), measured, findings))
-    return Message("totals_of_unequal", about | {"per_byte": beside.value})
+    ]
+    compared = [
+        (statement.metric, part)
+        for statement, other, part in zip(claim.statements, statements, parts, strict=True)
+        if isinstance(statement, Change) and other is not statement
+    ]
+    about = quantities(dict.fromkeys(metric for metric, _ in compared))
+    moved = measured.cells(BYTES)
+    is_unequal = False
+    for ruling in (ruling for _, part in compared for ruling in part.rulings):
+        if not all(key in moved.rounds for key in ruling.keys):
+            return (f"It is judged as stated, by totals of {about}; the file does not give the "
+                    "number of bytes they belong to.")  # fmt: skip
+        medians = [moved.median(key) for key in ruling.keys]
+        is_unequal = is_unequal or max(medians) > _EQUAL_BYTES * min(medians)
+    if not is_unequal:
+        return ""
+    beside = _verdict(_weigh(replace(claim, statements=tuple(statements)), measured, findings))
+    return ("It is judged as stated, by totals of runs that moved different numbers of bytes; of "
+            f"{about} per byte, it is {beside}.")  # fmt: skip

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 
 from copycost.audit.dataset import Dataset
-from copycost.audit.plausibility import agreement, bounds, computed, copied, labels
+from copycost.audit.plausibility import agreement, bounds, computed, copied
 from copycost.audit.plausibility.finding import Finding
 from copycost.audit.plausibility.sample import Sample, samples_of
 
@@ -18,16 +18,14 @@ _CHECKS: tuple[tuple[Callable[[Sample], Iterator[Finding]], int], ...] = (
     (bounds.check_odd, _ALL),
     (agreement.check_consistency, _ALL),
     (agreement.check_service_time, _ALL),
-    (labels.check_units, _NO_FORMULA),
+    (agreement.check_units, _NO_FORMULA),
     (copied.check_repeats, _NO_FORMULA),
     (copied.check_repetitions, _NO_FORMULA),
+    (copied.check_cumulative, _NO_FORMULA),
     (computed.check_jitter, _NO_FORMULA),
     (copied.check_digits, _NO_FORMULA),
     (computed.check_curves, _NOT_DERIVED),
-    (computed.check_interpolated, _NOT_DERIVED),
     (copied.check_copies, _NOT_DERIVED),
-    (labels.check_labels, _ALL),
-    (bounds.check_times, _ALL),
 )
 """What is looked for, and in which columns: what a formula explains is no news to the others."""
 

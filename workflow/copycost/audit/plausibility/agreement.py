@@ -1,5 +1,6 @@
-"""What is missing or counts nothing, and quantities of one row that contradict each other."""
+"""What is missing, quantities of one row that contradict each other, and rows in another unit."""
 
+import itertools
 import math
 from collections.abc import Iterator
 
@@ -7,9 +8,10 @@ import numpy as np
 import pandas as pd
 
 from copycost.audit.dataset import CELL, quantity
-from copycost.audit.plausibility.finding import Finding, Sureness
+from copycost.audit.plausibility.finding import Finding, Kind, Sureness
 from copycost.audit.plausibility.sample import Sample
 from copycost.audit.quantities import BYTES, IMPLEMENTATION, REP, SIZE, THREADS, base_of
+from copycost.stats.settings import FloatArray
 
 _LEAST_COUNT = 50.0
 """Where all other values are above it, a 0 is hardly one of them."""
@@ -197,3 +199,62 @@ def _middle(values: pd.Series) -> tuple[float, float]:
     """Return the median, and the median of the distances from it."""
     middle = float(values.median())
     return middle, float((values - middle).abs().median())
+
+
+# Rows that are in another unit than the rest of their column.
+#
+# What a cell should have is taken from the others: the medians over implementations, sizes and
+# threads, added on a logarithmic scale (Tukey's median polish, Exploratory Data Analysis, 1977).
+
+_FEWEST_ROWS = 8
+_LEAST_GROUP = 4
+"""Of fewer rows, the median is one's own."""
+
+_ROUNDS = 4
+_MOST_SHARE = 0.35
+"""More rows than these, and it is not clear which unit is the column's."""
+
+_THOUSANDS = tuple(1000.0**power for power in (-3, -2, -1, 1, 2, 3))
+_SMALL = (8.0, 1 / 8.0, 60.0, 1 / 60.0, 100.0, 0.01)
+"""Bits for bytes, minutes for seconds, percents for shares."""
+
+
+def check_units(sample: Sample) -> Iterator[Finding]:
+    """Yield columns in which some rows are off by the factor between two units."""
+    for name in sample.quantities:
+        rows = sample.table[sample.table[name] > 0.0]
+        if base_of(name).kind != "share" and len(rows) >= _FEWEST_ROWS:
+            yield from itertools.islice(_jumps(sample, name, rows), 1)
+
+
+def _jumps(sample: Sample, name: str, rows: pd.DataFrame) -> Iterator[Finding]:
+    rest = _polished(rows, name)
+    spread = 1.4826 * float(np.median(np.abs(rest)))
+    for factors, least, width in ((_THOUSANDS, 1, 1.4), (_SMALL, 2, 0.35)):
+        small = factors is _SMALL
+        for shift in map(math.log, factors):
+            off = np.abs(rest - shift) < min(width, 0.25 * abs(shift))
+            between = (rest / shift > 0.5) & ~off
+            some = least <= off.sum() <= _MOST_SHARE * len(rows)
+            if some and not between.any() and abs(shift) >= 6.0 * spread:
+                yield sample.found(
+                    "unit_jumps", name, rows=rows[off], of_rows=len(rows),
+                    kind=Kind.ODD if small else None,
+                    sureness=Sureness.POSSIBLE if small else None,
+                    factor=float(np.exp(np.median(rest[off]))),
+                )  # fmt: skip
+
+
+def _polished(rows: pd.DataFrame, name: str) -> FloatArray:
+    """Return what is left of a quantity's logarithms after the medians of its cells' labels."""
+    axes = (IMPLEMENTATION, SIZE, THREADS)
+    groups = [[axis] for axis in axes if rows[axis].nunique() > 1]
+    # With enough cells, how the size matters may depend on the implementation, and so on.
+    groups += map(list, itertools.combinations(axes, 2))
+    members = [member for group in groups for member in rows.groupby(group).indices.values()
+               if len(member) >= _LEAST_GROUP]  # fmt: skip
+    rest: FloatArray = np.log(rows[name].to_numpy(dtype=np.float64))
+    for _ in range(_ROUNDS):
+        for member in members:
+            rest[member] -= np.median(rest[member])
+    return rest - float(np.median(rest))

@@ -1,4 +1,4 @@
-"""What no machine can do, what is odd for a socket, and what time stamps contradict.
+"""What no machine can do, and what is odd for a socket.
 
 The impossible rests on the bounds of clocks, copies and system calls. What is merely odd has other
 explanations (batches of messages per call, helper threads, a host without a second thread), so that
@@ -15,7 +15,7 @@ import pandas as pd
 from copycost.audit.dataset import per_byte, quantity
 from copycost.audit.plausibility.finding import Finding, Sureness
 from copycost.audit.plausibility.sample import Sample
-from copycost.audit.quantities import BYTES, END, LATENCY, SIZE, START, THREADS
+from copycost.audit.quantities import BYTES, LATENCY, SIZE, THREADS
 from copycost.checkout import ROOT
 
 _CLOCK_HZ = 6e9
@@ -58,9 +58,10 @@ _CPUS_PER_THREAD = 4
 _COPY_BITS_PER_S = ((1 << 20, 8 * 200e9), (1 << 24, 8 * 67e9), (1 << 62, 8 * 50e9))
 _REGISTER_BITS_PER_S = 64 * 8 * _CLOCK_HZ
 _MISSES = ("l1d_misses", "llc_misses", "cache_misses")
+_WINDOW_SLACK = 0.02
+"""Share of a run by which the edges of a window may be off."""
+
 SIMULATED = "data/simulated/misses.csv"
-_SLACK = 0.02
-"""Share of a run by which stamps may be off, and the edges of a window."""
 
 
 def _beyond(
@@ -92,6 +93,7 @@ def check_impossible(sample: Sample) -> Iterator[Finding]:
         yield from broken("below_zero", name, t[name], t[name] < 0)
     share = t["copied_share"]
     yield from broken("share_above_one", "copied_share", share, share > 1.0)
+
     rate = t["throughput"] / threads
     most = np.select([size <= end for end, _ in _COPY_BITS_PER_S],
                      [limit for _, limit in _COPY_BITS_PER_S])  # fmt: skip
@@ -100,21 +102,24 @@ def check_impossible(sample: Sample) -> Iterator[Finding]:
     yield from broken("faster_than_memory", "throughput", rate, (rate > most) & ~impossible)
     time_ns = 1e9 * size * 8.0 / rate.where(rate > 0)
     yield from broken("faster_than_calls", "throughput", time_ns, time_ns < _CALL_NS)
+
     cycles, moved = t["cycles"], quantity(t, BYTES)
     told = cycles / moved.where(moved > 0)
-    few = partial(broken, "few_cycles", limit=_CYCLES_PER_BYTE)
+    few = partial(broken, limit=_CYCLES_PER_BYTE)
     for name, cost in (("cycles_per_byte", t["cycles_per_byte"]), ("cycles", told)):
-        yield from few(name, cost, cost < _CYCLES_PER_BYTE)
+        yield from few("few_cycles", name, cost, cost < _CYCLES_PER_BYTE)
     if told.isna().all():
         cost = cycles / (t["throughput"] / 8.0 * _LEAST_RUN_S)
-        yield from broken("few_cycles_in_any_run", "cycles", cost, cost < _CYCLES_PER_BYTE,
-                          limit=_CYCLES_PER_BYTE, run_s=_LEAST_RUN_S)  # fmt: skip
+        yield from few("few_cycles_in_any_run", "cycles", cost, cost < _CYCLES_PER_BYTE,
+                       run_s=_LEAST_RUN_S)  # fmt: skip
+
     n_cpus = sample.n_cpus or _MOST_CPUS
     in_time = partial(broken, n_cpus=n_cpus, n_cpus_told=sample.n_cpus is not None)
     many = cycles > n_cpus * duration * _CLOCK_HZ
     yield from in_time("more_cycles_than_time", "cycles", cycles, many)
     many = t["cpu_time"] > n_cpus * duration * 1.01
     yield from in_time("more_cpu_time_than_time", "cpu_time", t["cpu_time"], many)
+
     done = t["instructions"]
     yield from broken("instructions_per_cycle", "instructions cycles", done, done > 8.0 * cycles)
     for name in _MISSES:
@@ -141,8 +146,9 @@ def check_odd(sample: Sample) -> Iterator[Finding]:
         time_s = t[name]
         yield from odd("short_latency", name, time_s, (time_s > 0.0) & (time_s < _CALL_NS * 1e-9))
         yield from odd("latency_over_duration", f"{name} duration", time_s, time_s > duration)
-    median, tail = t["latency"], t["latency_p99"]
-    yield from odd("tail_below_median", "latency_p99 latency", tail, tail < median)
+    tail = t["latency_p99"]
+    yield from odd("tail_below_median", "latency_p99 latency", tail, tail < t["latency"])
+
     for code, name, most in (
         ("cycles_per_thread", "cycles", _CPUS_PER_THREAD * _CLOCK_HZ),
         ("cpus_per_thread", "cpu_time", _CPUS_PER_THREAD),
@@ -155,6 +161,7 @@ def check_odd(sample: Sample) -> Iterator[Finding]:
     clock = t["cycles"].where(lambda n: n > 0.0) / t["cpu_time"].where(lambda s: s > 0.0)
     odd_clock = (clock > 1.1 * _CLOCK_HZ) | (clock < _LEAST_CLOCK_HZ)
     yield from odd("clock_rate", "cycles cpu_time", clock, odd_clock)
+
     more = t["llc_misses"] - t["l1d_misses"]
     yield from odd("more_llc_than_l1d", "llc_misses l1d_misses", more, more > 0.0)
     for total in _MISSES:
@@ -197,7 +204,7 @@ def check_round_trips(table: pd.DataFrame, dataset: str) -> Iterator[Finding]:
     # the sender held up for as long as it may.
     limit_ns = waiting[THREADS] * (waiting["window_s"] * 1e9 + waiting["max_ns"])
     share = waiting["samples"] * waiting["mean_ns"] / limit_ns
-    many = waiting[share > 1.0 + _SLACK]
+    many = waiting[share > 1.0 + _WINDOW_SLACK]
     if not many.empty:
         yield sample.found("more_round_trips_than_time", LATENCY, rows=many, of_rows=len(rows),
                            most=float(share.max()))  # fmt: skip
@@ -206,29 +213,3 @@ def check_round_trips(table: pd.DataFrame, dataset: str) -> Iterator[Finding]:
     if not short.empty:
         yield sample.found("short_round_trips", LATENCY, rows=short, floor_ns=round(floor_ns),
                            least=float(short["p50_ns"].min()))  # fmt: skip
-
-
-def check_times(sample: Sample) -> Iterator[Finding]:
-    """Yield what the time stamps say against runs one after the other."""
-    table = sample.table
-    if table[START].isna().all():
-        table = table.assign(start=table[END] - table["duration"])
-    backwards = table[table[END] < table[START]]
-    if not backwards.empty:
-        yield sample.found("times_backwards", rows=backwards, of_rows=len(table))
-        return
-    rows = table.dropna(subset=[START]).sort_values(START, kind="stable")
-    starts = rows[START]
-    if starts.nunique() < 2:
-        return  # One stamp for all is the date of the file.
-    repeated = starts.duplicated(keep=False)
-    if repeated.any():
-        yield sample.found("times_repeat", rows=rows[repeated].sort_index(), of_rows=len(table))
-    ends = rows[END].fillna(starts + rows["duration"])
-    step = float(np.diff(starts.unique()).min())
-    granularity = 1.0 if (starts == np.floor(starts)).all() else min(step, 1e-3)
-    allowed = granularity + _SLACK * (ends - starts).shift().fillna(0.0)
-    overlapping = (ends.cummax().ffill().shift() - starts > allowed) & ~repeated
-    if overlapping.any():
-        yield sample.found("times_overlap", rows=rows[overlapping].sort_index(),
-                           of_rows=len(table))  # fmt: skip

@@ -308,19 +308,12 @@ def _noise_within(logs: pd.DataFrame) -> float:
     return 1.4826 * float(np.median(np.abs(values))) if len(values) else math.nan
 
 
-# Curves that no measurement gives: too smooth for any noise, or drawn between other points.
+# Curves that are too smooth for any noise.
 
 _LEAST_SIZES = 5
 _LEAST_FREE = 8
 _QUIETEST = 0.0015
-"""Relative noise below which nobody measures a socket; see docs/audit.md."""
-
-_SCALE = 20.0
-_CURVE_CHANCE = 1e-5
-_FINE_POINTS = 5e-4
-"""Relative step of digits that tell a value from one between two others."""
-
-_FLAT = 0.02
+"""Relative noise below which nobody measures a socket."""
 
 
 def check_curves(sample: Sample) -> Iterator[Finding]:
@@ -362,40 +355,3 @@ def _left_over(size: FloatArray, values: FloatArray) -> tuple[float, int] | None
         for matrix, wanted in curves
     )
     return min(left, key=lambda squares_free: squares_free[0] / squares_free[1])
-
-
-def check_interpolated(sample: Sample) -> Iterator[Finding]:
-    """Yield cells that are, in several columns or several times, just between two neighbours."""
-    rows = sample.table.sort_values([IMPLEMENTATION, THREADS, REP, SIZE])
-    by = [rows[key] for key in (IMPLEMENTATION, THREADS, REP)]
-    sizes = rows[SIZE].astype(np.float64)
-    first, last = sizes.groupby(by).shift(1), sizes.groupby(by).shift(-1)
-    weights = (
-        ((sizes - first) / (last - first)).to_numpy(), np.log(sizes / first) / np.log(last / first),
-        0.5,
-    )  # fmt: skip
-    chances = pd.Series(0.0, index=rows.index)
-    hits: dict[str, pd.Index] = {}
-    for name in sample.measured(_LEFT_OUT, _FINE_POINTS):
-        values = rows[name].where(rows[name] > 0.0)
-        before, after = values.groupby(by).shift(1), values.groupby(by).shift(-1)
-        lines = (before + weight * (after - before) for weight in weights)
-        off = pd.concat([(values / line - 1.0).abs() for line in lines], axis=1).min(axis=1)
-        off = off[(after / before - 1.0).abs() > _FLAT]
-        known = len(off)
-        tolerance = max(0.6 * sample.relative_step(name), 1e-9) + 1e-9
-        hit = off.index[off <= tolerance]
-        if known >= 2 and len(hit):
-            near = int((off <= _SCALE * tolerance).sum()) - len(hit)
-            chance = max(near / (_SCALE - 1.0), 1.0 / _SCALE, known * 20 * tolerance) / known
-            hits[name] = hit
-            chances[hit] += math.log10(min(chance, 1.0))
-    # Each row might have been one of them.
-    each = math.log10(max(len(rows), 2))
-    found = rows[chances < math.log10(_CURVE_CHANCE / max(len(rows), 1))]
-    if found.empty:
-        found = rows[chances < 0.0]
-        if float(chances.sum()) + len(found) * each > math.log10(_CURVE_CHANCE):
-            return
-    concerned = [name for name, hit in hits.items() if hit.isin(found.index).any()]
-    yield sample.found("interpolated", *concerned, rows=found, n_rows=len(found))

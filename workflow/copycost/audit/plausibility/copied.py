@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import special  # scipy.stats takes a second to import, which a small audit feels
-from scipy.spatial import cKDTree
 
 from copycost.audit.dataset import CELL
 from copycost.audit.plausibility.finding import Finding, Sureness
@@ -103,104 +102,45 @@ def _equal_cells(sample: Sample, name: str, rows: pd.DataFrame) -> Iterator[Find
 # Repetitions that are not what one gets by measuring again and again.
 
 _ROUND_FINE = 1e-3
-_LEAST_CELLS = 6
+_LEAST_CELLS = 12
 _LITTLE = 0.004
 """Relative spread within a cell below which a busy host would be quieter than any."""
-
-_SCALE = 20.0
-"""Hits are expected in proportion to what lies within so many times the tolerance."""
 
 _LEAST_IN_A_ROW = 12
 
 
 def check_repetitions(sample: Sample) -> Iterator[Finding]:
-    """Yield what speaks against repetitions being measured one by one."""
+    """Yield columns that differ by the same little in all cells, as added noise does."""
+    widths: dict[str, float] = {}
     # Instructions follow from the program alone, and so hardly differ from run to run.
-    wide: dict[str, pd.DataFrame] = {}
-    for name in sample.measured(GIVEN | {"instructions"}):
-        known = sample.table[sample.table[name] > 0.0]
-        cells = known.pivot(index=list(CELL), columns=REP, values=name)
-        cells = cells[cells.notna().sum(axis=1) >= 2]
-        if len(cells) >= _LEAST_CELLS:
-            wide[name] = cells
-    for name, cells in wide.items():
-        yield from _sorted_ones(sample, name, cells)
-    even = {name: width for name, cells in wide.items() if (width := _even(sample, name, cells))}
-    if even:
-        spread = float(np.median(list(even.values())))
-        yield sample.found("even_repetitions", *even, spread=spread)
-    for name, cells in wide.items():
-        yield from _means(sample, name, cells)
-    yield from _cumulative(sample)
+    for name in sample.measured(GIVEN | {"instructions"}, _ROUND_FINE):
+        rows = sample.table[sample.table[name] > 0.0]
+        logs = np.log(rows[name]).groupby([rows[key] for key in CELL])
+        cells = logs.agg(["mean", "std", "count"]).query("count >= 2")
+        width = float(np.sqrt((cells["std"] ** 2).mean()))
+        varies = cells["mean"].std(ddof=0) >= 0.1
+        if len(cells) >= _LEAST_CELLS and 0.0 < width < _LITTLE and varies and _alike(cells):
+            widths[name] = width
+    if widths:
+        yield sample.found("even_repetitions", *widths, spread=float(np.median([*widths.values()])))
 
 
-def _sorted_ones(sample: Sample, name: str, cells: pd.DataFrame) -> Iterator[Finding]:
-    """Find repetitions in ascending or descending order in more cells than chance has it."""
-    whole = cells.dropna()
-    n_cells, n_rounds = whole.shape
-    if n_cells < _LEAST_CELLS or n_rounds < 3:
-        return
-    # What all cells of a round share, such as a host that grows warm, is no order of a cell.
-    logs = np.log(whole.to_numpy(dtype=np.float64))
-    plain = np.diff(logs)
-    steps = np.diff(logs - np.median(logs - logs.mean(axis=1, keepdims=True), axis=0))
-    share = 1.0 / math.factorial(n_rounds)
-    for sign in (1.0, -1.0):
-        n_plain, n_steps = (int((sign * d > 0).all(axis=1).sum()) for d in (plain, steps))
-        tail = by_chance(min(n_plain, n_steps), n_cells * share, n_cells)
-        if tail < CHANCE or (n_plain == n_cells and not all_by_chance(n_cells, share)):
-            yield sample.found(
-                "sorted_repetitions", name, n_sorted=n_plain, n_cells=n_cells,
-                n_rounds=n_rounds, expected=n_cells * share, rises=sign > 0.0,
-            )  # fmt: skip
+def _alike(cells: pd.DataFrame) -> bool:
+    """Tell whether the spreads of cells differ no more than samples of one spread do.
 
-
-def _even(sample: Sample, name: str, cells: pd.DataFrame) -> float | None:
-    """Return by how little a column differs in every cell alike, as added noise does.
-
-    The spreads of cells differ no more than samples of one spread do: Bartlett's statistic, Proc.
-    Royal Society A 160, 1937; a zero spread is taken for a tiny one.
+    By Bartlett's statistic (Proc. Royal Society A 160, 1937); a zero spread is taken for a tiny
+    one.
     """
-    logs = cells.map(math.log)
-    spread = logs.std(axis=1).to_numpy()
-    width = float(np.sqrt(np.mean(spread**2)))
-    coarse = sample.relative_step(name) > _ROUND_FINE
-    if len(cells) < 2 * _LEAST_CELLS or coarse or not 0.0 < width < _LITTLE:
-        return None
-    if float(logs.mean(axis=1).std(ddof=0)) < 0.1:
-        return None
-    free = logs.count(axis=1).to_numpy() - 1.0
+    spread, free = cells["std"].to_numpy(), cells["count"].to_numpy() - 1.0
     variance = np.maximum(spread, 1e-3 * float(np.median(spread)) + 1e-100) ** 2
     pooled = float((free * variance).sum() / free.sum())
     statistic = float((free * (math.log(pooled) - np.log(variance))).sum())
     correction = 1.0 + (float((1.0 / free).sum()) - 1.0 / free.sum()) / (3.0 * (len(free) - 1))
-    homogeneous = float(special.chdtrc(len(free) - 1, statistic / correction)) > 0.001
-    return width if homogeneous else None
+    return float(special.chdtrc(len(free) - 1, statistic / correction)) > 0.001
 
 
-def _means(sample: Sample, name: str, cells: pd.DataFrame) -> Iterator[Finding]:
-    """Find values that are the mean of the other repetitions of their cell."""
-    n_values = cells.count(axis=1)
-    if (n_values >= 3).sum() < 3:
-        return
-    cells = cells[(n_values >= 3) & (cells.max(axis=1) != cells.min(axis=1))]
-    others = cells.rsub(cells.sum(axis=1), axis=0).div(cells.count(axis=1) - 1, axis=0)
-    off = (cells / others - 1.0).abs()
-    known = int(off.count().sum())
-    tolerance = max(0.75 * sample.relative_step(name), 1e-9)
-    if tolerance > _ROUND_FINE or not known:
-        return
-    hits = off <= tolerance
-    n_hits, near = int(hits.sum().sum()), int((off <= _SCALE * tolerance).sum().sum())
-    expected = max((near - n_hits) / (_SCALE - 1.0), known * tolerance / 0.1)
-    if n_hits >= 2 and by_chance(n_hits, expected) <= CHANCE:
-        rows = cells[hits.any(axis=1)].index.to_frame(index=False)
-        yield sample.found("mean_repetitions", name, rows=rows, n_hits=n_hits, n_values=known,
-                           expected=expected)  # fmt: skip
-
-
-def _cumulative(sample: Sample) -> Iterator[Finding]:
-    """Find counters that only rise along the file, as one does that is never set back."""
+def check_cumulative(sample: Sample) -> Iterator[Finding]:
+    """Yield counters that only rise along the file, as one does that is never set back."""
     for name in ("bytes", "messages", *TOTALS):
         known = sample.table.dropna(subset=[name])
         if name not in sample.quantities or len(known) < _LEAST_IN_A_ROW:
@@ -214,19 +154,12 @@ def _cumulative(sample: Sample) -> Iterator[Finding]:
             yield sample.found("cumulative", name, n_rows=len(known))
 
 
-# Rows and blocks that were copied: equal in several columns at once, or nearly so.
+# Rows and blocks that were copied: equal in several columns at once.
 
 _FINE = 0.006
 _DISTINCT = 0.3
-_ALIKE_CHANCE = 1e-3
-_NEAR = 0.004
-"""Within this share in every column, two rows of different cells are alike."""
-
-_WIDER = 6.0
 _STEPS = 10.0
 _MOST_DATASETS = 20
-_MOST_ROWS = 3000
-"""Of more rows, pairs are looked for among the cells' means."""
 
 
 def _telling(sample: Sample) -> list[str]:
@@ -237,7 +170,7 @@ def _telling(sample: Sample) -> list[str]:
 
 
 def check_copies(sample: Sample) -> Iterator[Finding]:
-    """Yield rows that share all columns with others, exactly, or nearly with another cell's."""
+    """Yield rows that share all columns with others, to the last digit."""
     names = _telling(sample)
     if "throughput" in names:
         # These go with it by definition, so they are no second witnesses.
@@ -251,8 +184,6 @@ def check_copies(sample: Sample) -> Iterator[Finding]:
         if not equal.empty:
             yield sample.found(code, *shared, rows=equal, n_rows=len(equal))
             return
-    if len(names) >= 3:
-        yield from _alike(sample, rows, names)
 
 
 def _equal(rows: pd.DataFrame, names: list[str], *, is_same_cell: bool) -> pd.DataFrame:
@@ -278,28 +209,6 @@ def _equal(rows: pd.DataFrame, names: list[str], *, is_same_cell: bool) -> pd.Da
 def _pairs(counts: pd.Series) -> float:
     """Return how many pairs there are within groups of so many rows."""
     return float((counts * (counts - 1.0)).sum()) / 2.0
-
-
-def _alike(sample: Sample, rows: pd.DataFrame, names: list[str]) -> Iterator[Finding]:
-    """Find pairs far closer in every column than the number of wider pairs lets expect."""
-    if len(rows) > _MOST_ROWS:
-        rows = rows.groupby(list(CELL), as_index=False)[names].mean()
-    logs: FloatArray = np.log(rows[names].to_numpy(dtype=np.float64))
-    cells = rows.groupby(list(CELL), sort=False).ngroup().to_numpy()
-    wide = cKDTree(logs).query_pairs(_NEAR * _WIDER, p=np.inf, output_type="ndarray")
-    wide = wide[cells[wide[:, 0]] != cells[wide[:, 1]]]
-    close = np.abs(logs[wide[:, 0]] - logs[wide[:, 1]]).max(axis=1) <= _NEAR
-    if not close.any():
-        return
-    # Columns that go together count once or twice: at most as many as vary on their own.
-    varying = logs[:, logs.std(axis=0) > 0.0]
-    variances = np.linalg.eigvalsh(np.corrcoef(varying, rowvar=False))
-    dimension = float(variances.sum() ** 2 / (variances**2).sum())
-    expected = max(float((~close).sum()), 1.0) * _WIDER**-dimension
-    if by_chance(int(close.sum()), expected) < _ALIKE_CHANCE:
-        found = np.unique(wide[close])
-        yield sample.found("rows_alike", *names, rows=rows.iloc[found], n_rows=len(found),
-                           near=_NEAR)  # fmt: skip
 
 
 def check_datasets(samples: Sequence[Sample]) -> Iterator[Finding]:

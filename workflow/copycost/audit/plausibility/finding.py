@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from copycost.checkout import ROOT
+from copycost.audit.wording import TEMPLATES, say
 
 
 class Sureness(StrEnum):
@@ -30,44 +30,23 @@ class Kind(StrEnum):
     INCOMPLETE = "incomplete"
 
 
-REFUTING = (Kind.NO_MEASUREMENT, Kind.IMPOSSIBLE, Kind.NOT_SEPARATE)
-"""Kinds that mean, unless only possible, that a column is no measurement of its own."""
-
-
-@dataclass(frozen=True, slots=True)
-class Declared:
-    """A row of ``report/audit_findings.csv``: all that is said of a code is said there, once.
-
-    `kind`, `sureness`: what it means and how sure that is, unless a finding says otherwise.
-    `found`, `why`: what was found of the columns, and why that cannot, or hardly, be a measurement:
-    plain text with the finding's numbers, as templates have them.
-    """
-
-    check: str
-    kind: Kind
-    sureness: Sureness
-    found: str
-    why: str
-
-
 @cache
-def declared() -> Mapping[str, Declared]:
-    """Return all that a check can find, by its code."""
-    with (ROOT / "report" / "audit_findings.csv").open(encoding="utf-8", newline="") as file:
-        return {
-            row["code"]: Declared(
-                row["check"], Kind(row["kind"]), Sureness(row["sureness"]), row["found"], row["why"]
-            )
-            for row in csv.DictReader(file)
-        }
+def declared() -> Mapping[str, Mapping[str, str]]:
+    """Return the rows of ``report/audit_findings.csv`` by code: all that a check can find.
+
+    A row names the check, what a finding means and how sure that is (unless it says otherwise), and
+    in Jinja what was found and why that can hardly be a measurement.
+    """
+    with (TEMPLATES / "audit_findings.csv").open(encoding="utf-8", newline="") as file:
+        return {row["code"]: row for row in csv.DictReader(file)}
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Something that speaks against numbers being measurements.
 
-    `code`: of `declared`, which has its words. `kind`, `sureness`: what it means, and how sure that
-    is. `cells`: the cells that show it, where not all do.
+    `code`: of `declared`, which has its words. `numbers`: what these take. `cells`: the cells that
+    show it, where not all do.
     """
 
     code: str
@@ -81,14 +60,27 @@ class Finding:
     @property
     def check(self) -> str:
         """Return the name of the check."""
-        return declared()[self.code].check
+        return declared()[self.code]["check"]
 
     @property
     def refutes(self) -> bool:
         """Tell whether the columns are, by this, no measurements of their own."""
-        return self.kind in REFUTING and self.sureness is not Sureness.POSSIBLE
+        refuting = (Kind.NO_MEASUREMENT, Kind.IMPOSSIBLE, Kind.NOT_SEPARATE)
+        return self.kind in refuting and self.sureness is not Sureness.POSSIBLE
 
     @property
     def rank(self) -> tuple[int, int]:
         """Return the order of findings: gravest first, then surest."""
         return tuple(Kind).index(self.kind), tuple(Sureness).index(self.sureness)
+
+    @property
+    def found(self) -> str:
+        """Return what was found, and in how many rows."""
+        found = say(declared()[self.code]["found"], self.numbers)
+        of_rows = self.numbers.get("of_rows")
+        return f"{found}, in {self.numbers['n_rows']} of {of_rows} rows" if of_rows else found
+
+    @property
+    def why(self) -> str:
+        """Return why what was found can hardly be a measurement."""
+        return say(declared()[self.code]["why"], self.numbers)

@@ -12,7 +12,7 @@ from scipy import special  # scipy.stats takes a second to import, which a small
 
 from copycost.audit.dataset import CELL, Dataset, per_byte
 from copycost.audit.plausibility.finding import Finding, Kind, Sureness, declared
-from copycost.audit.quantities import BY_NAME, DATASET, INSTANTS, TOTALS
+from copycost.audit.quantities import BY_NAME, DATASET, TOTALS
 from copycost.audit.wording import cell_names
 from copycost.stats.settings import FloatArray
 
@@ -28,11 +28,11 @@ CHANCE = 1e-6
 class Sample:
     """One dataset of a file.
 
-    `table`: its rows; a column for every quantity, NaN throughout where the file lacks it, and for
-    `start` and `end`. `steps`: of the quantities that the file has, the last digit of each value.
-    `resolutions`: the step that each value was rounded to, likewise. `n_cpus`: CPUs of the host,
-    None where not told. `defined`: quantities that are known to be computed from others, and not
-    called measured apart. `explained`: those that were found to be computed.
+    `table`: its rows; a column for every quantity, NaN throughout where the file lacks it. `steps`:
+    of the quantities that the file has, the last digit of each value. `resolutions`: the step that
+    each value was rounded to, likewise. `n_cpus`: CPUs of the host, if told. `defined`: quantities
+    that are known to be computed from others, and not called measured apart. `explained`: those
+    that were found to be computed.
     """
 
     name: str
@@ -75,21 +75,21 @@ class Sample:
         *quantities: str,
         rows: pd.DataFrame | None = None,
         of_rows: int | None = None,
-        cells: tuple[str, ...] = (),
         kind: Kind | None = None,
         sureness: Sureness | None = None,
         **numbers: Any,  # noqa: ANN401 - whatever the words of a finding take
     ) -> Finding:
-        """Return a finding on columns of this dataset, shown by some rows, of so many, or by cells.
+        """Return a finding on columns of this dataset, shown by some rows, of so many.
 
         It is of the declared kind and sureness where nothing else is said.
         """
-        said = declared()[code]
-        if rows is not None:
-            cells = cell_names(rows)
-            numbers |= {} if of_rows is None else {"n_rows": len(rows), "of_rows": of_rows}
-        return Finding(code, kind or said.kind, sureness or said.sureness, self.name, quantities,
-                       numbers, cells)  # fmt: skip
+        row = declared()[code]
+        if rows is not None and of_rows is not None:
+            numbers |= {"n_rows": len(rows), "of_rows": of_rows}
+        return Finding(
+            code, kind or Kind(row["kind"]), sureness or Sureness(row["sureness"]), self.name,
+            quantities, numbers, () if rows is None else cell_names(rows),
+        )  # fmt: skip
 
     def relative_step(self, name: str) -> float:
         """Return the usual resolution of a quantity's values over them, 0 for exact ones."""
@@ -113,7 +113,6 @@ def samples_of(dataset: Dataset) -> Iterator[Sample]:
     defined = frozenset({"latency"} if dataset.copycost_cells is not None else ())
     known = (*dataset.table, *BY_NAME, *map(per_byte, TOTALS))
     whole = dataset.table.reindex(columns=list(dict.fromkeys(known)))
-    whole[list(INSTANTS)] = dataset.times[list(INSTANTS)]
     for name, table in whole.groupby(DATASET, sort=False):
         steps = dataset.steps.loc[table.index].reset_index(drop=True)
         table = table.reset_index(drop=True)

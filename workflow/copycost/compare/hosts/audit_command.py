@@ -7,7 +7,7 @@ from pathlib import Path
 from copycost.analysis.json_values import Facts
 from copycost.audit import command
 from copycost.audit.command import add_arguments
-from copycost.audit.templates import fill
+from copycost.audit.wording import fill
 from copycost.compare.hosts.gathering import gather
 from copycost.compare.hosts.host_results import read_set
 from copycost.compare.hosts.host_tables import all_tables
