@@ -23,11 +23,8 @@ rule audit_dataset:
     input:
         unpack(lambda wildcards: AUDITED[wildcards.dataset]),
         strategies=ALL_STRATEGIES,
-        # cited beside misses that are far fewer
-        simulated="data/simulated/misses.csv",
         templates=report_files(workflow.basedir, "**/*.j2"),
-        # the words of findings, and of notes and reasons
-        words=report_files(workflow.basedir, "audit_*.csv"),
+        words="report/audit_findings.csv",
         styles=STYLES,
     output:
         html="results/audit/{dataset}/report.html",

@@ -14,8 +14,7 @@ _ALL, _NO_FORMULA, _NOT_DERIVED = range(3)
 """All columns; those that no formula gives; of these, those that do not follow from others."""
 
 _CHECKS: tuple[tuple[Callable[[Sample], Iterator[Finding]], int], ...] = (
-    (bounds.check_impossible, _ALL),
-    (bounds.check_odd, _ALL),
+    (bounds.check_bounds, _ALL),
     (agreement.check_consistency, _ALL),
     (agreement.check_service_time, _ALL),
     (agreement.check_units, _NO_FORMULA),

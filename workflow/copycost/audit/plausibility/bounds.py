@@ -2,196 +2,144 @@
 
 The impossible rests on the bounds of clocks, copies and system calls. What is merely odd has other
 explanations (batches of messages per call, helper threads, a host without a second thread), so that
-each of these is a question.
+each of these is a question. ``report/audit_findings.csv`` gives the reason of each bound.
 """
 
 from collections.abc import Iterator
-from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from copycost.audit.dataset import per_byte, quantity
-from copycost.audit.plausibility.finding import Finding, Sureness
+from copycost.audit.plausibility.finding import Finding
 from copycost.audit.plausibility.sample import Sample
 from copycost.audit.quantities import BYTES, LATENCY, SIZE, THREADS
-from copycost.checkout import ROOT
-
-_CLOCK_HZ = 6e9
-"""No processor that one buys runs faster for long."""
-
-_LEAST_CLOCK_HZ = 0.3e9
-_CYCLES_PER_BYTE = 0.01
-"""The widest loads and stores (64 bytes per cycle) need 1.6 times that for one copy."""
-
-_LEAST_RUN_S = 0.1
-"""Where the duration is not told: a shorter run measures start-up."""
 
 _MOST_CPUS = 256
 """Where the number of CPUs is not told."""
 
-_CALL_NS = 30.0
-"""An empty system call takes about that."""
+_LEAST_RUN_S = 0.1
+"""Where the duration is not told: a shorter run measures start-up."""
 
-_SENDING_CALL_NS = 100.0
-"""A call that sends takes two to ten times as long as that."""
+_ROUND_TRIP_NS = 120
+"""A request and its reply, each sent and received, are four calls of 30 ns."""
 
-_ROUND_TRIP_CALLS = 4
-"""A request and its reply, each sent and received."""
+_SLACK = 0.02
+"""Share of a run by which the edges of a window may be off."""
 
-_LARGE_BYTES = 16384
-"""From here on the costs per message do not weigh in what a byte costs."""
-
-_SWITCHES_PER_S = 2e6
-"""Context switches per thread, side and second; each takes a microsecond or more."""
-
-_STREAM_BITS_PER_S = 400e9
-"""One connection carries a third of it where both ends copy; the rest is room for zero-copy."""
-
-_CPUS_PER_THREAD = 4
-"""A sender, a receiver, and two helpers of the kernel for each connection."""
+SIMULATED_MISS_BYTES = 14.31
+"""Bytes of a message per miss of a simulated L1 data cache, at most; data/simulated/misses.csv."""
 
 # Copying alone, bits per second and thread: from the first two cache levels at best, beyond them,
 # and from memory, at 200, 67 and 50 gigabytes a second, above what single cores are known to copy
 # (the widest registers at the highest clock do 3072 Gbit/s).
 _COPY_BITS_PER_S = ((1 << 20, 8 * 200e9), (1 << 24, 8 * 67e9), (1 << 62, 8 * 50e9))
-_REGISTER_BITS_PER_S = 64 * 8 * _CLOCK_HZ
+
 _MISSES = ("l1d_misses", "llc_misses", "cache_misses")
-_WINDOW_SLACK = 0.02
-"""Share of a run by which the edges of a window may be off."""
 
-SIMULATED = "data/simulated/misses.csv"
-
-
-def _beyond(
-    sample: Sample,
-    code: str,
-    quantities: str,
-    value: pd.Series,
-    beyond: pd.Series,
-    sureness: Sureness | None = None,
-    **numbers: Any,  # noqa: ANN401 - whatever the words of a finding take
-) -> Iterator[Finding]:
-    """Yield a finding of the rows that are beyond a bound: the least and most of their values.
-
-    `quantities`: those that it is about, with spaces between.
-    """
-    if beyond.any():
-        yield sample.found(
-            code, *quantities.split(), rows=sample.table[beyond], of_rows=int(value.count()),
-            sureness=sureness, least=float(value[beyond].min()), most=float(value[beyond].max()),
-            **numbers,
-        )  # fmt: skip
-
-
-def check_impossible(sample: Sample) -> Iterator[Finding]:
-    """Yield what no machine can do."""
-    t, broken = sample.table, partial(_beyond, sample)
-    size, threads, duration = t[SIZE], t[THREADS], t["duration"]
-    for name in map(str, sample.steps.columns):
-        yield from broken("below_zero", name, t[name], t[name] < 0)
-    share = t["copied_share"]
-    yield from broken("share_above_one", "copied_share", share, share > 1.0)
-
-    rate = t["throughput"] / threads
-    most = np.select([size <= end for end, _ in _COPY_BITS_PER_S],
-                     [limit for _, limit in _COPY_BITS_PER_S])  # fmt: skip
-    impossible = rate > _REGISTER_BITS_PER_S
-    yield from broken("faster_than_registers", "throughput", rate, impossible)
-    yield from broken("faster_than_memory", "throughput", rate, (rate > most) & ~impossible)
-    time_ns = 1e9 * size * 8.0 / rate.where(rate > 0)
-    yield from broken("faster_than_calls", "throughput", time_ns, time_ns < _CALL_NS)
-
-    cycles, moved = t["cycles"], quantity(t, BYTES)
-    told = cycles / moved.where(moved > 0)
-    few = partial(broken, limit=_CYCLES_PER_BYTE)
-    for name, cost in (("cycles_per_byte", t["cycles_per_byte"]), ("cycles", told)):
-        yield from few("few_cycles", name, cost, cost < _CYCLES_PER_BYTE)
-    if told.isna().all():
-        cost = cycles / (t["throughput"] / 8.0 * _LEAST_RUN_S)
-        yield from few("few_cycles_in_any_run", "cycles", cost, cost < _CYCLES_PER_BYTE,
-                       run_s=_LEAST_RUN_S)  # fmt: skip
-
-    n_cpus = sample.n_cpus or _MOST_CPUS
-    in_time = partial(broken, n_cpus=n_cpus, n_cpus_told=sample.n_cpus is not None)
-    many = cycles > n_cpus * duration * _CLOCK_HZ
-    yield from in_time("more_cycles_than_time", "cycles", cycles, many)
-    many = t["cpu_time"] > n_cpus * duration * 1.01
-    yield from in_time("more_cpu_time_than_time", "cpu_time", t["cpu_time"], many)
-
-    done = t["instructions"]
-    yield from broken("instructions_per_cycle", "instructions cycles", done, done > 8.0 * cycles)
-    for name in _MISSES:
-        misses = t[name]
-        yield from broken("more_misses_than_instructions", name, misses, misses > done)
-        many = (misses / moved > 1.0) & (size >= _LARGE_BYTES)
-        yield from broken("misses_per_byte", name, misses, many)
-    switches = t["context_switches"]
-    many = switches / duration / threads > 2 * _SWITCHES_PER_S
-    yield from broken("context_switches", "context_switches", switches, many)
+_BOUNDS = (
+    ("share_above_one", "copied_share", "copied_share", "copied_share > 1"),
+    ("faster_than_registers", "throughput", "rate", "rate > 3072e9"),
+    ("faster_than_memory", "throughput", "rate", "(rate > copying) & (rate <= 3072e9)"),
+    ("faster_than_calls", "throughput", "message_ns", "message_ns < 30"),
+    ("few_cycles", "cycles_per_byte", "cycles_per_byte", "cycles_per_byte < 0.01"),
+    ("few_cycles", "cycles", "byte_cycles", "byte_cycles < 0.01"),
+    ("few_cycles_in_any_run", "cycles", "byte_cycles_in_any_run", "byte_cycles_in_any_run < 0.01"),
+    ("more_cycles_than_time", "cycles", "cycles", "cycles > n_cpus * duration * 6e9"),
+    ("more_cpu_time_than_time", "cpu_time", "cpu_time", "cpu_time > n_cpus * duration * 1.01"),
+    ("instructions_per_cycle", "instructions cycles", "instructions", "instructions > 8 * cycles"),
+    *(
+        row
+        for name in _MISSES
+        for row in (
+            ("more_misses_than_instructions", name, name, f"{name} > instructions"),
+            ("misses_per_byte", name, name, f"({name} > moved) & (msg_bytes >= 16384)"),
+        )
+    ),
+    ("context_switches", "context_switches", "context_switches",
+     "context_switches > 4e6 * duration * n_threads"),
+    ("fast_stream", "throughput", "rate", "rate > 400e9"),
+    ("frequent_messages", "throughput", "message_ns", "(message_ns >= 30) & (message_ns < 100)"),
+    *(
+        row
+        for name in ("latency", "latency_p99")
+        for row in (
+            ("short_latency", name, name, f"({name} > 0) & ({name} < 30e-9)"),
+            ("latency_over_duration", f"{name} duration", name, f"{name} > duration"),
+        )
+    ),
+    ("tail_below_median", "latency_p99 latency", "latency_p99", "latency_p99 < latency"),
+    ("cycles_per_thread", "cycles", "thread_cycles", "thread_cycles > 4 * 6e9"),
+    ("cpus_per_thread", "cpu_time", "thread_cpu_time", "thread_cpu_time > 4"),
+    ("clock_rate", "cycles cpu_time", "clock_hz", "(clock_hz > 6.6e9) | (clock_hz < 0.3e9)"),
+    ("more_llc_than_l1d", "llc_misses l1d_misses", "more_llc", "more_llc > 0"),
+    *(
+        ("few_misses", name, f"bytes_by_{name}",
+         f"(bytes_by_{name} > 1e6) & (bytes_by_{name} > 2 * msg_bytes)")
+        for total in _MISSES
+        for name in (total, per_byte(total))
+    ),
+    ("few_switches", "context_switches", "few_switches", "few_switches < n_threads"),
+)  # fmt: skip
+"""What is found, on which columns, of which value, and where that is beyond its bound."""
 
 
-def check_odd(sample: Sample) -> Iterator[Finding]:
-    """Yield what is odd for a socket."""
-    t, odd = sample.table, partial(_beyond, sample)
-    threads, duration, moved = t[THREADS], t["duration"], quantity(t, BYTES)
-    rate = t["throughput"] / threads
-    fast = rate > _STREAM_BITS_PER_S
-    yield from odd("fast_stream", "throughput", rate, fast, limit=_STREAM_BITS_PER_S)
-    time_ns = 1e9 * t[SIZE] * 8.0 / rate.where(rate > 0)
-    frequent = (time_ns >= _CALL_NS) & (time_ns < _SENDING_CALL_NS)
-    yield from odd("frequent_messages", "throughput", time_ns, frequent)
-    for name in ("latency", "latency_p99"):
-        time_s = t[name]
-        yield from odd("short_latency", name, time_s, (time_s > 0.0) & (time_s < _CALL_NS * 1e-9))
-        yield from odd("latency_over_duration", f"{name} duration", time_s, time_s > duration)
-    tail = t["latency_p99"]
-    yield from odd("tail_below_median", "latency_p99 latency", tail, tail < t["latency"])
-
-    for code, name, most in (
-        ("cycles_per_thread", "cycles", _CPUS_PER_THREAD * _CLOCK_HZ),
-        ("cpus_per_thread", "cpu_time", _CPUS_PER_THREAD),
-    ):
-        told = t[name] / duration.where(duration > 0.0)
-        if told.isna().all():
-            told = t[f"{name}_per_byte"] * t["throughput"] / 8.0
-        used = told / threads
-        yield from odd(code, name, used, used > most)
-    clock = t["cycles"].where(lambda n: n > 0.0) / t["cpu_time"].where(lambda s: s > 0.0)
-    odd_clock = (clock > 1.1 * _CLOCK_HZ) | (clock < _LEAST_CLOCK_HZ)
-    yield from odd("clock_rate", "cycles cpu_time", clock, odd_clock)
-
-    more = t["llc_misses"] - t["l1d_misses"]
-    yield from odd("more_llc_than_l1d", "llc_misses l1d_misses", more, more > 0.0)
-    for total in _MISSES:
-        costs = {total: t[total] / moved.where(moved > 0.0), per_byte(total): t[per_byte(total)]}
-        if set(costs) <= set(sample.quantities):
+def check_bounds(sample: Sample) -> Iterator[Finding]:
+    """Yield what no machine can do, and what is odd for a socket."""
+    frame = _with_derived(sample)
+    negative = [("below_zero", name, name, f"{name} < 0") for name in map(str, sample.steps)]
+    for code, about, name, condition in (*negative, *_BOUNDS):
+        value, beyond = frame[name], pd.Series(frame.eval(condition, engine="python"))
+        if not beyond.any():
             continue
-        # A last-level cache that holds all of it misses as little on a quiet host.
-        sureness = Sureness.POSSIBLE if total.startswith("llc") else None
-        for name, cost in costs.items():
-            cost = cost.where(cost > 0.0)
-            few = (cost < 1e-6) & (cost * t[SIZE] < 0.5)
-            known = bytes_per_l1d_miss() if few.any() and total == "l1d_misses" else None
-            yield from odd("few_misses", name, 1.0 / cost, few, sureness, simulated_bytes=known)
-    switches = t["context_switches"].where((threads > 1) & ~(duration < 1.0))
-    few = switches < threads
-    if 2 * few.sum() > switches.count() and (switches > 0).any():
-        yield from odd("few_switches", "context_switches", switches, few,
-                       most_threads=int(threads[few].max()))  # fmt: skip
+        numbers: dict[str, Any] = {"least": float(value[beyond].min())}
+        numbers["most"] = float(value[beyond].max())
+        if "n_cpus" in condition:
+            numbers |= {"n_cpus": sample.n_cpus or _MOST_CPUS, "n_cpus_told": bool(sample.n_cpus)}
+        if code == "few_misses":
+            is_l1d = about.startswith("l1d")
+            numbers["simulated_bytes"] = SIMULATED_MISS_BYTES if is_l1d else None
+        if code == "few_switches":
+            numbers["most_threads"] = int(frame[THREADS][beyond].max())
+        yield sample.found(code, *about.split(), rows=sample.table[beyond],
+                           of_rows=int(value.count()), **numbers)  # fmt: skip
 
 
-@cache
-def bytes_per_l1d_miss() -> float:
-    """Return how many bytes of a message the L1 data cache misses at most once in [bytes].
-
-    Of all ways, sizes and working sets over `loopback`, where a receiver reads what was sent.
-    Source: a run of our own, see README.md beside the table.
-    """
-    table = pd.read_csv(ROOT / SIMULATED)
-    rows = table[(table["testbed"] == "loopback") & (table["level"] == "l1d")]
-    return float(64 / rows["total_misses_per_line"].min())
+def _with_derived(sample: Sample) -> pd.DataFrame:
+    """Return the rows with the values that bounds are on, NaN where they do not follow."""
+    table = sample.table
+    size, threads, cycles = table[SIZE], table[THREADS], table["cycles"]
+    rate, duration = table["throughput"] / threads, table["duration"].where(lambda s: s > 0.0)
+    moved = quantity(table, BYTES).where(lambda n: n > 0.0)
+    frame = table.assign(
+        n_cpus=sample.n_cpus or _MOST_CPUS,
+        moved=moved,
+        rate=rate,
+        copying=np.select([size <= end for end, _ in _COPY_BITS_PER_S],
+                          [limit for _, limit in _COPY_BITS_PER_S]),
+        message_ns=1e9 * size * 8.0 / rate.where(rate > 0.0),
+        byte_cycles=cycles / moved,
+        byte_cycles_in_any_run=cycles / (table["throughput"] / 8.0 * _LEAST_RUN_S),
+        clock_hz=cycles.where(cycles > 0.0) / table["cpu_time"].where(lambda s: s > 0.0),
+        more_llc=table["llc_misses"] - table["l1d_misses"],
+    )  # fmt: skip
+    if frame["byte_cycles"].notna().any():
+        frame["byte_cycles_in_any_run"] = np.nan
+    for name in ("cycles", "cpu_time"):
+        used = table[name] / duration
+        if used.isna().all():
+            used = table[per_byte(name)] * table["throughput"] / 8.0
+        frame[f"thread_{name}"] = used / threads
+    for name in _MISSES:
+        costs = {name: table[name] / moved, per_byte(name): table[per_byte(name)]}
+        both = costs.keys() <= set(sample.quantities)  # which have to agree, and so are checked
+        for column, cost in costs.items():
+            frame[f"bytes_by_{column}"] = np.nan if both else 1.0 / cost.where(cost > 0.0)
+    switches = table["context_switches"].where((threads > 1) & ~(table["duration"] < 1.0))
+    most_are_few = 2 * (switches < threads).sum() > switches.count() and (switches > 0).any()
+    frame["few_switches"] = switches if most_are_few else np.nan
+    return frame
 
 
 def check_round_trips(table: pd.DataFrame, dataset: str) -> Iterator[Finding]:
@@ -204,12 +152,11 @@ def check_round_trips(table: pd.DataFrame, dataset: str) -> Iterator[Finding]:
     # the sender held up for as long as it may.
     limit_ns = waiting[THREADS] * (waiting["window_s"] * 1e9 + waiting["max_ns"])
     share = waiting["samples"] * waiting["mean_ns"] / limit_ns
-    many = waiting[share > 1.0 + _WINDOW_SLACK]
+    many = waiting[share > 1.0 + _SLACK]
     if not many.empty:
         yield sample.found("more_round_trips_than_time", LATENCY, rows=many, of_rows=len(rows),
                            most=float(share.max()))  # fmt: skip
-    floor_ns = _ROUND_TRIP_CALLS * _CALL_NS
-    short = rows[rows["p50_ns"] < floor_ns]
+    short = rows[rows["p50_ns"] < _ROUND_TRIP_NS]
     if not short.empty:
-        yield sample.found("short_round_trips", LATENCY, rows=short, floor_ns=round(floor_ns),
+        yield sample.found("short_round_trips", LATENCY, rows=short, floor_ns=_ROUND_TRIP_NS,
                            least=float(short["p50_ns"].min()))  # fmt: skip
