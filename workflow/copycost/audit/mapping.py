@@ -124,8 +124,8 @@ def implementation_name(name: str, mapping: FileMapping) -> str:
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or "unnamed"
 
 
-_NAMED = ("columns", "implementations", "constants", "source", "host")
-_KEYS = (*_NAMED, "decimal")
+_SECTIONS = ("columns", "implementations", "constants", "source", "host")
+_KEYS = (*_SECTIONS, "decimal")
 _NAME = re.compile(r"[^\s`|](?:[^`|\n\r\t]*[^\s`|])?")
 _HOST_NUMBERS = ("cpus", "l1d_bytes", "l2_bytes", "llc_bytes")
 _MOST = 2**50
@@ -148,72 +148,61 @@ def read_mapping(path: Path | None) -> FileMapping:
     if path is None:
         return FileMapping()
     content = load_yaml(path)
-    if not isinstance(content, dict):
-        raise ConfigError(f"{path}: must be a mapping with some of the keys {', '.join(_KEYS)}")
-    problems = list(_wrong_kinds(content))
-    if not problems:
-        columns = _columns(content.get("columns") or {}, problems)
-        constants = {}
-        for name, value in (content.get("constants") or {}).items():
-            quantity = find_quantity(name)
-            if quantity is None:
-                problems.append(f"constants.{name}: no quantity; see docs/audit.md")
-            else:
-                constants[quantity] = str(value)
+    problems = list(_problems(content))
     if problems:
         raise ConfigError("\n".join(f"{path}: {problem}" for problem in problems))
-    implementations, source = (
-        {key: str(value) for key, value in (content.get(name) or {}).items()}
-        for name in ("implementations", "source")
-    )
+    said = {section: content.get(section) or {} for section in _SECTIONS}
     return FileMapping(
-        columns=columns,
-        implementations=implementations,
-        constants=constants,
+        columns={column: _quantity_and_unit(value) for column, value in said["columns"].items()},
+        implementations={key: str(value) for key, value in said["implementations"].items()},
+        constants={str(find_quantity(key)): str(value) for key, value in said["constants"].items()},
         decimal=content.get("decimal"),
-        source=source,
-        host=content.get("host") or {},
+        source={key: str(value) for key, value in said["source"].items()},
+        host=said["host"],
     )
 
 
-def _wrong_kinds(content: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what is unknown, or not of the kind that its key takes."""
-    for key in content:
-        if key not in _KEYS:
-            yield f"{key}: unknown; expected one of {', '.join(_KEYS)}"
-    for key in _NAMED:
-        part = content.get(key) or {}
-        if not isinstance(part, dict):
-            yield f"{key}: must be a mapping of names"
-            continue
-        for name, value in part.items():
-            nested = key == "columns" and isinstance(value, dict)
-            if value is None or (isinstance(value, list | dict) and not nested):
-                yield f"{key}.{name}: got {shown(value)}, must be a word or a number"
-            elif key == "implementations" and not _NAME.fullmatch(str(value)):
-                yield f"{key}.{name}: got {shown(value)}, must be a name for the report"
+def _quantity_and_unit(value: object) -> tuple[str, str | None]:
+    """Return what a mapping says of a column; an empty text for what is no quantity."""
+    meant = value if isinstance(value, dict) else {"is": value}
+    name, unit = str(meant.get("is")), meant.get("unit")
+    quantity = name if name == IGNORE else find_quantity(name) or ""
+    return quantity, None if unit is None else str(unit)
+
+
+def _problems(content: object) -> Iterator[str]:
+    """Yield what a mapping file may not say."""
+    if not isinstance(content, dict) or not content.keys() <= set(_KEYS):
+        yield f"must be a mapping with some of the keys {', '.join(_KEYS)}"
+        return
     if content.get("decimal") not in (None, ".", ","):
         yield f"decimal: got {shown(content['decimal'])}, must be '.' or ','"
-    host = content.get("host") or {}
-    for name in _HOST_NUMBERS:
-        value = host.get(name) if isinstance(host, dict) else None
-        if value is not None and (type(value) is not int or not 1 <= value <= _MOST):
-            yield f"host.{name}: got {shown(value)}, must be a whole number from 1"
+    for section in _SECTIONS:
+        part = content.get(section) or {}
+        if isinstance(part, dict):
+            said = ((name, _problem(section, name, value)) for name, value in part.items())
+            yield from (f"{section}.{name}: {problem}" for name, problem in said if problem)
+        else:
+            yield f"{section}: must be a mapping of names"
 
 
-def _columns(said: Mapping[str, Any], problems: list[str]) -> dict[str, tuple[str, str | None]]:
-    found: dict[str, tuple[str, str | None]] = {}
-    for column, value in said.items():
-        meant = value if isinstance(value, dict) else {"is": value}
-        name, unit = str(meant.get("is")), meant.get("unit")
-        quantity = name if name == IGNORE else find_quantity(name)
-        if quantity is None:
-            problems.append(
-                f"columns.{column}: {shown(meant.get('is'))} is no quantity; expected {IGNORE} or "
-                f"one of {', '.join(BY_NAME)}"
-            )
-            continue
-        if quantity != IGNORE and unit and unit_factor(base_of(quantity).kind, str(unit)) is None:
-            problems.append(f"columns.{column}.unit: {shown(unit)} is no unit of {quantity}")
-        found[column] = (quantity, None if unit is None else str(unit))
-    return found
+def _problem(section: str, name: str, value: object) -> str:
+    """Return what is wrong with a value of a section of a mapping; an empty text for nothing."""
+    got = f"got {shown(value)}, must be"
+    nested = section == "columns" and isinstance(value, dict)
+    if value is None or (isinstance(value, list | dict) and not nested):
+        return f"{got} a word or a number"
+    if section == "columns":
+        quantity, unit = _quantity_and_unit(value)
+        if not quantity:
+            return f"{shown(value)} is no quantity; use {IGNORE} or one of {', '.join(BY_NAME)}"
+        if quantity != IGNORE and unit and unit_factor(base_of(quantity).kind, unit) is None:
+            return f"{shown(unit)} is no unit of {quantity}"
+    if section == "implementations" and not _NAME.fullmatch(str(value)):
+        return f"{got} a name for the report"
+    if section == "constants" and find_quantity(name) is None:
+        return "no quantity; see docs/audit.md"
+    is_number = type(value) is int and 1 <= value <= _MOST
+    if section == "host" and name in _HOST_NUMBERS and not is_number:
+        return f"{got} a whole number from 1"
+    return ""

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.audit.dataset import CELL, quantity
-from copycost.audit.plausibility.finding import Finding, Kind, Sureness
+from copycost.audit.plausibility.finding import Finding, Sureness
 from copycost.audit.plausibility.sample import Sample
 from copycost.audit.quantities import BYTES, IMPLEMENTATION, REP, SIZE, THREADS, base_of
 from copycost.stats.settings import FloatArray
@@ -150,49 +150,32 @@ def _compare(
 
 
 # Whether the latency can go with the throughput of the same row and its threads.
-#
-# A thread that sends one message after the other takes ``threads x size x 8 / throughput`` for each
-# (Little's law with one message under way per thread, Operations Research 9, 1961). Other latencies
-# are other things, so what differs in every row is a question; what differs in some is a mistake.
 
 _LEAST_ROWS = 6
 _AGREE = 0.1
 """Half of the rows within this share of one another make it the same quantity."""
 
-_OFF = 0.08
-_SERVICE_MANY_SPREADS = 8.0
-_GAP = 2.5
-_TIGHT = 0.02
-"""Half of the rows within this share make the few that differ stand out."""
-
 
 def check_service_time(sample: Sample) -> Iterator[Finding]:
-    """Yield rows whose latency does not go with the throughput, or a factor that all share."""
+    """Yield a factor by which all latencies differ from what goes with the throughput.
+
+    A thread that sends one message after the other takes ``threads x size x 8 / throughput`` for
+    each (Little's law with one message under way per thread, Operations Research 9, 1961). Other
+    latencies are other things, which is a question to the author.
+    """
     rows = sample.table[(sample.table["latency"] > 0.0) & (sample.table["throughput"] > 0.0)]
     if len(rows) < _LEAST_ROWS:
         return
-    names = ("latency", "throughput")
     service = rows[THREADS] * rows[SIZE] * 8.0 / rows["throughput"]
     rest = (rows["latency"] / service).map(math.log)
     typical, scatter = _middle(rest)
     forgotten = not scatter < _AGREE and rows[THREADS].nunique() > 1
     if forgotten:
-        rest += rows[THREADS].map(math.log)
-        typical, scatter = _middle(rest)
-    if not scatter < _AGREE:
-        return
-    # Noise with a heavy tail has large differences as well, but there smaller ones lead up to
-    # them, and no gap parts them from the others.
-    differences = (rest - typical).abs()
-    off = differences > max(_OFF, _SERVICE_MANY_SPREADS * scatter)
-    apart = off.any() and differences[off].min() > _GAP * differences[~off].max()
-    if scatter < _TIGHT and apart and off.mean() < 0.5:
-        factor = float(np.exp((rest - typical)[off].median()))
-        yield sample.found("latency_disagrees", *names, rows=rows[off], of_rows=len(rows),
-                           factor=factor)  # fmt: skip
-    if abs(typical) > 2.0 * _AGREE + scatter or forgotten:
+        typical, scatter = _middle(rest + rows[THREADS].map(math.log))
+    if scatter < _AGREE and (abs(typical) > 2.0 * _AGREE + scatter or forgotten):
         code = "latency_without_threads" if forgotten else "latency_by_a_factor"
-        yield sample.found(code, *names, n_rows=len(rows), factor=float(np.exp(typical)))
+        yield sample.found(code, "latency", "throughput", n_rows=len(rows),
+                           factor=float(np.exp(typical)))  # fmt: skip
 
 
 def _middle(values: pd.Series) -> tuple[float, float]:
@@ -202,9 +185,6 @@ def _middle(values: pd.Series) -> tuple[float, float]:
 
 
 # Rows that are in another unit than the rest of their column.
-#
-# What a cell should have is taken from the others: the medians over implementations, sizes and
-# threads, added on a logarithmic scale (Tukey's median polish, Exploratory Data Analysis, 1977).
 
 _FEWEST_ROWS = 8
 _LEAST_GROUP = 4
@@ -214,39 +194,31 @@ _ROUNDS = 4
 _MOST_SHARE = 0.35
 """More rows than these, and it is not clear which unit is the column's."""
 
-_THOUSANDS = tuple(1000.0**power for power in (-3, -2, -1, 1, 2, 3))
-_SMALL = (8.0, 1 / 8.0, 60.0, 1 / 60.0, 100.0, 0.01)
-"""Bits for bytes, minutes for seconds, percents for shares."""
-
 
 def check_units(sample: Sample) -> Iterator[Finding]:
-    """Yield columns in which some rows are off by the factor between two units."""
+    """Yield columns in which some rows are off by a power of 1000, the factor between two units."""
     for name in sample.quantities:
         rows = sample.table[sample.table[name] > 0.0]
-        if base_of(name).kind != "share" and len(rows) >= _FEWEST_ROWS:
-            yield from itertools.islice(_jumps(sample, name, rows), 1)
-
-
-def _jumps(sample: Sample, name: str, rows: pd.DataFrame) -> Iterator[Finding]:
-    rest = _polished(rows, name)
-    spread = 1.4826 * float(np.median(np.abs(rest)))
-    for factors, least, width in ((_THOUSANDS, 1, 1.4), (_SMALL, 2, 0.35)):
-        small = factors is _SMALL
-        for shift in map(math.log, factors):
-            off = np.abs(rest - shift) < min(width, 0.25 * abs(shift))
+        if base_of(name).kind == "share" or len(rows) < _FEWEST_ROWS:
+            continue
+        rest = _polished(rows, name)
+        spread = 1.4826 * float(np.median(np.abs(rest)))
+        for shift in (power * math.log(1000.0) for power in (-3, -2, -1, 1, 2, 3)):
+            off = np.abs(rest - shift) < 1.4
             between = (rest / shift > 0.5) & ~off
-            some = least <= off.sum() <= _MOST_SHARE * len(rows)
+            some = 1 <= off.sum() <= _MOST_SHARE * len(rows)
             if some and not between.any() and abs(shift) >= 6.0 * spread:
-                yield sample.found(
-                    "unit_jumps", name, rows=rows[off], of_rows=len(rows),
-                    kind=Kind.ODD if small else None,
-                    sureness=Sureness.POSSIBLE if small else None,
-                    factor=float(np.exp(np.median(rest[off]))),
-                )  # fmt: skip
+                yield sample.found("unit_jumps", name, rows=rows[off], of_rows=len(rows),
+                                   factor=float(np.exp(np.median(rest[off]))))  # fmt: skip
+                break
 
 
 def _polished(rows: pd.DataFrame, name: str) -> FloatArray:
-    """Return what is left of a quantity's logarithms after the medians of its cells' labels."""
+    """Return what is left of a quantity's logarithms after the medians of its cells' labels.
+
+    What a cell should have is taken from the others: the medians over implementations, sizes and
+    threads, added up (Tukey's median polish, Exploratory Data Analysis, 1977).
+    """
     axes = (IMPLEMENTATION, SIZE, THREADS)
     groups = [[axis] for axis in axes if rows[axis].nunique() > 1]
     # With enough cells, how the size matters may depend on the implementation, and so on.

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from copycost.audit.plausibility.finding import Finding, Kind, Sureness
+from copycost.audit.plausibility.finding import Finding, Sureness
 from copycost.audit.plausibility.sample import GIVEN, Sample, all_by_chance, solve
-from copycost.audit.quantities import IMPLEMENTATION, REP, SIZE, THREADS, base_of, words_of
+from copycost.audit.quantities import IMPLEMENTATION, SIZE, THREADS, base_of, words_of
 from copycost.audit.wording import plain_number
 from copycost.stats.settings import FloatArray
 from copycost.wording.filters import n_threads, size
@@ -254,63 +254,15 @@ def _multiples(sample: Sample, name: str, axis: str) -> Iterator[Finding]:
                                factor=factor, n_cells=int(both.sum()))  # fmt: skip
 
 
-# One implementation's values as another's times a number, with a little noise put on top.
+# Curves that are too smooth for any noise.
 
 _LEFT_OUT = GIVEN | {
     "instructions", "instructions_per_byte", "instructions_per_message", "cpu_time",
 }  # fmt: skip
 """What is set, follows from the program alone, or is what all CPUs can give."""
 
-_LEAST_PAIRS = 8
-_LEAST_SPREAD = 0.2
-_QUIET = 0.0025
-_SMALL_PART = 0.35
-"""Of the noise within cells that the noise between implementations is, at most."""
-
-_ANOTHER = 0.01
-"""Two names of one program may differ by nothing; a factor further from 1 is another program's."""
-
-
-def check_jitter(sample: Sample) -> Iterator[Finding]:
-    """Yield implementations that keep to another's values more closely than noise lets them."""
-    for name in sample.measured(_LEFT_OUT, 2 * _QUIET):
-        known = sample.table[sample.table[name] > 0.0]
-        if known.empty:
-            continue
-        wide = known.pivot(index=[SIZE, THREADS, REP], columns=IMPLEMENTATION, values=name)
-        logs = wide.map(math.log)
-        within = _noise_within(logs)
-        again = math.isfinite(within)
-        for first, second in itertools.combinations(logs, 2):
-            pair = logs[[first, second]].dropna().to_numpy()
-            if len(pair) < _LEAST_PAIRS or float(pair[:, 0].std()) < _LEAST_SPREAD:
-                continue
-            ratio = pair[:, 1] - pair[:, 0]
-            typical = float(np.median(ratio))
-            width = float(np.sqrt(np.mean((ratio - typical) ** 2)))
-            less = width < _SMALL_PART * within if again else width < _QUIET
-            if width < 4.0 * _QUIET and less and abs(typical) >= _ANOTHER:
-                yield sample.found(
-                    "multiple_and_noise", name, kind=Kind.NO_MEASUREMENT if again else Kind.ODD,
-                    implementation=second, other=first, factor=math.exp(typical),
-                    width=max(width, 1e-06), n_pairs=len(pair), within=within if again else None,
-                )  # fmt: skip
-
-
-def _noise_within(logs: pd.DataFrame) -> float:
-    """Return the usual spread within a cell, without what all cells of a round share."""
-    cells = logs.groupby([SIZE, THREADS])
-    rest = logs - cells.transform("mean")
-    rest = rest.sub(rest.groupby(REP).transform("median").median(axis=1), axis=0)
-    counts = cells.transform("count")
-    values = (rest * np.sqrt(counts / (counts - 1.0))).where(counts > 1).to_numpy()
-    values = values[np.isfinite(values)]
-    return 1.4826 * float(np.median(np.abs(values))) if len(values) else math.nan
-
-
-# Curves that are too smooth for any noise.
-
 _LEAST_SIZES = 5
+_LEAST_SPREAD = 0.2
 _LEAST_FREE = 8
 _QUIETEST = 0.0015
 """Relative noise below which nobody measures a socket."""

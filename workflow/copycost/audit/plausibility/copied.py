@@ -13,7 +13,6 @@ from copycost.audit.dataset import CELL
 from copycost.audit.plausibility.finding import Finding, Sureness
 from copycost.audit.plausibility.sample import (
     CHANCE,
-    GIVEN,
     SETTINGS,
     Sample,
     all_by_chance,
@@ -99,44 +98,9 @@ def _equal_cells(sample: Sample, name: str, rows: pd.DataFrame) -> Iterator[Find
         )  # fmt: skip
 
 
-# Repetitions that are not what one gets by measuring again and again.
-
-_ROUND_FINE = 1e-3
-_LEAST_CELLS = 12
-_LITTLE = 0.004
-"""Relative spread within a cell below which a busy host would be quieter than any."""
+# Counters that are never set back.
 
 _LEAST_IN_A_ROW = 12
-
-
-def check_repetitions(sample: Sample) -> Iterator[Finding]:
-    """Yield columns that differ by the same little in all cells, as added noise does."""
-    widths: dict[str, float] = {}
-    # Instructions follow from the program alone, and so hardly differ from run to run.
-    for name in sample.measured(GIVEN | {"instructions"}, _ROUND_FINE):
-        rows = sample.table[sample.table[name] > 0.0]
-        logs = np.log(rows[name]).groupby([rows[key] for key in CELL])
-        cells = logs.agg(["mean", "std", "count"]).query("count >= 2")
-        width = float(np.sqrt((cells["std"] ** 2).mean()))
-        varies = cells["mean"].std(ddof=0) >= 0.1
-        if len(cells) >= _LEAST_CELLS and 0.0 < width < _LITTLE and varies and _alike(cells):
-            widths[name] = width
-    if widths:
-        yield sample.found("even_repetitions", *widths, spread=float(np.median([*widths.values()])))
-
-
-def _alike(cells: pd.DataFrame) -> bool:
-    """Tell whether the spreads of cells differ no more than samples of one spread do.
-
-    By Bartlett's statistic (Proc. Royal Society A 160, 1937); a zero spread is taken for a tiny
-    one.
-    """
-    spread, free = cells["std"].to_numpy(), cells["count"].to_numpy() - 1.0
-    variance = np.maximum(spread, 1e-3 * float(np.median(spread)) + 1e-100) ** 2
-    pooled = float((free * variance).sum() / free.sum())
-    statistic = float((free * (math.log(pooled) - np.log(variance))).sum())
-    correction = 1.0 + (float((1.0 / free).sum()) - 1.0 / free.sum()) / (3.0 * (len(free) - 1))
-    return float(special.chdtrc(len(free) - 1, statistic / correction)) > 0.001
 
 
 def check_cumulative(sample: Sample) -> Iterator[Finding]:
