@@ -113,7 +113,6 @@ def test_the_published_runs_are_judged_as_a_careful_reader_does() -> None:
     assert checks(i5) == {
         *(("formula", name) for name in ("cycles", "l1d_misses", "llc_misses", "context_switches")),
         ("derived", "latency"),
-        *(("service_time", name) for name in ("latency", "throughput")),
         ("limits", "cycles"),
     }
 

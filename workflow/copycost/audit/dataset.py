@@ -121,7 +121,7 @@ def per_byte(name: str) -> str:
     return f"{name}{_PER_BYTE}"
 
 
-_MARKS = ("throughput_bits_per_s", "sender_cycles_status", "host_digest")
+_MARKS = {"throughput_bits_per_s", "sender_cycles_status", "host_digest"}
 OWN_COLUMNS = {
     "throughput": "throughput_bits_per_s",
     "latency": "service_mean_ns",
@@ -131,7 +131,7 @@ OWN_COLUMNS = {
     "messages": "messages",
     "copied_share": "zc_copied_share",
 }
-"""Quantities as our own tables of cells call them."""
+"""Quantities as our own tables of cells call them; times of ours are in nanoseconds: ``_ns``."""
 
 OWN_COUNTERS = {
     "cycles": "cycles",
@@ -142,17 +142,12 @@ OWN_COUNTERS = {
     "context_switches": "context_switches",
     "cpu_time": "cpu_ns",
 }
-"""Likewise the totals that each side has of its own. Times of ours are in nanoseconds: ``_ns``."""
-
-
-def _si(values: pd.Series, column: str) -> pd.Series:
-    return values * (1e-9 if column.endswith("_ns") else 1.0)
+"""Likewise the totals that each side has of its own."""
 
 
 def is_cells_table(text: str) -> bool:
     """Tell whether a text begins with the header of a table of cells of copycost."""
-    names = text.partition("\n")[0].strip().split(",")
-    return all(mark in names for mark in _MARKS)
+    return set(text.partition("\n")[0].strip().split(",")) >= _MARKS
 
 
 def read_cells_table(path: Path, digest: str, mapping: FileMapping) -> Dataset:
@@ -161,8 +156,7 @@ def read_cells_table(path: Path, digest: str, mapping: FileMapping) -> Dataset:
         cells = read_table(path)
     except OverflowError as error:
         raise DataError(
-            f"{path}: holds a whole number of more than 19 digits; expected a table of cells as "
-            "copycost writes it: correct it, or make it again from its records"
+            f"{path}: holds a whole number of more than 19 digits; make it again from its records"
         ) from error
     return dataset_of_cells(cells, path, digest, mapping)
 
@@ -172,34 +166,32 @@ def dataset_of_cells(cells: pd.DataFrame, path: Path, digest: str, mapping: File
     measured = cells[cells["status"] == "measured"].reset_index(drop=True)
     if measured.empty:
         raise DataError(f"{path}: no repetition was measured; there is nothing to audit")
-    table = measured[list(KEYS[1:])].copy()
-    table.insert(0, DATASET, with_condition(measured)["condition"].astype(str))
-    found: dict[str, str] = {}
-    for name, column in OWN_COLUMNS.items():
-        table[name] = _si(measured[column], column)
-        found[column] = name
+    keys = measured[list(KEYS[1:])].copy()
+    keys.insert(0, DATASET, with_condition(measured)["condition"].astype(str))
+    values = {name: measured[column] for name, column in OWN_COLUMNS.items()}
     # Where nobody does, the sender's counts are all there are.
     somebody_receives = measured["testbed"].map(receives_on)
     for name, event in OWN_COUNTERS.items():
         received = measured[f"receiver_{event}"].where(somebody_receives, 0.0)
-        table[name] = _si(measured[f"sender_{event}"] + received, event)
-        found[f"sender_{event}, receiver_{event}"] = name
-    for name in set(table.columns) - set(KEYS):
-        most = table[name].abs().max()
-        if most > LARGEST:
-            raise DataError(
-                f"{path}: {most:g} is no {words_of(name)} that anybody measures; expected at most "
-                f"{LARGEST:g} in SI units: correct the table, or make it again from its records"
-            )
-    steps = pd.DataFrame({name: np.zeros(len(table)) for name in table.columns if name not in KEYS})
-    names = sorted(set(table["implementation"]))
+        values[name] = measured[f"sender_{event}"] + received
+    own_names = OWN_COLUMNS | OWN_COUNTERS
+    in_si = pd.DataFrame({
+        name: column * (1e-9 if own_names[name].endswith("_ns") else 1.0)
+        for name, column in values.items()
+    })  # fmt: skip
+    most = in_si.abs().max()
+    for name in most.index[most > LARGEST]:
+        raise DataError(f"{path}: {most[name]:g} is no {words_of(name)} that anybody measures; "
+                        "make the table again from its records")  # fmt: skip
+    columns = {f"sender_{event}, receiver_{event}": name for name, event in OWN_COUNTERS.items()}
+    columns = {own: name for name, own in OWN_COLUMNS.items()} | columns
     return Dataset(
         path=path,
         digest=digest,
-        table=table,
-        steps=steps,
-        meanings=tuple(Meaning(column, name) for column, name in found.items()),
-        implementations={name: name for name in names},
+        table=pd.concat([keys, in_si], axis=1),
+        steps=0.0 * in_si.fillna(0.0),
+        meanings=tuple(Meaning(column, name) for column, name in columns.items()),
+        implementations={name: name for name in sorted(set(keys["implementation"]))},
         notes=("This is a table of cells of copycost; its conditions are judged one by one.",),
         mapping=mapping,
         copycost_cells=cells,

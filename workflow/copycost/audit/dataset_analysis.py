@@ -1,6 +1,6 @@
 """Analyses a foreign dataset as a run of our own: cells, summary, comparisons, facts."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -55,13 +55,12 @@ class DatasetAnalysis:
     facts: Facts
 
 
-def analyse_dataset(dataset: Dataset, settings: StatisticsSettings = STATISTICS) -> DatasetAnalysis:
+def analyse_dataset(dataset: Dataset) -> DatasetAnalysis:
     """Return tables and facts of a foreign dataset."""
-    cells = dataset.copycost_cells if dataset.copycost_cells is not None else make_cells(dataset)
-    summary = summarise(cells, settings)
-    ratios = compare(cells, settings)
-    config = _config(dataset, cells, settings)
-    facts = compute_facts(Inputs(cells, summary, ratios, _host(dataset), config))
+    cells = dataset.copycost_cells if dataset.copycost_cells is not None else _cells(dataset)
+    summary, ratios = summarise(cells, STATISTICS), compare(cells, STATISTICS)
+    inputs = Inputs(cells, summary, ratios, _host(dataset), _config(dataset, cells))
+    facts = compute_facts(inputs)
     misses = ("l1d_misses", "llc_misses", "cache_misses")
     facts["audited"] = {"misses": any(dataset.is_counted(name) for name in misses)}
     return DatasetAnalysis(cells, summary, ratios, facts)
@@ -79,7 +78,7 @@ def unused_totals(dataset: Dataset) -> list[str]:
     ]
 
 
-def make_cells(dataset: Dataset) -> pd.DataFrame:
+def _cells(dataset: Dataset) -> pd.DataFrame:
     """Return a foreign dataset as a table of cells of the project.
 
     Counters become costs per byte where the bytes that they go with are known; sides are not
@@ -129,7 +128,7 @@ def _frame() -> dict[str, object]:
     }
 
 
-def _config(dataset: Dataset, cells: pd.DataFrame, settings: StatisticsSettings) -> dict[str, Any]:
+def _config(dataset: Dataset, cells: pd.DataFrame) -> dict[str, Any]:
     windows = cells["window_s"].dropna().unique()
     return {
         "streams": {
@@ -143,11 +142,7 @@ def _config(dataset: Dataset, cells: pd.DataFrame, settings: StatisticsSettings)
             "warmup_s": None,
             "duration_s": float(windows[0]) if len(windows) == 1 else None,
         },
-        "statistics": {
-            "confidence": settings.confidence,
-            "resamples": settings.resamples,
-            "seed": settings.seed,
-        },
+        "statistics": asdict(STATISTICS),
         "report": {"title": dataset.name, "formats": ["html", "pdf"]},
     }
 

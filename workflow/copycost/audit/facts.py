@@ -104,7 +104,6 @@ def _judged(judged: JudgedClaim) -> Facts:
     where = f"{at} {threads}".strip()
     return {
         "text": claim.text,
-        "question": claim.question,
         "title": f"{claim.text} ({where})" if where else claim.text,
         "verdict": judged.verdict.value,
         "because": " ".join(filter(None, because)),

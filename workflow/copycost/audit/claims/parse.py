@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from reprlib import repr as shown
 from typing import Any, Literal
@@ -49,37 +48,39 @@ def parse_claim(said: Mapping[str, Any]) -> Claim:
     ]
     if not statements and "claim" not in said:
         raise Unclear(f"says nothing of {', '.join(_GRAMMAR)}")
-    in_ = said.get("in", In.ALL.value)
-    if in_ not in list(In):
-        raise Unclear(f"in: got {shown(in_)}, must be one of {', '.join(In)}")
-    if in_ != In.ALL and any(isinstance(part, Measurements) for part in statements):
+    in_ = In(_word("in", said.get("in", In.ALL.value), tuple(In)))
+    if in_ is not In.ALL and any(isinstance(part, Measurements) for part in statements):
         raise Unclear("in: belongs to claims about cells, not about columns")
     return Claim(
-        text=(_text(said, "claim") or "").strip() or "(no words)",
+        text=_text("claim", said.get("claim", "")).strip() or "(no words)",
         statements=tuple(statements),
         sizes=tuple(map(_size, _list(said.get("sizes", [])))),
-        threads=tuple(map(_threads, _list(said.get("threads", [])))),
-        question=_whole(said["question"], "question", 6) if "question" in said else None,
-        dataset=_text(said, "dataset"),
-        in_=In(in_),
+        threads=tuple(_whole("threads", one, 100_000) for one in _list(said.get("threads", []))),
+        dataset=_text("dataset", said["dataset"]) if "dataset" in said else None,
+        in_=in_,
     )
 
 
-def _text(said: Mapping[str, Any], key: str) -> str | None:
-    value = said.get(key)
-    if value is not None and not isinstance(value, str):
+def _text(key: str, value: object) -> str:
+    if not isinstance(value, str):
         raise Unclear(f"{key}: got {shown(value)}, must be a text")
     return value
 
 
-def _name(value: object, what: str) -> str:
+def _name(key: str, value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise Unclear(f"{what}: got {shown(value)}, must be a name")
+        raise Unclear(f"{key}: got {shown(value)}, must be a name")
+    return str(value)
+
+
+def _word(key: str, value: object, words: Sequence[str]) -> str:
+    if value not in words:
+        raise Unclear(f"{key}: got {shown(value)}, must be one of {', '.join(words)}")
     return str(value)
 
 
 def _metric(name: object) -> str:
-    found = find_quantity(_name(name, "metric"))
+    found = find_quantity(_name("metric", name))
     if found is None or base_of(found).kind == "label":
         raise Unclear(f"{shown(name)} is no quantity")
     return found
@@ -96,13 +97,10 @@ def _size(value: object) -> int:
     return found
 
 
-def _whole(value: object, what: str, most: int) -> int:
+def _whole(key: str, value: object, most: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-        raise Unclear(f"{what}: got {shown(value)}, must be a whole number from 1 to {most:,}")
+        raise Unclear(f"{key}: got {shown(value)}, must be a whole number from 1 to {most:,}")
     return value
-
-
-_threads = partial(_whole, what="threads", most=100_000)
 
 
 def _list(value: object) -> list[Any]:
@@ -112,19 +110,24 @@ def _list(value: object) -> list[Any]:
     return values
 
 
-_READ: Mapping[str, Callable[[Any], Any]] = {
-    "metric": _metric,
-    "metrics": lambda value: tuple(map(_metric, _list(value))),
-    "implementation": partial(_name, what="implementation"),
-    "with": partial(_name, what="with"),
-    "implementations": lambda value: tuple(_name(one, "implementations") for one in _list(value)),
-    "size": _size,
-    "threads": _threads,
-    "from_size": _size,
-    "up_to_size": _size,
-    "below": plain_region,
-}
-"""What makes a value of each key that means the same wherever it stands."""
+def _read(key: str, value: object) -> Any:  # noqa: ANN401 - of the type of its key
+    """Return the value of a key that means the same wherever it stands; others as they are."""
+    match key:
+        case "metric":
+            return _metric(value)
+        case "metrics":
+            return tuple(map(_metric, _list(value)))
+        case "implementation" | "with":
+            return _name(key, value)
+        case "implementations":
+            return tuple(_name(key, one) for one in _list(value))
+        case "size" | "from_size" | "up_to_size":
+            return _size(value)
+        case "threads":
+            return _whole(key, value, 100_000)
+        case "below":
+            return plain_region(value)
+    return value
 
 
 def _part(said: object, required: Sequence[str], allowed: Sequence[str]) -> dict[str, Any]:
@@ -132,18 +135,12 @@ def _part(said: object, required: Sequence[str], allowed: Sequence[str]) -> dict
     if not isinstance(said, Mapping):
         raise Unclear(f"got {shown(said)}, must have {', '.join(required)}")
     missing = [key for key in required if key not in said]
-    foreign = [key for key in said if key not in (*required, *allowed)]
     if missing:
         raise Unclear(f"{missing[0]} is missing")
+    foreign = [key for key in said if key not in (*required, *allowed)]
     if foreign:
         raise Unclear(f"{foreign[0]}: unknown; expected some of {', '.join((*required, *allowed))}")
-    return {key: _READ[key](value) if key in _READ else value for key, value in said.items()}
-
-
-def _word(word: object, words: Sequence[str]) -> str:
-    if word not in words:
-        raise Unclear(f"is: got {shown(word)}, must be one of {', '.join(words)}")
-    return str(word)
+    return {key: _read(key, value) for key, value in said.items()}
 
 
 def _compare(part: dict[str, Any]) -> Change:
@@ -154,29 +151,27 @@ def _compare(part: dict[str, Any]) -> Change:
 
 def _change(part: dict[str, Any]) -> Change:
     ends = [_part(part[end], (), ("implementation", "size", "threads")) for end in ("from", "to")]
-    if ends[0].keys() != ends[1].keys():
+    if not ends[0] or ends[0].keys() != ends[1].keys():
         raise Unclear("from and to must name the same of implementation, size, threads")
-    if not ends[0]:
-        raise Unclear("from and to must name an implementation, a size or a number of threads")
     from_, to = (Point(*map(end.get, ("implementation", "size", "threads"))) for end in ends)
     return Change(part["metric"], from_, to, region_of(part),
                   implementations=part.get("implementations", ()))  # fmt: skip
 
 
 def _rank(part: dict[str, Any]) -> Change:
-    word = _word(part["is"], ("highest", "lowest", "best", "worst"))
-    highest = word == "highest"
+    word = _word("is", part["is"], ("highest", "lowest", "best", "worst"))
+    is_highest = word == "highest"
     if word in ("best", "worst"):
         more_is_better = base_of(part["metric"]).more_is_better
         if more_is_better is None:
             raise Unclear(f"{part['metric']} is neither good nor bad; say highest or lowest")
-        highest = more_is_better == (word == "best")
+        is_highest = more_is_better == (word == "best")
     to = Point(part["implementation"])
-    return Change(part["metric"], None, to, MORE if highest else LESS)
+    return Change(part["metric"], None, to, MORE if is_highest else LESS)
 
 
 def _value(part: dict[str, Any]) -> Value:
-    word = _word(part["is"], ("zero", "not zero", "above", "below"))
+    word = _word("is", part["is"], ("zero", "not zero", "above", "below"))
     if (word in ("above", "below")) != ("than" in part):
         raise Unclear("than: belongs to above and below, and only to those")
     is_: Region | Literal["zero", "not zero"] = "zero" if word == "zero" else "not zero"

@@ -96,16 +96,15 @@ class Claim:
     """One claim: prose, and what it says.
 
     `statements`: all have to hold; empty for a claim in words alone, which nothing can test.
-    `sizes`, `threads`: the cells that it is about, empty for all. `question`: which of the six
-    questions it answers. `dataset`: the dataset of the file that it is about, None for all. `in_`:
-    in how many of these cells each statement has to hold.
+    `sizes`, `threads`: the cells that it is about, empty for all. `dataset`: the dataset of the
+    file that it is about, None for all. `in_`: in how many of these cells each statement has to
+    hold.
     """
 
     text: str
     statements: tuple[Statement, ...]
     sizes: tuple[int, ...] = ()
     threads: tuple[int, ...] = ()
-    question: int | None = None
     dataset: str | None = None
     in_: In = In.ALL
 

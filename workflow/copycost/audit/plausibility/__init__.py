@@ -16,7 +16,6 @@ _ALL, _NO_FORMULA, _NOT_DERIVED = range(3)
 _CHECKS: tuple[tuple[Callable[[Sample], Iterator[Finding]], int], ...] = (
     (bounds.check_bounds, _ALL),
     (agreement.check_consistency, _ALL),
-    (agreement.check_service_time, _ALL),
     (agreement.check_units, _NO_FORMULA),
     (copied.check_repeats, _NO_FORMULA),
     (copied.check_cumulative, _NO_FORMULA),

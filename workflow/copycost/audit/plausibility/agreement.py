@@ -149,41 +149,6 @@ def _compare(
                        cause=next(causes, None) if alike else None)  # fmt: skip
 
 
-# Whether the latency can go with the throughput of the same row and its threads.
-
-_LEAST_ROWS = 6
-_AGREE = 0.1
-"""Half of the rows within this share of one another make it the same quantity."""
-
-
-def check_service_time(sample: Sample) -> Iterator[Finding]:
-    """Yield a factor by which all latencies differ from what goes with the throughput.
-
-    A thread that sends one message after the other takes ``threads x size x 8 / throughput`` for
-    each (Little's law with one message under way per thread, Operations Research 9, 1961). Other
-    latencies are other things, which is a question to the author.
-    """
-    rows = sample.table[(sample.table["latency"] > 0.0) & (sample.table["throughput"] > 0.0)]
-    if len(rows) < _LEAST_ROWS:
-        return
-    service = rows[THREADS] * rows[SIZE] * 8.0 / rows["throughput"]
-    rest = (rows["latency"] / service).map(math.log)
-    typical, scatter = _middle(rest)
-    forgotten = not scatter < _AGREE and rows[THREADS].nunique() > 1
-    if forgotten:
-        typical, scatter = _middle(rest + rows[THREADS].map(math.log))
-    if scatter < _AGREE and (abs(typical) > 2.0 * _AGREE + scatter or forgotten):
-        code = "latency_without_threads" if forgotten else "latency_by_a_factor"
-        yield sample.found(code, "latency", "throughput", n_rows=len(rows),
-                           factor=float(np.exp(typical)))  # fmt: skip
-
-
-def _middle(values: pd.Series) -> tuple[float, float]:
-    """Return the median, and the median of the distances from it."""
-    middle = float(values.median())
-    return middle, float((values - middle).abs().median())
-
-
 # Rows that are in another unit than the rest of their column.
 
 _FEWEST_ROWS = 8

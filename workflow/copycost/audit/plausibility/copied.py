@@ -1,13 +1,11 @@
-"""Values and rows that were copied, repetitions that were not measured, digits too regular."""
+"""Values and rows that were copied, counters that were never set back, digits too regular."""
 
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import special  # scipy.stats takes a second to import, which a small audit feels
 
 from copycost.audit.dataset import CELL
 from copycost.audit.plausibility.finding import Finding, Sureness
@@ -19,24 +17,13 @@ from copycost.audit.plausibility.sample import (
     by_chance,
 )
 from copycost.audit.quantities import REP, SIZE, THREADS, TOTALS, base_of
-from copycost.stats.settings import FloatArray
-
-# Whether there are values that no two measurements would share.
 
 _EQUAL_FINE = 5e-4
 """Relative step below which equal values are no matter of coarse digits."""
 
-_COARSE = 5e-3
-"""Likewise, where the pairs beside them tell how many of equal ones to expect."""
-
-_EQUAL_CHANCE = 1e-3
-_N_TABLES = round(1.0 / _EQUAL_CHANCE)
-_AT_THE_TOP = 2e-3
-_BESIDE = 10.0
-
 
 def check_repeats(sample: Sample) -> Iterator[Finding]:
-    """Yield columns with equal values in different cells, or in repetitions of one."""
+    """Yield columns that have one value throughout, or in all repetitions of many cells."""
     copied: dict[str, tuple[int, int, pd.DataFrame]] = {}
     for name in sample.measured():
         rows = sample.table.assign(step=sample.resolutions[name]).dropna(subset=[name])
@@ -47,8 +34,8 @@ def check_repeats(sample: Sample) -> Iterator[Finding]:
         if len(same) >= 2 and 2 * len(same) >= len(several):
             mine = pd.MultiIndex.from_frame(fine[list(CELL)]).isin(same.index)
             copied[name] = len(same), len(several), fine[mine]
-        else:
-            yield from _equal_cells(sample, name, rows)
+        elif len(of_cells) >= 4 and len(fine) == len(rows) and rows[name].nunique() == 1:
+            yield sample.found("all_cells_equal", name, n_cells=len(of_cells))
     if copied:
         n_same, n_cells, rows = max(copied.values(), key=lambda copies: copies[0])
         yield sample.found(
@@ -56,49 +43,6 @@ def check_repeats(sample: Sample) -> Iterator[Finding]:
             sureness=Sureness.CERTAIN if n_same > 3 else None,
         )  # fmt: skip
 
-
-def _equal_cells(sample: Sample, name: str, rows: pd.DataFrame) -> Iterator[Finding]:
-    """Yield a finding if more cells share a value than chance would have it.
-
-    Chance: pairs of values that fall into the same step of the column's resolution, were they
-    spread evenly over their range on a log scale.
-    """
-    rows = rows[rows[name] > 0].drop_duplicates(list(CELL))
-    if len(rows) < 4:
-        return
-    constant = rows[name].nunique() == 1
-    if not constant:  # cells at a limit, of the link or of the threads' CPUs, are equal
-        top: pd.Series | float = math.inf
-        if name == "throughput":
-            top = float(rows[name].max())
-        elif name in ("cycles", "cpu_time"):
-            top = rows.groupby(THREADS)[name].transform("max")
-        rows = rows[rows[name] < top * (1.0 - _AT_THE_TOP)]
-    values = np.sort(rows[name].to_numpy(dtype=np.float64))
-    if len(values) < 4:
-        return
-    relative = float(np.median(rows["step"] / rows[name]))
-    shared = rows[name].duplicated(keep=False)
-    if not (0.0 < relative < (_EQUAL_FINE if constant else _COARSE) and shared.any()):
-        return
-    if constant:
-        yield sample.found("all_cells_equal", name, n_cells=len(values), n_tables=_N_TABLES)
-        return
-    n_pairs = sum(n * (n - 1) // 2 for n in rows[name].value_counts())
-    spread = float(np.log(values).std())
-    bins = max(2.0 * math.sqrt(3.0) * spread / max(relative, 1e-12), 1.0)
-    # or as many as there are pairs some steps apart
-    last = np.searchsorted(values, values * (1.0 + _BESIDE * relative), "right")
-    near = float((last - np.searchsorted(values, values, "right")).sum()) / _BESIDE
-    expected = max(len(values) * (len(values) - 1) / 2.0 / bins, near)
-    if by_chance(n_pairs, expected) <= _EQUAL_CHANCE:
-        yield sample.found(
-            "cells_equal", name, rows=rows[shared], n_sharing=int(shared.sum()),
-            n_cells=len(values), n_tables=_N_TABLES,
-        )  # fmt: skip
-
-
-# Counters that are never set back.
 
 _LEAST_IN_A_ROW = 12
 
@@ -199,11 +143,10 @@ def check_datasets(samples: Sequence[Sample]) -> Iterator[Finding]:
 # Whether digits are those of measurements, or rounder and more regular.
 
 _LEAST_VALUES = 8
-_LEAST_LAST_DIGITS = 30
 
 
 def check_digits(sample: Sample) -> Iterator[Finding]:
-    """Yield columns whose values are all multiples of a number, too round, or too regular."""
+    """Yield columns whose values are all multiples of a number, or too round."""
     for name in sample.measured():
         # Whole numbers of the step that each value was rounded to: the zeros of rounding, which
         # is honest, do not count as digits.
@@ -211,33 +154,19 @@ def check_digits(sample: Sample) -> Iterator[Finding]:
         steps = sample.resolutions[name].to_numpy(dtype=np.float64)
         known = (values > 0.0) & (steps > 0.0)
         units = np.round(values[known] / steps[known])
-        units = units[units < 2.0**52]
-        if len(np.unique(units)) >= _LEAST_VALUES:
-            least_steps = 20 if base_of(name).kind == "time" else 4  # such as a clock of 4 ms
-            found = _digits(units, least_steps)
-            if found is not None:
-                yield sample.found(found[0], name, **found[1])
-
-
-def _digits(units: FloatArray, least_steps: int) -> tuple[str, dict[str, Any]] | None:
-    """Return what whole numbers have in common that measured ones have not, and its numbers."""
-    divisor = math.gcd(*map(int, units))
-    fine = np.median(units) >= least_steps * divisor
-    if divisor > 1 and fine and not all_by_chance(len(np.unique(units)), 1.0 / divisor):
-        return "multiples", {"n_values": len(units), "divisor": divisor}
-    # One in ten of four-digit numbers ends in one zero, one in a hundred in two.
-    long = units[units >= 1000].astype(np.int64)
-    n_round = sum(len(str(unit).rstrip("0")) <= 2 for unit in long)
-    enough = len(long) >= _LEAST_VALUES and n_round >= 4
-    if enough and by_chance(n_round, len(long) * 0.01, len(long)) <= CHANCE:
-        return "round_numbers", {"n_round": n_round, "n_values": len(long)}
-    counts = np.bincount(long % 10, minlength=10)
-    # Values written without the zeros behind the point end in no zero.
-    expected = counts[1:].mean()
-    if len(long) < _LEAST_LAST_DIGITS or not expected:
-        return None
-    chi_square = float(((counts[1:] - expected) ** 2 / expected).sum())
-    if float(special.chdtrc(len(counts[1:]) - 1, chi_square)) > CHANCE:
-        return None
-    return "last_digits", {"n_values": len(long), "digit": int(np.argmax(counts)),
-                           "n_times": int(counts.max())}  # fmt: skip
+        units = units[units < 2.0**52].astype(np.int64)
+        n_distinct = len(np.unique(units))
+        if n_distinct < _LEAST_VALUES:
+            continue
+        divisor = math.gcd(*units.tolist())
+        least_steps = 20 if base_of(name).kind == "time" else 4  # such as a clock of 4 ms
+        is_fine = np.median(units) >= least_steps * divisor
+        if divisor > 1 and is_fine and not all_by_chance(n_distinct, 1.0 / divisor):
+            yield sample.found("multiples", name, n_values=len(units), divisor=divisor)
+            continue
+        # One in ten of four-digit numbers ends in one zero, one in a hundred in two.
+        long = units[units >= 1000]
+        n_round = sum(len(str(unit).rstrip("0")) <= 2 for unit in long)
+        enough = len(long) >= _LEAST_VALUES and n_round >= 4
+        if enough and by_chance(n_round, len(long) * 0.01, len(long)) <= CHANCE:
+            yield sample.found("round_numbers", name, n_round=n_round, n_values=len(long))
