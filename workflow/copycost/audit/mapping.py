@@ -155,7 +155,9 @@ def read_mapping(path: Path | None) -> FileMapping:
     return FileMapping(
         columns={column: _quantity_and_unit(value) for column, value in said["columns"].items()},
         implementations={key: str(value) for key, value in said["implementations"].items()},
-        constants={str(find_quantity(key)): str(value) for key, value in said["constants"].items()},
+        constants={
+            str(find_quantity(key)): str(value).strip() for key, value in said["constants"].items()
+        },
         decimal=content.get("decimal"),
         source={key: str(value) for key, value in said["source"].items()},
         host=said["host"],

@@ -5,7 +5,7 @@ import hashlib
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from reprlib import repr as shown
 
@@ -69,8 +69,23 @@ def read_dataset(path: Path, mapping: FileMapping) -> Dataset:
     header, cells, delimiter = _split(text, str(path))
     meanings = find_meanings(header, mapping, str(path))
     notes: list[str] = []
-    texts = _texts(header, cells, meanings, mapping, str(path), notes)
-    table, steps = _numbers(texts, meanings, mapping, delimiter, str(path), notes)
+    found = {meaning.quantity: cells[at] for at, meaning in enumerate(meanings) if meaning.quantity}
+    texts = pd.DataFrame(found, index=cells.index)
+    for quantity, value in mapping.constants.items():
+        if quantity not in texts:
+            texts[quantity] = value
+    _check_columns(texts.columns, header, str(path))
+    if THREADS not in texts:
+        texts[THREADS] = "1"
+        notes.append("No column gives the number of threads: one thread is assumed throughout.")
+    commas = mapping.decimal == ","
+    if mapping.decimal is None:
+        numeric = [name for name in map(str, texts) if base_of(name).kind != "label"]
+        every = (text for name in numeric for text in texts[name])
+        commas = _has_decimal_commas(every, delimiter)
+    if commas:
+        notes.append("Commas are read as decimal commas.")
+    table, steps = _numbers(texts, meanings, commas=commas, where=str(path), notes=notes)
     names = _implementations(table, mapping, str(path), notes)
     table[IMPLEMENTATION] = table[IMPLEMENTATION].map(names)
     _set_keys(table, path, notes)
@@ -209,21 +224,8 @@ def _check_header(names: Sequence[str], where: str) -> None:
         raise DataError(f"{where}: a column name occurs twice ({shown(twice[0])}); rename one")
 
 
-def _texts(
-    header: Sequence[str],
-    cells: pd.DataFrame,
-    meanings: Sequence[Meaning],
-    mapping: FileMapping,
-    where: str,
-    notes: list[str],
-) -> dict[str, pd.Series]:
-    """Return the texts of each quantity, from its column, or the same for all rows.
-
-    Without keys or anything that was measured, there is nothing to audit.
-    """
-    found = {meaning.quantity: cells[at] for at, meaning in enumerate(meanings) if meaning.quantity}
-    for quantity, value in mapping.constants.items():
-        found.setdefault(quantity, pd.Series(value, cells.index))
+def _check_columns(found: Collection[str], header: Sequence[str], where: str) -> None:
+    """Refuse a table without keys, or without anything that was measured."""
     missing = [words_of(name) for name in (IMPLEMENTATION, SIZE) if name not in found]
     if missing:
         raise DataError(
@@ -231,46 +233,31 @@ def _texts(
             f"{listed(header)}; name them under `columns:` in a mapping, or give "
             "what all rows share under `constants:`"
         )
-    if found.keys() <= {*KEYS, DURATION}:
+    if set(found) <= {*KEYS, DURATION}:
         raise DataError(
             f"{where}: no column holds anything that was measured (throughput, latency, cycles, "
             f"...); the columns are {listed(header)}; name them under `columns:` in a mapping"
         )
-    if THREADS not in found:
-        found[THREADS] = pd.Series("1", cells.index)
-        notes.append("No column gives the number of threads: one thread is assumed throughout.")
-    return found
 
 
 def _numbers(
-    texts: Mapping[str, pd.Series],
-    meanings: Sequence[Meaning],
-    mapping: FileMapping,
-    delimiter: str,
-    where: str,
-    notes: list[str],
+    texts: pd.DataFrame, meanings: Sequence[Meaning], *, commas: bool, where: str, notes: list[str]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return labels and numbers by quantity, and the steps of the latter; note what was decided."""
     named = {meaning.quantity: meaning for meaning in meanings}
-    numeric = {name: cells for name, cells in texts.items() if base_of(name).kind != "label"}
-    every = (text for cells in numeric.values() for text in cells)
-    commas = mapping.decimal == ","
-    if mapping.decimal is None:
-        commas = _has_decimal_commas(every, delimiter)
-    if commas:
-        notes.append("Commas are read as decimal commas.")
-    table = pd.DataFrame(texts)
-    steps = pd.DataFrame(index=table.index)
-    for name, cells in numeric.items():
-        meaning, base = named.get(name), base_of(name)
-        column, unit = (meaning.column, meaning.unit) if meaning else (f"constant {name}", None)
+    table, steps = texts.copy(), pd.DataFrame(index=texts.index)
+    for name in map(str, texts.columns):
+        base, meaning = base_of(name), named.get(name, Meaning(f"constant {name}"))
+        if base.kind == "label":
+            continue
+        column, unit = meaning.column, meaning.unit
         if base.kind == "size" and (unit or "").lower() in ("kb", "mb", "k", "m"):
             notes.append(f"{column}: {unit} is read as a power of two.")
-        table[name], steps[name] = _parse_column(
-            cells, base, unit or base.unit, commas=commas, where=f"{where}: column {column}"
-        )
-        if meaning and unit is None and base.kind in ("rate", "time"):
+        if name in named and unit is None and base.kind in ("rate", "time"):
             notes.append(f"{column}: no unit is given, {base.unit} is assumed.")
+        table[name], steps[name] = _parse_column(
+            texts[name], base, unit or base.unit, commas=commas, where=f"{where}: column {column}"
+        )
     if THROUGHPUT not in table and {BYTES, DURATION} <= set(table.columns):
         duration = table[DURATION].where(table[DURATION] > 0.0)
         for one in (table, steps):

@@ -154,19 +154,18 @@ class CellValues:
         return Survey(tuple(rulings.values()), n_cells, tuple(missing))
 
 
-class Measured:
-    """A dataset with its quantities by cell, each gathered once for all claims about it."""
+class Measured(dict[str, CellValues]):
+    """The quantities of a dataset by cell, each gathered once for all claims about it."""
 
     def __init__(self, dataset: Dataset) -> None:
         """Take a dataset."""
+        super().__init__()
         self.dataset = dataset
-        self._cells: dict[str, CellValues] = {}
 
-    def cells(self, metric: str) -> CellValues:
-        """Return a quantity by cell."""
-        if metric not in self._cells:
-            self._cells[metric] = CellValues(self.dataset, metric)
-        return self._cells[metric]
+    def __missing__(self, metric: str) -> CellValues:
+        """Gather a quantity."""
+        self[metric] = CellValues(self.dataset, metric)
+        return self[metric]
 
     def known_name(self, name: str) -> str:
         """Return an implementation as the table calls it, however a claim calls it."""
@@ -187,7 +186,7 @@ class Measured:
 
 def judge_change(change: Change, claim: Claim, measured: Measured) -> Survey:
     """Return what each cell that a claim is about says of it, beside one other or all rivals."""
-    cells = measured.cells(change.metric)
+    cells = measured[change.metric]
     areas = cells.areas(claim)
     to = measured.known_point(change.to)
     from_ = change.from_ and measured.known_point(change.from_)
@@ -252,7 +251,7 @@ def _beside_others(
 
 def judge_value(value: Value, claim: Claim, measured: Measured) -> Survey:
     """Return, per cell, whether its values are what the claim says."""
-    cells = measured.cells(value.metric)
+    cells = measured[value.metric]
     wanted = measured.known_names(value.implementations)
     areas = [area._replace(implementations=wanted or area.implementations)
              for area in cells.areas(claim)]  # fmt: skip

@@ -84,7 +84,7 @@ def _weigh(claim: Claim, measured: Measured, findings: Sequence[Finding]) -> lis
     for statement in claim.statements:
         if isinstance(statement, Measurements):
             found = _judge_columns(statement, claim, measured.dataset, findings)
-        elif nothing := measured.cells(statement.metric).counted_nothing():
+        elif nothing := measured[statement.metric].counted_nothing():
             found = nothing
         elif isinstance(statement, Change):
             found = judge_change(statement, claim, measured)
@@ -109,21 +109,20 @@ def _judge_columns(
     missing: list[str] = []
     refuted: list[str] = []
     for metric in said.metrics:
-        name = words_of(metric)
+        line = words_of(metric)
         mine = [
             finding
             for finding in findings
             if metric in finding.quantities and claim.dataset in (None, finding.dataset)
         ]
+        if not dataset.has(metric) or any(one.kind is Kind.NOT_COUNTED for one in mine):
+            missing.append(f"{line}: not measured")
+            continue
         refuting = next((finding for finding in mine if finding.refutes), None)
-        if not dataset.has(metric) or any(f.kind is Kind.NOT_COUNTED for f in mine):
-            missing.append(f"{name}: not measured")
-        elif refuting is not None:
+        if refuting is not None:
             refuted.append(metric)
-            line = f"{name}: {refuting.kind}, {refuting.sureness}"
-            rulings.append(Ruling(1.0, 0.0, line.__str__))
-        else:
-            rulings.append(Ruling(1.0, 1.0, name.__str__))
+            line = f"{line}: {refuting.kind}, {refuting.sureness}"
+        rulings.append(Ruling(1.0, float(refuting is None), line.__str__))
     reason = "No check contradicts it, which does not prove that it was measured."
     if refuted:
         reason = ("The plausibility checks rule out that these are measurements: "
@@ -193,7 +192,7 @@ def _totals(
         if isinstance(statement, Change) and other is not statement
     ]
     about = quantities(dict.fromkeys(metric for metric, _ in compared))
-    moved = measured.cells(BYTES)
+    moved = measured[BYTES]
     is_unequal = False
     for ruling in (ruling for _, part in compared for ruling in part.rulings):
         if not all(key in moved.rounds for key in ruling.keys):
