@@ -103,15 +103,6 @@ def _swap(where: str) -> Plant:
     return plant
 
 
-def _model(table: Table, rng: np.random.Generator) -> Table:
-    byte_us = table["impl"].map({"two_copy": 1.1e-4, "one_copy": 0.83e-4, "zero_copy": 0.5e-4})
-    time_us = 2 + table["size"] * byte_us + 0.7 * table["threads"]
-    rate = table["size"] * 8e-3 * table["threads"] / time_us
-    rate *= np.exp(rng.normal(0, 0.001, len(table)))
-    rounded = rate.map(lambda value: float(f"{value:.5g}"))
-    return table[[*table.columns[:3]]].assign(throughput_gbps=rounded)
-
-
 def _paste(table: Table, rng: np.random.Generator) -> Table:
     """Copy a block of rows over another one."""
     del rng
@@ -223,8 +214,6 @@ FAULTS: Mapping[str, Fault] = {
     "a message every 10 ns": Fault(
         made("throughput_gbps = (51.2 * threads * @noise(0.05)).round(2)", "size = size // 16",
              only="throughput_gbps"), "faster_than_calls"),
-    # Curves.
-    "a model with 0.1 % noise": Fault(_model, "smooth", 1),
     # Rows.
     "a block pasted from the same table": Fault(_paste, "rows_equal"),
     "a block pasted from another dataset": Fault(_other_dataset, "datasets_share_rows"),

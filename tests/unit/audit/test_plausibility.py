@@ -44,10 +44,7 @@ def test_nothing_is_said_of_noisy_measurements(
     seed: int, digits: int, level: float, tmp_path: Path
 ) -> None:
     table = honest(3, digits, seed, "normal", level).drop(columns="latency_us")
-    findings = findings_of(table, tmp_path)
-    # As little noise as this is a question.
-    assert {finding.code for finding in findings} <= {"smooth"}
-    assert level < 0.01 or not findings
+    assert findings_of(table, tmp_path) == []
 
 
 @pytest.mark.parametrize("counters", [False, True])
@@ -101,7 +98,7 @@ def test_the_published_runs_are_judged_as_a_careful_reader_does() -> None:
 def test_nothing_is_said_of_a_real_run() -> None:
     path = Path(__file__).parents[2] / "data" / "audit" / "own-run.csv"
     dataset = read_dataset(path, FileMapping())
-    assert set(dataset.quantities) == {
+    assert set(dataset.steps) == {
         "throughput", "latency", "bytes", "messages", "duration", "cpu_time", "context_switches",
     }  # fmt: skip
     assert check_plausibility(dataset) == []

@@ -46,7 +46,7 @@ def test_column_names_are_guessed(
     header: str, quantity: str, factor: float, tmp_path: Path
 ) -> None:
     found = read(f"Algorithm;Msg Size;Threads;{header}\nA1;64KiB;2;12.5\n", tmp_path)
-    assert found.quantities == [quantity]
+    assert list(found.steps) == [quantity]
     assert found.table[quantity][0] == pytest.approx(12.5 * factor)
     assert found.table["msg_bytes"][0] == 65536
     assert found.table["implementation"][0] == "two_copy"

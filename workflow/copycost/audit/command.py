@@ -60,10 +60,8 @@ def audit_file(
 ) -> Path:
     """Audit a file, write the report and say what it says; return the report's folder.
 
-    With `as_json`, what it says is printed as ``audit.json`` has it, and nothing is written.
-
-    `mapping`, `claims`: YAML files; where None, those beside the file, if there are any. `output`:
-    the folder to write; ``results/audit/NAME`` if None.
+    The YAML files beside the table are taken where none are given. With `as_json`, what it says is
+    printed as ``audit.json`` has it, and nothing is written.
     """
     beside = {what: file.with_name(f"{file.stem}.{what}.yaml") for what in ("mapping", "claims")}
     mapping = mapping or (beside["mapping"] if beside["mapping"].exists() else None)

@@ -58,11 +58,6 @@ class Dataset:
         """Return what reports call it."""
         return self.path.stem
 
-    @property
-    def quantities(self) -> list[str]:
-        """Return the quantities that the file has, in the order of its columns."""
-        return [str(name) for name in self.table.columns if name not in KEYS]
-
     def has(self, quantity: str) -> bool:
         """Tell whether any cell has a value of a quantity."""
         return quantity in self.table and bool(self.table[quantity].notna().any())

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 
 import pandas as pd
-from jinja2 import Environment, Template
+from jinja2 import Environment
 
 from copycost.audit.quantities import IMPLEMENTATION, SIZE, THREADS, base_of, words_of
 from copycost.checkout import ROOT
@@ -22,11 +22,6 @@ def plain_number(value: float) -> str:
     text = significant(abs(value), 4)
     text = text.rstrip("0").rstrip(".") if "." in text else f"{int(text):,}"
     return f"\N{MINUS SIGN}{text}" if value < 0.0 else text
-
-
-def small_percent(share: float) -> str:
-    """Return a share (1 = all) in percent with two digits: ``0.15 %``."""
-    return f"{significant(share * 100.0, 2)} %"
 
 
 def value_with_unit(metric: str, value: float) -> str:
@@ -71,18 +66,13 @@ def tally(counts: Mapping[str, int]) -> str:
 def audit_environment() -> Environment:
     """Return the environment of the reports' templates, with the filters of an audit."""
     environment = make_environment(TEMPLATES)
-    environment.filters.update(plain_number=plain_number, small_percent=small_percent, tally=tally)
+    environment.filters.update(plain_number=plain_number, tally=tally)
     return environment
-
-
-@cache
-def _template(text: str) -> Template:
-    return audit_environment().from_string(text)
 
 
 def say(text: str, numbers: Mapping[str, object]) -> str:
     """Return a sentence with its numbers, plain."""
-    return _template(text).render(numbers)
+    return audit_environment().from_string(text).render(numbers)
 
 
 def fill(

@@ -1,6 +1,6 @@
 """Can these numbers be measurements? Every check, over every dataset of a file."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 
 from copycost.audit.dataset import Dataset
@@ -9,21 +9,6 @@ from copycost.audit.plausibility.finding import Finding
 from copycost.audit.plausibility.sample import Sample, samples_of
 
 __all__ = ["Finding", "check_plausibility"]
-
-_ALL, _NO_FORMULA, _NOT_DERIVED = range(3)
-"""All columns; those that no formula gives; of these, those that do not follow from others."""
-
-_CHECKS: tuple[tuple[Callable[[Sample], Iterator[Finding]], int], ...] = (
-    (bounds.check_bounds, _ALL),
-    (agreement.check_consistency, _ALL),
-    (agreement.check_units, _NO_FORMULA),
-    (copied.check_repeats, _NO_FORMULA),
-    (copied.check_cumulative, _NO_FORMULA),
-    (copied.check_digits, _NO_FORMULA),
-    (computed.check_curves, _NOT_DERIVED),
-    (copied.check_copies, _NOT_DERIVED),
-)
-"""What is looked for, and in which columns: what a formula explains is no news to the others."""
 
 
 def check_plausibility(dataset: Dataset) -> list[Finding]:
@@ -38,6 +23,11 @@ def _check(sample: Sample) -> Iterator[Finding]:
     rest = sample.without(formulas)
     derived = list(computed.check_derived(rest))
     yield from (*agreement.check_gaps(sample), *formulas, *derived)
-    columns = (sample, rest, rest.without(derived))
-    for check, of in _CHECKS:
-        yield from check(columns[of])
+    yield from bounds.check_bounds(sample)
+    yield from agreement.check_consistency(sample)
+    # What a formula or another column explains is no news to these.
+    yield from agreement.check_units(rest)
+    yield from copied.check_repeats(rest)
+    yield from copied.check_cumulative(rest)
+    yield from copied.check_digits(rest)
+    yield from copied.check_copies(rest.without(derived))

@@ -1,4 +1,4 @@
-"""Columns and implementations that were computed: by a formula, from others, or as a curve."""
+"""Columns and implementations that were computed: by a formula, or from others."""
 
 import itertools
 import math
@@ -216,58 +216,3 @@ def _multiples(sample: Sample, name: str, axis: str) -> Iterator[Finding]:
             yield sample.found("multiple", name, implementation=_LABELS[axis](second),
                                other=_LABELS[axis](first), factor=factor,
                                n_cells=int(both.sum()))  # fmt: skip
-
-
-# Curves that are too smooth for any noise.
-
-_LEFT_OUT = GIVEN | {
-    "instructions", "instructions_per_byte", "instructions_per_message", "cpu_time",
-}  # fmt: skip
-"""What is set, follows from the program alone, or is what all CPUs can give."""
-
-_LEAST_SIZES = 5
-_LEAST_SPREAD = 0.2
-_LEAST_FREE = 8
-_QUIETEST = 0.0015
-"""Relative noise below which nobody measures a socket."""
-
-
-def check_curves(sample: Sample) -> Iterator[Finding]:
-    """Yield the columns that are smooth curves along the sizes."""
-    for name in sample.measured(_LEFT_OUT):
-        means = sample.means(name)
-        means = means[means[name] > 0.0]
-        if not (means["step"] / means[name]).median() < 2.0 * _QUIETEST:
-            continue
-        curves = [
-            (*left, len(cells))
-            for _, cells in means.groupby([IMPLEMENTATION, THREADS])
-            if (left := _left_over(cells[SIZE].to_numpy(dtype=np.float64),
-                                   cells[name].to_numpy(dtype=np.float64)))
-        ]  # fmt: skip
-        squares, free, n_cells = map(sum, zip(*curves, strict=True)) if curves else (0, 0, 0)
-        if free >= _LEAST_FREE and (width := math.sqrt(squares / free)) <= _QUIETEST:
-            yield sample.found("smooth", name, width=max(width, 1e-06), n_cells=n_cells,
-                               limit=_QUIETEST)  # fmt: skip
-
-
-def _left_over(size: FloatArray, values: FloatArray) -> tuple[float, int] | None:
-    """Return the squares that the best of some smooth curves leaves, and how many are free.
-
-    The curves: a fixed cost and one per byte, in time per message, in a rate, in a cost per byte or
-    in a total; and a parabola on logarithmic axes.
-    """
-    logs = np.log(values)
-    if len(size) < _LEAST_SIZES or float(np.ptp(logs)) < _LEAST_SPREAD:
-        return None
-    ones = np.ones_like(size)
-    line = np.column_stack([ones, size])
-    curves = [(line / form[:, None], ones)
-              for form in (values, size / values, values * size, values / size)]  # fmt: skip
-    scaled = np.log(size) - np.log(size).mean()
-    curves.append((np.column_stack([ones, scaled, scaled**2]), logs))
-    left = (
-        (float(((wanted - matrix @ solve(matrix, wanted)) ** 2).sum()), len(size) - matrix.shape[1])
-        for matrix, wanted in curves
-    )
-    return min(left, key=lambda squares_free: squares_free[0] / squares_free[1])

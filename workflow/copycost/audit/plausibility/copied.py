@@ -9,13 +9,7 @@ import pandas as pd
 
 from copycost.audit.dataset import CELL
 from copycost.audit.plausibility.finding import Finding, Sureness
-from copycost.audit.plausibility.sample import (
-    CHANCE,
-    SETTINGS,
-    Sample,
-    all_by_chance,
-    by_chance,
-)
+from copycost.audit.plausibility.sample import CHANCE, SETTINGS, Sample, all_by_chance, by_chance
 from copycost.audit.quantities import REP, SIZE, THREADS, TOTALS, base_of
 
 _EQUAL_FINE = 5e-4
