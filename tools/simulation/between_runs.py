@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.checkout import ROOT
-from copycost.compare.runs.samples import CELL, Cell, Rounds, RunRounds, Sides
+from copycost.compare.runs.samples import CELL, Cell, RunLogs, Sides
 from copycost.compare.runs.verdicts import (
     MEASURED_SPREAD,
     Gate,
@@ -82,7 +82,7 @@ def make_runs(rng: np.random.Generator, noise: str, kind: Kind, effects: FloatAr
     # so that the mean of the cells' variances is what was measured
     own_spreads = own * np.exp(_CELLS_DIFFER * rng.normal(size=n) - _CELLS_DIFFER**2)
     drift = 0.05 * NOISES[DRIFT](rng, (kind.n_rounds,))
-    sides: list[tuple[RunRounds, ...]] = []
+    sides: list[tuple[RunLogs, ...]] = []
     for side, n_runs in enumerate((kind.n_a, kind.n_b)):
         scale = kind.scale * (kind.b_scale if side else 1.0)
         runs = []
@@ -93,24 +93,17 @@ def make_runs(rng: np.random.Generator, noise: str, kind: Kind, effects: FloatAr
                 rng, (n, kind.n_rounds)
             )
             logs += drift[None, :] if kind.in_turn else common + cells[:, None]
-            runs.append(_run(logs, side, number, kind))
+            runs.append(RunLogs(logs.T, _starts(side, number, kind), frozenset({"boot"})))
         sides.append(tuple(runs))
-    return Sides(*sides)
+    return Sides(CELLS, *sides)
 
 
-def _run(logs: FloatArray, side: int, number: int, kind: Kind) -> RunRounds:
-    n_cells, n_rounds = logs.shape
-    reps = tuple(range(1, n_rounds + 1))
-    found: RunRounds = {}
-    for place, cell in enumerate(CELLS):
-        if kind.in_turn:
-            starts = np.arange(n_rounds) * 2.0 * n_cells + side * n_cells + place
-        else:
-            starts = (
-                (2 * number + side) * n_rounds * n_cells + np.arange(n_rounds) * n_cells + place
-            )
-        found[cell] = Rounds(reps, logs[place], starts.astype(np.float64), ("boot",) * n_rounds)
-    return found
+def _starts(side: int, number: int, kind: Kind) -> FloatArray:
+    """Return when each cell of each round began, shape (n_rounds, n_cells), with a step of 1."""
+    n_rounds, n_cells = kind.n_rounds, len(CELLS)
+    rounds, places = np.arange(n_rounds)[:, None], np.arange(n_cells)
+    rounds = 2 * rounds + side if kind.in_turn else rounds + (2 * number + side) * n_rounds
+    return np.asarray(rounds * n_cells + places, dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,16 +186,16 @@ class Spread:
     whole: float
 
 
-def measured_spread(quantity: str, *_: int) -> Spread:
+def measured_spread(quantity: str, *_unused: int) -> Spread:
     """Return how far the runs of docs/between_runs.csv differ."""
     table = pd.read_csv(ROOT / "docs" / "between_runs.csv")
-    cells = table[table["quantity"] == quantity].groupby(["run", *CELL])
-    runs: dict[object, RunRounds] = {}
-    for (run, *cell), part in cells:
-        n = len(part)
-        rounds = Rounds(tuple(part["rep"]), part["log"].to_numpy(), np.arange(n * 1.0), ("",) * n)
-        runs.setdefault(run, {})[tuple(cell)] = rounds  # type: ignore[index]
-    found = spread_of_runs(Sides(tuple(runs.values()), ()))
+    rows = table[table["quantity"] == quantity]
+    cells = rows.groupby(["run", *CELL])
+    runs = []
+    for _, run in rows.groupby("run"):
+        logs = run.pivot(index="rep", columns=CELL, values="log").to_numpy()
+        runs.append(RunLogs(logs, np.zeros(logs.shape), frozenset()))
+    found = spread_of_runs(Sides(CELLS[: logs.shape[1]], tuple(runs), ()))
     assert found is not None
     totals = cells["log"].mean().unstack("run").std(axis=1, ddof=1)
     return Spread(

@@ -14,7 +14,7 @@ from unit.compare.runs.made import Made, slower_by, write_results
 from copycost.compare.runs.environment_diff import differences
 from copycost.compare.runs.facts import compare_runs
 from copycost.compare.runs.folders import read_results
-from copycost.compare.runs.samples import CELL, QUANTITIES, Cell, Rounds, Sides, rounds_of, together
+from copycost.compare.runs.samples import CELL, QUANTITIES, Cell, RunLogs, Sides, sides_of
 from copycost.compare.runs.tables import gate_line, verdict_of
 from copycost.compare.runs.verdicts import (
     MEASURED_SPREAD,
@@ -32,87 +32,71 @@ CELLS: list[Cell] = [
     for name in ("one_copy", "two_copy")
     for size in (1024, 4096, 16384)
 ]
-
-
-def run_of(logs: np.ndarray, first: float = 0.0, step: float = 100.0) -> dict[Cell, Rounds]:
-    """Return a run from logarithms of shape (n_cells, n_rounds), its rounds a step apart."""
-    n_rounds = logs.shape[1]
-    return {
-        cell: Rounds(
-            tuple(range(1, n_rounds + 1)), row, first + step * np.arange(n_rounds) + place,
-            ("boot",) * n_rounds,
-        )
-        for place, (cell, row) in enumerate(zip(CELLS, logs, strict=True))
-    }  # fmt: skip
-
-
-def only(cells: list[Cell], sides: Sides) -> Sides:
-    a, b = (
-        tuple({cell: run[cell] for cell in cells} for run in runs) for runs in (sides.a, sides.b)
-    )
-    return Sides(a, b)
-
-
-def noise(seed: int, n_rounds: int = 5, size: float = 0.01) -> np.ndarray:
-    return np.random.default_rng(seed).normal(0.0, size, (len(CELLS), n_rounds))
-
-
-def compared(tmp_path: Path, a: list[Made], b: list[Made], gates: list[Gate] | None = None) -> Any:  # noqa: ANN401
-    sides = [
-        [read_results(write_results(tmp_path / f"{name}{k}", made)) for k, made in enumerate(of)]
-        for name, of in (("a", a), ("b", b))
-    ]
-    return compare_runs(*sides, gates=gates or [])
-
-
 LATER = 100_000
 
 
+def run_of(logs: np.ndarray, first: float = 0.0, boot: str = "boot") -> RunLogs:
+    """Return a run from logarithms of shape (n_rounds, n_cells), its rounds 100 apart."""
+    starts = first + 100.0 * np.arange(len(logs))[:, None] + np.arange(logs.shape[1])
+    return RunLogs(logs, starts, frozenset({boot}))
+
+
+def sides(a: list[np.ndarray], b: list[np.ndarray], first: float = 1000.0) -> Sides:
+    cells = CELLS[: a[0].shape[1]]
+    return Sides(cells, tuple(map(run_of, a)), tuple(run_of(logs, first) for logs in b))
+
+
+def noise(seed: int, n_rounds: int = 5, size: float = 0.01) -> np.ndarray:
+    return np.random.default_rng(seed).normal(0.0, size, (n_rounds, len(CELLS)))
+
+
+def compared(tmp_path: Path, a: list[Made], b: list[Made], gates: list[Gate] | None = None) -> Any:  # noqa: ANN401
+    results = [
+        [read_results(write_results(tmp_path / f"{name}{k}", made)) for k, made in enumerate(of)]
+        for name, of in (("a", a), ("b", b))
+    ]
+    return compare_runs(*results, gates=gates or [])
+
+
 def test_rounds_in_turn_are_paired_and_others_are_not() -> None:
-    a = run_of(noise(1))
-    in_turn = run_of(noise(2), first=50.0)
-    assert unit_of(Sides((a,), (in_turn,))) == "paired rounds"
-    assert unit_of(Sides((a,), (run_of(noise(2), first=1000.0),))) == "rounds"
-    one_of_another_boot = {
-        cell: replace(of, boots=("other",) * 5) if cell == CELLS[-1] else of
-        for cell, of in in_turn.items()
-    }
-    assert unit_of(Sides((a,), (one_of_another_boot,))) == "rounds"
-    assert unit_of(Sides((a,), (run_of(noise(2, 4), first=50.0),))) == "rounds"
-    assert unit_of(Sides((a, in_turn), (a,))) == "runs"
+    a, in_turn = run_of(noise(1)), run_of(noise(2), first=50.0)
+    for other, unit in (
+        (in_turn, "paired rounds"),
+        (run_of(noise(2), first=1000.0), "rounds"),
+        (replace(in_turn, boots=frozenset({"boot", "other"})), "rounds"),
+        (run_of(noise(2, 4), first=50.0), "rounds"),
+    ):
+        assert unit_of(Sides(CELLS, (a,), (other,))) == unit
+    assert unit_of(Sides(CELLS, (a, in_turn), (a,))) == "runs"
 
 
 def test_pairing_cancels_what_moves_both_sides() -> None:
-    drift = np.linspace(0.0, 0.5, 5)
+    drift = np.linspace(0.0, 0.5, 5)[:, None]
     a, b = noise(1, size=0.001) + drift, noise(2, size=0.001) + drift - 0.02
-    paired = judge(Sides((run_of(a),), (run_of(b, first=50.0),)), MEASURED_SPREAD)
+    paired = judge(sides([a], [b], first=50.0), MEASURED_SPREAD)
     assert (paired.unit, paired.whole.sign) == ("paired rounds", -1)
-    apart = judge(Sides((run_of(a),), (run_of(b, first=1000.0),)), NONE)
-    assert apart.whole.sign == 0
+    assert judge(sides([a], [b]), NONE).whole.sign == 0
 
 
 def test_one_run_each_is_welch_on_logarithms_with_the_runs_spread() -> None:
-    a, b = noise(1), noise(2, size=0.03) + 0.1
-    sides = only(CELLS[:1], Sides((run_of(a),), (run_of(b, first=1000.0),)))
-    plain = judge(sides, NONE).cells[CELLS[0]].found
-    expected = stats.ttest_ind(b[0], a[0], equal_var=False)
+    a, b = noise(1)[:, :1], noise(2, size=0.03)[:, :1] + 0.1
+    plain = judge(sides([a], [b]), NONE).cells[CELLS[0]].found
+    expected = stats.ttest_ind(b[:, 0], a[:, 0], equal_var=False)
     assert plain.p_value == pytest.approx(expected.pvalue)
     assert np.log(plain.interval(0.95)) == pytest.approx(expected.confidence_interval(0.95))
-    allowed = judge(sides, RunSpread(0.04, 0.02, math.inf)).cells[CELLS[0]].found
+    allowed = judge(sides([a], [b]), RunSpread(0.04, 0.02, math.inf)).cells[CELLS[0]].found
     assert allowed.error**2 == pytest.approx(plain.error**2 + 2 * 0.04**2)
     assert allowed.mean == plain.mean
 
 
 def test_of_several_runs_the_runs_are_what_is_independent() -> None:
-    shifts = [0.0, 0.1, -0.1, 0.05]
-    logs = [noise(k, size=0.001) + shift for k, shift in enumerate(shifts)]
-    sides = Sides((run_of(logs[0]), run_of(logs[1])), (run_of(logs[2]), run_of(logs[3])))
-    means = [one[0].mean() for one in logs]
+    logs = [noise(k, size=0.001) + shift for k, shift in enumerate([0.0, 0.1, -0.1, 0.05])]
+    means = [one[:, 0].mean() for one in logs]
     expected = stats.ttest_ind(means[2:], means[:2], equal_var=True)
-    found = judge(sides, MEASURED_SPREAD)
-    assert found.unit == "runs"
-    one_cell = judge(only(CELLS[:1], sides), MEASURED_SPREAD)
-    assert one_cell.cells[CELLS[0]].found.p_value == pytest.approx(expected.pvalue)
+    first = [one[:, :1] for one in logs]
+    one_cell = judge(sides(first[:2], first[2:]), MEASURED_SPREAD).cells[CELLS[0]]
+    assert one_cell.found.p_value == pytest.approx(expected.pvalue)
+    found = judge(sides(logs[:2], logs[2:]), MEASURED_SPREAD)
     whole = stats.ttest_ind(*[[one.mean() for one in logs[k : k + 2]] for k in (2, 0)])
     assert found.whole.found.p_value == pytest.approx(whole.pvalue)
 
@@ -120,41 +104,41 @@ def test_of_several_runs_the_runs_are_what_is_independent() -> None:
 def test_a_cell_whose_runs_agree_by_chance_is_no_surer_than_half_of_the_cells() -> None:
     runs = [noise(k, n_rounds=2, size=0.1) for k in range(6)]
     for k, logs in enumerate(runs):
-        logs[0] = 1e-4 * k + (0.05 if k % 2 else 0.0)  # the first cell of all runs, alike
-    sides = Sides(tuple(map(run_of, runs[::2])), tuple(map(run_of, runs[1::2])))
-    lucky = judge(only(CELLS[:1], sides), MEASURED_SPREAD).cells[CELLS[0]]
-    assert lucky.sign == 1
-    found = judge(sides, MEASURED_SPREAD)
+        logs[:, 0] = 1e-4 * k + (0.05 if k % 2 else 0.0)  # the first cell of all runs, alike
+    first = [logs[:, :1] for logs in runs]
+    assert judge(sides(first[::2], first[1::2]), MEASURED_SPREAD).cells[CELLS[0]].sign == 1
+    found = judge(sides(runs[::2], runs[1::2]), MEASURED_SPREAD)
     assert found.cells[CELLS[0]].sign == 0
     errors = [verdict.found.error for verdict in found.cells.values()]
     assert min(errors) == sorted(errors)[2], "the lower half is made the median of six"
 
 
 def test_a_side_with_one_run_takes_the_spread_of_the_other() -> None:
-    sides = Sides(tuple(run_of(noise(k)) for k in range(3)), (run_of(noise(9)),))
-    assert judge(sides, MEASURED_SPREAD).whole.found.freedom == 2
-    assert spread_of_runs(Sides(sides.a[:1], sides.b)) is None
+    of = sides([noise(k) for k in range(3)], [noise(9)])
+    assert judge(of, MEASURED_SPREAD).whole.found.freedom == 2
+    assert spread_of_runs(replace(of, a=of.a[:1])) is None
 
 
 def test_the_spread_from_run_to_run_is_found_without_that_of_the_rounds() -> None:
     rng = np.random.default_rng(3)
     runs = []
     for k in range(30):
-        cells = math.sqrt(0.05**2 - 0.03**2) * rng.normal(size=(len(CELLS), 1))
-        runs.append(run_of(noise(k, size=0.1) + 0.03 * rng.normal() + cells))
-    found = spread_of_runs(Sides(tuple(runs[:15]), tuple(runs[15:])))
+        cells = math.sqrt(0.05**2 - 0.03**2) * rng.normal(size=len(CELLS))
+        runs.append(noise(k, size=0.1) + 0.03 * rng.normal() + cells)
+    found = spread_of_runs(sides(runs[:15], runs[15:]))
     assert found is not None
     assert found.cell == pytest.approx(0.05, rel=0.3)
     assert found.whole == pytest.approx(math.sqrt(0.03**2 + 0.04**2 / 6), rel=0.3)
 
 
 def test_cells_together_are_their_mean_in_each_round_and_gaps_do_not_tilt_it() -> None:
-    logs = noise(1) + 10.0 * np.arange(len(CELLS))[:, None]
-    run = run_of(logs)
-    assert together(run, CELLS).logs == pytest.approx(logs.mean(axis=0))
-    of = run[CELLS[5]]  # the highest cell lacks a round: the others' mean must not fall for it
-    run[CELLS[5]] = Rounds(of.reps[:-1], of.logs[:-1], of.starts[:-1], of.boots[:-1])
-    assert together(run, CELLS).logs == pytest.approx(logs.mean(axis=0), abs=0.01)
+    logs = noise(1) + 10.0 * np.arange(len(CELLS))
+    means = logs.mean(axis=1)
+    assert run_of(logs).round_means(range(6)) == pytest.approx(means)
+    logs[-1, 5] = np.nan  # of the highest cell: the others' mean must not fall for it
+    assert run_of(logs).round_means(range(6)) == pytest.approx(means, abs=0.01)
+    logs[0, :3] = np.nan
+    assert run_of(logs).round_means(range(6)).size == 4, "most of the cells lack the first round"
 
 
 def test_cells_that_contradict_each_other_have_no_mean_that_is_told(tmp_path: Path) -> None:
@@ -183,8 +167,7 @@ def test_equals_are_no_difference_and_all_quantities_are_compared(tmp_path: Path
 def test_cells_of_one_side_are_told_and_left_out(tmp_path: Path) -> None:
     more = Made(seed=2, start_s=LATER, changes={"msg_bytes": [4096, 65536, 1048576]}, trips=None)
     facts = compared(tmp_path, [Made()], [more])
-    assert facts["only_b"]["n"] == 4
-    assert facts["only_a"]["n"] == 9
+    assert (facts["n_only_a"], facts["n_only_b"]) == (9, 4)
     assert {cell["msg_bytes"] for cell in facts["quantities"][0]["cells"]} == {4096, 65507, 65536}
 
 
@@ -276,12 +259,12 @@ def test_a_change_that_the_interval_rules_out_is_told(tmp_path: Path) -> None:
 
 def test_the_cost_where_nobody_receives_is_the_senders(tmp_path: Path) -> None:
     run = read_results(write_results(tmp_path / "a"))
-    rows = rounds_of(run, QUANTITIES[1])
+    found = sides_of([run], [run], QUANTITIES[1])
+    column = found.cells.index(("streams", "sink", "two_copy", 65507, 1))
     table = run.repetitions
     of_sink = table[(table["testbed"] == "sink") & (table["implementation"] == "two_copy")]
-    found = rows[("streams", "sink", "two_copy", 65507, 1)]
     expected = np.log(of_sink.sort_values("rep")["sender_cpu_ns_per_byte"])
-    assert found.logs == pytest.approx(expected.to_numpy())
+    assert found.a[0].logs[:, column] == pytest.approx(expected.to_numpy())
 
 
 def test_worse_is_slower_more_expensive_and_longer(tmp_path: Path) -> None:

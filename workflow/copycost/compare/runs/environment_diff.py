@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Any
 
 import pandas as pd
@@ -25,7 +24,7 @@ _SHOWN = 12  # characters of a digest
 
 
 def differences(a: Sequence[Results], b: Sequence[Results]) -> list[Facts]:
-    """Return what the runs of one side have in common and those of the other have not.
+    """Return what no run of one side shares with any of the other.
 
     Each has `group`, `name`, and the values of the sides, `a` and `b`, as lists of texts. Settings
     are those read back from the connections of cells that both have: `n_cells` differ in it.
@@ -40,21 +39,16 @@ def differences(a: Sequence[Results], b: Sequence[Results]) -> list[Facts]:
         "configuration": lambda run: dict(_leaves(run.config.get("measure", {}), "measure")),
         "program": _programs,
     }  # fmt: skip
-    named = (_named(group, map(of, a), map(of, b)) for group, of in told.items())
-    return [*chain.from_iterable(named), *_settings(a, b)]
-
-
-def _named(
-    group: str, one: Iterable[Mapping[str, str]], other: Iterable[Mapping[str, str]]
-) -> Iterator[Facts]:
-    """Yield what no run of one side shares with any of the other."""
-    a, b = list(one), list(other)
-    for name in dict.fromkeys(name for run in (*a, *b) for name in run):
-        here, there = (
-            list(dict.fromkeys(run.get(name, "none") for run in runs)) for runs in (a, b)
-        )
-        if not set(here) & set(there):
-            yield {"group": group, "name": name, "a": here, "b": there}
+    found = []
+    for group, values_of in told.items():
+        sides = [[values_of(run) for run in runs] for runs in (a, b)]
+        for name in dict.fromkeys(name for run in (*sides[0], *sides[1]) for name in run):
+            one, other = (
+                list(dict.fromkeys(run.get(name, "none") for run in side)) for side in sides
+            )
+            if not set(one) & set(other):
+                found.append({"group": group, "name": name, "a": one, "b": other})
+    return [*found, *_settings(a, b)]
 
 
 def _guest(run: Results) -> dict[str, str]:

@@ -1,7 +1,6 @@
 """Everything that the comparison of two sides says, as numbers and verdicts."""
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -15,10 +14,8 @@ from copycost.compare.runs.folders import Results
 from copycost.compare.runs.samples import (
     CELL,
     QUANTITIES,
-    Cell,
     Quantity,
     cells_of,
-    rounds_of,
     shared_cells,
     sides_of,
 )
@@ -51,7 +48,6 @@ _NOTHING_COMMON = (
     "no cell is common to all of their runs (condition, implementation, size and threads); measure"
     " both with the same streams, udp or round_trips in config.yaml"
 )
-_NAMED_MOST = 8
 _VAGUE = 20.0
 """A factor between the ends of an interval by which it says that no difference could be seen."""
 
@@ -72,23 +68,18 @@ def compare_runs(
     judged: dict[str, Judgement] = {}
     shared = shared_cells(a, b)
     for quantity in QUANTITIES:
-        sides = sides_of(*([rounds_of(run, quantity, shared) for run in runs] for runs in (a, b)))
-        if not sides.cells:
-            continue
-        judgement = judge(sides, spread)
-        judged[quantity.name] = judgement
-        found = spread_of_runs(sides)
-        spreads = {"spread_of_runs": found and asdict(found)}
-        quantities.append(_quantity_facts(quantity, judgement) | spreads)
+        sides = sides_of(a, b, quantity, shared)
+        if sides.cells:
+            judged[quantity.name] = judgement = judge(sides, spread)
+            found = spread_of_runs(sides)
+            spreads = {"spread_of_runs": found and asdict(found)}
+            quantities.append(_quantity_facts(quantity, judgement) | spreads)
     if not quantities:
         raise DataError(f"{a[0].folder} and {b[0].folder}: {_SAME if shared else _NOTHING_COMMON}")
     compared = {cell for found in judged.values() for cell in found.cells}
     rows = [pd.concat([run.repetitions for run in runs]) for runs in (a, b)]
     cells_a, cells_b = map(cells_of, rows)
     emulated = [compared & cells_of(of[of["accelerator"] == EMULATED]) for of in rows]
-    differs = differences(a, b)
-    names = [one["name"] for one in differs]
-    n_more = len(names) - _NAMED_MOST
     facts = {
         "schema_version": SCHEMA_VERSION,
         "confidence": CONFIDENCE,
@@ -96,12 +87,11 @@ def compare_runs(
         "unit": quantities[0]["unit"],
         "n_runs": [len(a), len(b)],
         "spread": asdict(spread) | {"given": stated is not None},
-        "differs": differs,
-        "differing": names if n_more <= 1 else [*names[:_NAMED_MOST], f"{n_more} more"],
+        "differs": differences(a, b),
         "order": order_of(a, b),
         "n_shared": len(shared),
-        "only_a": _listed(cells_a - cells_b),
-        "only_b": _listed(cells_b - cells_a),
+        "n_only_a": len(cells_a - cells_b),
+        "n_only_b": len(cells_b - cells_a),
         # of those on one side alone, the emulator itself is what is compared
         "guests": {
             "n_emulated": len(emulated[0] & emulated[1]),
@@ -176,16 +166,6 @@ def _verdict_facts(quantity: Quantity, verdict: Verdict) -> Facts:
         "n_a": verdict.n_a,
         "n_b": verdict.n_b,
     }
-
-
-def _listed(cells: set[Cell]) -> Facts:
-    """Return how many cells there are, and where."""
-    where = Counter((str(cell[1]), str(cell[2])) for cell in cells)
-    listed = [
-        {"condition": condition, "implementation": name, "n": n}
-        for (condition, name), n in sorted(where.items())
-    ]
-    return {"n": len(cells), "where": listed}
 
 
 def _run_facts(run: Results) -> Facts:

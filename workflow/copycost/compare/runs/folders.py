@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,6 @@ BUILDS = ("sender_build", "receiver_build")
 THROUGHPUT = "throughput_bits_per_s"
 COSTS = ("both_cpu_ns_per_byte", "sender_cpu_ns_per_byte")
 ROUND_TRIP = "p50_ns"
-_MOST_OF_A_PATH = 24
 _COMMON = {*KEY, "condition", *_WHEN, *SETTINGS, *BUILDS}
 _TABLES = {
     "cells": (CELLS, _COMMON | {THROUGHPUT, *COSTS}),
@@ -57,13 +57,11 @@ class Results:
 
 def read_results(folder: Path) -> Results:
     """Read the results of a run: the folder `results`, or the one that it lies in."""
-    inner = folder / "results"
-    path = inner if (inner / "tables").is_dir() else folder
+    path = folder / "results" if (folder / "results" / "tables").is_dir() else folder
     if not (path / "tables" / "cells.csv").is_file():
-        what = "no tables yet" if (path / "raw").is_dir() else "no results of copycost"
         raise DataError(
-            f"{folder}: has {what} (tables/cells.csv is missing); name a folder that a run has "
-            "written, such as results, or make the tables there with ./run tables"
+            f"{folder}: has no tables/cells.csv; name a folder that a run has written, such as "
+            "results, or make the tables there with ./run tables"
         )
     _require_version(path, folder)
     tables = [
@@ -74,53 +72,32 @@ def read_results(folder: Path) -> Results:
     rows = pd.concat([table[table["status"] == "measured"] for table in tables], ignore_index=True)
     if rows.empty:
         raise DataError(f"{folder}: no repetition was measured; its report says why")
-    host, config = (_content(path / name, folder) for name in ("host.json", "config.yaml"))
-    in_guests = (path / "guest.json").is_file()
-    guest = _content(path / "guest.json", folder) if in_guests else {}
+    host, config = _mapping(path / "host.json"), _mapping(path / "config.yaml")
+    guest = _mapping(path / "guest.json") if (path / "guest.json").is_file() else {}
     return Results(folder, host, config, guest, rows)
 
 
 def _require_version(path: Path, folder: Path) -> None:
     """Refuse results whose records have another schema; what has tables alone has none to ask."""
-    record = next((path / "raw").rglob("*.json"), None)
-    if record is None:
-        return
-    try:
-        version = several(json.loads(record.read_text(encoding="utf-8")))[0].get("schema_version")
-    except (OSError, ValueError, AttributeError) as error:
-        raise DataError(
-            f"{record}: cannot be read as a record ({error}); run again there"
-        ) from error
-    if version != SCHEMA_VERSION:
-        raise DataError(
-            f"{folder}: its records have schema version {version}, and this copycost reads "
-            f"{SCHEMA_VERSION}; compare with the release that measured it, or measure again"
-        )
+    for record in islice((path / "raw").rglob("*.json"), 1):
+        version = several(_mapping(record))[0].get("schema_version")
+        if version != SCHEMA_VERSION:
+            raise DataError(
+                f"{folder}: its records have schema version {version}, and this copycost reads "
+                f"{SCHEMA_VERSION}; compare with the release that measured it, or measure again"
+            )
 
 
-def _content(path: Path, folder: Path) -> dict[str, Any]:
+def _mapping(path: Path) -> dict[str, Any]:
     """Return what a file holds; JSON is YAML too, but is read faster."""
     try:
         text = path.read_text(encoding="utf-8")
         content = json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
+        if not isinstance(content, dict):
+            raise ValueError("it holds something else")
+        return content
     except (OSError, ValueError, yaml.YAMLError) as error:
-        said = str(error).splitlines()[0]
+        said = str(error).partition("\n")[0]
         raise DataError(
-            f"{folder}: {path.name} cannot be read ({said}); a run writes it, so name the whole "
-            "folder of its results"
+            f"{path}: cannot be read as names and values ({said}); run again there"
         ) from error
-    if not isinstance(content, dict):
-        raise DataError(f"{folder}: {path.name} is no mapping of names to values; run again there")
-    return content
-
-
-def end_of(folder: str) -> str:
-    """Return as much of the end of a path as a column has room for; `facts.json` has the whole.
-
-    No word of a table is broken, so a long path would leave the other columns too narrow.
-    """
-    parts = folder.split("/")
-    while len(parts) > 1 and len("/".join(parts)) > _MOST_OF_A_PATH:
-        parts = parts[1:]
-    end = "/".join(parts)
-    return end if end == folder else f".../{end}"

@@ -1,8 +1,7 @@
-"""The repetitions of both sides as logarithms by cell, run and round."""
+"""The repetitions of both sides as logarithms: by run, round and cell."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,7 +21,7 @@ Cell = tuple[str, str, str, int, int]
 class Quantity:
     """A quantity that runs are compared by: its columns, and words for a lower and a higher one.
 
-    Of several columns the first is taken, or the second where nobody receives.
+    Of two columns the second is that of cells where nobody receives.
     """
 
     name: str
@@ -36,63 +35,82 @@ QUANTITIES = (
     Quantity("cpu_time", COSTS, ("cheaper", "more expensive")),
     Quantity("round_trip", (ROUND_TRIP,), ("shorter", "longer")),
 )
-"""Throughput of streams, CPU time of both sides per byte (where nobody receives, the sender's),
-and the median round trip."""
+"""Throughput of streams, CPU time of both sides per byte, and the median round trip."""
 
 
 @dataclass(frozen=True)
-class Rounds:
-    """The measured rounds of one cell in one run, in the order of their numbers.
+class RunLogs:
+    """One quantity of a run: natural logarithms of shape (n_rounds, n_cells), NaN in gaps.
 
-    `logs` are natural logarithms of their values, `starts` when each began [ns, CLOCK_MONOTONIC];
-    both have shape (n,).
+    `starts` has the same shape: when each repetition began [ns, CLOCK_MONOTONIC]. `boots` are the
+    boots of the host in which they were measured.
     """
 
-    reps: tuple[int, ...]
     logs: FloatArray
     starts: FloatArray
-    boots: tuple[str, ...]
+    boots: frozenset[str]
 
+    def round_means(self, columns: Sequence[int]) -> FloatArray:
+        """Return the mean over some cells in each round; shape (n,) without NaN.
 
-RunRounds = dict[Cell, Rounds]
-"""A run: its cells, each with its rounds."""
+        The cells of a round share what the machine did meanwhile, so that not they but their rounds
+        are independent. A round that some of the cells lack is that of the others, each around its
+        own mean; one that most lack is left out.
+        """
+        logs = self.logs[:, columns]
+        means = np.nanmean(logs, axis=0)
+        most = 2 * np.isfinite(logs).sum(axis=1) > len(columns)
+        residuals = np.nanmean((logs - means)[most], axis=1)
+        found: FloatArray = means.mean() + residuals - residuals.mean()
+        return found
+
+    def mean(self, columns: Sequence[int]) -> float:
+        """Return the mean over some cells, each of which counts alike."""
+        return float(np.nanmean(self.logs[:, columns], axis=0).mean())
 
 
 @dataclass(frozen=True)
 class Sides:
-    """One quantity of all runs of both sides, in the cells that every run has."""
+    """One quantity of all runs of both sides, in the `cells` that every run has."""
 
-    a: tuple[RunRounds, ...]
-    b: tuple[RunRounds, ...]
-
-    @property
-    def cells(self) -> list[Cell]:
-        """Return the cells, sorted."""
-        return sorted(self.a[0])
+    cells: Sequence[Cell]
+    a: tuple[RunLogs, ...]
+    b: tuple[RunLogs, ...]
 
 
-def rounds_of(results: Results, quantity: Quantity, left_out: Collection[Cell] = ()) -> RunRounds:
-    """Return what a run has measured of a quantity, but for cells that are left out."""
+def sides_of(
+    a: Sequence[Results], b: Sequence[Results], quantity: Quantity, left_out: Collection[Cell] = ()
+) -> Sides:
+    """Return both sides in the cells that all their runs have, but for those that are left out."""
+    sides = [[_measured(run, quantity) for run in runs] for runs in (a, b)]
+    common = set.intersection(*(cells_of(rows) for side in sides for rows in side))
+    cells = sorted(common.difference(left_out))
+    if not cells:
+        return Sides((), (), ())
+    one, other = (tuple(_run_logs(rows, cells) for rows in side) for side in sides)
+    return Sides(cells, one, other)
+
+
+def _measured(results: Results, quantity: Quantity) -> pd.DataFrame:
+    """Return the repetitions that tell a quantity, with its logarithm in the column `log`."""
     rows = results.repetitions
     nothing = pd.Series(np.nan, index=rows.index)
     columns: list[pd.Series] = [rows.get(name, nothing) for name in quantity.columns]
     values = columns[0]
-    if len(columns) > 1:
-        values = values.where(rows["testbed"].map(receives_on), columns[1])
+    for other in columns[1:]:
+        values = values.where(rows["testbed"].map(receives_on), other)
     rows = rows.assign(log=logarithms(values.to_numpy(dtype=np.float64, na_value=np.nan)))
-    found: RunRounds = {}
-    for key, part in rows[rows["log"].notna()].sort_values("rep").groupby(CELL, sort=False):
-        if (cell := _cell_of(key)) not in left_out:
-            logs, starts = (part[name].to_numpy(np.float64) for name in ("log", "start_ns"))
-            reps = tuple(int(rep) for rep in part["rep"])
-            found[cell] = Rounds(reps, logs, starts, tuple(part["boot_id"]))
-    return found
+    return rows[rows["log"].notna()]
 
 
-def sides_of(a: Sequence[RunRounds], b: Sequence[RunRounds]) -> Sides:
-    """Return both sides with the cells that all their runs have."""
-    common = sorted(set.intersection(*(set(run) for run in (*a, *b))))
-    return Sides(*(tuple({cell: run[cell] for cell in common} for run in runs) for runs in (a, b)))
+def _run_logs(rows: pd.DataFrame, cells: Sequence[Cell]) -> RunLogs:
+    by_cell = rows.set_index(["rep", *CELL]).sort_index()
+    columns = pd.MultiIndex.from_tuples(cells, names=CELL)
+    logs, starts = (
+        by_cell[name].unstack(CELL).reindex(columns=columns).dropna(how="all").to_numpy(np.float64)
+        for name in ("log", "start_ns")
+    )
+    return RunLogs(logs, starts, frozenset(rows["boot_id"]))
 
 
 def shared_cells(a: Sequence[Results], b: Sequence[Results]) -> set[Cell]:
@@ -108,50 +126,21 @@ def shared_cells(a: Sequence[Results], b: Sequence[Results]) -> set[Cell]:
 
 def cells_of(rows: pd.DataFrame) -> set[Cell]:
     """Return the cells that repetitions are of."""
-    found = rows[CELL].drop_duplicates()
-    return {_cell_of(row) for row in found.itertuples(index=False, name=None)}
+    return set(rows[CELL].itertuples(index=False, name=None))
 
 
-def _cell_of(key: Any) -> Cell:  # noqa: ANN401 - values of `CELL`, as pandas has them
-    study, condition, implementation, msg_bytes, n_threads = key
-    return str(study), str(condition), str(implementation), int(msg_bytes), int(n_threads)
-
-
-def are_interleaved(one: Rounds, other: Rounds) -> bool:
-    """Tell whether the k-th rounds of two runs were measured together, before the next of either.
+def are_interleaved(one: RunLogs, other: RunLogs) -> bool:
+    """Tell whether, in every cell, the k-th rounds of both came before the next round of either.
 
     Only then does a round of one share the state of the machine with one of the other, so that
     pairing them is right. Rounds of two boots never do.
     """
-    if not 2 <= len(one.reps) == len(other.reps) or len({*one.boots, *other.boots}) > 1:
+    if len(one.boots | other.boots) > 1:
         return False
-    starts = np.array([one.starts, other.starts])
-    return bool((starts.max(axis=0)[:-1] < starts.min(axis=0)[1:]).all())
-
-
-def together(run: RunRounds, cells: Sequence[Cell]) -> Rounds:
-    """Return several cells of a run as one: in each round the mean of their logarithms.
-
-    The cells of a round share what the machine did meanwhile, so that not they but their rounds
-    are independent. A round that some of the cells lack is that of the others, each around its own
-    mean; one that most lack is left out.
-    """
-    first = run[cells[0]]
-    if all(run[cell].reps == first.reps for cell in cells):
-        logs, starts = (
-            np.array([getattr(run[cell], name) for cell in cells]) for name in ("logs", "starts")
-        )
-        return Rounds(first.reps, logs.mean(axis=0), starts.min(axis=0), first.boots)
-    by_rep, began = (
-        pd.concat([pd.Series(getattr(run[cell], name), run[cell].reps) for cell in cells], axis=1)
-        for name in ("logs", "starts")
-    )
-    kept = by_rep.index[2 * by_rep.notna().sum(axis=1) > len(cells)].sort_values()
-    means = by_rep.mean()
-    residuals = (by_rep - means).loc[kept].mean(axis=1).to_numpy()
-    return Rounds(
-        tuple(kept),
-        float(means.mean()) + residuals - residuals.mean(),
-        began.loc[kept].min(axis=1).to_numpy(),
-        first.boots[: len(kept)],
-    )
+    for columns in zip(one.starts.T, other.starts.T, strict=True):
+        a, b = (starts[np.isfinite(starts)] for starts in columns)
+        if not 2 <= a.size == b.size:
+            return False
+        if not (np.maximum(a, b)[:-1] < np.minimum(a, b)[1:]).all():
+            return False
+    return True

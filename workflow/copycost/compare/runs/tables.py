@@ -8,7 +8,6 @@ from copycost.audit.wording import fill, lines_of
 from copycost.compare.runs.folders import end_of
 from copycost.wording.filters import exact_size, join_and, number, percent, ratio, span
 from copycost.wording.markdown import code, escape
-from copycost.wording.numbers import NBSP
 from copycost.wording.words import plural
 
 NAMES = {
@@ -19,7 +18,11 @@ NAMES = {
 _SHOWN = 12
 _LONG = 60
 _MOST_LINES = 10
+_MOST_OF_A_PATH = 24
 _CONTRADICT = "better and worse"
+
+ABOUT = {"command": "compare", "about": "this with facts.json of the comparison"}
+"""What to do where a template asks for a fact that there is not."""
 
 
 def table_rows(facts: Facts) -> dict[str, Any]:
@@ -34,20 +37,23 @@ def table_rows(facts: Facts) -> dict[str, Any]:
              escape(run["kernel"]), escape(run["started_at"][:16].replace("T", " ")),
              str(run["n_cells"]), span(run["rounds_min"], run["rounds_max"], str),
              f"{run['n_warned']} of {run['n_repetitions']}"]
-            for side in ("a", "b")
-            for run in facts["sides"][side]
+            for side, runs in facts["sides"].items()
+            for run in runs
         ],
         "differs": [
             [one["group"] + (f" of {one['n_cells']} cells" if "n_cells" in one else ""),
              code(one["name"]), *(escape(_cut(join_and(one[side]))) for side in ("a", "b"))]
             for one in facts["differs"]
         ],
-        "only": [
-            [side.upper(), code(one["condition"]), code(one["implementation"]), str(one["n"])]
-            for side in ("a", "b")
-            for one in facts[f"only_{side}"]["where"]
-        ],
-        "groups": {q["name"]: _groups(q) for q in quantities},
+        "groups": {
+            q["name"]: [
+                ["all cells", *_mean_of(q)],
+                *([f"{code(one['implementation'])} on {code(one['condition'])}", *_ratio(one)]
+                  for one in q["ways"]),
+                *([exact_size(one["msg_bytes"]), *_ratio(one)] for one in q["sizes"]),
+            ]
+            for q in quantities
+        },
         "cells": {
             q["name"]: [
                 [code(cell["condition"]), code(cell["implementation"]),
@@ -59,6 +65,20 @@ def table_rows(facts: Facts) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _ratio(found: Facts) -> list[str]:
+    low, high = found["low"], found["high"]
+    interval = "none" if low is None or high is None else f"{ratio(low)} to {ratio(high)}"
+    return [ratio(found["ratio"]), interval, found["verdict"]]
+
+
+def _mean_of(q: Facts) -> list[str]:
+    """Return ratio, interval and verdict over all cells, but of cells that contradict each other.
+
+    A single ratio would speak for neither.
+    """
+    return ["none", "none", _CONTRADICT] if q["contradicts"] else _ratio(q["whole"])
+
+
 def verdict_of(q: Facts) -> list[str]:
     """Return what is said of a quantity over all cells.
 
@@ -68,22 +88,13 @@ def verdict_of(q: Facts) -> list[str]:
     n_open = q["n_cells"] - q["n_better"] - q["n_worse"]
     spread = q["spread_of_runs"]
     return [
-        *(("none", "none", _CONTRADICT) if q["contradicts"] else _ratio(q["whole"])),
+        *_mean_of(q),
         f"{q['n_better']}/{n_open}/{q['n_worse']}",
         "none" if q["half_width"] is None else percent(q["half_width"]),
         "not known"
         if spread is None
         else f"{percent(spread['cell'])} in a cell, {percent(spread['whole'])} over all",
     ]
-
-
-def verdict_line(q: Facts) -> str:
-    """Return the same as a line."""
-    mean, interval, verdict, cells, smallest, spread = verdict_of(q)
-    return (
-        f"{NAMES[q['name']]}, B / A: {mean} ({interval}), {verdict}; cells better/open/worse in B: "
-        f"{cells}; would have shown in a cell: {smallest}; runs of a side differ by: {spread}"
-    )
 
 
 def gate_line(gate: Facts) -> str:
@@ -106,51 +117,44 @@ def _cut(text: str) -> str:
     return text if len(text) <= _LONG else f"{text[:_LONG]} ..."
 
 
-def _groups(q: Facts) -> list[list[str]]:
-    return [
-        ["all cells", *_ratio(q["whole"], _CONTRADICT if q["contradicts"] else None)],
-        *(
-            [f"{code(one['implementation'])} on {code(one['condition'])}", *_ratio(one)]
-            for one in q["ways"]
-        ),
-        *([exact_size(one["msg_bytes"]), *_ratio(one)] for one in q["sizes"]),
-    ]
+def end_of(folder: str) -> str:
+    """Return as much of the end of a path as a column has room for; `facts.json` has the whole.
 
-
-def _ratio(found: Facts, instead: str | None = None) -> list[str]:
-    low, high = found["low"], found["high"]
-    interval = "none" if low is None or high is None else f"{ratio(low)} to {ratio(high)}"
-    return [ratio(found["ratio"]), interval, instead or found["verdict"]]
-
-
-ABOUT = {"command": "compare", "about": "this with facts.json of the comparison"}
-"""What to do where a template asks for a fact that there is not."""
+    No word of a table is broken, so a long path would leave the other columns too narrow.
+    """
+    parts = folder.split("/")
+    while len(parts) > 1 and len("/".join(parts)) > _MOST_OF_A_PATH:
+        parts = parts[1:]
+    end = "/".join(parts)
+    return end if end == folder else f".../{end}"
 
 
 def summary_lines(facts: Facts) -> list[str]:
-    """Return the lines, of at most 80 columns; a folder's name is never broken."""
-    said = fill(
-        "between_runs.txt.j2", compared=facts, gates=map(gate_line, facts["gates"]),
-        verdicts={q["name"]: verdict_line(q) for q in facts["quantities"]}, **ABOUT,
-    )  # fmt: skip
-    lines: list[str] = []
-    for line in said.splitlines():
-        text, mark, quantity = line.partition("## cells of ")
-        lines += _standing(facts, quantity) if mark else lines_of(text)
-    return lines
+    """Return the lines that are printed, of at most 80 columns; no folder's name is broken."""
+    quantities = [(_verdict_line(q), list(_standing(q))) for q in facts["quantities"]]
+    gates = map(gate_line, facts["gates"])
+    said = fill("between_runs.txt.j2", compared=facts, quantities=quantities, gates=gates, **ABOUT)
+    return lines_of(said)
 
 
-def _standing(facts: Facts, quantity: str) -> Iterator[str]:
+def _verdict_line(q: Facts) -> str:
+    mean, interval, verdict, cells, smallest, spread = verdict_of(q)
+    return (
+        f"{NAMES[q['name']]}, B / A: {mean} ({interval}), {verdict}; cells better/open/worse in B: "
+        f"{cells}; would have shown in a cell: {smallest}; runs of a side differ by: {spread}"
+    )
+
+
+def _standing(q: Facts) -> Iterator[str]:
     """Yield a line per cell that stands, worst first."""
-    found = next(one for one in facts["quantities"] if one["name"] == quantity)
-    standing = [cell for cell in found["cells"] if cell["sign"]]
+    standing = [cell for cell in q["cells"] if cell["sign"]]
     standing.sort(key=lambda cell: (cell["better"], cell["p_holm"]))
     for cell in standing[:_MOST_LINES]:
         where = (
             f"{cell['condition']} {cell['implementation']} {exact_size(cell['msg_bytes'])} x "
             f"{plural(cell['n_threads'], 'thread')}"
-        ).replace(NBSP, " ")
-        span = f"{ratio(cell['ratio'])} ({ratio(cell['low'])} to {ratio(cell['high'])})"
-        yield f"  {cell['verdict']:14} {where:40} {span}"
+        )
+        found, interval, verdict = _ratio(cell)
+        yield f"  {verdict:14} {where:40} {found} ({interval})"
     if len(standing) > _MOST_LINES:
         yield f"  and {len(standing) - _MOST_LINES} more, in the report"

@@ -3,6 +3,7 @@
 import argparse
 import math
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
@@ -10,7 +11,7 @@ from typing import Literal, TypeVar
 import numpy as np
 from scipy import special
 
-from copycost.compare.runs.samples import Cell, RunRounds, Sides, are_interleaved, together
+from copycost.compare.runs.samples import Cell, Sides, are_interleaved
 from copycost.stats.differences import (
     LogDifference,
     paired_difference,
@@ -19,7 +20,6 @@ from copycost.stats.differences import (
     with_run_spread,
 )
 from copycost.stats.ratios import holm
-from copycost.stats.settings import FloatArray
 
 CONFIDENCE = 0.95
 
@@ -93,10 +93,7 @@ def unit_of(sides: Sides) -> Unit:
     """Return what the comparison takes to be independent."""
     if len(sides.a) + len(sides.b) > 2:
         return "runs"
-    (one,), (other,) = sides.a, sides.b
-    if all(are_interleaved(one[cell], other[cell]) for cell in sides.cells):
-        return "paired rounds"
-    return "rounds"
+    return "paired rounds" if are_interleaved(sides.a[0], sides.b[0]) else "rounds"
 
 
 def judge(sides: Sides, spread: RunSpread) -> Judgement:
@@ -106,50 +103,48 @@ def judge(sides: Sides, spread: RunSpread) -> Judgement:
     alternate.
     """
     unit = unit_of(sides)
-    cells = sides.cells
 
-    def judged(groups: Iterable[Sequence[Cell]]) -> list[Verdict]:
-        return _judged([_difference(sides, group, unit, spread) for group in groups])
+    def judged(groups: Iterable[Sequence[int]]) -> list[Verdict]:
+        return _judged([_difference(sides, columns, unit, spread) for columns in groups])
 
-    ways = _groups(cells, lambda cell: (cell[1], cell[2]))
-    sizes = dict(sorted(_groups(cells, lambda cell: (cell[3],)).items()))
-    per_cell = judged([cell] for cell in cells)
+    ways = _groups(sides.cells, lambda cell: (cell[1], cell[2]))
+    sizes = dict(sorted(_groups(sides.cells, lambda cell: (cell[3],)).items()))
+    everything = range(len(sides.cells))
+    per_cell = judged([column] for column in everything)
     per_group = judged([*ways.values(), *sizes.values()])
     signs = {one.sign for one in (*per_cell, *per_group)}
     return Judgement(
-        unit, dict(zip(cells, per_cell, strict=True)),
-        dict(zip(ways, per_group, strict=False)),
-        dict(zip(sizes, per_group[len(ways) :], strict=True)),
-        judged([cells])[0], contradicts={-1, 1} <= signs,
-    )  # fmt: skip
+        unit=unit,
+        cells=dict(zip(sides.cells, per_cell, strict=True)),
+        ways=dict(zip(ways, per_group[: len(ways)], strict=True)),
+        sizes=dict(zip(sizes, per_group[len(ways) :], strict=True)),
+        whole=judged([everything])[0],
+        contradicts={-1, 1} <= signs,
+    )
 
 
-def _groups(cells: Sequence[Cell], key: Callable[[Cell], _Key]) -> dict[_Key, list[Cell]]:
-    """Return the cells by what they share; nothing where all of them share it."""
-    found: dict[_Key, list[Cell]] = {}
-    for cell in cells:
-        found.setdefault(key(cell), []).append(cell)
+def _groups(cells: Sequence[Cell], key: Callable[[Cell], _Key]) -> dict[_Key, list[int]]:
+    """Return the columns of cells by what they share; nothing where all of them share it."""
+    found = defaultdict(list)
+    for column, cell in enumerate(cells):
+        found[key(cell)].append(column)
     return found if len(found) > 1 else {}
 
 
 def _difference(
-    sides: Sides, group: Sequence[Cell], unit: Unit, spread: RunSpread
+    sides: Sides, columns: Sequence[int], unit: Unit, spread: RunSpread
 ) -> tuple[LogDifference, int, int]:
     """Return the difference of some cells, and the number of values of either side."""
     if unit == "runs":
-        a, b = (_run_means(runs, group) for runs in (sides.a, sides.b))
+        a, b = (np.array([run.mean(columns) for run in runs]) for runs in (sides.a, sides.b))
         return pooled_difference(a, b), a.size, b.size
-    one, other = (together(runs[0], group) for runs in (sides.a, sides.b))
+    a, b = sides.a[0].round_means(columns), sides.b[0].round_means(columns)
     if unit == "paired rounds":
-        n = min(one.logs.size, other.logs.size)
-        return paired_difference(one.logs[:n], other.logs[:n]), n, n
-    found = welch_difference(one.logs, other.logs)
-    of_runs = spread.cell if len(group) == 1 else spread.of_group(len(group))
-    return with_run_spread(found, of_runs, spread.freedom), one.logs.size, other.logs.size
-
-
-def _run_means(runs: Sequence[RunRounds], group: Sequence[Cell]) -> FloatArray:
-    return np.array([np.mean([run[cell].logs.mean() for cell in group]) for run in runs])
+        n = min(a.size, b.size)
+        return paired_difference(a[:n], b[:n]), n, n
+    of_runs = spread.cell if len(columns) == 1 else spread.of_group(len(columns))
+    found = with_run_spread(welch_difference(a, b), of_runs, spread.freedom)
+    return found, a.size, b.size
 
 
 def _judged(compared: Sequence[tuple[LogDifference, int, int]]) -> list[Verdict]:
@@ -188,28 +183,27 @@ def spread_of_runs(sides: Sides) -> RunSpread | None:
     freedom = sum(len(runs) - 1 for runs in (sides.a, sides.b) if runs)
     if freedom < 1:
         return None
-    between, within = zip(
-        *(_variances(sides, [cell], freedom) for cell in sides.cells), strict=True
-    )
+    everything = range(len(sides.cells))
+    of_cells = np.array([_variances(sides, [column], freedom) for column in everything])
+    between, within = np.median(of_cells, axis=0)
     middle = float(special.chdtri(freedom, 0.5)) / freedom
-    cell = float(np.median(between)) / middle - float(np.median(within))
-    whole_between, whole_within = _variances(sides, sides.cells, freedom)
-    whole = whole_between - whole_within
+    whole_between, whole_within = _variances(sides, everything, freedom)
+    cell, whole = between / middle - within, whole_between - whole_within
     return RunSpread(math.sqrt(max(cell, 0.0)), math.sqrt(max(whole, 0.0)), freedom)
 
 
-def _variances(sides: Sides, group: Sequence[Cell], freedom: int) -> tuple[float, float]:
+def _variances(sides: Sides, columns: Sequence[int], freedom: int) -> tuple[float, float]:
     """Return the variance of the runs of a side, and what the scatter of their rounds makes of it.
 
-    Both are of the mean logarithm of a run over a group of cells.
+    Both are of the mean logarithm of a run over some cells.
     """
     squares = 0.0
     of_rounds = []
     for runs in filter(None, (sides.a, sides.b)):
-        means = _run_means(runs, group)
+        means = np.array([run.mean(columns) for run in runs])
         squares += float(np.square(means - means.mean()).sum())
         for run in runs:
-            logs = together(run, group).logs
+            logs = run.round_means(columns)
             if logs.size > 1:
                 of_rounds.append(float(logs.var(ddof=1)) / logs.size)
     return squares / freedom, float(np.mean(of_rounds)) if of_rounds else 0.0
