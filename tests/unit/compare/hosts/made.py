@@ -138,7 +138,7 @@ def facts_of(
         "ratio": ratios, "low": np.array(ratios) * np.exp(-0.02),
         "high": np.array(ratios) * np.exp(0.02), "p_value": np.where(sure, 1e-6, 0.5),
     })  # fmt: skip
-    facts = told or [{"kernel": "6.1.0"}] * len(names)
+    facts = [{"processor": "Model CPU"} | of for of in told or [{}] * len(names)]
     tables: Any = {
         name: SimpleNamespace(disturbed=0.0, n_emulated=0, told=of)
         for name, of in zip(names, facts, strict=True)

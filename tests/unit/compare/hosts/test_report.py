@@ -54,14 +54,11 @@ def fleet(lab: Parcel, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def pair_of(fleet: Path, implementation: str, study: str = "conditions") -> dict:
+def pair_of(fleet: Path, implementation: str, study: str = "streams") -> dict:
     facts = json.loads((fleet / "facts.json").read_text())
-    (condition,) = facts[study]
-    return next(
-        pair
-        for pair in condition["pairs"]
-        if (pair["implementation"], pair["baseline"]) == (implementation, "two_copy")
-    )
+    wanted = {"study": study, "implementation": implementation, "baseline": "two_copy"}
+    (found,) = (pair for pair in facts["pairs"] if pair.items() >= wanted.items())
+    return found
 
 
 def test_effects_and_spread_are_found_again(fleet: Path) -> None:
@@ -71,7 +68,7 @@ def test_effects_and_spread_are_found_again(fleet: Path) -> None:
         true = np.array([truth.effects[way] for truth in truths])
         found = np.log([one["ratio"] for one in point["hosts"]])
         assert np.abs(found - true).max() < 0.02
-        assert point["n"] == N_HOSTS
+        assert point["n_hosts"] == N_HOSTS
         assert point["spread"] == pytest.approx(true.std(ddof=1), rel=0.1)
         assert math.log(point["low"]) < true.mean() < math.log(point["high"])
     assert point["spread"] > SPREAD
@@ -122,7 +119,7 @@ def test_the_tables_follow_from_the_records_and_a_wrong_number_does_not(fleet: P
 
 def test_the_report_is_written_and_says_that_hosts_are_simulated(fleet: Path) -> None:
     page = (fleet / "report" / "report.html").read_text(encoding="utf-8")
-    assert "These hosts are simulated" in page
+    assert "20 hosts are simulated" in " ".join(page.split())
     assert "Results do not say which network card a host has" in " ".join(page.split())
     assert "simulated-014" in page
     check_pdf(fleet / "report" / "report.pdf")
@@ -215,7 +212,6 @@ def test_a_host_whose_numbers_an_audit_doubts_counts_and_is_named(
 ) -> None:
     fleet, said = troubled
     assert "An audit finds something against the numbers of invented, which count" in said
-    assert re.search(r"Without such hosts, [1-9]\d* of \d+ verdicts over hosts would change", said)
     assert main(["audit", str(fleet)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("invented: counts, although an audit finds something")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 from scipy import stats
 
 from copycost.analysis.json_values import Facts
@@ -25,11 +26,8 @@ FEWEST_HOSTS = 8
 _FEWEST_OF_A_VALUE = 3
 _LEVEL = 0.05
 _LONGEST = 60
-_RANGE = 2.0
-_DISTURBED = 0.2
-"""Share of disturbed repetitions from which on they may be why a host lies off."""
 
-Told = dict[str, object]
+Told = dict[str, str | float | None]
 
 _TEXTS: dict[str, tuple[str, ...]] = {
     "kernel": ("kernel", "release"),
@@ -76,48 +74,14 @@ def told_by(one: HostSet) -> Told:
     return told
 
 
-def compared_facts(told: pd.DataFrame) -> pd.DataFrame:
-    """Return the facts of several hosts that an effect may go with; the same for all are none.
-
-    There is a row per host and a column per fact: numbers or texts, None where it is not told.
-    """
-    return told.loc[:, told.nunique() > 1].drop(columns="kernel", errors="ignore")
-
-
-def _is_number(fact: pd.Series) -> bool:
-    return all(isinstance(of, int | float) and not isinstance(of, bool) for of in fact.dropna())
-
-
-def unlike_others(host: str, told: pd.DataFrame, disturbed: pd.Series) -> list[str]:
-    """Return what tells a host from all others, as words.
-
-    It need not be why it lies off. `disturbed` is the share of each host's repetitions that have a
-    warning (0 to 1).
-    """
-    found = []
-    for name, fact in compared_facts(told).items():
-        own, others = fact[host], fact.drop(host).dropna()
-        if pd.isna(own) or others.empty:
-            continue
-        if not _is_number(fact):
-            if own not in set(others):
-                found.append(f"{name} {own}")
-        elif own > 0 and (own >= _RANGE * others.max() or own * _RANGE <= others.min()):
-            found.append(f"{name} {shown_fact(str(name), own)}")
-    share, rest = disturbed[host], disturbed.drop(host)
-    if len(rest) and share > _DISTURBED and share > 2 * rest.max():
-        found.append(f"{share:.0%} of its repetitions disturbed")
-    return found
-
-
-def shown_fact(name: str, value: object) -> str:
+def shown_fact(name: str, value: str | float | None) -> str:
     """Return a fact as a table has it."""
     if value is None:
         return "not reported"
     if name.endswith("cache") or name == "memory":
-        return exact_size(int(float(str(value))))
+        return exact_size(int(value))
     if name == "memory floor":
-        return f"{significant(float(str(value)), 2)} ns per byte"
+        return f"{significant(float(value), 2)} ns per byte"
     return f"{value} Hz" if name == "timer frequency" else str(value)
 
 
@@ -125,16 +89,17 @@ def associations(effects: pd.Series, told: pd.DataFrame, n_looks: int = 1) -> li
     """Return the facts that go with an effect, the surest first.
 
     Numbers are tested by Spearman's rank correlation, texts by Kruskal and Wallis' test over values
-    that three hosts share at least. Effects are logarithms, NaN where a host has none, and facts
-    those of the same hosts; of `n_looks` effects this is asked in one report, and it is for all of
-    them together that hardly ever a fact is shown which goes with none.
+    that three hosts share at least. Effects are logarithms, and facts those of the same hosts; of
+    `n_looks` effects this is asked in one report, and it is for all of them together that hardly
+    ever a fact is shown which goes with none.
 
     Each has its `name`, the number `n` of hosts that tell it, and a `p_value`, corrected for the
     number of facts (Holm) and of effects (Bonferroni). Of a number, `sign` is 1 where the effect
     rises with it, -1 where it falls; of a text it is 0, and `groups` are each `value` with its
     hosts, `n`, and the mean `ratio`.
     """
-    tested = [found for name in told if (found := _tested(effects, told[name])) is not None]
+    facts = told.drop(columns="kernel", errors="ignore")  # its series says as much
+    tested = [found for name in facts if (found := _tested(effects, facts[name])) is not None]
     corrected = n_looks * holm(np.array([one["p_value"] for one in tested], dtype=np.float64))
     shown = [
         one | {"p_value": float(p_value)}
@@ -145,15 +110,14 @@ def associations(effects: pd.Series, told: pd.DataFrame, n_looks: int = 1) -> li
 
 
 def _tested(effects: pd.Series, fact: pd.Series) -> Facts | None:
-    known = effects.notna() & fact.notna()
-    values, logs = fact[known], effects[known]
+    values, logs = fact.dropna().infer_objects(), effects[fact.notna()]
     if len(values) < FEWEST_HOSTS or values.nunique() < 2:
         return None
-    if _is_number(fact):
-        ranked = stats.spearmanr(values.astype(float), logs)
+    if is_numeric_dtype(values):
+        ranked = stats.spearmanr(values, logs)
         return {"name": fact.name, "n": len(values), "p_value": float(ranked.pvalue),
                 "sign": int(np.sign(ranked.statistic)), "groups": []}  # fmt: skip
-    by_value = logs.groupby(values.astype(str), sort=False)
+    by_value = logs.groupby(values, sort=False)
     several = {text: of for text, of in by_value if len(of) >= _FEWEST_OF_A_VALUE}
     if len(several) < 2 or pd.concat(several).nunique() < 2:
         return None

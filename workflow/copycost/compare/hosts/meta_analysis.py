@@ -55,11 +55,11 @@ def ratios_of(hosts: Mapping[str, HostTables]) -> pd.DataFrame:
 class Across:
     """Ratios and crossovers of hosts, and what is told of hosts in general.
 
-    `ratios` are those that were measured. Of their logarithm are `log`, `half` the width of its
-    interval, and its standard `error`; `sign` is 1 where the host is better for sure, -1 where
-    worse, 0 where that is open, corrected (Holm) for the number of hosts; `beyond` is how far the
-    host lies off, see `outlying`. `cells` have `ACROSS_COLUMNS`, and `mean_sign` and `next_sign`: 1
-    where the mean, or a further host, is better throughout its interval, -1 where worse, 0 else.
+    `ratios` are those that were measured; `log` is the logarithm and `error` its standard error;
+    `sign` is 1 where the host is better for sure, -1 where worse, 0 where that is open, corrected
+    (Holm) for the number of hosts; `beyond` is how far the host lies off, see `outlying`. `cells`
+    have `ACROSS_COLUMNS`, and `mean_sign` and `next_sign`: 1 where the mean, or a further host, is
+    better throughout its interval, -1 where worse, 0 else.
 
     A report looks at `n_looks` conditions, pairs and metrics: it tells of each, at one size, which
     hosts lie off and which facts go with it, and is to be right of all of them together.
@@ -86,14 +86,15 @@ def judge(ratios: pd.DataFrame, crossovers: pd.DataFrame) -> Across:
     level = 1.0 - SETTINGS.confidence
     with np.errstate(divide="ignore", invalid="ignore"):
         rows["log"] = np.log(rows["ratio"])
-        rows["half"] = (np.log(rows["high"]) - np.log(rows["low"])) / 2.0
+        half = (np.log(rows["high"]) - np.log(rows["low"])) / 2.0
+    half = half.where(np.isfinite(half))
+    rows.loc[half.isna(), ["low", "high"]] = np.nan
     looks = rows.groupby(["host", *_LOOK])["p_value"]
     levels = looks.transform(lambda values: holm_levels(values.to_numpy(np.float64), level))
-    rows["error"] = rows["half"] / [
+    rows["error"] = half / [
         t_quantile(1.0 - own / 2.0, n - 1) if n > 1 else np.nan
         for own, n in zip(levels, rows["n_pairs"], strict=True)
     ]
-    rows = rows.replace({"half": [np.inf], "error": [np.inf]}, np.nan)
     cells = rows.groupby(CELL, sort=True)
     p_values = cells["p_value"].transform(lambda values: holm(values.to_numpy(np.float64)))
     better = np.where(rows["metric"] == THROUGHPUT, 1, -1)
