@@ -31,8 +31,8 @@ ALLOWED = {
     # a device is asked by ioctl(2), in the namespace of its host: as yet all testbeds are local
     ("testbeds/links.py", "fcntl"),
     # tables of many hosts are made in as many processes as may run; nothing is measured
-    ("compare/hosts/host_tables.py", "multiprocessing"),
-    ("compare/hosts/host_tables.py", "os.sched_getaffinity"),
+    ("compare/hosts/gathering.py", "multiprocessing"),
+    ("compare/hosts/gathering.py", "os.sched_getaffinity"),
 }
 KERNEL_FILES = ("/proc", "/sys", "/dev")
 # the path of a descriptor, in a word for a tool that inherits it

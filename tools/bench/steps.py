@@ -58,10 +58,10 @@ def make_fleet_tables(folder: Path) -> None:
 
 def report_fleet(folder: Path) -> None:
     """Write the report over a fleet with tables."""
-    from copycost.compare.hosts import report
-    from copycost.compare.hosts.gathering import gather
+    from copycost.compare.hosts.report import write_report
+    from copycost.records.files import read_json
 
-    report.write_report(report.write_tables(gather(folder), folder), folder, ["html"])
+    write_report(read_json(folder / "facts.json"), folder, ["html"])
 
 
 STEPS: Mapping[str, Callable[[Path], None]] = {

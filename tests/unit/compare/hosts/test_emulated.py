@@ -6,11 +6,11 @@ import pytest
 from sample_records import guest_entry, in_guests, with_round_trips
 from unit.compare.hosts.made import Records, host_facts, records_of, write_run
 
-from copycost.compare.hosts.host_results import read_sets
-from copycost.compare.hosts.host_tables import HostTables, all_tables
+from copycost.compare.hosts.gathering import gather
+from copycost.compare.hosts.host_tables import HostTables
 from copycost.compare.hosts.import_archive import read_parcel
 from copycost.compare.hosts.merging import merge
-from copycost.compare.hosts.meta_analysis import ratios_of, with_hosts
+from copycost.compare.hosts.meta_analysis import with_hosts
 from tools.recompute.fleet import _values
 
 
@@ -34,18 +34,14 @@ def hosts(tmp_path: Path) -> dict[str, HostTables]:
     for name in ("tcg", "kvm"):
         folder = write_run(tmp_path / name, guests(name), host_facts(kernel_release=name))
         merge(read_parcel(folder, name), tmp_path / "fleet")
-    return all_tables(read_sets(tmp_path / "fleet"))[0]
+    return dict(gather(tmp_path / "fleet").tables)
 
 
 def test_an_emulated_guest_is_no_host_to_compare(hosts: dict[str, HostTables]) -> None:
-    conditions = ratios_of(hosts).groupby("host")["condition"].agg(set)
-    assert conditions["tcg"] == {"veth"}
-    assert conditions["kvm"] == {"veth", "vm_loopback"}
-    crossovers = with_hosts(hosts, "crossovers")
-    assert set(crossovers.loc[crossovers["host"] == "tcg", "condition"]) == {"veth"}
-
-
-def test_its_repetitions_are_counted(hosts: dict[str, HostTables]) -> None:
+    for table in ("ratios", "crossovers"):
+        conditions = with_hosts(hosts, table).groupby("host")["condition"].agg(set)
+        assert conditions["tcg"] == {"veth"}
+        assert conditions["kvm"] == {"veth", "vm_loopback"}
     assert hosts["tcg"].n_emulated == 12, "streams and round trips"
     assert hosts["kvm"].n_emulated == 0
 

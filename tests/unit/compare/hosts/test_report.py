@@ -131,19 +131,6 @@ def small(made_small: Path, tmp_path: Path) -> Path:
     return shutil.copytree(made_small, tmp_path / "small")
 
 
-def test_tables_are_made_anew_only_for_what_changed(lab: Parcel, small: Path) -> None:
-    gather(small)
-    made = {path: path.stat().st_mtime_ns for path in small.glob("host=*/tables/*")}
-    gather(small)
-    assert made == {path: path.stat().st_mtime_ns for path in small.glob("host=*/tables/*")}
-    made_fleet(lab, small, 1, seed=2)
-    gather(small)
-    anew = {
-        path.parent.parent.name for path, then in made.items() if path.stat().st_mtime_ns > then
-    }
-    assert len(anew) <= 1
-
-
 def test_an_earlier_state_is_kept_and_does_not_count(lab: Parcel, small: Path) -> None:
     made_fleet(lab, small, 1, seed=5)
     gathered = gather(small)

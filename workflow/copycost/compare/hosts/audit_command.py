@@ -10,8 +10,7 @@ from copycost.audit.command import add_arguments
 from copycost.audit.wording import fill
 from copycost.compare.hosts.gathering import gather
 from copycost.compare.hosts.host_results import read_set
-from copycost.compare.hosts.host_tables import all_tables
-from copycost.errors import DataError
+from copycost.compare.hosts.host_tables import tables_of
 from copycost.wording.words import one_line
 
 __all__ = ["DESCRIPTION", "EPILOG", "HELP", "add_arguments", "run", "verdict_of"]
@@ -31,12 +30,8 @@ def run(options: argparse.Namespace) -> int:
     if not folder.is_dir():
         return command.run(options)
     if (folder / "set.json").is_file():
-        one = read_set(folder)
-        made, unmade = all_tables([one])
-        if unmade:
-            raise DataError(unmade[one.name])
-        cells = folder / "tables" / "cells.csv"
-        made[one.name].cells.to_csv(cells, index=False)
+        cells = folder / "cells.csv"
+        tables_of(read_set(folder)).cells.to_csv(cells, index=False)
         output = options.output or folder / "report"
         command.audit_file(cells, output=output, formats=options.formats)
         return 0

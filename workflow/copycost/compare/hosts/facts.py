@@ -11,8 +11,8 @@ from copycost.analysis.metrics import ROUND_TRIP_TIMES, THROUGHPUT
 from copycost.compare.hosts.gathering import Fleet
 from copycost.compare.hosts.host_facts import FEWEST_HOSTS, associations, shown_fact
 from copycost.compare.hosts.host_results import HostSet
-from copycost.compare.hosts.host_tables import SETTINGS
-from copycost.compare.hosts.meta_analysis import PAIR, Across
+from copycost.compare.hosts.host_tables import PAIR, SETTINGS
+from copycost.compare.hosts.meta_analysis import Across
 from copycost.figures.markers import in_order
 from copycost.stats.crossover import Outcome
 from copycost.stats.random_effects import FEWEST

@@ -1,15 +1,19 @@
 """All hosts of a fleet with their tables, and which of them say what holds of hosts in general."""
 
+import os
+import warnings
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
+from multiprocessing import get_context
 from pathlib import Path
 
 import pandas as pd
 
 from copycost.compare.hosts.host_results import HostSet, read_all_sets, state_of_name
-from copycost.compare.hosts.host_tables import HostTables, all_tables
-from copycost.errors import DataError
+from copycost.compare.hosts.host_tables import HostTables, tables_of
+from copycost.errors import CopycostError, DataError
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class Fleet:
 
 
 def gather(folder: Path) -> Fleet:
-    """Read all hosts of a fleet, making the tables of those that are new.
+    """Read all hosts of a fleet, and make their tables, as many at a time as there are CPUs.
 
     Hosts that cannot be read any more, since they were changed by hand or are of another version,
     say, are left out; so are earlier states, and all but one of those that one kernel ran: nodes or
@@ -45,8 +49,13 @@ def gather(folder: Path) -> Fleet:
     told, and leaves nobody out: a host that was busy is still one.
     """
     every, unreadable = read_all_sets(folder)
-    tables, unmade = all_tables(every)
-    unreadable |= unmade
+    n_workers = len(os.sched_getaffinity(0))
+    with warnings.catch_warnings(), ProcessPoolExecutor(n_workers, get_context("fork")) as pool:
+        # forked: nothing here has threads that hold locks, and nothing is imported anew
+        warnings.simplefilter("ignore", DeprecationWarning)
+        made = dict(zip((one.name for one in every), pool.map(_tables_or_why, every), strict=True))
+    tables = {name: of for name, of in made.items() if isinstance(of, HostTables)}
+    unreadable |= {name: why for name, why in made.items() if isinstance(why, str)}
     sets = [one for one in every if one.name in tables]
     if not sets:
         nobody = "no host was merged there; ./run merge FILE.zip adds what ./run export wrote"
@@ -58,6 +67,14 @@ def gather(folder: Path) -> Fleet:
     left_out |= dict.fromkeys(one_kernel, "one_kernel")
     used = [one.name for one in sets if one.name not in left_out]
     return Fleet(sets, used, left_out, tables, one_kernel, unreadable)
+
+
+def _tables_or_why(one: HostSet) -> HostTables | str:
+    """Return the tables of a host, or why it has none."""
+    try:
+        return tables_of(one)
+    except (CopycostError, OSError) as error:
+        return str(error)
 
 
 def _on_one_kernel(tables: Mapping[str, HostTables]) -> dict[str, str]:

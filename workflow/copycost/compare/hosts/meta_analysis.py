@@ -5,18 +5,15 @@ Each is a ratio of two ways to send on one and the same host, so that how fast t
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from copycost.analysis.metrics import ROUND_TRIP_TIMES, THROUGHPUT
-from copycost.compare.hosts.host_tables import COST, COST_OF_SENDER, SETTINGS, HostTables
-from copycost.config.conditions import Condition
+from copycost.analysis.metrics import THROUGHPUT
+from copycost.compare.hosts.host_tables import PAIR, SETTINGS, HostTables
 from copycost.stats.random_effects import AcrossHosts, across_hosts, outlying
 from copycost.stats.ratios import holm, holm_levels, t_quantile
 
-PAIR = ["condition", "implementation", "baseline"]
 CELL = [*PAIR, "metric", "msg_bytes", "n_threads"]
 _LOOK = [*PAIR, "metric"]
 ACROSS_COLUMNS = (
@@ -29,26 +26,11 @@ hosts, `spread` the standard deviation of its logarithm from host to host, `next
 by their own verdicts, corrected (Holm) for their number."""
 
 
-Table = Literal["cells", "ratios", "crossovers"]
-
-
-def with_hosts(hosts: Mapping[str, HostTables], table: Table) -> pd.DataFrame:
-    """Return a table of several hosts as one, with a column `host` in front."""
+def with_hosts(hosts: Mapping[str, HostTables], table: str) -> pd.DataFrame:
+    """Return a table of several hosts, of that name, as one with a column `host` in front."""
     parts = {name: getattr(tables, table) for name, tables in hosts.items()}
     rows: pd.DataFrame = pd.concat(parts, names=["host", None]).reset_index("host")
     return rows.reset_index(drop=True)
-
-
-def ratios_of(hosts: Mapping[str, HostTables]) -> pd.DataFrame:
-    """Return the ratios of all hosts, as ratios.csv has them.
-
-    Of the costs, that which the condition has: both sides', or the sender's where nobody receives.
-    """
-    rows = with_hosts(hosts, "ratios")
-    alone = rows["condition"].map(lambda slug: Condition.from_slug(slug).sender_only)
-    always = rows["metric"].isin((THROUGHPUT, *ROUND_TRIP_TIMES))
-    meant = rows["metric"] == np.where(alone, COST_OF_SENDER, COST)
-    return rows[always | meant].reset_index(drop=True)
 
 
 @dataclass(frozen=True)
@@ -81,7 +63,7 @@ class Across:
 
 
 def judge(ratios: pd.DataFrame, crossovers: pd.DataFrame) -> Across:
-    """Judge the ratios of all hosts, of `ratios_of`, each of a host and over all of them."""
+    """Judge the ratios of all hosts, each of a host and over all of them."""
     rows = ratios[ratios["n_pairs"] > 0].copy()
     level = 1.0 - SETTINGS.confidence
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -13,7 +13,7 @@ from copycost.audit.wording import fill, lines_of
 from copycost.compare.hosts.facts import HOLDS_FOR, fleet_facts
 from copycost.compare.hosts.figures import NAMED_MOST, draw_forest, draw_sizes, metric_words
 from copycost.compare.hosts.gathering import Fleet
-from copycost.compare.hosts.meta_analysis import ACROSS_COLUMNS, judge, ratios_of, with_hosts
+from copycost.compare.hosts.meta_analysis import ACROSS_COLUMNS, judge, with_hosts
 from copycost.figures.output import save
 from copycost.records.files import write_json
 from copycost.report.render import Format
@@ -47,7 +47,7 @@ def write_tables(fleet: Fleet, folder: Path) -> Facts:
     ``across.csv`` is over hosts.
     """
     used = {name: fleet.tables[name] for name in fleet.used}
-    ratios, crossovers = ratios_of(used), with_hosts(used, "crossovers")
+    ratios, crossovers = with_hosts(used, "ratios"), with_hosts(used, "crossovers")
     found = judge(ratios, crossovers)
     facts = fleet_facts(fleet, found)
     hosts = [

@@ -5,7 +5,6 @@ from typing import Any
 
 from copycost.analysis.json_values import Facts
 from copycost.audit.wording import fill, lines_of
-from copycost.compare.runs.folders import end_of
 from copycost.wording.filters import exact_size, join_and, number, percent, ratio, span
 from copycost.wording.markdown import code, escape
 from copycost.wording.words import plural
