@@ -3,7 +3,7 @@
 import pytest
 
 from copycost.cli.others import named_targets
-from copycost.compare.hosts.names import require_name
+from copycost.compare.hosts.privacy import require_name
 from copycost.errors import ConfigError
 
 

@@ -8,7 +8,7 @@ from configured import configured
 from unit.snakefile.fake_slurm import FakeSlurm, fake_slurm
 
 from copycost.checkout import ROOT
-from copycost.compare.hosts.names import require_name
+from copycost.compare.hosts.privacy import require_name
 from copycost.config.config import Slurm
 from copycost.config.grid import Grid
 from copycost.errors import ConfigError, HostError

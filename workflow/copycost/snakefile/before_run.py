@@ -218,8 +218,7 @@ def keep_earlier(*, would: bool) -> str:
     where they are of this host. With `would`, it only says what a run would do.
     """
     # Imported here: the records of most runs are of this host.
-    from copycost.compare.hosts.archive_reader import STUDIES
-    from copycost.compare.hosts.host_results import FLEET
+    from copycost.compare.hosts.host_results import FLEET, STUDIES
     from copycost.compare.hosts.import_archive import read_parcel
     from copycost.compare.hosts.merging import merge
 

@@ -6,7 +6,6 @@ import pytest
 from unit.compare.hosts.made import Records, host_facts, records_of, write_run
 
 from copycost.__main__ import main
-from copycost.compare.hosts.export_command import archive_of
 from copycost.compare.hosts.host_results import HostSet, read_all_sets, read_sets
 from copycost.compare.hosts.import_archive import read_parcel
 from copycost.compare.hosts.merge_command import said_of
@@ -134,19 +133,8 @@ def test_two_hosts_that_nobody_has_named_are_not_taken_for_one(tmp_path: Path) -
     said = refusal(tmp_path, "unnamed2", twin)
     assert "nobody has named its host" in said
     assert f"merge it as {name}=" in said
-    archive = tmp_path / "unnamed.zip"
-    archive.write_bytes(archive_of(read_parcel(tmp_path / "unnamed2")))
-    with pytest.raises(DataError, match="nobody has named its host"):
-        merge(read_parcel(archive), tmp_path / "fleet")
-    again = merge(read_parcel(archive, name), tmp_path / "fleet")
-    assert (again.is_further_run, again.n_added) == (True, 6)
+    again = merge(read_parcel(tmp_path / "unnamed2", name), tmp_path / "fleet")
     assert said_of(again) == f"{name}, 6 records new, as a further run of the host already there"
-
-
-def test_results_of_our_own_host_need_no_name(tmp_path: Path) -> None:
-    by_itself(tmp_path, "unnamed1", records_of())
-    again = by_itself(tmp_path, "unnamed1", records_of(boot=OTHER_BOOT), update=True)
-    assert again.is_further_run
 
 
 def test_nothing_is_added_to_a_host_that_cannot_be_read(tmp_path: Path) -> None:
@@ -177,11 +165,13 @@ def test_what_a_killed_merge_left_is_made_whole(tmp_path: Path) -> None:
 def test_the_command_refuses_what_is_damaged_and_merges_the_rest(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    good = write_run(tmp_path / "good")
+    run, archive = write_run(tmp_path / "results"), tmp_path / "x.zip"
+    assert main(["export", str(archive), "--alias", "lab", "--results", str(run)]) == 0
+    assert "6 records of lab, without the names of hosts and users" in capsys.readouterr().out
     bad = write_run(tmp_path / "bad")
     (bad / "host.json").write_text("{")
     fleet = tmp_path / "fleet"
-    sources = [f"lab={good}", str(bad), str(tmp_path / "none")]
+    sources = [str(archive), str(bad), str(tmp_path / "none")]
     assert main(["merge", *sources, "--into", str(fleet), "--no-report"]) == 1
     said = capsys.readouterr()
     assert "lab, 6 records new" in said.out
@@ -189,14 +179,3 @@ def test_the_command_refuses_what_is_damaged_and_merges_the_rest(
     assert "none: has no results" in said.err
     assert "2 sources of 3 not merged" in said.err
     assert [one.name for one in read_sets(fleet)] == ["lab"]
-
-
-def test_an_export_by_the_command_can_be_merged(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run = write_run(tmp_path / "results")
-    archive = tmp_path / "x.zip"
-    assert main(["export", str(archive), "--alias", "lab", "--results", str(run)]) == 0
-    assert "6 records of lab, without the names of hosts and users" in capsys.readouterr().out
-    assert main(["merge", str(archive), "--into", str(tmp_path / "fleet"), "--no-report"]) == 0
-    assert only_set(tmp_path).host == "lab"

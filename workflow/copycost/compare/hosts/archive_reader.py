@@ -14,7 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
-from copycost.compare.hosts.names import shown
+from copycost.compare.hosts.host_results import STUDIES
+from copycost.compare.hosts.privacy import shown
 from copycost.errors import DataError
 
 LARGEST_FILE = 1 << 24
@@ -24,18 +25,13 @@ MOST_FILES = 20_000
 MOST_BYTES = 1 << 29
 """Of one host, all files together [bytes]."""
 
-STUDIES = ("streams", "round_trips")
-"""Whose records are handed on."""
-
-_PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-
 _LONGEST_END = 22 + 0xFFFF
 """Of an archive: the record at its end, and a comment [bytes]."""
 
 _LONGEST_ENTRY = 512
 """In an archive's list of files; those of an export have about 250 [bytes]."""
 
-SINGLE = ("export.json", "host.json", "config.json", "config.yaml", "memory.json")
+_SINGLE = ("export.json", "host.json", "config.json", "config.yaml", "memory.json")
 
 
 @dataclass(frozen=True)
@@ -78,7 +74,7 @@ def open_store(path: Path) -> Store:
 
 def names_in(folder: Path) -> Iterator[str]:
     """Yield the names of single files and of all records, with `/` between folders."""
-    yield from (name for name in SINGLE if os.path.lexists(folder / name))
+    yield from (name for name in _SINGLE if os.path.lexists(folder / name))
     tops = [Path("raw"), *(Path("raw", study) for study in STUDIES)]
     linked = next((top for top in tops if (folder / top).is_symlink()), None)
     if linked is not None:
@@ -95,11 +91,9 @@ def names_in(folder: Path) -> Iterator[str]:
 def _open_plain(folder: Path, name: str) -> IO[bytes]:
     """Open a file of a folder; DataError if it is none, but a link or a pipe."""
     path = folder / name
-    try:
-        number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        why = "is a link" if path.is_symlink() else error.strerror
-        raise DataError(f"{shown(name)} {why}; expected a plain file") from error
+    if path.is_symlink():
+        raise DataError(f"{shown(name)} is a link; expected a plain file")
+    number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(number).st_mode):
         os.close(number)
         raise DataError(f"{shown(name)} is no plain file")
@@ -115,14 +109,15 @@ def _in_archive(path: Path) -> Store:
         raise DataError(
             f"{path}: cannot be read as an archive ({error}); expected what ./run export writes"
         ) from error
-    files = archive.infolist()
-    if len(files) > MOST_FILES:
-        raise DataError(f"{path}: holds more than {MOST_FILES} files; no export has so many")
-    if len({one.filename for one in files}) < len(files):
-        raise DataError(f"{path}: holds two files of one name; no export does")
-    if any(one.compress_type not in _PACKED for one in files):
+    files = [one for one in archive.infolist() if not one.is_dir()]
+    if any(one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for one in files):
         raise DataError(f"{path}: is packed in a way that no export is; expected deflate")
-    return Store(True, (one.filename for one in files if not one.is_dir()), archive.open)
+    names = [one.filename for one in files]
+    if len(names) > MOST_FILES:
+        raise DataError(f"{path}: holds more than {MOST_FILES} files; no export has so many")
+    if len(set(names)) < len(names):
+        raise DataError(f"{path}: holds two files of one name; no export does")
+    return Store(True, iter(names), archive.open)
 
 
 def _require_short_list(path: Path) -> None:

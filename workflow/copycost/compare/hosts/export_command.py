@@ -10,9 +10,7 @@ from pathlib import Path
 from copycost.checkout import version
 from copycost.compare.hosts.host_results import EXPORT, EXPORT_VERSION
 from copycost.compare.hosts.import_archive import Parcel, read_parcel
-from copycost.compare.hosts.names import require_name
-from copycost.compare.hosts.privacy import LEFT_OUT_IN_WORDS
-from copycost.errors import CopycostError
+from copycost.compare.hosts.privacy import LEFT_OUT_IN_WORDS, require_name
 from copycost.records.files import write_bytes_whole
 from copycost.records.record import SCHEMA_VERSION, cell_of, record_text
 from copycost.studies.memory.record import memory_text
@@ -36,17 +34,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--alias", metavar="NAME", help="what this host shall be called (default: hosts.alias of "
         "config.yaml, else a name made of what it is)")  # fmt: skip
     add("--results", type=Path, default=Path("results"), metavar="FOLDER", help="default: results")
-
-
-def main() -> int:
-    """Run this command alone: a host that only measures has nothing that others draw with."""
-    parser = argparse.ArgumentParser(prog="copycost export", description=DESCRIPTION)
-    add_arguments(parser)
-    try:
-        return run(parser.parse_args())
-    except (CopycostError, OSError) as error:
-        print(f"copycost: {error}", file=sys.stderr)
-        return 1
 
 
 def run(options: argparse.Namespace) -> int:
@@ -91,7 +78,3 @@ def archive_of(parcel: Parcel) -> bytes:
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, text, zipfile.ZIP_DEFLATED, 6)
     return content.getvalue()
-
-
-if __name__ == "__main__":
-    sys.exit(main())

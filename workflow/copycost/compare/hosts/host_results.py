@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from copycost.checkout import SCHEMAS
-from copycost.compare.hosts.archive_reader import STUDIES
 from copycost.errors import CopycostError, DataError
 from copycost.records.files import write_whole
 from copycost.records.json_schema import RecordKind
 from copycost.records.record import SCHEMA_VERSION, Record, read_record
+
+STUDIES = ("streams", "round_trips")
+"""Whose records are handed on."""
 
 EXPORT: RecordKind[dict[str, Any]] = RecordKind(
     SCHEMAS / "export.schema.yaml", "what ./run export writes"

@@ -9,7 +9,7 @@ from pathlib import Path
 from copycost.compare.hosts.host_results import FLEET, read_sets
 from copycost.compare.hosts.import_archive import read_parcel
 from copycost.compare.hosts.merging import Merged, merge
-from copycost.compare.hosts.names import RULE, require_name
+from copycost.compare.hosts.privacy import RULE, require_name
 from copycost.errors import CopycostError
 from copycost.report.render import FORMATS, Format
 from copycost.wording.filters import join_and

@@ -91,10 +91,10 @@ def merge(parcel: Parcel, fleet: Path, *, update: bool = False) -> Merged:
 def _state_of(parcel: Parcel, fleet: Path, source: str, *, vouched: bool) -> tuple[HostSet, bool]:
     """Return the state that the results are of, and whether it is a new one of a host there."""
     sets, unreadable = read_all_sets(fleet)
-    states = [one for one in sets if one.host == parcel.name]
     for name, why in unreadable.items():
         if state_of_name(name)[0] == parcel.name:
             raise DataError(f"{parcel.source}: cannot be added to {name}: {why}")
+    states = [one for one in sets if one.host == parcel.name]
     changes: list[str] = []
     for state in states:
         changes = changes_between(
@@ -102,8 +102,7 @@ def _state_of(parcel: Parcel, fleet: Path, source: str, *, vouched: bool) -> tup
         )
         if not changes:
             return state, False
-    more = len(changes) - _MOST_CHANGES
-    changes = [*changes[:_MOST_CHANGES], *([f"and {more} more"] if more > 0 else [])]
+    changes = changes[:_MOST_CHANGES]
     if states and not vouched:
         raise DataError(
             f"{parcel.source}: calls its host {parcel.name}, and {states[-1].folder} is of a host "

@@ -1,12 +1,17 @@
-"""What of a host's results is nobody else's business, and is left out when they are handed on."""
+"""What of a host's results is nobody else's business, and is left out when they are handed on.
+
+So is what it calls itself: hosts have names that people choose.
+"""
 
 import hashlib
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from copycost.config.testbeds import kind_of, peer_of
 from copycost.config.wire import NO_PEER, Peer
+from copycost.errors import ConfigError
 
 _T = TypeVar("_T")
 
@@ -15,7 +20,7 @@ _LEFT_OUT = frozenset({
 })  # fmt: skip
 """Keys whose values are left out wherever they stand."""
 
-_NAME = "(name)"
+_MACHINE = "(name)"
 _LEFT_AT_HOME = "(not handed on)"
 
 _HASHED = frozenset({"boot_id", "kernel_version"})
@@ -47,7 +52,7 @@ _TOLD = {
     "perf_name": re.compile(r"[\w:.-]+(?:/[\w:.,=-]*/\w*)?"),  # cpu_core/cycles/u
     "compiler": re.compile(r"(?:gcc|clang) [\d.]+"),
     "flags": re.compile(r"(?:-[\w=.+-]+ ?)*"),
-    "name": re.compile(rf"programs|iperf3|this host|guest \w|{re.escape(_NAME)}"),
+    "name": re.compile(rf"programs|iperf3|this host|guest \w|{re.escape(_MACHINE)}"),
 }
 """Keys whose values tell what was measured on, each with what it may look like."""
 
@@ -71,7 +76,7 @@ def peers_of(config: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) ->
     for record in records:
         machines = (record["testbed"] or {}).get("machines") or {}
         found += [one["name"] for one in machines.values() if one["kind"] == "ssh"]
-    told = (name for name in found if isinstance(name, str) and name not in (NO_PEER, _NAME))
+    told = (name for name in found if isinstance(name, str) and name not in (NO_PEER, _MACHINE))
     return list(dict.fromkeys(told))
 
 
@@ -93,7 +98,7 @@ def _cleaned(key: str, value: object, others: Mapping[str, str]) -> object:
         return [] if isinstance(value, list) else None
     if isinstance(value, Mapping):
         if value.get("kind") == "ssh" and "facts_digest" in value:
-            value = {**value, "name": _NAME}  # of a machine: maybe user and host
+            value = {**value, "name": _MACHINE}  # of a machine: maybe user and host
         return {
             name: _cleaned(name, item, others)
             if key != "identity" or name in _TOLD or not isinstance(item, str)
@@ -118,3 +123,32 @@ def _cleaned(key: str, value: object, others: Mapping[str, str]) -> object:
 def _hashed(value: str) -> str:
     is_hashed = re.fullmatch(r"[0-9a-f]{64}", value)
     return value if is_hashed else hashlib.sha256(value.encode()).hexdigest()
+
+
+RULE = "1 to 40 small letters, digits and hyphens, such as lab-amd-2"
+_HOST_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
+_LONGEST_NAME = 40
+
+
+def require_name(name: str, where: str) -> str:
+    """Return the name of a host, if it can be one."""
+    if not _HOST_NAME.fullmatch(name):
+        raise ConfigError(f"{where}: {shown(name)!r} names no host; expected {RULE}")
+    return name
+
+
+def fitting_name(text: str) -> str:
+    """Return a text made to fit the rule of names; empty where nothing of it does."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:_LONGEST_NAME].rstrip("-")
+
+
+def name_of(identity: Mapping[str, Any]) -> str:
+    """Return a name for a host that nobody has named, the same as long as its identity is."""
+    text = json.dumps(identity, sort_keys=True)
+    return f"host-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def shown(text: str, most: int = 80) -> str:
+    """Return a foreign text as a terminal may have it: no control characters, and not for ever."""
+    plain = "".join(letter if letter.isprintable() else "?" for letter in text)
+    return plain if len(plain) <= most else f"{plain[: most - 3]}..."
