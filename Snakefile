@@ -2,7 +2,6 @@
 #
 #   snakemake --cores 1            everything
 #   snakemake --cores 1 tables     only as far as the tables; also: measure, figures, report
-#   snakemake --cores 1 compare    this host beside published runs
 #   snakemake --cores 1 profile    which functions the CPU time goes to; also: cpu_budget, datagrams;
 #                                  chapters of the report where config.yaml enables them
 #   snakemake --cores 1 fleet      many hosts, one report over all: see docs/cluster.md
@@ -166,12 +165,6 @@ rule report:
         columns=COLUMNS,
         records=RECORDS,
         more=MORE_RECORDS,
-
-
-rule compare:
-    input:
-        report="results/published/report.html",
-        records=RECORDS,
 
 
 rule audit:

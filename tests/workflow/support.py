@@ -23,7 +23,7 @@ TIMEOUT_S = 900
 
 _TARGETS = {
     "all", "measure", "tables", "figures", "report", "profile", "cpu_budget", "datagrams",
-    "compare", "audit",
+    "audit",
 }  # fmt: skip
 # compiled modules are copied, which spares each copy two seconds; not those that are being written
 _NOT_COPIED = shutil.ignore_patterns(".*", "*.pyc.*", "results", "*.egg-info", "node_modules")

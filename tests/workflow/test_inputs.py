@@ -51,7 +51,7 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Checkout, Path]:
     for name in ("notes", "site"):
         (folder / name).mkdir()
     (folder / "site" / "sitecustomize.py").write_text(NOTE_WHAT_IS_OPENED)
-    command = checkout.command("--cores", "2", "all", "compare", "audit")
+    command = checkout.command("--cores", "2", "all", "audit")
     checkout.call(command, PYTHONPATH=str(folder / "site"), NOTES=str(folder / "notes"))
     return checkout, folder / "notes"
 

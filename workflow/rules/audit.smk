@@ -8,10 +8,6 @@ from copycost.build.typesetter import find_typesetter
 
 AUDITED = audit_files(config, Path("data", "published"))
 
-PUBLISHED_FIGURES = [
-    f"results/published/{name}.svg" for name in ["throughput", "cost_per_byte"]
-]
-
 # What typesetting a report takes, besides its text.
 STYLES = report_files(workflow.basedir, "style/*")
 
@@ -50,30 +46,11 @@ rule compare_published:
         published=sorted(str(path) for path in Path("data", "published").iterdir()),
     output:
         beside="results/published/beside.json",
-        figures=PUBLISHED_FIGURES,
-        tables=[f"{Path(figure).with_suffix('.csv')}" for figure in PUBLISHED_FIGURES],
+        figure="results/published/throughput.svg",
+        table="results/published/throughput.csv",
     log:
         "results/logs/published/compare.log",
     message:
         "Lay this host beside published runs"
     script:
         "../scripts/compare_published.py"
-
-
-rule render_comparison:
-    input:
-        beside=rules.compare_published.output.beside,
-        figures=rules.compare_published.output.figures,
-        templates=report_files(workflow.basedir, "**/*.j2"),
-        styles=STYLES,
-    output:
-        html="results/published/report.html",
-        pdf="results/published/report.pdf",
-    log:
-        "results/logs/published/render.log",
-    params:
-        typesetter=TYPESETTER,
-    message:
-        "Typeset the comparison with published runs"
-    script:
-        "../scripts/render_comparison.py"

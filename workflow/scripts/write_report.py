@@ -8,12 +8,11 @@ from copycost.snakefile.parts import note
 
 log_to_file(snakemake.log[0])
 given, out = snakemake.input, snakemake.output
-figures, diagrams, strategies, chapters, drawn_elsewhere = (
+figures, diagrams, strategies, chapters = (
     [Path(name) for name in names]
-    for names in (given.figures, given.diagrams, given.strategies, given.chapters,
-                  given.published_figures)
-)  # fmt: skip
-gather_assets([*figures, *drawn_elsewhere], diagrams, Path("report"), Path(out.assets))
+    for names in (given.figures, given.diagrams, given.strategies, given.chapters)
+)
+gather_assets([*figures, Path(given.published_figure)], diagrams, Path("report"), Path(out.assets))
 sources = Sources(
     facts=Path(given.facts),
     published=Path(given.published),

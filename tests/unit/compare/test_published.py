@@ -1,15 +1,16 @@
-"""Own measurements beside published runs."""
+"""This host beside published runs."""
 
-import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from analysed import inputs_of
 from synthetic import Run
 
 from copycost.analysis.columns import write_table
 from copycost.analysis.json_values import Facts
-from copycost.compare.published import compare_published, render_comparison
+from copycost.audit.templates import fill
+from copycost.compare.published import compare_published
 from copycost.records.files import write_json
 from copycost.studies.streams.facts import compute_facts
 
@@ -28,37 +29,36 @@ def compared(run: Run, folder: Path) -> Facts:
     )
 
 
-def test_each_published_run_stands_beside_the_testbed_of_its_kind(tmp_path: Path) -> None:
-    runs = compared(Run(testbeds=OFFLOADS, counters=True), tmp_path)["runs"]
-    assert [(run["name"], run["testbed"], run["same_path"]) for run in runs] == [
-        ("ryzen-7840hs", "veth_no_offload", True),
-        ("i5-10500", "veth", True),
-    ]
-    assert {row["n_cells"] for row in runs[1]["ratios"]} == {16}
-
-
-def test_another_path_and_another_unit_are_said(tmp_path: Path) -> None:
-    facts = compared(Run(testbeds=("loopback",), counters=False), tmp_path)
-    assert not any(run["same_path"] for run in facts["runs"])
-    html, _ = render_comparison(
-        tmp_path / "published" / "beside.json", "Title", "this host", ["html", "pdf"]
-    )
-    text = " ".join(html.read_text(encoding="utf-8").split())
-    assert ", another path" in text
-    assert "only the shapes can be compared" in text
+@pytest.mark.parametrize(
+    ("testbeds", "conditions", "same"),
+    [(OFFLOADS, ["veth_no_offload", "veth"], True), (("loopback",), ["loopback"] * 2, False)],
+)
+def test_each_published_run_stands_beside_the_testbed_of_its_kind_or_another(
+    tmp_path: Path, testbeds: tuple[str, ...], conditions: list[str], same: bool
+) -> None:
+    facts = compared(Run(testbeds=testbeds), tmp_path)
+    assert (", another path" in fill("published.qmd.j2", published=facts)) != same
+    runs = facts["runs"]
+    assert [run["name"] for run in runs] == ["ryzen-7840hs", "i5-10500"]
+    assert [run["testbed"] for run in runs] == conditions
+    assert [run["same_path"] for run in runs] == [same] * 2
+    points = pd.read_csv(tmp_path / "published" / "throughput.csv").groupby(["run", "where"])
+    assert points["testbed"].unique()["i5-10500", "this host"] == conditions[1:]
 
 
 @pytest.mark.parametrize(
-    "run",
+    ("run", "n_runs"),
     [
-        Run(testbeds=("veth",), skipped={"veth": "no right to make namespaces"}),
-        Run(implementations=("zero_copy",), repetitions=1),
+        (Run(testbeds=("veth",), skipped={"veth": "no right to make namespaces"}), 0),
+        (Run(implementations=("zero_copy",), repetitions=1), 2),
     ],
     ids=["nothing measured", "one implementation"],
 )
-def test_what_cannot_be_compared_is_said_in_a_whole_report(run: Run, tmp_path: Path) -> None:
-    compared(run, tmp_path)
-    beside = tmp_path / "published" / "beside.json"
-    assert json.loads(beside.read_text(encoding="utf-8"))["schema_version"] == 1
-    (html,) = render_comparison(beside, "Title", "this host", ["html"])
-    assert "nan" not in html.read_text(encoding="utf-8").split("<main>")[1].lower().split("svg")[0]
+def test_where_little_can_be_compared_there_are_facts_and_a_figure(
+    run: Run, n_runs: int, tmp_path: Path
+) -> None:
+    facts = compared(run, tmp_path)
+    assert len(facts["runs"]) == n_runs
+    assert facts["is_drawn"] == bool(n_runs)
+    assert ("throughput.svg" in fill("published.qmd.j2", published=facts)) == bool(n_runs)
+    assert (tmp_path / "published" / "throughput.svg").is_file()

@@ -35,7 +35,7 @@ Usage: ./run [TARGETS] [OPTIONS]      set up, measure, write the report (results
        ./run fetch USER@HOST...       measure other hosts over ssh, fetch and merge their results
        ./run fleet [OPTIONS]          measure what `hosts` in config.yaml names: nodes of a cluster
 
-Targets: measure, tables, figures, report (the default), compare; the studies profile, cpu_budget,
+Targets: measure, tables, figures, report (the default); the studies profile, cpu_budget,
          datagrams, simulated, and `STUDY report` for the report with its chapter
 Options: -n                           only say what would be measured
          --configfile config/tiny.yaml  a small grid, in seconds; it overrides config.yaml

@@ -69,7 +69,6 @@ OTHERS = {
     "draw_profile": Work(_DRAW, 2.2),
     "draw_study": Work(_DRAW, 1.0),
     "compare_published": Work("comparing with published runs", 1.5),
-    "render_comparison": Work("typesetting the comparison", 2.0),
     "merge_hosts": Work("merging the hosts", 10.0),
     "audit_dataset": Work("judging tables that others measured", 10.0),
     "write_report": Work("writing the report", 1.2),

@@ -66,7 +66,7 @@ def reworded(message: str, *, quiet: bool) -> str | None:
 # Rules that make single files may be asked for too, but nobody has to know those.
 STUDIES = ("profile", "cpu_budget", "datagrams", "simulated")
 """Those with a chapter of the report to themselves, in its order."""
-TARGETS = ("measure", "tables", "figures", "report", *STUDIES, "compare", "audit", "fleet")
+TARGETS = ("measure", "tables", "figures", "report", *STUDIES, "audit", "fleet")
 # What ./run takes for itself; misspelt, it reaches Snakemake as a target.
 COMMANDS = ("setup", "test", "doctor", "config", "answer", "plan", "compare", "audit", "export",
             "merge", "fetch", "fleet", "help")  # fmt: skip
