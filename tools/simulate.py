@@ -46,7 +46,6 @@ def each(
 
 SIMULATIONS: "Mapping[str, tuple[Callable[[int, int], Iterable[DataclassInstance]], int]]" = {
     "across_hosts": (each(across_hosts.simulate, across_hosts.KINDS), 2000),
-    "associations": (each(across_hosts.chance_associations, product((10, 40))), 2000),
     "audit": (honest_tables.simulate_all, 400),
     "between_runs": (each(between_runs.simulate, product(between_runs.KINDS, NOISES)), 200),
     "claims": (

@@ -103,10 +103,6 @@ def test_a_spread_of_hosts_that_is_taken_too_small_would_show() -> None:
     assert told.width == pytest.approx(1.03, abs=0.05), "not wider than need be"
 
 
-def test_facts_that_have_nothing_to_do_with_it_are_seldom_said_to() -> None:
-    assert across_hosts.chance_associations(12, 200, 1).share <= 0.09
-
-
 def test_no_honest_table_raises_more_than_a_question() -> None:
     # among them such with a dozen large messages in a window
     for seed in (*range(6), 41, 50, 72, 98):

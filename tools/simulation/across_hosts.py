@@ -10,9 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
-from copycost.compare.hosts.host_facts import associations
 from copycost.stats.random_effects import across_hosts, outlying
 from copycost.stats.settings import FloatArray
 from tools.simulation.noise import NOISES
@@ -125,24 +123,3 @@ def measured(
     own = ROUND_NOISE * np.exp(0.7 * rng.normal(size=n))
     logs = true[:, None] + own[:, None] * NOISES[noise](rng, (n, n_rounds))
     return logs.mean(axis=1), logs.std(axis=1, ddof=1) / math.sqrt(n_rounds)
-
-
-@dataclass(frozen=True, slots=True)
-class Chance:
-    """The share of fleets (0 to 1) in which any of ten facts is wrongly said to go along."""
-
-    n_hosts: int
-    share: float
-
-
-def chance_associations(n_hosts: int, n_runs: int, seed: int) -> Chance:
-    """Return how often facts are said to go with an effect that none of them does."""
-    rng = np.random.default_rng([seed, n_hosts])
-    wrong = 0
-    for _ in range(n_runs):
-        told = {f"n{k}": rng.lognormal(size=n_hosts) for k in range(5)} | {
-            f"c{k}": rng.choice(list("abc"), n_hosts, p=(0.5, 0.3, 0.2)) for k in range(5)
-        }
-        effects = pd.Series(rng.standard_t(3, size=n_hosts))
-        wrong += bool(associations(effects, pd.DataFrame(told)))
-    return Chance(n_hosts, wrong / n_runs)

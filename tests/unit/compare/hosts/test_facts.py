@@ -1,14 +1,10 @@
 """What is said of hosts in general follows from what holds on each of them."""
 
-import math
-
-import numpy as np
 import pandas as pd
 import pytest
 from unit.compare.hosts.made import CROSSOVERS, facts_of
 
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.compare.hosts.host_facts import associations
 
 
 @pytest.mark.parametrize(
@@ -48,37 +44,3 @@ def test_the_middle_place_is_one_that_a_host_has(below: list[int], middle: tuple
     crossovers = pd.DataFrame(rows, columns=list(CROSSOVERS))
     facts = facts_of([1.2] * len(below), [True] * len(below), crossovers=crossovers)
     assert facts["pairs"][0]["quantities"][0]["turns"]["middle"] == list(middle)
-
-
-RNG = np.random.default_rng(3)
-KERNELS = ("6.1",) * 10 + ("6.18",) * 10
-
-
-def test_a_fact_that_goes_with_an_effect_is_found_with_its_groups() -> None:
-    effects = np.where(np.array(KERNELS) == "6.18", 0.4, 0.0) + 0.05 * RNG.normal(size=20)
-    told = pd.DataFrame({"series": KERNELS, "noise": RNG.normal(size=20)})
-    (found,) = associations(pd.Series(effects), told)
-    assert found["name"] == "series"
-    old, new = found["groups"]
-    assert [(one["value"], one["n"]) for one in (old, new)] == [("6.1", 10), ("6.18", 10)]
-    assert new["ratio"] / old["ratio"] > math.exp(0.3)
-
-
-def test_of_many_effects_hardly_one_goes_with_a_fact_by_chance() -> None:
-    n_looks, n_reports = 24, 60
-    caches = pd.DataFrame({"cache": range(12)})
-    wrong = {1: 0, n_looks: 0}
-    for _ in range(n_reports):
-        # heavier tails than the normal distribution has
-        looks = [pd.Series(look) for look in RNG.standard_t(3, size=(n_looks, 12))]
-        for n in wrong:
-            wrong[n] += any(associations(look, caches, n) for look in looks)
-    assert wrong[1] > n_reports // 3
-    assert wrong[n_looks] <= n_reports // 8
-
-
-def test_few_hosts_and_lone_values_tell_nothing() -> None:
-    effects = pd.Series([0.0, 0.0, 0.0, 1.0, 1.0, 1.0])
-    assert associations(effects, pd.DataFrame({"series": ["a"] * 3 + ["b"] * 3})) == []
-    alone = pd.DataFrame({"model": [f"model {k}" for k in range(20)]})
-    assert associations(pd.Series(np.arange(20.0)), alone) == []

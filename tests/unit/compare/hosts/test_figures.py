@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from unit.compare.hosts.made import facts_of
 
-from copycost.compare.hosts.figures import NAMED_MOST, draw_forest, draw_sizes
+from copycost.compare.hosts.figures import NAMED_MOST, draw_forest
 from copycost.stats.crossover import Outcome
 
 NO_MARK = {
@@ -47,4 +47,3 @@ def test_of_many_hosts_those_that_lie_off_are_named(metrics: tuple[str, ...]) ->
     assert label.get_text() == f"h{n_hosts - 1}"
     assert len(drawn.figure.axes) == len(metrics) + (metrics[0] != "p50_ns")
     assert len(drawn.data) == n_hosts * len(metrics)
-    assert len(draw_sizes(pair(8, metrics)).data) == len(metrics)

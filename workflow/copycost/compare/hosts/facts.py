@@ -9,7 +9,7 @@ import pandas as pd
 from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.metrics import ROUND_TRIP_TIMES, THROUGHPUT
 from copycost.compare.hosts.gathering import Fleet
-from copycost.compare.hosts.host_facts import FEWEST_HOSTS, associations, shown_fact
+from copycost.compare.hosts.host_facts import shown_fact
 from copycost.compare.hosts.host_results import HostSet
 from copycost.compare.hosts.host_tables import PAIR, SETTINGS
 from copycost.compare.hosts.meta_analysis import Across
@@ -51,10 +51,8 @@ def fleet_facts(fleet: Fleet, found: Across) -> Facts:
             ],
             "unreadable": fleet.unreadable,
             "enough_for_intervals": len(used) >= FEWEST,
-            "enough_for_facts": len(used) >= FEWEST_HOSTS,
             "fewest": FEWEST,
-            "fewest_for_facts": FEWEST_HOSTS,
-            "pairs": list(_pairs(fleet, found)),
+            "pairs": list(_pairs(found)),
         }
     )
     return facts
@@ -74,7 +72,7 @@ def _host(fleet: Fleet, one: HostSet) -> Facts:
     }
 
 
-def _pairs(fleet: Fleet, found: Across) -> Iterator[Facts]:
+def _pairs(found: Across) -> Iterator[Facts]:
     """Yield what is said of one way beside another under one condition, streams first.
 
     All is of the fewest threads that most hosts have. Quantities are throughput and CPU time per
@@ -96,11 +94,11 @@ def _pairs(fleet: Fleet, found: Across) -> Iterator[Facts]:
             yield about | {
                 "study": study,
                 "n_threads": of.cells["n_threads"].iloc[0],
-                "quantities": [_quantity(fleet, one, of.only(metric=one)) for one in metrics],
+                "quantities": [_quantity(one, of.only(metric=one)) for one in metrics],
             }
 
 
-def _quantity(fleet: Fleet, metric: str, found: Across) -> Facts:
+def _quantity(metric: str, found: Across) -> Facts:
     cells = found.cells.drop(columns=[*PAIR, "metric", "n_threads"])
     sizes: list[Facts] = plain(cells.to_dict("records"))
     most = max(one["n_hosts"] for one in sizes)
@@ -110,7 +108,7 @@ def _quantity(fleet: Fleet, metric: str, found: Across) -> Facts:
         (one for one in common if one["n_hosts"] == most),
         key=lambda one: abs(math.log(one["msg_bytes"] / POINT_BYTES)),
     )
-    at_point = _hosts(fleet, found.only(msg_bytes=point["msg_bytes"]))
+    at_point = _hosts(found.only(msg_bytes=point["msg_bytes"]))
     return {
         "metric": metric,
         "point": point | {"verdict": verdict_of(point)} | at_point,
@@ -121,8 +119,8 @@ def _quantity(fleet: Fleet, metric: str, found: Across) -> Facts:
     }
 
 
-def _hosts(fleet: Fleet, found: Across) -> Facts:
-    """Return what each host has at one size, which lie off, and which facts go with the ratio."""
+def _hosts(found: Across) -> Facts:
+    """Return what each host has at one size, and which lie off."""
     ratios = found.ratios.set_index("host")
     hosts = ratios[["ratio", "low", "high"]].assign(name=ratios.index)
     off = ratios["beyond"].abs().where(ratios["beyond"] != 0.0).dropna()
@@ -131,7 +129,6 @@ def _hosts(fleet: Fleet, found: Across) -> Facts:
         "hosts": hosts.to_dict("records"),
         "outliers": hosts.loc[off.index[:_MOST_NAMED]].to_dict("records"),
         "n_outliers": len(off),
-        "goes_with": associations(ratios["log"], fleet.told.loc[ratios.index], found.n_looks),
     }
 
 

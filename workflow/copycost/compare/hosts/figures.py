@@ -1,9 +1,8 @@
-"""Figures over hosts: a forest of each pair, and along the sizes what share of hosts gains."""
+"""A figure of all hosts: a forest of each pair."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -18,8 +17,7 @@ NAMED_MOST = 40
 """Hosts whose names have room beside their rows; of more, only those that lie off are named."""
 
 _ROW_CM, _THIN_CM, _LEAST_CM, _MOST_CM = 0.36, 0.055, 2.4, 15.0
-_BETTER, _WORSE, _OPEN = "#2a7f62", "#b5523b", "#cfcfcf"
-_SIGNS = {"n_better": _BETTER, "n_open": _OPEN, "n_worse": _WORSE}
+_BETTER, _WORSE = "#2a7f62", "#b5523b"
 _WHAT = {
     THROUGHPUT: "throughput",
     **dict(zip(ROUND_TRIP_TIMES, ("median round trip", "99th percentile"), strict=True)),
@@ -95,17 +93,11 @@ def _draw_ratios(
         if low is not None:
             axes.plot([low, high], [place, place], color=color, lw=1.1 * width, zorder=2)
         axes.plot([one["ratio"]], [place], "o", color=color, ms=3.2 * width, zorder=3)
-    _ratio_axis(axes, pd.DataFrame(hosts).rename(columns={"ratio": "value"}), "x")
-
-
-def _ratio_axis(axes: Axes, ratios: pd.DataFrame, along: Literal["x", "y"]) -> None:
-    """Make a logarithmic axis for a `value` with its `low` and `high`, and draw where it is 1."""
-    known = ratios[["value", "low", "high"]].astype(float)
-    value_axis(axes, scale_of(pd.concat([known, pd.DataFrame({"value": [1.0]})]), "log"),
-               along=along)  # fmt: skip
+    shown = pd.DataFrame([*hosts, {"ratio": 1.0}]).rename(columns={"ratio": "value"})
+    ends = shown[["value", "low", "high"]].astype(float)
+    value_axis(axes, scale_of(ends, "log"), along="x")
     axes.grid(visible=False)
-    line = axes.axvline if along == "x" else axes.axhline
-    line(1.0, color=QUIET, lw=0.8, ls=(0, (3, 2)), zorder=0.9)
+    axes.axvline(1.0, color=QUIET, lw=0.8, ls=(0, (3, 2)), zorder=0.9)
 
 
 def _draw_places(
@@ -142,51 +134,3 @@ def _forest_table(pair: Mapping[str, Any]) -> pd.DataFrame:
         rows = rows.merge(places, on="name", how="left").rename(columns={"name": "host"})
         parts.append(rows.assign(**about)[[*about, *rows.columns]])
     return pd.concat(parts, ignore_index=True)
-
-
-@styled
-def draw_sizes(pair: Mapping[str, Any]) -> Drawn:
-    """Draw along the sizes the ratio over hosts, and how many hosts gain and lose."""
-    quantities = pair["quantities"]
-    figure = Figure(layout="constrained")
-    grid = figure.subplots(2, len(quantities), squeeze=False, height_ratios=[3, 2], sharex="col")
-    parts = []
-    for (above, below), quantity in zip(grid.T, quantities, strict=True):
-        sizes = pd.DataFrame(quantity["sizes"])
-        known = sizes[sizes["next_low"].notna()].astype(float)
-        for low, high, color in (("next_low", "next_high", SHADE), ("low", "high", GRID)):
-            above.fill_between(known["msg_bytes"], known[low], known[high],
-                               color=color, lw=0, zorder=0.5)  # fmt: skip
-        above.plot(sizes["msg_bytes"], sizes["ratio"], "o-", color=INK, ms=3, lw=1.1)
-        ends = sizes[["ratio", "next_low", "next_high"]]
-        _ratio_axis(above, ends.set_axis(["value", "low", "high"], axis=1), "y")
-        ways = f"{pair['implementation']} / {pair['baseline']}"
-        above.set_title(f"{metric_words(quantity['metric'])}, {ways}")
-        _draw_shares(below, sizes)
-        size_axis(below, sizes["msg_bytes"], WIDTH_CM / len(quantities) - 1.6)
-        below.set_xlabel("message size")
-        about = {name: pair[name] for name in ("condition", "implementation", "baseline")}
-        about |= {"metric": quantity["metric"], "n_threads": pair["n_threads"]}
-        parts.append(sizes.assign(**about)[[*about, *sizes.columns]])
-    grid[0][0].set_ylabel("ratio")
-    grid[1][0].set_ylabel("share of hosts")
-    note = [
-        "Line: geometric mean over hosts; dark band: its 95 % interval; light band: where a further"
-        " host is expected.",
-        "Below: hosts on which it is better (green), worse (red), or open (grey), each by its own"
-        " rounds, corrected (Holm) for their number.",
-    ]
-    put_words(figure, 8.0, note)
-    return Drawn(figure, pd.concat(parts, ignore_index=True))
-
-
-def _draw_shares(axes: Axes, sizes: pd.DataFrame) -> None:
-    logs = np.log2(sizes["msg_bytes"].to_numpy(np.float64))
-    gap = float(np.diff(logs).min()) if len(logs) > 1 else 2.0
-    low, high = 2 ** (logs - 0.4 * gap), 2 ** (logs + 0.4 * gap)
-    bottom = np.zeros(len(sizes))
-    for name, color in _SIGNS.items():
-        share = sizes[name].to_numpy() / sizes["n_hosts"].to_numpy()
-        axes.bar(low, share, high - low, bottom, align="edge", color=color, lw=0)
-        bottom += share
-    axes.set_ylim(0, 1)

@@ -5,11 +5,8 @@ import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from functools import cached_property
 from multiprocessing import get_context
 from pathlib import Path
-
-import pandas as pd
 
 from copycost.compare.hosts.host_results import HostSet, read_all_sets, state_of_name
 from copycost.compare.hosts.host_tables import HostTables, tables_of
@@ -32,12 +29,6 @@ class Fleet:
     tables: Mapping[str, HostTables]
     one_kernel: Mapping[str, str]
     unreadable: Mapping[str, str] = field(default_factory=dict)
-
-    @cached_property
-    def told(self) -> pd.DataFrame:
-        """Return the facts of those used, a row per host."""
-        facts = {name: self.tables[name].told for name in self.used}
-        return pd.DataFrame.from_dict(facts, orient="index", dtype=object)
 
 
 def gather(folder: Path) -> Fleet:

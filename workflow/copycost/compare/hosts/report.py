@@ -11,7 +11,7 @@ from copycost.analysis.json_values import Facts
 from copycost.audit.report import typeset
 from copycost.audit.wording import fill, lines_of
 from copycost.compare.hosts.facts import HOLDS_FOR, fleet_facts
-from copycost.compare.hosts.figures import NAMED_MOST, draw_forest, draw_sizes, metric_words
+from copycost.compare.hosts.figures import NAMED_MOST, draw_forest, metric_words
 from copycost.compare.hosts.gathering import Fleet
 from copycost.compare.hosts.meta_analysis import ACROSS_COLUMNS, judge, with_hosts
 from copycost.figures.output import save
@@ -79,9 +79,8 @@ def write_report(facts: Facts, folder: Path, formats: Sequence[Format]) -> list[
         names = (pair["condition"], pair["implementation"], pair["baseline"])
         trips = ["trips"] if pair["study"] == "round_trips" else []
         pairs.append(pair | {"id": "-".join([*trips, *map(slug, names)])})
-        for kind, draw in (("forest", draw_forest), ("sizes", draw_sizes)):
-            figures.append(drawn / f"{pairs[-1]['id']}_{kind}.svg")
-            save(draw(pair), figures[-1])
+        figures.append(drawn / f"{pairs[-1]['id']}.svg")
+        save(draw_forest(pair), figures[-1])
     subtitle = plural(facts["n_hosts"], "host")
     return typeset(
         "fleet.qmd.j2", out, figures, formats, title=TITLE, subtitle=subtitle, running=subtitle,
@@ -112,10 +111,6 @@ def table_rows(facts: Facts) -> dict[str, Any]:
         ] + [
             [f"{n} more", *head, ""] for head, one in told
             if (n := one["point"]["n_outliers"] - len(one["point"]["outliers"]))
-        ],
-        "goes_with": [
-            [*head, fact["name"], escape(_how(fact))]
-            for head, one in told for fact in one["point"]["goes_with"]
         ],
         "hosts": [
             [code(one["name"]) + _LEFT_OUT[one["left_out"]],
@@ -158,17 +153,6 @@ def _from_size(quantity: Mapping[str, Any]) -> str:
     parts = [f"{span(below, above, size)} ({n_from})"] if n_from else []
     parts += [f"{name.replace('_', ' ')}: {n}" for name, n in others.items() if n]
     return "; ".join(parts)
-
-
-def _how(fact: Mapping[str, Any]) -> str:
-    """Return how a fact goes with a ratio: the mean with each value, or which way it changes."""
-    if fact["groups"]:
-        return "; ".join(
-            f"{group['value']}: {ratio(group['ratio'])} ({plural(group['n'], 'host')})"
-            for group in fact["groups"]
-        )
-    way = "higher" if fact["sign"] > 0 else "lower"
-    return f"the more of it, the {way} the ratio, over {plural(fact['n'], 'host')}"
 
 
 def summary_lines(facts: Facts) -> list[str]:
