@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.checkout import ROOT
-from copycost.compare.runs.samples import CELL, Cell, RunLogs, Sides
+from copycost.compare.runs.samples import CELL, Cell, Sides
 from copycost.compare.runs.verdicts import (
     MEASURED_SPREAD,
     Gate,
@@ -21,7 +21,7 @@ from copycost.compare.runs.verdicts import (
     spread_of_runs,
 )
 from copycost.stats.settings import FloatArray
-from tools.simulation.noise import DRIFT, NOISES
+from tools.simulation.noise import NOISES
 
 CELLS: tuple[Cell, ...] = tuple(
     ("streams", "veth", implementation, 256 * 4**step, n_threads)
@@ -41,8 +41,7 @@ class Kind:
     """How runs are made and compared; the name is that of the page.
 
     Each side has so many runs, each of `n_rounds`; `allowed` is the spread that single runs are
-    judged with. Runs differ by `scale` times what was measured, those of B by `b_scale` more. With
-    `in_turn` rounds of both sides alternate, so that what moves the host moves both.
+    judged with. Runs differ by `scale` times what was measured, those of B by `b_scale` more.
     """
 
     name: str
@@ -51,7 +50,6 @@ class Kind:
     n_rounds: int = 7
     allowed: RunSpread = MEASURED_SPREAD
     scale: float = 1.0
-    in_turn: bool = False
     b_scale: float = 1.0
 
 
@@ -60,7 +58,6 @@ KINDS = (
     Kind("one run each", 1, 1),
     Kind("one run each, 3 rounds", 1, 1, n_rounds=3),
     Kind("one run each, runs differ twice as much", 1, 1, scale=2.0),
-    Kind("one run each, in turn", 1, 1, in_turn=True),
     Kind("2 and 2 runs", 2, 2),
     Kind("3 and 1 runs", 3, 1),
     Kind("3 and 3 runs", 3, 3),
@@ -81,29 +78,19 @@ def make_runs(rng: np.random.Generator, noise: str, kind: Kind, effects: FloatAr
     own = math.sqrt(max(MEASURED_SPREAD.cell**2 - MEASURED_SPREAD.whole**2, 0.0))
     # so that the mean of the cells' variances is what was measured
     own_spreads = own * np.exp(_CELLS_DIFFER * rng.normal(size=n) - _CELLS_DIFFER**2)
-    drift = 0.05 * NOISES[DRIFT](rng, (kind.n_rounds,))
-    sides: list[tuple[RunLogs, ...]] = []
+    sides: list[tuple[FloatArray, ...]] = []
     for side, n_runs in enumerate((kind.n_a, kind.n_b)):
         scale = kind.scale * (kind.b_scale if side else 1.0)
         runs = []
-        for number in range(n_runs):
-            common = 0.0 if kind.in_turn else scale * MEASURED_SPREAD.whole * rng.normal()
+        for _ in range(n_runs):
+            common = scale * MEASURED_SPREAD.whole * rng.normal()
             cells = scale * own_spreads * NOISES[noise](rng, (n, 1))[:, 0]
             logs = side * effects[:, None] + rounds[:, None] * NOISES[noise](
                 rng, (n, kind.n_rounds)
             )
-            logs += drift[None, :] if kind.in_turn else common + cells[:, None]
-            runs.append(RunLogs(logs.T, _starts(side, number, kind), frozenset({"boot"})))
+            runs.append((logs + common + cells[:, None]).T)
         sides.append(tuple(runs))
     return Sides(CELLS, *sides)
-
-
-def _starts(side: int, number: int, kind: Kind) -> FloatArray:
-    """Return when each cell of each round began, shape (n_rounds, n_cells), with a step of 1."""
-    n_rounds, n_cells = kind.n_rounds, len(CELLS)
-    rounds, places = np.arange(n_rounds)[:, None], np.arange(n_cells)
-    rounds = 2 * rounds + side if kind.in_turn else rounds + (2 * number + side) * n_rounds
-    return np.asarray(rounds * n_cells + places, dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,11 +178,11 @@ def measured_spread(quantity: str, *_unused: int) -> Spread:
     table = pd.read_csv(ROOT / "docs" / "between_runs.csv")
     rows = table[table["quantity"] == quantity]
     cells = rows.groupby(["run", *CELL])
-    runs = []
-    for _, run in rows.groupby("run"):
-        logs = run.pivot(index="rep", columns=CELL, values="log").to_numpy()
-        runs.append(RunLogs(logs, np.zeros(logs.shape), frozenset()))
-    found = spread_of_runs(Sides(CELLS[: logs.shape[1]], tuple(runs), ()))
+    runs = [
+        run.pivot(index="rep", columns=CELL, values="log").to_numpy()
+        for _, run in rows.groupby("run")
+    ]
+    found = spread_of_runs(Sides(CELLS[: runs[0].shape[1]], tuple(runs), ()))
     assert found is not None
     totals = cells["log"].mean().unstack("run").std(axis=1, ddof=1)
     return Spread(

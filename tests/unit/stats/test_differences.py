@@ -8,7 +8,6 @@ from scipy import stats
 
 from copycost.stats.differences import (
     LogDifference,
-    paired_difference,
     pooled_difference,
     welch_difference,
     with_run_spread,
@@ -35,16 +34,11 @@ def test_pooled_is_students_test() -> None:
     assert alone.error == pytest.approx(A.std(ddof=1) * math.sqrt(1 / 5 + 1))
 
 
-def test_paired_is_that_of_scipy() -> None:
-    assert paired_difference(A, B[:5]).p_value == pytest.approx(stats.ttest_rel(B[:5], A).pvalue)
-
-
 @pytest.mark.parametrize(
     "found",
     [
         welch_difference(A[:1], B),
         pooled_difference(A[:1], B[:1]),
-        paired_difference(A[:1], B[:1]),
         with_run_spread(welch_difference(A[:1], B), 0.1, 5),
     ],
 )

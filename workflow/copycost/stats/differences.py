@@ -1,4 +1,4 @@
-"""Differences of mean logarithms with their uncertainty: paired, of two samples, of two runs."""
+"""Differences of mean logarithms with their uncertainty: of two samples, of two runs."""
 
 import math
 from dataclasses import dataclass
@@ -47,16 +47,6 @@ class LogDifference:
         if self.error == 0.0:
             return 1.0 if self.mean == 0.0 else 0.0
         return float(2.0 * special.stdtr(self.freedom, -abs(self.mean) / self.error))
-
-
-def paired_difference(logs_a: FloatArray, logs_b: FloatArray) -> LogDifference:
-    """Return B less A of values that belong together one by one: shape (n,), n from 1, no NaN."""
-    differences = logs_b - logs_a
-    n = differences.size
-    if n < 2:
-        return LogDifference(float(differences.mean()), math.nan, math.nan)
-    error = float(differences.std(ddof=1)) / math.sqrt(n)
-    return LogDifference(float(differences.mean()), error, n - 1)
 
 
 def welch_difference(logs_a: FloatArray, logs_b: FloatArray) -> LogDifference:

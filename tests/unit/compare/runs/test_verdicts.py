@@ -14,7 +14,7 @@ from unit.compare.runs.made import Made, slower_by, write_results
 from copycost.compare.runs.environment_diff import differences
 from copycost.compare.runs.facts import compare_runs
 from copycost.compare.runs.folders import read_results
-from copycost.compare.runs.samples import CELL, QUANTITIES, Cell, RunLogs, Sides, sides_of
+from copycost.compare.runs.samples import CELL, QUANTITIES, Cell, Sides, round_means, sides_of
 from copycost.compare.runs.tables import gate_line, verdict_of
 from copycost.compare.runs.verdicts import (
     MEASURED_SPREAD,
@@ -23,7 +23,6 @@ from copycost.compare.runs.verdicts import (
     judge,
     parse_gate,
     spread_of_runs,
-    unit_of,
 )
 
 NONE = RunSpread(0.0, 0.0, math.inf)
@@ -35,15 +34,8 @@ CELLS: list[Cell] = [
 LATER = 100_000
 
 
-def run_of(logs: np.ndarray, first: float = 0.0, boot: str = "boot") -> RunLogs:
-    """Return a run from logarithms of shape (n_rounds, n_cells), its rounds 100 apart."""
-    starts = first + 100.0 * np.arange(len(logs))[:, None] + np.arange(logs.shape[1])
-    return RunLogs(logs, starts, frozenset({boot}))
-
-
-def sides(a: list[np.ndarray], b: list[np.ndarray], first: float = 1000.0) -> Sides:
-    cells = CELLS[: a[0].shape[1]]
-    return Sides(cells, tuple(map(run_of, a)), tuple(run_of(logs, first) for logs in b))
+def sides(a: list[np.ndarray], b: list[np.ndarray]) -> Sides:
+    return Sides(CELLS[: a[0].shape[1]], tuple(a), tuple(b))
 
 
 def noise(seed: int, n_rounds: int = 5, size: float = 0.01) -> np.ndarray:
@@ -56,26 +48,6 @@ def compared(tmp_path: Path, a: list[Made], b: list[Made], gates: list[Gate] | N
         for name, of in (("a", a), ("b", b))
     ]
     return compare_runs(*results, gates=gates or [])
-
-
-def test_rounds_in_turn_are_paired_and_others_are_not() -> None:
-    a, in_turn = run_of(noise(1)), run_of(noise(2), first=50.0)
-    for other, unit in (
-        (in_turn, "paired rounds"),
-        (run_of(noise(2), first=1000.0), "rounds"),
-        (replace(in_turn, boots=frozenset({"boot", "other"})), "rounds"),
-        (run_of(noise(2, 4), first=50.0), "rounds"),
-    ):
-        assert unit_of(Sides(CELLS, (a,), (other,))) == unit
-    assert unit_of(Sides(CELLS, (a, in_turn), (a,))) == "runs"
-
-
-def test_pairing_cancels_what_moves_both_sides() -> None:
-    drift = np.linspace(0.0, 0.5, 5)[:, None]
-    a, b = noise(1, size=0.001) + drift, noise(2, size=0.001) + drift - 0.02
-    paired = judge(sides([a], [b], first=50.0), MEASURED_SPREAD)
-    assert (paired.unit, paired.whole.sign) == ("paired rounds", -1)
-    assert judge(sides([a], [b]), NONE).whole.sign == 0
 
 
 def test_one_run_each_is_welch_on_logarithms_with_the_runs_spread() -> None:
@@ -134,11 +106,11 @@ def test_the_spread_from_run_to_run_is_found_without_that_of_the_rounds() -> Non
 def test_cells_together_are_their_mean_in_each_round_and_gaps_do_not_tilt_it() -> None:
     logs = noise(1) + 10.0 * np.arange(len(CELLS))
     means = logs.mean(axis=1)
-    assert run_of(logs).round_means(range(6)) == pytest.approx(means)
+    assert round_means(logs, range(6)) == pytest.approx(means)
     logs[-1, 5] = np.nan  # of the highest cell: the others' mean must not fall for it
-    assert run_of(logs).round_means(range(6)) == pytest.approx(means, abs=0.01)
+    assert round_means(logs, range(6)) == pytest.approx(means, abs=0.01)
     logs[0, :3] = np.nan
-    assert run_of(logs).round_means(range(6)).size == 4, "most of the cells lack the first round"
+    assert round_means(logs, range(6)).size == 4, "most of the cells lack the first round"
 
 
 def test_cells_that_contradict_each_other_have_no_mean_that_is_told(tmp_path: Path) -> None:
@@ -264,7 +236,7 @@ def test_the_cost_where_nobody_receives_is_the_senders(tmp_path: Path) -> None:
     table = run.repetitions
     of_sink = table[(table["testbed"] == "sink") & (table["implementation"] == "two_copy")]
     expected = np.log(of_sink.sort_values("rep")["sender_cpu_ns_per_byte"])
-    assert found.a[0].logs[:, column] == pytest.approx(expected.to_numpy())
+    assert found.a[0][:, column] == pytest.approx(expected.to_numpy())
 
 
 def test_worse_is_slower_more_expensive_and_longer(tmp_path: Path) -> None:

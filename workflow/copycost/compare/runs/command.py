@@ -29,7 +29,7 @@ EPILOG = """\
 What is independent: of one run a side, its rounds (Welch's test on logarithms), and two runs
 differ by more than their rounds tell, which --run-spread states. Of several runs a side, the runs
 (Student's t, one spread for both sides): at least three each, measured in turn, need no such
-assumption. Rounds that were measured in turn (A, B, A, B, on one boot) are paired.
+assumption.
 
 --fail-if slower:N%    throughput lower, costlier:N% CPU time per byte higher, longer:N% median
 round trips longer by more than N per cent. It fails only where that is shown: the 95 % interval

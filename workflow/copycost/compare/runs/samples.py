@@ -39,43 +39,36 @@ QUANTITIES = (
 
 
 @dataclass(frozen=True)
-class RunLogs:
-    """One quantity of a run: natural logarithms of shape (n_rounds, n_cells), NaN in gaps.
+class Sides:
+    """One quantity of all runs of both sides, in the `cells` that every run has.
 
-    `starts` has the same shape: when each repetition began [ns, CLOCK_MONOTONIC]. `boots` are the
-    boots of the host in which they were measured.
+    A run is an array of natural logarithms of shape (n_rounds, n_cells), NaN where a round lacks a
+    cell.
     """
 
-    logs: FloatArray
-    starts: FloatArray
-    boots: frozenset[str]
-
-    def round_means(self, columns: Sequence[int]) -> FloatArray:
-        """Return the mean over some cells in each round; shape (n,) without NaN.
-
-        The cells of a round share what the machine did meanwhile, so that not they but their rounds
-        are independent. A round that some of the cells lack is that of the others, each around its
-        own mean; one that most lack is left out.
-        """
-        logs = self.logs[:, columns]
-        means = np.nanmean(logs, axis=0)
-        most = 2 * np.isfinite(logs).sum(axis=1) > len(columns)
-        residuals = np.nanmean((logs - means)[most], axis=1)
-        found: FloatArray = means.mean() + residuals - residuals.mean()
-        return found
-
-    def mean(self, columns: Sequence[int]) -> float:
-        """Return the mean over some cells, each of which counts alike."""
-        return float(np.nanmean(self.logs[:, columns], axis=0).mean())
-
-
-@dataclass(frozen=True)
-class Sides:
-    """One quantity of all runs of both sides, in the `cells` that every run has."""
-
     cells: Sequence[Cell]
-    a: tuple[RunLogs, ...]
-    b: tuple[RunLogs, ...]
+    a: tuple[FloatArray, ...]
+    b: tuple[FloatArray, ...]
+
+
+def round_means(run: FloatArray, columns: Sequence[int]) -> FloatArray:
+    """Return the mean over some cells of a run in each round; shape (n,) without NaN.
+
+    The cells of a round share what the machine did meanwhile, so that not they but their rounds are
+    independent. A round that some of the cells lack is that of the others, each around its own
+    mean; one that most lack is left out.
+    """
+    logs = run[:, columns]
+    means = np.nanmean(logs, axis=0)
+    most = 2 * np.isfinite(logs).sum(axis=1) > len(columns)
+    residuals = np.nanmean((logs - means)[most], axis=1)
+    found: FloatArray = means.mean() + residuals - residuals.mean()
+    return found
+
+
+def run_mean(run: FloatArray, columns: Sequence[int]) -> float:
+    """Return the mean over some cells of a run, each of which counts alike."""
+    return float(np.nanmean(run[:, columns], axis=0).mean())
 
 
 def sides_of(
@@ -87,7 +80,7 @@ def sides_of(
     cells = sorted(common.difference(left_out))
     if not cells:
         return Sides((), (), ())
-    one, other = (tuple(_run_logs(rows, cells) for rows in side) for side in sides)
+    one, other = (tuple(_logs_of(rows, cells) for rows in side) for side in sides)
     return Sides(cells, one, other)
 
 
@@ -103,14 +96,10 @@ def _measured(results: Results, quantity: Quantity) -> pd.DataFrame:
     return rows[rows["log"].notna()]
 
 
-def _run_logs(rows: pd.DataFrame, cells: Sequence[Cell]) -> RunLogs:
-    by_cell = rows.set_index(["rep", *CELL]).sort_index()
-    columns = pd.MultiIndex.from_tuples(cells, names=CELL)
-    logs, starts = (
-        by_cell[name].unstack(CELL).reindex(columns=columns).dropna(how="all").to_numpy(np.float64)
-        for name in ("log", "start_ns")
-    )
-    return RunLogs(logs, starts, frozenset(rows["boot_id"]))
+def _logs_of(rows: pd.DataFrame, cells: Sequence[Cell]) -> FloatArray:
+    by_rep = rows.pivot(index="rep", columns=CELL, values="log")
+    by_rep = by_rep.reindex(columns=pd.MultiIndex.from_tuples(cells, names=CELL))
+    return by_rep.dropna(how="all").to_numpy(np.float64)
 
 
 def shared_cells(a: Sequence[Results], b: Sequence[Results]) -> set[Cell]:
@@ -127,20 +116,3 @@ def shared_cells(a: Sequence[Results], b: Sequence[Results]) -> set[Cell]:
 def cells_of(rows: pd.DataFrame) -> set[Cell]:
     """Return the cells that repetitions are of."""
     return set(rows[CELL].itertuples(index=False, name=None))
-
-
-def are_interleaved(one: RunLogs, other: RunLogs) -> bool:
-    """Tell whether, in every cell, the k-th rounds of both came before the next round of either.
-
-    Only then does a round of one share the state of the machine with one of the other, so that
-    pairing them is right. Rounds of two boots never do.
-    """
-    if len(one.boots | other.boots) > 1:
-        return False
-    for columns in zip(one.starts.T, other.starts.T, strict=True):
-        a, b = (starts[np.isfinite(starts)] for starts in columns)
-        if not 2 <= a.size == b.size:
-            return False
-        if not (np.maximum(a, b)[:-1] < np.minimum(a, b)[1:]).all():
-            return False
-    return True

@@ -11,10 +11,9 @@ from typing import Literal, TypeVar
 import numpy as np
 from scipy import special
 
-from copycost.compare.runs.samples import Cell, Sides, are_interleaved
+from copycost.compare.runs.samples import Cell, Sides, round_means, run_mean
 from copycost.stats.differences import (
     LogDifference,
-    paired_difference,
     pooled_difference,
     welch_difference,
     with_run_spread,
@@ -23,9 +22,8 @@ from copycost.stats.ratios import holm
 
 CONFIDENCE = 0.95
 
-Unit = Literal["runs", "rounds", "paired rounds"]
-"""What is taken to be independent: runs, where a side has several; else the rounds of two runs,
-one by one where those of both were measured in turn."""
+Unit = Literal["runs", "rounds"]
+"""What is taken to be independent: runs, where a side has several; else the rounds of two runs."""
 
 Sign = Literal[-1, 0, 1]
 _Key = TypeVar("_Key")
@@ -89,20 +87,12 @@ class Judgement:
     contradicts: bool
 
 
-def unit_of(sides: Sides) -> Unit:
-    """Return what the comparison takes to be independent."""
-    if len(sides.a) + len(sides.b) > 2:
-        return "runs"
-    return "paired rounds" if are_interleaved(sides.a[0], sides.b[0]) else "rounds"
-
-
 def judge(sides: Sides, spread: RunSpread) -> Judgement:
     """Return the verdicts of one quantity, of at least one cell.
 
-    The spread is taken into account where either side is a single run, unless their rounds
-    alternate.
+    The spread is taken into account where both sides are single runs.
     """
-    unit = unit_of(sides)
+    unit: Unit = "runs" if len(sides.a) + len(sides.b) > 2 else "rounds"
 
     def judged(groups: Iterable[Sequence[int]]) -> list[Verdict]:
         return _judged([_difference(sides, columns, unit, spread) for columns in groups])
@@ -136,12 +126,9 @@ def _difference(
 ) -> tuple[LogDifference, int, int]:
     """Return the difference of some cells, and the number of values of either side."""
     if unit == "runs":
-        a, b = (np.array([run.mean(columns) for run in runs]) for runs in (sides.a, sides.b))
+        a, b = (np.array([run_mean(run, columns) for run in runs]) for runs in (sides.a, sides.b))
         return pooled_difference(a, b), a.size, b.size
-    a, b = sides.a[0].round_means(columns), sides.b[0].round_means(columns)
-    if unit == "paired rounds":
-        n = min(a.size, b.size)
-        return paired_difference(a[:n], b[:n]), n, n
+    a, b = round_means(sides.a[0], columns), round_means(sides.b[0], columns)
     of_runs = spread.cell if len(columns) == 1 else spread.of_group(len(columns))
     found = with_run_spread(welch_difference(a, b), of_runs, spread.freedom)
     return found, a.size, b.size
@@ -200,10 +187,10 @@ def _variances(sides: Sides, columns: Sequence[int], freedom: int) -> tuple[floa
     squares = 0.0
     of_rounds = []
     for runs in filter(None, (sides.a, sides.b)):
-        means = np.array([run.mean(columns) for run in runs])
+        means = np.array([run_mean(run, columns) for run in runs])
         squares += float(np.square(means - means.mean()).sum())
         for run in runs:
-            logs = run.round_means(columns)
+            logs = round_means(run, columns)
             if logs.size > 1:
                 of_rounds.append(float(logs.var(ddof=1)) / logs.size)
     return squares / freedom, float(np.mean(of_rounds)) if of_rounds else 0.0
