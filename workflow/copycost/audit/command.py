@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the command."""
     parser.add_argument(
         "file", type=Path, metavar="FILE.csv",
-        help="the measurements; or the folder of a fleet, or of a host in it",
+        help="the measurements; or the folder of a host in a fleet",
     )  # fmt: skip
     parser.add_argument(
         "--mapping", type=Path, metavar="MAP.yaml",
