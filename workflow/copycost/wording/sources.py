@@ -26,7 +26,8 @@ _MARK, _UNMARK = str.maketrans(_DIGITS, _MARKED), str.maketrans(_MARKED, _DIGITS
 _NUMBER = re.compile("(?<![A-Za-z_\\d.])\N{MINUS SIGN}?\\d(?:[\\d,]*\\d)?(?:\\.\\d+)?", re.ASCII)
 # times, labels, widths, percentiles by name, what the page's script reads
 _NO_TEXT = re.compile(
-    r"\d{4}-\d\d-\d\d(?: \d\d:\d\d:\d\d)?|[{@](?:#|fig-|tbl-|sec-)[\w-]+|width=\d+%|\d+th\b|```\{=html\}.*?```",
+    r"\d{4}-\d\d-\d\d(?: \d\d:\d\d:\d\d)?|[{@](?:#|fig-|tbl-|sec-)[\w-]+|width=\d+%|\d+th\b"
+    r"|```\{=html\}.*?```",
     re.DOTALL | re.ASCII,
 )
 

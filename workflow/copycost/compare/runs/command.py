@@ -26,18 +26,16 @@ what it is; every ratio is B over A, in the cells that both have. Name results/ 
 it lies in."""
 
 EPILOG = """\
-What is independent: of one run a side, its rounds (Welch's test on logarithms), and two runs
-differ by more than their rounds tell, which --run-spread states. Of several runs a side, the runs
-(Student's t, one spread for both sides): at least three each, measured in turn, need no such
-assumption.
+What is independent: of one run a side, its rounds (Welch's test on logarithms), allowing for what
+--run-spread states; of several runs a side, the runs (Student's t, one spread for both sides): at
+least three each, measured in turn, need no such assumption.
 
 --fail-if slower:N%    throughput lower, costlier:N% CPU time per byte higher, longer:N% median
 round trips longer by more than N per cent. It fails only where that is shown: the 95 % interval
 lies wholly beyond N, of the geometric mean over all cells (unless some cells stand above 1 and
 others below), or of any cell, widened so that those of all cells hold together (Bonferroni).
-What is merely likely, or open, does not fail. Where the smallest change of that mean that could
-have been shown is more than N, and the interval does not rule out such a change, the comparison
-cannot tell, and says so. Where some cells stand above 1 and others below, so does any cell's.
+Where a change of N per cent of that mean could not have been shown, nor is ruled out, it says that
+it cannot tell; where some cells stand above 1 and others below, the same holds of any cell's.
 
 Exit status: 0 compared, 4 what --fail-if names was shown, 5 it could not have been shown, 1 an
 error, 2 wrong usage."""

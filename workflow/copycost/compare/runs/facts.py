@@ -32,7 +32,7 @@ from copycost.compare.runs.verdicts import (
 from copycost.errors import DataError
 from copycost.records.cpu_attribution import EMULATED
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 CELL_COLUMNS = (
     "quantity", *CELL, "n_a", "n_b", "ratio", "low", "high", "p_value", "p_holm", "verdict",
 )  # fmt: skip
