@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from copycost.config.check import normalised
 from copycost.config.config import Config
 from copycost.config.sources import usual_tree
 
@@ -16,4 +15,4 @@ def configured(**sections: Mapping[str, Any]) -> Config:
     tree = usual_tree()
     for name, values in sections.items():
         tree[name] |= values
-    return Config.from_dict(normalised(tree))
+    return Config.from_dict(tree)

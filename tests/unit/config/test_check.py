@@ -95,24 +95,14 @@ def test_a_saved_configuration_reads_back_the_same() -> None:
     assert saved["measure"]["receive_buffer_bytes"] == "kernel"
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "error"),
-    [
-        ("tcp_nodelay", "perhaps", ValueError),
-        ("repetitions", "three", ValueError),
-        ("repetitions", None, TypeError),
-        ("cpus", None, TypeError),
-    ],
-)
-def test_a_saved_configuration_of_another_version_is_not_taken(
-    key: str, value: object, error: type[Exception]
-) -> None:
+@pytest.mark.parametrize(("key", "value"), [("tcp_nodelay", "perhaps"), ("cpus", None)])
+def test_a_saved_configuration_of_another_version_is_not_taken(key: str, value: object) -> None:
     saved = check().as_dict()
     saved["measure"][key] = value
-    with pytest.raises(error):
+    with pytest.raises(ValueError, match=rf"measure\.{key}: must be"):
         Config.from_dict(saved)
     del saved["measure"][key]
-    with pytest.raises(KeyError):
+    with pytest.raises(ValueError, match=rf"measure\.{key}: missing, must be"):
         Config.from_dict(saved)
 
 
@@ -128,11 +118,18 @@ def test_the_measuring_process_does_not_wait_for_what_only_a_check_needs() -> No
     assert not {"cattrs", "attrs", "jsonschema", "yaml", "pandas"} & set(done.stdout.split())
 
 
+NO_CELL, WHERE = "must be able to make a cell with the rest of", " (docs/implementations.md)"
+
+
 @pytest.mark.parametrize(
     ("key", "value", "text"),
     [
-        ("measure.duration_s", -1, "got -1, must be > 0"),
-        ("measure.warmup_s", float("nan"), "got nan, must be a number of seconds"),
+        ("measure.duration_s", -1, "got -1, must be a number of seconds, > 0 and <= 3600"),
+        (
+            "measure.warmup_s",
+            float("nan"),
+            "got nan, must be a number of seconds, >= 0 and <= 3600",
+        ),
         ("measure.warmup_s", 1.0, "got 1.0, must be shorter than measure.duration_s, which is 0.2"),
         ("measure.tcp_nodelay", "yes", "got 'yes', must be one of kernel, on, off"),
         (
@@ -141,17 +138,24 @@ def test_the_measuring_process_does_not_wait_for_what_only_a_check_needs() -> No
             "got 7, must be among the CPUs that this process may use, 0-1",
         ),
         (
-            "udp.placements",
-            ["same"],
-            "got same, must list apart or free too for sink, where nobody receives",
+            "streams.n_threads",
+            [1, 1000],
+            "got 1000, must be a whole number of threads, >= 1 and <= 256",
         ),
-        ("streams.n_threads", [1, 1000], "got 1000, must be <= 256"),
-        ("streams.n_threads", [], "got [], must be a list of numbers of threads, at least one"),
-        ("streams.msg_bytes", ["64 kB"], "got '64 kB', must be a size such as 4096 or 64KiB"),
+        (
+            "streams.n_threads",
+            [],
+            "got [], must be a list of 1 or more, each a whole number of threads, >= 1 and <= 256",
+        ),
+        (
+            "streams.msg_bytes",
+            ["64 kB"],
+            "got '64 kB', must be a size such as 64KiB, >= 1 B and <= 64 MiB",
+        ),
         (
             "streams.msg_bytes",
             ["64KiB", 65536],
-            "has 64 KiB more than once, must list each value once",
+            "has 65536 more than once, must list each value once",
         ),
         (
             "streams.testbeds",
@@ -159,16 +163,11 @@ def test_the_measuring_process_does_not_wait_for_what_only_a_check_needs() -> No
             "got 'vet', must be one of veth, veth_no_offload, loopback, vm_loopback, vm_pair, "
             "vm_host, wire, wire_in; did you mean veth?",
         ),
-        ("udp.msg_bytes", ["64KiB"], "got '64KiB', must be <= 65507 B"),
-        (
-            "udp.receivers",
-            ["trunc"],
-            "got trunc, must list recv too for sink, where nobody receives",
-        ),
+        ("udp.receivers", ["mmap"], "got 'mmap', must be one of recv, trunc"),
         (
             "profile.implementations",
             ["two_copy", "zero_copy", "udp_gso"],
-            "got 'udp_gso', must be able to send on one of profile.testbeds, veth",
+            f"got udp_gso, {NO_CELL} profile{WHERE}",
         ),
         (
             "streams.working_sets",
@@ -184,21 +183,10 @@ def test_the_measuring_process_does_not_wait_for_what_only_a_check_needs() -> No
         (
             "round_trips.implementations",
             ["uring_send_x8"],
-            "got 'uring_send_x8', must be uring_send, since a request waits for the reply to the "
-            "last",
+            "got 'uring_send_x8', must be uring_send: round_trips has one message per system call",
         ),
-        (
-            "udp.implementations",
-            ["mine"],
-            "got 'mine', must be able to send over UDP, as are one_copy, sendmmsg, two_copy, "
-            "udp_gso, uring_send, zero_copy",
-        ),
-        (
-            "udp.implementations",
-            ["udp_gso_x64"],
-            "got 'udp_gso_x64', must fit at least one of the sizes: the messages of a system call "
-            "make one datagram",
-        ),
+        ("udp.implementations", ["mine"], f"got mine, {NO_CELL} udp{WHERE}"),
+        ("udp.implementations", ["udp_gso_x64"], f"got udp_gso_x64, {NO_CELL} udp{WHERE}"),
         (
             "measure.interval_us",
             500_000,
@@ -208,7 +196,7 @@ def test_the_measuring_process_does_not_wait_for_what_only_a_check_needs() -> No
             "streams.implementations",
             ["two_cpy"],
             "got 'two_cpy', must be one of mine, one_copy, sendmmsg, two_copy, udp_gso, "
-            "uring_send, zero_copy (the files of src/strategies); did you mean two_copy?",
+            "uring_send, zero_copy; did you mean two_copy?",
         ),
         ("report.formats", ["html", "doc"], "got 'doc', must be one of html, pdf"),
         ("report.title", "x" * 100_000, "has 100000 characters, must have at most 200"),
@@ -225,19 +213,23 @@ def test_a_problem_is_named_in_one_line(key: str, value: object, text: str) -> N
     assert problems({key: value}) == [f"config.yaml: {key}: {text}"]
 
 
+def test_what_leaves_a_sink_without_cells_is_a_problem() -> None:
+    (line,) = problems({"udp.placements": ["same"], "udp.implementations": ["two_copy"]})
+    assert line == f"config.yaml: udp.implementations: got two_copy, {NO_CELL} udp{WHERE}"
+
+
 def test_all_problems_are_named_at_once() -> None:
     lines = problems(
         {
             "measure.duration_s": -1,
             "measure.duraton_s": 3,
             "streams.n_threads": [1000, "two", 2, 2],
-            "streams.implementations": ["two_cpy", 5],
+            "streams.implementations": ["two_copy", 5],
         }
     )
     assert [line.split(": ", 2)[1] for line in lines] == [
         "measure.duration_s",
         "measure.duraton_s",
-        "streams.implementations",
         "streams.implementations",
         "streams.n_threads",
         "streams.n_threads",
@@ -252,8 +244,8 @@ def test_a_missing_key_is_named() -> None:
     with pytest.raises(ConfigError) as error:
         check_config([Source("config.yaml", raw)], Surroundings(STRATEGIES, [0]))
     assert str(error.value).splitlines() == [
-        "config.yaml: measure.duration_s: missing, must be a number of seconds",
-        "config.yaml: report: missing, must be a section that says how the report looks",
+        "config.yaml: measure.duration_s: missing, must be a number of seconds, > 0 and <= 3600",
+        "config.yaml: report: missing, must be a section with title, formats",
     ]
 
 
@@ -295,8 +287,8 @@ def test_lists_that_bring_both_ends_together_are_not_apart(
 
 def test_a_wire_without_a_peer_is_refused_where_it_is_listed() -> None:
     assert problems({"streams.testbeds": ["veth", "wire"]}) == [
-        "config.yaml: wire.peer: got none, must name the other machine, such as user@other, where"
-        " streams.testbeds lists wire; ./run --wire user@other does too"
+        "config.yaml: wire.peer: got none, must name the other machine, such as user@other, for"
+        " streams.testbeds; ./run --wire user@other does too"
     ]
 
 

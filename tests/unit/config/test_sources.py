@@ -59,17 +59,17 @@ def test_what_is_wrong_is_named_with_its_line_and_defaults_where_they_can_be_ove
         here.parent.mkdir(parents=True, exist_ok=True)
         here.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
     mine = Path("mine.yaml")
-    mine.write_text(
-        "# first\nstreams:\n  testbeds: [wire]\n  n_threads: [1,\n    two]\n  treads: 1\n"
-    )
+    mine.write_text("# first\nstreams:\n  n_threads: [1,\n    two]\n  treads: 1\n")
     with pytest.raises(ConfigError) as refused:
         check_config(read_sources([DEFAULTS, USER_FILE, mine], {}), AROUND)
     assert str(refused.value).splitlines() == [
-        "mine.yaml: line 5: streams.n_threads: got 'two', must be a whole number of threads",
-        "mine.yaml: line 6: streams.treads: unknown key; did you mean n_threads?",
-        "config.yaml: wire.peer: got none, must name the other machine, such as user@other, where "
-        "streams.testbeds lists wire; ./run --wire user@other does too",
+        "mine.yaml: line 4: streams.n_threads: got 'two', must be a whole number of threads, >= 1 "
+        "and <= 256",
+        "mine.yaml: line 5: streams.treads: unknown key; did you mean n_threads?",
     ]
+    mine.write_text("streams: {testbeds: [wire]}\n")
+    with pytest.raises(ConfigError, match=r"^config\.yaml: wire\.peer: got none, must name"):
+        check_config(read_sources([DEFAULTS, USER_FILE, mine], {}), AROUND)
 
 
 def test_where_each_value_comes_from_is_shown(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,11 @@
-"""Checks of the configuration, which report every problem at once, one line each."""
+"""Checks of the configuration, which report every problem at once, one line each.
+
+Each value is looked at first (`copycost.config.structure`), and where all are sound, what they mean
+together and on this host (`copycost.config.rules`).
+"""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from dataclasses import fields, replace
 from itertools import chain
 from typing import Any
 
@@ -9,17 +13,15 @@ from copycost.config.capabilities import capability_of
 from copycost.config.config import Config
 from copycost.config.grid import require_measurable
 from copycost.config.rules import TRANSPORTS, cross_problems
-from copycost.config.sources import DEFAULTS, Sound, Source, Surroundings, merged, value_at
-from copycost.config.structure import UNKNOWN, KeyPath, Section, from_plain
+from copycost.config.sources import DEFAULTS, Source, Surroundings, merged, value_at
+from copycost.config.structure import UNKNOWN, KeyPath, Problem, Section
 from copycost.config.testbeds import WIRES, over_wire_to
 from copycost.config.text import line_of
-from copycost.config.wire import Wire
 from copycost.errors import ConfigError
 
 #: In the place of implementations: every strategy that can send on the sockets of the grid.
 ALL = "all"
 
-_WHOLE = Section("", Config)
 _MOST_SHOWN = 80
 
 
@@ -29,46 +31,55 @@ def check_config(sources: Sequence[Source], around: Surroundings) -> Config:
     Raises ConfigError if anything is wrong, or does not fit `around`; the message has one line per
     problem.
     """
-    raw = merged(sources)
-    tree = normalised(raw)
-    _name_all(tree, around.strategies)
-    peers: tuple[str, ...] = ()
-    with suppress(KeyError, TypeError, ValueError, AttributeError):  # of a section that is wrong
-        peers = tuple(from_plain(tree["wire"], Wire).peers())
-    problems = list(_WHOLE.problems(tree, (), peers))
-    problems += cross_problems(Sound(tree, {path for path, _ in problems}), around)
-    if problems:
+    tree = merged(sources)
+    found: list[Problem] = []
+    config: Config | None = Section(Config).made(tree, (), found)
+    if config is not None:
+        config = _with_all_named(config, around.strategies)
+        found = list(cross_problems(config, around))
+    if found or config is None:
         lines = (
             f"{_place_of(path, sources, text)}: {_dotted(path)}: "
-            f"{f'got {_show(value_at(raw, path))}, ' if text.startswith('must') else ''}{text}"
-            for path, text in sorted(problems, key=lambda problem: _dotted(problem[0]))
+            f"{f'got {_show(value_at(tree, path))}, ' if text.startswith('must') else ''}{text}"
+            for path, text in sorted(found, key=lambda problem: _dotted(problem[0]))
         )
         raise ConfigError("\n".join(dict.fromkeys(lines)))
-    for section in tree.values():
-        if "testbeds" in section:
-            section["testbeds"] = list(with_peers(section["testbeds"], peers))
-    config = Config.from_dict(tree)
+    config = _with_peers_named(config)
     require_measurable(config)
     return config
 
 
-def normalised(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy with sizes in bytes, words for what YAML took for booleans, a bare title."""
-    tree: dict[str, Any] = _WHOLE.normal(raw)
-    return tree
-
-
-def _name_all(tree: Mapping[str, Any], strategies: Collection[str]) -> None:
+def _with_all_named(config: Config, strategies: Collection[str]) -> Config:
     """Put the names of the strategies in the place of the word `ALL`, in the lists of the grids."""
     for grid, transport in TRANSPORTS.items():
-        section = tree.get(grid)
-        if not isinstance(section, dict):
-            continue
-        names = section.get("implementations")
-        if isinstance(names, list) and ALL in names:
+        section = getattr(config, grid)
+        if ALL in section.implementations:
             able = [name for name in strategies if transport in capability_of(name).transports]
-            named = [name for name in names if name != ALL]
-            section["implementations"] = [*(name for name in able if name not in named), *named]
+            named = [name for name in section.implementations if name != ALL]
+            names = (*(name for name in able if name not in named), *named)
+            config = replace(config, **{grid: replace(section, implementations=names)})
+    return config
+
+
+def _with_peers_named(config: Config) -> Config:
+    """Put a testbed per peer in the place of each over a wire."""
+    peers = tuple(config.wire.peers())
+    sections = {each.name: getattr(config, each.name) for each in fields(config)}
+    named: dict[str, Any] = {
+        name: replace(section, testbeds=with_peers(section.testbeds, peers))
+        for name, section in sections.items()
+        if hasattr(section, "testbeds")
+    }
+    return replace(config, **named)
+
+
+def with_peers(testbeds: Iterable[str], peers: Sequence[str]) -> tuple[str, ...]:
+    """Return a list of testbeds with one per peer in the place of each over a wire."""
+    named = (
+        [over_wire_to(name, peer) for peer in peers] if name in WIRES else [name]
+        for name in testbeds
+    )
+    return tuple(dict.fromkeys(chain.from_iterable(named)))
 
 
 def _place_of(path: KeyPath, sources: Sequence[Source], problem: str) -> str:
@@ -101,12 +112,3 @@ def _show(value: object) -> str:
         return "true" if value else "false"
     shown = repr(value)
     return shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}..."
-
-
-def with_peers(testbeds: Iterable[str], peers: Sequence[str]) -> tuple[str, ...]:
-    """Return a list of testbeds with one per peer in the place of each over a wire."""
-    named = (
-        [over_wire_to(name, peer) for peer in peers] if name in WIRES else [name]
-        for name in testbeds
-    )
-    return tuple(dict.fromkeys(chain.from_iterable(named)))

@@ -16,29 +16,25 @@ from copycost.config.alpha_spending import confidence_of_analysis
 from copycost.config.capabilities import MAX_DATAGRAM_BYTES
 from copycost.config.cells import Cell, values_of
 from copycost.config.conditions import HOT, RECV
-from copycost.config.kinds import (
+from copycost.config.settings import AUTO, KERNEL, NoDelay, Settings
+from copycost.config.simulated import Simulated
+from copycost.config.structure import (
     ANY_SETTLING_S,
     ANY_WINDOW_S,
     IMPLEMENTATIONS,
     MSG_BYTES,
     N_THREADS,
+    NONE,
     PLACED,
     RECEIVED_BY,
     REPETITIONS,
     SEED,
     WORKING_SETS,
-    sizes,
-)
-from copycost.config.settings import AUTO, KERNEL, NoDelay, Settings
-from copycost.config.simulated import Simulated
-from copycost.config.structure import (
-    NONE,
     Choice,
     Flag,
     ListOf,
     Number,
     Or,
-    Section,
     Size,
     Word,
     from_plain,
@@ -78,7 +74,7 @@ class Udp(Streams):
     """The grid over UDP."""
 
     testbeds: tuple[str, ...] = testbeds(*_UDP)
-    msg_bytes: tuple[int, ...] = stated(sizes(most=MAX_DATAGRAM_BYTES))
+    msg_bytes: tuple[int, ...] = stated(ListOf(Size(least=1, most=MAX_DATAGRAM_BYTES)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +88,8 @@ class RoundTrips:
     placements: tuple[str, ...] = stated(PLACED)
 
 
-_CPUS = Or({AUTO: None}, ListOf("auto, or a list of CPU numbers", Number("the number of a CPU", 0)))
-_BUFFER = Or({KERNEL: None}, Size("kernel, or a size such as 64KiB", 1 << 10, 1 << 30))
+_CPUS = Or({AUTO: None}, ListOf(Number("a CPU", 0)))
+_BUFFER = Or({KERNEL: None}, Size(least=1 << 10, most=1 << 30))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,19 +106,19 @@ class Measure:
 
     repetitions: int = stated(REPETITIONS)
     minutes: float | None = stated(
-        Or({NONE: None}, Number("none, or a number of minutes", above=0, most=1440, whole=False))
+        Or({NONE: None}, Number("minutes", above=0, most=1440, whole=False))
     )
     warmup_s: float = stated(ANY_SETTLING_S)
     duration_s: float = stated(ANY_WINDOW_S)
     congestion_control: str = stated(
         Word("the name of a congestion control such as cubic or reno", r"[a-z][a-z0-9_]{0,14}")
     )
-    tcp_nodelay: NoDelay = stated(Choice("kernel, on or off", get_args(NoDelay)))
+    tcp_nodelay: NoDelay = stated(Choice(*get_args(NoDelay)))
     send_buffer_bytes: int | None = stated(_BUFFER)
     receive_buffer_bytes: int | None = stated(_BUFFER)
-    cpus: Cpus = section("with sender and receiver", Cpus)
+    cpus: Cpus = section(Cpus)
     fresh: bool = stated(Flag())
-    interval_us: int = stated(Number("a whole number of microseconds", 0, 1_000_000))
+    interval_us: int = stated(Number("microseconds", 0, 1_000_000))
     memory_floor: bool = stated(Flag())
     order_seed: int = stated(SEED)
 
@@ -150,8 +146,8 @@ ReportFormat = Literal["html", "pdf"]
 class Statistics:
     """How repetitions are summarised: confidence (0.5 to 1), resamples [count], seed."""
 
-    confidence: float = stated(Number("a number between 0.5 and 1", 0.5, below=1, whole=False))
-    resamples: int = stated(Number("a whole number of resamples", 100, 1_000_000))
+    confidence: float = stated(Number(least=0.5, below=1, whole=False))
+    resamples: int = stated(Number("resamples", 100, 1_000_000))
     seed: int = stated(SEED)
 
 
@@ -160,14 +156,9 @@ class Report:
     """What the report looks like."""
 
     title: str = stated(
-        Word("a text of one line", r"(?=.*\S)[^\x00-\x1f\x7f-\x9f\ud800-\udfff]+", 200, bare=True)
+        Word("a text of one line", r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]+", most=200)
     )
-    formats: tuple[ReportFormat, ...] = stated(
-        ListOf(
-            "a list of formats, at least one",
-            Choice("the name of a format", get_args(ReportFormat)),
-        )
-    )
+    formats: tuple[ReportFormat, ...] = stated(ListOf(Choice(*get_args(ReportFormat))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,17 +170,14 @@ class Chosen:
     n_threads: tuple[int, ...] = stated(N_THREADS)
 
 
-_CHOSEN = Section("a section with implementations, msg_bytes and n_threads", Chosen)
-
-
 @dataclass(frozen=True, slots=True)
 class Placement:
     """A few cells of two grids, and the placements in which each is measured."""
 
     placements: tuple[str, ...] = stated(PLACED)
     testbeds: tuple[str, ...] = testbeds(*names_over("stream", receiving=True))
-    streams: Chosen = stated(_CHOSEN)
-    round_trips: Chosen = stated(_CHOSEN)
+    streams: Chosen = section(Chosen)
+    round_trips: Chosen = section(Chosen)
 
     def cells(self, grid: Iterable[Cell]) -> Iterator[Cell]:
         """Yield the cells of a grid that are meant, in each placement; some may be in the grid."""
@@ -219,12 +207,10 @@ class Slurm:
     """Nodes of a cluster that ``./run fleet`` measures."""
 
     partition: str = stated(Word("auto, or the name of a partition", _NAME))
-    nodes: tuple[str, ...] = stated(
-        ListOf("a list of names of nodes", Word("the name of a node", _NAME), 0, 1000)
-    )
-    count: int = stated(Number("a whole number", 0, 1000))
+    nodes: tuple[str, ...] = stated(ListOf(Word("the name of a node", _NAME), least=0, most=1000))
+    count: int = stated(Number("nodes", 0, 1000))
     constraint: str | None = stated(
-        Or({NONE: None}, Word("none, or features of a node", r"[A-Za-z0-9][A-Za-z0-9._&|-]{0,63}"))
+        Or({NONE: None}, Word("features of a node", r"[A-Za-z0-9][A-Za-z0-9._&|-]{0,63}"))
     )
 
     @property
@@ -244,34 +230,28 @@ class Hosts:
             40,
         )
     )
-    where: tuple[Place, ...] = stated(
-        ListOf(
-            "a list of local and slurm, at least one of them",
-            Choice("local or slurm", get_args(Place)),
-            most=2,
-        )
-    )
-    slurm: Slurm = section("with partition, nodes, count and constraint", Slurm)
+    where: tuple[Place, ...] = stated(ListOf(Choice(*get_args(Place))))
+    slurm: Slurm = section(Slurm)
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
     """The whole configuration, checked."""
 
-    streams: Streams = section("with the grid of streams over TCP", Streams)
-    udp: Streams = section("with the grid of streams over UDP", Udp)
-    round_trips: RoundTrips = section("with the grid of round trips", RoundTrips)
-    placement: Placement = section("with cells to measure in several placements", Placement)
-    profile: Profile = section("with the study of function chains", Profile)
-    cpu_budget: CpuBudget = section("with the study of a CPU budget against bitrate", CpuBudget)
-    datagrams: Datagrams = section("with the study of UDP datagrams", Datagrams)
-    virtual: Virtual = section("that says what guests are made of", Virtual)
-    wire: Wire = section("that names another machine", Wire)
-    hosts: Hosts = section("on other hosts", Hosts)
-    simulated: Simulated = section("with the study of simulated counts", Simulated)
-    measure: Measure = section("that says how to measure", Measure)
-    statistics: Statistics = section("that says how to summarise", Statistics)
-    report: Report = section("that says how the report looks", Report)
+    streams: Streams = section(Streams)
+    udp: Streams = section(Udp)
+    round_trips: RoundTrips = section(RoundTrips)
+    placement: Placement = section(Placement)
+    profile: Profile = section(Profile)
+    cpu_budget: CpuBudget = section(CpuBudget)
+    datagrams: Datagrams = section(Datagrams)
+    virtual: Virtual = section(Virtual)
+    wire: Wire = section(Wire)
+    hosts: Hosts = section(Hosts)
+    simulated: Simulated = section(Simulated)
+    measure: Measure = section(Measure)
+    statistics: Statistics = section(Statistics)
+    report: Report = section(Report)
 
     def analysed(self) -> Self:
         """Return the configuration with the confidence that the analysis of the grids has.

@@ -1,24 +1,27 @@
-"""What the schema of the configuration cannot say: rules on several values, and on the host."""
+"""What no value of the configuration says by itself: rules on several of them, and on the host."""
 
 import itertools
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator
+from dataclasses import fields
+from typing import Any
 
 from copycost.config.capabilities import (
     IPERF3,
-    MAX_BATCH,
     RECEIVERS,
     can_exist,
     capability_of,
     split_implementation,
 )
+from copycost.config.cells import values_of
 from copycost.config.conditions import COLD, HOT, RECV
-from copycost.config.placements import APART, PLACEMENTS, SAME
-from copycost.config.sources import Sound, Surroundings
-from copycost.config.structure import NONE, Problem
-from copycost.config.testbeds import WIRES, Transport, guests_on, receives_on, transport_of
-from copycost.config.wire import AUTO, NO_PEER, Peer
+from copycost.config.config import Config
+from copycost.config.placements import APART, SAME
+from copycost.config.sources import Surroundings
+from copycost.config.structure import Problem
+from copycost.config.testbeds import WIRES, Transport, guests_on, peer_of
+from copycost.config.wire import NO_PEER
 from copycost.wording.numbers import format_cpu_list, format_size
 from copycost.wording.words import did_you_mean
 
@@ -28,204 +31,127 @@ TRANSPORTS: dict[str, Transport] = {
     "udp": "datagram",
     "round_trips": "stream",
 }
-DRIVEN: dict[str, Transport] = {"cpu_budget": "stream", "datagrams": "datagram"}
-"""The studies whose senders may be iperf3, by what these send over."""
-_PROTOCOLS: dict[Transport, str] = {"stream": "TCP", "datagram": "UDP"}
-
-# sections beside the grids that name ways to send
-_CHOOSING = (("placement", "streams"), ("placement", "round_trips"), ("simulated",), ("profile",))
+_DRIVEN = ("cpu_budget", "datagrams")
 _PLACED = (*GRIDS, "placement", "profile")
-_WITH_TESTBEDS = (*GRIDS, "profile", *DRIVEN)
-_MAY_REPEAT = ("ssh_options",)
+
 # what exports call machines that have no alias (copycost.compare.hosts.privacy)
 _OF_EXPORTS = re.compile(r"other(-\d+)?")
 
 
-def cross_problems(sound: Sound, around: Surroundings) -> Iterator[Problem]:
-    """Yield every problem."""
-    yield from _repeated_values(sound)
-    if not any(
-        sound.get(grid, "implementations") is None or sound.list(grid, "implementations")
-        for grid in ("streams", "udp")
-    ):
+def cross_problems(config: Config, around: Surroundings) -> Iterator[Problem]:
+    """Yield every problem of a configuration whose values are sound, each by itself."""
+    if not config.streams.implementations and not config.udp.implementations:
         yield ("streams", "implementations"), "got [], must list one where udp lists none either"
-    for grid in GRIDS:
-        for name in sound.list(grid, "implementations"):
-            problem = _implementation_problem(sound, grid, name, around.strategies)
-            if problem:
-                yield (grid, "implementations"), f"got {name!r}, {problem}"
-        able = [name for name, transports in RECEIVERS.items() if TRANSPORTS[grid] in transports]
-        unable = [name for name in sound.list(grid, "receivers") if name not in able]
-        for name in unable:
-            yield (grid, "receivers"), f"got {name!r}, must be one of {', '.join(able)}"
-        if not unable:
-            yield from _sink_problems(sound, grid)
-        yield from _working_set_problems(sound, grid, around.memory_bytes)
-    yield from _sender_problems(sound, around.strategies)
-    yield from _cache_problems(sound)
-    yield from _profile_problems(sound)
-    yield from _sink_problems(sound, "profile")
-    yield from _working_set_problems(sound, "profile", around.memory_bytes)
-    yield from _machine_problems(sound)
-    yield from _unreached_problems(sound)
-    yield from _guest_problems(sound, around.memory_bytes)
-    yield from _time_problems(sound)
-    yield from _cpu_problems(sound, around.usable_cpus)
+    unknown = list(_unknown_implementations(config, around.strategies))
+    yield from unknown
+    for section in (*GRIDS, "profile", *_DRIVEN):
+        if not any(path[0] == section for path, _ in unknown):
+            yield from _never_measured(section, getattr(config, section))
+    for section in (*GRIDS[:2], "profile"):
+        yield from _ring_problems(section, getattr(config, section), around.memory_bytes)
+    for pair in config.profile.differences:
+        for name in pair:
+            if name not in config.profile.implementations:
+                among = ", ".join(config.profile.implementations)
+                text = f"got {name!r}, must be among profile.implementations, {among}"
+                yield ("profile", "differences"), text
+    yield from _cache_problems(config)
+    yield from _machine_problems(config)
+    yield from _node_problems(config)
+    yield from _memory_problems(config, around.memory_bytes)
+    yield from _time_problems(config)
+    yield from _cpu_problems(config, around.usable_cpus)
 
 
-def _repeated_values(sound: Sound) -> Iterator[Problem]:
-    for path in _lists(sound.get()):
-        values = [value for value in sound.list(*path) if isinstance(value, int | str)]
-        twice = sorted({value for value in values if values.count(value) > 1}, key=str)
-        if twice and path[-1] not in _MAY_REPEAT:
-            is_size = path[-1] in ("msg_bytes", "working_sets")
-            shown = (
-                format_size(int(value)) if is_size and value not in (HOT, COLD) else str(value)
-                for value in twice
-            )
-            yield path, f"has {', '.join(shown)} more than once, must list each value once"
-
-
-def _lists(node: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Yield the way to each list of the configuration; those within lists are pairs and peers'."""
-    if isinstance(node, Mapping):
-        for key, below in node.items():
-            yield from _lists(below, (*path, key))
-    elif isinstance(node, list):
-        yield path
-
-
-def _implementation_problem(
-    sound: Sound, grid: str, name: str, strategies: Collection[str]
-) -> str | None:
-    """Return why there is no such implementation in a grid, as the end of a sentence."""
-    strategy, batch = split_implementation(name)
-    if strategy not in strategies:
-        return (
-            f"must be one of {', '.join(sorted(strategies))} (the files of src/strategies)"
-            f"{did_you_mean(name, strategies)}"
-        )
-    if name != strategy:
-        if not capability_of(strategy).batching:
-            return f"must be {strategy}, which passes one message per system call"
-        if not 2 <= batch <= MAX_BATCH:
-            return f"must pass 2 to {MAX_BATCH} messages per system call, or be {strategy}"
-        if grid == "round_trips":
-            return f"must be {strategy}, since a request waits for the reply to the last"
-    transport = TRANSPORTS[grid]
-    able = _able(strategies, transport)
-    if strategy not in able:
-        return f"must be able to send over {_PROTOCOLS[transport]}, as are {', '.join(able)}"
-    testbeds, sizes = sound.list(grid, "testbeds"), sound.list(grid, "msg_bytes")
-    if testbeds and sizes and not any(can_exist(name, testbeds[0], n, RECV) for n in sizes):
-        return "must fit at least one of the sizes: the messages of a system call make one datagram"
-    return None
-
-
-def _able(strategies: Collection[str], transport: Transport) -> list[str]:
-    """Return the strategies that can send over such sockets."""
-    return sorted(name for name in strategies if transport in capability_of(name).transports)
-
-
-def _sender_problems(sound: Sound, strategies: Collection[str]) -> Iterator[Problem]:
-    """Yield what cannot send what a study needs, and names that would choose no cell."""
-    for section in (*_CHOOSING, *((study,) for study in DRIVEN)):
-        transport = DRIVEN.get(section[0])
-        able = _able(strategies, transport) if transport else sorted(strategies)
-        known = [*([IPERF3] if transport or section == ("profile",) else []), *able]
-        for name in sound.list(*section, "implementations"):
+def _unknown_implementations(config: Config, strategies: Collection[str]) -> Iterator[Problem]:
+    """Yield names that are no way to send, and those that cannot have several messages a call."""
+    chosen: dict[tuple[str, ...], Any] = {
+        **{(name,): getattr(config, name) for name in (*GRIDS, "profile", *_DRIVEN, "simulated")},
+        ("placement", "streams"): config.placement.streams,
+        ("placement", "round_trips"): config.placement.round_trips,
+    }
+    for path, section in chosen.items():
+        known = sorted(strategies)
+        if path[0] in ("profile", *_DRIVEN):
+            known.append(IPERF3)
+        for name in section.implementations:
             strategy, batch = split_implementation(name)
-            may_batch = transport is None and capability_of(strategy).batching
-            if strategy not in known or (batch > 1 and not may_batch):
+            where = (*path, "implementations")
+            if strategy not in known:
                 meant = did_you_mean(name, known)
-                text = f"got {name!r}, must be one of {', '.join(known)}{meant}"
-                yield (*section, "implementations"), text
-            elif transport:
-                yield from _size_problems(sound, section[0], name)
+                yield where, f"got {name!r}, must be one of {', '.join(known)}{meant}"
+            elif name != strategy and not capability_of(strategy).batching:
+                why = "which passes one message per system call"
+                yield where, f"got {name!r}, must be {strategy}, {why}"
+            elif batch > 1 and path[-1] in ("round_trips", *_DRIVEN):
+                why = f"{path[-1]} has one message per system call"
+                yield where, f"got {name!r}, must be {strategy}: {why}"
 
 
-def _size_problems(sound: Sound, study: str, name: str) -> Iterator[Problem]:
-    testbeds, of = sound.list(study, "testbeds"), sound.get(study, "msg_bytes")
-    sizes: Sequence[int] = of if isinstance(of, list) else [of] if isinstance(of, int) else []
-    places = itertools.product(testbeds, sizes)
-    if testbeds and sizes and not any(can_exist(name, *place, RECV) for place in places):
-        found = f"got {', '.join(testbeds)}, must list one on which {name} can send these sizes"
-        yield (study, "testbeds"), found
+def _never_measured(name: str, section: object) -> Iterator[Problem]:
+    """Yield what is listed and can have no cell with the rest of its section."""
+    lists: dict[str, tuple[Any, ...]] = {
+        "receiver": (RECV,),
+        "placement": (APART,),
+        **values_of(section),
+    }
+    transport = TRANSPORTS.get(name)
+    able = [one for one, of in RECEIVERS.items() if transport is None or transport in of]
+    unable = [receiver for receiver in lists["receiver"] if receiver not in able]
+    if unable:
+        yield (name, "receivers"), f"got {unable[0]!r}, must be one of {', '.join(able)}"
+    if unable or not lists["implementation"]:
+        return
+    kind = ("implementation", "testbed", "msg_bytes", "receiver", "placement")
+    there = [one for one in itertools.product(*(lists[each] for each in kind)) if can_exist(*one)]
+    for place, each in enumerate(kind[:2]):
+        never = [one for one in lists[each] if all(one != cell[place] for cell in there)]
+        if never:
+            text = f"must be able to make a cell with the rest of {name}"
+            yield (name, f"{each}s"), f"got {', '.join(never)}, {text} (docs/implementations.md)"
+            return
 
 
-def _cache_problems(sound: Sound) -> Iterator[Problem]:
-    """Yield levels of the simulated caches that are no whole sets, or smaller than one before."""
-    line_bytes = sound.get("simulated", "line_bytes")
-    largest = 0, ""
-    for level in ("l1d", "l2", "llc"):
-        path = ("simulated", "caches", level)
-        size, ways = (sound.get(*path, key) for key in ("size_bytes", "ways"))
-        got = f"got {format_size(size or 0)}"
-        if size and size < largest[0]:
-            yield path, f"{got}, must be >= {format_size(largest[0])}, the size of {largest[1]}"
-        largest = max(largest, (size or 0, level))
-        if size and ways and line_bytes and size % (ways * line_bytes):
-            unit = format_size(ways * line_bytes)
-            text = f"{got} in {ways} ways, must be a multiple of {unit}, its ways times a line"
-            yield path, text
-
-
-def _profile_problems(sound: Sound) -> Iterator[Problem]:
-    """Yield what cannot be profiled on the testbeds, and what would be compared with nothing."""
-    names, testbeds = sound.list("profile", "implementations"), sound.list("profile", "testbeds")
-    transports = {transport_of(testbed) for testbed in testbeds}
-    for name in names:
-        strategy, _ = split_implementation(name)
-        able = _PROTOCOLS if strategy == IPERF3 else capability_of(strategy).transports
-        if testbeds and not transports.intersection(able):
-            yield (
-                ("profile", "implementations"),
-                f"got {name!r}, must be able to send on one of profile.testbeds, "
-                f"{', '.join(testbeds)}",
-            )
-    for name in itertools.chain.from_iterable(sound.list("profile", "differences")):
-        if names and name not in names:
-            among = f"must be among profile.implementations, {', '.join(names)}"
-            yield ("profile", "differences"), f"got {name!r}, {among}"
-
-
-def _sink_problems(sound: Sound, grid: str) -> Iterator[Problem]:
-    """Yield the receivers and placements that leave nothing of a sink, where nobody receives."""
-    receivers, placements = sound.list(grid, "receivers"), sound.list(grid, "placements")
-    sinks = [name for name in sound.list(grid, "testbeds") if not receives_on(name)]
-    too = f"too for {sinks[0]}, where nobody receives" if sinks else ""
-    if sinks and receivers and RECV not in receivers:
-        yield (grid, "receivers"), f"got {', '.join(receivers)}, must list {RECV} {too}"
-    if sinks and placements == [SAME]:
-        others = " or ".join(name for name in PLACEMENTS if name != SAME)
-        yield (grid, "placements"), f"got {SAME}, must list {others} {too}"
-
-
-def _working_set_problems(sound: Sound, grid: str, memory_bytes: int | None) -> Iterator[Problem]:
+def _ring_problems(name: str, section: Any, memory_bytes: int | None) -> Iterator[Problem]:  # noqa: ANN401
     """Yield the rings that hold no message per thread, or more than there is memory."""
-    path = (grid, "working_sets")
-    sizes, counts = sound.list(grid, "msg_bytes"), sound.list(grid, "n_threads")
-    needed = max(sizes, default=0) * max(counts, default=0)
-    for ring in (int(value) for value in sound.list(*path) if value not in (HOT, COLD)):
+    needed = max(section.msg_bytes) * max(section.n_threads)
+    for ring in (int(value) for value in section.working_sets if value not in (HOT, COLD)):
         got = f"got {format_size(ring)}, must be"
         if ring < needed:
             least = f"{format_size(needed)}, a message of the largest size for each of the most"
-            yield path, f"{got} >= {least} threads"
+            yield (name, "working_sets"), f"{got} >= {least} threads"
         if memory_bytes is not None and ring > memory_bytes:
-            yield path, f"{got} less than the host's memory, {_gib(memory_bytes)}"
+            text = f"{got} less than the host's memory, {_gib(memory_bytes)}"
+            yield (name, "working_sets"), text
 
 
 def _gib(n_bytes: int) -> str:
     return f"{n_bytes / (1 << 30):.1f} GiB"
 
 
-def _machine_problems(sound: Sound) -> Iterator[Problem]:
-    """Yield what is wrong with the other machines."""
-    machines = _machines(sound)
-    names = _names_of(machines)
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        yield ("wire", "more"), f"has {twice} more than once, must give each machine its own alias"
+def _cache_problems(config: Config) -> Iterator[Problem]:
+    """Yield levels of the simulated caches that are no whole sets, or smaller than one before."""
+    caches = config.simulated.caches
+    largest = 0, ""
+    for each in fields(caches) if caches else ():
+        level = getattr(caches, each.name)
+        path, got = ("simulated", "caches", each.name), f"got {format_size(level.size_bytes)}"
+        if level.size_bytes < largest[0]:
+            yield path, f"{got}, must be >= {format_size(largest[0])}, the size of {largest[1]}"
+        largest = max(largest, (level.size_bytes, each.name))
+        unit = level.ways * config.simulated.line_bytes
+        if level.size_bytes % unit:
+            of = f"{format_size(unit)}, its ways times a line"
+            yield path, f"{got} in {level.ways} ways, must be a multiple of {of}"
+
+
+def _machine_problems(config: Config) -> Iterator[Problem]:
+    """Yield what is wrong with the other machines, or that there is none where one is needed."""
+    machines = (config.wire, *config.wire.more)
+    names = [one.name for one in machines if one.peer != NO_PEER]
+    for name in {name for name in names if names.count(name) > 1}:
+        text = f"has {name} more than once, must give each machine its own alias"
+        yield ("wire", "more"), text
     for place, one in enumerate(machines):
         if _OF_EXPORTS.fullmatch(one.alias):
             found = f"got {one.alias}, must be another name: exports call machines without one so"
@@ -234,93 +160,82 @@ def _machine_problems(sound: Sound) -> Iterator[Problem]:
         if not 1024 <= first <= last <= 65535:
             found = f"got {one.ports}, must be FIRST-LAST with 1024 <= FIRST <= LAST <= 65535"
             yield ("wire", "ports"), found
+    for section in (*_PLACED, *_DRIVEN, "simulated"):
+        for testbed in getattr(config, section).testbeds:
+            peer = peer_of(testbed)
+            if peer is not None and peer not in names:
+                known = ", ".join(names) or NO_PEER
+                text = f"got {testbed!r}, must name a machine of the section wire: {known}"
+                yield (section, "testbeds"), text
+    listed = (section for section in (*_PLACED, *_DRIVEN) if _uses_wire(getattr(config, section)))
+    for section in itertools.islice(listed, 0 if names else 1):
+        yield (
+            ("wire", "peer"),
+            f"got {NO_PEER}, must name the other machine, such as user@other, for"
+            f" {section}.testbeds; ./run --wire user@other does too",
+        )
 
 
-def _machines(sound: Sound) -> list[Peer]:
-    """Return the machines, each with what is sound of it."""
-    first = {key: sound.get("wire", key) or AUTO for key in ("peer", "alias", "ports")}
-    return [
-        Peer(one["peer"], alias=one.get("alias", AUTO), ports=one.get("ports", AUTO))
-        for one in (first, *sound.list("wire", "more"))
-    ]
+def _uses_wire(section: Any) -> bool:  # noqa: ANN401
+    is_used = getattr(section, "implementations", True) and getattr(section, "enabled", True)
+    return bool(is_used) and any(name in WIRES for name in section.testbeds)
 
 
-def _names_of(machines: Sequence[Peer]) -> list[str]:
-    return [one.name for one in machines if one.peer != NO_PEER]
+def _node_problems(config: Config) -> Iterator[Problem]:
+    """Yield that a node is named where none is measured."""
+    slurm, where = config.hosts.slurm, ", ".join(config.hosts.where)
+    if "slurm" not in config.hosts.where:
+        for key in ("nodes", "count", "constraint"):
+            if getattr(slurm, key):
+                text = f"got [{where}], must list slurm where hosts.slurm.{key} is given"
+                yield ("hosts", "where"), text
 
 
-def _unreached_problems(sound: Sound) -> Iterator[Problem]:
-    """Yield that no other machine is named where one is needed, or a node where none is measured.
-
-    One of each is enough.
-    """
-    for section in (*_PLACED, *DRIVEN) if not _names_of(_machines(sound)) else ():
-        listed = [name for name in sound.list(section, "testbeds") if name in WIRES]
-        used = sound.list(section, "implementations") or section == "placement"
-        if listed and used and sound.get(section, "enabled") is not False:
-            yield (
-                ("wire", "peer"),
-                f"got {NO_PEER}, must name the other machine, such as user@other, where"
-                f" {section}.testbeds lists {listed[0]}; ./run --wire user@other does too",
-            )
-            break
-    where = sound.list("hosts", "where")
-    for key, nothing in (("nodes", []), ("count", 0), ("constraint", NONE)):
-        value = sound.get("hosts", "slurm", key)
-        if where and "slurm" not in where and value not in (None, nothing):
-            found = f"got [{', '.join(where)}]"
-            yield ("hosts", "where"), f"{found}, must list slurm where hosts.slurm.{key} is given"
-            break
-
-
-def _guest_problems(sound: Sound, memory_bytes: int | None) -> Iterator[Problem]:
+def _memory_problems(config: Config, memory_bytes: int | None) -> Iterator[Problem]:
     """Yield that the guests of the testbeds listed need more memory than there is."""
-    listed = (name for section in _WITH_TESTBEDS for name in sound.list(section, "testbeds"))
-    n_guests = max(map(guests_on, listed), default=0)
-    mib = sound.get("virtual", "memory_mib")
-    if n_guests and mib is not None and memory_bytes is not None:
-        most = (memory_bytes >> 20) // n_guests
-        if mib > most:
+    sections = (getattr(config, name) for name in (*GRIDS, "profile", *_DRIVEN))
+    n_guests = max(guests_on(testbed) for section in sections for testbed in section.testbeds)
+    if n_guests and memory_bytes is not None:
+        got, most = config.virtual.memory_mib, (memory_bytes >> 20) // n_guests
+        if got > most:
             share = f"{n_guests} guests share the host's memory, {_gib(memory_bytes)}"
-            yield ("virtual", "memory_mib"), f"got {mib}, must be <= {most}: {share}"
+            yield ("virtual", "memory_mib"), f"got {got}, must be <= {most}: {share}"
 
 
-def _time_problems(sound: Sound) -> Iterator[Problem]:
+def _time_problems(config: Config) -> Iterator[Problem]:
     """Yield windows that are too short for what is in them."""
-    warmup_s, duration_s, interval_us = (
-        sound.get("measure", key) for key in ("warmup_s", "duration_s", "interval_us")
-    )
-    if duration_s is None:
-        return
-    window = f"measure.duration_s, which is {duration_s}"
-    if warmup_s is not None and warmup_s >= duration_s:
-        yield ("measure", "warmup_s"), f"got {warmup_s}, must be shorter than {window}"
-    if interval_us is not None and interval_us / 1e6 > duration_s / 10:
-        text = f"got {interval_us}, must let at least ten requests into {window} s"
+    measure = config.measure
+    window = f"measure.duration_s, which is {measure.duration_s}"
+    if measure.warmup_s >= measure.duration_s:
+        yield ("measure", "warmup_s"), f"got {measure.warmup_s}, must be shorter than {window}"
+    if measure.interval_us / 1e6 > measure.duration_s / 10:
+        text = f"got {measure.interval_us}, must let at least ten requests into {window} s"
         yield ("measure", "interval_us"), text
 
 
-def _cpu_problems(sound: Sound, usable_cpus: Collection[int]) -> Iterator[Problem]:
+def _cpu_problems(config: Config, usable_cpus: Collection[int]) -> Iterator[Problem]:
     """Yield CPUs that this process may not use, and those that would not part both ends."""
     path = ("measure", "cpus")
-    sides = {side: sound.list(*path, side) for side in ("sender", "receiver")}
+    sides = {
+        "sender": config.measure.cpus.sender or (),
+        "receiver": config.measure.cpus.receiver or (),
+    }
     for side, cpus in sides.items():
         for cpu in (cpu for cpu in cpus if cpu not in usable_cpus):
             usable = format_cpu_list(usable_cpus)
             text = f"got {cpu}, must be among the CPUs that this process may use, {usable}"
             yield (*path, side), text
-    if not all(sides.values()) or not any(
-        APART in sound.list(grid, "placements") for grid in _PLACED
-    ):
+    placed = [getattr(config, name) for name in _PLACED]
+    if not all(sides.values()) or not any(APART in section.placements for section in placed):
         return
-    most = max((n for grid in _PLACED for n in sound.list(grid, "n_threads")), default=1)
-    both = list(sides.values())
-    for turn in range(min(most, math.lcm(*map(len, both)))):
-        sender, receiver = (cpus[turn % len(cpus)] for cpus in both)
+    most = max(n for section in placed for n in getattr(section, "n_threads", (1,)))
+    n_pairs = math.lcm(*map(len, sides.values()))
+    pairs = zip(*map(itertools.cycle, sides.values()), strict=True)
+    for turn, (sender, receiver) in enumerate(itertools.islice(pairs, min(most, n_pairs)), 1):
         if sender == receiver:
             yield (
                 path,
-                f"puts both ends of connection {turn + 1} on CPU {sender}, must part them where "
-                f"the placement {APART} is listed; {SAME} has them on one CPU",
+                f"puts both ends of connection {turn} on CPU {sender}, must part them where the "
+                f"placement {APART} is listed; {SAME} has them on one CPU",
             )
             return

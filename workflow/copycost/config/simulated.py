@@ -4,13 +4,12 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from copycost.config.cells import Cell, cells_of
-from copycost.config.kinds import SOME_IMPLEMENTATIONS, sizes
 from copycost.config.structure import (
     HOST,
     NONE,
+    SOME_IMPLEMENTATIONS,
     Choice,
     ListOf,
-    Name,
     Number,
     Or,
     Section,
@@ -41,30 +40,25 @@ Prefetcher = Literal["none", "next_line"]
 class Geometry:
     """One level of the cache: its size [bytes] and the lines of a set [count]."""
 
-    size_bytes: int = stated(Size("a size such as 32KiB", 1024, 4 << 30))
-    ways: int = stated(Number("a whole number of ways", 1, 64))
-
-
-_LEVEL = Section("a level with size_bytes and ways", Geometry)
+    size_bytes: int = stated(Size(least=1024, most=4 << 30))
+    ways: int = stated(Number("ways", 1, 64))
 
 
 @dataclass(frozen=True, slots=True)
 class CacheSizes:
     """The levels of the cache, as stated."""
 
-    l1d: Geometry = stated(_LEVEL)
-    l2: Geometry = stated(_LEVEL)
-    llc: Geometry = stated(_LEVEL)
+    l1d: Geometry = section(Geometry)
+    l2: Geometry = section(Geometry)
+    llc: Geometry = section(Geometry)
 
 
-_CACHES = Or({HOST: None}, Section("host, or the levels l1d, l2 and llc", CacheSizes))
-_WINDOW = Size("a size such as 4MiB", 64 << 10, 1 << 30)
-_LINE = Choice("16, 32, 64, 128 or 256", (16, 32, 64, 128, 256))
-_PREFETCHER = Choice("none or next_line", get_args(Prefetcher))
-_SIZES = sizes(64, 16 << 20)
-_HOT_OR_COLD = ListOf(
-    "a list of hot and cold, at least one", Name("hot or cold", ("hot", "cold")), most=2
-)
+_CACHES = Or({HOST: None}, Section(CacheSizes))
+_WINDOW = Size(least=64 << 10, most=1 << 30)
+_LINE = Choice(16, 32, 64, 128, 256)
+_PREFETCHER = Choice(*get_args(Prefetcher))
+_SIZES = ListOf(Size(least=64, most=16 << 20))
+_HOT_OR_COLD = ListOf(Choice("hot", "cold"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,21 +79,17 @@ class Counting:
 class Sensitivity:
     """Which cells are counted again, each with one thing changed."""
 
-    variants: tuple[str, ...] = stated(
-        ListOf("a list of changes", Name("the name of a change", _CHANGES), least=0)
-    )
+    variants: tuple[str, ...] = stated(ListOf(Choice(*_CHANGES), least=0))
     msg_bytes: tuple[int, ...] = stated(_SIZES)
     working_sets: tuple[str, ...] = stated(_HOT_OR_COLD)
-    kernel: str | None = stated(
-        Or({NONE: None}, Word("auto, none, or the path of a kernel", most=4096))
-    )
+    kernel: str | None = stated(Or({NONE: None}, Word("auto, or the path of a kernel", most=4096)))
 
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
     """The section of the configuration."""
 
-    enabled: Enabled = stated(Choice("auto, true or false", ("auto", True, False)))
+    enabled: Enabled = stated(Choice("auto", True, False))
     implementations: tuple[str, ...] = stated(SOME_IMPLEMENTATIONS)
     testbeds: tuple[str, ...] = testbeds(*TESTBEDS)
     msg_bytes: tuple[int, ...] = stated(_SIZES)
@@ -108,7 +98,7 @@ class Simulated:
     caches: CacheSizes | None = stated(_CACHES)
     line_bytes: int = stated(_LINE)
     prefetcher: Prefetcher = stated(_PREFETCHER)
-    sensitivity: Sensitivity = section("with what is changed", Sensitivity)
+    sensitivity: Sensitivity = section(Sensitivity)
 
     def cells(self) -> tuple[Cell, ...]:
         """Return every cell that can exist, those with nothing changed first."""

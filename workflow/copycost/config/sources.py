@@ -41,32 +41,6 @@ class Source:
         return value_at(self.content, names, _ABSENT) is not _ABSENT
 
 
-class Sound:
-    """The configuration as far as the schema has nothing against it."""
-
-    def __init__(self, tree: Mapping[str, Any], bad: Collection[KeyPath]) -> None:
-        self._tree = tree
-        self._bad = bad
-
-    def get(self, *path: str | int) -> Any:  # noqa: ANN401 - whatever the schema allows there
-        """Return the value, or None where it, or what holds it, is missing or wrong.
-
-        A list comes without the items that are wrong.
-        """
-        if any(path[: len(wrong)] == wrong for wrong in self._bad):
-            return None
-        value = value_at(self._tree, path)
-        if isinstance(value, list):
-            unsound = {wrong[len(path)] for wrong in self._bad if wrong[: len(path)] == path}
-            return [item for index, item in enumerate(value) if index not in unsound]
-        return value
-
-    def list(self, *path: str) -> Sequence[Any]:
-        """Return the sound items of a list, none where there is no list."""
-        value = self.get(*path)
-        return value if isinstance(value, list) else []
-
-
 def value_at(tree: Any, path: KeyPath, absent: object = None) -> Any:  # noqa: ANN401 - any node
     """Return the value at `path`, or what stands for one that there is not."""
     for part in path:

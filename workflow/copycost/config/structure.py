@@ -1,19 +1,19 @@
 # ruff: noqa: ANN401, D102 - values are any plain ones; `Kind` says what its methods do
 """What each key of the configuration may say: a field of a section, stated with its kind.
 
-A kind tells what is wrong with a plain value, as YAML and Snakemake have it, makes the typed value
-of it, and turns that back. defaults.yaml and config.yaml explain the keys.
+A kind makes the typed value of a plain one, as YAML and Snakemake have it, or says what is wrong
+with it; and it turns a typed value back. defaults.yaml and config.yaml explain the keys.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from math import isfinite
-from operator import ge, gt, le, lt
 from typing import Any, TypeVar
 
-from copycost.config.testbeds import TESTBEDS, WIRES, over_wire_to, transport_of
+from copycost.config.capabilities import RECEIVERS
+from copycost.config.placements import PLACEMENTS
+from copycost.config.testbeds import TESTBEDS, kind_of, transport_of
 from copycost.wording.numbers import format_size, parse_size
 from copycost.wording.words import did_you_mean
 
@@ -32,36 +32,27 @@ UNKNOWN = "unknown key"
 MOST_ITEMS = 100
 
 
-def stated(kind: "Kind", **default: Any) -> Any:
-    """Return the field of a section that says such values."""
-    return field(metadata={"kind": kind}, **default)
-
-
 class Kind:
-    """What values a key may have; the title says it, as the end of a sentence.
+    """What values a key may have."""
 
-    Problems begin with ``must`` where they go on what is there; `peers` are the names of the other
-    machines, which testbeds may have.
-    """
-
-    title: str
-
-    def problem(self, value: Any, peers: Sequence[str]) -> str | None:
-        """Return what is wrong with a value; None where nothing is."""
+    def title(self) -> str:
+        """Return what values these are, as the end of a sentence with "must be"."""
         raise NotImplementedError
 
-    def problems(self, value: Any, path: KeyPath, peers: Sequence[str]) -> Iterator[Problem]:
-        """Yield what is wrong with a value, and with those in it."""
-        if (problem := self.problem(value, peers)) is not None:
-            yield path, problem
+    def typed(self, value: Any) -> Any:
+        """Return the typed value of a plain one.
 
-    def normal(self, value: Any) -> Any:
-        """Return a value with sizes in bytes, and words for what YAML took for something else."""
-        return value
+        Raises ValueError, which may say more than the title, if it is wrong.
+        """
+        raise NotImplementedError
 
-    def made(self, value: Any) -> Any:
-        """Return the typed value of a sound one."""
-        return value
+    def made(self, value: Any, path: KeyPath, found: list[Problem]) -> Any:
+        """Return the typed value; add what is wrong with the plain one, and those in it."""
+        try:
+            return self.typed(value)
+        except ValueError as error:
+            found.append((path, str(error) or f"must be {self.title()}"))
+            return None
 
     def plain(self, value: Any) -> Any:
         """Return the plain value of a typed one."""
@@ -72,42 +63,47 @@ class Kind:
 class Flag(Kind):
     """Yes or no."""
 
-    title: str = "true or false"
+    def title(self) -> str:
+        return "true or false"
 
-    def problem(self, value: Any, peers: Sequence[str]) -> str | None:
-        return None if isinstance(value, bool) else f"must be {self.title}"
+    def typed(self, value: Any) -> bool:
+        if not isinstance(value, bool):
+            raise ValueError
+        return value
 
 
 @dataclass(frozen=True)
 class Number(Kind):
-    """A number, a whole one unless it is said otherwise, within bounds."""
+    """A number of something, a whole one unless it is said otherwise, within bounds."""
 
-    title: str
+    of: str = ""
     least: float | None = None
     most: float | None = None
     above: float | None = None
     below: float | None = None
     whole: bool = True
 
-    def problem(self, value: Any, peers: Sequence[str]) -> str | None:
+    def title(self) -> str:
+        what = f" of {self.of}" if self.of else ""
+        return f"a {'whole ' if self.whole else ''}number{what}{self._limits(str)}"
+
+    def _limits(self, shown: Callable[[Any], str]) -> str:
+        limits = {">=": self.least, ">": self.above, "<=": self.most, "<": self.below}
+        stated = [f"{sign} {shown(n)}" for sign, n in limits.items() if n is not None]
+        return f", {' and '.join(stated)}" if stated else ""
+
+    def typed(self, value: Any) -> Any:
         is_int = isinstance(value, int) and not isinstance(value, bool)
-        is_float = isinstance(value, float) and isfinite(value)
-        if not is_int and not (is_float and (value.is_integer() or not self.whole)):
-            return f"must be {self.title}"
-        bounds = (
-            (">=", ge, self.least), ("<=", le, self.most),
-            (">", gt, self.above), ("<", lt, self.below),
-        )  # fmt: skip
-        for sign, holds, limit in bounds:
-            if limit is not None and not holds(value, limit):
-                return f"must be {sign} {self.shown(limit)}"
-        return None
-
-    def shown(self, limit: Any) -> str:
-        """Return a bound in words."""
-        return str(limit)
-
-    def made(self, value: Any) -> Any:
+        if not is_int and not (isinstance(value, float) and isfinite(value)):
+            raise ValueError
+        if (
+            (self.whole and value != int(value))
+            or (self.least is not None and value < self.least)
+            or (self.most is not None and value > self.most)
+            or (self.above is not None and value <= self.above)
+            or (self.below is not None and value >= self.below)
+        ):
+            raise ValueError
         return int(value) if self.whole else float(value)
 
 
@@ -115,89 +111,96 @@ class Number(Kind):
 class Size(Number):
     """A number of bytes, or a text such as 64KiB."""
 
-    def shown(self, limit: Any) -> str:
-        return format_size(limit)
+    def title(self) -> str:
+        return f"a size such as 64KiB{self._limits(format_size)}"
 
-    def normal(self, value: Any) -> Any:
-        with suppress(ValueError):
-            return parse_size(value) if isinstance(value, str) else value
-        return value
+    def typed(self, value: Any) -> Any:
+        if isinstance(value, str):
+            try:
+                value = parse_size(value)
+            except ValueError:
+                raise ValueError from None  # whose words are the title's
+        return super().typed(value)
+
+
+class Ring(Size):
+    """The size of a ring of messages, in digits."""
+
+    def typed(self, value: Any) -> Any:
+        return str(super().typed(value))
 
 
 @dataclass(frozen=True)
 class Word(Kind):
-    """A text of one line, which matches a pattern; spaces at its ends may not belong to it."""
+    """A text that matches a pattern as a whole."""
 
-    title: str
+    what: str
     pattern: str = ".+"
     most: int | None = None
-    bare: bool = False
 
-    def problem(self, value: Any, peers: Sequence[str]) -> str | None:
-        if isinstance(value, str) and self.most is not None and len(value) > self.most:
-            return f"has {len(value)} characters, must have at most {self.most}"
-        matches = isinstance(value, str) and re.fullmatch(self.pattern, value)
-        return None if matches else f"must be {self.title}"
+    def title(self) -> str:
+        return self.what
 
-    def normal(self, value: Any) -> Any:
-        return value.strip() if self.bare and isinstance(value, str) else value
+    def typed(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise ValueError
+        text = value.strip()
+        if self.most is not None and len(text) > self.most:
+            raise ValueError(f"has {len(text)} characters, must have at most {self.most}")
+        if not re.fullmatch(self.pattern, text):
+            raise ValueError
+        return text
 
-    def made(self, value: Any) -> Any:
-        return str(value)
 
-
-@dataclass(frozen=True)
 class Choice(Kind):
-    """One of a few values; a testbed over a wire may have the name of another machine behind it."""
+    """One of a few values."""
 
-    title: str
-    options: tuple[Any, ...]
+    def __init__(self, *options: Any) -> None:
+        self.options = options
 
-    def problem(self, value: Any, peers: Sequence[str]) -> str | None:
-        wires = [name for name in self.options if name in WIRES]
-        to_peers = (over_wire_to(name, peer) for name in wires for peer in peers)
-        options = (*self.options, *to_peers)
-        if any(type(one) is type(value) and one == value for one in options):
-            return None
-        meant = did_you_mean(value, options) if isinstance(value, str) else ""
-        if value in list(TESTBEDS):
-            place = "streams" if transport_of(value) == "stream" else "udp"
-            meant = f"; {value} belongs in {place}"
-        return f"must be one of {', '.join(map(str, options))}{meant}"
+    def title(self) -> str:
+        return f"one of {', '.join(map(str, self.options))}"
 
-    def normal(self, value: Any) -> Any:
-        word = {True: "on", False: "off"}.get(value) if isinstance(value, bool) else None
-        return word if word in self.options else value
-
-    def made(self, value: Any) -> Any:
-        if value not in self.options:
-            raise ValueError(f"got {value!r}, must be one of {self.options}")
+    def typed(self, value: Any) -> Any:
+        if isinstance(value, bool) and value not in self.options:
+            value = "on" if value else "off"  # as these words are for YAML
+        if not any(type(one) is type(value) and one == value for one in self.options):
+            meant = did_you_mean(value, self.options) if isinstance(value, str) else ""
+            raise ValueError(f"must be {self.title()}{meant}")
         return value
 
 
-@dataclass(frozen=True)
-class Name(Choice):
-    """The name of something that another version may have more of."""
+class Testbed(Choice):
+    """One of some testbeds; those over a wire may be named with the machine at its other end."""
 
-    def made(self, value: Any) -> Any:
-        return str(value)
+    def typed(self, value: Any) -> Any:
+        if isinstance(value, str) and kind_of(value) in self.options:
+            return value
+        if isinstance(value, str) and value in TESTBEDS:
+            place = "streams" if transport_of(value) == "stream" else "udp"
+            raise ValueError(f"must be {self.title()}; {value} belongs in {place}")
+        return super().typed(value)
 
 
 class Or(Kind):
-    """A word, or what another kind takes, whose title names both; `words` says what it becomes."""
+    """A word, or what another kind takes; `words` says what each becomes."""
 
     def __init__(self, words: Mapping[str, Any], of: Kind) -> None:
-        self.words, self.of, self.title = words, of, of.title
+        self.words, self.of = words, of
 
-    def problems(self, value: Any, path: KeyPath, peers: Sequence[str]) -> Iterator[Problem]:
-        if value not in list(self.words):
-            yield from self.of.problems(value, path, peers)
+    def title(self) -> str:
+        return f"{', '.join(self.words)}, or {self.of.title()}"
 
-    def normal(self, value: Any) -> Any:
-        return NONE if value is None and NONE in self.words else self.of.normal(value)
-
-    def made(self, value: Any) -> Any:
-        return self.words[value] if value in list(self.words) else self.of.made(value)
+    def made(self, value: Any, path: KeyPath, found: list[Problem]) -> Any:
+        word = NONE if value is None else value
+        if isinstance(word, str) and word in self.words:
+            return self.words[word]
+        below: list[Problem] = []
+        made = self.of.made(value, path, below)
+        if below and not isinstance(value, list | Mapping):
+            below = [(path, f"must be {self.title()}")]
+        found += below
+        return made
 
     def plain(self, value: Any) -> Any:
         words = (word for word, becomes in self.words.items() if becomes == value)
@@ -206,27 +209,30 @@ class Or(Kind):
 
 @dataclass(frozen=True)
 class ListOf(Kind):
-    """Values of one kind, so many at least and at most."""
+    """Different values of one kind, so many at least and at most."""
 
-    title: str
     of: Kind
     least: int = 1
     most: int = MOST_ITEMS
+    may_repeat: bool = False
 
-    def problems(self, value: Any, path: KeyPath, peers: Sequence[str]) -> Iterator[Problem]:
-        if not isinstance(value, list) or len(value) < self.least:
-            yield path, f"must be {self.title}"
-        elif len(value) > self.most:
-            yield path, f"has {len(value)} values, must have at most {self.most}"
-        else:
-            for place, item in enumerate(value):
-                yield from self.of.problems(item, (*path, place), peers)
+    def title(self) -> str:
+        least = f" of {self.least} or more" if self.least else ""
+        return f"a list{least}, each {self.of.title()}"
 
-    def normal(self, value: Any) -> Any:
-        return [self.of.normal(item) for item in value] if isinstance(value, list) else value
-
-    def made(self, value: Any) -> Any:
-        return tuple(self.of.made(item) for item in value)
+    def made(self, value: Any, path: KeyPath, found: list[Problem]) -> Any:
+        if not isinstance(value, Sequence) or isinstance(value, str) or len(value) < self.least:
+            found.append((path, f"must be {self.title()}"))
+            return None
+        if len(value) > self.most:
+            found.append((path, f"has {len(value)} values, must have at most {self.most}"))
+            return None
+        made = [self.of.made(item, (*path, place), found) for place, item in enumerate(value)]
+        for place, item in enumerate(made):
+            if item is not None and item in made[:place] and not self.may_repeat:
+                once = "more than once, must list each value once"
+                found.append((path, f"has {value[place]!r:.80} {once}"))
+        return tuple(made)
 
     def plain(self, value: Any) -> Any:
         return [self.of.plain(item) for item in value]
@@ -236,7 +242,6 @@ class ListOf(Kind):
 class Section(Kind):
     """A section with the keys of a class; those that have defaults there need not be stated."""
 
-    title: str
     of: type
 
     @property
@@ -244,60 +249,77 @@ class Section(Kind):
         """The kinds of its keys."""
         return {each.name: each.metadata["kind"] for each in fields(self.of)}
 
-    def problems(self, value: Any, path: KeyPath, peers: Sequence[str]) -> Iterator[Problem]:
+    def title(self) -> str:
+        return f"a section with {', '.join(self.kinds)}"
+
+    def made(self, value: Any, path: KeyPath, found: list[Problem]) -> Any:
         if not isinstance(value, Mapping):
-            yield path, f"must be {self.title}"
-            return
-        kinds = self.kinds
+            found.append((path, f"must be {self.title()}"))
+            return None
+        n_before, stated, kinds = len(found), {}, self.kinds
         for key in value:
             if key not in kinds:
-                yield (*path, str(key)), f"{UNKNOWN}{did_you_mean(str(key), kinds)}"
+                found.append(((*path, str(key)), f"{UNKNOWN}{did_you_mean(str(key), kinds)}"))
         for each in fields(self.of):
+            kind, there = kinds[each.name], (*path, each.name)
             if each.name in value:
-                yield from kinds[each.name].problems(value[each.name], (*path, each.name), peers)
+                stated[each.name] = kind.made(value[each.name], there, found)
             elif each.default is MISSING:
-                yield (*path, each.name), f"missing, must be {kinds[each.name].title}"
-
-    def normal(self, value: Any) -> Any:
-        if not isinstance(value, Mapping):
-            return value
-        kinds = self.kinds
-        return {key: kinds[key].normal(it) if key in kinds else it for key, it in value.items()}
-
-    def made(self, value: Any) -> Any:
-        stated = {
-            each.name: each.metadata["kind"].made(value[each.name])
-            for each in fields(self.of)
-            if each.default is MISSING or each.name in value
-        }
-        return self.of(**stated)
+                found.append((there, f"missing, must be {kind.title()}"))
+        return self.of(**stated) if len(found) == n_before else None
 
     def plain(self, value: Any) -> Any:
         return {name: kind.plain(getattr(value, name)) for name, kind in self.kinds.items()}
 
 
 def from_plain(tree: object, kind: type[_Section]) -> _Section:
-    """Return the configuration, or a section of it, that checked plain values state.
+    """Return the configuration, or a section of it, that plain values state.
 
-    Raises KeyError, TypeError or ValueError if they were not checked, and a value is missing or of
-    another kind.
+    Raises ValueError, which names the first problem, if there is one.
     """
-    made: _Section = Section("", kind).made(tree)
+    found: list[Problem] = []
+    made: _Section = Section(kind).made(tree, (), found)
+    for path, problem in found:
+        raise ValueError(f"{'.'.join(map(str, path))}: {problem}")
     return made
 
 
 def to_plain(section: object) -> dict[str, Any]:
     """Return a section in the words of config.yaml, sizes in bytes, lists as lists."""
-    plain: dict[str, Any] = Section("", type(section)).plain(section)
+    plain: dict[str, Any] = Section(type(section)).plain(section)
     return plain
 
 
-def section(title: str, of: type) -> Any:
+def stated(kind: Kind, **default: Any) -> Any:
+    """Return the field of a section that says such values."""
+    return field(metadata={"kind": kind}, **default)
+
+
+def section(of: type) -> Any:
     """Return the field with a section."""
-    return stated(Section(f"a section {title}", of))
+    return stated(Section(of))
 
 
 def testbeds(*names: str) -> Any:
     """Return the field with a list of testbeds."""
-    of = Name("the name of a testbed", names)
-    return stated(ListOf("a list of testbeds, at least one", of))
+    return stated(ListOf(Testbed(*names)))
+
+
+# Kinds that several sections have.
+IMPLEMENTATION = Word("the name of a file in src/strategies, or NAME_xN", r"\w{1,60}")
+IMPLEMENTATIONS = ListOf(IMPLEMENTATION, least=0)
+SOME_IMPLEMENTATIONS = ListOf(IMPLEMENTATION)
+SENDERS = ListOf(Word("iperf3, or the name of a file in src/strategies", r"[a-z][a-z0-9_]{0,59}"))
+MSG_BYTES = ListOf(Size(least=1, most=64 << 20))
+N_THREADS = ListOf(Number("threads", 1, 256))
+CONNECTIONS = ListOf(Number("streams", 1, 64))
+WORKING_SETS = ListOf(Or({"hot": "hot", "cold": "cold"}, Ring(least=4096, most=1 << 40)))
+RECEIVED_BY = ListOf(Choice(*RECEIVERS))
+PLACED = ListOf(Choice(*PLACEMENTS))
+REPETITIONS = Number("repetitions", 1, 10_000)
+SEED = Number(least=0)
+ANY_SETTLING_S = Number("seconds", 0, 3600, whole=False)
+ANY_WINDOW_S = Number("seconds", above=0, most=3600, whole=False)
+# where other tools drive, which start and end in their own time
+SETTLING_S = Number("seconds", 0.1, 60, whole=False)
+WINDOW_S = Number("seconds", 0.5, 600, whole=False)

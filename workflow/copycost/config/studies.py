@@ -5,7 +5,8 @@ from typing import ClassVar, Literal, get_args
 
 from copycost.config.capabilities import MAX_DATAGRAM_BYTES
 from copycost.config.cells import Cell, cells_of
-from copycost.config.kinds import (
+from copycost.config.settings import Settings
+from copycost.config.structure import (
     ANY_SETTLING_S,
     ANY_WINDOW_S,
     CONNECTIONS,
@@ -20,10 +21,14 @@ from copycost.config.kinds import (
     SOME_IMPLEMENTATIONS,
     WINDOW_S,
     WORKING_SETS,
-    sizes,
+    Choice,
+    Flag,
+    ListOf,
+    Number,
+    Size,
+    stated,
+    testbeds,
 )
-from copycost.config.settings import Settings
-from copycost.config.structure import Choice, Flag, ListOf, Name, Number, Size, stated, testbeds
 from copycost.config.testbeds import TESTBEDS, names_over
 
 EventChoice = Literal["auto", "cycles", "cpu_clock"]
@@ -62,19 +67,10 @@ class CpuBudget(_Driven):
     enabled: bool = stated(Flag())
     implementations: tuple[str, ...] = stated(SENDERS)
     testbeds: tuple[str, ...] = testbeds(*names_over("stream", receiving=True))
-    limiters: tuple[str, ...] = stated(
-        ListOf(
-            "a list of limiters, at least one",
-            Name("the name of a limiter", ("cgroup", "cpulimit")),
-        )
-    )
+    limiters: tuple[str, ...] = stated(ListOf(Choice("cgroup", "cpulimit")))
     n_threads: tuple[int, ...] = stated(CONNECTIONS)
-    limit_percent: tuple[int, ...] = stated(
-        ListOf(
-            "a list of CPU limits, at least three", Number("a whole number of per cent", 10, 100), 3
-        )
-    )
-    msg_bytes: int = stated(Size("a size such as 128KiB", 64, 1 << 20))
+    limit_percent: tuple[int, ...] = stated(ListOf(Number("per cent", 10, 100), least=3))
+    msg_bytes: int = stated(Size(least=64, most=1 << 20))
     repetitions: int = stated(REPETITIONS)
     warmup_s: float = stated(SETTLING_S)
     duration_s: float = stated(WINDOW_S)
@@ -88,7 +84,7 @@ class Datagrams(_Driven):
     enabled: bool = stated(Flag())
     implementations: tuple[str, ...] = stated(SENDERS)
     testbeds: tuple[str, ...] = testbeds(*names_over("datagram", receiving=True))
-    msg_bytes: tuple[int, ...] = stated(sizes(64, MAX_DATAGRAM_BYTES, "64 or 8KiB"))
+    msg_bytes: tuple[int, ...] = stated(ListOf(Size(least=64, most=MAX_DATAGRAM_BYTES)))
     n_threads: tuple[int, ...] = stated(CONNECTIONS)
     repetitions: int = stated(REPETITIONS)
     warmup_s: float = stated(SETTLING_S)
@@ -107,26 +103,15 @@ class Profile:
     working_sets: tuple[str, ...] = stated(WORKING_SETS)
     receivers: tuple[str, ...] = stated(RECEIVED_BY)
     placements: tuple[str, ...] = stated(PLACED)
-    explains: tuple[DrivenStudy, ...] = stated(
-        ListOf(
-            "a list of studies",
-            Choice("a study that iperf3 drives", get_args(DrivenStudy)),
-            least=0,
-            most=2,
-        )
-    )
+    explains: tuple[DrivenStudy, ...] = stated(ListOf(Choice(*get_args(DrivenStudy)), least=0))
     differences: tuple[tuple[str, str], ...] = stated(
-        ListOf(
-            "a list of pairs of implementations",
-            ListOf("a pair of implementations", IMPLEMENTATION, least=2, most=2),
-            least=0,
-        )
+        ListOf(ListOf(IMPLEMENTATION, least=2, most=2), least=0)
     )
     repetitions: int = stated(REPETITIONS)
     warmup_s: float = stated(ANY_SETTLING_S)
     duration_s: float = stated(ANY_WINDOW_S)
-    frequency_hz: int = stated(Number("a whole number of samples per second", 10, 50_000))
-    event: EventChoice = stated(Choice("auto, cycles or cpu_clock", get_args(EventChoice)))
+    frequency_hz: int = stated(Number("samples per second", 10, 50_000))
+    event: EventChoice = stated(Choice(*get_args(EventChoice)))
 
     def settings(self, run: Settings) -> Settings:
         """Return how a repetition is measured: in its own window, else as the whole run."""

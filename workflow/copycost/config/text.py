@@ -1,8 +1,4 @@
-"""The text of a configuration to plain values: YAML, of which only what a configuration needs.
-
-What YAML allows beyond that is refused in a sentence, before anything else reads the text: most of
-it ends other readers, Snakemake's among them, in a traceback, or keeps them busy for minutes.
-"""
+"""The text of a configuration to plain values: YAML, or a sentence that names the line."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,49 +11,21 @@ from copycost.errors import ConfigError
 # Far more than anybody writes: the defaults with all their comments have 18 KB, and 3 levels.
 MAX_BYTES = 256 << 10
 _MAX_DEPTH = 20
-_MAX_DIGITS = 30
-_MAX_KEY = 60
 
 
 class _Loader(yaml.CSafeLoader):
-    """Reads YAML as the class it is derived from, and refuses values no configuration needs."""
+    """Reads YAML as the class it is derived from, and refuses a key that stands twice."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Return a section, as the class that this is derived from does.
-
-        Raises ConstructorError if one of its keys stands twice (the first would silently be lost),
-        or is no name.
-        """
+        """Return a section; of a key that stands twice, the first would silently be lost."""
         seen = set()
         for key, _ in node.value:
-            named = isinstance(key, yaml.ScalarNode) and key.tag.endswith(":str")
-            if not named or len(key.value) > _MAX_KEY or not key.value.isprintable():
+            if not isinstance(key, yaml.ScalarNode) or not key.tag.endswith(":str"):
                 raise _error(key, "a key that is no name; keys are words such as msg_bytes")
             if key.value in seen:
                 raise _error(key, f"{key.value} stands there twice; join the two")
             seen.add(key.value)
         return super().construct_mapping(node, deep)
-
-    def construct_number(self, node: yaml.ScalarNode) -> int | float:
-        """Return a number, unless it has so many digits that Python refuses to read it."""
-        if len(node.value) > _MAX_DIGITS:
-            raise _error(node, f"a number of {len(node.value)} characters; write a shorter one")
-        try:
-            whole = node.tag.endswith(":int")
-            return self.construct_yaml_int(node) if whole else self.construct_yaml_float(node)
-        except (ValueError, OverflowError) as error:
-            raise _error(node, f"{node.value} is no number; put it into quotes") from error
-
-    def refuse(self, node: yaml.Node) -> None:
-        """Refuse a value of a kind that no key takes."""
-        kind = node.tag.rsplit(":", 1)[-1]
-        raise _error(node, f"a value of the kind {kind}; put it into quotes if it is a text")
-
-
-for _kind in ("timestamp", "binary", "set", "omap", "pairs"):
-    _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _Loader.refuse)
-for _kind in ("int", "float"):
-    _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _Loader.construct_number)
 
 
 def _error(where: Any, problem: str) -> yaml.MarkedYAMLError:  # noqa: ANN401 - event or node
@@ -67,25 +35,24 @@ def _error(where: Any, problem: str) -> yaml.MarkedYAMLError:  # noqa: ANN401 - 
 def parse_yaml(text: str, where: str) -> Any:  # noqa: ANN401 - any node of a YAML file
     """Return the values in a text; a message about it begins with `where`, such as the file's name.
 
-    Raises ConfigError if it is no YAML, or has what no configuration needs; the message names the
-    line.
+    What expands to more than was written, anchors and many levels, is refused: the text may come
+    from elsewhere.
+
+    Raises ConfigError if it is no YAML; the message names the line, where that is known.
     """
     if len(text) > MAX_BYTES:
         raise ConfigError(f"{where}: too large, must be at most {MAX_BYTES >> 10} KiB of text")
-    if found := yaml.reader.Reader.NON_PRINTABLE.search(text):
-        place = f"{where}: line {text.count(chr(10), 0, found.start()) + 1}"
-        control = f"a control character (U+{ord(found[0]):04X}); delete it"
-        raise ConfigError(f"{place}: not YAML: {control}")
     try:
         _refuse_structure(text)
         return yaml.load(text, _Loader)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else "?"
         raise ConfigError(f"{where}: line {line}: not YAML: {error.problem}") from error
+    except (yaml.YAMLError, ValueError, OverflowError) as error:
+        raise ConfigError(f"{where}: not YAML: {str(error).splitlines()[0]}") from error
 
 
 def _refuse_structure(text: str) -> None:
-    """Refuse anchors, aliases, and too many levels."""
     depth = 0
     event: Any
     for event in yaml.parse(text, yaml.CSafeLoader):
@@ -118,14 +85,12 @@ def read_sections(path: str | Path) -> dict[str, Any]:
 
     Raises ConfigError if it cannot be read, or holds something else.
     """
-    file = Path(path)
     try:
-        if file.stat().st_size > MAX_BYTES:
-            raise ConfigError(f"{path}: too large, must be at most {MAX_BYTES >> 10} KiB")
-        content = parse_yaml(file.read_text(encoding="utf-8"), str(path))
+        content = parse_yaml(Path(path).read_text(encoding="utf-8"), str(path))
     except FileNotFoundError as error:
+        here = Path.cwd()
         raise ConfigError(
-            f"{path}: not found in {Path.cwd()}; run in the folder that holds it"
+            f"{path}: not found in {here}; run in the folder that holds it"
         ) from error
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror}); name a text file") from error

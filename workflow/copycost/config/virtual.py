@@ -14,10 +14,10 @@ Vhost = Literal["auto", "off"]
 class Virtual:
     """What guests are made of."""
 
-    accelerator: Accelerator = stated(Choice("auto, kvm or tcg", get_args(Accelerator)))
-    vcpus: int = stated(Number("a number of processors", 1, 64))
-    memory_mib: int = stated(Number("a number of MiB", 256, 1 << 20))
-    network_device: Device = stated(Choice("virtio or e1000", get_args(Device)))
-    vhost: Vhost = stated(Choice("auto or off", get_args(Vhost)))
+    accelerator: Accelerator = stated(Choice(*get_args(Accelerator)))
+    vcpus: int = stated(Number("processors", 1, 64))
+    memory_mib: int = stated(Number("MiB", 256, 1 << 20))
+    network_device: Device = stated(Choice(*get_args(Device)))
+    vhost: Vhost = stated(Choice(*get_args(Vhost)))
     offloads: bool = stated(Flag())
     kernel: str = stated(Word("auto, or the path of a kernel", most=4096))

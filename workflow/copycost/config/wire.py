@@ -47,15 +47,13 @@ class Peer:
         default=AUTO,
     )
     ssh_options: tuple[str, ...] = stated(
-        ListOf(
-            "a list of options of ssh", Word("an option of ssh, or its value", most=4096), 0, 64
-        ),
+        ListOf(Word("an option of ssh", most=4096), least=0, most=64, may_repeat=True),
         default=(),
     )
     udp_mbit_per_s: UdpRate = stated(
         Or(
             {LINK: LINK, UNLIMITED: UNLIMITED},
-            Number("link, unlimited, or a number of Mbit/s from 1 to 1000000", 1, 1_000_000),
+            Number("Mbit/s", 1, 1_000_000),
         ),
         default=LINK,
     )
@@ -97,15 +95,7 @@ _UNSAID = {key: value for key, value in to_plain(Peer("")).items() if key != "pe
 class Wire(Peer):
     """The other machines of the testbeds over a wire: one, and more."""
 
-    more: tuple[Peer, ...] = stated(
-        ListOf(
-            "a list of further machines",
-            Section("a further machine, of which peer is stated", Peer),
-            least=0,
-            most=16,
-        ),
-        default=(),
-    )
+    more: tuple[Peer, ...] = stated(ListOf(Section(Peer), least=0, most=16), default=())
 
     def peers(self) -> dict[str, Peer]:
         """Return all of them by their names."""
@@ -142,10 +132,8 @@ def _said_of(peer: str, stated: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def peer_named(name: str, section: Mapping[str, Any]) -> Peer:
     """Return a machine with what the section states of it.
 
-    Raises KeyError, TypeError, ValueError or AttributeError if the section is none that the check
-    of the configuration would let through.
+    Raises ValueError or AttributeError if the section is none that the check of the configuration
+    would let through.
     """
     said = wire_over(section, {"peer": name})
-    if not isinstance(said["ssh_options"], list):
-        raise TypeError("ssh_options is no list")
-    return from_plain(said, Peer)
+    return from_plain({key: value for key, value in said.items() if key != "more"}, Peer)

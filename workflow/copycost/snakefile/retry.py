@@ -42,7 +42,7 @@ def present_paths(raw: Path) -> list[Path]:
     try:
         text = CONFIG_PATH.read_text(encoding="utf-8")
         config = Config.from_dict(yaml.load(text, yaml.CSafeLoader))
-    except (FileNotFoundError, KeyError, TypeError, ValueError, yaml.YAMLError):
+    except (FileNotFoundError, ValueError, yaml.YAMLError):
         return sorted(raw.rglob("*.json"))
     return asked_paths(config)
 
