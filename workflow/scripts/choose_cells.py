@@ -11,7 +11,7 @@ from copycost.records.reading import read_all
 from copycost.records.record import cell_of
 from copycost.snakefile.jobs import GRID_RULE, kind_of, repetition_s
 from copycost.snakefile.logs import log_to_file
-from copycost.snakefile.progress import Kind, extend, say
+from copycost.snakefile.progress import extend, say
 from copycost.studies.round_trips.table import row_of_grid
 
 log_to_file(snakemake.log[0])
@@ -21,12 +21,12 @@ done = dict(read_all(records, lambda record: (cell_of(record), row_of_grid(recor
 choice = choose_cells(done, config, int(snakemake.wildcards.number))
 write_pass(choice.cells, Path(snakemake.output.cells))
 window_s = config.measure.warmup_s + config.measure.duration_s
-each_s = repetition_s(GRID_RULE, {}, window_s, in_turns=True)
+each_s = repetition_s(GRID_RULE, "", window_s, in_turns=True)
 rounds = Grid.of(config).rounds
 missing: Counter[str] = Counter()
 for cell in choice.cells:
     if not Path(cell.path).is_file():
-        words = {name: getattr(cell, name) for name in ("study", "testbed", "working_set")}
+        words = {"study": cell.study, "testbed": cell.testbed}
         missing[kind_of(GRID_RULE, words)] += repetitions_in(config, cell, rounds)
-extend({kind: Kind(n, each_s) for kind, n in missing.items()})
+extend(missing, each_s)
 say(describe(choice, done))

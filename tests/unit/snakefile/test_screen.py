@@ -10,17 +10,14 @@ from pathlib import Path
 import pytest
 
 from copycost.snakefile import progress, screen, terminal
-from copycost.snakefile.jobs import MEASURING_RULES, OTHERS
-from copycost.snakefile.progress import Counter, Kind, Progress
+from copycost.snakefile.jobs import MEASURING_RULES, WORDS
+from copycost.snakefile.progress import Progress
 
 SAID = "veth one_copy 64 KiB x 1 thread, both ends on one CPU, repetition 2: 75 Gbit/s"
 
 
-def half_way(**changes: object) -> Progress:
-    now = Progress({"streams": Kind(943, 0.6, done=12)}, 60.0, started_s=100.0, said=SAID)
-    for name, value in changes.items():
-        setattr(now, name, value)
-    return now
+def half_way() -> Progress:
+    return Progress({"streams on veth": 943}, {"streams on veth": 0.6}, 100.0, done=12, said=SAID)
 
 
 def test_a_line_has_a_bar_the_count_the_time_left_and_the_last_result() -> None:
@@ -55,13 +52,13 @@ def test_in_a_log_each_step_is_said_once_and_silence_is_broken(
     for _ in range(2):
         shown.begin_job("plot_figure", {})
     shown._show()
-    shown.begin_job("run_cell", {"study": "streams", "working_set": "cold"})
+    shown.begin_job("run_cell", {"study": "streams", "testbed": "veth"})
     shown._show()
     lines = capfd.readouterr().out.splitlines()
     assert lines == ["copycost: drawing the figures", "copycost: still drawing the figures, 1 s"]
-    now = Counter().read()
+    now = progress.read()
     assert now is not None
-    assert now.at_work == "streams, cold"
+    assert now.at_work == "streams on veth"
 
 
 def test_every_rule_with_a_script_is_known() -> None:
@@ -73,4 +70,4 @@ def test_every_rule_with_a_script_is_known() -> None:
         for name, body in re.findall(r"^(?:rule|checkpoint) (\w+):\n((?:    .*\n|\n)*)", text, re.M)
         if re.search(r"^    script:", body, re.MULTILINE)
     }
-    assert rules == set(OTHERS) | set(MEASURING_RULES)
+    assert rules == set(WORDS) | set(MEASURING_RULES)

@@ -5,33 +5,18 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from copycost.checkout import ROOT
-from copycost.config.conditions import COLD, HOT
 from copycost.config.config import Config
 from copycost.config.grid import Grid
 from copycost.config.passes import is_given
 from copycost.errors import DataError
-from copycost.hosts.facts.cpu import read_caches
-from copycost.hosts.facts.files import HostFiles, Unknowns
-from copycost.measure.drivers.programs.working_set import ring_bytes
 from copycost.records.aside import LOST
-from copycost.records.files import read_json
 from copycost.records.reading import REMEDY
-from copycost.snakefile import (
-    before_run,
-    internals,
-    interruption,
-    messages,
-    parts,
-    progress,
-    retry,
-    slurm,
-    terminal,
-)
+from copycost.snakefile import before_run, internals, interruption, messages, parts, retry, slurm
 from copycost.snakefile.internals import (
     all_jobs,
     is_dry_run,
@@ -40,23 +25,20 @@ from copycost.snakefile.internals import (
     waiting_jobs,
 )
 from copycost.snakefile.jobs import (
-    BOOT_S,
     CHOOSING_RULE,
+    EXPECTED_S,
     GRID_RULE,
     HOST_RULE,
     MEASURING_RULES,
-    MEMORY_RULE,
-    MEMORY_S_PER_BYTE,
     NODE_RULE,
-    OTHERS,
     REPORTING_RULE,
-    RING_S_PER_BYTE,
-    in_guests_s,
     kind_of,
     repetition_s,
 )
 from copycost.snakefile.outcomes import MEMORY_PATH, outcomes
+from copycost.snakefile.progress import Progress, begin, format_duration, format_range
 from copycost.snakefile.screen import SCREEN
+from copycost.snakefile.terminal import clear_line, say
 from copycost.wording.words import plural
 
 PROGRESS_PATH = Path("results/logs/progress.json")
@@ -77,7 +59,7 @@ def print_dry_run(workflow: Any, config: Config) -> None:  # noqa: ANN401
     Snakemake has no hook for these.
     """
 
-    def say() -> None:
+    def at_end() -> None:
         SCREEN.end()
         if interruption.was_interrupted():
             return
@@ -91,16 +73,18 @@ def print_dry_run(workflow: Any, config: Config) -> None:  # noqa: ANN401
             print_outcome(workflow, config)
 
     if is_first_process(workflow):
-        atexit.register(say)
+        atexit.register(at_end)
 
 
 def _say_plan(workflow: Any, jobs: list[Any], config: Config, *, would: bool) -> None:  # noqa: ANN401
     """Say what a run does, or would do, and how long that takes; let it be counted if it does."""
     measuring = _measuring(jobs)
-    may_follow, most_s = _ahead(jobs, config)
-    now = _progress(jobs, most_s / 2)
+    now = _progress(jobs)
+    least_s = now.left_s(now.started_s)
+    may_follow, most_s = _ahead(now, config)
     if not would:
-        progress.begin(PROGRESS_PATH, now)
+        now.ahead_s = most_s / 2
+        begin(PROGRESS_PATH, now)
     limits_min = {
         job.wildcards_dict["node"]: job.resources["runtime"]
         for job in jobs
@@ -108,67 +92,59 @@ def _say_plan(workflow: Any, jobs: list[Any], config: Config, *, would: bool) ->
     }
     if limits_min:
         limit_min = max(limits_min.values())
-        terminal.say(slurm.said_of_nodes(config, sorted(limits_min), limit_min, would=would))
-    least_s = now.left_s(now.started_s) - now.ahead_s
-    whole = progress.format_range(least_s, least_s + most_s)
-    measures_s = progress.format_duration(sum(kind.left_s for kind in now.repetitions))
-    measured = f"{plural(now.total, 'repetition')}, which takes about {measures_s}"
+        say(slurm.said_of_nodes(config, sorted(limits_min), limit_min, would=would))
+    whole = format_range(least_s, least_s + most_s)
+    takes = f"which takes about {format_duration(now.measuring_s)}"
+    measured = f"{plural(now.total, 'repetition')}, {takes}"
     if would and not limits_min:
         n_others = plural(len(jobs) - len(measuring), "other job")
         others = f"do {n_others} (programs, tables, figures, report):"
         does = f"measure {measured}, and {others} all in all"
         does = does if now.total else f"measure nothing and {others}"
-        terminal.say(f"copycost: a run would {does} about {whole}.")
+        say(f"copycost: a run would {does} about {whole}.")
     elif not would and _measuring(all_jobs(workflow)):  # else it is an audit, say
         does = "no repetition needs measuring; what was measured is still valid. The rest takes"
         does = f"measuring {measured}; all in all" if now.total else does
-        terminal.say(f"copycost: {does} about {whole}.")
+        say(f"copycost: {does} about {whole}.")
     if would:
         _say_why(workflow, measuring)
     if may_follow:
-        terminal.say(may_follow)
+        say(may_follow)
     grids = (config.streams, config.udp, config.round_trips)
     counts = {n for grid in grids if grid.implementations for n in grid.n_threads}
     n_cpus = len(os.sched_getaffinity(0))
     above = sorted(n for n in counts if n > n_cpus)
     if above and any(job.rule.name == GRID_RULE for job in jobs):
-        terminal.say(
+        say(
             f"copycost: {plural(n_cpus, 'CPU')} for {', '.join(map(str, above))} threads at "
             "each side: they share the CPUs, which is part of what is measured."
         )
 
 
-def _ahead(jobs: Sequence[Any], config: Config) -> tuple[str, float]:
+def _ahead(planned: Progress, config: Config) -> tuple[str, float]:
     """Return what may follow the repetitions of the grid, a sentence, and how long at most [s].
 
     Nothing where nothing chooses it.
     """
     measure = config.measure
-    chooses = any(job.rule.name == CHOOSING_RULE for job in jobs)
-    if not chooses or measure.minutes is None:
+    if CHOOSING_RULE not in planned.counts or measure.minutes is None:
         return "", 0.0
-    kinds = _kinds(job for job in jobs if job.rule.name == GRID_RULE).values()
-    n_repetitions = sum(kind.total for kind in kinds)
-    each_s = (
-        sum(kind.left_s for kind in kinds) / n_repetitions
-        if n_repetitions  # else all were measured before
-        else repetition_s(GRID_RULE, {}, measure.warmup_s + measure.duration_s, in_turns=True)
-    )
+    window_s = measure.warmup_s + measure.duration_s
+    each_s = repetition_s(GRID_RULE, "", window_s, in_turns=True)
     grid = Grid.of(config)
     time_s, first_s = 60.0 * measure.minutes, grid.n_repetitions(config) * each_s
-    stated = f"{measure.minutes:g} min" if time_s >= 60.0 else progress.format_duration(time_s)
+    stated = f"{measure.minutes:g} min" if time_s >= 60.0 else format_duration(time_s)
     if grid.rounds == 1:
         return (
             f"copycost: {stated} is enough for one repetition of every cell, which takes about "
-            f"{progress.format_duration(first_s)} and gives no intervals: shorten the lists, "
-            f"or allow {progress.format_duration(2 * first_s)} or more.",
+            f"{format_duration(first_s)} and gives no intervals: shorten the lists, or allow "
+            f"{format_duration(2 * first_s)} or more.",
             0.0,
         )
     more_s = max(time_s - first_s, 0.0)
     return (
         f"copycost: up to {plural(int(more_s / each_s), 'more repetition')}, about "
-        f"{progress.format_duration(more_s)}, may follow where comparisons are open: the time is "
-        f"{stated}.",
+        f"{format_duration(more_s)}, may follow where comparisons are open: the time is {stated}.",
         more_s,
     )
 
@@ -183,7 +159,7 @@ def _say_why(workflow: Any, measuring: list[Any]) -> None:  # noqa: ANN401
     if again:
         causes = ", ".join(f"{cause} ({n:,})" for cause, n in why.most_common())
         n_again = sum(map(_n_measured, again))
-        terminal.say(f"copycost: {n_again:,} of them were measured before; again because {causes}.")
+        say(f"copycost: {n_again:,} of them were measured before; again because {causes}.")
 
 
 def _n_measured(job: Any) -> int:  # noqa: ANN401
@@ -214,58 +190,36 @@ def _say_the_host_changed(workflow: Any, jobs: list[Any]) -> None:  # noqa: ANN4
     )
     if said is None:
         return
-    terminal.clear_line()
+    clear_line()
     if measures and not described_anew and not is_dry_run(workflow):
         sys.exit(said)
     print(said, file=sys.stderr)
 
 
-def _measuring(jobs: Iterable[Any]) -> list[Any]:
+def _measuring(jobs: Sequence[Any]) -> list[Any]:
     """Return those jobs that measure a repetition."""
     return [job for job in jobs if job.rule.name in MEASURING_RULES]
 
 
-def _progress(jobs: Sequence[Any], ahead_s: float) -> progress.Progress:
+def _progress(jobs: Sequence[Any]) -> Progress:
     """Return how long jobs will take, none of which has begun."""
-    rules = Counter(job.rule.name for job in jobs)
-    kinds = {
-        rule: progress.Kind(n, OTHERS[rule].expected_s, measures=False)
-        for rule, n in rules.items()
-        if rule in OTHERS
-    }
-    if MEMORY_RULE in kinds:
-        kinds[MEMORY_RULE].each_s += _ring_bytes(COLD) * MEMORY_S_PER_BYTE
-    return progress.Progress(kinds | _kinds(_measuring(jobs)), ahead_s, time.monotonic())
-
-
-def _kinds(measuring: Iterable[Any]) -> dict[str, progress.Kind]:
-    """Return how many repetitions there are of each kind, and how long one takes."""
-    kinds: dict[str, progress.Kind] = {}
-    in_guests: dict[str, int] = {}
-    for job in measuring:
-        name = kind_of(job.rule.name, job.wildcards_dict)
-        longer_s = in_guests_s(job.rule.name, job.wildcards_dict)
-        if name not in kinds:
-            settings = job.params.settings  # the same for all of a kind
-            each_s = repetition_s(
-                job.rule.name,
-                job.wildcards_dict,
-                settings["warmup_s"] + settings["duration_s"],
-                in_turns=bool(job.params.get("reference")),
-            )
-            ring_s = _ring_bytes(job.wildcards_dict.get("working_set", HOT)) * RING_S_PER_BYTE
-            kinds[name] = progress.Kind(0, each_s + ring_s + longer_s)
-        kinds[name].total += _n_measured(job)
-        if longer_s:
-            in_guests[name] = kinds[name].total
-    for name in in_guests:  # they are booted once
-        kinds[name].each_s += BOOT_S / sum(in_guests.values())
-    return kinds
-
-
-def _ring_bytes(working_set: str) -> int:
-    caches = read_caches(HostFiles(), Unknowns())
-    return ring_bytes(working_set, {"cpu": {"caches": caches}})
+    counts: Counter[str] = Counter()
+    each_s = {}
+    for job in jobs:
+        rule, wildcards = job.rule.name, job.wildcards_dict
+        kind = kind_of(rule, wildcards)
+        if rule in EXPECTED_S:
+            each_s[rule] = EXPECTED_S[rule]
+            counts[rule] += 1
+        elif rule in MEASURING_RULES:
+            counts[kind] += _n_measured(job)
+            if kind not in each_s:
+                settings = job.params.settings  # the same for all of a kind
+                window_s = settings["warmup_s"] + settings["duration_s"]
+                in_turns = bool(job.params.get("reference"))
+                testbed = wildcards["testbed"]
+                each_s[kind] = repetition_s(rule, testbed, window_s, in_turns=in_turns)
+    return Progress(dict(counts), each_s, time.monotonic())
 
 
 def print_outcome(workflow: Any, config: Config, n_aside: int = 0) -> None:  # noqa: ANN401
@@ -276,28 +230,28 @@ def print_outcome(workflow: Any, config: Config, n_aside: int = 0) -> None:  # n
     asked = {Path(job.output.record): _n_measured(job) for job in _measuring(jobs)}
     found = outcomes([*asked, Path(MEMORY_PATH)])
     if asked:
-        terminal.say(f"copycost: {retry.summarise(found, sum(asked.values()))}.")
+        say(f"copycost: {retry.summarise(found, sum(asked.values()))}.")
     for one in found:
         if str(one.reason).startswith(LOST):
-            terminal.say(f"copycost: {retry.describe(one.path)}: {one.reason}; {REMEDY}.")
+            say(f"copycost: {retry.describe(one.path)}: {one.reason}; {REMEDY}.")
     missing = {name: why for one in parts.left_out().values() for name, why in one.items()}
     for name, why in missing.items():
-        terminal.say(f"copycost: the report lacks {name}: {why}; the next run adds it.")
+        say(f"copycost: the report lacks {name}: {why}; the next run adds it.")
     if n_aside:
         files = plural(n_aside, "file")
-        terminal.say(f"copycost: {files} that could not be used lie in results/aside, with why.")
+        say(f"copycost: {files} that could not be used lie in results/aside, with why.")
     rules = {job.rule.name for job in jobs}
     if REPORTING_RULE in rules:
-        terminal.say(_the_answer())
+        say(_the_answer())
         place = "results/report"
         if is_given():  # seen from the clone, of which another host's folder is a part
             place = os.path.relpath(place, (ROOT / "workflow").resolve().parent)
         reports = [f"{place}/report.{name}" for name in config.report.formats]
-        terminal.say(f"copycost: the report is {' and '.join(reports)}{_typeset_by()}")
+        say(f"copycost: the report is {' and '.join(reports)}")
     else:
         for study in messages.STUDIES:
             if study in rules:
-                terminal.say(
+                say(
                     f"copycost: {study}: tables are in results/tables, figures in "
                     f"results/figures/{study}; `./run {study} report` adds it to the report."
                 )
@@ -306,17 +260,6 @@ def print_outcome(workflow: Any, config: Config, n_aside: int = 0) -> None:  # n
 def note_the_end(workflow: Any) -> None:  # noqa: ANN401
     """Note that a run has come to its end."""
     internals.is_done = not is_dry_run(workflow) and not is_given()
-
-
-def _typeset_by() -> str:
-    """Return what typeset the report, ``, typeset by Quarto 1.9.38``, where that is known."""
-    try:
-        made = read_json("results/report/typesetters.json")
-    except (OSError, ValueError):
-        return ""
-    by = sorted(set(made.values()))
-    told = by if len(by) == 1 else [f"{by} ({kind.upper()})" for kind, by in made.items()]
-    return f", typeset by {' and '.join(told)}"
 
 
 def _the_answer() -> str:

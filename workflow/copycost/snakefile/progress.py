@@ -1,7 +1,7 @@
-"""What is said while cells are measured: how many, how long, each result, how many are left.
+"""How far a run is, and what is said of it while cells are measured.
 
-Each repetition is a process of its own, so the count lies in a small file; its path reaches the
-processes in an environment variable. Cells never overlap, and so neither do its writers.
+Each job is a process of its own, so the count lies in a small file; its path reaches the processes
+in an environment variable. Cells never overlap, and so neither do its writers.
 """
 
 import json
@@ -10,155 +10,116 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Self
 
 from copycost.snakefile import terminal
+from copycost.snakefile.jobs import WORDS
 
 VARIABLE = "COPYCOST_PROGRESS"
 
-
-# So many repetitions as expected count with those that were: the first one alone may be an odd one.
-_N_EXPECTED = 3
-
-
-@dataclass(slots=True)
-class Kind:
-    """Repetitions, or the jobs of a rule that measures none, that take about equally long.
-
-    Of `total` [count] so many are done, whatever became of them; one is expected to take `each_s`,
-    and those that are finished took `took_s` together [s].
-    """
-
-    total: int
-    each_s: float
-    done: int = 0
-    took_s: float = 0.0
-    measures: bool = True
-
-    @property
-    def pace_s(self) -> float:
-        """How long one takes, as it was expected and as it was [s]."""
-        return (_N_EXPECTED * self.each_s + self.took_s) / (_N_EXPECTED + self.done)
-
-    @property
-    def left_s(self) -> float:
-        """How long the rest takes [s]."""
-        return max(self.total - self.done, 0) * self.pace_s
-
-    def end_one(self, took_s: float) -> None:
-        """Note that one has ended, which took so long [s]."""
-        self.done += 1
-        self.total = max(self.total, self.done)
-        self.took_s += took_s
+# So many seconds as expected count with those that were: the first jobs may be odd ones.
+_PRIOR_S = 5.0
 
 
 @dataclass(slots=True)
 class Progress:
-    """How far a run is, by kind and rule.
+    """How far a run is, by kinds of jobs: repetitions, and the jobs of a rule that measures none.
 
-    What may be chosen behind the grid takes about `ahead_s` [s]. The run began at `started_s`, and
-    the kind or rule `at_work`, and nothing else, at `since_s` (CLOCK_MONOTONIC) [s]; it is empty
-    before the first. `said` is the last result in words.
+    `counts` are the jobs of the run, one of which is expected to take `each_s` [s]; those that have
+    ended were expected to take `done_s`, and took `took_s`. What may be chosen behind the grid
+    takes about `ahead_s`. The run began at `started_s`, and the kind `at_work`, and nothing else,
+    at `since_s` (CLOCK_MONOTONIC) [s]; it is empty before the first. `done` counts repetitions,
+    `said` is the last result in words.
     """
 
-    kinds: dict[str, Kind]
-    ahead_s: float
+    counts: dict[str, int]
+    each_s: dict[str, float]
     started_s: float
+    ahead_s: float = 0.0
+    done: int = 0
+    done_s: float = 0.0
+    took_s: float = 0.0
     at_work: str = ""
     since_s: float = 0.0
     said: str = ""
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Return the progress that was written down."""
-        kinds = {name: Kind(**one) for name, one in values["kinds"].items()}
-        return cls(**{**values, "kinds": kinds})
-
-    @property
-    def repetitions(self) -> list[Kind]:
-        """The kinds of repetitions."""
-        return [kind for kind in self.kinds.values() if kind.measures]
-
     @property
     def total(self) -> int:
         """Repetitions that the run measures [count]."""
-        return sum(kind.total for kind in self.repetitions)
+        return sum(n for kind, n in self.counts.items() if kind not in WORDS)
 
     @property
-    def done(self) -> int:
-        """Repetitions that are finished [count]."""
-        return sum(kind.done for kind in self.repetitions)
+    def measuring_s(self) -> float:
+        """How long all repetitions are expected to take [s]."""
+        return sum(n * self.each_s[kind] for kind, n in self.counts.items() if kind not in WORDS)
 
     def left_s(self, now_s: float) -> float:
-        """Return how long everything that is still to come takes [s]."""
-        left_s = sum(kind.left_s for kind in self.kinds.values()) + self.ahead_s
-        if self.at_work in self.kinds:
-            left_s -= min(now_s - self.since_s, self.kinds[self.at_work].pace_s)
-        return max(left_s, 0.0)
+        """Return how long everything that is still to come takes, at the pace so far [s]."""
+        pace = (_PRIOR_S + self.took_s) / (_PRIOR_S + self.done_s)
+        expected_s = sum(n * self.each_s[kind] for kind, n in self.counts.items()) - self.done_s
+        at_work_s = self.each_s.get(self.at_work, 0.0) * pace
+        spent_s = min(now_s - self.since_s, at_work_s)
+        return max((expected_s + self.ahead_s) * pace - spent_s, 0.0)
 
-    def begin(self, name: str, now_s: float, *, measures: bool) -> None:
-        """Note that a repetition of a kind, or another job of a rule, begins.
-
-        What is between two repetitions counts as well; another job has ended by then.
-        """
-        before = self.kinds.get(self.at_work)
-        if before is None or not (before.measures and measures):
-            if before is not None and not before.measures:
-                before.end_one(now_s - self.since_s)
+    def begin(self, kind: str, now_s: float) -> None:
+        """Note that a job begins; what is between two repetitions counts to these."""
+        if self.at_work in WORDS:  # it has ended by then
+            self._end(now_s)
+        if kind in WORDS or not self.at_work:
             self.since_s = now_s
-        self.at_work = name
+        self.at_work = kind
 
-    def end_repetition(self, now_s: float) -> None:
+    def end_repetition(self, now_s: float, said: str) -> None:
         """Note that a repetition has ended."""
-        kind = self.kinds.get(self.at_work)
-        if kind is None or not kind.measures:
-            kind = self.kinds.setdefault("", Kind(0, 0.0))
-        kind.end_one(now_s - self.since_s)
+        self.done += 1
+        self.said = said
+        self._end(now_s)
+
+    def _end(self, now_s: float) -> None:
+        self.done_s += self.each_s.get(self.at_work, 0.0)
+        self.took_s += now_s - self.since_s
         self.since_s = now_s
 
-    def extend(self, kinds: Mapping[str, Kind]) -> None:
+    def extend(self, counts: Mapping[str, int], each_s: float) -> None:
         """Count in repetitions that a pass has chosen; where it chose none, none will follow."""
-        for name, more in kinds.items():
-            self.kinds.setdefault(name, Kind(0, more.each_s)).total += more.total
-        chosen_s = sum(more.total * more.each_s for more in kinds.values())
-        self.ahead_s = max(self.ahead_s - chosen_s, 0.0) if kinds else 0.0
+        for kind, n in counts.items():
+            self.counts[kind] = self.counts.get(kind, 0) + n
+            self.each_s.setdefault(kind, each_s)
+        chosen_s = sum(n * self.each_s[kind] for kind, n in counts.items())
+        self.ahead_s = max(self.ahead_s - chosen_s, 0.0) if counts else 0.0
 
 
-@dataclass(slots=True)
-class Counter:
-    """The file in which is counted."""
+def _path() -> Path:
+    return Path(os.environ.get(VARIABLE, ""))
 
-    path: Path = field(default_factory=lambda: Path(os.environ.get(VARIABLE, "")))
 
-    def read(self) -> Progress | None:
-        """Return the progress; None where nobody counts, or it is just being written."""
-        try:
-            return Progress.from_dict(json.loads(self.path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError, KeyError, AttributeError):
-            return None
+def read() -> Progress | None:
+    """Return the progress; None where nobody counts, or it is just being written."""
+    try:
+        return Progress(**json.loads(_path().read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
 
-    def write(self, progress: Progress) -> None:
-        """Write the progress down; on a full disk nothing happens: the count is a courtesy."""
-        with suppress(OSError):
-            self.path.write_text(json.dumps(asdict(progress)), encoding="utf-8")
+
+def write(progress: Progress) -> None:
+    """Write the progress down; on a full disk nothing happens: the count is a courtesy."""
+    with suppress(OSError):
+        _path().write_text(json.dumps(asdict(progress)), encoding="utf-8")
 
 
 def begin(path: Path, progress: Progress) -> None:
     """Start counting in a file, and let scripts find it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     os.environ[VARIABLE] = str(path)
-    Counter(path).write(progress)
+    write(progress)
 
 
-def extend(kinds: Mapping[str, Kind]) -> None:
+def extend(counts: Mapping[str, int], each_s: float) -> None:
     """Count in repetitions that were chosen behind the grid."""
-    counter = Counter()
-    progress = counter.read()
-    if progress is not None:
-        progress.extend(kinds)
-        counter.write(progress)
+    if (progress := read()) is not None:
+        progress.extend(counts, each_s)
+        write(progress)
 
 
 def count_in(line: str) -> str:
@@ -167,25 +128,18 @@ def count_in(line: str) -> str:
     Where the progress has a line of its own on a terminal, the result is noted for that line, and
     only what was not measured is returned.
     """
-    counter = Counter()
-    progress = counter.read()
-    if progress is None:
+    if (progress := read()) is None:
         return line
     now_s = time.monotonic()
-    progress.end_repetition(now_s)
-    progress.said = line
-    counter.write(progress)
-    total = progress.total
-    place = f"[{progress.done:{len(str(total))}}/{total}]"
-    if terminal.has_line():
-        return f"{place} {line}" if _FAILED in line or _SKIPPED in line else ""
-    left = total - progress.done
+    progress.end_repetition(now_s, line)
+    write(progress)
+    done, total = progress.done, max(progress.total, progress.done)
+    place = f"[{done:{len(str(total))}}/{total}]"
+    if terminal.has_line():  # as `results` says it
+        return f"{place} {line}" if ": FAILED, " in line or ": SKIPPED, " in line else ""
     left_s = progress.left_s(now_s)
     about = f", about {format_duration(left_s)}" if left_s else ""
-    return f"{place} {line}, {left} left{about}"
-
-
-_FAILED, _SKIPPED = ": FAILED, ", ": SKIPPED, "  # as `results` says it
+    return f"{place} {line}, {total - done} left{about}"
 
 
 def say(line: str) -> None:
@@ -206,9 +160,6 @@ def format_duration(seconds: float) -> str:
 
 
 def format_range(least_s: float, most_s: float) -> str:
-    """Return what lies between two durations: ``11 to 13 min``, ``40 s``, ``80 s to 2 min``."""
+    """Return what lies between two durations: ``11 min to 13 min``, ``40 s``."""
     least, most = format_duration(least_s), format_duration(most_s)
-    if least == most:
-        return most
-    number, _, unit = least.partition(" ")
-    return f"{number if most.endswith(f' {unit}') and ' ' not in unit else least} to {most}"
+    return most if least == most else f"{least} to {most}"

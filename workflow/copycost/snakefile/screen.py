@@ -6,10 +6,10 @@ import threading
 import time
 from collections.abc import Mapping
 
-from copycost.snakefile import terminal
+from copycost.snakefile import progress, terminal
 from copycost.snakefile.interruption import was_interrupted
-from copycost.snakefile.jobs import MEASURING_RULES, OTHERS, kind_of
-from copycost.snakefile.progress import Counter, Progress, format_duration
+from copycost.snakefile.jobs import WORDS, kind_of
+from copycost.snakefile.progress import Progress, format_duration
 
 PLANNING = "working out what is to be done"
 
@@ -42,18 +42,12 @@ class Screen:
 
     def begin_job(self, rule: str, wildcards: Mapping[str, str]) -> None:
         """Take note of a job that begins."""
-        counter = Counter()
-        progress = counter.read()
-        work = OTHERS.get(rule)
-        if progress is not None:
-            if rule in MEASURING_RULES:
-                progress.begin(kind_of(rule, wildcards), time.monotonic(), measures=True)
-            elif work is not None:
-                progress.begin(rule, time.monotonic(), measures=False)
-            counter.write(progress)
-        doing = work.words if work else ""
+        now_s, doing = time.monotonic(), WORDS.get(rule, "")
+        if (how_far := progress.read()) is not None:
+            how_far.begin(kind_of(rule, wildcards), now_s)
+            progress.write(how_far)
         if doing != self._doing:
-            self._doing, self._since_s = doing, time.monotonic()
+            self._doing, self._since_s = doing, now_s
         if doing and doing != self._said and not terminal.has_line():
             self._say(f"copycost: {doing}")
             self._said = doing
@@ -71,7 +65,7 @@ class Screen:
         now_s = time.monotonic()
         spent_s = now_s - self._since_s
         if terminal.has_line():
-            terminal.show_line(describe(Counter().read(), self._doing, now_s))
+            terminal.show_line(describe(progress.read(), self._doing, now_s))
         elif self._doing and now_s - self._said_s >= max(_SILENCE_S, _SILENCE_SHARE * spent_s):
             self._say(f"copycost: still {self._doing}, {format_duration(spent_s)}")
 
@@ -84,19 +78,19 @@ SCREEN = Screen()
 """That of this process."""
 
 
-def describe(progress: Progress | None, doing: str, now_s: float) -> str:
+def describe(how_far: Progress | None, doing: str, now_s: float) -> str:
     """Return a line on how far a run is: a bar, repetitions, the time left, what is done.
 
-    The progress is None before it is known what is to be done; `doing` is the job at work in words,
-    empty while a repetition is measured; the time is CLOCK_MONOTONIC [s].
+    Nothing is known of it before it is known what is to be done; `doing` is the job at work in
+    words, empty while a repetition is measured; the time is CLOCK_MONOTONIC [s].
     """
-    if progress is None:
+    if how_far is None:
         return f"copycost: {doing}"
-    spent_s, left_s = max(now_s - progress.started_s, 0.0), progress.left_s(now_s)
+    spent_s, left_s = max(now_s - how_far.started_s, 0.0), how_far.left_s(now_s)
     n_full = round(_BAR_COLUMNS * spent_s / (spent_s + left_s)) if spent_s else 0
     parts = [f"[{'#' * n_full:.<{_BAR_COLUMNS}}]"]
-    if progress.total:
-        parts.append(f"{progress.done}/{progress.total}")
+    if how_far.total:
+        parts.append(f"{how_far.done}/{how_far.total}")
     parts.append(f"{format_duration(left_s)} left")
-    what = doing or re.sub(r", repetition \d+", "", progress.said)
+    what = doing or re.sub(r", repetition \d+", "", how_far.said)
     return f"{' '.join(parts)}  {what}"
