@@ -1,7 +1,7 @@
 """The section `wire` of the configuration: which other machines are measured with."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -40,35 +40,23 @@ class Peer:
         )
     )
     address: str = stated(
-        Word(
-            "auto, or a numeric IPv4 address of the other machine",
-            r"auto|[0-9]{1,3}(\.[0-9]{1,3}){3}",
-        ),
+        Or({AUTO: AUTO}, Word("a numeric IPv4 address", r"[0-9]{1,3}(\.[0-9]{1,3}){3}")),
         default=AUTO,
     )
     ssh_options: tuple[str, ...] = stated(
-        ListOf(Word("an option of ssh", most=4096), least=0, most=64, may_repeat=True),
-        default=(),
+        ListOf(Word("an option of ssh", most=4096), least=0, most=64, may_repeat=True), default=()
     )
     udp_mbit_per_s: UdpRate = stated(
-        Or(
-            {LINK: LINK, UNLIMITED: UNLIMITED},
-            Number("Mbit/s", 1, 1_000_000),
-        ),
-        default=LINK,
+        Or({LINK: LINK, UNLIMITED: UNLIMITED}, Number("Mbit/s", 1, 1_000_000)), default=LINK
     )
     alias: str = stated(
         Word(
-            "auto, or a name of small letters, digits and -",
-            r"[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?",
+            "auto, or a name of small letters, digits and -", r"[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?"
         ),
         default=AUTO,
     )
     ports: str = stated(
-        Word(
-            "auto, or FIRST-LAST with ports from 1024 to 65535",
-            r"auto|[1-9][0-9]{3,4}-[1-9][0-9]{3,4}",
-        ),
+        Or({AUTO: AUTO}, Word("FIRST-LAST, as in 5201-5216", r"[1-9][0-9]{3,4}-[1-9][0-9]{3,4}")),
         default=AUTO,
     )
 
@@ -112,21 +100,18 @@ def wire_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, A
     """
     if "peer" not in above:
         return {**below, **above}
-    named = above["peer"]
-    stated = [below, *(below.get("more") or ())]
-    if below.get("peer") in (named, NO_PEER):
-        found = dict(below)
+    named, further = above["peer"], below.get("more") or ()
+    stated = {one.get("peer"): _own(one) for one in (*further, below)}
+    is_same = below.get("peer") in (named, NO_PEER)
+    if "more" in above:
+        more = [{**stated.get(one["peer"], {}), **one} for one in above["more"]]
     else:
-        found = {**_UNSAID, "more": []} | _said_of(named, stated)
-    further = [{**_said_of(one["peer"], stated), **one} for one in above.get("more", ())]
-    kept = [one for one in found["more"] if one["peer"] != named]
-    return {**found, **above, "more": further if "more" in above else kept}
+        more = [one for one in further if is_same and one["peer"] != named]
+    return {**(below if is_same else _UNSAID | stated.get(named, {})), **above, "more": more}
 
 
-def _said_of(peer: str, stated: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what is stated of a machine; nothing where nothing is."""
-    of_it = next((one for one in stated if one.get("peer") == peer), {})
-    return {key: value for key, value in of_it.items() if key != "more"}
+def _own(machine: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in machine.items() if key != "more"}
 
 
 def peer_named(name: str, section: Mapping[str, Any]) -> Peer:
@@ -136,4 +121,4 @@ def peer_named(name: str, section: Mapping[str, Any]) -> Peer:
     would let through.
     """
     said = wire_over(section, {"peer": name})
-    return from_plain({key: value for key, value in said.items() if key != "more"}, Peer)
+    return from_plain(_own(said), Peer)

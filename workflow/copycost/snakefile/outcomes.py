@@ -9,8 +9,6 @@ import json
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +19,7 @@ from copycost.errors import DataError
 from copycost.records.aside import reason_of
 from copycost.records.files import write_whole
 from copycost.records.reading import REPETITIONS, UNUSABLE, Readable
+from copycost.snakefile.dependencies import digest_of_code
 from copycost.studies.memory.record import MEMORY
 from copycost.studies.profile.folded import folded_path, read_folded
 from copycost.studies.profile.grid import STUDY as PROFILE
@@ -34,7 +33,6 @@ UNREADABLE = "unreadable"
 KNOWN_PATH = Path(".snakemake/copycost_records.json")
 """What records said when they were read last, by their paths."""
 
-_CHECKING = (".py", ".yaml")
 _SIMULATED = Path(RAW_ROOT, simulated.STUDY)
 
 
@@ -70,8 +68,7 @@ def outcomes(paths: Iterable[Path]) -> list[Outcome]:
         found += [Outcome(path, *said) for said in known[name][1]]
     if n_read:
         with suppress(DataError):  # on a full disk they are read again next time
-            text = json.dumps(known)
-            write_whole(f"{_seal(text)}\n{text}", KNOWN_PATH)
+            write_whole(json.dumps({"package": _package(), "records": known}), KNOWN_PATH)
     return found
 
 
@@ -106,20 +103,13 @@ def _stamp(path: Path) -> list[int]:
 def _read_known() -> dict[str, list[Any]]:
     """Return by path what is known of records: stamp, status, reason, digest of the host."""
     try:
-        seal, _, text = KNOWN_PATH.read_text(encoding="utf-8").partition("\n")
+        kept = json.loads(KNOWN_PATH.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return dict(json.loads(text)) if seal == _seal(text) else {}
+    is_current = isinstance(kept, dict) and kept.get("package") == _package()
+    return dict(kept["records"]) if is_current else {}
 
 
-def _seal(text: str) -> str:
-    """Return a digest of a text and of what tells one state of the package from another."""
-    return sha256(f"{_package()}{text}".encode()).hexdigest()
-
-
-@cache
-def _package() -> list[tuple[str, int, int]]:
-    """Return place, time and size of each file that records may be checked by."""
-    files = sorted(path for path in (ROOT / "workflow").rglob("*") if path.suffix in _CHECKING)
-    stats = [(str(file), file.stat()) for file in files]
-    return [(name, one.st_mtime_ns, one.st_size) for name, one in stats]
+def _package() -> str:
+    """Return what tells one state from another of all that records are checked by."""
+    return digest_of_code(ROOT, Path(__file__).relative_to(ROOT))
