@@ -52,7 +52,7 @@ configfile: "config.yaml"
 
 # Reading this file changes no other but what cannot be used, which is set aside, and that only in
 # the first process: jobs that run elsewhere read it too.
-files_of = partial(dependencies.files_of, workflow.basedir)
+digest_of = partial(dependencies.digest_of_modules, workflow.basedir)
 STRATEGIES = toolchain.strategies(Path(workflow.basedir))
 RECEIVERS = toolchain.receivers(Path(workflow.basedir))
 CONFIG = checked_config(workflow)

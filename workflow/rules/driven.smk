@@ -31,7 +31,7 @@ rule run_budget:
     # All cores, so that nothing else runs beside a measurement.
     threads: workflow.cores
     params:
-        code=lambda wildcards: code_of_drivers(wildcards.testbed),
+        code=CODE_OF_DRIVERS,
         settings=CONFIG.cpu_budget.settings(CONFIG.measure.settings()).as_params(),
     script:
         "../scripts/run_driven.py"
@@ -54,7 +54,7 @@ rule run_datagrams:
     # All cores, so that nothing else runs beside a measurement.
     threads: workflow.cores
     params:
-        code=lambda wildcards: code_of_drivers(wildcards.testbed),
+        code=CODE_OF_DRIVERS,
         settings=CONFIG.datagrams.settings(CONFIG.measure.settings()).as_params(),
     script:
         "../scripts/run_driven.py"

@@ -36,7 +36,7 @@ rule measure_node:
         slurm_extra=lambda wildcards: f"--nodelist={wildcards.node} --exclusive",
     params:
         # All of it, whatever is measured there.
-        code=code_of_drivers("wire"),
+        code=CODE_OF_DRIVERS,
         # With another one the node is measured again, as this machine would be.
         kernel=lambda wildcards: system_of(wildcards.node).kernel,
         name=lambda wildcards: host_name(wildcards.node),

@@ -7,12 +7,8 @@ ORDER_SEED = CONFIG.measure.order_seed
 # What decides what is measured: an edit measures everything again, so these rooms and no more. As
 # digests, since a hundred more inputs of each of thousands of jobs take Snakemake long.
 _ROOMS = ["hosts/**/*", "measure/*", "observers/*", "perf/*", "testbeds/*"]
-code_of_programs = partial(
-    dependencies.digest_by_place, files_of(*_ROOMS, "measure/drivers/programs/*")
-)
-code_of_drivers = partial(
-    dependencies.digest_by_place, files_of(*_ROOMS, "measure/drivers/**/*")
-)
+CODE_OF_PROGRAMS = digest_of(*_ROOMS, "measure/drivers/programs/*")
+CODE_OF_DRIVERS = digest_of(*_ROOMS, "measure/drivers/**/*")
 # What each cell is measured in turns with.
 beside = lambda wildcards: reference_of(CONFIG, Cell.from_words(**wildcards))
 # Two studies in one rule: they differ in their settings alone.
@@ -52,7 +48,7 @@ rule run_cell:
     # All cores, so that nothing else runs beside a measurement.
     threads: workflow.cores
     params:
-        code=lambda wildcards: code_of_programs(wildcards.testbed),
+        code=CODE_OF_PROGRAMS,
         settings=lambda wildcards: SETTINGS[wildcards.study],
         reference=beside,
         repetitions=lambda wildcards: repetitions_in(

@@ -33,7 +33,7 @@ rule profile_cell:
     # All cores, so that nothing else runs beside a measurement.
     threads: workflow.cores
     params:
-        code=lambda wildcards: code_of_drivers(wildcards.testbed),
+        code=CODE_OF_DRIVERS,
         settings=CONFIG.profile.settings(CONFIG.measure.settings()).as_params(),
         event=CONFIG.profile.event,
         frequency_hz=CONFIG.profile.frequency_hz,

@@ -10,7 +10,7 @@ import pytest
 
 from copycost.checkout import ROOT
 from copycost.snakefile import dependencies
-from copycost.snakefile.dependencies import code_of, digest_of
+from copycost.snakefile.dependencies import code_of
 
 SCRIPTS = sorted((ROOT / "workflow" / "scripts").glob("*.py"))
 
@@ -127,41 +127,10 @@ def test_only_testbeds_are_imported_by_a_name_made_at_run_time() -> None:
     assert found == {package / name for name in names}
 
 
-def test_a_digest_follows_names_and_contents(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("a").write_text("1")
-    Path("b").write_text("1")
-    digests = {digest_of(("a",)), digest_of(("b",)), digest_of(("a", "b"))}
-    Path("a").write_text("2")
-    forget()
-    assert len(digests | {digest_of(("a",))}) == 4
-
-
-def forget() -> None:
-    dependencies.digest_of.cache_clear()
-    dependencies._file_digest.cache_clear()
-
-
-def test_what_leads_elsewhere_concerns_testbeds_whose_ends_are_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    guest, local = Path("copycost/hosts/guest/host.py"), Path("copycost/hosts/local.py")
-    for path in (guest, local):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("first\n")
-    files = [str(guest), str(local)]
-
-    def digests() -> dict[str, str]:
-        forget()
-        return {name: dependencies.digest_by_place(files, name) for name in ("veth", "vm_pair")}
-
-    first = digests()
-    guest.write_text("second\n")
-    second = digests()
-    local.write_text("second\n")
-    third = digests()
-    assert first["veth"] == second["veth"] != third["veth"]
-    assert len({first["vm_pair"], second["vm_pair"], third["vm_pair"]}) == 3
+def test_a_digest_follows_names_and_contents(package: Path) -> None:
+    digests = set()
+    for modules in ({"a": "1"}, {"a": "2"}, {"b": "1"}, {"b": "2"}):
+        put(package, **modules)
+        dependencies._file_digest.cache_clear()
+        digests.add(dependencies.digest_of_modules(package, "room/*"))
+    assert len(digests) == 4

@@ -15,15 +15,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from copycost.config.testbeds import away_on
 from copycost.snakefile.internals import add_input, rules_with_scripts, states
 
 PACKAGE = Path("workflow", "copycost")
 SCHEMAS = Path("workflow", "schemas")
 SCRIPTS = Path("workflow", "scripts")
 _NAME = PACKAGE.name
-# of the room of hosts: other machines, and guests
-_ELSEWHERE = re.compile(r"/hosts/(guest|remote|ssh)/")
 _IMPORT = re.compile(
     r"^[ \t]*(?:from (\w[\w.]*) import (?:\(([^)]*)\)|([^(\n]+))|import (\w[\w., ]*))", re.MULTILINE
 )
@@ -52,30 +49,27 @@ def take_code_into_account(workflow: Any) -> None:  # noqa: ANN401
 
 def digest_of_code(root: str | Path, *starts: str | Path) -> str:
     """Return a digest of the names and contents of all that `code_of` finds."""
-    return digest_of(tuple(code_of(root, *starts)), str(root))
+    return _digest_of(root, code_of(root, *starts))
 
 
-def digest_by_place(paths: Sequence[str], testbed: str) -> str:
-    """Return that of the files that measure on a testbed.
-
-    What leads elsewhere counts only if an end of it is there.
-    """
-    away = bool(away_on(testbed))
-    return digest_of(tuple(path for path in paths if away or not _ELSEWHERE.search(path)))
+def digest_of_modules(root: str | Path, *patterns: str) -> str:
+    """Return that of the modules of the package that match, wherever the checkout is."""
+    base = Path(root)
+    files = (path for pattern in patterns for path in (base / PACKAGE).glob(f"{pattern}.py"))
+    return _digest_of(root, sorted(str(path.relative_to(base)) for path in files))
 
 
-@cache
-def digest_of(paths: tuple[str, ...], root: str = "") -> str:
+def _digest_of(root: str | Path, paths: Sequence[str]) -> str:
     """Return the SHA-256 over the names and contents of files, in hexadecimal digits."""
     found = sha256()
     for path in paths:
-        found.update(f"{path} {_file_digest(Path(root, path))}\n".encode())
+        found.update(f"{path} {_file_digest(f'{root}/{path}')}\n".encode())
     return found.hexdigest()
 
 
 @cache
-def _file_digest(path: Path) -> str:
-    return sha256(path.read_bytes()).hexdigest()
+def _file_digest(path: str) -> str:
+    return sha256(Path(path).read_bytes()).hexdigest()
 
 
 def code_of(root: str | Path, *starts: str | Path) -> list[str]:
@@ -91,13 +85,6 @@ def code_of(root: str | Path, *starts: str | Path) -> list[str]:
             found.add(path)
             waiting += _needed(str(root), path)
     return sorted(found)
-
-
-def files_of(root: str | Path, *patterns: str) -> list[str]:
-    """Return the modules of the package that match, relative to the checkout and sorted."""
-    base = Path(root)
-    files = (path for pattern in patterns for path in (base / PACKAGE).glob(f"{pattern}.py"))
-    return sorted(str(path.relative_to(base)) for path in files)
 
 
 @cache
