@@ -14,8 +14,6 @@ rule summarise_cells:
         "results/logs/tables/summary.log",
     params:
         statistics=ANALYSED["statistics"],
-    message:
-        "Summarise the cells, and how clean they were measured"
     script:
         "../scripts/summarise_cells.py"
 
@@ -29,8 +27,6 @@ rule compare_cells:
         "results/logs/tables/ratios.log",
     params:
         statistics=ANALYSED["statistics"],
-    message:
-        "Compare the implementations by repetition"
     script:
         "../scripts/compare_cells.py"
 
@@ -72,7 +68,5 @@ rule compute_facts:
     params:
         config=ANALYSED,
         peers=MEASURED_WITH,
-    message:
-        "Answer the questions"
     script:
         "../scripts/compute_facts.py"

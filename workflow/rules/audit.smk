@@ -32,8 +32,6 @@ rule audit_dataset:
         dataset="|".join(map(re.escape, AUDITED)),
     params:
         typesetter=TYPESETTER,
-    message:
-        "Audit {wildcards.dataset}"
     script:
         "../scripts/audit_dataset.py"
 
@@ -50,7 +48,5 @@ rule compare_published:
         table="results/published/throughput.csv",
     log:
         "results/logs/published/compare.log",
-    message:
-        "Lay this host beside published runs"
     script:
         "../scripts/compare_published.py"

@@ -39,8 +39,6 @@ rule build_sender:
         libraries=lambda wildcards: toolchain.libraries(
             "sender", wildcards.strategy, CHECKOUT, static=bool(wildcards.linked)
         ),
-    message:
-        "Compiling the sender of {wildcards.strategy}"
     script:
         "../scripts/build_program.py"
 
@@ -61,8 +59,6 @@ rule build_receiver:
         libraries=lambda wildcards: toolchain.libraries(
             "receiver", wildcards.receiver, CHECKOUT, static=bool(wildcards.linked)
         ),
-    message:
-        "Compiling the receiver of {wildcards.receiver}"
     script:
         "../scripts/build_program.py"
 
@@ -78,7 +74,5 @@ rule build_program:
         program="memory_floor|simulated_cell|simulated_plugin|simulated_walk",
     params:
         program=lambda wildcards: wildcards.program,
-    message:
-        "Compiling {wildcards.program}"
     script:
         "../scripts/build_program.py"

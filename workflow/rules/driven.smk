@@ -69,8 +69,6 @@ rule collect_driven:
         "results/logs/tables/{driven}.log",
     wildcard_constraints:
         driven="|".join(DRIVEN_RECORDS),
-    message:
-        "Collect the records of {wildcards.driven}"
     script:
         "../scripts/collect_driven.py"
 
@@ -92,8 +90,6 @@ rule compute_budget_facts:
         section=CONFIG.as_dict()["cpu_budget"],
         statistics=ANALYSED["statistics"],
         peers=BUDGET_PEERS,
-    message:
-        "Fit bitrate against CPU"
     script:
         "../scripts/compute_budget_facts.py"
 
@@ -109,8 +105,6 @@ rule compute_datagram_facts:
     params:
         section=CONFIG.as_dict()["datagrams"],
         statistics=ANALYSED["statistics"],
-    message:
-        "Account for the datagrams"
     script:
         "../scripts/compute_datagram_facts.py"
 

@@ -47,8 +47,6 @@ rule plot_figure:
         "results/logs/figures/{figure}.log",
     wildcard_constraints:
         figure="|".join(FIGURES),
-    message:
-        "Draw {wildcards.figure}"
     script:
         "../scripts/plot_figure.py"
 
@@ -61,8 +59,6 @@ rule plot_rankings:
         csv=expand("{figure}.csv", figure=RANKINGS),
     log:
         "results/logs/figures/rankings.log",
-    message:
-        "Draw what a byte costs with each implementation"
     script:
         "../scripts/plot_rankings.py"
 
@@ -79,8 +75,6 @@ rule plot_overviews:
         csv=expand("{figure}.csv", figure=OVERVIEW_FIGURES),
     log:
         "results/logs/figures/overviews.log",
-    message:
-        "Draw the figures of all conditions"
     script:
         "../scripts/plot_overviews.py"
 
@@ -96,7 +90,5 @@ rule draw_study:
     wildcard_constraints:
         drawn="cpu_budget|datagrams|simulated",
         name=r"[a-z_]+",
-    message:
-        "Draw {wildcards.name} of {wildcards.drawn}"
     script:
         "../scripts/draw_study.py"

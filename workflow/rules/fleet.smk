@@ -41,8 +41,6 @@ rule measure_node:
         kernel=lambda wildcards: system_of(wildcards.node).kernel,
         name=lambda wildcards: host_name(wildcards.node),
         script=f"{workflow.basedir}/workflow/scripts/measure_node.sh",
-    message:
-        "Measure the node {wildcards.node}"
     shell:
         # The script takes the shell's place: a signal that ends a shell would end the job before it.
         'exec {params.script:q} "$PWD" {params.name} "$PWD/{input.config}" "$PWD/{output.archive}" &> {log}'
@@ -60,8 +58,6 @@ rule merge_hosts:
     params:
         # This machine's own results are taken as they are.
         local="local" in CONFIG.hosts.where,
-    message:
-        "Merge the hosts and write the report over all of them"
     script:
         "../scripts/merge_hosts.py"
 

@@ -9,7 +9,5 @@ rule collect_host:
     params:
         # Another kernel, processor or limit is another host: collect again, measure again.
         identity=lambda wildcards: host_identity(),
-    message:
-        "Collect what this host is and what can be counted on it"
     script:
         "../scripts/collect_host.py"

@@ -69,7 +69,5 @@ rule measure_memory:
     threads: workflow.cores
     params:
         cpus=CONFIG.as_dict()["measure"]["cpus"]["sender"],
-    message:
-        "Measure what a plain copy of memory costs"
     script:
         "../scripts/measure_memory.py"

@@ -25,7 +25,5 @@ checkpoint choose_cells:
         number=r"[1-9]\d*",
     params:
         config=CONFIG.as_dict(),
-    message:
-        "Look where comparisons are open"
     script:
         "../scripts/choose_cells.py"

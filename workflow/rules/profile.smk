@@ -58,8 +58,6 @@ rule collect_profile:
     params:
         profile=PROFILE_SECTION,
         statistics=ANALYSED["statistics"],
-    message:
-        "Add up the profiles"
     script:
         "../scripts/collect_profile.py"
 
@@ -75,8 +73,6 @@ rule draw_profile:
         tables=[f"{figure}.csv" for figure in PROFILE.figures],
     log:
         "results/logs/profile/draw.log",
-    message:
-        "Draw flame graphs"
     script:
         "../scripts/draw_profile.py"
 

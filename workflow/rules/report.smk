@@ -27,8 +27,6 @@ rule write_report:
         title=CONFIG.report.title,
         chapters=[chapter.name for chapter in CHAPTERS],
         not_simulated=NOT_SIMULATED,
-    message:
-        "Write the report"
     script:
         "../scripts/write_report.py"
 
@@ -48,7 +46,5 @@ rule render_report:
     params:
         formats=CONFIG.report.formats,
         typesetter=TYPESETTER,
-    message:
-        "Typeset the report"
     script:
         "../scripts/render_report.py"

@@ -45,8 +45,6 @@ rule save_simulated_guest:
         packages="results/guest/packages",
         # What is in it is the host's: other programs make another guest.
         identity=lambda wildcards: guest_identity(),
-    message:
-        "Boot and save a guest whose caches are simulated"
     script:
         "../scripts/save_simulated_guest.py"
 
@@ -66,8 +64,6 @@ rule count_simulated:
         f"results/logs/count_simulated/{pattern_of(simulated_section.STUDY)}.log",
     params:
         counting=to_plain(CONFIG.simulated.counting()),
-    message:
-        "Simulate the caches of {wildcards.testbed} {wildcards.implementation}"
     script:
         "../scripts/count_simulated.py"
 
@@ -81,8 +77,6 @@ rule walk_simulated:
         walks="results/simulated/walks.json",
     log:
         "results/logs/walk_simulated.log",
-    message:
-        "Check the simulated caches by walks whose misses are known"
     script:
         "../scripts/walk_simulated.py"
 
@@ -96,8 +90,6 @@ rule collect_simulated:
         functions="results/tables/simulated_functions.csv",
     log:
         "results/logs/tables/simulated.log",
-    message:
-        "Collect the simulated counts"
     script:
         "../scripts/collect_simulated.py"
 
@@ -114,8 +106,6 @@ rule compute_simulated_facts:
         "results/logs/simulated/facts.log",
     params:
         section=CONFIG.as_dict()["simulated"],
-    message:
-        "Say what simulated caches miss"
     script:
         "../scripts/compute_simulated_facts.py"
 
@@ -131,8 +121,6 @@ rule compare_simulated:
         facts=SIMULATED.facts,
     log:
         "results/logs/simulated/report.log",
-    message:
-        "Lay simulated counts beside measured ones"
     script:
         "../scripts/compare_simulated.py"
 

@@ -20,8 +20,6 @@ rule collect_results:
         parquet="results/tables/cells.parquet",
     log:
         "results/logs/tables/cells.log",
-    message:
-        "Collect all records in one table"
     script:
         "../scripts/collect_results.py"
 
@@ -34,8 +32,6 @@ rule collect_round_trips:
         curves="results/tables/round_trip_curves.csv",
     log:
         "results/logs/tables/round_trips.log",
-    message:
-        "Collect all round trips in one table, and their distributions in another"
     script:
         "../scripts/collect_round_trips.py"
 
@@ -45,7 +41,5 @@ rule describe_columns:
         columns=COLUMNS,
     log:
         "results/logs/tables/columns.log",
-    message:
-        "Describe the columns of all tables"
     script:
         "../scripts/describe_columns.py"

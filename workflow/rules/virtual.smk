@@ -17,8 +17,6 @@ rule build_guest:
         network_device=VIRTUAL["network_device"],
         # What is in it is the host's: other programs make another guest.
         identity=lambda wildcards: guest_identity(),
-    message:
-        "Making what guests boot"
     script:
         "../scripts/build_guest.py"
 
@@ -37,7 +35,5 @@ rule collect_guest:
     params:
         virtual=VIRTUAL,
         identity=lambda wildcards: host_identity(),
-    message:
-        "Collect what a guest is and what can be counted in it"
     script:
         "../scripts/collect_guest.py"

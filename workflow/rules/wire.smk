@@ -17,7 +17,5 @@ rule collect_peer:
     params:
         peer=lambda wildcards: PEERS[wildcards.peer],
         identity=lambda wildcards: host_identity(),
-    message:
-        "Reach {wildcards.peer} and collect what it is"
     script:
         "../scripts/collect_peer.py"
