@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from copycost.config.placements import APART, SAME
-from copycost.config.testbeds import Transport, entry_of, receives_on, transport_of
+from copycost.config.testbeds import Transport, entry_of
 
 #: The largest payload of a UDP datagram over IPv4 [bytes]: 65535 less 20 of IP and 8 of UDP.
 MAX_DATAGRAM_BYTES = 65507
@@ -129,18 +129,14 @@ def can_exist(
     one CPU: it would be the same cell again.
     """
     strategy, batch = split_implementation(implementation)
-    transport = transport_of(testbed)
+    entry = entry_of(testbed)
+    transport, usual = entry.transport, receiver == "recv" and placement != SAME
     if strategy == IPERF3:
         # it receives in its own way, may only be pinned as a whole, whatever its streams, and
         # refuses larger writes (MAX_BLOCKSIZE in its iperf.h)
         most_bytes = _IPERF3_WRITES_BYTES if transport == "stream" else MAX_DATAGRAM_BYTES
-        usual = receiver == "recv" and placement != SAME
-        return receives_on(testbed) and usual and msg_bytes <= most_bytes
-    entry = entry_of(testbed)
-    if transport == "datagram" and entry is not None and not entry.own_addresses:
+        return entry.receives and usual and msg_bytes <= most_bytes
+    if transport == "datagram" and not entry.own_addresses:
         return False
-    if not receives_on(testbed):
-        receives = receiver == "recv" and placement != SAME
-    else:
-        receives = transport in RECEIVERS.get(receiver, STREAM)
+    receives = transport in RECEIVERS.get(receiver, STREAM) if entry.receives else usual
     return receives and capability_of(strategy).allows(transport, msg_bytes, batch)

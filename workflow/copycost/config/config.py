@@ -53,16 +53,28 @@ STUDIES: tuple[Study, ...] = get_args(Study)
 
 
 @dataclass(frozen=True, slots=True)
-class Streams:
-    """A grid of the study `streams`, over TCP or over UDP: every combination is a cell."""
+class Chosen:
+    """Which cells of a grid are meant; without implementations none."""
 
     implementations: tuple[str, ...] = stated(IMPLEMENTATIONS)
-    testbeds: tuple[str, ...] = testbeds(*names_over("stream", receiving=True))
     msg_bytes: tuple[int, ...] = stated(MSG_BYTES)
     n_threads: tuple[int, ...] = stated(N_THREADS)
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTrips(Chosen):
+    """The grid of the study `round_trips`, always hot and received plainly."""
+
+    testbeds: tuple[str, ...] = testbeds(*names_over("stream", receiving=True))
+    placements: tuple[str, ...] = stated(PLACED)
+
+
+@dataclass(frozen=True, slots=True)
+class Streams(RoundTrips):
+    """A grid of the study `streams`, over TCP or over UDP: every combination is a cell."""
+
     working_sets: tuple[str, ...] = stated(WORKING_SETS)
     receivers: tuple[str, ...] = stated(RECEIVED_BY)
-    placements: tuple[str, ...] = stated(PLACED)
 
 
 # our receiver needs an address of its own
@@ -75,17 +87,6 @@ class Udp(Streams):
 
     testbeds: tuple[str, ...] = testbeds(*_UDP)
     msg_bytes: tuple[int, ...] = stated(ListOf(Size(least=1, most=MAX_DATAGRAM_BYTES)))
-
-
-@dataclass(frozen=True, slots=True)
-class RoundTrips:
-    """The grid of the study `round_trips`, always hot and received plainly."""
-
-    implementations: tuple[str, ...] = stated(IMPLEMENTATIONS)
-    testbeds: tuple[str, ...] = testbeds(*names_over("stream", receiving=True))
-    msg_bytes: tuple[int, ...] = stated(MSG_BYTES)
-    n_threads: tuple[int, ...] = stated(N_THREADS)
-    placements: tuple[str, ...] = stated(PLACED)
 
 
 _CPUS = Or({AUTO: None}, ListOf(Number("a CPU", 0)))
@@ -159,15 +160,6 @@ class Report:
         Word("a text of one line", r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]+", most=200)
     )
     formats: tuple[ReportFormat, ...] = stated(ListOf(Choice(*get_args(ReportFormat))))
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """Which cells of a grid are meant; without implementations none."""
-
-    implementations: tuple[str, ...] = stated(IMPLEMENTATIONS)
-    msg_bytes: tuple[int, ...] = stated(MSG_BYTES)
-    n_threads: tuple[int, ...] = stated(N_THREADS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,22 +53,18 @@ class CacheSizes:
     llc: Geometry = section(Geometry)
 
 
-_CACHES = Or({HOST: None}, Section(CacheSizes))
-_WINDOW = Size(least=64 << 10, most=1 << 30)
-_LINE = Choice(16, 32, 64, 128, 256)
-_PREFETCHER = Choice(*get_args(Prefetcher))
 _SIZES = ListOf(Size(least=64, most=16 << 20))
 _HOT_OR_COLD = ListOf(Choice("hot", "cold"))
 
 
 @dataclass(frozen=True, slots=True)
 class Counting:
-    """What of the section decides what one cell counts; see `Simulated`."""
+    """What of the section decides what one cell counts."""
 
-    window_bytes: int = stated(_WINDOW)
-    caches: CacheSizes | None = stated(_CACHES)
-    line_bytes: int = stated(_LINE)
-    prefetcher: Prefetcher = stated(_PREFETCHER)
+    window_bytes: int = stated(Size(least=64 << 10, most=1 << 30))
+    caches: CacheSizes | None = stated(Or({HOST: None}, Section(CacheSizes)))
+    line_bytes: int = stated(Choice(16, 32, 64, 128, 256))
+    prefetcher: Prefetcher = stated(Choice(*get_args(Prefetcher)))
 
     def n_messages(self, msg_bytes: int) -> int:
         """Return how many messages a window holds [count]."""
@@ -86,7 +82,7 @@ class Sensitivity:
 
 
 @dataclass(frozen=True, slots=True)
-class Simulated:
+class Simulated(Counting):
     """The section of the configuration."""
 
     enabled: Enabled = stated(Choice("auto", True, False))
@@ -94,10 +90,6 @@ class Simulated:
     testbeds: tuple[str, ...] = testbeds(*TESTBEDS)
     msg_bytes: tuple[int, ...] = stated(_SIZES)
     working_sets: tuple[str, ...] = stated(_HOT_OR_COLD)
-    window_bytes: int = stated(_WINDOW)
-    caches: CacheSizes | None = stated(_CACHES)
-    line_bytes: int = stated(_LINE)
-    prefetcher: Prefetcher = stated(_PREFETCHER)
     sensitivity: Sensitivity = section(Sensitivity)
 
     def cells(self) -> tuple[Cell, ...]:

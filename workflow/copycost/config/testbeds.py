@@ -136,49 +136,44 @@ def is_wire(testbed: str) -> bool:
     return kind_of(testbed) in WIRES
 
 
-def entry_of(testbed: str) -> TestbedEntry | None:
-    """Return what is known of a testbed; None of one that a table made elsewhere names."""
-    return TESTBEDS.get(kind_of(testbed))
-
-
-def _taken_for(testbed: str) -> TestbedEntry:
-    """Return the same, and of a testbed that a table made elsewhere names, what it is taken for."""
-    return entry_of(testbed) or TestbedEntry("stream", "")
+def entry_of(testbed: str) -> TestbedEntry:
+    """Return what is known of a testbed; of one that a table made elsewhere names, as of TCP."""
+    return TESTBEDS.get(kind_of(testbed)) or TestbedEntry("stream", "")
 
 
 def transport_of(testbed: str) -> Transport:
     """Return what the sockets of a testbed are."""
-    return _taken_for(testbed).transport
+    return entry_of(testbed).transport
 
 
 def path_of(testbed: str) -> str | None:
     """Return what a testbed is, as a noun phrase; None for one of a table made elsewhere."""
-    return _taken_for(testbed).path.format(peer=peer_of(testbed) or "another machine") or None
+    return entry_of(testbed).path.format(peer=peer_of(testbed) or "another machine") or None
 
 
 def receives_on(testbed: str) -> bool:
     """Return whether somebody receives on a testbed."""
-    return _taken_for(testbed).receives
+    return entry_of(testbed).receives
 
 
 def away_on(testbed: str) -> tuple[str, ...]:
     """Return the sides that run on another machine than this one."""
-    return _taken_for(testbed).away
+    return entry_of(testbed).away
 
 
 def guests_on(testbed: str) -> int:
     """Return in how many virtual machines the ends of a testbed run; 0 in none."""
-    return _taken_for(testbed).guests
+    return entry_of(testbed).guests
 
 
 def without_guests(testbed: str) -> str | None:
     """Return the testbed with the same path but for the guests; None where there is none."""
-    return _taken_for(testbed).without_guests
+    return entry_of(testbed).without_guests
 
 
 def kernels_on(testbed: str) -> int:
     """Return on how many kernels the ends of a testbed run: 2 where each has one of its own."""
-    entry = _taken_for(testbed)
+    entry = entry_of(testbed)
     return 2 if entry.receives and (entry.guests == 2 or len(entry.away) == 1) else 1
 
 
