@@ -155,19 +155,6 @@ def test_earlier_results_are_kept_among_the_hosts_before_they_are_overwritten(ho
     assert everything.endswith(f", so every cell is measured again. {said}")
 
 
-def test_a_later_state_of_the_host_does_not_take_the_place_of_an_earlier_one(host: Path) -> None:
-    fleet = measured_elsewhere(host, "lab")
-    keep_earlier(would=False)
-    write_run(host.parent, records_of(), host_facts(kernel_release="5.11-test"), "lab")
-    assert keep_earlier(would=False).endswith("results/fleet/host=lab_2.")
-    assert [one.name for one in read_sets(fleet)] == ["lab", "lab_2"]
-
-
-def test_a_host_without_a_name_is_kept_under_one_made_of_what_it_is(host: Path) -> None:
-    measured_elsewhere(host)
-    assert "kept in results/fleet/host=host-" in keep_earlier(would=False)
-
-
 def test_what_cannot_be_kept_is_said(host: Path) -> None:
     measured_elsewhere(host)
     next(host.parent.rglob("rep=1.json")).write_text("{")

@@ -96,17 +96,6 @@ def test_each_script_is_a_process_of_its_own(server: ScriptServer, tmp_path: Pat
     assert first["threads"] == "1"
 
 
-def test_what_a_script_does_to_a_module_no_other_sees(server: ScriptServer, tmp_path: Path) -> None:
-    spoil = script(tmp_path, "import copycost.errors\ncopycost.errors.mark = 1", "a.spoil.py")
-    look = script(
-        tmp_path,
-        "import copycost.errors\nassert not hasattr(copycost.errors, 'mark')",
-        "a.look.py",
-    )
-    assert server.run(spoil) == 0
-    assert server.run(look) == 0
-
-
 @pytest.mark.parametrize(
     ("text", "status", "said"),
     [
