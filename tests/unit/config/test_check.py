@@ -124,11 +124,11 @@ NO_CELL, WHERE = "must be able to make a cell with the rest of", " (docs/impleme
 @pytest.mark.parametrize(
     ("key", "value", "text"),
     [
-        ("measure.duration_s", -1, "got -1, must be a number of seconds, > 0 and <= 3600"),
+        ("measure.duration_s", -1, "got -1, must be a number of seconds from 0.001 to 3600"),
         (
             "measure.warmup_s",
             float("nan"),
-            "got nan, must be a number of seconds, >= 0 and <= 3600",
+            "got nan, must be a number of seconds from 0 to 3600",
         ),
         ("measure.warmup_s", 1.0, "got 1.0, must be shorter than measure.duration_s, which is 0.2"),
         ("measure.tcp_nodelay", "yes", "got 'yes', must be one of kernel, on, off"),
@@ -140,17 +140,17 @@ NO_CELL, WHERE = "must be able to make a cell with the rest of", " (docs/impleme
         (
             "streams.n_threads",
             [1, 1000],
-            "got 1000, must be a whole number of threads, >= 1 and <= 256",
+            "got 1000, must be a whole number of threads from 1 to 256",
         ),
         (
             "streams.n_threads",
             [],
-            "got [], must be a list of 1 or more, each a whole number of threads, >= 1 and <= 256",
+            "got [], must be a list of 1 or more, each a whole number of threads from 1 to 256",
         ),
         (
             "streams.msg_bytes",
             ["64 kB"],
-            "got '64 kB', must be a size such as 64KiB, >= 1 B and <= 64 MiB",
+            "got '64 kB', must be a size from 1 B to 64 MiB, such as 8192 or 8KiB",
         ),
         (
             "streams.msg_bytes",
@@ -244,7 +244,7 @@ def test_a_missing_key_is_named() -> None:
     with pytest.raises(ConfigError) as error:
         check_config([Source("config.yaml", raw)], Surroundings(STRATEGIES, [0]))
     assert str(error.value).splitlines() == [
-        "config.yaml: measure.duration_s: missing, must be a number of seconds, > 0 and <= 3600",
+        "config.yaml: measure.duration_s: missing, must be a number of seconds from 0.001 to 3600",
         "config.yaml: report: missing, must be a section with title, formats",
     ]
 

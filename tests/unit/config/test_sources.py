@@ -63,8 +63,8 @@ def test_what_is_wrong_is_named_with_its_line_and_defaults_where_they_can_be_ove
     with pytest.raises(ConfigError) as refused:
         check_config(read_sources([DEFAULTS, USER_FILE, mine], {}), AROUND)
     assert str(refused.value).splitlines() == [
-        "mine.yaml: line 4: streams.n_threads: got 'two', must be a whole number of threads, >= 1 "
-        "and <= 256",
+        "mine.yaml: line 4: streams.n_threads: got 'two', must be a whole number of threads from 1 "
+        "to 256",
         "mine.yaml: line 5: streams.treads: unknown key; did you mean n_threads?",
     ]
     mine.write_text("streams: {testbeds: [wire]}\n")

@@ -106,9 +106,7 @@ class Measure:
     """How every cell is measured: `Settings`, and how often and in which order."""
 
     repetitions: int = stated(REPETITIONS)
-    minutes: float | None = stated(
-        Or({NONE: None}, Number("minutes", above=0, most=1440, whole=False))
-    )
+    minutes: float | None = stated(Or({NONE: None}, Number("minutes", 0.001, 1440, whole=False)))
     warmup_s: float = stated(ANY_SETTLING_S)
     duration_s: float = stated(ANY_WINDOW_S)
     congestion_control: str = stated(
@@ -147,7 +145,7 @@ ReportFormat = Literal["html", "pdf"]
 class Statistics:
     """How repetitions are summarised: confidence (0.5 to 1), resamples [count], seed."""
 
-    confidence: float = stated(Number(least=0.5, below=1, whole=False))
+    confidence: float = stated(Number(least=0.5, most=0.9999, whole=False))
     resamples: int = stated(Number("resamples", 100, 1_000_000))
     seed: int = stated(SEED)
 

@@ -8,7 +8,7 @@ with it; and it turns a typed value back. defaults.yaml and config.yaml explain 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
-from math import isfinite
+from math import inf, isinf
 from typing import Any, TypeVar
 
 from copycost.config.capabilities import RECEIVERS
@@ -77,32 +77,24 @@ class Number(Kind):
     """A number of something, a whole one unless it is said otherwise, within bounds."""
 
     of: str = ""
-    least: float | None = None
-    most: float | None = None
-    above: float | None = None
-    below: float | None = None
+    least: float = -inf
+    most: float = inf
     whole: bool = True
 
     def title(self) -> str:
         what = f" of {self.of}" if self.of else ""
-        return f"a {'whole ' if self.whole else ''}number{what}{self._limits(str)}"
+        return f"a {'whole ' if self.whole else ''}number{what}{self._bounds(str)}"
 
-    def _limits(self, shown: Callable[[Any], str]) -> str:
-        limits = {">=": self.least, ">": self.above, "<=": self.most, "<": self.below}
-        stated = [f"{sign} {shown(n)}" for sign, n in limits.items() if n is not None]
-        return f", {' and '.join(stated)}" if stated else ""
+    def _bounds(self, shown: Callable[[Any], str]) -> str:
+        if isinf(self.most):
+            return f", {shown(self.least)} or more"
+        return f" from {shown(self.least)} to {shown(self.most)}"
 
     def typed(self, value: Any) -> Any:
-        is_int = isinstance(value, int) and not isinstance(value, bool)
-        if not is_int and not (isinstance(value, float) and isfinite(value)):
+        if isinstance(value, bool) or not isinstance(value, int | float):
             raise ValueError
-        if (
-            (self.whole and value != int(value))
-            or (self.least is not None and value < self.least)
-            or (self.most is not None and value > self.most)
-            or (self.above is not None and value <= self.above)
-            or (self.below is not None and value >= self.below)
-        ):
+        is_within = self.least <= value <= self.most  # NaN is not
+        if not is_within or (self.whole and value % 1):
             raise ValueError
         return int(value) if self.whole else float(value)
 
@@ -112,7 +104,7 @@ class Size(Number):
     """A number of bytes, or a text such as 64KiB."""
 
     def title(self) -> str:
-        return f"a size such as 64KiB{self._limits(format_size)}"
+        return f"a size{self._bounds(format_size)}, such as 8192 or 8KiB"
 
     def typed(self, value: Any) -> Any:
         if isinstance(value, str):
@@ -319,7 +311,7 @@ PLACED = ListOf(Choice(*PLACEMENTS))
 REPETITIONS = Number("repetitions", 1, 10_000)
 SEED = Number(least=0)
 ANY_SETTLING_S = Number("seconds", 0, 3600, whole=False)
-ANY_WINDOW_S = Number("seconds", above=0, most=3600, whole=False)
+ANY_WINDOW_S = Number("seconds", 0.001, 3600, whole=False)
 # where other tools drive, which start and end in their own time
 SETTLING_S = Number("seconds", 0.1, 60, whole=False)
 WINDOW_S = Number("seconds", 0.5, 600, whole=False)
