@@ -27,10 +27,10 @@ MAX_SEGMENTS = 64
 #: Messages per system call that a sender takes (--batch).
 MAX_BATCH = 256
 
-#: Who else can send: the driver that is no program of ours, by its name among the implementations.
+#: The implementation that the others are compared with.
 BASELINE = "two_copy"
-"""The implementation that the others are compared with."""
 
+#: Who else can send: the driver that is no program of ours, by its name among the implementations.
 IPERF3 = "iperf3"
 _IPERF3_WRITES_BYTES = 1 << 20
 
