@@ -11,9 +11,10 @@ import yaml
 from sample_records import sample_record
 
 from copycost.errors import DataError, ParseError
+from copycost.records.json_schema import in_full
 from copycost.records.record import SCHEMA_PATH, check_record, read_record, write_record
 
-SCHEMA = yaml.safe_load(SCHEMA_PATH.read_text())
+SCHEMA = in_full(yaml.safe_load(SCHEMA_PATH.read_text()))
 RECORD = sample_record()
 
 # how a record can be wrong: where, and what is put there (None: the key is taken away)

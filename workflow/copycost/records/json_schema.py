@@ -31,7 +31,8 @@ SEVERAL = "repetitions"
 class RecordKind(Generic[R]):
     """Records, called `name` in messages, that one schema describes.
 
-    The schema's file has only keywords that mean the same in drafts 7 and 2020-12.
+    The schema's file is read by `in_full`, and has only keywords that mean the same in drafts 7 and
+    2020-12.
     """
 
     schema: Path
@@ -183,7 +184,30 @@ def _of_64_bits(text: str) -> int:
 def _schema(path: Path) -> dict[str, Any]:
     import yaml
 
-    return cast("dict[str, Any]", yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader))
+    text = path.read_text(encoding="utf-8")
+    return cast("dict[str, Any]", in_full(yaml.load(text, yaml.CSafeLoader)))
+
+
+def in_full(schema: Any) -> Any:  # noqa: ANN401 - any part of a schema
+    """Return a schema of ours, or a part of it, as JSON schema has it.
+
+    In ours what has `properties` is an object of no others, and of all but those that are
+    `optional`; a property that is one of `$defs` is called by its name.
+    """
+    if isinstance(schema, list):
+        return [in_full(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    full = {key: in_full(part) for key, part in schema.items() if key != "optional"}
+    if "properties" not in schema:
+        return full
+    properties = {
+        key: {"$ref": f"#/$defs/{part}"} if isinstance(part, str) else part
+        for key, part in full["properties"].items()
+    }
+    required = [key for key in properties if key not in schema.get("optional", ())]
+    closed = {"properties": properties, "required": required, "additionalProperties": False}
+    return {"type": "object", **full, **closed}
 
 
 @cache
@@ -192,8 +216,7 @@ def _quick_validator(schema: Path) -> Callable[[Any], Any]:
     # second or two, where an interpreting validator takes a minute
     import fastjsonschema
 
-    rules = {key: value for key, value in _schema(schema).items() if key != "$schema"}
-    validate = fastjsonschema.compile(rules, use_default=False, detailed_exceptions=False)
+    validate = fastjsonschema.compile(_schema(schema), use_default=False, detailed_exceptions=False)
     return cast("Callable[[Any], Any]", validate)
 
 
