@@ -7,15 +7,6 @@ import pytest
 from copycost.measure.__main__ import main
 
 
-def test_help_gives_units_defaults_and_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["--help"])
-    assert ended.value.code == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "window [s] (default: 1.0)" in said
-    assert "0 measured, 1 failed, 2 bad usage, 77 not available on this host" in said
-
-
 @pytest.mark.parametrize(
     "wrong", [["--msg-bytes", "64KB"], ["--testbed", "moon"], ["--threads", "0"], []]
 )

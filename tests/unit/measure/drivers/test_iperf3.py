@@ -34,31 +34,19 @@ def content(name: str) -> dict[str, Any]:
 
 def test_real_output_has_its_intervals() -> None:
     first, second = intervals_of(content("tcp_client"), "client")
-    assert first == Interval(0.0, 0.50009, 2368471040, None, None, 2)
+    assert first == Interval(0.0, 0.50009, 2368471040, 2)
     assert second.start_s == first.end_s
     assert second.seconds == pytest.approx(0.504869)
 
 
-def test_a_server_counts_lost_datagrams_per_interval() -> None:
-    first, rest = intervals_of(content("udp_server"), "server")
-    assert (first.datagrams, first.lost) == (135023, 83004)
-    assert first.n_bytes == 52019000
-    assert (rest.datagrams, rest.lost) == (7, 0)
-
-
 def test_a_client_ends_with_what_was_sent_and_lost() -> None:
     totals = udp_totals(content("udp_client"))
-    assert (totals.sent, totals.lost, totals.out_of_order) == (135030, 83004, 0)
-    assert totals.lost_percent == pytest.approx(61.47, abs=0.01)
+    assert totals == {"sent": 135030, "lost": 83004, "out_of_order": 0}
+    assert set(udp_totals({}).values()) == {None}
 
 
 @pytest.mark.parametrize("printed", ["nan", "-nan", "inf", "-inf", "NaN", "-Infinity"])
 def test_values_that_are_no_numbers_become_none(printed: str) -> None:
-    odd_text = text("udp_client").replace("61.470784270162184", printed)
-    parsed, odd = parse_json(odd_text, "client")
-    assert odd
-    assert udp_totals(parsed).lost_percent is None
-    assert udp_totals(parsed).sent == 135030
     # an interval without its bytes is left out; a name is no value
     parsed, odd = parse_json(text("tcp_client").replace("2368471040", printed), "client")
     assert (odd, len(intervals_of(parsed, "client"))) == (True, 1)
@@ -75,20 +63,19 @@ def test_truncated_output_is_an_error_that_shows_its_end(kept: float) -> None:
 
 
 @pytest.mark.parametrize("lacking", ["start", "end", "bytes"])
-def test_an_old_version_without_a_field_is_named(lacking: str) -> None:
+def test_what_lacks_a_field_is_named(lacking: str) -> None:
     parsed = content("tcp_client")
     del parsed["intervals"][0]["sum"][lacking]
-    parsed["start"]["version"] = "iperf 3.0.1"
-    with pytest.raises(ParseError, match=rf"iperf 3\.0\.1 printed no .*{lacking}.*newer"):
+    with pytest.raises(ParseError, match=rf"client: its intervals have no '{lacking}'.*newer"):
         intervals_of(parsed, "client")
     for nothing in (None, [], [{"streams": []}]):
         parsed["intervals"] = nothing
-        with pytest.raises(ParseError, match="printed no intervals"):
+        with pytest.raises(ParseError, match=r"client.* no .*newer"):
             intervals_of(parsed, "client")
 
 
 def test_only_whole_intervals_of_the_window_count() -> None:
-    intervals = [Interval(i / 10, (i + 1) / 10, 1, None, None, None) for i in range(10)]
+    intervals = [Interval(i / 10, (i + 1) / 10, 1, None) for i in range(10)]
     assert [i.start_s for i in within(intervals, 0.25, 0.61)] == [0.3, 0.4, 0.5]
     assert within(intervals, 0.31, 0.39) == ()
 
@@ -99,9 +86,6 @@ def test_what_is_no_number_is_refused(value: object) -> None:
     parsed["intervals"][0]["sum"]["bytes"] = value
     with pytest.raises(ParseError, match=r"^client: found .*, expected a number of at most 64"):
         intervals_of(parsed, "client")
-    parsed["end"]["sum"]["lost_percent"] = value
-    with pytest.raises(ParseError, match="expected a number"):
-        udp_totals(parsed)
 
 
 def test_what_is_no_measurement_is_a_reason_and_nan_only_a_warning() -> None:
@@ -150,8 +134,3 @@ def test_what_does_not_do_is_refused_with_a_remedy(printed: str, why: str) -> No
     with pytest.raises(Unavailable, match=why) as raised:
         judge_version("/usr/bin/iperf3", printed)
     assert raised.value.remedy == "install iperf3 3.5 or newer"
-
-
-def test_a_version_with_one_thread_gets_a_pair_per_stream() -> None:
-    assert judge_version("iperf3", "iperf 3.12").pairs(2) == (2, 1)
-    assert judge_version("iperf3", "iperf 3.16").pairs(2) == (1, 2)

@@ -128,8 +128,8 @@ def row_of(record: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
     # What iperf3 itself says of the whole test; our programs have no such account.
     totals = [udp_totals(pair["client"]) for pair in record["driver"].get("pairs", [])]
     for name in ("sent", "lost", "out_of_order"):
-        values = [getattr(total, name) for total in totals] or [None]
-        known = all(value is not None for value in values)
+        values = [value for total in totals if (value := total[name]) is not None]
+        known = bool(totals) and len(values) == len(totals)
         row[f"driver_{name}"] = float(sum(values)) if known else math.nan
     return DATAGRAMS.checked(row)
 

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from copycost.errors import ParseError
 
@@ -18,41 +18,27 @@ from copycost.errors import ParseError
 _NOT_A_NUMBER = re.compile(r"(?<=[:\[,\s])-?(?:nan|inf(?:inity)?)(?=\s*[,\]}\r\n])", re.IGNORECASE)
 _SHOWN_CHARACTERS = 80
 _NEEDED = ("start", "end", "bytes")
+_CLIENT = "the iperf3 client"
+_EXPECTED = "expected the JSON of iperf3 3.5 or newer, so install a newer one"
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
     """What one process counted between two moments of its test, all its streams together.
 
-    The bytes are payload sent, or received at the server; the datagrams are those sent, at the
-    server those that it knows of, lost ones included; `lost` is by the server's count of sequence
-    numbers; `retransmits` counts segments. None where it is not told.
+    The bytes are payload sent, or received at the server; `retransmits` counts segments, and is
+    None where it is not told.
     """
 
     start_s: float
     end_s: float
     n_bytes: int
-    datagrams: int | None
-    lost: int | None
     retransmits: int | None
 
     @property
     def seconds(self) -> float:
         """Length [s]."""
         return self.end_s - self.start_s
-
-
-@dataclass(frozen=True, slots=True)
-class UdpTotals:
-    """The end of a UDP test: sent by the client's count, lost by the server's.
-
-    Each is None where this iperf3 does not tell, or printed no number.
-    """
-
-    sent: int | None
-    lost: int | None
-    lost_percent: float | None
-    out_of_order: int | None
 
 
 def parse_json(text: str, what: str) -> tuple[dict[str, Any], bool]:
@@ -82,23 +68,22 @@ def parse_json(text: str, what: str) -> tuple[dict[str, Any], bool]:
 def intervals_of(content: Mapping[str, Any], what: str) -> tuple[Interval, ...]:
     """Return the intervals in the order of time; those with a value missing are left out.
 
-    ParseError where they lack a field that is needed, as in versions that are too old.
+    ParseError where there are none, or they lack a field that is needed.
     """
-    intervals = content.get("intervals")
-    if not isinstance(intervals, list) or not intervals:
-        raise _lacking(content, what, "intervals")
     found = []
-    for number, item in enumerate(intervals):
-        total = item.get("sum") if isinstance(item, Mapping) else None
-        if not isinstance(total, Mapping):
-            raise _lacking(content, what, f"intervals[{number}].sum")
-        if lacking := [key for key in _NEEDED if key not in total]:
-            raise _lacking(content, what, f"intervals[{number}].sum.{lacking[0]}")
-        if any(total[key] is None for key in _NEEDED):
-            continue  # printed as nan
-        start_s, end_s, n_bytes = (_number(total[key], what) for key in _NEEDED)
-        counts = (_int(total, key, what) for key in ("packets", "lost_packets", "retransmits"))
-        found.append(Interval(float(start_s), float(end_s), int(n_bytes), *counts))
+    try:
+        for item in content["intervals"]:
+            printed = [item["sum"][key] for key in _NEEDED]
+            again = item["sum"].get("retransmits")
+            if None in printed:
+                continue  # printed as nan
+            start_s, end_s, n_bytes = (_number(value, what) for value in printed)
+            retransmits = None if again is None else int(_number(again, what))
+            found.append(Interval(float(start_s), float(end_s), int(n_bytes), retransmits))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ParseError(f"{what}: its intervals have no {error}; {_EXPECTED}") from error
+    if not content["intervals"]:
+        raise ParseError(f"{what} printed no intervals; {_EXPECTED}")
     return tuple(found)
 
 
@@ -107,49 +92,30 @@ def within(intervals: Sequence[Interval], start_s: float, end_s: float) -> tuple
     return tuple(i for i in intervals if start_s <= i.start_s < i.end_s <= end_s)
 
 
-def udp_totals(content: Mapping[str, Any]) -> UdpTotals:
-    """Return the end of a UDP test as the client prints it."""
-    end = content.get("end")
-    total = end.get("sum") if isinstance(end, Mapping) else None
-    if not isinstance(total, Mapping):
-        return UdpTotals(None, None, None, None)
-    streams = cast("Mapping[str, Any]", end).get("streams")
-    disorder = [
-        _int(stream["udp"], "out_of_order", "the iperf3 client")
-        for stream in (streams if isinstance(streams, list) else ())
-        if isinstance(stream, Mapping) and isinstance(stream.get("udp"), Mapping)
-    ]
-    known = [value for value in disorder if value is not None]
-    percent = total.get("lost_percent")
-    return UdpTotals(
-        _int(total, "packets", "the iperf3 client"),
-        _int(total, "lost_packets", "the iperf3 client"),
-        None if percent is None else float(_number(percent, "the iperf3 client")),
-        sum(known) if known else None,
+def udp_totals(content: Mapping[str, Any]) -> dict[str, int | None]:
+    """Return the end of a UDP test as the client prints it, in datagrams.
+
+    That is `sent` by the client's count, `lost` and `out_of_order` by the server's; None where this
+    iperf3 does not tell, or printed no number.
+    """
+    try:
+        end = content.get("end") or {}
+        total = dict(end.get("sum") or {})
+        streams = [stream.get("udp", {}).get("out_of_order") for stream in end.get("streams") or ()]
+    except (TypeError, AttributeError, ValueError) as error:
+        raise ParseError(f"{_CLIENT}: its end is not as it has to be: {error}") from error
+    disorder = [int(_number(value, _CLIENT)) for value in streams if value is not None]
+    sent, lost = (
+        None if (value := total.get(name)) is None else int(_number(value, _CLIENT))
+        for name in ("packets", "lost_packets")
     )
-
-
-def _int(content: Mapping[str, Any], key: str, what: str) -> int | None:
-    value = content.get(key)
-    return None if value is None else int(_number(value, what))
+    return {"sent": sent, "lost": lost, "out_of_order": sum(disorder) if disorder else None}
 
 
 def _number(value: object, what: str) -> int | float:
-    """Return a count or a time, if it is a number that iperf3, which counts in 64 bits, can print.
-
-    The count of lost datagrams may be negative: one that comes late is taken off.
-    """
+    """Return a count or a time, if it is a number that iperf3, with its 64 bits, can print."""
     if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1 << 64:
         return value
     raise ParseError(
         f"{what}: found {str(value)[:_SHOWN_CHARACTERS]!r}, expected a number of at most 64 bits"
-    )
-
-
-def _lacking(content: Mapping[str, Any], what: str, key: str) -> ParseError:
-    start = content.get("start")
-    version = start.get("version") if isinstance(start, Mapping) else None
-    return ParseError(
-        f"{what}: {version or 'an unnamed version'} printed no {key}; expected the JSON of"
-        " iperf3 3.5 or newer, so install a newer one"
     )
