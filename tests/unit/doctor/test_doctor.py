@@ -77,18 +77,6 @@ def test_a_restricted_laptop_gets_a_remedy_for_each_restriction(
     assert "io_uring" not in found  # a kernel without the switch
 
 
-def test_a_kernel_that_forbids_io_uring_says_what_is_skipped(
-    host_tree: HostTree, fake_perf: FakePerf
-) -> None:
-    fake_perf('*) counted "$event" 5.0;;')
-    files = host_tree("amd_server")
-    host = describe(files, "x86_64", VETH, root=True, memlock=65536)
-    for disabled, state, value in ((2, "missing", "disabled"), (0, "ok", "allowed")):
-        host["identity"]["io_uring_disabled"] = disabled
-        found = by_name(judge_host(host, files))["io_uring"]
-        assert (found.state, found.value) == (state, value)
-
-
 def test_a_server_with_counters_costs_cycles_and_is_warned_of_bbr(
     host_tree: HostTree, fake_perf: FakePerf
 ) -> None:

@@ -48,18 +48,6 @@ def statuses(perf: PerfFacts) -> dict[str, str]:
     return {name: event.status for name, event in perf.events.items()}
 
 
-def test_where_all_is_counted_there_is_nothing_to_say(
-    fake_perf: FakePerf, host_tree: HostTree
-) -> None:
-    script = fake_perf(ALL_COUNTED)
-    perf, unknown = probe(host_tree("amd_server"))
-    told = (perf.status, perf.reason, perf.remedy, perf.user_only)
-    assert told == ("available", None, None, False)
-    assert (perf.path, perf.version, perf.paranoid) == (str(script), "6.8.12", 3)
-    assert set(statuses(perf).values()) == {"supported"}
-    assert unknown.reasons == {}
-
-
 def test_perf_is_asked_once_where_it_knows_all_events(
     fake_perf: FakePerf, host_tree: HostTree
 ) -> None:

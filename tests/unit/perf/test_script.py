@@ -1,8 +1,6 @@
 """Reading what perf script prints; tests/data/perf_script/README.md says where it is from."""
 
 import io
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -125,40 +123,3 @@ def test_a_foreign_line_is_named_by_its_number() -> None:
 )
 def test_names_of_frames(line: str, name: str) -> None:
     assert frame_name(line.encode()) == name
-
-
-# 60 s and 1 GB are allowed for a million samples
-_MANY = """
-import io, resource, sys, time
-resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 300 << 20))
-from copycost.perf.script import read_samples
-
-class Endless(io.RawIOBase):
-    '''A text of many samples with stacks of 20 frames, no two innermost addresses alike.'''
-    def __init__(self, n):
-        self.numbers = iter(range(n))
-        self.outer = "".join(
-            f"\\tffffffff81{i:06x} function_{i} ([kernel.kallsyms])\\n" for i in range(19)
-        )
-    def read(self, size):
-        return "".join(
-            "sender 71/72 12.5: 250000 cpu-clock: \\n"
-            f"\\tffffffff82{n:06x} leaf_{n % 900} ([kernel.kallsyms])\\n"
-            f"\\tffffffff83{n % 5000:06x} caller_{n % 50} ([kernel.kallsyms])\\n{self.outer}\\n"
-            for _, n in zip(range(2000), self.numbers)
-        ).encode()
-
-start_s = time.process_time()
-read = read_samples(Endless(int(sys.argv[1])), "many")
-print(read.samples, time.process_time() - start_s)
-"""
-
-
-def test_a_million_samples_take_less_than_a_minute_and_a_gigabyte() -> None:
-    n = 50_000  # and a twentieth of the time, less than a third of the memory
-    done = subprocess.run(
-        [sys.executable, "-c", _MANY, str(n)], capture_output=True, text=True, check=True
-    )
-    samples, spent_s = done.stdout.split()
-    assert int(samples) == n
-    assert float(spent_s) < 60 * n / 1_000_000

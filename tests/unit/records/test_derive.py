@@ -101,13 +101,6 @@ def test_datagrams_that_a_receiver_did_not_get_are_lost() -> None:
     make_table([row])
 
 
-def test_bytes_that_were_mapped_are_a_share_of_those_received() -> None:
-    record = sample_record(receiver="mmap")
-    for part in ("in_window", "total"):
-        record["driver"]["receiver"][part]["mapped_bytes"] = 655_000_000
-    assert row_of(record)["mapped_share"] == 0.5
-
-
 def test_a_kernel_that_does_not_tell_what_it_copied_gives_the_reason() -> None:
     record = sample_record("zero_copy")
     record["driver"]["sender"]["zero_copy"] |= {"copied": None, "copied_unknown": "needs Linux 6.2"}
@@ -182,14 +175,6 @@ def test_threads_left_to_the_scheduler_say_so_and_warnings_are_joined() -> None:
     row = row_of(record)
     assert (row["sender_cpus"], row["receiver_cpus"]) == ("any", "3,1")
     assert row["warnings"] == "foreign_load;steal"
-
-
-def test_an_offload_that_could_not_be_read_is_a_gap_and_not_off() -> None:
-    record = sample_record()
-    record["testbed"]["offloads"] = {"tso": None, "gso": False, "gro": True}
-    row = make_table([row_of(record)]).iloc[0]
-    assert row["offload_tso"] is not False
-    assert not row["offload_gso"]
 
 
 def test_the_row_fills_every_column_there_is() -> None:

@@ -74,14 +74,6 @@ def test_what_is_no_json_is_a_clear_parse_error(tmp_path: Path, content: bytes, 
         read_record(path)
 
 
-@pytest.mark.parametrize("content", ["[]", "{}", "3", '{"name": "package"}'])
-def test_a_foreign_json_file_is_a_clear_data_error(tmp_path: Path, content: str) -> None:
-    path = tmp_path / "rep=1.json"
-    path.write_text(content)
-    with pytest.raises(DataError, match=r"rep=1\.json: .*expected a copycost record"):
-        read_record(path)
-
-
 def test_what_is_no_record_and_a_number_that_json_lacks_are_not_written(tmp_path: Path) -> None:
     for wrong, said in (({"wall_s": float("nan")}, "not a number"), ({"status": "good"}, "one of")):
         with pytest.raises(DataError, match=said):
