@@ -69,7 +69,7 @@ def test_cpulimit_limits_and_lets_go() -> None:
 def test_a_limiter_that_died_is_told() -> None:
     more_than_all = 100 * (os.cpu_count() or 1) + 40
     with sender(*SLEEP) as side, limited(side, "cpulimit", more_than_all) as limit:
-        (helper,) = limit._limit._helpers  # type: ignore[union-attr]
+        (helper,) = limit._helpers
         # where it refuses a share for one process, it ends by itself
         assert helper.wait(0.3) is None, helper.errors()
         helper.end()
@@ -85,7 +85,7 @@ def test_a_whole_cpu_needs_no_cpulimit() -> None:
         limit.window_ends()
         assert limit.found()["held"]
         assert state_of(side) != "T"  # not stopped
-        assert limit._limit._helpers == []  # type: ignore[union-attr]
+        assert limit._helpers == []
 
 
 @pytest.mark.needs_root

@@ -29,134 +29,80 @@ class CpuLimit(WindowObserver):
 
     name = "cpu_limit"
     takes_any_traffic = True
-    _limit: "_Group | _Signals"
 
     def __init__(self, kind: LimiterKind, offered_percent: float, *, whole: bool) -> None:
         self.stops_programs = kind == "cpulimit"
-        self._kind = kind
         self._offered_percent = offered_percent
-        self._whole = whole
+        self._limit_percent = None if whole else offered_percent
         self._stack = ExitStack()
+        self._group: CpuGroup | None = None
+        self._path = ""  # of the group's account of the time that it held back, or of cpulimit
         self._throttled: Throttling | None = None
+        # a cpulimit for each process, with an equal share
+        self._helpers: list[Program] = []
+        self._limited: list[tuple[Host, int]] = []
 
     def prepare(self, testbed: Testbed) -> None:
         """Prepare the limiter; Unavailable if the senders' machine, or our rights, allow none."""
         self._held = True
-        machine = testbed.hosts["sender"].machine
-        limit_percent = None if self._whole else self._offered_percent
-        if self._kind == "cgroup":
-            group = self._stack.enter_context(machine.cpu_group(limit_percent))
-            self._limit = _Group(machine, group)
-            self._stack.callback(self._limit.close)
+        self._machine = testbed.hosts["sender"].machine
+        if not self.stops_programs:
+            self._group = self._stack.enter_context(self._machine.cpu_group(self._limit_percent))
+            self._path = str(self._group.stat_path.relative_to("/"))
+            self._stat = self._machine.reader([self._path])
+            self._stack.callback(self._stat.close)
             return
-        path = machine.find_tool("cpulimit")
+        path = self._machine.find_tool("cpulimit")
         if path is None:
             raise Unavailable(
-                f"cpulimit was not found on {machine.name}",
+                f"cpulimit was not found on {self._machine.name}",
                 "install the package cpulimit there, or set cpu_budget.limiters to [cgroup]",
             )
-        self._limit = _Signals(path, limit_percent)
-        self._stack.callback(self._limit.release)
+        self._path = path
+        self._stack.callback(self._release)
 
     def attach(self, sides: Sequence[Side]) -> None:
         """Begin to limit the senders."""
         for side in sides:
-            if side.name == "sender":
-                self._limit.limit(side.host, side.pids)
+            if side.name != "sender":
+                continue
+            if self._group is not None:
+                self._group.add(side.pids)
+            elif self._limit_percent is not None:
+                self._start_helpers(side, self._limit_percent)
+
+    def _start_helpers(self, side: Side, limit_percent: float) -> None:
+        # it refuses more than the CPUs of the host, which is no limit for a process anyway
+        most = 100 * side.host.constant("SC_NPROCESSORS_ONLN")
+        share = min(max(1, round(limit_percent / len(side.pids))), most)
+        for pid in side.pids:
+            self._limited.append((side.host, pid))
+            words = (self._path, "--lazy", "--limit", str(share), "--pid", str(pid))
+            self._helpers.append(side.host.start(Launch(words, self._path)))
 
     def at_edges(self) -> Iterable[tuple[Host, Reader]]:
-        """Return what notes how often it held back so far."""
-        return self._limit.at_edges()
+        """Return what notes how often it held back so far; cpulimit does not tell."""
+        return () if self._group is None else [(self._machine, self._stat)]
 
     def edge(self) -> None:
         """Note that, and whether the limiter is alive."""
         super().edge()
-        self._held = self._held and self._limit.alive()
+        self._held = self._held and all(helper.exit_code is None for helper in self._helpers)
 
     def traffic_ends(self, sides: Sequence[Side]) -> None:
         """Let the senders come to their end."""
-        self._limit.release()
-        self._throttled = self._limit.throttled()
+        self._release()
+        if self._group is not None:
+            before, after = (
+                throttling_of(text[self._path], self._group.version)
+                for _, text in self._stat.edges()
+            )
+            self._throttled = after - before
 
-    def found(self) -> dict[str, Any]:
-        """Return the record's entry about the limiter."""
-        return {
-            "kind": self._limit.description,
-            "offered_percent": self._offered_percent,
-            "held": self._held,
-            "throttled": None if self._throttled is None else asdict(self._throttled),
-        }
-
-    def close(self) -> None:
-        """Leave nothing of the limiter behind."""
-        self._stack.close()
-
-
-class _Group:
-    """The quota of a control group."""
-
-    def __init__(self, machine: Host, group: CpuGroup) -> None:
-        self.description = f"cgroup v{group.version}"
-        self._machine = machine
-        self._group = group
-        self._path = str(group.stat_path.relative_to("/"))
-        self._stat = machine.reader([self._path])
-
-    def limit(self, host: Host, pids: Sequence[int]) -> None:
-        self._group.add(pids)
-
-    def at_edges(self) -> Iterable[tuple[Host, Reader]]:
-        return [(self._machine, self._stat)]
-
-    def throttled(self) -> Throttling | None:
-        before, after = (
-            throttling_of(text[self._path], self._group.version) for _, text in self._stat.edges()
-        )
-        return after - before
-
-    def alive(self) -> bool:
-        return True
-
-    def release(self) -> None:
-        self._group.release()
-
-    def close(self) -> None:
-        self._stat.close()
-
-
-class _Signals:
-    """A `cpulimit` for each process, with an equal share."""
-
-    description = "cpulimit"
-
-    def __init__(self, path: str, limit_percent: float | None) -> None:
-        self._path = path
-        self._limit_percent = limit_percent
-        self._helpers: list[Program] = []
-        self._limited: list[tuple[Host, int]] = []
-
-    def limit(self, host: Host, pids: Sequence[int]) -> None:
-        if self._limit_percent is None:
-            return
-        # it refuses more than the CPUs of the host, which is no limit for a process anyway
-        most = 100 * host.constant("SC_NPROCESSORS_ONLN")
-        share = min(max(1, round(self._limit_percent / len(pids))), most)
-        for pid in pids:
-            self._limited.append((host, pid))
-            words = (self._path, "--lazy", "--limit", str(share), "--pid", str(pid))
-            self._helpers.append(host.start(Launch(words, self._path)))
-
-    def at_edges(self) -> Iterable[tuple[Host, Reader]]:
-        return ()
-
-    def throttled(self) -> Throttling | None:
-        return None  # it does not tell
-
-    def alive(self) -> bool:
-        return all(helper.exit_code is None for helper in self._helpers)
-
-    def release(self) -> None:
+    def _release(self) -> None:
         """Stop limiting; a process that was just stopped goes on."""
+        if self._group is not None:
+            self._group.release()
         for helper in self._helpers:
             helper.signal(signal.SIGTERM)
         for helper in self._helpers:
@@ -167,3 +113,16 @@ class _Signals:
             host.signal([pid], signal.SIGCONT)
         self._helpers.clear()
         self._limited.clear()
+
+    def found(self) -> dict[str, Any]:
+        """Return the record's entry about the limiter."""
+        return {
+            "kind": "cpulimit" if self._group is None else f"cgroup v{self._group.version}",
+            "offered_percent": self._offered_percent,
+            "held": self._held,
+            "throttled": None if self._throttled is None else asdict(self._throttled),
+        }
+
+    def close(self) -> None:
+        """Leave nothing of the limiter behind."""
+        self._stack.close()
