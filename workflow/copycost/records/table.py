@@ -5,7 +5,7 @@ written, what is read, what is checked and what the documentation says all follo
 named, it is that of the table of cells.
 """
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -136,17 +136,19 @@ def _typed(table: pd.DataFrame, definition: Definition) -> pd.DataFrame:
 def check_table(table: pd.DataFrame, where: str, definition: Definition = CELLS) -> None:
     """Check a table against its definition; DataError has every broken rule and its first rows.
 
-    The rules, in the order in which they are tested: the columns are those defined, in that
-    order, with their dtypes; keys are unique and rows sorted by them; values are there where they
-    must be; texts are among the allowed ones; numbers are finite and within their bounds; a
-    repetition that was not measured has a reason and no values.
+    The rules: the columns are those defined, in that order, with their dtypes; keys are unique;
+    values are there where they must be; texts are among the allowed ones; numbers are finite and
+    within their bounds; a repetition that was not measured has a reason and no values; rows are
+    sorted.
     """
-    problems = _column_problems(table, definition)
-    if not problems:
-        problems = _key_problems(table, definition)
-        for column in definition.columns:
-            problems += _value_problems(table, column, definition)
-        problems += _status_problems(table, definition)
+    problems = _column_problems(table, definition) or [
+        f"{sentence} for {_rows(table, which, definition)}"
+        for sentence, which in _breaches(table, definition)
+        if which.any()
+    ]
+    by = definition.order
+    if not problems and by and not table.sort_values(by, kind="stable").index.equals(table.index):
+        problems = [f"the rows are not sorted by {', '.join(by)}"]
     if problems:
         raise DataError(f"{where}: " + "; ".join(problems))
 
@@ -170,63 +172,41 @@ def _column_problems(table: pd.DataFrame, definition: Definition) -> list[str]:
     ]
 
 
-def _key_problems(table: pd.DataFrame, definition: Definition) -> list[str]:
-    keys = table[list(definition.key)]
-    twice = keys.duplicated(keep=False)
-    if twice.any():
-        return [f"more than one row for {_rows(table, twice, definition)}"]
-    by = definition.order
-    if by and not table.sort_values(by, kind="stable").index.equals(table.index):
-        return [f"the rows are not sorted by {', '.join(by)}"]
-    return []
-
-
-def _value_problems(table: pd.DataFrame, column: Column, definition: Definition) -> list[str]:
-    values = table[column.name]
-    problems = []
-    if not column.nullable and values.isna().any():
-        problems.append(f"{column.name} is missing for {_rows(table, values.isna(), definition)}")
-    if column.allowed is not None:
-        foreign = values.notna() & ~values.isin(column.allowed)
-        if foreign.any():
-            problems.append(
-                f"{column.name} is {values[foreign].iloc[0]!r}, must be one of "
-                f"{', '.join(column.allowed)}, for {_rows(table, foreign, definition)}"
-            )
-    if column.dtype in ("int64", "float64"):
-        numbers, must_be = values.to_numpy(), "finite"  # 150 columns of it take a Series long
-        wrong = np.isinf(numbers)
-        if column.lowest is not None:
-            wrong |= numbers < column.lowest
-            must_be += f" and not below {column.lowest}"
-        if column.highest is not None:
-            wrong |= numbers > column.highest
-            must_be += f" and not above {column.highest}"
-        if wrong.any():
-            outside = pd.Series(wrong, index=table.index)
-            problems.append(
-                f"{column.name} is {values[outside].iloc[0]}, must be {must_be}, "
-                f"for {_rows(table, outside, definition)}"
-            )
-    return problems
-
-
-def _status_problems(table: pd.DataFrame, definition: Definition) -> list[str]:
+def _breaches(table: pd.DataFrame, definition: Definition) -> Iterator[tuple[str, pd.Series]]:
+    """Yield what is wrong with some rows, in words that "for" follows, and which they are."""
+    yield "more than one row", table[list(definition.key)].duplicated(keep=False)
+    for column in definition.columns:
+        values = table[column.name]
+        if not column.nullable:
+            yield f"{column.name} is missing", values.isna()
+        if column.allowed is not None:
+            foreign = values.notna() & ~values.isin(column.allowed)
+            must_be = f"one of {', '.join(column.allowed)},"
+            yield f"{column.name} is {_first(values, foreign)!r}, must be {must_be}", foreign
+        if column.dtype in ("int64", "float64"):
+            numbers, must_be = values.to_numpy(), "finite"  # 150 columns of it take a Series long
+            wrong = np.isinf(numbers)
+            if column.lowest is not None:
+                wrong |= numbers < column.lowest
+                must_be += f" and not below {column.lowest}"
+            if column.highest is not None:
+                wrong |= numbers > column.highest
+                must_be += f" and not above {column.highest}"
+            if wrong.any():
+                outside = pd.Series(wrong, index=table.index)
+                yield f"{column.name} is {_first(values, outside)}, must be {must_be},", outside
     if not {"status", "reason"} <= set(definition.names):
-        return []  # only what was measured has such rows
-    problems: list[str] = []
+        return  # only what was measured has such rows
     missing = table["status"] != "measured"
-    silent = missing & table["reason"].isna()
-    if silent.any():
-        problems.append(f"no reason for what was not measured: {_rows(table, silent, definition)}")
+    yield "no reason for what was not measured", missing & table["reason"].isna()
     for column in definition.columns if missing.any() else ():
-        present = missing & table[column.name].notna()
-        if present.any() and not column.always:
-            problems.append(
-                f"{column.name} has a value though nothing was measured: "
-                f"{_rows(table, present, definition)}"
-            )
-    return problems
+        if not column.always:
+            present = missing & table[column.name].notna()
+            yield f"{column.name} has a value though nothing was measured", present
+
+
+def _first(values: pd.Series, which: pd.Series) -> object:
+    return values[which].iloc[0] if which.any() else None
 
 
 def _rows(table: pd.DataFrame, which: pd.Series, definition: Definition) -> str:
