@@ -11,7 +11,7 @@ Source: perf-script(1), tools/perf/builtin-script.c and util/evsel_fprintf.c of 
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
 from typing import IO
 
@@ -30,7 +30,6 @@ _HEADER = re.compile(
     rb"(?P<event>[^\s:][^\s]*?):(?:\s+(?P<frame>[0-9a-f]+\s.*))?\s*$"
 )
 _LOST = re.compile(rb"PERF_RECORD_LOST(?P<samples>_SAMPLES)?\b.*?\blost\s+(?P<n>\d+)")
-_OTHER_RECORD = re.compile(rb"PERF_RECORD_[A-Z]|^#")
 _FRAME = re.compile(rb"^\s*(?P<ip>[0-9a-f]+)\s+(?P<symbol>.*?)\s*$")
 # a file's name may hold spaces and brackets itself, a function's name too: the first bracket that
 # opens a path or one of perf's own names is the file's
@@ -50,49 +49,48 @@ OfThread = Callable[[Thread, str], str]
 
 
 class _Reader:
-    """Adds up samples; one per text."""
+    """Adds up samples, line by line."""
 
     def __init__(self, where: str, of_thread: OfThread | None) -> None:
         self.found = Sampled()
         self._where = where
         self._of_thread = of_thread
+        self._head, self._head_number = b"", 0
+        self._frames: list[bytes] = []
 
-    def paragraph(self, text: bytes, line_number: int) -> None:
-        """Take what stands between two empty lines."""
-        head, _, rest = text.partition(b"\n")
-        if (rest and not rest.startswith(b"\t")) or b"PERF_RECORD_" in head:
-            self._several(text, line_number)
-        elif head.strip():
-            self._sample(head, rest, line_number)
+    def line(self, line: bytes, number: int) -> None:
+        """Take a line: a frame belongs to the sample before it, any other line ends that."""
+        if line.startswith(b"\t"):
+            self._frames.append(line)
+            return
+        self._end_sample()
+        if not line.strip() or line.startswith(b"#"):
+            return
+        if b"PERF_RECORD_" not in line:
+            self._head, self._head_number = line, number
+        elif (lost := _LOST.search(line)) is not None and lost["samples"]:
+            self.found.lost_samples += int(lost["n"])
+        elif lost is not None:
+            self.found.lost_records += int(lost["n"])
 
-    def _several(self, text: bytes, line_number: int) -> None:
-        """Take a paragraph of more than one record: all but samples with frames stand close."""
-        head, frames, head_number = b"", list[bytes](), line_number
-        for number, line in enumerate(text.split(b"\n"), line_number):
-            if line.startswith(b"\t"):
-                frames.append(line)
-                continue
-            if head:
-                self._sample(head, b"\n".join(frames), head_number)
-            head, frames, head_number = b"", [], number
-            lost = _LOST.search(line)
-            if lost is not None and lost["samples"]:
-                self.found.lost_samples += int(lost["n"])
-            elif lost is not None:
-                self.found.lost_records += int(lost["n"])
-            elif line.strip() and not _OTHER_RECORD.search(line):
-                head = line
-        if head:
-            self._sample(head, b"\n".join(frames), head_number)
+    def end(self, cut_off: bytes) -> None:
+        """End the text, maybe within a line: then, or within frames, it lacks outer frames."""
+        if cut_off or self._frames:
+            self.found.truncated = True
+        else:
+            self._end_sample()
 
-    def _sample(self, head: bytes, frames: bytes, line_number: int) -> None:
+    def _end_sample(self) -> None:
+        head, frames = self._head, b"\n".join(self._frames)
+        self._head, self._frames = b"", []
+        if not head:
+            return
         match = _HEADER.match(head)
         if match is None:
-            if head.startswith(b"#"):
-                return
             raise ParseError(
-                f"{self._where}, line {line_number}: found {head[:100].decode(errors='replace')!r},"
-                " expected the first line of a sample as perf script prints it"
+                f"{self._where}, line {self._head_number}: found"
+                f" {head[:100].decode(errors='replace')!r}, expected the first line of a sample as"
+                " perf script prints it"
             )
         pid, tid, period, alone = match.group("pid", "tid", "period", "frame")
         if tid is None:  # perf was asked for one number only, which is the thread's
@@ -140,47 +138,14 @@ def read_samples(stream: IO[bytes], where: str, of_thread: OfThread | None = Non
     line that is none of perf's is a ParseError with `where` and its number.
     """
     reader = _Reader(where, of_thread)
-    line_number = 1
-    for text, n_newlines in _paragraphs(stream):
-        if text is None:
-            reader.found.truncated = True
-            break
-        try:
-            reader.paragraph(text, line_number)
-        except ValueError as error:  # a number of thousands of digits
-            raise ParseError(f"{where}, line {line_number}: {error}; run again") from error
-        line_number += text.count(b"\n") + n_newlines
+    n_before, rest = 0, b""
+    try:
+        while block := stream.read(_BLOCK_BYTES):
+            *lines, rest = (rest + block).split(b"\n")
+            for number, line in enumerate(lines, n_before + 1):
+                reader.line(line, number)
+            n_before += len(lines)
+        reader.end(rest)
+    except ValueError as error:  # a number of thousands of digits
+        raise ParseError(f"{where}, after line {n_before}: {error}; run again") from error
     return reader.found
-
-
-def _paragraphs(stream: IO[bytes]) -> Iterator[tuple[bytes | None, int]]:
-    """Yield what stands between empty lines, and how many line ends stand behind it.
-
-    At last None comes if the text ends within a sample.
-    """
-    rest = b""
-    while block := stream.read(_BLOCK_BYTES):
-        *whole, rest = (rest + block).split(b"\n\n")
-        for text in whole:
-            yield text, 2
-        # samples without frames have no empty line behind them: what they leave must not grow
-        while (end := _last_line_of_its_own(rest)) > 0:
-            yield rest[:end], 1
-            rest = rest[end + 1 :]
-    if not rest.strip():
-        return
-    last_line = rest.rstrip(b"\n").rpartition(b"\n")[2]
-    if rest.endswith(b"\n") and not last_line.startswith(b"\t"):
-        yield rest, 0
-    else:
-        yield None, 0
-
-
-def _last_line_of_its_own(text: bytes) -> int:
-    """Return where, in a long text, the last line begins that is no frame's, or 0."""
-    if len(text) < _BLOCK_BYTES:
-        return 0
-    end = text.rfind(b"\n")
-    while end > 0 and text[end + 1 : end + 2] in (b"\t", b""):
-        end = text.rfind(b"\n", 0, end)
-    return max(end, 0)
