@@ -7,7 +7,7 @@ A sample is a line about the task, one line per frame (innermost first), and an 
             ffffffff82010783 tcp_sendmsg_locked ([kernel.kallsyms])
                       10aba4 __send (/usr/lib/x86_64-linux-gnu/libc.so.6)
 
-Source: perf-script(1), tools/perf/builtin-script.c and util/evsel_fprintf.c of Linux 4.15 to 6.18.
+Source: perf-script(1), tools/perf/builtin-script.c and util/evsel_fprintf.c of Linux 6.1 to 6.18.
 """
 
 import re
@@ -23,11 +23,10 @@ _BLOCK_BYTES = 1 << 22
 # program with endlessly many of them would take is bounded
 _MOST_REMEMBERED = 50_000
 
-# the name of a task may hold anything, and the CPU, the time and the period may be left out
+# the name of a task may hold anything
 _HEADER = re.compile(
-    rb"^\s*(?P<comm>.*?)\s+(?P<pid>-?\d+)(?:/\s*(?P<tid>-?\d+))?"
-    rb"\s+(?:\[\d+\]\s+)?(?:[.\w]{4,9}\s+)?(?:\d+\.\d+:\s+)?(?:(?P<period>\d+)\s+)?"
-    rb"(?P<event>[^\s:][^\s]*?):(?:\s+(?P<frame>[0-9a-f]+\s.*))?\s*$"
+    rb"^\s*(?P<comm>.*?)\s+(?P<pid>-?\d+)/\s*(?P<tid>-?\d+)\s+(?:\[\d+\]\s+)?(?:\d+\.\d+:\s+)?"
+    rb"(?P<period>\d+)\s+[^\s:]\S*?:(?:\s+(?P<frame>[0-9a-f]+\s.*))?\s*$"
 )
 _LOST = re.compile(rb"PERF_RECORD_LOST(?P<samples>_SAMPLES)?\b.*?\blost\s+(?P<n>\d+)")
 _FRAME = re.compile(rb"^\s*(?P<ip>[0-9a-f]+)\s+(?P<symbol>.*?)\s*$")
@@ -93,15 +92,13 @@ class _Reader:
                 " perf script prints it"
             )
         pid, tid, period, alone = match.group("pid", "tid", "period", "frame")
-        if tid is None:  # perf was asked for one number only, which is the thread's
-            tid = pid
         leaf, _, callers = (alone or frames).partition(b"\n")
         stack = _outer(callers) + frame_name(leaf) if leaf else UNKNOWN
         if self._of_thread is not None:
             comm = match["comm"].decode(errors="replace")
             stack = self._of_thread(Thread(comm, int(pid), int(tid)), stack)
         process = self.found.processes[int(pid)]
-        process.weights[stack] += 1 if period is None else int(period)
+        process.weights[stack] += int(period)
         process.samples += 1
 
 
