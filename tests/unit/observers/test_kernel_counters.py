@@ -68,26 +68,23 @@ def test_softirq_time_is_ours_if_our_clocks_leave_it_out(
     assert foreign_cpu_s(2.0, 1.0, softirq, host(separate)) == pytest.approx(foreign_s)
 
 
-def test_lateness_and_few_samples_are_named() -> None:
-    assert own_disturbances(side(), side(), None) == own_disturbances(side(), None, None) == []
-    sender = side(samples=99, start_ns=10**9 + 20_000_000)
-    found = own_disturbances(sender, side(), None)
-    assert [warning["code"] for warning in found] == ["window_edge_late", "few_messages"]
-
-
-def test_of_round_trips_their_own_samples_must_be_enough() -> None:
-    client = side(samples=0) | {"round_trip": {"samples": 5000}}
-    assert own_disturbances(client, side(), None) == []
-    client["round_trip"]["samples"] = 7
-    (warning,) = own_disturbances(client, side(), None)
-    assert warning["detail"].startswith("7 round trips were made")
-
-
-def test_datagrams_that_never_reached_the_sink_are_a_warning() -> None:
-    sink = {"sent_datagrams": 1000, "lost_before_hook": 3}
-    (warning,) = own_disturbances(side(), None, sink)
-    assert warning["detail"].startswith("3 of 1000 datagrams were lost before")
-    assert own_disturbances(side(), None, {**sink, "lost_before_hook": 0}) == []
+@pytest.mark.parametrize(
+    ("sender", "lost", "codes"),
+    [
+        (side(), 0, []),
+        (side(99, start_ns=10**9 + 20_000_000), 0, ["window_edge_late", "few_messages"]),
+        # of round trips their own samples must be enough
+        (side(0) | {"round_trip": {"samples": 5000}}, 0, []),
+        (side(0) | {"round_trip": {"samples": 7}}, 0, ["few_messages"]),
+        (side(), 3, ["sink_loss"]),
+    ],
+)
+def test_lateness_few_samples_and_losses_before_the_sink_are_named(
+    sender: dict[str, Any], lost: int, codes: list[str]
+) -> None:
+    sink = {"sent_datagrams": 1000, "lost_before_hook": lost}
+    found = own_disturbances(sender, side(), sink)
+    assert [warning["code"] for warning in found] == codes
 
 
 def test_counters_of_the_kernel_are_found_by_name() -> None:

@@ -42,26 +42,29 @@ def sampler(path: str, event: str = "cpu-clock:u") -> Sampler:
     return Sampler(lambda _: SamplingPlan(path, "6", event, 499), n_threads=1)
 
 
-def fails(path: Path, why: str, side: Side) -> None:
-    with closing(sampler(str(path))) as samples:
-        samples.attach([side])
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        (None, "No such file"),
+        ("echo 'Permission denied by policy' >&2; exit 255", "Permission denied by policy"),
+    ],
+    ids=["not there", "gives up"],
+)
+def test_a_perf_that_cannot_sample_is_a_failure_with_its_last_words(
+    tmp_path: Path, busy: Side, script: str | None, why: str
+) -> None:
+    perf = tmp_path / "perf"
+    if script is not None:
+        perf.write_text(f"#!/bin/sh\n{script}\n")
+        perf.chmod(0o755)
+    with closing(sampler(str(perf))) as samples:
+        samples.attach([busy])
         samples.window_begins()
         samples.window_ends()
-        samples.traffic_ends([side])
+        samples.traffic_ends([busy])
         with pytest.raises(HostError, match=why):
             samples.found()
         assert samples.stacks == {}
-
-
-def test_a_perf_that_is_not_there_is_a_failure_and_no_crash(tmp_path: Path, busy: Side) -> None:
-    fails(tmp_path / "no_perf", "No such file", busy)
-
-
-def test_a_perf_that_gives_up_has_its_last_words_in_the_failure(tmp_path: Path, busy: Side) -> None:
-    script = tmp_path / "perf"
-    script.write_text("#!/bin/sh\necho 'Permission denied by policy' >&2\nexit 255\n")
-    script.chmod(0o755)
-    fails(script, "Permission denied by policy", busy)
 
 
 @pytest.mark.skipif(PERF is None, reason="perf is not installed")
