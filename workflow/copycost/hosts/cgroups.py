@@ -2,8 +2,7 @@
 
 A group is made below one that the kernel already limits CPU in, is named after us, and is removed
 at the end of the block. We hold a lock on its folder while we live, so a group whose folder nobody
-holds is what a killed run left: a watcher, which outlives ``kill -9``, removes it at once, and if
-the watcher is killed too the next measurement does. No other group is ever touched.
+holds is what a killed run left: the next measurement removes it. No other group is ever touched.
 
 Source: Documentation/scheduler/sched-bwc.rst, Documentation/admin-guide/cgroup-v2.rst,
 cgroups(7), flock(2).
@@ -14,7 +13,6 @@ import fcntl
 import os
 import secrets
 import signal
-import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -31,18 +29,7 @@ PREFIX = "copycost-"
 PERIOD_US = 10_000
 _LEAST_QUOTA_US = 1_000
 _REMOVE_TIMEOUT_S = 2.0
-# what a group whose maker is gone needs; $1 is its folder. Standard input ends when the maker does.
-_WATCHER = """
-trap '' HUP INT TERM
-while read -r _; do :; done
-tries=0
-while [ -d "$1" ] && [ "$tries" -lt 100 ]; do
-    while read -r pid; do kill -KILL "$pid"; done < "$1/cgroup.procs"
-    rmdir "$1" && break
-    tries=$((tries + 1))
-    sleep 0.05
-done 2>/dev/null
-"""
+_NEEDS_ROOT = "run as root, or set cpu_budget.limiters to [cpulimit]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,32 +44,26 @@ class Hierarchy:
 def candidate_hierarchies(mounts: str, own: str) -> list[Hierarchy]:
     """Return where a group that limits CPU might be made, the likeliest first.
 
-    Of the texts of /proc/self/mounts and of /proc/self/cgroup.
+    Those are the group that we are in and those above it, as far as a mount shows them; of the
+    texts of /proc/self/mounts and of /proc/self/cgroup.
     """
-    rows = [line.split() for line in mounts.splitlines()]
     places = {}
     for line in own.splitlines():
         number, controllers, path = line.split(":", 2)
         for name in controllers.split(",") if number != "0" else ["unified"]:
-            places[name] = path
-    version_1 = [
-        Hierarchy(1, group)
-        for row in rows
-        if row[2] == "cgroup" and "cpu" in row[3].split(",")
-        for group in _ancestors(Path(row[1]), places.get("cpu"))
-    ]
-    return version_1 + [
-        Hierarchy(2, group)
-        for row in rows
-        if row[2] == "cgroup2"
-        for group in _ancestors(Path(row[1]), places.get("unified"))
-    ]
-
-
-def _ancestors(root: Path, own: str | None) -> list[Path]:
-    """Return the group we are in and those above it, as far as they are seen below `root`."""
-    here = root / (own or "").strip("/")
-    return [here, *[path for path in here.parents if path == root or root in path.parents]]
+            places[name] = path.strip("/")
+    found: list[Hierarchy] = []
+    for _, at, kind, options, *_ in map(str.split, mounts.splitlines()):
+        root = Path(at)
+        if kind == "cgroup" and "cpu" in options.split(","):
+            version, here = 1, root / places.get("cpu", "")
+        elif kind == "cgroup2":
+            version, here = 2, root / places.get("unified", "")
+        else:
+            continue
+        above = [group for group in here.parents if group.is_relative_to(root)]
+        found += [Hierarchy(version, group) for group in (here, *above)]
+    return sorted(found, key=lambda one: one.version)
 
 
 def find_hierarchy() -> Hierarchy:
@@ -141,7 +122,7 @@ class CpuGroup:
             except OSError as error:
                 raise Unavailable(
                     f"the kernel did not let process {pid} into {self.path} ({error.strerror})",
-                    "run as root, or set cpu_budget.limiters to [cpulimit]",
+                    _NEEDS_ROOT,
                 ) from error
 
     def release(self) -> None:
@@ -175,30 +156,17 @@ def cpu_group(hierarchy: Hierarchy, limit_percent: float | None) -> Iterator[Cpu
     try:
         path.mkdir()
     except OSError as error:
-        raise Unavailable(
-            f"{path}: the control group cannot be made ({error.strerror})",
-            "run as root, or set cpu_budget.limiters to [cpulimit]",
-        ) from error
+        reason = f"{path}: the control group cannot be made ({error.strerror})"
+        raise Unavailable(reason, _NEEDS_ROOT) from error
     held = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    watcher: subprocess.Popen[bytes] | None = None
     try:
         fcntl.flock(held, fcntl.LOCK_EX)
-        watcher = subprocess.Popen(
-            ["/bin/sh", "-c", _WATCHER, "copycost-watcher", str(path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
         if limit_percent is not None:
             _set_quota(hierarchy.version, path, limit_percent)
         yield CpuGroup(hierarchy.version, path)
     finally:
         _remove(path, hierarchy.parent)
         os.close(held)
-        if watcher is not None and watcher.stdin is not None:
-            watcher.stdin.close()
-            watcher.wait()
 
 
 def _set_quota(version: int, path: Path, limit_percent: float) -> None:
@@ -226,9 +194,9 @@ def _remove(path: Path, parent: Path) -> None:
                 with suppress(OSError):
                     (parent / "cgroup.procs").write_text(pid)
         try:
-            path.rmdir()
+            return path.rmdir()
         except FileNotFoundError:
-            return
+            return None
         except OSError as error:
             # a process that has just ended may be counted for a moment yet
             if error.errno != errno.EBUSY or time.monotonic() > deadline_s:
@@ -236,9 +204,7 @@ def _remove(path: Path, parent: Path) -> None:
                     f"{path}: the control group cannot be removed ({error.strerror}); stop what"
                     " runs in it and remove it with rmdir"
                 ) from error
-            time.sleep(0.01)
-        else:
-            return
+        time.sleep(0.01)
 
 
 def remove_stale_groups(parent: Path) -> None:
