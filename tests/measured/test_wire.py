@@ -41,7 +41,7 @@ from copycost.studies.cpu_budget.records import row_of as budget_row
 from copycost.studies.datagrams import records as datagrams
 from copycost.studies.profile.repetition import profile_repetition
 from copycost.studies.round_trips.table import derive_round_trips
-from copycost.testbeds.far_hook import far_hook
+from copycost.testbeds.drop_hook import far_hook
 from tools.recompute.tables import wrong_tables
 
 pytestmark = [pytest.mark.needs_root, pytest.mark.usefixtures("our_daemon")]

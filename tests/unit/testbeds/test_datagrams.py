@@ -7,8 +7,7 @@ import pytest
 from copycost.errors import ParseError, Unavailable
 from copycost.hosts.local import LocalHost
 from copycost.hosts.side import SIDES
-from copycost.testbeds.drop_hook import Dropped, parse_counters
-from copycost.testbeds.far_hook import far_hook, far_rules
+from copycost.testbeds.drop_hook import Dropped, far_hook, far_rules, parse_counters
 from copycost.testbeds.links import packets_of, payload_share
 from copycost.testbeds.testbed import Testbed
 

@@ -59,13 +59,12 @@ def make_veth_pair(
     neighbours each end knows the other, so that no datagram waits for, or is lost to, ARP.
     """
     # the path is looked up by `ip` itself, which inherits the descriptor
-    peer = f"/proc/self/fd/{receiver.namespace.fd}"
+    fd = receiver.namespace.fd
     at_sender, at_receiver = veth_pair_commands(
-        addresses, peer, mtu_bytes, static_neighbours=static_neighbours
+        addresses, f"/proc/self/fd/{fd}", mtu_bytes, static_neighbours=static_neighbours
     )
-    batch = ["ip", "-batch", "-"]
-    run_tool(batch, sender, "\n".join(at_sender) + "\n", (receiver.namespace.fd,))
-    run_tool(batch, receiver, "\n".join(at_receiver) + "\n")
+    run_tool(["ip", "-batch", "-"], sender, "\n".join(at_sender) + "\n", (fd,))
+    run_tool(["ip", "-batch", "-"], receiver, "\n".join(at_receiver) + "\n")
 
 
 def veth_pair_commands(

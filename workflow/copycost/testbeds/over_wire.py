@@ -20,14 +20,12 @@ from copycost.hosts.remote.host import RemoteHost
 from copycost.hosts.side import SIDES, SideName
 from copycost.hosts.ssh.client import SshTarget
 from copycost.hosts.ssh.host import kept_host
-from copycost.testbeds.far_hook import far_hook
+from copycost.testbeds.drop_hook import far_hook
 from copycost.testbeds.links import End
 from copycost.testbeds.testbed import Testbed
 
 _MADE = "./run makes results/peers/PEER.json where config.yaml names a peer under wire"
-_DESCRIBE_ANEW = (
-    "delete its file in results/peers and run again: then it is described and measured anew"
-)
+_DESCRIBE_ANEW = "delete its file in results/peers and run again: then it is described anew"
 _BOOT_ID = "proc/sys/kernel/random/boot_id"
 _TRY_AGAIN = "then delete its file in results/peers, and run again"
 
@@ -64,20 +62,20 @@ def build(
         }
         _require_as_described(other, peer["identity"], ends.values())
         unreached = {side: wire["unreached"][place] for side, place in places.items()}
-        limit, drop_hook = wire["udp_mbit_per_s"], None
+        limit, ports, drop_hook = wire["udp_mbit_per_s"], wire["ports"], None
         if not receives_on(kind):
             host, _, device = ends["receiver"]
             drop_hook = hook.enter_context(far_hook(host, device, addresses))
         yield replace(
             Testbed.between(kind, "host", ends["sender"], ends["receiver"]),
-            ports=None if wire["ports"] is None else (wire["ports"][0], wire["ports"][1]),
+            ports=ports and (ports[0], ports[1]),
             unreached={
                 side: {**why, "remedy": f"{why['remedy']}; {_TRY_AGAIN}"}
                 for side, why in unreached.items()
                 if why is not None
             },
             devices={side: end.device for side, end in ends.items()},
-            udp_bits_per_s=None if limit is None else limit * 10**6,
+            udp_bits_per_s=limit and limit * 10**6,
             drop_hook=drop_hook,
         )
 

@@ -13,12 +13,7 @@ from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import Isolation, NamespaceHost, two_namespaces
 from copycost.hosts.side import SIDES
 from copycost.testbeds.drop_hook import install_drop_hook
-from copycost.testbeds.links import (
-    End,
-    make_veth_pair,
-    switch_offloads_off,
-    wait_until_running,
-)
+from copycost.testbeds.links import End, make_veth_pair, switch_offloads_off, wait_until_running
 from copycost.testbeds.testbed import Testbed
 
 # 198.18.0.0/15 is set aside for benchmarks (RFC 2544, appendix C.2.2)
