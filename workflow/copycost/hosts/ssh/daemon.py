@@ -1,22 +1,134 @@
-"""The daemon of a run's agents on other machines: ``python -m copycost.hosts.ssh.daemon FD...``.
+"""ssh to agents on other machines, which the run's daemon keeps: ``python -m MODULE FD...``.
 
-It has an ssh with an agent for each machine that was asked for, so that a repetition finds both
-running. They end with it: ssh when its input does, and an agent when its ssh does.
+An agent is brought to a machine once and kept there, and started by each ssh. The daemon has one
+for each machine that was asked for, so that a repetition finds both running. They end with it: ssh
+when its input does, and an agent when its ssh does.
 """
 
+import hashlib
 import logging
+import os
 import socket
+import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from functools import cache
 
-from copycost.hosts.remote.daemon import Daemon, Words, keep
+from copycost.errors import AttemptFailed, HostError, Unavailable
+from copycost.hosts.remote.bundle import TOO_OLD, agent_bundle
+from copycost.hosts.remote.daemon import AgentLine, Daemon, Words, keep
 from copycost.hosts.ssh.client import SshTarget, Unreachable
-from copycost.hosts.ssh.line import KEEP_ALIVE_S, SshLine
 
+KEEP_ALIVE_S = 1.0
+"""Whoever has the stream to an agent says something after so long."""
+
+# an agent that hears nothing for so long takes the connection for broken
+_SILENCE_S = 3.5
+_MISSING, _NO_PYTHON = 90, 92
+# from ssh's start to the agent's first answer, on a slow and busy machine
+_START_TIMEOUT_S = 30.0
 _ANSWER_TIMEOUT_S = 4.0
+_END_TIMEOUT_S = 5.0
+_FOLDER = '"${XDG_CACHE_HOME:-$HOME/.cache}/copycost"'
+# for any POSIX shell, without single quotes, since whatever shell the account has gets it in some
+_START = (
+    f"d={_FOLDER}; f=$d/agent-%(digest)s.pyz; [ -f $f ] || exit {_MISSING}; s={_NO_PYTHON};"
+    " for p in python3 python3.14 python3.13 python3.12 python3.11; do"
+    " command -v $p >/dev/null || continue;"
+    f" $p -I $f --programs $d/programs --silence {_SILENCE_S:g}; s=$?;"
+    f" [ $s = {TOO_OLD} ] || exit $s; done; exit $s"
+)
+_BRING = (
+    f"umask 077; d={_FOLDER}; mkdir -p $d && cat > $d/.new.$$"
+    " && mv $d/.new.$$ $d/agent-%(digest)s.pyz"
+)
 
 _log = logging.getLogger(__name__)
+
+
+class SshLine(AgentLine):
+    """An ssh that leads to an agent; sessions follow one another on it.
+
+    AttemptFailed if the machine cannot be reached now, or takes no agent; Unavailable if nothing
+    there can serve us; MeasurementStopped once one of `stop_fds` is readable: the run is over.
+    """
+
+    def __init__(self, target: SshTarget, stop_fds: Sequence[int] = ()) -> None:
+        self.target = target
+        self._errors = os.memfd_create("ssh")
+        try:
+            super().__init__(self._start())
+            if not self.answers(stop_fds, _START_TIMEOUT_S):
+                if self._end() != _MISSING:
+                    raise self._why()
+                target.run(_in_shell(_BRING), agent_bundle())
+                self.line = self._start()
+                if not self.answers(stop_fds, _START_TIMEOUT_S):
+                    self._end()
+                    raise self._why()
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self) -> socket.socket:
+        words = self.target.words(_in_shell(_START))
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self.ssh = subprocess.Popen(
+                words,
+                stdin=theirs.fileno(),
+                stdout=theirs.fileno(),
+                stderr=self._errors,
+                start_new_session=True,  # Ctrl-C reaches only us, who close it
+            )
+        return ours
+
+    def _end(self) -> int:
+        """Close the stream, wait for the end of ssh, and return its exit code."""
+        self.line.close()
+        try:
+            return self.ssh.wait(_END_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self.ssh.kill()
+            return self.ssh.wait()
+
+    def _why(self) -> HostError:
+        """Return why no agent answered, in ssh's words or in ours."""
+        name, code = self.target.name, self.ssh.returncode
+        if code in (_NO_PYTHON, TOO_OLD):
+            found = "has no python3" if code == _NO_PYTHON else "has an older python3 only"
+            remedy = "install python3 of version 3.11 or newer there"
+            return Unavailable(f"{name} {found}", remedy)
+        if code:
+            said = os.pread(self._errors, os.fstat(self._errors).st_size, 0)
+            return self.target.refusal(code, said.decode(errors="replace"))
+        noise = f"; it said {self.noise[:200]!r}" if self.noise else ""
+        remedy = f"look what `ssh {name} true` says"
+        return AttemptFailed(f"no agent starts on {name}{noise}", remedy)
+
+    def close(self) -> None:
+        """End the agent, what it started, and ssh; a shared connection goes on for a moment."""
+        if self._errors >= 0:
+            if hasattr(self, "line"):  # else ssh was never started
+                self._end()
+            os.close(self._errors)
+            self._errors = -1
+
+
+def clean(target: SshTarget) -> None:
+    """Remove all that was brought to a machine, and end the shared connection."""
+    target.run(_in_shell(f"rm -rf {_FOLDER}"))
+    target.close()
+
+
+def _in_shell(script: str) -> str:
+    return f"exec sh -c '{script.replace('%(digest)s', _digest())}'"
+
+
+@cache
+def _digest() -> str:
+    return hashlib.sha256(agent_bundle()).hexdigest()[:16]
 
 
 class SshDaemon(Daemon[SshTarget, SshLine]):
@@ -49,7 +161,7 @@ class SshDaemon(Daemon[SshTarget, SshLine]):
     def beat(self) -> None:
         """Keep the lines alive that nobody has; close those whose ssh has ended."""
         for target, line in list(self.lines.items()):
-            if line.is_over():
+            if line.ssh.poll() is not None:
                 self.lines.pop(target).close()
             elif target not in self.lent:
                 line.say(b"\n")  # somebody is here

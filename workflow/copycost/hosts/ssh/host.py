@@ -12,7 +12,7 @@ from copycost.hosts.parent import watched_parents
 from copycost.hosts.remote.daemon import ask_daemon, connected
 from copycost.hosts.remote.host import RemoteHost
 from copycost.hosts.ssh.client import SshTarget, Unreachable
-from copycost.hosts.ssh.line import KEEP_ALIVE_S, SshLine
+from copycost.hosts.ssh.daemon import KEEP_ALIVE_S, SshLine
 
 _DAEMON = "copycost.hosts.ssh.daemon"
 # ssh may be started twice within one answer, and a bundle be brought between
