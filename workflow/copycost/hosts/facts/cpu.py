@@ -37,7 +37,12 @@ def read_cpu(files: HostFiles, machine: str, unknown: Unknowns) -> dict[str, Any
     """
     cpuinfo = files.text("proc/cpuinfo") or ""
     online = online_cpus(files)
-    siblings = _sibling_lists(files, online)
+    # the hardware threads that share a core, per CPU: the first name of their file is the present
+    # one, the second what kernels before 5.2 have
+    names = ("core_cpus_list", "thread_siblings_list")
+    lists = files.cpu_lists([f"{_CPU}/cpu[0-9]*/topology/{name}" for name in names])
+    found = (lists.get(f"{_CPU}/cpu{cpu}/topology/{name}") for cpu in online for name in names)
+    siblings = [tuple(cpus) for cpus in found if cpus]
     no_topology = f"no topology under /{_CPU}"
     nodes = files.cpus("sys/devices/system/node/online")
     facts: dict[str, tuple[object, str]] = {
@@ -53,12 +58,7 @@ def read_cpu(files: HostFiles, machine: str, unknown: Unknowns) -> dict[str, Any
         "caches": (read_caches(files, unknown), ""),
         # several, joined by "+", where CPUs differ
         "governor": (read_governor(files), "no cpufreq driver (usual in virtual machines)"),
-        # whether the processor may clock above its base frequency
-        "turbo": (
-            read_turbo(files),
-            "no turbo or boost switch under cpufreq (usual in virtual machines)",
-        ),
-        # "none", or the hypervisor as far as it can be told
+        "turbo": (read_turbo(files), "no turbo or boost switch (usual in virtual machines)"),
         "virtualisation": (
             virtualisation(files, machine, cpuinfo),
             "neither /proc/cpuinfo nor the firmware tables tell",
@@ -78,15 +78,6 @@ def read_governor(files: HostFiles) -> str | None:
     return "+".join(sorted({text for text in texts if text})) or None
 
 
-def _sibling_lists(files: HostFiles, online: list[int]) -> list[tuple[int, ...]]:
-    """Return, per CPU, the hardware threads that share its core."""
-    # The first name is the present one, the second what kernels before 5.2 have.
-    names = ("core_cpus_list", "thread_siblings_list")
-    lists = files.cpu_lists([f"{_CPU}/cpu[0-9]*/topology/{name}" for name in names])
-    found = (lists.get(f"{_CPU}/cpu{cpu}/topology/{name}") for cpu in online for name in names)
-    return [tuple(cpus) for cpus in found if cpus]
-
-
 def _core_types(files: HostFiles) -> dict[str, str]:
     """Return the CPU lists of the two PMUs that a hybrid processor has, or nothing."""
     lists = {kind: files.cpus(f"sys/devices/cpu_{kind}/cpus") for kind in ("core", "atom")}
@@ -98,11 +89,9 @@ def read_caches(files: HostFiles, unknown: Unknowns) -> dict[str, int | None]:
     by_level: dict[int, int] = {}
     for folder in files.glob(f"{_CPU}/cpu0/cache/index*"):
         level = files.number(f"{folder}/level")
-        size = files.text(f"{folder}/size")
-        match = re.fullmatch(r"(\d{1,9})([KMG]?)", size or "")
-        if level is None or match is None or files.text(f"{folder}/type") == "Instruction":
-            continue
-        by_level[level] = int(match[1]) * _SIZE_UNITS[match[2]]
+        match = re.fullmatch(r"(\d{1,9})([KMG]?)", files.text(f"{folder}/size") or "")
+        if level and match and files.text(f"{folder}/type") != "Instruction":
+            by_level[level] = int(match[1]) * _SIZE_UNITS[match[2]]
     levels = {"l1d_bytes": 1, "l2_bytes": 2, "llc_bytes": max(by_level, default=0)}
     why = f"/{_CPU}/cpu0/cache does not tell"
     found = {name: (by_level.get(level), why) for name, level in levels.items()}
@@ -148,13 +137,11 @@ def processor_vendor(cpuinfo: str) -> str | None:
 
 def _arm_cores(cpuinfo: str) -> str | None:
     """Return the names of all kinds of ARM core, in the order of their first CPU."""
-    implementers = re.findall(r"^CPU implementer\s*:\s*(0x[0-9a-f]+)", cpuinfo, re.MULTILINE)
-    parts = re.findall(r"^CPU part\s*:\s*(0x[0-9a-f]+)", cpuinfo, re.MULTILINE)
+    implementers = re.findall(r"(?m)^CPU implementer\s*:\s*(0x[0-9a-f]+)", cpuinfo)
+    parts = re.findall(r"(?m)^CPU part\s*:\s*(0x[0-9a-f]+)", cpuinfo)
     names = [
-        _ARM_PARTS.get(
-            (int(implementer, 16), int(part, 16)), f"ARM implementer {implementer} part {part}"
-        )
-        for implementer, part in zip(implementers, parts, strict=False)
+        _ARM_PARTS.get((int(maker, 16), int(part, 16)), f"ARM implementer {maker} part {part}")
+        for maker, part in zip(implementers, parts, strict=False)
     ]
     return " + ".join(dict.fromkeys(names)) or None
 

@@ -22,8 +22,7 @@ class HostFiles:
     def text(self, path: str) -> str | None:
         """Return the stripped content of a file, or None where it cannot be read.
 
-        A value that cannot be read is no error here: the callers say which fact is missing and
-        why. Errors come from ``read`` too, since some files of /sys exist and yet refuse it.
+        Some files of /sys exist and yet refuse it.
         """
         try:
             return (self.root / path).read_text(encoding="utf-8", errors="replace").strip()
@@ -40,27 +39,24 @@ class HostFiles:
 
     def number(self, path: str) -> int | None:
         """Return the whole number that a file holds, or None."""
-        return self._read(path, int)
+        return _parsed(self.text(path), int)
 
     def numbers(self, path: str) -> list[int] | None:
         """Return the whole numbers that a file holds, in its order, or None."""
-        return self._read(path, lambda text: [int(word) for word in text.split()])
+        return _parsed(self.text(path), lambda text: [int(word) for word in text.split()])
 
     def words(self, path: str) -> list[str] | None:
         """Return the words that a file holds, in its order, or None."""
-        return self._read(path, str.split)
+        return _parsed(self.text(path), str.split)
 
     def cpus(self, path: str) -> list[int] | None:
         """Return the CPU numbers that a file lists, or None."""
-        return self._read(path, parse_cpu_list)
+        return _parsed(self.text(path), parse_cpu_list)
 
     def cpu_lists(self, patterns: Sequence[str]) -> dict[str, list[int]]:
         """Return the CPU numbers that the files list which match a pattern, by their paths."""
         found = {path: _parsed(text, parse_cpu_list) for path, text in self.texts(patterns).items()}
         return {path: cpus for path, cpus in found.items() if cpus}
-
-    def _read(self, path: str, read: Callable[[str], _T]) -> _T | None:
-        return _parsed(self.text(path), read)
 
     def gzipped_text(self, path: str) -> str | None:
         """Return the content of a gzip file such as ``/proc/config.gz``, or None."""

@@ -32,12 +32,13 @@ def host_identity(files: HostFiles | None = None, host: Host | None = None) -> d
     about = host.about
     cpuinfo = files.text("proc/cpuinfo") or ""
     online = online_cpus(files)
+    proc = "proc/sys/kernel"
     net = net_settings(files)
     status = files.text("proc/self/status") or ""
     capabilities = re.search(r"^CapEff:\s*(\S+)$", status, re.MULTILINE)
     return {
-        "kernel_release": files.text("proc/sys/kernel/osrelease"),
-        "kernel_version": files.text("proc/sys/kernel/version"),
+        "kernel_release": files.text(f"{proc}/osrelease"),
+        "kernel_version": files.text(f"{proc}/version"),
         "machine": about.architecture,
         "cpu_model": processor_name(files, cpuinfo),
         "n_cpus": len(online) or None,
@@ -59,9 +60,10 @@ def host_identity(files: HostFiles | None = None, host: Host | None = None) -> d
         "memlock_bytes": about.memlock_bytes,
         # Versions, not paths: which of several doors leads to a tool is no matter.
         **{f"{name}_version": describe_tool(name, host).version for name in TOOLS},
-        "perf_event_paranoid": files.number("proc/sys/kernel/perf_event_paranoid"),
-        "io_uring_disabled": files.number("proc/sys/kernel/io_uring_disabled"),
-        "nmi_watchdog": files.number("proc/sys/kernel/nmi_watchdog"),
+        **{
+            name: files.number(f"{proc}/{name}")
+            for name in ("perf_event_paranoid", "io_uring_disabled", "nmi_watchdog")
+        },
         **{name: net[name] for name in _NET_SETTINGS},
     }
 
@@ -69,14 +71,11 @@ def host_identity(files: HostFiles | None = None, host: Host | None = None) -> d
 def read_mitigations(files: HostFiles) -> dict[str, str]:
     """Return the processor's flaws and what the kernel does about them, which costs time.
 
-    Flaws that this processor does not have are left out.
-
-    Source
-    ------
-    Kernel document admin-guide/hw-vuln/index.rst; /sys/devices/system/cpu/vulnerabilities.
+    Flaws that this processor does not have are left out. Source: kernel document
+    admin-guide/hw-vuln/index.rst; /sys/devices/system/cpu/vulnerabilities.
     """
-    texts = {
-        path.name: files.text(str(path))
+    return {
+        path.name: text
         for path in files.glob("sys/devices/system/cpu/vulnerabilities/*")
+        if (text := files.text(str(path))) and text != "Not affected"
     }
-    return {name: text for name, text in texts.items() if text and text != "Not affected"}

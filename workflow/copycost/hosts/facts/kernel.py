@@ -20,8 +20,7 @@ def read_kernel(files: HostFiles, unknown: Unknowns) -> dict[str, Any]:
     """Return the facts about the running kernel; see `read_cpu`."""
     release = files.text("proc/sys/kernel/osrelease")
     version = files.text("proc/sys/kernel/version")
-    config = kernel_config(files, release or "")
-    options = parse_kernel_config(config) if config else None
+    options = _options(files, release or "")
     command_line = (files.text("proc/cmdline") or "").split()
     hz = (options or {}).get("HZ", "")
     irq_time = _is_on(options, "IRQ_TIME_ACCOUNTING")
@@ -44,22 +43,19 @@ def _is_on(options: dict[str, str] | None, name: str) -> bool | None:
     return None if options is None else options.get(name) == "y"
 
 
-def kernel_config(files: HostFiles, release: str) -> str | None:
-    """Return the configuration of the running kernel from where distributions put it, or None."""
-    return (
+def _options(files: HostFiles, release: str) -> dict[str, str] | None:
+    """Return the options of the running kernel that are set: ``{"HZ": "250", "VETH": "m"}``.
+
+    None where its configuration is in none of the places where distributions put it. Source:
+    kbuild/kconfig-language.rst of the kernel; options that are off are comments only.
+    """
+    config = (
         files.gzipped_text("proc/config.gz")
         or files.text(f"boot/config-{release}")
         or files.text(f"usr/lib/modules/{release}/config")
         or files.text(f"lib/modules/{release}/config")
     )
-
-
-def parse_kernel_config(text: str) -> dict[str, str]:
-    """Return the options that are set, without their prefix: ``{"HZ": "250", "VETH": "m"}``.
-
-    Source: kbuild/kconfig-language.rst of the kernel; options that are off are comments only.
-    """
-    return dict(re.findall(r"^CONFIG_(\w+)=(.*)$", text, re.MULTILINE))
+    return dict(re.findall(r"^CONFIG_(\w+)=(.*)$", config, re.MULTILINE)) if config else None
 
 
 def _preempt(options: dict[str, str] | None, command_line: list[str]) -> str | None:

@@ -29,15 +29,12 @@ def read_memory(
 
     `memlock_bytes` is the limit that `About` tells, None where there is none.
     """
-    match = re.search(
-        r"^MemTotal:\s+(\d{1,15}) kB$", files.text("proc/meminfo") or "", re.MULTILINE
-    )
+    match = re.search(r"(?m)^MemTotal:\s+(\d{1,15}) kB$", files.text("proc/meminfo") or "")
     # rounded to whole MiB, since ballooning moves the last digits
     total_bytes = (int(match[1]) >> 10) << 20 if match else None
+    missing = "/proc/meminfo has no MemTotal"
     return {
-        "total_bytes": unknown.checked(
-            "memory.total_bytes", total_bytes, "/proc/meminfo has no MemTotal"
-        ),
+        "total_bytes": unknown.checked("memory.total_bytes", total_bytes, missing),
         "memlock_bytes": memlock_bytes,
         # root (CAP_IPC_LOCK) is not held to a limit either
         "memlock_unlimited": memlock_bytes is None,
@@ -46,10 +43,9 @@ def read_memory(
 
 def read_net(files: HostFiles, unknown: Unknowns) -> dict[str, Any]:
     """Return the settings of the network stack in the present network namespace."""
-    settings = net_settings(files)
     facts = {
         name: (value, f"/{_SETTINGS[name][0]} cannot be read here")
-        for name, value in settings.items()
+        for name, value in net_settings(files).items()
     }
     return unknown.told("net", facts)
 
@@ -59,13 +55,10 @@ def net_settings(files: HostFiles) -> dict[str, Any]:
     return {name: getattr(files, read)(path) for name, (path, read) in _SETTINGS.items()}
 
 
-PARAVIRTUAL = frozenset({"virtio_net", "hv_netvsc", "vmxnet3", "vif", "ibmveth"})
-"""Of KVM and others, Hyper-V, VMware, Xen and PowerVM.
-
-Source: drivers/net and drivers/net/{hyperv,vmxnet3,ethernet/ibm} of Linux; Xen's bus calls a driver
-by the type of its devices (drivers/xen/xenbus). Those of clouds that hand a card through (ena, gve,
-mlx5_core) are cards'.
-"""
+# Of KVM and others, Hyper-V, VMware, Xen and PowerVM. Those of clouds that hand a card through
+# (ena, gve, mlx5_core) are cards'. Source: drivers/net of Linux and its folders hyperv, vmxnet3 and
+# ethernet/ibm; Xen's bus calls a driver by the type of its devices (drivers/xen/xenbus).
+_PARAVIRTUAL = frozenset({"virtio_net", "hv_netvsc", "vmxnet3", "vif", "ibmveth"})
 
 
 def is_virtual(driver: str | None) -> bool:
@@ -73,4 +66,4 @@ def is_virtual(driver: str | None) -> bool:
 
     By the driver of its hardware, None where it has none.
     """
-    return driver is None or driver in PARAVIRTUAL
+    return driver is None or driver in _PARAVIRTUAL

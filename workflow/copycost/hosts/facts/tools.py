@@ -13,7 +13,6 @@ _UBUNTU_PERFS = "usr/lib/linux-tools/*/perf"
 
 # by which a tool tells its version, where that is not --version
 _VERSION_ARGUMENTS = {"ip": ("-V",), "cpulimit": ("--help",), "busybox": ()}
-_VERSION_TIMEOUT_S = 10.0
 _VETH_REMEDY = "run as root, and look whether the kernel has veth (modprobe veth)"
 
 # What every measurement may call. The compiler is none of these: each record names the one that
@@ -30,15 +29,12 @@ _INSTALLERS = {
 }
 # Package names where they differ from the tool's: usually, and per family of distribution.
 _USUAL_PACKAGES = {"ip": "iproute2", "nft": "nftables", "cc": "gcc"}
+_DEBIAN = {"cc": "gcc libc6-dev", "liburing": "liburing-dev"}
 _PACKAGES = {
-    "debian": {"perf": "linux-perf", "cc": "gcc libc6-dev", "liburing": "liburing-dev"},
+    "debian": _DEBIAN | {"perf": "linux-perf"},
     # linux-tools-generic fits the distribution's own kernel; others (cloud, hardware enablement)
     # need the package named after the running one.
-    "ubuntu": {
-        "perf": "linux-tools-generic linux-tools-{release}",
-        "cc": "gcc libc6-dev",
-        "liburing": "liburing-dev",
-    },
+    "ubuntu": _DEBIAN | {"perf": "linux-tools-generic linux-tools-{release}"},
     "fedora": {"ip": "iproute", "liburing": "liburing-devel"},
     "arch": {},
     "suse": {"liburing": "liburing-devel"},
@@ -61,10 +57,9 @@ def tool_version(host: Host, name: str, path: str) -> str | None:
     Ubuntu's ``/usr/bin/perf`` is a script that ends with an error where no perf fits the running
     kernel: then there is a path but no version, and the tool counts as missing.
     """
+    words = [path, *_VERSION_ARGUMENTS.get(name, ("--version",))]
     try:
-        done = host.run(
-            [path, *_VERSION_ARGUMENTS.get(name, ("--version",))], timeout_s=_VERSION_TIMEOUT_S
-        )
+        done = host.run(words, timeout_s=10.0)
     except (OSError, HostError):
         return None
     lines = done.stdout.strip().splitlines()
@@ -93,15 +88,13 @@ def find_perf(host: Host) -> Tool:
     release first.
     """
     path = host.find_tool("perf")
-    version = tool_version(host, "perf", path) if path else None
-    if version is not None:
-        return Tool(path, version)
-    for found in sorted(host.files.glob(_UBUNTU_PERFS), key=_numbers, reverse=True):
-        neighbour = f"/{found}"
-        version = tool_version(host, "perf", neighbour)
-        if version is not None:
-            return Tool(neighbour, version)
-    return Tool(path, None)
+    found = Tool(path, tool_version(host, "perf", path) if path else None)
+    if found.version is None:
+        for build in sorted(host.files.glob(_UBUNTU_PERFS), key=_numbers, reverse=True):
+            version = tool_version(host, "perf", f"/{build}")
+            if version is not None:
+                return Tool(f"/{build}", version)
+    return found
 
 
 def _numbers(path: Path) -> list[int]:
@@ -145,9 +138,7 @@ def run_tool(
 def distribution_family(files: HostFiles) -> str | None:
     """Return debian, ubuntu, fedora, arch, suse or alpine; None for anything else.
 
-    Source
-    ------
-    os-release(5): ID names the distribution, ID_LIKE those it descends from, nearest first.
+    Source: os-release(5), ID names the distribution, ID_LIKE those it descends from, nearest first.
     """
     text = files.text("etc/os-release") or files.text("usr/lib/os-release") or ""
     fields: dict[str, str] = dict(re.findall(r'^(ID|ID_LIKE)="?([^"\n]*)"?$', text, re.MULTILINE))
