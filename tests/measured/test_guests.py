@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import guests
@@ -34,8 +34,8 @@ ROOT = Path(__file__).parents[2]
 def spec(tmp_path_factory: pytest.TempPathFactory) -> GuestSpec:
     initrd = tmp_path_factory.mktemp("guest") / "initrd"
     agent_image(guests.kernel(), ["virtio_net"], ["ip"]).write(initrd)
-    image = guests.kernel().image
-    return GuestSpec(find_qemu(), image, initrd, "tcg", 1, 256 << 20, "virtio", False, True)
+    image = str(guests.kernel().image)
+    return GuestSpec(find_qemu(), image, str(initrd), "tcg", 1, 256 << 20, "virtio", False, True)
 
 
 @contextmanager
@@ -125,16 +125,17 @@ def test_a_guest_without_room_for_its_first_files_is_told_to_get_more(
     ballast.add("/ballast", bytes(100 << 20))
     ballast.write(tmp_path / "ballast")
     full = tmp_path / "initrd"
-    full.write_bytes(spec.initrd.read_bytes() + (tmp_path / "ballast").read_bytes())
-    small = replace(spec, initrd=full, memory_bytes=256 << 20)
+    full.write_bytes(Path(spec.initrd).read_bytes() + (tmp_path / "ballast").read_bytes())
+    small = replace(spec, initrd=str(full), memory_bytes=256 << 20)
     with pytest.raises(GuestFailed, match="ran out of memory") as failed, one_guest(small):
         pass
     assert "virtual.memory_mib" in failed.value.remedy
 
 
 def test_a_guest_that_cannot_boot_is_no_guest(spec: GuestSpec) -> None:
-    broken = replace(spec, initrd=spec.initrd.with_name("nothing"))
-    broken.initrd.write_bytes(b"")
+    nothing = Path(spec.initrd).with_name("nothing")
+    nothing.write_bytes(b"")
+    broken = replace(spec, initrd=str(nothing))
     with pytest.raises(HostError, match=r"Kernel panic|QEMU's exit status"), one_guest(broken):
         pass
     assert "guest a said: " in log_of(broken).read_text(encoding="utf-8")
@@ -160,7 +161,7 @@ from copycost.hosts.parent import parent_of
 from copycost.hosts.remote.daemon import ask_daemon, connected
 from copycost.errors import Unavailable
 try:
-    with borrowed(GuestSpec.from_plain(json.loads(sys.argv[1])), sys.argv[2:]) as lease:
+    with borrowed(GuestSpec(**json.loads(sys.argv[1])), sys.argv[2:]) as lease:
         pids = [guest.pid for guest in lease.guests]
         print(json.dumps(pids), flush=True)
         sys.stdin.read()
@@ -176,7 +177,7 @@ RUN = (
 @contextmanager
 def a_run(spec: GuestSpec, *names: str) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
     """Start a run with a repetition that has some guests; yield it and the guests' processes."""
-    words = [sys.executable, "-c", RUN, json.dumps(spec.as_plain()), *names]
+    words = [sys.executable, "-c", RUN, json.dumps(asdict(spec)), *names]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow")}
     pipe = subprocess.PIPE
     with subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True, env=environment) as run:
@@ -209,7 +210,7 @@ def test_nothing_is_left_when_run_or_daemon_is_killed(
         watched = [os.pidfd_open(pid) for pid in (daemon, *pids)]
         network = Path(f"/proc/{daemon}/ns/net").readlink()
         assert network != Path("/proc/self/ns/net").readlink()
-        files = {*spec.initrd.parent.iterdir()}
+        files = {*Path(spec.initrd).parent.iterdir()}
         os.kill(run.pid if victim == "run" else daemon, signal.SIGKILL)
         deadline_s = time.monotonic() + 5.0
         assert all(guests.ends(fd, deadline_s - time.monotonic()) for fd in watched)
@@ -220,7 +221,7 @@ def test_nothing_is_left_when_run_or_daemon_is_killed(
             assert "daemon has ended" in run.stdout.readline()
         # TAP devices and bridge are in the namespace, which goes with the last that holds it
         assert guests.comes_true(lambda: not holders_of(network), deadline_s - time.monotonic())
-        assert {*spec.initrd.parent.iterdir()} == files
+        assert {*Path(spec.initrd).parent.iterdir()} == files
     for fd in watched:
         os.close(fd)
 

@@ -4,6 +4,7 @@ On a busy machine a repetition may fail for want of CPU; that is asked for again
 """
 
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +38,10 @@ def peer(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The facts of a guest, as far as a repetition of iperf3 asks for them."""
     initrd = tmp_path_factory.mktemp("guest") / "initrd"
     agent_image(guests.kernel(), ["virtio_net"], ["ip", "iperf3", "cpulimit"]).write(initrd)
-    image = guests.kernel().image
-    spec = GuestSpec(find_qemu(), image, initrd, "tcg", 1, 256 << 20, "virtio", False, True)
+    image = str(guests.kernel().image)
+    spec = GuestSpec(find_qemu(), image, str(initrd), "tcg", 1, 256 << 20, "virtio", False, True)
     facts = host_facts(None)
-    virtual = {"unavailable": None, "spec": spec.as_plain(), "kernel": {"release": "any"}}
+    virtual = {"unavailable": None, "spec": asdict(spec), "kernel": {"release": "any"}}
     return {**facts, "cpu": facts["cpu"] | {"cpus_online": 1}, "virtual": virtual}
 
 

@@ -79,10 +79,8 @@ def facts(tmp_path: Path) -> Iterator[dict[str, Any]]:
     image = agent_image(guests.kernel(), ["virtio_net"], ["ip", "ethtool"])
     add_sshd(image, tmp_path)
     image.write(tmp_path / "initrd")
-    kernel = guests.kernel().image
-    spec = GuestSpec(
-        find_qemu(), kernel, tmp_path / "initrd", "tcg", 1, 384 << 20, "virtio", False, True
-    )
+    kernel, initrd = str(guests.kernel().image), str(tmp_path / "initrd")
+    spec = GuestSpec(find_qemu(), kernel, initrd, "tcg", 1, 384 << 20, "virtio", False, True)
     options = ("-F", "none", "-i", str(tmp_path / "key"), "-o", "IdentitiesOnly=yes")
     unknown = ("-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null")
     with borrowed(spec, ["a"]) as lease, hosts_in(lease) as (guest,):

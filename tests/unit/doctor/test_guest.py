@@ -29,7 +29,7 @@ def collected(
     failures: dict[str, GuestFailed],
 ) -> dict[str, Any]:
     def describe(settled: dict[str, Any]) -> dict[str, Any]:
-        spec = GuestSpec.from_plain(settled["spec"])
+        spec = GuestSpec(**settled["spec"])
         if spec.accelerator in failures:
             raise failures[spec.accelerator]
         return {"cpu": {"model": spec.accelerator}}

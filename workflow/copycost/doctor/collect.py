@@ -95,6 +95,6 @@ def collect_guest(
 
 
 def _described(settled: Mapping[str, Any]) -> dict[str, Any]:
-    spec = GuestSpec.from_plain(settled["spec"])
+    spec = GuestSpec(**settled["spec"])
     with borrowed(spec, ["a"], network=False) as lease, hosts_in(lease) as (host,):
         return collect_host(host=host)

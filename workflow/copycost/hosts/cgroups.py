@@ -54,13 +54,11 @@ def candidate_hierarchies(mounts: str, own: str) -> list[Hierarchy]:
             places[name] = path.strip("/")
     found: list[Hierarchy] = []
     for _, at, kind, options, *_ in map(str.split, mounts.splitlines()):
-        root = Path(at)
-        if kind == "cgroup" and "cpu" in options.split(","):
-            version, here = 1, root / places.get("cpu", "")
-        elif kind == "cgroup2":
-            version, here = 2, root / places.get("unified", "")
-        else:
+        if kind != "cgroup2" and not (kind == "cgroup" and "cpu" in options.split(",")):
             continue
+        version: Literal[1, 2] = 2 if kind == "cgroup2" else 1
+        root = Path(at)
+        here = root / places.get("unified" if version == 2 else "cpu", "")
         above = [group for group in here.parents if group.is_relative_to(root)]
         found += [Hierarchy(version, group) for group in (here, *above)]
     return sorted(found, key=lambda one: one.version)

@@ -6,7 +6,7 @@ join; or the receiver is on the guest's host, behind the guest's TAP device.
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from copycost.errors import HostError, Unavailable
@@ -34,7 +34,7 @@ def build(
     """
     if guest is None:
         raise Unavailable("nothing says what guests are made of", _MADE)
-    spec = GuestSpec.from_plain(guest["virtual"]["spec"])
+    spec = GuestSpec(**guest["virtual"]["spec"])
     names = _ENDS[kind.removesuffix("_udp")]
     network = names[0] != names[1]
     with ExitStack() as stack:
@@ -62,7 +62,9 @@ def build(
             for host in hosts.values()
         )
         boot_s = {name: host.guest.boot_s for name, host in hosts.items()}
-        virtual = {**spec.for_record(), "boot_s": boot_s}
+        places = ("qemu", "kernel", "initrd")  # where things lie is none of a record's
+        made_of = {name: said for name, said in asdict(spec).items() if name not in places}
+        virtual = {**made_of, "boot_s": boot_s}
         yield replace(testbed, guests=guests, switch=switch, virtual=virtual)
 
 

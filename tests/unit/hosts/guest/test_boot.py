@@ -30,7 +30,9 @@ def started(initrd: Path) -> Iterator[Starter]:
     with ExitStack() as stack:
 
         def start(*command: str) -> RunningGuest:
-            spec = GuestSpec(find_qemu(), guests.kernel().image, initrd, memory_bytes=128 << 20)
+            spec = GuestSpec(
+                find_qemu(), str(guests.kernel().image), str(initrd), memory_bytes=128 << 20
+            )
             return stack.enter_context(closing(RunningGuest(spec, "test", command)))
 
         yield start

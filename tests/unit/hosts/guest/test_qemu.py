@@ -14,7 +14,7 @@ from copycost.hosts.local import LocalHost
 
 
 def words(**spec: Any) -> str:  # noqa: ANN401
-    made_of = GuestSpec("qemu", Path("/k"), Path("/i"), **spec)
+    made_of = GuestSpec("qemu", "/k", "/i", **spec)
     link = Link("tap-a", "02:00:00:00:00:0a")
     return " ".join(made_of.words("a", ("/agent.sh", "eth0"), None, link))
 

@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +78,8 @@ def settle(virtual: Virtual, made: Mapping[str, Any], kernel: Path, initrd: Path
     try:
         qemu = find_qemu()
         if virtual.accelerator != "tcg":
-            refusal = kvm_refusal(GuestSpec(qemu, kernel, initrd, memory_bytes=256 << 20))
+            probe = GuestSpec(qemu, str(kernel), str(initrd), memory_bytes=256 << 20)
+            refusal = kvm_refusal(probe)
             if refusal is None:
                 accelerator = "kvm"
             elif virtual.accelerator == "kvm":
@@ -91,8 +92,8 @@ def settle(virtual: Virtual, made: Mapping[str, Any], kernel: Path, initrd: Path
         return {"unavailable": {"reason": missing.reason, "remedy": missing.remedy}}
     spec = GuestSpec(
         qemu=qemu,
-        kernel=kernel,
-        initrd=initrd,
+        kernel=str(kernel),
+        initrd=str(initrd),
         accelerator=accelerator,
         vcpus=virtual.vcpus,
         memory_bytes=virtual.memory_mib << 20,
@@ -102,7 +103,7 @@ def settle(virtual: Virtual, made: Mapping[str, Any], kernel: Path, initrd: Path
     )
     return {
         "unavailable": None,
-        "spec": spec.as_plain(),
+        "spec": asdict(spec),
         "kernel": {**made["kernel"], "arguments": list(KERNEL_ARGUMENTS)},
         "cpu": CPUS[accelerator],
         "qemu": describe_tool(PROGRAM).version,

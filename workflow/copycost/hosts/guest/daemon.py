@@ -98,7 +98,7 @@ class GuestDaemon(Daemon[str, GuestLine]):
 
     def _lend(self, asked: Words) -> tuple[Words, list[int]]:
         """Return what a client gets: a description, and descriptors in its order."""
-        spec = GuestSpec.from_plain(asked["spec"])
+        spec = GuestSpec(**asked["spec"])
         if spec != self._spec:
             self.close()
             self._spec = spec

@@ -8,7 +8,7 @@ import os
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from copycost.errors import AttemptFailed, CopycostError, HostError, MeasurementStopped, Unavailable
@@ -74,7 +74,7 @@ class Lease:
 
 def log_of(spec: GuestSpec) -> Path:
     """Return where the daemon of guests tells what it meets with: next to what they are made of."""
-    return spec.initrd.with_name("daemon.log")
+    return Path(spec.initrd).with_name("daemon.log")
 
 
 def _with_more(said: str, log: Path) -> str:
@@ -91,7 +91,9 @@ def borrowed(spec: GuestSpec, names: Sequence[str], *, network: bool = True) -> 
     log = log_of(spec)
     with ExitStack() as stack:
         daemon = stack.enter_context(connected(_DAEMON, _PATIENCE_S, log))
-        made_of = spec.absolute().as_plain()
+        # the daemon may be in another folder
+        places = {at: str(Path(getattr(spec, at)).absolute()) for at in ("kernel", "initrd")}
+        made_of = asdict(spec) | places
         asked = {"op": "lend", "guests": list(names), "spec": made_of, "network": network}
         try:
             answer, (*lines, user_fd, network_fd) = ask_daemon(daemon, asked)

@@ -4,10 +4,10 @@ Source: qemu-system-x86_64(1), QEMU 7.2; `/dev/kvm` and vhost-net of the kernel.
 """
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Literal
 
 from copycost.errors import Unavailable
 from copycost.hosts.local import LocalHost
@@ -51,34 +51,15 @@ class GuestSpec:
     """What guests are made of: the same for all guests of a run."""
 
     qemu: str  # path of QEMU
-    # what is booted
-    kernel: Path
-    initrd: Path
+    # paths of what is booted
+    kernel: str
+    initrd: str
     accelerator: Accelerator = "tcg"  # who runs its instructions
     vcpus: int = 1  # virtual processors [count]
     memory_bytes: int = 1 << 30  # its memory [bytes]
     network_device: NetworkDevice = "virtio"  # what its network device is
     vhost: bool = False  # whether the host's kernel moves its packets by itself (vhost-net)
     offloads: bool = True  # whether segmentation and checksums are left to the other end
-
-    def as_plain(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self) | {"kernel": str(self.kernel), "initrd": str(self.initrd)}
-
-    def for_record(self) -> dict[str, Any]:
-        """Return what a record says: all but where things lie."""
-        places = ("qemu", "kernel", "initrd")
-        return {name: value for name, value in self.as_plain().items() if name not in places}
-
-    def absolute(self) -> Self:
-        """Return the same with paths that hold in any folder."""
-        return replace(self, kernel=self.kernel.absolute(), initrd=self.initrd.absolute())
-
-    @classmethod
-    def from_plain(cls, values: Mapping[str, Any]) -> Self:
-        """Return what `as_plain` gave."""
-        paths = {name: Path(values[name]) for name in ("kernel", "initrd")}
-        return cls(**{**values, **paths})
 
     def words(
         self, name: str, command: Sequence[str], agent_fd: int | None, link: Link | None
@@ -98,7 +79,7 @@ class GuestSpec:
             *("-cpu", CPUS[self.accelerator]),
             *("-smp", str(self.vcpus)),
             *("-m", f"{self.memory_bytes >> 20}M"),
-            *("-kernel", str(self.kernel), "-initrd", str(self.initrd)),
+            *("-kernel", self.kernel, "-initrd", self.initrd),
             *("-append", " ".join(append)),
             *("-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"),
         ]
@@ -108,13 +89,13 @@ class GuestSpec:
             words += ["-device", f"virtserialport,chardev={AGENT_PORT},name={AGENT_PORT}"]
         if link is None:
             return [*words, "-nic", "none"]
-        device, vhost = "virtio-net-pci", "on" if self.vhost else "off"
-        if self.network_device == "e1000":
-            device, vhost = "e1000", "off"  # the tap's own offloads are those of virtio
-        device = f"{device},netdev=net,mac={link.mac}"
-        if self.network_device == "virtio" and not self.offloads:
-            device += "".join(f",{feature}=off" for feature in _OFFLOAD_FEATURES)
+        # vhost and the tap's own offloads are those of virtio
+        is_virtio = self.network_device == "virtio"
+        vhost = "on" if self.vhost and is_virtio else "off"
         tap = f"tap,id=net,ifname={link.tap},script=no,downscript=no,vhost={vhost}"
+        device = f"{'virtio-net-pci' if is_virtio else 'e1000'},netdev=net,mac={link.mac}"
+        if is_virtio and not self.offloads:
+            device += "".join(f",{feature}=off" for feature in _OFFLOAD_FEATURES)
         return [*words, "-netdev", tap, "-device", f"{device},romfile="]
 
 
