@@ -17,7 +17,6 @@ import threading
 import time
 from collections import deque
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +73,7 @@ class Agent:
                     message = self._inbox.popleft()
                     if message is None:
                         return
-                    answer = messages.answer_of(partial(self._result_of, message))
+                    answer = messages.answer_of(self._result_of, message)
                     if "id" in message:
                         self._line.send({"id": message["id"], **answer})
         finally:

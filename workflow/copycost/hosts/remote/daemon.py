@@ -8,12 +8,12 @@ A client, which starts it if it is the first, says one JSON object and gets one 
 what it borrowed is its own until it closes.
 """
 
-import array
 import json
 import logging
 import os
 import select
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -151,10 +151,9 @@ class Daemon(ABC, Generic[Key, Kept]):
                 fds: list[int] = []
                 try:
                     answer, fds = self.answer(json.loads(data))
-                except HostError as error:
-                    answer = _failed(error)
-                except OSError as error:
-                    answer = _failed(HostError(str(error)))
+                except (HostError, OSError) as error:
+                    failure = error if isinstance(error, HostError) else HostError(str(error))
+                    answer = {"error": messages.error_as_message(failure)}
                 socket.send_fds(client, [json.dumps(answer).encode()], fds)
         except (ConnectionError, MeasurementStopped):
             raise
@@ -166,7 +165,7 @@ class Daemon(ABC, Generic[Key, Kept]):
                 f" ({Path(place.filename).name}, line {place.lineno}); run again, and report it"
             )
             with suppress(OSError):
-                client.send(json.dumps(_failed(fault)).encode())
+                client.send(json.dumps({"error": messages.error_as_message(fault)}).encode())
             raise
         finally:
             for key in self.lent & self.lines.keys():
@@ -200,10 +199,6 @@ class Daemon(ABC, Generic[Key, Kept]):
                 return False
 
 
-def _failed(error: HostError) -> Words:
-    return {"error": messages.error_as_message(error)}
-
-
 def keep(kind: type[Daemon[Any, Any]], arguments: list[str]) -> None:
     """Keep things for the clients that come to a listening socket, in a process of its own.
 
@@ -234,9 +229,13 @@ def connected(module: str, patience_s: float, log: Path | None = None) -> socket
     """Return a connection to the run's daemon that a module serves, and is started for if need be.
 
     An answer may take `patience_s`. In `log`, a daemon that is started tells what it meets with.
+    Its address is an abstract one, which leaves no file (unix(7)).
     """
+    # a run is known by the process that waits for us, and by when that started
+    owner = waiting_process()
+    started = value_of(Path(f"/proc/{owner}/stat").read_text(), 19)
+    address = f"\0{module}-{os.getuid()}-{owner}-{started}"
     with watched_parents() as parents:
-        address = _address(module)
         for _ in range(_TRIES):
             client = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             try:
@@ -245,29 +244,14 @@ def connected(module: str, patience_s: float, log: Path | None = None) -> socket
                 client.close()
                 _start(module, address, parents, log)
                 continue
-            _require_ours(client)
+            credentials = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+            _, user, _ = struct.unpack("iii", credentials)
+            if user != os.geteuid():  # anybody may take an abstract address
+                client.close()
+                raise HostError(f"user {user} pretends to be our daemon; run again")
             client.settimeout(patience_s)
             return client
     raise HostError(f"{module} cannot be started; run again")
-
-
-def _address(module: str) -> str:
-    """Return a daemon's address, an abstract one, which leaves no file (unix(7)).
-
-    A run is known by the process that waits for us, and by when that started.
-    """
-    owner = waiting_process()
-    started = value_of(Path(f"/proc/{owner}/stat").read_text(), 19)
-    return f"\0{module}-{os.getuid()}-{owner}-{started}"
-
-
-def _require_ours(client: socket.socket) -> None:
-    """Refuse a daemon of somebody else's: anybody may take an abstract address."""
-    credentials = array.array("i")
-    credentials.frombytes(client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
-    if credentials[1] != os.geteuid():
-        client.close()
-        raise HostError(f"user {credentials[1]} pretends to be our daemon; run again")
 
 
 def _start(module: str, address: str, parents: Sequence[int], log: Path | None) -> None:

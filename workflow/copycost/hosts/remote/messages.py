@@ -44,9 +44,7 @@ the stream may serve another; and to say what time it is there."""
 
 # an object of JSON with this key is a value of the type that it names
 _TYPE = "@type"
-_RECORDS = {
-    kind.__name__: kind for kind in (About, CompletedProcess, CpuGroup, HeldLock, Launch, Usage)
-}
+_RECORDS = (About, CompletedProcess, CpuGroup, HeldLock, Launch, Usage)
 # errors that have a meaning to us keep their kind, and are made again of these or of their words
 _ERRORS: dict[type[Exception], tuple[str, ...]] = {
     CannotStart: ("path", "why"),
@@ -104,13 +102,12 @@ def _as_json(value: object) -> object:
             return {_TYPE: "set", "of": sorted(value)}
         case PurePath():
             return {_TYPE: "Path", "path": str(value)}
-        case CompletedProcess():
-            return {_TYPE: "CompletedProcess", **vars(value)}
-        case About() | CpuGroup() | HeldLock() | Launch() | Usage():
-            return {_TYPE: type(value).__name__, **asdict(value)}
         case Iterable():
             return [*value]
-    raise TypeError(f"{value!r} cannot travel")
+    if not isinstance(value, _RECORDS):
+        raise TypeError(f"{value!r} cannot travel")
+    fields = vars(value) if isinstance(value, CompletedProcess) else asdict(value)
+    return {_TYPE: type(value).__name__, **fields}
 
 
 def _of_json(found: dict[str, Any]) -> object:
@@ -126,13 +123,13 @@ def _of_json(found: dict[str, Any]) -> object:
         case "Path":
             return Path(fields["path"])
         case name:
-            return _RECORDS[name](**fields)
+            return {kind.__name__: kind for kind in _RECORDS}[name](**fields)
 
 
-def answer_of(do: Callable[[], Any]) -> Message:
-    """Do something, and return an answer: what came of it, or the error that it ran into."""
+def answer_of(do: Callable[[Message], Any], asked: Message) -> Message:
+    """Do what is asked, and return an answer: what came of it, or the error that it ran into."""
     try:
-        return {"result": do()}
+        return {"result": do(asked)}
     except (CopycostError, OSError, ValueError, LookupError) as error:
         return {"error": error_as_message(error)}
 

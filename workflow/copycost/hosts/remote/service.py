@@ -250,4 +250,4 @@ class Plans:
         """Do what is planned next, at its time."""
         at_ns, _, plan, request = self._due.pop(0)
         time.sleep(max(0, at_ns - self._clock_ns()) / 1e9)
-        self._answers[plan].append(messages.answer_of(lambda: self._do(request)))
+        self._answers[plan].append(messages.answer_of(self._do, request))
