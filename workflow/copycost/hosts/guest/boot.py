@@ -79,18 +79,12 @@ class RunningGuest(Qemu):
             if self.exit_code is not None:
                 raise HostError(self.why_ended())
             if time.monotonic() >= deadline_s:
-                raise HostError(
-                    f"the guest was not up within {timeout_s:g} s; the last lines of its console:"
-                    f" {self.last_lines()}"
-                )
+                raise HostError(self._told(f"was not up within {timeout_s:g} s"))
             ready, _, _ = select.select([self.ended_fd, *stop_fds], [], [], _LOOK_S)
             if set(ready).intersection(stop_fds):
                 raise MeasurementStopped("the run ended while a guest booted")
         if said := self.first(_NO_ROOM):  # its kernel goes on with what there was room for
-            raise HostError(
-                f"the guest ran out of memory ({said}); the last lines of its console:"
-                f" {self.last_lines()}"
-            )
+            raise HostError(self._told(f"ran out of memory ({said})"))
         self.boot_s = time.monotonic() - self._began_s
 
     def why_ended(self) -> str:
@@ -104,4 +98,7 @@ class RunningGuest(Qemu):
             how = f"was ended by signal {-code} to QEMU ({signal.Signals(-code).name})"
         else:
             how = f"ended with QEMU's exit status {code}"
+        return self._told(how)
+
+    def _told(self, how: str) -> str:
         return f"the guest {how}; the last lines of its console: {self.last_lines()}"

@@ -68,17 +68,13 @@ class Lease:
         """Return why a guest has ended, with its last words; None if it runs as far as known."""
         with suppress(HostError, OSError):
             found: str | None = ask_daemon(self._daemon, {"op": "why", "guest": name})[0]["why"]
-            return found and _with_more(found, self.log)
-        return _with_more("the guests' daemon has ended, and they with it", self.log)
+            return found and f"{found}; {self.log} has more"
+        return f"the guests' daemon has ended, and they with it; {self.log} has more"
 
 
 def log_of(spec: GuestSpec) -> Path:
     """Return where the daemon of guests tells what it meets with: next to what they are made of."""
     return Path(spec.initrd).with_name("daemon.log")
-
-
-def _with_more(said: str, log: Path) -> str:
-    return f"{said}; {log} has more"
 
 
 @contextmanager
@@ -99,11 +95,10 @@ def borrowed(spec: GuestSpec, names: Sequence[str], *, network: bool = True) -> 
             answer, (*lines, user_fd, network_fd) = ask_daemon(daemon, asked)
         except Unavailable:
             raise
-        except HostError as error:
-            raise guest_failed(_with_more(str(error), log)) from error
-        except OSError as error:
-            said = f"the guests' daemon does not answer ({error})"
-            raise guest_failed(_with_more(said, log)) from error
+        except (HostError, OSError) as error:
+            silent = f"the guests' daemon does not answer ({error})"
+            said = str(error) if isinstance(error, HostError) else silent
+            raise guest_failed(f"{said}; {log} has more") from error
         for fd in (user_fd, network_fd):
             stack.callback(os.close, fd)
         lent = zip(answer["guests"], lines, strict=True)

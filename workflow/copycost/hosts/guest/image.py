@@ -51,8 +51,10 @@ class GuestImage(Archive):
         modules = kernel.modules.in_loading_order(drivers)
         for name, content in modules:
             self.add(f"/modules/{name}.ko", content)
-        self.add("/modules/order", _lines(name for name, _ in modules))
-        self.add("/etc/settings", _lines(f"{k} {v}" for k, v in _SETTINGS.items()))
+        order = "".join(f"{name}\n" for name, _ in modules)
+        self.add("/modules/order", order.encode())
+        settings = "".join(f"{path} {value}\n" for path, value in _SETTINGS.items())
+        self.add("/etc/settings", settings.encode())
         self.add("/etc/passwd", b"root:x:0:0:root:/root:/bin/sh\n")
         config = kernel.image.with_name(f"config-{kernel.release}")
         if config.exists():
@@ -95,7 +97,3 @@ def find_busybox() -> Path:
             "install the package busybox-static",
         )
     return Path(found)
-
-
-def _lines(lines: Iterable[str]) -> bytes:
-    return "".join(f"{line}\n" for line in lines).encode()

@@ -177,13 +177,13 @@ def package_names() -> tuple[str, ...]:
 
 def kernel_at(image: Path, source: str | None = None) -> Kernel:
     """Return the kernel in a file; its modules are looked for where its package has them."""
-    release = image_release(image)
+    release = _release_of(image)
     places = [image.parent.parent / "lib/modules" / release, Path("/lib/modules") / release]
     modules = next((place for place in places if place.is_dir()), None)
     return Kernel(image, release, Modules.in_folder(modules), source or str(image))
 
 
-def image_release(image: Path) -> str:
+def _release_of(image: Path) -> str:
     """Return the version of the kernel in a bzImage; Unavailable if it is none of x86."""
     try:
         content = image.read_bytes()

@@ -88,10 +88,9 @@ def make_network(host: LocalHost) -> None:
         taps.append(f"tuntap add dev {tap_of(name)} mode tap vnet_hdr")
         taps.append(f"link set dev {tap_of(name)} mtu {LARGEST_MTU_BYTES} master {BRIDGE} up")
     remedy = "run as root, and look whether the kernel has bridges (modprobe bridge)"
-    _ip(host, bridge, "the network of guests cannot be made", remedy)
-    _ip(host, taps, "no TAP device can be made", "run as root, and look at dmesg")
-
-
-def _ip(host: LocalHost, commands: list[str], what_failed: str, remedy: str) -> None:
-    text = "".join(f"{line}\n" for line in commands)
-    run_tool(["ip", "-batch", "-"], host, text, remedy=remedy, what_failed=what_failed)
+    for commands, what_failed, helps in (
+        (bridge, "the network of guests cannot be made", remedy),
+        (taps, "no TAP device can be made", "run as root, and look at dmesg"),
+    ):
+        text = "".join(f"{line}\n" for line in commands)
+        run_tool(["ip", "-batch", "-"], host, text, remedy=helps, what_failed=what_failed)
