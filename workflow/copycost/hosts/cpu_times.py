@@ -141,14 +141,10 @@ class Usage:
 
     def __sub__(self, earlier: Self) -> Self:
         """Return the differences since an earlier moment."""
-
-        def difference(name: str) -> int | None:
+        differences: dict[str, Any] = {}
+        for name in (one.name for one in fields(self) if one.name != "threads"):
             later, before = getattr(self, name), getattr(earlier, name)
-            return None if later is None or before is None else later - before
-
-        differences: dict[str, Any] = {
-            one.name: difference(one.name) for one in fields(self) if one.name != "threads"
-        }
+            differences[name] = None if later is None or before is None else later - before
         if not earlier.threads <= self.threads:
             differences["waiting_ns"] = None
         return replace(self, **differences)
@@ -162,20 +158,22 @@ def usage_of(pids: Sequence[int]) -> Usage:
 def _usage_of(pids: Sequence[int]) -> Usage:
     at_ns = time.monotonic_ns()
     cpu_ns = sum(time.clock_gettime_ns((~pid << 3) | _CPUCLOCK_SCHED) for pid in pids)
-    files = [_io_of(pid) for pid in pids]
-    waiting = _waiting_by_thread(pids)
-    waiting_ns = sum(waiting.values()) if waiting else None
+    files: list[dict[str, int]] = []
+    waiting: dict[int, int] = {}  # by thread
+    for pid in pids:
+        try:
+            files.append(io_counts(Path(f"/proc/{pid}/io").read_text(errors="replace")))
+        except (PermissionError, FileNotFoundError):
+            files.append({})
+        for file in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+            with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
+                waiting[int(file.parent.name)] = on_cpu_and_waiting_ns(file.read_text())[1]
     read, written, reads, writes = (
-        _total(files, name) for name in ("rchar", "wchar", "syscr", "syscw")
+        sum(file[name] for file in files) if all(name in file for file in files) else None
+        for name in ("rchar", "wchar", "syscr", "syscw")
     )
+    waiting_ns = sum(waiting.values()) if waiting else None
     return Usage(at_ns, cpu_ns, read, written, reads, writes, waiting_ns, frozenset(waiting))
-
-
-def _io_of(pid: int) -> dict[str, int]:
-    try:
-        return io_counts(Path(f"/proc/{pid}/io").read_text(errors="replace"))
-    except (PermissionError, FileNotFoundError):
-        return {}
 
 
 @parser_of("/proc/PID/io")
@@ -183,18 +181,3 @@ def io_counts(text: str) -> dict[str, int]:
     """Return what a process has read and written, by the kernel's names."""
     rows = (line.partition(":") for line in text.splitlines())
     return {name: int(count) for name, _, count in rows}
-
-
-def _total(files: Sequence[dict[str, int]], key: str) -> int | None:
-    if any(key not in file for file in files):
-        return None
-    return sum(file[key] for file in files)
-
-
-def _waiting_by_thread(pids: Sequence[int]) -> dict[int, int]:
-    found = {}
-    for pid in pids:
-        for file in Path(f"/proc/{pid}/task").glob("*/schedstat"):
-            with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
-                found[int(file.parent.name)] = on_cpu_and_waiting_ns(file.read_text())[1]
-    return found

@@ -7,6 +7,7 @@ that holds the file is gone, however it ended.
 import fcntl
 import logging
 import os
+import re
 import select
 import signal
 import sys
@@ -117,14 +118,11 @@ def _open(path: Path) -> int:
 
 def _holder(fd: int) -> str:
     """Return who holds the lock, as far as /proc/locks tells (proc(5))."""
-    inode = str(os.fstat(fd).st_ino)
-    try:
-        rows = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
-    except OSError:
-        rows = []
-    for row in rows:
-        if len(row) > 5 and row[1] == "FLOCK" and row[5].endswith(f":{inode}"):
-            return f"process {row[4]}"
+    inode = os.fstat(fd).st_ino
+    with suppress(OSError):
+        locks = Path("/proc/locks").read_text()
+        if found := re.search(rf"(?m)^\d+: FLOCK +\S+ +\S+ +(\d+) \S+:{inode} ", locks):
+            return f"process {found[1]}"
     return "another process"
 
 

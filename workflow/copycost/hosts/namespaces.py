@@ -64,7 +64,7 @@ def two_namespaces() -> Iterator[tuple[Namespace, Namespace, Isolation]]:
     home = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
     held = [home]
     entered_user_namespace = _unshare_first()
-    isolation: Isolation = "root" if _in_first_user_namespace() else "user_namespace"
+    isolation = _isolation()
     try:
         held.append(os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC))
         _call("unshare", _CLONE_NEWNET)
@@ -82,7 +82,7 @@ def two_namespaces() -> Iterator[tuple[Namespace, Namespace, Isolation]]:
 def enter_new_namespace() -> Isolation:
     """Enter a new network namespace for good; return whether as root or in a user namespace."""
     _unshare_first()
-    return "root" if _in_first_user_namespace() else "user_namespace"
+    return _isolation()
 
 
 def join_namespaces(user_fd: int, network_fd: int) -> None:
@@ -96,43 +96,36 @@ def join_namespaces(user_fd: int, network_fd: int) -> None:
 def _unshare_first() -> bool:
     """Enter a new network namespace; return whether that took a new user namespace."""
     uid, gid = os.geteuid(), os.getegid()
+    wanted = "network namespace"
     try:
-        _call("unshare", _CLONE_NEWNET)
-    except PermissionError:
-        pass
-    except OSError as error:
-        raise _unavailable("network namespace", error) from error
-    else:
-        return False
-    try:
+        with suppress(PermissionError):
+            _call("unshare", _CLONE_NEWNET)
+            return False
+        wanted = "user namespace"
         _call("unshare", _CLONE_NEWUSER)
-    except OSError as error:
-        raise _unavailable("user namespace", error) from error
-    try:
+        wanted = "network namespace in a user namespace"
         # without "deny" an unprivileged process may not map its group
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"0 {uid} 1")
         Path("/proc/self/gid_map").write_text(f"0 {gid} 1")
         _call("unshare", _CLONE_NEWNET)
     except OSError as error:
-        raise _unavailable("network namespace in a user namespace", error) from error
+        reason = f"this host allows no {wanted} ({error.strerror or error})"
+        raise Unavailable(reason, _remedy(error.errno)) from error
     return True
 
 
-def _in_first_user_namespace() -> bool:
-    return Path("/proc/self/uid_map").read_text().split() == ["0", "0", "4294967295"]
+def _isolation() -> Isolation:
+    """Return in whose name we may make namespaces now: root's, or a user namespace's."""
+    map_of_all = ["0", "0", "4294967295"]
+    is_first = Path("/proc/self/uid_map").read_text().split() == map_of_all
+    return "root" if is_first else "user_namespace"
 
 
 def _call(name: str, *arguments: int) -> None:
     if getattr(_libc, name)(*arguments) != 0:
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))
-
-
-def _unavailable(what: str, error: OSError) -> Unavailable:
-    return Unavailable(
-        f"this host allows no {what} ({error.strerror or error})", namespace_remedy(error.errno)
-    )
 
 
 # settings of the kernel, their values that forbid ordinary users to make namespaces, and what helps
@@ -144,11 +137,8 @@ SWITCHES = (
 )
 
 
-def namespace_remedy(code: int | None) -> str:
-    """Return what would allow namespaces here, as far as the kernel's settings tell.
-
-    `code` is the error with which unshare(2) refused.
-    """
+def _remedy(code: int | None) -> str:
+    """Return what would allow namespaces here, by the kernel's settings and unshare(2)'s error."""
     for path, forbids, cure, allows in SWITCHES:
         if HostFiles().text(f"proc/sys/{path}") == forbids:
             return f"{cure}: sudo sysctl {path.replace('/', '.')}={allows}"

@@ -44,10 +44,7 @@ def siblings_on(host: Host) -> Siblings:
     """
     lists = host.files.cpu_lists([f"{_CPUS}/cpu[0-9]*/topology/thread_siblings_list"])
 
-    def siblings(cpu: int) -> tuple[int, ...]:
-        return tuple(lists.get(f"{_CPUS}/cpu{cpu}/topology/thread_siblings_list") or [cpu])
-
-    return siblings
+    return lambda cpu: tuple(lists.get(f"{_CPUS}/cpu{cpu}/topology/thread_siblings_list") or [cpu])
 
 
 def cache_sharers_on(host: Host) -> Siblings:
@@ -138,14 +135,12 @@ def place_sides(
             "both ends of a connection cannot run on one CPU where they are on two machines",
             "take the placement same out of config.yaml for this testbed",
         )
-    lists: dict[SideName, Sequence[int] | None]
-    lists = {"sender": sender_cpus, "receiver": receiver_cpus}
-    cpus = {}
-    for side, machine in machines.items():
+    cpus = []
+    for (side, machine), given in zip(machines.items(), (sender_cpus, receiver_cpus), strict=True):
         allowed = machine.usable_cpus()
-        listed = _allowed_only(side, lists[side], allowed)
-        cpus[side] = listed or _spread(_cores(allowed, siblings_on(machine)))
-    return Placement(cpus["sender"], cpus["receiver"], pinned=placement != FREE)
+        listed = _allowed_only(side, given, allowed)
+        cpus.append(listed or _spread(_cores(allowed, siblings_on(machine))))
+    return Placement(cpus[0], cpus[1], pinned=placement != FREE)
 
 
 def place(

@@ -7,6 +7,7 @@ descriptors that exist only once the program is started there: ``{control}``, ``
 
 import ctypes
 import os
+import re
 import select
 import signal
 import socket
@@ -25,6 +26,7 @@ _READ_BYTES = 1 << 16  # of a pipe: all that it holds
 # linux/prctl.h
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
+_NAME = re.compile(r"\{[\w:]+\}")
 
 CONTROL = "{control}"
 """Stands for the program's end of its control line."""
@@ -272,13 +274,6 @@ class LocalProgram:
 
 def _with_descriptors(words: Sequence[str], names: Mapping[str, int]) -> tuple[list[str], set[int]]:
     """Return words with numbers for the names of descriptors, and the descriptors they name."""
-    used = set()
-    replaced = []
-    for given in words:
-        word = given
-        for name, fd in names.items():
-            if name in word:
-                word = word.replace(name, str(fd))
-                used.add(fd)
-        replaced.append(word)
+    used = {names[name] for word in words for name in _NAME.findall(word) if name in names}
+    replaced = [_NAME.sub(lambda it: str(names.get(it[0], it[0])), word) for word in words]
     return replaced, used

@@ -53,12 +53,12 @@ class Side:
 
 def rest_of_guest(sides: Sequence[SideName]) -> str:
     """Return the party that a guest is but for the sides that run in it."""
-    return _party(sides, _REST)
+    return _REST if len(sides) > 1 else f"{sides[0]}_{_REST}"
 
 
 def hypervisor_of(sides: Sequence[SideName]) -> str:
     """Return the party that the hypervisor of a guest is, by the sides that run in it."""
-    return _party(sides, _HYPERVISOR)
+    return _HYPERVISOR if len(sides) > 1 else f"{sides[0]}_{_HYPERVISOR}"
 
 
 def parties_of(guests: Sequence[Sequence[SideName]], *, receives: bool = True) -> tuple[str, ...]:
@@ -87,7 +87,3 @@ def is_inside(party: str, parties: Collection[str]) -> bool:
 def side_near(party: str) -> SideName:
     """Return the side whose part of the path a party is on; the sender's where it is on both."""
     return "receiver" if party.startswith("receiver") else "sender"
-
-
-def _party(sides: Sequence[SideName], part: str) -> str:
-    return part if len(sides) > 1 else f"{sides[0]}_{part}"
