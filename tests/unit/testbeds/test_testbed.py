@@ -136,12 +136,9 @@ def test_the_sink_drops_and_counts_everything_and_copies_nothing(before: tuple[s
     # one packet that is still to be cut into ten datagrams is counted once, with all its bytes
     assert found["counts"] == [[0, 0], [3, 66508], [4, 76508]]
     assert found["lost"] == {
-        "sent_datagrams": 84,
-        "dropped_datagrams": 76,
-        "lost_before_hook": 7,
-        "dropped_packets": 4,
-        "dropped_bytes": 76508,
-    }
+        "sent_datagrams": 84, "dropped_datagrams": 76, "lost_before_hook": 7,
+        "dropped_packets": 4, "dropped_bytes": 76508,
+    }  # fmt: skip
 
 
 def test_loopback_is_the_host_s_own() -> None:
