@@ -9,6 +9,7 @@ for anything; the main thread does what is asked, in order.
 """
 
 import argparse
+import hashlib
 import os
 import select
 import signal
@@ -16,19 +17,243 @@ import sys
 import threading
 import time
 from collections import deque
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
+from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from copycost.errors import CopycostError, HostError
 from copycost.hosts.local import LocalHost
 from copycost.hosts.parent import parent_of
+from copycost.hosts.program import Launch, LocalProgram
 from copycost.hosts.remote import messages
-from copycost.hosts.remote.messages import Message, NotAMessage
-from copycost.hosts.remote.service import Line, Service, introduction
+from copycost.hosts.remote.messages import Message, NotAMessage, Target
 
 # a session's things are ended by the main thread; if that is busy for longer, all are just killed
 _LONGEST_GOODBYE_S = 1.5
 _READ_BYTES = 1 << 16
+_CONSTANTS = ("SC_PAGE_SIZE", "SC_CLK_TCK", "SC_NPROCESSORS_ONLN")
+# which kernel it is, and which boot of it
+_KERNEL = (("release", "osrelease"), ("version", "version"), ("boot_id", "random/boot_id"))
+# poll(2) counts whole milliseconds: the last one before a planned moment is slept through
+_POLL_GRAIN_NS = 1_000_000
+
+
+class Line:
+    """The way back: messages of both threads, each in one piece."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._lock = threading.Lock()
+
+    def send(self, message: Message) -> None:
+        """Send a message; that nobody is there any more is noticed where we read."""
+        rest = memoryview(messages.as_line(message))
+        with self._lock, suppress(OSError):
+            while rest:
+                rest = rest[os.write(self._fd, rest) :]
+
+
+class Service:
+    """What one session asked for, until it is over; the main thread's, apart from `kill`.
+
+    Programs that are brought here are kept in a folder. The bell is a descriptor that becomes
+    readable when a request has come in, or the stream has ended.
+    """
+
+    def __init__(self, host: LocalHost, line: Line, folder: Path, bell: int) -> None:
+        self._host = host
+        self._line = line
+        self._folder = folder
+        self._bell = bell
+        self._plans = Plans(host.clock_ns, self.do)
+        # what can be asked, by what requests call it; numbers are given by who asks
+        self._things: dict[Target, Any] = {
+            messages.HOST: host,
+            messages.FILES: host.files,
+            messages.PLANS: self._plans,
+        }
+        self._blocks: dict[int, ExitStack] = {}  # of those that are to be given back
+        # programs whose end has not been told, and those of which lines may come in
+        self._running: dict[int, LocalProgram] = {}
+        self._talking: set[int] = set()
+
+    def do(self, message: Message) -> Any:  # noqa: ANN401 - JSON
+        """Do what a request asks, and return the answer, or raise what it ran into.
+
+        What is more than a call has a method here: ``start``, say, is ``_do_start``.
+        """
+        op, fields = message["op"], message["with"]
+        serve = getattr(self, f"_do_{op}", None) or getattr(self._things[message["of"]], op, None)
+        if serve is None:
+            raise HostError(f"the agent knows no request {op!r}; send it anew")
+        return serve(**fields)
+
+    def wait_for_news(self) -> None:
+        """Wait for a request; tell meanwhile what programs say, and do what was planned."""
+        while True:
+            running = {program.ended_fd: at for at, program in self._running.items()}
+            talking = {self._running[at].control_fd: at for at in self._talking}
+            talking.pop(-1, None)  # one that was hung up
+            poll = select.poll()
+            for fd in (self._bell, *talking, *running):
+                poll.register(fd, select.POLLIN | select.POLLRDHUP)
+            events = dict(poll.poll(self._plans.left_ms()))
+            for fd in events.keys() & talking:  # before the news that a program has ended
+                hung_up = events[fd] & (select.POLLHUP | select.POLLRDHUP)
+                if not self._tell_lines(talking[fd]) and hung_up:
+                    self._talking.discard(talking[fd])
+            for fd in events.keys() & running:
+                self._tell_end(running[fd])
+            self._plans.do_what_is_due()
+            if self._bell in events:
+                return
+
+    def close(self) -> None:
+        """End all that was started and give everything back."""
+        for program in self._programs():
+            program.hang_up()
+        for number in reversed([*self._blocks]):
+            with suppress(CopycostError):  # nobody is there to hear of it
+                self._do_give_back(number)
+
+    def kill(self) -> None:
+        """Kill all programs, while the main thread is busy with something else."""
+        for program in self._programs():
+            program.kill()
+
+    def _programs(self) -> list[LocalProgram]:
+        return [one for one in [*self._things.values()] if isinstance(one, LocalProgram)]
+
+    # -- what is held until it is given back ------------------------------------------------------
+
+    def _do_hold(self, number: int, what: str, fields: dict[str, Any]) -> object:
+        """Keep what a method of the host returns, or its block gives; return what is told of it."""
+        if what == "lock":
+            # whoever asked for it says nothing before it has it, unless to call it off
+            fields = {**fields, "parent_fds": [self._bell]}
+        found = getattr(self._host, what)(**fields)
+        block = ExitStack()
+        if isinstance(found, AbstractContextManager):
+            found = block.enter_context(found)
+        else:
+            block.callback(found.close)
+        self._things[number], self._blocks[number] = found, block
+        return found if is_dataclass(found) else None
+
+    def _do_give_back(self, number: int) -> None:
+        del self._things[number]
+        self._talking.discard(number)
+        self._running.pop(number, None)
+        self._blocks.pop(number).close()
+
+    # -- programs ---------------------------------------------------------------------------------
+
+    def _do_bring(self, digest: str, name: str, data: bytes | None) -> str | None:
+        """Keep a program that is brought here; it appears whole or not at all.
+
+        Without data, return where one is that was brought earlier; None if there is none.
+        """
+        path = self._folder.absolute() / digest[:16] / Path(name).name
+        if data is None:
+            return str(path) if path.exists() else None
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise HostError(f"{name}: came to {path} damaged; run again")
+        half = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            half.write_bytes(data)
+            half.chmod(0o755)
+            half.replace(path)
+        except OSError:
+            with suppress(OSError):
+                half.unlink()
+            raise
+        return str(path)
+
+    def _do_start(self, number: int, launch: Launch) -> int:
+        """Start a program, and return its process."""
+        # should we be killed, nobody else would end it
+        program = self._host.start(replace(launch, dies_with_us=True))
+        self._things[number] = self._running[number] = program
+        self._blocks[number] = block = ExitStack()
+        block.callback(program.close)
+        block.callback(program.end)
+        if launch.control:
+            self._talking.add(number)
+        return program.pid
+
+    def _tell_lines(self, number: int) -> bool:
+        """Tell what a program has said; return whether there was a whole line."""
+        lines = list(iter(self._running[number].read_line, None))
+        if lines:
+            self._line.send({"event": "lines", "of": number, "lines": lines})
+        return bool(lines)
+
+    def _tell_end(self, number: int) -> None:
+        """Tell that a program has ended, and what it has printed."""
+        while number in self._talking and self._tell_lines(number):
+            pass
+        self._talking.discard(number)
+        program = self._running.pop(number)
+        printed = {"output": program.output(), "errors": program.errors()}
+        self._line.send({"event": "ended", "of": number, "code": program.exit_code, **printed})
+
+    def _do_finish(self, number: int, timeout_s: float) -> bool:
+        """Make a program end, and return whether it was killed; its end is told before."""
+        program: LocalProgram = self._things[number]
+        program.end(timeout_s)
+        if number in self._running:
+            self._tell_end(number)
+        return program.killed
+
+
+class Plans:
+    """Requests that are done by themselves at their times of a clock [ns]; `do` does one.
+
+    Each plan has two, for the edges of a window.
+    """
+
+    def __init__(self, clock_ns: Callable[[], int], do: Callable[[Message], Any]) -> None:
+        self._clock_ns = clock_ns
+        self._do = do
+        # in their order: when [ns], where among those of one moment, the plan, and the request
+        self._due: list[tuple[int, int, int, Message]] = []
+        self._answers: dict[int, list[Message]] = {}
+
+    def take(self, plan: int, requests: Sequence[tuple[int, Message]]) -> None:
+        """Take requests in place of the plan's earlier ones."""
+        self._answers[plan] = []
+        due = [one for one in self._due if one[2] != plan]
+        # what was planned first begins first and ends last
+        for (at_ns, request), order in zip(requests, (plan, -plan), strict=True):
+            due.append((at_ns, order, plan, request))
+        self._due = sorted(due, key=lambda one: one[:2])
+
+    def answers(self, plan: int) -> list[Message]:
+        """Return the answers to a plan's requests, when the last of them is done."""
+        while any(one[2] == plan for one in self._due):
+            self._do_next()
+        return self._answers[plan]
+
+    def left_ms(self) -> int | None:
+        """Return how long nothing is due [ms]; None for ever."""
+        if not self._due:
+            return None
+        left_ns = self._due[0][0] - self._clock_ns() - _POLL_GRAIN_NS
+        return max(0, left_ns) // _POLL_GRAIN_NS
+
+    def do_what_is_due(self) -> None:
+        """Do what is planned for now."""
+        while self._due and self._due[0][0] <= self._clock_ns() + _POLL_GRAIN_NS:
+            self._do_next()
+
+    def _do_next(self) -> None:
+        """Do what is planned next, at its time."""
+        at_ns, _, plan, request = self._due.pop(0)
+        time.sleep(max(0, at_ns - self._clock_ns()) / 1e9)
+        self._answers[plan].append(messages.answer_of(self._do, request))
 
 
 class Agent:
@@ -85,7 +310,16 @@ class Agent:
             return self._service.do(message)
         self._service.close()
         self._service = Service(self._host, self._line, self._programs, self._bell)
-        return introduction(self._host) if message["op"] == messages.OPEN else None
+        if message["op"] == messages.END:
+            return None
+        # what everybody asks of a host, which saves the asking
+        host, kernel = self._host, "proc/sys/kernel"
+        return {
+            "about": host.about,
+            "constants": {name: host.constant(name) for name in _CONSTANTS},
+            "usable_cpus": host.usable_cpus(),
+            "kernel": {name: host.files.text(f"{kernel}/{path}") for name, path in _KERNEL},
+        }
 
     def _read(self) -> None:
         """Read the stream to its end, or until it is silent for too long; in a thread of its own.
