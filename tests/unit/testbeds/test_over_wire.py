@@ -90,7 +90,7 @@ KERNEL = {"kernel_release": os.uname().release, "kernel_version": os.uname().ver
 HERE = End(LocalHost(), "127.0.0.1", "lo")
 
 
-def test_a_machine_with_another_kernel_than_it_was_described_with_is_told(tmp_path: Path) -> None:
+def test_a_machine_that_is_not_as_it_was_described_is_told(tmp_path: Path) -> None:
     words = f"the other machine runs Linux {os.uname().release} {os.uname().version}, and ran"
     with remote_host(tmp_path) as other:
         _require_as_described(other, KERNEL, [HERE, End(other, "127.0.0.1", "lo")])
@@ -99,10 +99,6 @@ def test_a_machine_with_another_kernel_than_it_was_described_with_is_told(tmp_pa
                 _require_as_described(other, KERNEL | {changed: "before"}, [HERE])
             assert "before" in told.value.reason
             assert "delete its file in results/peers" in told.value.remedy
-
-
-def test_an_address_that_an_end_has_no_more_is_told(tmp_path: Path) -> None:
-    with remote_host(tmp_path) as other:
         for host in (LocalHost(), other):
             with pytest.raises(AttemptFailed) as told:
                 _require_as_described(other, KERNEL, [End(host, "203.0.113.7", "eth0")])

@@ -103,11 +103,10 @@ def build(kind: str, *before: str, script: str = BUILD, also: str = "") -> dict[
 
 
 def test_every_testbed_has_a_module_that_builds_it() -> None:
-    for kind in TESTBEDS:
-        assert callable(builder_of(kind))
+    assert all(callable(builder_of(kind)) for kind in TESTBEDS)
 
 
-def test_veth_joins_two_namespaces_and_leaves_nothing() -> None:
+def test_paths_are_as_their_names_say_and_leave_nothing() -> None:
     found = build("veth")
     assert found["got"] == "hello"
     assert found["devices"] == 2  # the sender's end and its own loopback
@@ -115,9 +114,8 @@ def test_veth_joins_two_namespaces_and_leaves_nothing() -> None:
     assert found["offloads"]["tso"] is True
     assert found["left_fds"] == 0
     assert found["home"] or os.geteuid() != 0
-
-
-def test_paths_are_as_their_names_say() -> None:
+    found = build("loopback")
+    assert (found["got"], found["isolation"], found["home"]) == ("hello", "host", True)
     assert build("veth", also="pages")["mtu_bytes"] == os.sysconf("SC_PAGE_SIZE") + 52
     assert build("veth_no_offload")["offloads"] == {"tso": False, "gso": False, "gro": False}
     largest = build("veth_udp")
@@ -139,13 +137,6 @@ def test_the_sink_drops_and_counts_everything_and_copies_nothing(before: tuple[s
         "sent_datagrams": 84, "dropped_datagrams": 76, "lost_before_hook": 7,
         "dropped_packets": 4, "dropped_bytes": 76508,
     }  # fmt: skip
-
-
-def test_loopback_is_the_host_s_own() -> None:
-    found = build("loopback")
-    assert found["got"] == "hello"
-    assert found["isolation"] == "host"
-    assert found["home"] is True
 
 
 @pytest.mark.parametrize(
