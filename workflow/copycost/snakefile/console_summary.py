@@ -15,6 +15,7 @@ from copycost.config.grid import Grid
 from copycost.config.passes import is_given
 from copycost.errors import DataError
 from copycost.records.aside import LOST
+from copycost.records.files import read_json
 from copycost.records.reading import REMEDY
 from copycost.snakefile import before_run, internals, interruption, messages, parts, retry, slurm
 from copycost.snakefile.internals import (
@@ -247,7 +248,7 @@ def print_outcome(workflow: Any, config: Config, n_aside: int = 0) -> None:  # n
         if is_given():  # seen from the clone, of which another host's folder is a part
             place = os.path.relpath(place, (ROOT / "workflow").resolve().parent)
         reports = [f"{place}/report.{name}" for name in config.report.formats]
-        say(f"copycost: the report is {' and '.join(reports)}")
+        say(f"copycost: the report is {' and '.join(reports)}{_typeset_by()}")
     else:
         for study in messages.STUDIES:
             if study in rules:
@@ -260,6 +261,17 @@ def print_outcome(workflow: Any, config: Config, n_aside: int = 0) -> None:  # n
 def note_the_end(workflow: Any) -> None:  # noqa: ANN401
     """Note that a run has come to its end."""
     internals.is_done = not is_dry_run(workflow) and not is_given()
+
+
+def _typeset_by() -> str:
+    """Return what typeset the report, ``, typeset by Quarto 1.9.38``, where that is known."""
+    try:
+        made = read_json("results/report/typesetters.json")
+    except (OSError, ValueError):
+        return ""
+    by = sorted(set(made.values()))
+    told = by if len(by) == 1 else [f"{by} ({kind.upper()})" for kind, by in made.items()]
+    return f", typeset by {' and '.join(told)}"
 
 
 def _the_answer() -> str:

@@ -1,10 +1,14 @@
 """What is said of hosts in general follows from what holds on each of them."""
 
+import json
+from pathlib import Path
+
 import pandas as pd
 import pytest
 from unit.compare.hosts.made import CROSSOVERS, facts_of
 
 from copycost.analysis.metrics import THROUGHPUT
+from copycost.compare.hosts.facts import _n_planned
 
 
 @pytest.mark.parametrize(
@@ -44,3 +48,21 @@ def test_the_middle_place_is_one_that_a_host_has(below: list[int], middle: tuple
     crossovers = pd.DataFrame(rows, columns=list(CROSSOVERS))
     facts = facts_of([1.2] * len(below), [True] * len(below), crossovers=crossovers)
     assert facts["pairs"][0]["quantities"][0]["turns"]["middle"] == list(middle)
+
+
+def test_a_host_was_to_measure_what_its_configuration_says(tmp_path: Path) -> None:
+    """Of a node whose job ended early the report says "3 of 28"."""
+    grid = {
+        "implementations": ["two_copy", "one_copy"], "msg_bytes": ["1KiB", 65536],
+        "testbeds": ["veth"], "n_threads": [1], "working_sets": ["hot"], "receivers": ["recv"],
+        "placements": ["apart"],
+    }  # fmt: skip
+    trips = {name: grid[name] for name in grid if name not in ("working_sets", "receivers")}
+    udp = grid | {"testbeds": ["sink"], "implementations": [], "msg_bytes": [1024]}
+    measure = {"repetitions": 4, "minutes": "none", "warmup_s": 0.05, "duration_s": 0.2}
+    config = {"streams": grid, "udp": udp, "round_trips": trips, "measure": measure}
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(config))
+    assert _n_planned(path) == 28
+    path.write_text(json.dumps(config | {"streams": ["nonsense"]}))
+    assert _n_planned(path) == _n_planned(tmp_path / "none.json") == 0

@@ -3,17 +3,27 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pandas as pd
 
 from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.metrics import ROUND_TRIP_TIMES, THROUGHPUT
+from copycost.checkout import ROOT
 from copycost.compare.hosts.gathering import Fleet
 from copycost.compare.hosts.host_facts import shown_fact
 from copycost.compare.hosts.host_results import HostSet
 from copycost.compare.hosts.host_tables import PAIR, SETTINGS
-from copycost.compare.hosts.meta_analysis import Across
+from copycost.compare.hosts.meta_analysis import CELL, Across, judge
+from copycost.compare.hosts.privacy import SECTIONS
+from copycost.config.config import Config
+from copycost.config.grid import Grid
+from copycost.config.sources import DEFAULTS
+from copycost.config.structure import from_plain
+from copycost.config.text import read_sections
+from copycost.errors import CopycostError
 from copycost.figures.markers import in_order
+from copycost.records.files import read_json
 from copycost.stats.crossover import Outcome
 from copycost.stats.random_effects import FEWEST
 
@@ -34,6 +44,11 @@ def fleet_facts(fleet: Fleet, found: Across) -> Facts:
     """
     used = [fleet.tables[name] for name in fleet.used]
     emulated = [of.n_emulated for of in used]
+    doubted: list[Facts] = [
+        {"name": one.name, "findings": refuting}
+        for one in fleet.sets
+        if (refuting := [of for of in fleet.tables[one.name].findings if of["refutes"]])
+    ]
     facts: Facts = plain(
         {
             "schema_version": SCHEMA_VERSION,
@@ -44,11 +59,8 @@ def fleet_facts(fleet: Fleet, found: Across) -> Facts:
             "n_older": sum(why == "older" for why in fleet.left_out.values()),
             "one_kernel": fleet.one_kernel,
             "emulated": {"n_repetitions": sum(emulated), "n_hosts": sum(n > 0 for n in emulated)},
-            "doubted": [
-                {"name": one.name, "findings": refuting}
-                for one in fleet.sets
-                if (refuting := [of for of in fleet.tables[one.name].findings if of["refutes"]])
-            ],
+            "doubted": doubted,
+            "without_doubted": _without_doubted(fleet, found, {one["name"] for one in doubted}),
             "unreadable": fleet.unreadable,
             "enough_for_intervals": len(used) >= FEWEST,
             "fewest": FEWEST,
@@ -56,6 +68,27 @@ def fleet_facts(fleet: Fleet, found: Across) -> Facts:
         }
     )
     return facts
+
+
+def _without_doubted(fleet: Fleet, found: Across, doubted: set[str]) -> Facts | None:
+    """Return how many verdicts over hosts are others without those that an audit doubts.
+
+    None where no host that counts is doubted. Verdicts are of cells; of one that no other host has,
+    nothing is left.
+    """
+    if not doubted & set(fleet.used):
+        return None
+    left = found.ratios[~found.ratios["host"].isin(doubted)]
+    verdicts = _verdicts(found.cells)
+    again = {} if left.empty else _verdicts(judge(left, found.crossovers).cells)
+    changed = [cell for cell, verdict in verdicts.items() if again.get(cell) != verdict]
+    return {"n_compared": len(verdicts), "n_changed": len(changed)}
+
+
+def _verdicts(cells: pd.DataFrame) -> dict[tuple[object, ...], str]:
+    """Return the verdict of each cell over hosts."""
+    rows: list[Facts] = plain(cells.to_dict("records"))
+    return {tuple(row[name] for name in CELL): verdict_of(row) for row in rows}
 
 
 def _host(fleet: Fleet, one: HostSet) -> Facts:
@@ -66,10 +99,24 @@ def _host(fleet: Fleet, one: HostSet) -> Facts:
         "changes": one.changes,
         "left_out": fleet.left_out.get(one.name),
         "told": {name: shown_fact(name, value) for name, value in tables.told.items()},
-        "n_repetitions": len(tables.cells),
+        "n_repetitions": max(len(tables.cells), _n_planned(one.folder / "config.json")),
         "n_measured": int((tables.cells["status"] == "measured").sum()),
         "disturbed": tables.disturbed,
     }
+
+
+def _n_planned(path: Path) -> int:
+    """Return how many repetitions of streams a host was to measure; 0 where that is not known.
+
+    A job that ended early brings fewer.
+    """
+    try:
+        told, config = read_json(path), read_sections(ROOT / DEFAULTS)
+        config |= {name: config.get(name, {}) | told[name] for name in SECTIONS if name in told}
+        checked = from_plain(config, Config)
+        return Grid.of(checked).n_repetitions(checked, "streams")
+    except (CopycostError, OSError, ArithmeticError, KeyError, TypeError, ValueError):
+        return 0
 
 
 def _pairs(found: Across) -> Iterator[Facts]:
