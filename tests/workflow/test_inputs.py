@@ -17,6 +17,9 @@ pytestmark = pytest.mark.slow
 NOTE_WHAT_IS_OPENED = """
 import atexit, json, os, sys
 
+if "copycost.snakefile.script_server" in sys.orig_argv:
+    sys.exit("each script by itself, so that what it imports is told of it alone")
+
 opened = set()
 
 def note(event, args):
@@ -30,10 +33,6 @@ def tell():
 sys.addaudithook(note)
 atexit.register(tell)
 """
-
-# Else what a script imports is not told of it alone.
-STARTUP = "workflow/copycost/snakefile/startup.py"
-IN_FORKS = "        internals.run_scripts_with(ScriptServer().run)\n"
 
 # Of the checkout; what lies in results is made by rules, which Snakemake itself follows.
 SOURCES = ("workflow", "report", "data", "src", "config", "envs")
@@ -49,9 +48,6 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Checkout, Path]:
     checkout.configure("measure", repetitions=1, memory_floor=True)
     profile = {"implementations": ["one_copy"], "testbeds": ["loopback"], "msg_bytes": [16384]}
     checkout.configure("profile", enabled=True, repetitions=1, differences=[], **profile)
-    startup = checkout.path / STARTUP
-    assert IN_FORKS in startup.read_text()
-    startup.write_text(startup.read_text().replace(IN_FORKS, ""))
     for name in ("notes", "site"):
         (folder / name).mkdir()
     (folder / "site" / "sitecustomize.py").write_text(NOTE_WHAT_IS_OPENED)
