@@ -30,11 +30,11 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return paths
 
 
-def execute(status: int, **changes: str) -> list[str]:
+def execute(status: int | None, **changes: str) -> list[str]:
     """Execute a script where others run it with that status; return what these were given."""
     given: list[str] = []
 
-    def run(path: str) -> int:
+    def run(path: str) -> int | None:
         given.append(path)
         return status
 
@@ -43,8 +43,15 @@ def execute(status: int, **changes: str) -> list[str]:
     return given
 
 
+@pytest.mark.parametrize(("status", "as_usual"), [(0, []), (None, ["a.py"])])
+def test_a_script_is_started_as_usual_only_where_it_could_not_be_begun(
+    started: list[str], status: int | None, as_usual: list[str]
+) -> None:
+    assert execute(status) == ["a.py"]
+    assert started == as_usual
+
+
 def test_a_script_that_failed_fails_its_job(started: list[str]) -> None:
-    assert execute(0) == ["a.py"]
     with pytest.raises(subprocess.CalledProcessError, match=r"a\.py.* exit status 3"):
         execute(3)
     assert started == []

@@ -196,11 +196,11 @@ def say_plainly(kind: type[Exception], name: str) -> None:
     exceptions.format_exception_to_string = in_words
 
 
-def run_scripts_with(run: Callable[[str], int]) -> None:
+def run_scripts_with(run: Callable[[str], int | None]) -> None:
     """Have somebody else run the scripts of jobs (``PythonScript.execute_script``).
 
     `run` takes the path of a script, which holds what Snakemake hands to it, and returns its exit
-    status.
+    status; None where Snakemake shall start it as usual.
     """
     from snakemake.script import PythonScript  # type: ignore[import-untyped]
 
@@ -208,9 +208,10 @@ def run_scripts_with(run: Callable[[str], int]) -> None:
 
     def execute_script(self: Any, fname: str, edit: bool = False) -> None:  # noqa: ANN401
         elsewhere = (self.container_img, self.conda_env, self.env_modules, self.bench_record)
-        if any(one is not None for one in elsewhere):
+        status = run(fname) if all(one is None for one in elsewhere) else None
+        if status is None:
             as_usual(self, fname, edit)
-        elif (status := run(fname)) != 0:
+        elif status != 0:
             raise subprocess.CalledProcessError(status, f"{sys.executable} {shlex.quote(fname)}")
 
     PythonScript.execute_script = execute_script

@@ -1,10 +1,10 @@
 """Runs the rules' scripts as forks of one process, which has imported what they need already.
 
-A script that is started as Snakemake does it spends most of its time on importing: 0.6 s of CPU
-time for a repetition, 1.7 s for a figure. Here each is still a process of its own, so that nothing
-of one job reaches the next; what they share is what they import.
+A script that is started as Snakemake does it spends most of its time on importing: a repetition
+twice as long as on everything else that is no traffic. Here each is still a process of its own, so
+that nothing of one job reaches the next; what they share is what they import.
 
-`ScriptServer` starts one such process in a run of Snakemake's and hands it the scripts' paths. It
+`script_starter` starts one such process in a run of Snakemake's and hands it the scripts' paths. It
 ends with the run, however that ends: then nobody holds the other end of its line any more.
 """
 
@@ -12,102 +12,81 @@ import atexit
 import gc
 import os
 import select
-import shlex
 import signal
 import socket
-import subprocess
 import sys
 import warnings
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from threading import Lock
 from types import ModuleType
 
+from copycost.checkout import SCHEMAS
 from copycost.disk import AGAIN, lacks_room, room_comes
 from copycost.records.aside import UNREAD, set_aside, unread
 from copycost.snakefile.dependencies import imported_names
-from copycost.snakefile.interruption import EXIT_CODE as INTERRUPTED
+
+BEGUN = b"+"
+"""The first answer, once a script runs; without it the script was not begun and may be elsewhere.
+
+The second and last one is a byte with its exit status.
+"""
 
 _RESULTS = Path("results")
-_SERVER = "copycost.snakefile.script_server"
+_PACKAGE = "copycost"
+_INTERRUPTED = 130  # what a shell makes of SIGINT
 _MOST_PATH_BYTES = 4096
-_END_TIMEOUT_S = 5.0
-_MOST_TRIES = 5
-# As Snakemake gives it to every job of one thread: libraries look at it when they are imported.
-_ONE_THREAD = {
-    f"{library}_THREADS": "1"
-    for library in (
-        "OMP_NUM",
-        "GOTO_NUM",
-        "OPENBLAS_NUM",
-        "MKL_NUM",
-        "VECLIB_MAXIMUM",
-        "NUMEXPR_NUM",
-    )
-}
+_Stamp = tuple[int, int, int]
 
 
-class ScriptServer:
-    """Starts scripts in forks of a process, which it starts with the first of them."""
+class _Imported:
+    """What was imported for scripts so far, and whether that is still what the files say."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._line: socket.socket | None = None
+        self._scripts: set[str] = set()
+        self._stamps: dict[str, _Stamp | None] = {}
 
-    def run(self, script: str) -> int:
-        """Run a script to its end; return its exit status.
+    def provide(self, script: Path) -> None:
+        """Import what a script imports; what cannot be imported the script will say itself."""
+        name = script.name.partition(".")[2]  # Snakemake puts a random word in front
+        if name in self._scripts:
+            return
+        self._scripts.add(name)
+        for module in imported_names(script.read_text(encoding="utf-8")):
+            with suppress(ImportError):  # many of the names are no modules
+                import_module(module)
+        if "copycost.records.record" in sys.modules:
+            import_module("copycost.records.record").prepare_check()
+        files = [
+            module.__file__
+            for name, module in list(sys.modules.items())
+            if name.partition(".")[0] == _PACKAGE and module.__file__ is not None
+        ]
+        for path in (*files, *map(str, SCHEMAS.iterdir())):
+            self._stamps.setdefault(path, _stamp(path))
+        gc.collect()
+        gc.freeze()  # what forks do not look at they need not copy
 
-        One that failed while the disk was full runs again, a few times at most.
-        """
-        status = AGAIN
-        for _ in range(_MOST_TRIES):
-            if status == AGAIN:
-                status = self._run_once(script)
-        return status
+    def is_current(self) -> bool:
+        """Return whether a script that is started anew would import the same."""
+        return all(_stamp(path) == stamp for path, stamp in self._stamps.items())
 
-    def _run_once(self, script: str) -> int:
-        ours, theirs = socket.socketpair()
-        with ours:
-            try:
-                with theirs, self._lock:
-                    socket.send_fds(self._server(), [os.fsencode(script)], [theirs.fileno()])
-                return (ours.recv(1) or b"\x01")[0]
-            except OSError:  # the server was killed
-                return 1
 
-    def _server(self) -> socket.socket:
-        """Return the line to the server."""
-        if self._line is None:
-            self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            # Ctrl-C is for the scripts, which let it through; what is blocked stays so after a fork
-            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-            try:
-                # Snakemake takes sys.executable for a word of a shell's command line, and so do we
-                server = subprocess.Popen(
-                    [*shlex.split(sys.executable), "-P", "-m", _SERVER, str(theirs.fileno())],
-                    pass_fds=[theirs.fileno()],
-                    env={**os.environ, **_ONE_THREAD},
-                )
-            finally:
-                signal.pthread_sigmask(signal.SIG_SETMASK, before)
-                theirs.close()
-            atexit.register(server.wait, _END_TIMEOUT_S)
-            atexit.register(self.close)  # comes first
-        return self._line
-
-    def close(self) -> None:
-        """Let the server end, where there is one."""
-        if self._line is not None:
-            self._line.close()
+def _stamp(path: str) -> _Stamp | None:
+    try:
+        found = os.stat(path)  # noqa: PTH116 - hundreds before each script
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def serve(line: socket.socket) -> None:
     """Run scripts until the other end of the line is closed.
 
-    Each message is a script's path with a socket, on which its exit status is answered.
+    Each message is a script's path with a socket, on which it is answered: `BEGUN`, and at its end
+    the exit status. Where the socket is closed without an answer, the script was not begun.
     """
-    imported: set[str] = set()
+    imported = _Imported()
     running: dict[int, tuple[int, socket.socket]] = {}
     poll = select.poll()
     poll.register(line, select.POLLIN)
@@ -121,37 +100,26 @@ def serve(line: socket.socket) -> None:
             path, fds, _, _ = socket.recv_fds(line, _MOST_PATH_BYTES, 1)
             if not path:
                 return
-            answers = socket.socket(fileno=fds[0])
-            script = Path(os.fsdecode(path))
-            name = script.name.partition(".")[2]  # Snakemake puts a random word in front
-            if name not in imported:
-                imported.add(name)
-                _provide(script)
-            if signal.SIGINT in signal.sigpending():  # what is forked now would not see it
-                with answers:
-                    answers.send(bytes([INTERRUPTED]))
-                continue
-            pid = os.fork()
-            if pid == 0:
-                for inherited in (line, answers, *(one for _, one in running.values())):
-                    inherited.close()
-                for pidfd in running:
-                    os.close(pidfd)
-                _run(script)
-            pidfd = os.pidfd_open(pid)
-            running[pidfd] = pid, answers
-            poll.register(pidfd, select.POLLIN)
-
-
-def _provide(script: Path) -> None:
-    """Import what a script imports; what cannot be imported the script will say itself."""
-    for module in imported_names(script.read_text(encoding="utf-8")):
-        with suppress(ImportError):  # many of the names are no modules
-            import_module(module)
-    if "copycost.records.record" in sys.modules:
-        import_module("copycost.records.record").prepare_check()
-    gc.collect()
-    gc.freeze()  # what forks do not look at they need not copy
+            with socket.socket(fileno=fds[0]) as answers:
+                script = Path(os.fsdecode(path))
+                imported.provide(script)
+                if not imported.is_current():
+                    continue
+                if signal.SIGINT in signal.sigpending():  # what is forked now would not see it
+                    answers.send(BEGUN + bytes([_INTERRUPTED]))
+                    continue
+                pid = os.fork()
+                if pid == 0:
+                    with suppress(ConnectionError):  # nobody waits for it, who will see to its end
+                        answers.send(BEGUN)  # from here, so that no script runs that is not told
+                    for inherited in (line, answers, *(one for _, one in running.values())):
+                        inherited.close()
+                    for pidfd in running:
+                        os.close(pidfd)
+                    _run(script)
+                pidfd = os.pidfd_open(pid)
+                running[pidfd] = pid, answers.dup()
+                poll.register(pidfd, select.POLLIN)
 
 
 def _answer_end(pid: int, answers: socket.socket) -> None:
@@ -172,7 +140,7 @@ def _run(script: Path) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
     except KeyboardInterrupt:  # while it waited for room
-        code = INTERRUPTED
+        code = _INTERRUPTED
     finally:
         os._exit(code)
 
@@ -195,7 +163,7 @@ def _exit_code(script: Path) -> int:
             trace = error.__traceback__.tb_next if error.__traceback__ else None
             sys.excepthook(type(error), error.with_traceback(trace), trace)
         if interrupted:
-            return INTERRUPTED
+            return _INTERRUPTED
         if room_comes(lacked=lacks_room(error)):
             return AGAIN
         return 1

@@ -20,7 +20,7 @@ from copycost.config.sources import Surroundings, read_sources
 from copycost.errors import ConfigError, CopycostError
 from copycost.snakefile import console_summary, internals, interruption, messages, terminal
 from copycost.snakefile.screen import SCREEN
-from copycost.snakefile.script_server import ScriptServer
+from copycost.snakefile.script_starter import ScriptStarter
 
 # Sends nothing: measures the harness itself, and is no answer to the question of a report.
 HARNESS_STRATEGY = "null"
@@ -43,7 +43,7 @@ def prepare_process(workflow: Any, package_root: str) -> None:  # noqa: ANN401
     internals.say_plainly(CopycostError, "copycost")
     if internals.is_first_process(workflow):  # a job that runs elsewhere is one script
         interruption.end_quietly(line=interruption.LINE)
-        internals.run_scripts_with(ScriptServer().run)
+        internals.run_scripts_with(ScriptStarter().run)
     _watch(workflow)
 
 

@@ -1,7 +1,8 @@
-"""Scripts as forks of one process: what they are told, how they end, when the server is gone."""
+"""Scripts as forks of one process: what they are told, how they end, when they are not begun."""
 
 import json
 import os
+import shutil
 import signal
 import time
 from collections.abc import Iterator
@@ -10,7 +11,8 @@ from threading import Thread
 
 import pytest
 
-from copycost.snakefile.script_server import ScriptServer
+from copycost.checkout import ROOT
+from copycost.snakefile.script_starter import ScriptStarter
 
 REPORT = """
 import json, os, sys
@@ -51,8 +53,8 @@ if tries.read_text() == "x":
 
 
 @pytest.fixture
-def server() -> Iterator[ScriptServer]:
-    one = ScriptServer()
+def starter() -> Iterator[ScriptStarter]:
+    one = ScriptStarter()
     yield one
     one.close()
 
@@ -68,10 +70,10 @@ def told(path: str) -> dict[str, object]:
     return found
 
 
-def in_background(server: ScriptServer, path: str) -> tuple[list[int], int]:
+def in_background(starter: ScriptStarter, path: str) -> tuple[list[int | None], int]:
     """Start a script that waits; return where its exit status will be, and its process id."""
-    found: list[int] = []
-    Thread(target=lambda: found.append(server.run(path)), daemon=True).start()
+    found: list[int | None] = []
+    Thread(target=lambda: found.append(starter.run(path)), daemon=True).start()
     begun = Path(path).with_suffix(".begun")
     wait_until(lambda: begun.is_file() and begun.read_text() != "")
     return found, int(begun.read_text())
@@ -85,15 +87,28 @@ def wait_until(true: object, timeout_s: float = 120.0) -> None:
         time.sleep(0.01)
 
 
-def test_each_script_is_a_process_of_its_own(server: ScriptServer, tmp_path: Path) -> None:
+def test_each_script_is_a_process_of_its_own(starter: ScriptStarter, tmp_path: Path) -> None:
     paths = [script(tmp_path, REPORT, f"{name}.same.py") for name in "ab"]
-    assert [server.run(path) for path in paths] == [0, 0]
+    assert [starter.run(path) for path in paths] == [0, 0]
     first, second = map(told, paths)
     assert first["pid"] != second["pid"]
     assert first["parent"] == second["parent"] != os.getpid()
     assert first["argv"] == [paths[0]]
     assert (first["name"], first["file"]) == ("__main__", paths[0])
     assert first["threads"] == "1"
+
+
+def test_what_a_script_does_to_a_module_no_other_sees(
+    starter: ScriptStarter, tmp_path: Path
+) -> None:
+    spoil = script(tmp_path, "import copycost.errors\ncopycost.errors.mark = 1", "a.spoil.py")
+    look = script(
+        tmp_path,
+        "import copycost.errors\nassert not hasattr(copycost.errors, 'mark')",
+        "a.look.py",
+    )
+    assert starter.run(spoil) == 0
+    assert starter.run(look) == 0
 
 
 @pytest.mark.parametrize(
@@ -112,11 +127,11 @@ def test_each_script_is_a_process_of_its_own(server: ScriptServer, tmp_path: Pat
 def test_exit_status_and_last_words(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], text: str, status: int, said: str | None
 ) -> None:
-    server = ScriptServer()  # within the test, so that it inherits what captures the output
+    starter = ScriptStarter()  # within the test, so that it inherits what captures the output
     try:
-        assert server.run(script(tmp_path, text)) == status
+        assert starter.run(script(tmp_path, text)) == status
     finally:
-        server.close()
+        starter.close()
     out, err = capfd.readouterr()
     if said is None:  # who pressed Ctrl-C knows
         assert out + err == ""
@@ -129,39 +144,66 @@ def test_exit_status_and_last_words(
     ("room", "status", "tries"), [("[0, 0, 1]", 0, 2), ("[1]", 0, 2), ("[0] * 60", 1, 1)]
 )
 def test_a_script_runs_again_once_the_disk_is_no_longer_full(
-    server: ScriptServer, tmp_path: Path, room: str, status: int, tries: int
+    starter: ScriptStarter, tmp_path: Path, room: str, status: int, tries: int
 ) -> None:
     path = script(tmp_path, FULL_AT_FIRST.replace("ROOM", room))
-    assert server.run(path) == status
+    assert starter.run(path) == status
     assert Path(path).with_suffix(".tries").read_text() == "x" * tries
 
 
-def test_scripts_run_beside_each_other(server: ScriptServer, tmp_path: Path) -> None:
-    found, pid = in_background(server, script(tmp_path, WAIT, "a.wait.py"))
-    assert server.run(script(tmp_path, REPORT)) == 0
+def test_a_script_is_not_begun_once_imported_code_has_changed(
+    starter: ScriptStarter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "workflow"
+    for folder in ("copycost", "schemas"):
+        shutil.copytree(ROOT / "workflow" / folder, package / folder)
+    monkeypatch.setenv("PYTHONPATH", str(package))
+    path = script(tmp_path, REPORT)
+    assert starter.run(path) == 0
+    assert str(told(path)["package"]).startswith(str(package))
+    with (package / "copycost/config/cells.py").open("a", encoding="utf-8") as module:
+        module.write("# changed\n")
+    Path(path).with_suffix(".json").unlink()
+    assert starter.run(path) is None
+    assert not Path(path).with_suffix(".json").exists()
+
+
+def test_a_script_is_not_begun_where_the_server_is_gone(
+    starter: ScriptStarter, tmp_path: Path
+) -> None:
+    path = script(tmp_path, REPORT)
+    assert starter.run(path) == 0
+    server = int(str(told(path)["parent"]))
+    os.kill(server, signal.SIGKILL)
+    os.waitpid(server, 0)
+    assert starter.run(path) is None
+
+
+def test_scripts_run_beside_each_other(starter: ScriptStarter, tmp_path: Path) -> None:
+    found, pid = in_background(starter, script(tmp_path, WAIT, "a.wait.py"))
+    assert starter.run(script(tmp_path, REPORT)) == 0
     assert found == []
     os.kill(pid, signal.SIGTERM)
     wait_until(lambda: found == [143])
 
 
 def test_a_server_that_is_killed_ends_the_wait_for_its_scripts(
-    server: ScriptServer, tmp_path: Path
+    starter: ScriptStarter, tmp_path: Path
 ) -> None:
     path = script(tmp_path, REPORT)
-    assert server.run(path) == 0
-    found, pid = in_background(server, script(tmp_path, WAIT, "a.wait.py"))
+    assert starter.run(path) == 0
+    found, pid = in_background(starter, script(tmp_path, WAIT, "a.wait.py"))
     os.kill(int(str(told(path)["parent"])), signal.SIGKILL)
     wait_until(lambda: found == [1])
     os.kill(pid, signal.SIGKILL)
-    assert server.run(path) == 1
 
 
 def test_a_script_is_not_run_where_the_interrupt_came_before_it(
-    server: ScriptServer, tmp_path: Path
+    starter: ScriptStarter, tmp_path: Path
 ) -> None:
     path = script(tmp_path, REPORT)
-    assert server.run(path) == 0
+    assert starter.run(path) == 0
     os.kill(int(str(told(path)["parent"])), signal.SIGINT)
     Path(path).with_suffix(".json").unlink()
-    assert server.run(path) == 130
+    assert starter.run(path) == 130
     assert not Path(path).with_suffix(".json").exists()
