@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 import yaml
 from configured import configured
+from unit.compare.hosts.made import write_run
 from unit.snakefile.fake_slurm import FakeSlurm, fake_slurm
 
+from copycost.compare.hosts.export_command import archive_of
+from copycost.compare.hosts.import_archive import read_parcel
 from copycost.snakefile.failed_nodes import CONFIG_PATH, LOGS, NODES, SLURM_LOGS, main
 
 CANCELLED = "slurmstepd: error: *** JOB 3 ON n2 CANCELLED AT 2026-01-02T03:04:05 ***\n"
@@ -32,7 +35,11 @@ def test_nodes_without_a_log_are_named(capsys: pytest.CaptureFixture[str]) -> No
     assert "this folder is not shared with the nodes" in said
 
 
-def test_why_a_node_failed_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_why_a_node_failed_and_what_it_brought_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = read_parcel(write_run(tmp_path / "run"), "n1")
+    (NODES / "n1.part.zip").write_bytes(archive_of(run))
     for node, end in (("n1", "packed"), ("n2", "no compiler")):
         (LOGS / f"{node}.log").write_text(f"first\nsecond\nthird\nnode {node}: {end}\n")
     (NODES / "n3.zip").touch()
@@ -45,11 +52,22 @@ def test_why_a_node_failed_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     )
     main()
     said = capsys.readouterr().err
-    assert "run: n1: Slurm ended its job (time limit); what it brought is kept" in said
-    assert "run: n2: its job failed; what" in said
+    assert f"run: n1: Slurm ended its job (time limit); brought {len(run.records)} of " in said
+    assert "run: n2: its job failed; brought 0 of " in said
     assert "    second\n    third\n    node n2: no compiler\n" in said
     assert "first" not in said
     assert "n3" not in said
+
+
+def test_a_damaged_part_costs_no_other_node_its_sentence(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for node in ("n1", "n2", "n3"):
+        (LOGS / f"{node}.log").write_text("the end\n")
+    (NODES / "n1.part.zip").write_bytes(b"no archive")
+    main()
+    said = capsys.readouterr().err
+    assert [f"run: n{k}: its job failed; brought 0 of " in said for k in (1, 2, 3)] == [True] * 3
 
 
 def test_where_the_nodes_are_not_known_nothing_is_said(

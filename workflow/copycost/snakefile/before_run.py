@@ -17,6 +17,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,16 @@ def _try_to_lock() -> tuple[int, bool]:
     return fd, True
 
 
+@contextmanager
+def _while_free() -> Iterator[bool]:
+    """Keep other runs out for the time of the block, and tell whether none is at work."""
+    fd, is_free = _try_to_lock()
+    try:
+        yield is_free
+    finally:
+        os.close(fd)
+
+
 def lock_folder() -> None:
     """Keep other runs out of this folder until this process ends, however it ends.
 
@@ -84,53 +95,46 @@ def set_aside_unusable(workflow: Any, config: Config) -> int:  # noqa: ANN401
     if not is_first_process(workflow) or is_given():
         return 0
     looks = is_dry_run(workflow)
-    be, made = ("would be", "are made") if looks else ("are", "made")
-    fd, is_free = _try_to_lock()
-    found = dict(unusable(config)) if is_free or looks else {}
-    back = [path for path, why in found.items() if why == _MAY_BE_BACK]
-    for path in back:
-        del found[path]
+    be = "would be" if looks else "are"
+    with _while_free() as is_free:
+        found = dict(unusable(config)) if is_free or looks else {}
+        back = [path for path, why in found.items() if why == _MAY_BE_BACK]
+        found = {path: why for path, why in found.items() if why != _MAY_BE_BACK}
         if not looks:
-            path.unlink()
-    if is_free and not looks:
-        for path, why in found.items():
-            set_aside(path, why)
-        parts.make_again()
-    os.close(fd)
+            for path in back:
+                path.unlink()
+            for path, why in found.items():
+                set_aside(path, why)
+            if is_free:
+                parts.make_again()
     if back:
         n_files = plural(len(back), "file")
         terminal.say(f"copycost: {n_files} of what {_MAY_BE_BACK} {be} made again.")
     if found:
-        terminal.clear_line()
-        print(
+        shown = [f"  {describe(path)}: {why}" for path, why in list(found.items())[:_MOST_SHOWN]]
+        if more := len(found) - len(shown):
+            shown.append(f"  and {more} more")
+        said = (
             f"copycost: {plural(len(found), 'file')} in results cannot be used; they {be} kept in"
-            f" results/aside, where README says why, and {made} again:",
-            *(f"  {describe(path)}: {why}" for path, why in list(found.items())[:_MOST_SHOWN]),
-            *([f"  and {len(found) - _MOST_SHOWN} more"] if len(found) > _MOST_SHOWN else []),
-            sep="\n",
-            file=sys.stderr,
+            f" results/aside, where README says why, and {'are ' if looks else ''}made again:"
         )
+        terminal.clear_line()
+        print(said, *shown, sep="\n", file=sys.stderr)
     return len(found)
 
 
 def unusable(config: Config) -> Iterator[tuple[Path, str]]:
     """Yield what cannot be used of what a configuration asks for, each file with why."""
-    facts = (*sorted(PEERS_PATH.glob("*.json")), HOST_PATH, GUEST_PATH)
-    readers: dict[Path, Callable[[Path], Any]] = {
-        **dict.fromkeys(sorted(Path("results/passes").glob("*.json")), _cells_of_pass),
-        **dict.fromkeys(facts, _object),
-        CONFIG_PATH: _sections,
-    }
-    for path, read in readers.items():
-        try:
-            content = read(path)
-        except FileNotFoundError:
-            continue
-        except (*UNUSABLE, yaml.YAMLError) as error:
-            yield path, reason_of(error, path)
-        else:
-            if path in facts and _has_failed(content):
-                yield path, _MAY_BE_BACK
+    for path in sorted(Path("results/passes").glob("*.json")):
+        if why := _problem(_cells_of_pass, path):
+            yield path, why
+    for path in filter(Path.is_file, (*sorted(PEERS_PATH.glob("*.json")), HOST_PATH, GUEST_PATH)):
+        if why := _problem(_object, path):
+            yield path, why
+        elif _has_failed(_object(path)):
+            yield path, _MAY_BE_BACK
+    if CONFIG_PATH.is_file() and (why := _problem(_sections, CONFIG_PATH)):
+        yield CONFIG_PATH, why
     states: dict[Path, str] = {}
     for one in outcomes(asked_paths(config)):
         if one.status == UNREADABLE:
@@ -178,6 +182,14 @@ def _sections(path: Path) -> dict[str, Any]:
 
 def _cells_of_pass(path: Path) -> list[Cell]:
     return [Cell.from_path(record) for record in _object(path)["records"]]
+
+
+def _problem(read: Callable[[Path], object], path: Path) -> str | None:
+    try:
+        read(path)
+    except (*UNUSABLE, yaml.YAMLError) as error:
+        return reason_of(error, path)
+    return None
 
 
 def remark_on_host(*, described_anew: bool, measures: bool, earlier: str = "") -> str | None:

@@ -11,10 +11,13 @@ from pathlib import Path
 
 import yaml
 
+from copycost.compare.hosts.import_archive import read_parcel
 from copycost.config.config import Config
+from copycost.config.grid import Grid
 from copycost.config.structure import from_plain
 from copycost.errors import CopycostError
 from copycost.snakefile.slurm import chosen_nodes
+from copycost.wording.words import plural
 
 CONFIG_PATH = Path("results/config.yaml")
 NODES = Path("results/nodes")
@@ -42,13 +45,14 @@ def said_of_failed(config: Config) -> Iterator[str]:
             "begun there, or this folder is not shared with the nodes, which it must be; ./run "
             "fetch USER@HOST measures hosts that share none."
         )
+    wanted = plural(Grid.of(config).n_repetitions(config), "repetition")
     for node in (node for node in failed if node not in silent):
         log = LOGS / f"{node}.log"
         with log.open(encoding="utf-8", errors="replace") as lines:
             last = "".join(f"\n    {line.rstrip()}" for line in deque(lines, _N_LINES))
         yield (
-            f"{node}: {_end_of(node)}; what it brought is kept, and the same command measures the "
-            f"rest. The end of {log}:{last}"
+            f"{node}: {_end_of(node)}; brought {_n_brought(node)} of {wanted}, "
+            f"and the same command measures the rest. The end of {log}:{last}"
         )
 
 
@@ -59,6 +63,15 @@ def _end_of(node: str) -> str:
     for end in filter(None, found):
         return f"Slurm ended its job ({(end[1] or 'cancelled').lower()})"
     return "its job failed"
+
+
+def _n_brought(node: str) -> int:
+    """Return how many repetitions a part of a node's results holds [count]; 0 of a damaged one."""
+    part = NODES / f"{node}.part.zip"
+    try:
+        return len(read_parcel(part).records) if part.is_file() else 0
+    except CopycostError:
+        return 0  # merging it says why
 
 
 def main() -> None:

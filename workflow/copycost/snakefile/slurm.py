@@ -35,12 +35,16 @@ _MEMORY_UNTOLD_MB = 1000
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node of a cluster, in its partitions, with as many CPUs as Slurm counts."""
+    """A node of a cluster, in its partitions.
+
+    It has so many CPUs, as Slurm counts them; its state is as sinfo calls it, ``idle``, ``down*``,
+    ...; a constraint may ask for its features.
+    """
 
     partitions: frozenset[str]
     n_cpus: int
-    state: str  # as sinfo calls it: ``idle``, ``down*``, ...
-    features: frozenset[str]  # which a constraint may ask for
+    state: str
+    features: frozenset[str]
 
     @property
     def is_lost(self) -> bool:
@@ -56,10 +60,14 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """What runs on a node, as it has told Slurm."""
+    """What runs on a node, as it has told Slurm.
 
-    kernel: str  # name, release and build; empty of a node that has never told
-    memory_mb: int  # that a job that has the node alone can have
+    The kernel's name, release and build are empty of a node that has never told; the memory is what
+    a job that has the node alone can have [MB].
+    """
+
+    kernel: str
+    memory_mb: int
 
 
 def offered(partition: str | None) -> dict[str, Node]:
@@ -70,8 +78,9 @@ def offered(partition: str | None) -> dict[str, Node]:
     """
     nodes, default, _ = _nodes()
     if partition is None and default is None:
-        raise _refused(
-            ".partition: got auto, and this cluster has no default partition, so name one"
+        raise ConfigError(
+            "config.yaml: hosts.slurm.partition: got auto, and this cluster has no default "
+            "partition, so name one"
         )
     return {name: node for name, node in nodes.items() if (partition or default) in node.partitions}
 
@@ -198,42 +207,61 @@ def chosen_nodes(slurm: Slurm) -> list[str]:
     Raises ConfigError if nothing says which, or the cluster has too few.
     """
     known = offered(slurm.named_partition)
-    missing = [name for name in slurm.nodes if name not in known]
-    if missing:
-        raise _refused(
-            f".nodes: {', '.join(missing)} not among what sinfo shows of "
-            f"{slurm.named_partition or 'the default partition'} "
-            f"({', '.join(sorted(known)) or 'nothing'})"
-        )
-    unfit = [name for name in slurm.nodes if not known[name].fits(slurm.constraint)]
-    if unfit:
-        raise _refused(
-            f".nodes: {', '.join(unfit)} without the features of constraint, {slurm.constraint}; "
-            "leave out these nodes, or set constraint to none"
-        )
-    if not slurm.nodes and not slurm.count and slurm.constraint is None:
-        raise _refused(": name nodes, or say in count or constraint which there shall be")
-    usable = sorted(
-        name for name, node in known.items() if node.fits(slurm.constraint) and not node.is_lost
-    )
-    if not slurm.nodes and len(usable) < max(slurm.count, 1):
-        key, asked = ("count", slurm.count) if slurm.count else ("constraint", slurm.constraint)
-        raise _refused(
-            f".{key}: got {asked}, and of the nodes that sinfo shows only {len(usable)} fit and can"
-            f" be used ({', '.join(usable) or 'none'})"
-        )
+    fitting = sorted(name for name, node in known.items() if node.fits(slurm.constraint))
+    usable = [name for name in fitting if not known[name].is_lost]
     chosen = list(slurm.nodes) or usable[: slurm.count or None]
-    by_name: dict[str, str] = {}
-    for node in chosen:
-        name = host_name(node)
-        if (other := by_name.setdefault(name, node)) != node:
-            both = f"{other} and {node} would both be called {name} among the hosts"
-            raise _refused(f": {both}; measure them from two clones")
+    refusal = _refusal(slurm, known, fitting, usable) or _of_one_name(chosen)
+    if refusal is not None:
+        raise ConfigError(f"config.yaml: hosts.slurm{refusal}")
     return chosen
 
 
-def _refused(text: str) -> ConfigError:
-    return ConfigError(f"config.yaml: hosts.slurm{text}")
+def _refusal(
+    slurm: Slurm, known: Mapping[str, Node], fitting: Sequence[str], usable: Sequence[str]
+) -> str | None:
+    """Return the key that cannot be met, and why, as the end of a sentence; else None."""
+    missing = [name for name in slurm.nodes if name not in known]
+    unfit = [name for name in slurm.nodes if name not in fitting]
+    if missing:
+        return (
+            f".nodes: {', '.join(missing)} not among what sinfo shows "
+            f"of {slurm.named_partition or 'the default partition'} "
+            f"({', '.join(sorted(known)) or 'nothing'})"
+        )
+    if unfit:
+        return (
+            f".nodes: {', '.join(unfit)} without the features of constraint, {slurm.constraint}; "
+            "leave out these nodes, or set constraint to none"
+        )
+    if slurm.nodes:
+        return None
+    if not slurm.count and slurm.constraint is None:
+        return (
+            ": name nodes, say in count how many there shall be, or in constraint which features "
+            "they must have"
+        )
+    if slurm.count > len(usable):
+        return (
+            f".count: got {slurm.count}, must be <= {len(usable)}, the nodes that fit and can be "
+            f"used, as sinfo shows them ({', '.join(usable) or 'none'})"
+        )
+    if not usable:
+        return (
+            f".constraint: got {slurm.constraint}, must be features of nodes that can be used, and "
+            "sinfo shows none with these"
+        )
+    return None
+
+
+def _of_one_name(nodes: Sequence[str]) -> str | None:
+    """Return that two nodes' results would be taken for those of one host, if so."""
+    by_name: dict[str, str] = {}
+    for node in nodes:
+        name = host_name(node)
+        if (other := by_name.setdefault(name, node)) != node:
+            both = f"{other} and {node} would both be called {name} among the hosts"
+            return f": {both}; measure them from two clones"
+    return None
 
 
 def host_name(node: str) -> str:
