@@ -71,6 +71,13 @@ class Peer:
 
     def processes(self) -> list[str]:
         """Return the command lines of what runs there, but for sshd's own."""
+        return [line for line in self._all() if "sshd" not in line]
+
+    def sessions(self) -> list[str]:
+        """Return sshd's own processes for those who are logged in there."""
+        return [line for line in self._all() if line.startswith("sshd: ") and "@" in line]
+
+    def _all(self) -> list[str]:
         found = subprocess.run(
             ["nsenter", "--target", str(self.first()), "--pid", "--mount", "ps", "-ewwo", "args="],
             capture_output=True,
@@ -78,7 +85,7 @@ class Peer:
             check=True,
         )
         lines = [line.strip() for line in found.stdout.splitlines()]
-        return [line for line in lines if "sshd" not in line and not line.startswith("ps -e")]
+        return [line for line in lines if not line.startswith("ps -e")]
 
     def programs(self) -> list[str]:
         """Return the same without the agent that a run keeps, and what starts it."""

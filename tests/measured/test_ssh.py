@@ -7,12 +7,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 from measured.failures_support import until
-from sshd import AHEAD_S, NODE, Peer
+from sshd import ADDRESSES, AHEAD_S, NODE, Peer
 
 from copycost.errors import AttemptFailed, ConfigError, HostError, Unavailable
 from copycost.hosts.program import Launch
@@ -193,9 +193,10 @@ def test_a_run_that_is_killed_leaves_nothing(peer: Peer, small_run: SmallRun) ->
 
 def test_a_link_that_breaks_leaves_nothing(peer: Peer, small_run: SmallRun) -> None:
     agent = small_run.repeat()[1]
+    assert peer.sessions()
     peer.here.run(["ip", "link", "set", "sender", "down"])
     began_s = time.monotonic()
-    until(lambda: peer.processes() == [], SOON_S)
+    until(lambda: peer.processes() == peer.sessions() == [], SOON_S)
     assert small_run.hear() == "lost"
     assert time.monotonic() - began_s < SOON_S + 1.0
     peer.here.run(["ip", "link", "set", "sender", "up"])
@@ -210,6 +211,36 @@ def test_a_key_that_nobody_knows_is_a_sentence_with_a_remedy(peer: Peer, tmp_pat
         SshHost(_with(peer.target, str(peer.folder / "key"), str(key)))
     assert "cannot be reached by ssh" in caught.value.reason
     assert "Permission denied" in caught.value.reason
+    assert "ssh-copy-id" in caught.value.remedy
+
+
+@contextmanager
+def password_only(peer: Peer) -> Iterator[SshTarget]:
+    """Start another sshd there, which offers passwords and no keys; yield how it is reached."""
+    config = peer.folder / "sshd_config_passwords"
+    lines = (peer.folder / "sshd_config").read_text().splitlines()
+    kept = [line for line in lines if not line.startswith("PasswordAuthentication")]
+    kept += ["PasswordAuthentication yes", "PubkeyAuthentication no", "Port 2222"]
+    config.write_text("\n".join(kept))
+    inside = ["nsenter", "--target", str(peer.first()), "--pid", "--mount", "--net"]
+    with (peer.folder / "passwords.log").open("w+") as said:
+        words = [*inside, "/usr/sbin/sshd", "-D", "-e", "-f", str(config)]
+        sshd = subprocess.Popen(words, stdout=said, stderr=said)
+        try:
+            until(lambda: "listening" in (peer.folder / "passwords.log").read_text())
+            alias = ("-p", "2222", "-o", f"HostKeyAlias={ADDRESSES[1]}")
+            yield SshTarget(peer.target.name, (*peer.target.options, *alias))
+        finally:
+            sshd.terminate()
+            sshd.wait(LONG_S)
+
+
+def test_a_machine_that_asks_for_a_password_is_a_sentence_with_a_remedy(peer: Peer) -> None:
+    with password_only(peer) as target, pytest.raises(AttemptFailed) as caught:
+        SshHost(target)
+    assert "cannot be reached by ssh" in caught.value.reason
+    assert "Permission denied (password" in caught.value.reason
+    assert "PubkeyAuthentication" in caught.value.remedy
     assert "ssh-copy-id" in caught.value.remedy
 
 

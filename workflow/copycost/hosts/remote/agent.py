@@ -25,6 +25,7 @@ from typing import Any
 
 from copycost.errors import CopycostError, HostError
 from copycost.hosts.local import LocalHost
+from copycost.hosts.parent import parent_of
 from copycost.hosts.program import Launch, LocalProgram
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.messages import Message, NotAMessage, Target
@@ -277,6 +278,7 @@ class Agent:
         self._programs = programs
         # filled by another thread, and by signals whenever they come
         self._inbox: deque[Message | None] = deque()
+        self._is_silent = False
         self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         self._service = Service(host, self._line, programs, self._bell)
 
@@ -301,6 +303,7 @@ class Agent:
                         self._line.send({"id": message["id"], **answer})
         finally:
             self._service.close()
+            self._end_ssh_session()
 
     def _result_of(self, message: Message) -> Any:  # noqa: ANN401 - JSON
         if message["op"] not in (messages.OPEN, messages.END):
@@ -327,6 +330,7 @@ class Agent:
         with suppress(OSError):
             while True:
                 ready, _, _ = select.select([self._stream], [], [], self._silence_s)
+                self._is_silent = not ready
                 if not ready or not (data := os.read(self._stream, _READ_BYTES)):
                     break
                 *lines, held = (held + data).split(b"\n")
@@ -335,6 +339,7 @@ class Agent:
         self._tell(None)
         time.sleep(_LONGEST_GOODBYE_S)
         self._service.kill()
+        self._end_ssh_session()
         os.killpg(0, signal.SIGKILL)
 
     def _take(self, line: bytes) -> None:
@@ -346,9 +351,28 @@ class Agent:
             else:
                 self._tell(message)
 
+    def _end_ssh_session(self) -> None:
+        """End the sshd of a link that is broken: else it waits for many minutes for TCP to give up.
+
+        It is our own session's, since the one that listens is no child of another sshd.
+        """
+        if not self._is_silent:
+            return
+        with suppress(OSError):
+            pid = os.getppid()
+            while pid > 1 and not _is_sshd(pid):
+                pid = parent_of(pid)
+            if pid > 1 and _is_sshd(parent_of(pid)):
+                os.kill(pid, signal.SIGTERM)
+
     def _tell(self, message: Message | None) -> None:
         self._inbox.append(message)
         os.eventfd_write(self._bell, 1)
+
+
+def _is_sshd(pid: int) -> bool:
+    """Return whether a process is sshd; since OpenSSH 9.8 a session's is called sshd-session."""
+    return Path(f"/proc/{pid}/comm").read_text().startswith("sshd")
 
 
 def main(arguments: list[str] | None = None) -> int:

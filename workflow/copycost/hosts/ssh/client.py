@@ -26,9 +26,16 @@ _LONGEST_PATH = 88
 _SSH_FAILED = 255
 _TARGET = re.compile(r"(?:[A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9\[][\w.:\]-]*", re.ASCII)
 
+_NO_KEYS = (
+    "it takes no key, and nobody can type a password in a run: have its sshd allow"
+    " PubkeyAuthentication, then run `ssh-copy-id {target}`"
+)
 _REMEDIES = (
     ("Host key verification failed", "its host key is not known here, or has changed: run `ssh"
      " {target}` once by hand and look at the key"),
+    # without publickey among the ways that it offers
+    ("Permission denied (password", _NO_KEYS),
+    ("Permission denied (keyboard-interactive", _NO_KEYS),
     ("Permission denied", "let a key in there: `ssh-copy-id {target}`, and have ssh-agent hold it"
      " if it has a passphrase"),
     ("Could not resolve hostname", "look at the name, or add it to ~/.ssh/config"),
