@@ -1,8 +1,10 @@
 """Control groups: where they are made, that they limit, and that nothing of them is left."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -113,9 +115,13 @@ def test_an_ordinary_user_is_told_why_and_what_helps() -> None:
 
 
 _HOLDER = """
-import subprocess, time
-from copycost.hosts.cgroups import cpu_group, find_hierarchy
-with cpu_group(find_hierarchy(), 20) as group:
+import sys, subprocess, time
+sys.path.insert(0, sys.argv[1])
+from copycost.hosts import cgroups
+from copycost.hosts.cgroups import find_hierarchy
+if sys.argv[2] == "unwatched":
+    cgroups._WATCHER = "exit 0"
+with cgroups.cpu_group(find_hierarchy(), 20) as group:
     inside = subprocess.Popen(["sleep", "600"])
     group.add([inside.pid])
     print(inside.pid, flush=True)
@@ -123,24 +129,31 @@ with cpu_group(find_hierarchy(), 20) as group:
 """
 
 
-def test_the_next_start_removes_the_group_of_a_killed_maker() -> None:
-    hierarchy = here()
-    maker = subprocess.Popen(
-        [sys.executable, "-c", _HOLDER],
-        env={**os.environ, "PYTHONPATH": str(WORKFLOW)},
-        stdout=subprocess.PIPE,
-        text=True,
+def holder(watch: str) -> tuple[subprocess.Popen[str], int]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", _HOLDER, str(WORKFLOW), watch], stdout=subprocess.PIPE, text=True
     )
-    assert maker.stdout is not None
-    with maker.stdout as lines:
-        inside = int(lines.readline())
+    assert process.stdout is not None
+    with process.stdout as lines:
+        return process, int(lines.readline())
+
+
+@pytest.mark.parametrize("watch", ["watched", "unwatched"])
+def test_a_watcher_or_the_next_start_removes_the_group_of_a_killed_maker(watch: str) -> None:
+    hierarchy = here()
+    maker, inside = holder(watch)
     (group,) = hierarchy.parent.glob(f"{PREFIX}{maker.pid}-*")
-    maker.kill()
+    maker.send_signal(signal.SIGKILL)
     maker.wait()
-    assert group.exists()
-    remove_stale_groups(hierarchy.parent)
-    assert not group.exists()
+    if watch == "unwatched":
+        assert group.exists()
+        remove_stale_groups(hierarchy.parent)
+        assert not group.exists()
     until_gone(inside)
+    deadline_s = time.monotonic() + 60.0
+    while group.exists():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.02)
 
 
 def test_a_living_group_and_other_groups_are_left_alone() -> None:

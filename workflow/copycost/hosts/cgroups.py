@@ -2,7 +2,8 @@
 
 A group is made below one that the kernel already limits CPU in, is named after us, and is removed
 at the end of the block. We hold a lock on its folder while we live, so a group whose folder nobody
-holds is what a killed run left: the next measurement removes it. No other group is ever touched.
+holds is what a killed run left: a watcher, which outlives ``kill -9``, removes it at once, and if
+the watcher is killed too the next measurement does. No other group is ever touched.
 
 Source: Documentation/scheduler/sched-bwc.rst, Documentation/admin-guide/cgroup-v2.rst,
 cgroups(7), flock(2).
@@ -13,6 +14,7 @@ import fcntl
 import os
 import secrets
 import signal
+import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -29,7 +31,18 @@ PREFIX = "copycost-"
 PERIOD_US = 10_000
 _LEAST_QUOTA_US = 1_000
 _REMOVE_TIMEOUT_S = 2.0
-_NEEDS_ROOT = "run as root, or set cpu_budget.limiters to [cpulimit]"
+# what a group whose maker is gone needs; $1 is its folder. Standard input ends when the maker does.
+_WATCHER = """
+trap '' HUP INT TERM
+while read -r _; do :; done
+tries=0
+while [ -d "$1" ] && [ "$tries" -lt 100 ]; do
+    while read -r pid; do kill -KILL "$pid"; done < "$1/cgroup.procs"
+    rmdir "$1" && break
+    tries=$((tries + 1))
+    sleep 0.05
+done 2>/dev/null
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +57,9 @@ class Hierarchy:
 def candidate_hierarchies(mounts: str, own: str) -> list[Hierarchy]:
     """Return where a group that limits CPU might be made, the likeliest first.
 
-    Those are the group that we are in and those above it, as far as a mount shows them; of the
-    texts of /proc/self/mounts and of /proc/self/cgroup.
+    Of the texts of /proc/self/mounts and of /proc/self/cgroup.
     """
+    rows = [line.split() for line in mounts.splitlines()]
     places = {}
     for line in own.splitlines():
         number, controllers, path = line.split(":", 2)
@@ -120,7 +133,7 @@ class CpuGroup:
             except OSError as error:
                 raise Unavailable(
                     f"the kernel did not let process {pid} into {self.path} ({error.strerror})",
-                    _NEEDS_ROOT,
+                    "run as root, or set cpu_budget.limiters to [cpulimit]",
                 ) from error
 
     def release(self) -> None:
@@ -154,17 +167,30 @@ def cpu_group(hierarchy: Hierarchy, limit_percent: float | None) -> Iterator[Cpu
     try:
         path.mkdir()
     except OSError as error:
-        reason = f"{path}: the control group cannot be made ({error.strerror})"
-        raise Unavailable(reason, _NEEDS_ROOT) from error
+        raise Unavailable(
+            f"{path}: the control group cannot be made ({error.strerror})",
+            "run as root, or set cpu_budget.limiters to [cpulimit]",
+        ) from error
     held = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    watcher: subprocess.Popen[bytes] | None = None
     try:
         fcntl.flock(held, fcntl.LOCK_EX)
+        watcher = subprocess.Popen(
+            ["/bin/sh", "-c", _WATCHER, "copycost-watcher", str(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         if limit_percent is not None:
             _set_quota(hierarchy.version, path, limit_percent)
         yield CpuGroup(hierarchy.version, path)
     finally:
         _remove(path, hierarchy.parent)
         os.close(held)
+        if watcher is not None and watcher.stdin is not None:
+            watcher.stdin.close()
+            watcher.wait()
 
 
 def _set_quota(version: int, path: Path, limit_percent: float) -> None:
@@ -192,9 +218,9 @@ def _remove(path: Path, parent: Path) -> None:
                 with suppress(OSError):
                     (parent / "cgroup.procs").write_text(pid)
         try:
-            return path.rmdir()
+            path.rmdir()
         except FileNotFoundError:
-            return None
+            return
         except OSError as error:
             # a process that has just ended may be counted for a moment yet
             if error.errno != errno.EBUSY or time.monotonic() > deadline_s:
@@ -202,7 +228,9 @@ def _remove(path: Path, parent: Path) -> None:
                     f"{path}: the control group cannot be removed ({error.strerror}); stop what"
                     " runs in it and remove it with rmdir"
                 ) from error
-        time.sleep(0.01)
+            time.sleep(0.01)
+        else:
+            return
 
 
 def remove_stale_groups(parent: Path) -> None:

@@ -31,23 +31,30 @@ def available_memory_bytes(files: HostFiles) -> int | None:
 
     Source: proc(5), MemAvailable; kernel document admin-guide/cgroup-v2.rst, "Memory".
     """
-    meminfo = files.text("proc/meminfo") or ""
-    rooms = [int(kib) << 10 for kib in re.findall(r"(?m)^MemAvailable:\s+(\d{1,15}) kB", meminfo)]
-    own = re.findall(r"(?m)^0::/*(.*)$", files.text("proc/self/cgroup") or "")
-    for folder in (PurePosixPath(posixpath.normpath(_CGROUPS / path)) for path in own):
-        for group in (folder, *folder.parents):
-            if group.is_relative_to(_CGROUPS):
-                rooms += _room_of(files, group)
-    return min(rooms, default=None)
+    found = re.search(
+        r"^MemAvailable:\s+(\d{1,15}) kB", files.text("proc/meminfo") or "", re.MULTILINE
+    )
+    available = [int(found[1]) << 10] if found else []
+    rooms = _cgroup_rooms(files, files.text("proc/self/cgroup") or "")
+    return min([*available, *rooms], default=None)
 
 
-def _room_of(files: HostFiles, group: PurePosixPath) -> list[int]:
-    """Return what is left below a control group's limit [bytes]; nothing where it has none."""
+def _cgroup_rooms(files: HostFiles, own_cgroups: str) -> list[int]:
+    """Return what each limited control group above this process has left [bytes]."""
+    paths = [line[3:] for line in own_cgroups.splitlines() if line.startswith("0::")]
+    folders = [PurePosixPath(posixpath.normpath(_CGROUPS / path.lstrip("/"))) for path in paths]
+    groups = [group for folder in folders for group in (folder, *folder.parents)]
+    rooms = (_room_of(files, group) for group in groups if group.is_relative_to(_CGROUPS))
+    return [room for room in rooms if room is not None]
+
+
+def _room_of(files: HostFiles, group: PurePosixPath) -> int | None:
+    """Return what is left below a group's limit [bytes], None where there is no limit."""
     limit = files.number(f"{group}/memory.max")
     used = files.number(f"{group}/memory.current")
     stat = files.text(f"{group}/memory.stat")
     if limit is None or used is None or stat is None:
-        return []
+        return None
     # the kernel gives up cached files before anybody goes without
-    cached = re.search(r"(?m)^inactive_file (\d{1,18})$", stat)
-    return [max(0, limit - used + (int(cached[1]) if cached else 0))]
+    cached = re.search(r"^inactive_file (\d{1,18})$", stat, re.MULTILINE)
+    return max(0, limit - used + (int(cached[1]) if cached else 0))
