@@ -6,9 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from snakemake.cli import get_argument_parser
 
 from copycost.checkout import ROOT
-from copycost.cli.command_line import UsageError, parse
+from copycost.cli.command_line import _SNAKEMAKES, UsageError, parse
 
 TINY = "config/tiny.yaml"
 
@@ -76,13 +77,18 @@ def test_a_target_may_stand_anywhere(given: str) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
+        ("--dryrunn", "--dryrunn: there is no such option; did you mean --dryrun?"),
         ("--cores", "--cores: a value must follow it"),
         ("--configfile mine.yaml", "--configfile mine.yaml: there is no such file in "),
         ("--configfile", "--configfile: the file must follow it"),
         ("--config measure.repetitions=4", "--config measure.repetitions=4: must be a section, = "),
         ("--config x=y", "--config x=...: there is no such section; sections are streams, udp, "),
         ("--config mesure={}", "; did you mean measure?"),
-        ("--configfile /", "--configfile /: there is no such file in "),
+        ("--configfile /", "--configfile /: is a folder; name a file"),
+        ("--cores x", "--cores x: must be a whole number of CPUs from 1, or all"),
+        ("-jx", "-j x: must be a whole number of jobs from 1, or unlimited"),
+        ("--snakefile nope", "--snakefile nope: there is no such file in "),
+        ("-d nope", "-d nope: there is no such folder in "),
         ("results/nope", "results/nope: there is no such target; targets are measure, tables, "),
         ("doctr", "; did you mean doctor?"),
         ("-n doctor", "doctor: is a command by itself; it must come first: ./run doctor"),
@@ -101,6 +107,13 @@ def test_what_cannot_be_is_refused_in_a_sentence(given: str, said: str) -> None:
         parse(shlex.split(given))
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_a_folder_is_no_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tests").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="tests: there is no such target"):
+        parse(["tests"])
 
 
 @pytest.mark.parametrize(
@@ -133,6 +146,11 @@ def test_who_only_looks_is_known(given: str) -> None:
     assert parse(shlex.split(given)).dry_run
 
 
+@pytest.mark.parametrize("given", ["", "tables", "-c2", "--keep-going", "-s=Snakefile"])
+def test_who_measures_is_known(given: str) -> None:
+    assert not parse(shlex.split(given)).dry_run
+
+
 def test_no_package_is_needed() -> None:
     code = "import sys, copycost.cli.main, copycost.cli.others; print(*sys.modules)"
     done = subprocess.run(
@@ -143,6 +161,13 @@ def test_no_package_is_needed() -> None:
         check=True,
     )
     assert "copycost.cli.command_line" in done.stdout.split()
+
+
+def test_the_options_are_those_of_snakemake() -> None:
+    known = get_argument_parser()._actions
+    # those of an executor's plugin are none of Snakemake's
+    names = {name for one in known for name in one.option_strings if "--slurm" not in str(one)}
+    assert {name for name in names if name.startswith("--")} == _SNAKEMAKES
 
 
 def test_a_peer_is_measured_with_the_grid_of_the_wire_unless_another_is_named() -> None:

@@ -1,6 +1,8 @@
 """What ``./run`` was asked for, checked and put as Snakemake takes it, before anything is set up.
 
-The system's Python is enough here: neither this module nor what it imports needs a package.
+The system's Python is enough here: neither this module nor what it imports needs a package. So the
+names of Snakemake's options are known here, and the values of those that also say something to
+``./run``.
 """
 
 import os
@@ -23,6 +25,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+_OURS = frozenset({"--minutes", "--retry-failed", "--wire"})
 _CONFIG_FILES = frozenset({"--configfile", "--configfiles"})
 _CONFIG = frozenset({"--config", "-C"})
 MOST_CORES = 4
@@ -39,6 +42,46 @@ _LOOKING = _words(
 )
 # Short ones without a value, which may be joined: -np.
 _FLAGS = frozenset(f"-{letter}" for letter in "aDFfhklnpStv")
+# Snakemake 9.27 has these besides; a test compares them with its own list.
+_SNAKEMAKES = _words(
+    """
+    --all-temp --allow-ambiguity --allowed-rules --apptainer-args --apptainer-prefix --archive
+    --attempt --batch --benchmark-extended --cache --cleanup-metadata --cleanup-shadow --cm
+    --conda-base-path --conda-cleanup-envs --conda-cleanup-pkgs --conda-create-envs-only
+    --conda-frontend --conda-not-block-search-path-envvars --conda-prefix --config --configfile
+    --configfiles --consider-ancient --container-cleanup-images --container-image --containerize
+    --cores --d3dag --dag --debug --debug-dag --default-res --default-resources
+    --default-storage-prefix --default-storage-provider --delete-all-output --delete-temp-output
+    --deploy-sources --deployment --deployment-method --detailed-summary --directory
+    --draft-notebook --drop-metadata --dry-run --dryrun --edit-notebook --envvars --executor
+    --export-cwl --filegraph --force --force-use-threads --forceall --forcerun
+    --generate-unit-tests --greediness --group-components --groups --help --ignore-incomplete --ii
+    --immediate-submit --is --jn --job-deploy-sources --jobname --jobs --jobscript --js
+    --keep-going --keep-incomplete --keep-storage-local-copies --latency-wait --lc --li --lint
+    --list --list-changes --list-conda-envs --list-input-changes --list-params-changes
+    --list-rules --list-target-rules --list-untracked --local-cores --local-groupid
+    --local-storage-prefix --logger --lp --lt --lu --max-checksum-file-size --max-inventory-time
+    --max-jobs-per-second --max-jobs-per-timespan --max-status-checks-per-second --max-threads
+    --mode --no-hooks --no-subworkflows --no-temp --nocolor --nolock --nosw --not-retrieve-storage
+    --notebook-listen --notemp --nt --omit-flags --omit-from --output-wait --persistence-backend
+    --persistence-backend-db-url --precommand --preemptible-retries --preemptible-rules
+    --print-compilation --printshellcmds --prioritize --profile --queue-input-wait-time --quiet
+    --remote-job-local-storage-prefix --replace-workflow-config --report --report-after-run
+    --report-html-path --report-html-stylesheet-path --report-metadata --report-stylesheet
+    --reporter --rerun-incomplete --rerun-triggers --res --resources --restart-times --retries
+    --ri --rulegraph --runtime-profile --runtime-source-cache-path --scheduler
+    --scheduler-greediness --scheduler-greedy-greediness
+    --scheduler-greedy-omit-prioritize-by-temp-and-input --scheduler-ilp-solver
+    --scheduler-ilp-solver-path --scheduler-solver-path --scheduler-subsample --sdm
+    --seconds-between-status-checks --set-resource-scopes --set-resources --set-scatter
+    --set-threads --shadow-prefix --shared-fs-usage --show-failed-logs --singularity-args
+    --singularity-prefix --skip-script-cleanup --snakefile --software-deployment-method
+    --strict-dag-evaluation --summary --target-files-omit-workdir-adjustment --target-jobs --touch
+    --trust-io-cache --unlock --unneeded-temp-files --until --use-apptainer --use-conda
+    --use-envmodules --use-singularity --verbose --version --wait-for-files --wait-for-files-file
+    --wait-for-free-local-storage --workflow-profile --wrapper-prefix
+    """
+)
 # What ends the values of an option, unless these are themselves rules or files.
 _TARGETS = frozenset({"all", *TARGETS})
 _NAME_TARGETS = _words(
@@ -50,6 +93,7 @@ _MINUTES = re.compile(r"(?=.*[1-9])\d{1,4}(\.\d{1,6})?")
 _SOME_MINUTES = "a number of minutes above 0, such as 5 or 0.5"
 _PEER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@:-]{0,255}")
 _A_PEER = "another machine as ssh is told it, such as user@other"
+_NUMBER = re.compile(r"[1-9]\d{0,8}")
 
 # In the Snakefile and its rules.
 _RULE = re.compile(r"^(?:rule|checkpoint) (\w+):", re.MULTILINE)
@@ -137,7 +181,11 @@ def _take(words: deque[str], request: Request) -> None:
     elif name in _CONFIG:
         request.settings += _settings(joined, words)
     else:
-        request.words.append([word, *([] if joined else _values(name, words))])
+        values = joined or _values(name, words)
+        for value in values:
+            if problem := _problem_of(name, value):
+                raise UsageError(f"{name} {value}: {problem}")
+        request.words.append([word, *([] if joined else values)])
         request.names.update(names)
 
 
@@ -145,6 +193,9 @@ def _option(word: str) -> tuple[list[str], list[str]]:
     """Return an option's name and a value that is joined to it; of -np, -c2 all names."""
     if word.startswith("--"):
         name, equals, value = word.partition("=")
+        known = sorted(_OURS | _SNAKEMAKES)
+        if name not in known and (meant := did_you_mean(name, known)):  # else that of a plugin
+            raise UsageError(f"{name}: there is no such option{meant}")
         return [name], [value] if equals else []
     n_flags = next((n for n, one in enumerate(word[1:]) if f"-{one}" not in _FLAGS), len(word))
     letters, value = word[1 : n_flags + 2], word[n_flags + 2 :].removeprefix("=")
@@ -177,6 +228,29 @@ def _values(name: str, words: deque[str]) -> list[str]:
     return values
 
 
+def _problem_of(name: str, value: str) -> str | None:
+    """Return why a value cannot be that of an option, as the end of a sentence."""
+    match name:
+        case "-c" | "--cores" if not _NUMBER.fullmatch(value) and value != "all":
+            return "must be a whole number of CPUs from 1, or all"
+        case "-j" | "--jobs" if not _NUMBER.fullmatch(value) and value != "unlimited":
+            return "must be a whole number of jobs from 1, or unlimited"
+        case "-s" | "--snakefile":
+            return _no_file(value)
+        case "-d" | "--directory" if not Path(value).is_dir():
+            return f"there is no such folder in {Path.cwd()}; name one that exists"
+    return None
+
+
+def _no_file(path: str) -> str | None:
+    """Return why nothing can be read of a file, as the end of a sentence; None where it can."""
+    if Path(path).is_file():
+        return None
+    if Path(path).exists():
+        return f"is {'a folder' if Path(path).is_dir() else 'no ordinary file'}; name a file"
+    return f"there is no such file in {Path.cwd()}; name one that exists"
+
+
 def _config_files(files: list[str], words: deque[str]) -> list[str]:
     """Take configuration files; Snakemake would take the targets behind them for files too."""
     while words and not words[0].startswith("-"):
@@ -186,8 +260,8 @@ def _config_files(files: list[str], words: deque[str]) -> list[str]:
     if not files:
         raise UsageError("--configfile: the file must follow it, such as config/tiny.yaml")
     for file in files:
-        if not Path(file).is_file():
-            raise UsageError(f"--configfile {file}: there is no such file in {Path.cwd()}")
+        if problem := _no_file(file):
+            raise UsageError(f"--configfile {file}: {problem}")
     return files
 
 

@@ -59,7 +59,6 @@ def candidate_hierarchies(mounts: str, own: str) -> list[Hierarchy]:
 
     Of the texts of /proc/self/mounts and of /proc/self/cgroup.
     """
-    rows = [line.split() for line in mounts.splitlines()]
     places = {}
     for line in own.splitlines():
         number, controllers, path = line.split(":", 2)
