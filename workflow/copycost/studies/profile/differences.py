@@ -241,19 +241,23 @@ def _decided(row: _Row, change: Change, totals: _Row) -> dict[str, Any]:
     however much it varied where it was; few samples may be there by chance. Of one round, the sign
     decides.
     """
-    told = [*zip(row, totals, strict=True)]
-    if all(before <= _NOTHING * after and after > _NOTHING * all_after
-           for (before, after), (_, all_after) in told):  # fmt: skip
-        low = None if change["low"] is None else max(0.0, change["low"])
-        return {"group": "grew", "change": {**change, "low": low}}
-    if all(after <= _NOTHING * before and before > _NOTHING * all_before
-           for (before, after), (all_before, _) in told):  # fmt: skip
-        high = None if change["high"] is None else min(0.0, change["high"])
-        return {"group": "shrank", "change": {**change, "high": high}}
-    direction = change["direction"]
-    if direction == "observed once" and change["mean"]:
+
+    def only(here: int, there: int) -> bool:
+        return all(
+            cost[there] <= _NOTHING * cost[here] and cost[here] > _NOTHING * total[here]
+            for cost, total in zip(row, totals, strict=True)
+        )
+
+    before, after = 0, 1
+    low, high, direction = change["low"], change["high"], change["direction"]
+    if only(after, before):
+        direction, low = "grew", None if low is None else max(0.0, low)
+    elif only(before, after):
+        direction, high = "shrank", None if high is None else min(0.0, high)
+    elif direction == "observed once" and change["mean"]:
         direction = "grew" if change["mean"] > 0.0 else "shrank"
-    return {"group": direction if direction in ("grew", "shrank") else "open", "change": change}
+    group = direction if direction in ("grew", "shrank") else "open"
+    return {"group": group, "change": {**change, "low": low, "high": high}}
 
 
 def _unsampled(rounds: Rounds) -> _Row:

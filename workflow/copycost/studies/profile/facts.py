@@ -1,6 +1,7 @@
 """Everything that the chapter on function chains says, as plain values."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -149,11 +150,9 @@ def _most(differences: Iterable[Mapping[str, Any]], group: str) -> Facts | None:
         next((part["title"] for part in one["account"]["parts"] if part["group"] == group), None)
         for one in differences
     ]
-    titles = [title for title in largest if title is not None]
-    if not titles:
-        return None
-    title = max(dict.fromkeys(titles), key=titles.count)
-    return {"title": title, "n": titles.count(title)}
+    # of equally many the first
+    most = Counter(title for title in largest if title is not None).most_common(1)
+    return {"title": most[0][0], "n": most[0][1]} if most else None
 
 
 def _sampling(measured: Sequence[Repetition]) -> Facts | None:
@@ -162,13 +161,11 @@ def _sampling(measured: Sequence[Repetition]) -> Facts | None:
     if not all_of_them:
         return None
     sources = {one["source"] for one in all_of_them}
-    samples = sum(side["samples"] for one in all_of_them for side in one["sides"].values())
-    lost = sum(one["lost"] for one in all_of_them)
     return {
         "source": next(iter(sources)) if len(sources) == 1 else "mixed",
         "frequency_hz": max(one["frequency_hz"] for one in all_of_them),
-        "n_samples": samples,
-        "n_lost": lost,
+        "n_samples": sum(side["samples"] for one in all_of_them for side in one["sides"].values()),
+        "n_lost": sum(one["lost"] for one in all_of_them),
         "n_truncated": sum(one["truncated"] for one in all_of_them),
         "timer_agreement": _timer_agreement(measured, inside=False),
         "guest_agreement": _timer_agreement(measured, inside=True),
@@ -184,18 +181,15 @@ def _timer_agreement(measured: Sequence[Repetition], *, inside: bool) -> dict[st
     Of what runs in guests (`inside`), or of all else; None where there is none, or the cycle
     counter sampled.
     """
-    ratios = []
-    for one in measured:
-        sampling, cpu_ns = one.record["observed"]["sampling"], one.run.cpu_ns
-        if sampling["source"] != "timer":
-            continue
-        ratios += [
-            side["weight"] / cpu_ns[name]
-            for name, side in sampling["sides"].items()
-            if not is_rest(name)
-            and is_inside(name, sampling["sides"]) == inside
-            and cpu_ns[name] > 0
-        ]
+    ratios = [
+        side["weight"] / cpu_ns
+        for one in measured
+        for sampling in [one.record["observed"]["sampling"]]
+        if sampling["source"] == "timer"
+        for name, side in sampling["sides"].items()
+        if not is_rest(name) and is_inside(name, sampling["sides"]) == inside
+        if (cpu_ns := one.run.cpu_ns[name]) > 0
+    ]
     if not ratios:
         return None
     return {"median": float(np.median(ratios)), "least": min(ratios), "most": max(ratios)}

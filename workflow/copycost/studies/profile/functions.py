@@ -1,5 +1,6 @@
 """What functions do, and where on the way of a message they are, by the lists of data/functions."""
 
+import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -181,23 +182,15 @@ class DataPath:
 
     def of_stack(self, party: str, stack: Stack) -> tuple[str, str]:
         """Return the box of a sample, and the function that puts it there."""
-        for depth in range(len(stack) - 1, -1, -1):
-            found = self.box_of(party, stack[depth])
-            if found is not None:
-                outermost = is_hypervisor(party) and found in self._copies
-                return found, stack[self._begin(party, stack, depth) if outermost else depth]
-        return ELSEWHERE, stack[-1]
-
-    def _begin(self, party: str, stack: Stack, depth: int) -> int:
-        """Return where the box of a frame begins: a host's copy is known by who asks for it."""
-        box, begin = self.box_of(party, stack[depth]), depth
-        for outer in range(depth, -1, -1):
-            found = self.box_of(party, stack[outer])
-            if found == box:
-                begin = outer
-            elif found is not None:
-                break
-        return begin
+        boxes = ((self.box_of(party, frame), frame) for frame in reversed(stack))
+        known = [(box, frame) for box, frame in boxes if box is not None]
+        if not known:
+            return ELSEWHERE, stack[-1]
+        found, function = known[0]
+        if is_hypervisor(party) and found in self._copies:
+            # a host's copy is known by who asks for it: where the box begins
+            *_, (_, function) = itertools.takewhile(lambda place: place[0] == found, known)
+        return found, function
 
 
 Chain = tuple[frozenset[str], ...]
