@@ -15,15 +15,22 @@ SIDES = ("sender", "receiver", "other")
 BOTH = "both"
 """The sender's and the receiver's threads together."""
 MODES = ("user", "kernel")
-QUANTITIES = (
-    "instructions",
-    "string_iterations",
-    "loads",
-    "stores",
-    *(f"{level}_misses" for level in LEVELS),
-    *(f"{level}_load_misses" for level in LEVELS),
-    *(f"{level}_write_backs" for level in LEVELS),
-)
+_WORDS = {
+    "instructions": "Instructions; a repeated one counts once",
+    "string_iterations": "Iterations of repeated instructions (rep movs and the like)",
+    "loads": "Loads; QEMU 7.2 reports an AVX load as several of 8 bytes",
+    "stores": "Stores; AVX stores likewise",
+    "l1d_misses": "Loads and stores that missed the simulated L1 data cache",
+    "l2_misses": "Those that missed the simulated L2 cache too",
+    "llc_misses": "Those that missed the simulated last-level cache too",
+    "l1d_load_misses": "Loads alone that missed the simulated L1 data cache",
+    "l2_load_misses": "Loads alone that missed the simulated L2 cache too",
+    "llc_load_misses": "Loads alone that missed the simulated last-level cache too",
+    "l1d_write_backs": "Modified lines evicted from the simulated L1 data cache",
+    "l2_write_backs": "Modified lines evicted from the simulated L2 cache",
+    "llc_write_backs": "Modified lines evicted from the simulated last-level cache",
+}
+QUANTITIES = tuple(_WORDS)
 """What is counted; a repeated instruction is one, whatever its iterations."""
 
 APPLICATION = "application"
@@ -92,21 +99,6 @@ _KEY_COLUMNS = grouped(
          " two together", allowed=(*SIDES, BOTH)),
 )  # fmt: skip
 
-_WORDS = {
-    "instructions": "Instructions; a repeated one counts once",
-    "string_iterations": "Iterations of repeated instructions (rep movs and the like)",
-    "loads": "Loads; QEMU 7.2 reports an AVX load as several of 8 bytes",
-    "stores": "Stores; AVX stores likewise",
-    "l1d_misses": "Loads and stores that missed the simulated L1 data cache",
-    "l2_misses": "Those that missed the simulated L2 cache too",
-    "llc_misses": "Those that missed the simulated last-level cache too",
-    "l1d_load_misses": "Loads alone that missed the simulated L1 data cache",
-    "l2_load_misses": "Loads alone that missed the simulated L2 cache too",
-    "llc_load_misses": "Loads alone that missed the simulated last-level cache too",
-    "l1d_write_backs": "Modified lines evicted from the simulated L1 data cache",
-    "l2_write_backs": "Modified lines evicted from the simulated L2 cache",
-    "llc_write_backs": "Modified lines evicted from the simulated last-level cache",
-}
 _MODES = {"user": "by the application", "kernel": "by the kernel"}
 _WINDOW_COLUMNS = grouped(
     "The window",
