@@ -14,7 +14,8 @@ import pytest
 from copycost.build.toolchain import compile_program
 from copycost.hosts.facts.cpu import read_caches
 from copycost.hosts.facts.files import HostFiles, Unknowns
-from copycost.studies.memory import measure_memory, read_memory, write_memory
+from copycost.studies.memory.floor import measure_memory
+from copycost.studies.memory.record import read_memory, write_memory
 
 pytestmark = pytest.mark.alone
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ from copycost.measure.usable import measure_usable
 from copycost.records.files import read_json
 from copycost.snakefile.logs import log_to_file
 from copycost.snakefile.progress import say
-from copycost.studies.memory import measure_memory
+from copycost.studies.memory.floor import measure_memory
 from copycost.studies.memory.record import MEMORY
 
 log_to_file(snakemake.log[0])

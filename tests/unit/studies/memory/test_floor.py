@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from copycost.studies.memory import MemoryRecord, measure_memory, read_memory, write_memory
+from copycost.studies.memory.floor import measure_memory
+from copycost.studies.memory.record import MemoryRecord, read_memory, write_memory
 
 PIB = 1 << 50
 
