@@ -34,10 +34,6 @@ from copycost.studies.shared_facts import (
 _TOLD = (
     "implementations", "limiters", "msg_bytes", "repetitions", "warmup_s", "duration_s",
 )  # fmt: skip
-_OF_POINT = (
-    "limit_percent", "offered_percent", "n", "sender", "receiver", "bits_per_s", "saturated",
-    "parties",
-)  # fmt: skip
 # the driver's own rate and the kernel's count of the same window differ
 _RATES_DIFFER = 0.05
 
@@ -124,17 +120,17 @@ def _curve(
 ) -> dict[str, Any]:
     points = points_of(rows, statistics)
     n_threads = int(key["n_threads"])
-    told = [{name: getattr(point, name) for name in _OF_POINT} for point in points]
+    told = [point.told for point in points]
     curve = curve_facts(key, rows, told)
     guests = curve["guests"]
     outside = [f"{side}_hypervisor" for side in guests["sides"]] if guests else []
     ranges = {
         party: linear_range(points, party, statistics.confidence) for party in (*SIDES, *outside)
     }
-    top = max(points, key=lambda point: point.bits_per_s["median"], default=None)
+    top = max((one["bits_per_s"] for one in told), key=lambda rate: rate["median"], default=None)
     return curve | {
         "lines": {party: _line(found) for party, found in ranges.items()},
-        "maximum": top and {"bits_per_s": top.bits_per_s},
+        "maximum": top and {"bits_per_s": top},
         "bottleneck": judge_bottleneck(points, n_threads, n_cpus, apart),
     }
 

@@ -6,7 +6,6 @@ On the line is what lies within 5 % of it, or no further off than the point itse
 Points above the range, and saturated ones, are marked and left out.
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -17,7 +16,7 @@ import pandas as pd
 from copycost.analysis.json_values import Facts
 from copycost.hosts.side import SIDES
 from copycost.stats.errors_in_variables import Line, fit_line, pooled_errors
-from copycost.stats.estimates import Estimate, estimate
+from copycost.stats.estimates import estimate
 from copycost.stats.ratios import t_quantile
 from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.studies.shared_facts import party_estimates, party_values
@@ -26,9 +25,9 @@ from copycost.wording.numbers import NBSP
 SERIES = ["testbed", "implementation", "limiter", "n_threads"]
 """What tells one curve of bitrate against CPU from another."""
 
-FEWEST_POINTS = 3
-OFF_LINE = 0.05
-"""Share of the line's bitrate by which a point may lie off it."""
+_FEWEST_POINTS = 3
+# share of the line's bitrate by which a point may lie off it
+_OFF_LINE = 0.05
 
 RANGE_RULE = (
     f"the points from the least CPU on, three or more, that lie within 5{NBSP}% of one line, or no"
@@ -39,21 +38,15 @@ RANGE_RULE = (
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One CPU limit of one curve."""
+    """One CPU limit of one curve, and the repetitions behind what is told of it."""
 
-    # per stream, and for all senders together [% of one CPU]
-    limit_percent: int
-    offered_percent: float
-    n: int  # repetitions that were measured [count]
-    # CPU used [% of one CPU]
-    sender: Estimate
-    receiver: Estimate
-    bits_per_s: Estimate  # payload received [bit/s]
-    # the repetitions behind these, in the same order; of the other parties too
-    bitrates: FloatArray
+    # the limit per stream, what it offers to all senders, what sides and other parties used [% of
+    # one CPU], payload received [bit/s]; `saturated`: in most repetitions the senders could not use
+    # what they were offered
+    told: Facts
+    # of sides and other parties [% of one CPU], and bitrates [bit/s], by repetition
     cpu: Mapping[str, FloatArray]
-    parties: Mapping[str, Estimate]  # what else used CPU, see `copycost.studies.shared_facts`
-    saturated: bool  # in most repetitions the senders could not use what they were offered
+    bitrates: FloatArray
     # the longer of the sides' median times without a CPU though runnable [% of one CPU]; NaN where
     # one of them is not known
     waiting: float
@@ -70,36 +63,31 @@ def series_of(table: pd.DataFrame) -> Iterator[tuple[dict[str, object], pd.DataF
 
 def points_of(rows: pd.DataFrame, settings: StatisticsSettings) -> list[Point]:
     """Return the points of one curve, from the least CPU offered to the most."""
-
-    def told(values: FloatArray, most: float = math.inf) -> Estimate:
-        found = estimate(values, settings, most=most)
-        assert found is not None  # a point has repetitions
-        return found
-
     found = []
     measured = rows[(rows["status"] == "measured") & rows["bits_per_s"].notna()]
     for limit, part in measured.groupby("limit_percent"):
-        sides: dict[str, FloatArray] = {
+        used: dict[str, FloatArray] = {
             side: part[f"{side}_cpu_percent"].to_numpy(dtype=np.float64) for side in SIDES
         }
         rates = part["bits_per_s"].to_numpy(dtype=np.float64)
         others = party_values(part)
         most = 100.0 * float(part["n_threads"].iloc[0])  # each stream has one thread at each side
         vcpus = {side: part[f"{side}_vcpu_threads"].dropna() for side in SIDES}
+        waiting = [part[f"{side}_waiting_percent"].astype(float).median() for side in SIDES]
+        told: Facts = {
+            "limit_percent": int(str(limit)),
+            "offered_percent": float(part["offered_percent"].iloc[0]),
+            "n": len(part),
+            **{side: estimate(values, settings, most=most) for side, values in used.items()},
+            "bits_per_s": estimate(rates, settings),
+            "saturated": bool(part["saturated"].astype(bool).mean() > 0.5),
+            "parties": party_estimates(others, settings),
+        }
         point = Point(
-            int(str(limit)),
-            float(part["offered_percent"].iloc[0]),
-            len(part),
-            told(sides["sender"], most),
-            told(sides["receiver"], most),
-            told(rates),
+            told,
+            {**used, **others},
             rates,
-            {**sides, **others},
-            party_estimates(others, settings),
-            bool(part["saturated"].astype(bool).mean() > 0.5),
-            float(
-                np.max([part[f"{side}_waiting_percent"].astype(float).median() for side in SIDES])
-            ),
+            float(np.max(waiting)),
             {side: int(of.max()) for side, of in vcpus.items() if not of.empty},
         )
         found.append(point)
@@ -112,15 +100,14 @@ class LinearRange:
 
     line: Line  # bitrate [bit/s] over CPU [% of one CPU]
     limits: tuple[int, ...]  # the limits of its points [% of one CPU per stream]
-    beyond: tuple[int, ...]  # limits of points that were not saturated, yet lie above the range
     most_bits_per_s: float  # the line's bitrate at its upper end
 
 
 def linear_range(points: Sequence[Point], side: str, confidence: float) -> LinearRange | None:
     """Return the line of bitrate over one side's CPU, None where no three points make one."""
-    usable = [point for point in points if not point.saturated]
+    usable = [point for point in points if not point.told["saturated"]]
     usable.sort(key=lambda point: float(np.median(point.cpu[side])))
-    for n in range(len(usable), FEWEST_POINTS - 1, -1):
+    for n in range(len(usable), _FEWEST_POINTS - 1, -1):
         part = usable[:n]
         x = np.array([point.cpu[side].mean() for point in part])
         y = np.array([point.bitrates.mean() for point in part])
@@ -129,7 +116,7 @@ def linear_range(points: Sequence[Point], side: str, confidence: float) -> Linea
         errors = pooled_errors([p.cpu[side] for p in part], [p.bitrates for p in part])
         line = fit_line(x, y, errors, confidence)
         fitted = line.intercept + line.slope * x
-        allowed = OFF_LINE * np.abs(fitted)
+        allowed = _OFF_LINE * np.abs(fitted)
         if errors is not None:
             # how far off the line a point may lie by chance alone [bit/s]
             slope = line.slope
@@ -140,8 +127,7 @@ def linear_range(points: Sequence[Point], side: str, confidence: float) -> Linea
         if line.slope > 0.0 and np.all(np.abs(y - fitted) <= allowed):
             return LinearRange(
                 line,
-                tuple(point.limit_percent for point in part),
-                tuple(point.limit_percent for point in usable[n:]),
+                tuple(point.told["limit_percent"] for point in part),
                 line.at(float(x.max())),
             )
     return None
@@ -181,19 +167,20 @@ def judge_bottleneck(
     """
     if not points:
         return None
-    top = max(points, key=lambda point: point.bits_per_s["median"])
-    used = {"sender": top.sender["median"], "receiver": top.receiver["median"]}
+    top = max(points, key=lambda point: float(point.told["bits_per_s"]["median"]))
+    used: dict[str, float] = {side: top.told[side]["median"] for side in SIDES}
+    parties = top.told["parties"]
     if apart:
         host = max(used[side] / n for side, n in apart.items())
     else:
         guests = bool(top.vcpu_threads)
-        host = (top.parties["host"]["median"] if guests else sum(used.values())) / n_cpus
+        host = (parties["host"]["median"] if guests else sum(used.values())) / n_cpus
     sender, receiver = (percent / n_threads for percent in used.values())
     # the most of any guest [% of the time]: of a virtual CPU and of I/O on a CPU or waiting for one
     vcpu = vcpu_waiting = io = vhost = 0.0
     for side, n in top.vcpu_threads.items():
         use = {
-            name: top.parties[f"{side}_{name}"]["median"]
+            name: parties[f"{side}_{name}"]["median"]
             for name in ("vcpu", "vcpu_waiting", "io", "io_waiting", "vhost")
         }
         vcpu = max(vcpu, (use["vcpu"] + use["vcpu_waiting"]) / n)
@@ -212,7 +199,7 @@ def judge_bottleneck(
         ("host", host >= 100.0 * _HOST_SHARE),
         ("vcpu_waiting", waits_for_host),
         ("waiting", top.waiting / n_threads >= _WAITING_PERCENT),
-        ("limit", not top.saturated and top.limit_percent < _FULL_PERCENT),
+        ("limit", not top.told["saturated"] and top.told["limit_percent"] < _FULL_PERCENT),
     )
     kind: Bottleneck = next((cause for cause, applies in causes if applies), "unknown")
     # CPU used per stream [% of one CPU]

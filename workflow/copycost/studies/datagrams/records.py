@@ -84,10 +84,6 @@ def measure_datagrams(task: Task) -> Record:
     return measure_repetition(replace(task, observers=(ProcessUsage(), LossCounters())))
 
 
-TASK_CLOCK = "task_clock"
-"""What the column `cpu_clock` says where perf counted both sides."""
-
-
 def collect(paths: Iterable[Path]) -> pd.DataFrame:
     """Return the table of some records, in the order of the paths."""
     return table_of(paths, row_of, DATAGRAMS)
@@ -143,5 +139,5 @@ def _cpu_use(rates: Mapping[str, Any]) -> dict[str, Any]:
     """
     counted = {f"{side}_cpu_percent": rates[f"{side}_perf_percent"] for side in SIDES}
     if all(math.isfinite(percent) for percent in counted.values()):
-        return counted | {"cpu_clock": TASK_CLOCK}
+        return counted | {"cpu_clock": "task_clock"}
     return {key: rates[key] for key in counted} | {"cpu_clock": "scheduler"}

@@ -144,15 +144,13 @@ def views_of(inputs: Inputs) -> dict[str, View]:
         for studied in studied_conditions(stream_sections(inputs.config), cells)
     }
 
-    def beside_hot(view: View) -> View:
-        """Return a view that knows the one which differs only in where the bytes lie."""
+    for name, view in views.items():
         condition = view.studied.condition
+        # the condition that differs only in where the bytes lie
         hot = views.get(replace(condition, working_set=HOT).slug)
-        if condition.working_set == HOT or hot is None or not hot.is_measured:
-            return view
-        return replace(view, hot=hot)
-
-    return {name: beside_hot(view) for name, view in views.items()}
+        if condition.working_set != HOT and hot is not None and hot.is_measured:
+            views[name] = replace(view, hot=hot)
+    return views
 
 
 def _condition_facts(view: View, memory: Facts | None) -> Facts:
