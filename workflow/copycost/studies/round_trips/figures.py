@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, NullLocator
 
 from copycost.analysis.conditions import with_condition
 from copycost.config.testbeds import is_wire
@@ -145,8 +144,6 @@ def _percentile_axis(axes: Axes, data: pd.DataFrame, width_cm: float) -> None:
     if width_cm < 5.0:
         ticks = [tick for tick in ticks if tick != 0.0]
     places = [-np.log10(1 - tick) for tick in ticks]
-    axes.xaxis.set_major_locator(FixedLocator(places))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xticklabels([f"{tick * 100:.10g}" for tick in ticks])
+    axes.set_xticks(places, [f"{tick * 100:.10g}" for tick in ticks])
     axes.set_xlim(-0.03 * most, most * 1.03)
     axes.grid(axis="x")
