@@ -15,6 +15,7 @@ CALLERS = ("workflow", "report", "tools", "run", "Snakefile")
 CALLED_BY_OTHERS = {
     "tight_layout",  # by seaborn
     "readinto",  # by io.BufferedReader
+    "filter_stream",  # by Jinja
     "narrowness",  # by the order of a dataclass
     *("CONTRADICTION", "ODD"),  # by their values, in report/audit_findings.csv
 }

@@ -52,7 +52,6 @@ _DONE = {
         "draw_study": 1.0,
     },
     "comparing with published runs": {"compare_published": 1.5},
-    "typesetting the comparison": {"render_comparison": 2.0},
     "merging the hosts": {"merge_hosts": 10.0},
     "judging tables that others measured": {"audit_dataset": 10.0},
     "writing the report": {"write_report": 1.2},

@@ -39,7 +39,7 @@ class Errors:
 class Line:
     """``y = intercept + slope x``, through `n_points`.
 
-    Intervals and variances are NaN with fewer than three points, or without errors.
+    Intervals are NaN with fewer than three points, or without errors.
     """
 
     n_points: int
@@ -51,8 +51,6 @@ class Line:
     intercept_high: float
     r_squared: float
     """Share of the spread of y that the line explains."""
-    slope_variance: float
-    intercept_variance: float
 
     def at(self, x: float) -> float:
         """Return y on the line."""
@@ -135,15 +133,13 @@ def fit_line(x: FloatArray, y: FloatArray, errors: Errors | None, confidence: fl
         float(intercept - half_intercept),
         float(intercept + half_intercept),
         _r_squared(x, y, slope, intercept),
-        variance,
-        intercept_variance,
     )
 
 
 def _bare_line(x: FloatArray, y: FloatArray, slope: float, intercept: float) -> Line:
     nan = float("nan")
     r_squared = _r_squared(x, y, slope, intercept)
-    return Line(int(x.size), slope, nan, nan, intercept, nan, nan, r_squared, nan, nan)
+    return Line(int(x.size), slope, nan, nan, intercept, nan, nan, r_squared)
 
 
 def _r_squared(x: FloatArray, y: FloatArray, slope: float, intercept: float) -> float:
