@@ -91,7 +91,7 @@ def choose_cost_metric(cells: pd.DataFrame) -> CostMetric:
 
     def share(quantity: str) -> float:
         both, sender = (measured[f"{side}_{quantity}_per_byte"] for side in ("both", "sender"))
-        return counted_share(measured.assign(cost=both.fillna(sender.where(alone))), "cost")
+        return counted_share(both.fillna(sender.where(alone)).to_frame("cost"), "cost")
 
     user_only = bool(measured["user_mode_only"].fillna(False).astype(bool).any())
     of_cycles, of_time = share("cycles"), share("cpu_ns")
