@@ -38,7 +38,10 @@ def test_window_that_is_too_short_for_the_way_is_told_how_long_it_has_to_be(
     found = {(one.section, one.name): one for one in judge_wire(facts, facts, LocalHost())}
     clock = found["Wire", "clock"]
     assert clock.state == "limited"
-    record = attempted(tmp_path, STREAM, peer=facts)
+    for _ in range(3):  # on a busy machine nothing at all may arrive
+        record = attempted(tmp_path, STREAM, peer=facts)
+        if "nothing arrived" not in str(record["reason"]):
+            break
     assert record["status"] == "failed"
     assert "half of the way there and back" in str(record["reason"])
     for remedy in (clock.remedy, record["remedy"]):

@@ -109,7 +109,9 @@ def test_one_command_leads_to_the_report(whole_run: WholeRun) -> None:
     assert "Open: " in " ".join(answer)
     assert len(answer) <= 15
     place = "results/report/report"
-    assert lines[-1] == f"copycost: the report is {place}.html and {place}.pdf"
+    assert lines[-1].startswith(
+        f"copycost: the report is {place}.html and {place}.pdf, typeset by "
+    )
 
     for name in RESULTS:
         assert (checkout.path / "results" / name).stat().st_size > 0, name
