@@ -57,6 +57,12 @@ _ONE = {"metric": "throughput", "implementation": "one_copy"}
 _COMPARE = _ONE | {"with": "two_copy"}
 
 
+def _crossover(kind: str, truth: str, effects: Sequence[float], size: str, holds: bool) -> Case:
+    """Return a claim that one_copy is faster from a size on."""
+    said = {"crossover": _COMPARE | {"from": size}}
+    return Case(kind, truth, said, holds, [each for each in effects for _ in N_THREADS])
+
+
 def _all_but_one(edge: float, inside: float) -> tuple[float, ...]:
     return (edge, *[inside] * (N_CELLS - 1))
 
@@ -88,7 +94,7 @@ def _quantified(
 def cases() -> list[Case]:
     """Return every kind of claim, barely true and barely false."""
     more = {"compare": _COMPARE | {"is": "more"}}
-    between = {"compare": _COMPARE | {"is": "more", "at_least": 1.2, "at_most": 1.4}}
+    percent = {"compare": _COMPARE | {"is": "more", "percent": 30, "tolerance": 10}}
     at_least = {"change": {"metric": "throughput", "is": "grows", "at_least": 1.2,
                            "from": {"implementation": "two_copy"},
                            "to": {"implementation": "one_copy"}}}  # fmt: skip
@@ -100,11 +106,20 @@ def cases() -> list[Case]:
     rank = {"rank": _ONE | {"is": "best"}}
     tie = [0.0] * N_CELLS
     far = [FAR] * N_CELLS
+    at_16_kib = ((True, "true, a tie on one side", (-FAR, -FAR, 0.0, FAR)),
+                 (True, "true, ties beyond it", (-FAR, -FAR, 0.0, 0.0)),
+                 (False, "barely false, one size on", (-FAR, -FAR, 0.0, FAR)),
+                 (False, "barely false, one size before", (-FAR, 0.0, FAR, FAR)))  # fmt: skip
+    # ways really change places at 7 KiB
+    at_7_kib = [0.1 * float(np.log(size / (7 << 10))) for size in SIZES]
+    off_the_grid = ((True, "true", "7KiB"), (False, "false, in the bracket, below", "5KiB"),
+                    (False, "false, in the bracket, above", "15KiB"),
+                    (False, "false, below the bracket", "3KiB"))  # fmt: skip
     return [
         *_quantified("more", more, 0.0, FAR, -FAR),
         *_quantified("same", same, np.log(1.2), 0.0, FAR),
         *_quantified("value above", above, 0.0, FAR, -FAR),
-        *_edges("between", between, np.log(1.2), np.log(1.3)),
+        *_edges("percent", percent, np.log(1.2), np.log(1.3)),
         *_edges("at least", at_least, np.log(1.2), FAR),
         *_edges("per byte", per_byte, 0.0, FAR),
         Case("two statements", "barely true in all", two, True, tie),
@@ -112,6 +127,10 @@ def cases() -> list[Case]:
         Case("rank", "ties with two rivals", rank, True, tie, tie),
         Case("rank", "ties with one rival", rank, True, tie, far),
         Case("rank", "barely false in one", rank, False, _all_but_one(0.0, FAR), far),
+        *(_crossover("crossover", truth, effects, "16KiB", holds)
+          for holds, truth, effects in at_16_kib),
+        *(_crossover("crossover off the grid", truth, at_7_kib, size, holds)
+          for holds, truth, size in off_the_grid),
     ]  # fmt: skip
 
 

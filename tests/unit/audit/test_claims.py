@@ -77,6 +77,7 @@ def test_published_claims_get_the_verdicts_of_a_careful_reader(name: str) -> Non
         assert evidence.startswith(said)
 
 
+CROSSING = {"metric": "throughput", "implementation": "one_copy", "with": "two_copy"}
 ABOVE = {"metric": "throughput", "is": "above", "than": 1e9, "implementations": "one_copy"}
 
 
@@ -86,7 +87,8 @@ ABOVE = {"metric": "throughput", "is": "above", "than": 1e9, "implementations": 
         # A value amid a wide interval supports nothing.
         *((1.22, spread, {"is": "more"} | amount, verdict)
           for spread, verdict in ((0.3, "undecided"), (0.0005, "supported"))
-          for amount in ({"percent": 22}, {"factor": 1.22}, {"at_least": 1.2})),
+          for amount in ({"percent": 22}, {"factor": 1.22}, {"at_least": 1.2},
+                         {"percent": 22, "tolerance": 1})),
         (1.22, 0.0005, {"is": "more", "percent": 30}, "contradicted"),
         (1.04, 0.001, {"is": "same"}, "supported"),
         (1.3, 0.001, {"is": "same"}, "contradicted"),
@@ -184,7 +186,7 @@ def test_totals_of_unequal_bytes_are_judged_per_byte_as_well() -> None:
     assert judged(made(1.0, spread=0.001), compare=same).totals == ""
 
 
-@pytest.mark.parametrize("kind", ["compare", "rank", "change", "value"])
+@pytest.mark.parametrize("kind", ["compare", "rank", "change", "value", "crossover"])
 def test_deleted_cells_leave_it_undecided(kind: str) -> None:
     """Where the cells that contradict a claim are deleted, the others do not support it."""
     ratios = np.full(SHAPE, 1.3)
@@ -195,16 +197,17 @@ def test_deleted_cells_leave_it_undecided(kind: str) -> None:
         "change": {"change": {"metric": "throughput", "from": {"implementation": "two_copy"},
                               "to": {"implementation": "one_copy"}, "is": "grows"}},
         "value": {"value": {"metric": "throughput", "is": "above", "than": 0.9e9}},
+        "crossover": {"crossover": CROSSING | {"from": "1KiB"}},
     }[kind]  # fmt: skip
     whole = made(ratios)
-    assert judged(whole, **claim).verdict == "contradicted"
+    assert kind == "crossover" or judged(whole, **claim).verdict == "contradicted"
     for gap in (
         {"implementation": "one_copy", "msg_bytes": SIZES[1], "n_threads": 4},
         {"msg_bytes": SIZES[1], "n_threads": 4},
     ):
         found = judged(without(whole, gap), **claim)
         assert found.verdict == "undecided", gap
-        assert found.n_missing in (1, 2), gap
+        assert kind == "crossover" or found.n_missing in (1, 2), gap
 
 
 def cells(n_more: int, n_less: int) -> np.ndarray:
@@ -264,6 +267,50 @@ def test_rounds_that_do_not_know_each_other_have_an_interval_too() -> None:
     assert (found.verdict, found.observed_once) == ("supported", False)
 
 
+def along(*factors: float) -> np.ndarray:
+    return np.array(factors)[:, None]
+
+
+@pytest.mark.parametrize(
+    ("curve", "said", "verdict"),
+    [
+        (along(0.7, 0.8, 1.3, 1.5), {"from": "10KiB"}, "compatible"),
+        (along(0.7, 0.8, 1.3, 1.5), {"from": "16KiB"}, "supported"),
+        (along(0.7, 0.8, 1.3, 1.5), {"from": "4KiB"}, "contradicted"),
+        (along(0.7, 0.8, 1.3, 1.5), {"from": "20KiB"}, "contradicted"),
+        (along(0.7, 0.8, 1.3, 1.5), {"up_to": "10KiB"}, "contradicted"),
+        (along(1.4, 1.3, 0.8, 0.7), {"up_to": "4KiB"}, "supported"),
+        (along(1.4, 1.3, 0.8, 0.7), {"up_to": "15KiB"}, "compatible"),
+        (along(1.4, 1.3, 0.8, 0.7), {"from": "10KiB"}, "contradicted"),
+        (along(1.4, 1.3, 1.2, 1.2), {"from": "10KiB"}, "contradicted"),
+        (along(1.4, 1.3, 1.2, 1.2), {"from": "1KiB"}, "undecided"),
+        (along(0.7, 0.7, 0.8, 0.8), {"from": "10KiB"}, "contradicted"),
+        (along(0.7, 0.7, 0.8, 0.8), {"from": "1MiB"}, "undecided"),
+        (along(0.7, 0.8, 1.0, 1.5), {"from": "10KiB"}, "undecided"),
+    ],
+)
+def test_crossovers_are_judged_by_their_bracket(
+    curve: np.ndarray, said: dict[str, str], verdict: str
+) -> None:
+    found = judged(made(np.broadcast_to(curve, SHAPE), 0.003), crossover=CROSSING | said)
+    assert found.verdict == verdict
+
+
+def test_a_crossover_of_costs_is_where_they_become_less() -> None:
+    dataset = made(np.broadcast_to(along(0.7, 0.8, 1.3, 1.5), SHAPE), 0.003)
+    cost = CROSSING | {"metric": "cycles_per_byte", "from": "16KiB"}
+    assert judged(dataset, crossover=cost).verdict == "supported"
+
+
+def test_one_thread_count_may_contradict_a_crossover() -> None:
+    ratios = np.array([[0.7, 1.3], [0.8, 1.3], [1.3, 1.3], [1.3, 1.3]])
+    dataset = made(ratios, 0.003)
+    said = {"crossover": CROSSING | {"from": "16KiB"}}
+    assert judged(dataset, **said).verdict == "contradicted"
+    assert judged(dataset, **said, **{"in": "some"}).verdict == "supported"
+    assert judged(dataset, **said, threads=1).verdict == "supported"
+
+
 def test_a_claim_about_a_grid_of_any_size_is_judged_at_once() -> None:
     # Each row a size and a number of threads of its own: the grid has a million cells.
     dataset = made(1.5)
@@ -301,6 +348,8 @@ NESTED.append(NESTED)
         ({"compare": beats("more", at_least=3, at_most=2)}, "must not be below"),
         ({"compare": beats("more", percent=3, factor=2)}, "must be"),
         ({"compare": beats() | {"implementation": NESTED}}, "implementation: got"),
+        ({"crossover": CROSSING | {"from": 1, "up_to": 2}}, "one of from and up_to"),
+        ({"crossover": CROSSING | {"from": 1, "metric": "bytes"}}, "neither good nor bad"),
     ],
 )  # fmt: skip
 def test_odd_claims_are_refused_in_a_sentence(said: dict[str, Any], problem: str) -> None:

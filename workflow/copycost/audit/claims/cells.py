@@ -21,8 +21,10 @@ from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import FloatArray
 from copycost.wording.filters import ratio, span
 
-_N_SHOWN = 6
+N_SHOWN = 6
 """Missing cells that are named."""
+
+NO_PAIRS = "The file has no cells of the kind that it compares."
 
 
 class Area(NamedTuple):
@@ -150,7 +152,7 @@ class CellValues:
             every = itertools.product((area.dataset,), *area[1:])
             gaps = (key for key in every if key not in rulings)
             missing += (self.evidence([key, *beside(key)])
-                        for key in itertools.islice(gaps, _N_SHOWN - len(missing)))  # fmt: skip
+                        for key in itertools.islice(gaps, N_SHOWN - len(missing)))  # fmt: skip
         return Survey(tuple(rulings.values()), n_cells, tuple(missing))
 
 
@@ -223,7 +225,7 @@ def judge_change(change: Change, claim: Claim, measured: Measured) -> Survey:
     ends = {point.implementation for point in (from_, to) if point} - {None}
     if ends <= cells.implementations:
         return found
-    return replace(found, reason="The file has no cells of the kind that it compares.")
+    return replace(found, reason=NO_PAIRS)
 
 
 def _beside_others(

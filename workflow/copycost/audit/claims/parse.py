@@ -12,6 +12,7 @@ from copycost.audit.claims.statements import (
     MORE,
     Change,
     Claim,
+    Crossing,
     In,
     Measurements,
     Point,
@@ -158,13 +159,28 @@ def _change(part: dict[str, Any]) -> Change:
                   implementations=part.get("implementations", ()))  # fmt: skip
 
 
+def _more_is_better(metric: str, instead: str) -> bool:
+    better = base_of(metric).more_is_better
+    if better is None:
+        raise Unclear(f"{metric} is neither good nor bad; {instead}")
+    return better
+
+
+def _crossover(part: dict[str, Any]) -> Crossing:
+    if ("from" in part) == ("up_to" in part):
+        raise Unclear("crossover: must have one of from and up_to")
+    better = _more_is_better(part["metric"], "compare says more or less of it")
+    size = _size(part["from" if "from" in part else "up_to"])
+    return Crossing(
+        part["metric"], part["implementation"], part["with"], size, "from" in part, better
+    )
+
+
 def _rank(part: dict[str, Any]) -> Change:
     word = _word("is", part["is"], ("highest", "lowest", "best", "worst"))
     is_highest = word == "highest"
     if word in ("best", "worst"):
-        more_is_better = base_of(part["metric"]).more_is_better
-        if more_is_better is None:
-            raise Unclear(f"{part['metric']} is neither good nor bad; say highest or lowest")
+        more_is_better = _more_is_better(part["metric"], "say highest or lowest")
         is_highest = more_is_better == (word == "best")
     to = Point(part["implementation"])
     return Change(part["metric"], None, to, MORE if is_highest else LESS)
@@ -185,6 +201,7 @@ def _value(part: dict[str, Any]) -> Value:
 _GRAMMAR: Mapping[str, tuple[tuple[str, ...], tuple[str, ...], Callable[..., Statement]]] = {
     "compare": (("metric", "implementation", "with", "is"),
                 ("from_size", "up_to_size", "below", *AMOUNTS), _compare),
+    "crossover": (("metric", "implementation", "with"), ("from", "up_to"), _crossover),
     "rank": (("metric", "implementation", "is"), (), _rank),
     "change": (("metric", "from", "to", "is"), ("implementations", *AMOUNTS), _change),
     "value": (("metric", "is"), ("than", "implementations"), _value),

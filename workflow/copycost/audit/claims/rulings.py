@@ -23,6 +23,7 @@ class Verdict(StrEnum):
 
     SUPPORTED = "supported"
     CONTRADICTED = "contradicted"
+    COMPATIBLE = "compatible"
     UNDECIDED = "undecided"
     NOT_MEASURED = "not measured"
 
@@ -35,7 +36,8 @@ class Ruling:
     `p_against`: p-value of "it holds here": small where the cell contradicts the claim. `evidence`:
     returns a line on the cell and its numbers. `once`: whether it rests on a single round, taken at
     its word: the p-values are then 0 and 1. `keys`: the cells that were compared. `incomplete`:
-    whether something that would be compared is missing.
+    whether something that would be compared is missing. `compatible`: whether the claimed size lies
+    where no measured one tells: neither for nor against.
     """
 
     p_for: float
@@ -44,6 +46,7 @@ class Ruling:
     once: bool = False
     keys: tuple[Key, ...] = ()
     incomplete: bool = False
+    compatible: bool = False
 
 
 def weigh(values: FloatArray, region: Region) -> Ruling | None:
@@ -122,6 +125,11 @@ class Survey:
         return [ruling for ruling in self.rulings if id(ruling) not in decided]
 
     @property
+    def compatible(self) -> list[Ruling]:
+        """Return those of the undecided that the claimed size is compatible with."""
+        return [ruling for ruling in self.undecided if ruling.compatible]
+
+    @property
     def n_missing(self) -> int:
         """Return the cells that were not measured, or only in part, and so say nothing."""
         return self.n_cells - len(self.rulings) + sum(r.incomplete for r in self.undecided)
@@ -138,13 +146,16 @@ class Survey:
             return Verdict.NOT_MEASURED
         if len(self.contradicting) >= self._needed_against:
             return Verdict.CONTRADICTED
-        return Verdict.SUPPORTED if len(self.supporting) >= self._needed else Verdict.UNDECIDED
+        if len(self.supporting) >= self._needed:
+            return Verdict.SUPPORTED
+        allowing = len(self.supporting) + len(self.compatible)
+        return Verdict.COMPATIBLE if allowing >= self._needed else Verdict.UNDECIDED
 
     @property
     def rests_on_once(self) -> bool:
         """Tell whether the verdict would be another without the cells measured once."""
         without = tuple(
-            replace(ruling, p_for=1.0, p_against=1.0) if ruling.once else ruling
+            replace(ruling, p_for=1.0, p_against=1.0, compatible=False) if ruling.once else ruling
             for ruling in self.rulings
         )
         return replace(self, rulings=without).verdict != self.verdict

@@ -73,6 +73,21 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Crossing:
+    """From one size on, or up to it, an implementation is better than another, else worse.
+
+    `is_from`: whether it is better from `msg_bytes` on, rather than up to it.
+    """
+
+    metric: str
+    implementation: str
+    baseline: str
+    msg_bytes: int
+    is_from: bool
+    more_is_better: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Value:
     """Where a column's values lie (in SI units): in a range, or they are zero, or none is."""
 
@@ -88,7 +103,7 @@ class Measurements:
     metrics: tuple[str, ...]
 
 
-Statement: TypeAlias = Change | Value | Measurements
+Statement: TypeAlias = Change | Crossing | Value | Measurements
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +128,7 @@ class Unclear(ValueError):
     """A claim cannot be read; the message says what was found and expected."""
 
 
-AMOUNTS = ("percent", "factor", "at_least", "at_most")
+AMOUNTS = ("percent", "factor", "at_least", "at_most", "tolerance")
 _SMALLEST, _LARGEST = 1e-30, 1e30
 _ALIKE = 1.05
 """What differs by less than this factor is the same."""
@@ -147,9 +162,13 @@ def region_of(part: Mapping[str, Any]) -> Region:
     if not given:
         return plain
     is_margin = plain in (_NOT_MORE, _NOT_LESS, _SAME)
-    if given not in (["percent"], ["factor"]) and (is_margin or given[0] in ("percent", "factor")):
-        bounds = "" if is_margin else ", or at_least and at_most"
-        raise Unclear(f"{given[0]}: got {', '.join(given)}, must be percent or factor{bounds}")
+    allowed = [["percent"], ["factor"]]
+    if not is_margin:
+        allowed += [["percent", "tolerance"], ["factor", "tolerance"],
+                    ["at_least"], ["at_most"], ["at_least", "at_most"]]  # fmt: skip
+    if given not in allowed:
+        told = ", or ".join(" and ".join(keys) for keys in allowed)
+        raise Unclear(f"{given[0]}: got {', '.join(given)}, must be {told}")
     if is_margin:
         return _margin(part, plain)
     if given[0] in ("percent", "factor"):
@@ -179,11 +198,14 @@ def _margin(part: Mapping[str, Any], plain: Region) -> Region:
 def _stated(part: Mapping[str, Any], key: str, *, grows: bool) -> Region:
     """Return where a ratio lies that is a number, as exactly as the claim states it.
 
-    It rounds to the number as it is written, or is within two percent of it.
+    It is within the tolerance; without one, it rounds to the number as it is written, or is within
+    two percent of it.
     """
     value = number(part, key, 0.0 if key == "percent" else _SMALLEST)
     decimals, size = len(str(part[key]).partition(".")[2]), abs(float(str(part[key])))
     slack = min(max(0.5 * 10.0**-decimals, 0.02 * size), 0.1 * size)
+    if "tolerance" in part:
+        slack = number(part, "tolerance", 0.0)
     low, high = value - slack, value + slack
     if key == "percent":
         if not grows and value > 100.0:

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from copycost.audit.claims.cells import Measured, judge_change, judge_value
+from copycost.audit.claims.crossings import judge_crossing
 from copycost.audit.claims.rulings import Ruling, Survey, Verdict
-from copycost.audit.claims.statements import Change, Claim, Measurements
+from copycost.audit.claims.statements import Change, Claim, Crossing, Measurements
 from copycost.audit.dataset import Dataset, per_byte
 from copycost.audit.plausibility import Finding
 from copycost.audit.plausibility.finding import Kind
@@ -16,6 +17,11 @@ __all__ = ["JudgedClaim", "Verdict", "judge_claim", "quick_verdict"]
 
 _EQUAL_BYTES = 1.02
 """Runs whose bytes differ by less than this factor moved the same, so that totals compare."""
+
+_BETWEEN = (
+    "The claimed size lies between the two measured sizes where the better one changes; no size in "
+    "between was measured."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,7 @@ def judge_claim(claim: Claim, dataset: Dataset, findings: Sequence[Finding]) -> 
     It is contradicted where one of its statements is, and supported where all are. A verdict is
     wrong in at most 5 % of tables of such cells, however many they are: cells contradict a
     statement where they surely say otherwise, and support it where all that it needs surely say so.
+    It is compatible with a statement that names a size between measured ones, where they allow it.
     A cell that is missing says neither. A statement of which no cell was measured, or about a
     counter that counted nothing, is not measured.
     """
@@ -65,7 +72,7 @@ def judge_claim(claim: Claim, dataset: Dataset, findings: Sequence[Finding]) -> 
     return JudgedClaim(
         claim,
         verdict,
-        reason or _counts(deciding, claim),
+        reason or (_BETWEEN if verdict is Verdict.COMPATIBLE else _counts(deciding, claim)),
         _evidence(verdict, deciding),
         any(part.rests_on_once for part in deciding),
         sum(part.n_missing for part in deciding) if only_gaps and not reason else 0,
@@ -88,6 +95,8 @@ def _weigh(claim: Claim, measured: Measured, findings: Sequence[Finding]) -> lis
             found = nothing
         elif isinstance(statement, Change):
             found = judge_change(statement, claim, measured)
+        elif isinstance(statement, Crossing):
+            found = judge_crossing(statement, claim, measured)
         else:
             found = judge_value(statement, claim, measured)
         parts.append(replace(found, in_=claim.in_, n_statements=len(claim.statements)))
@@ -98,6 +107,8 @@ def _verdict(parts: Sequence[Survey]) -> Verdict:
     found = {part.verdict for part in parts}
     if Verdict.CONTRADICTED in found:
         return Verdict.CONTRADICTED
+    if found == {Verdict.SUPPORTED, Verdict.COMPATIBLE}:
+        return Verdict.COMPATIBLE
     return found.pop() if len(found) == 1 else Verdict.UNDECIDED
 
 
@@ -151,6 +162,8 @@ def _evidence(verdict: Verdict, deciding: Sequence[Survey]) -> tuple[str, ...]:
         shown = [ruling for part in deciding for ruling in part.contradicting]
     elif verdict is Verdict.SUPPORTED:
         shown = [ruling for part in deciding for ruling in part.supporting]
+    elif verdict is Verdict.COMPATIBLE:
+        shown = [ruling for part in deciding for ruling in part.compatible]
     else:
         only_gaps = all(part.misses for part in deciding)
         shown = [one for part in deciding for one in part.undecided if one.incomplete == only_gaps]
@@ -182,14 +195,14 @@ def _totals(
     """
     statements = [
         replace(statement, metric=per_byte(statement.metric))
-        if isinstance(statement, Change) and statement.metric in TOTALS
+        if isinstance(statement, Change | Crossing) and statement.metric in TOTALS
         else statement
         for statement in claim.statements
     ]
     compared = [
         (statement.metric, part)
         for statement, other, part in zip(claim.statements, statements, parts, strict=True)
-        if isinstance(statement, Change) and other is not statement
+        if isinstance(statement, Change | Crossing) and other is not statement
     ]
     about = quantities(dict.fromkeys(metric for metric, _ in compared))
     moved = measured[BYTES]
