@@ -83,12 +83,65 @@ def _cell_means(table: Table, column: str) -> pd.Series:
     return table.groupby(CELL)[column].transform("mean")
 
 
-def _one_made_of_another(table: Table, rng: np.random.Generator) -> Table:
+def _of_implementation(factor: float, jitter: float, *columns: str) -> Plant:
+    def plant(table: Table, rng: np.random.Generator) -> Table:
+        table = table.astype({column: float for column in columns})
+        first, third = (table["impl"] == name for name in ("two_copy", "zero_copy"))
+        for column in columns:
+            scaled = table.loc[first, column].to_numpy() * factor
+            scaled = scaled * np.exp(rng.normal(0, jitter, len(scaled)))
+            table.loc[third, column] = [float(f"{value:.5g}") for value in scaled]
+        return table
+
+    return plant
+
+
+def _once_with_jitter(*columns: str) -> Plant:
+    def plant(table: Table, rng: np.random.Generator) -> Table:
+        for column in columns:
+            again = _cell_means(table, column) * np.exp(rng.normal(0, 0.002, len(table)))
+            table[column] = again.map(lambda value: float(f"{value:.6g}"))
+        return table
+
+    return plant
+
+
+def _sorted(table: Table, rng: np.random.Generator) -> Table:
     del rng
-    first, third = (table["impl"] == name for name in ("two_copy", "zero_copy"))
-    table = table.astype({"cycles": float})
-    scaled = table.loc[first, "cycles"] * 0.6
-    table.loc[third, "cycles"] = [float(f"{value:.5g}") for value in scaled]
+    by = table.sort_values([*CELL, "throughput_gbps"])
+    return by.assign(rep=by.groupby(CELL).cumcount() + 1)
+
+
+def _outliers_to_mean(table: Table, rng: np.random.Generator) -> Table:
+    del rng
+    rates = table["throughput_gbps"]
+    cells = table.groupby(CELL)["throughput_gbps"]
+    off = (rates - cells.transform("median")).abs()
+    worst = off == off.groupby([table[key] for key in CELL]).transform("max")
+    worst &= off > 0.015 * rates
+    others = (cells.transform("sum") - rates) / (cells.transform("size") - 1)
+    return table.assign(throughput_gbps=rates.where(~worst, others.round(4)))
+
+
+def _model(table: Table, rng: np.random.Generator) -> Table:
+    byte_us = table["impl"].map({"two_copy": 1.1e-4, "one_copy": 0.83e-4, "zero_copy": 0.5e-4})
+    time_us = 2 + table["size"] * byte_us + 0.7 * table["threads"]
+    rate = table["size"] * 8e-3 * table["threads"] / time_us
+    rate *= np.exp(rng.normal(0, 0.001, len(table)))
+    rounded = rate.map(lambda value: float(f"{value:.5g}"))
+    return table[[*table.columns[:3]]].assign(throughput_gbps=rounded)
+
+
+def _drawn_between(table: Table, rng: np.random.Generator) -> Table:
+    """Put the cells of 16 KiB in the middle between those beside them, as on logarithmic axes."""
+    del rng
+    columns = ["throughput_gbps", "cycles", "L1"]
+    table = table.astype(dict.fromkeys(columns, float))
+    for _, rows in table.groupby(["impl", "threads"]):
+        by_size = rows.set_index("size")
+        middle = 0.5 * (by_size.loc[4096, columns] + by_size.loc[65536, columns])
+        mine = rows.index[rows["size"] == 16384]
+        table.loc[mine, columns] = [float(f"{value:.5g}") for value in middle]
     return table
 
 
@@ -103,13 +156,18 @@ def _swap(where: str) -> Plant:
     return plant
 
 
-def _paste(table: Table, rng: np.random.Generator) -> Table:
+def _paste(jitter: float = 0.0) -> Plant:
     """Copy a block of rows over another one."""
-    del rng
-    names = [name for name in MEASURED if name in table]
-    table = table.astype(dict.fromkeys(names, float))
-    table.loc[len(table) - 12 :, names] = table.loc[:11, names].to_numpy()
-    return table
+
+    def plant(table: Table, rng: np.random.Generator) -> Table:
+        names = [name for name in MEASURED if name in table]
+        table = table.astype(dict.fromkeys(names, float))
+        block = table.loc[:11, names].to_numpy()
+        block = block * np.exp(rng.normal(0, jitter, block.shape))
+        table.loc[len(table) - 12 :, names] = block
+        return table
+
+    return plant
 
 
 def _other_dataset(table: Table, rng: np.random.Generator) -> Table:
@@ -146,12 +204,17 @@ FAULTS: Mapping[str, Fault] = {
         "latency_over_duration"),
     "share in percent": Fault(made("copied_share = @uniform(1, 99)"), "share_above_one"),
     # Columns made of others.
-    "a column is a multiple of another": Fault(made("LLC = L1 * 0.031"), "derived"),
+    "a column is a x other + b": Fault(made("LLC = (0.031 * L1 + 52000).round()"), "derived"),
     "misses are a power law": Fault(
         made("L1 = (3e4 * size ** 0.41 * threads).round()"), "formula"),
     # Implementations made of others.
     "one implementation's cycles x 0.6": Fault(
-        _one_made_of_another, "multiple", 1),
+        _of_implementation(0.6, 0.0, "cycles"), "multiple", 1),
+    "one implementation x 0.8 with 0.1 % noise": Fault(
+        _of_implementation(0.8, 0.001, "throughput_gbps", "cycles"), "multiple_and_noise"),
+    "the average of all kept as one more": Fault(
+        lambda t, _: pd.concat([t, t.groupby(["size", "threads", "rep"]).mean(numeric_only=True)
+                                .reset_index().assign(impl="average")]), "multiple"),
     "8 threads made of 4": Fault(
         lambda t, _: pd.concat([t.query("threads < 8"), t.query("threads == 4").assign(
             threads=8, **{name: 2 * t[name] for name in ("throughput_gbps", "L1")})]), "multiple"),
@@ -161,14 +224,19 @@ FAULTS: Mapping[str, Fault] = {
             rep=3, instructions=t["instructions"] + 1)]), "repetitions_copied"),
     "a 99th percentile below the median": Fault(
         made("latency_p99_us = latency_us * @uniform(0.2, 0.5)"), "tail_below_median"),
+    "one measurement with 0.2 % noise": Fault(
+        _once_with_jitter("throughput_gbps", "cycles", "L1"), "even_repetitions"),
     "copied repetitions": Fault(
         lambda t, _: t.assign(cycles=t.groupby(CELL)["cycles"].transform("first")),
         "equal_repetitions"),
+    "sorted repetitions": Fault(_sorted, "sorted_repetitions"),
+    "outliers replaced by the mean": Fault(_outliers_to_mean, "mean_repetitions", 5),
     "a counter never set back": Fault(made("cycles = cycles.cumsum()"), "cumulative"),
     # Digits.
     "values in steps of 0.25": Fault(
         made("throughput_gbps = (throughput_gbps * 4).round() / 4"), "multiples"),
     "multiples of 37": Fault(made("L1 = L1 // 37 * 37"), "multiples", 3, None),
+    "all end in 7": Fault(made("cycles = cycles // 10 * 10 + 7"), "last_digits", 3, None),
     "estimated by hand": Fault(
         lambda t, rng: t.assign(L1=[
             float(f"{value:.2g}") if rng.random() < 0.3 else value for value in t["L1"]
@@ -214,8 +282,12 @@ FAULTS: Mapping[str, Fault] = {
     "a message every 10 ns": Fault(
         made("throughput_gbps = (51.2 * threads * @noise(0.05)).round(2)", "size = size // 16",
              only="throughput_gbps"), "faster_than_calls"),
+    # Curves.
+    "a model with 0.1 % noise": Fault(_model, "smooth", 1),
+    "a size drawn on a logarithmic axis": Fault(_drawn_between, "interpolated", 1),
     # Rows.
-    "a block pasted from the same table": Fault(_paste, "rows_equal"),
+    "a block pasted from the same table": Fault(_paste(), "rows_equal"),
+    "a block pasted, with 0.1 % noise": Fault(_paste(0.001), "rows_alike"),
     "a block pasted from another dataset": Fault(_other_dataset, "datasets_share_rows"),
     "rows missing": Fault(
         lambda t, _: t.query("not (size == 16384 and threads == 4)"), "cells_missing"),

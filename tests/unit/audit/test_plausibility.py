@@ -44,7 +44,10 @@ def test_nothing_is_said_of_noisy_measurements(
     seed: int, digits: int, level: float, tmp_path: Path
 ) -> None:
     table = honest(3, digits, seed, "normal", level).drop(columns="latency_us")
-    assert findings_of(table, tmp_path) == []
+    findings = findings_of(table, tmp_path)
+    # As little noise as this, the same in every cell, is a question.
+    assert {finding.code for finding in findings} <= {"even_repetitions", "smooth"}
+    assert level < 0.01 or not findings
 
 
 @pytest.mark.parametrize("counters", [False, True])

@@ -24,6 +24,11 @@ def plain_number(value: float) -> str:
     return f"\N{MINUS SIGN}{text}" if value < 0.0 else text
 
 
+def small_percent(share: float) -> str:
+    """Return a share (1 = all) in percent with two digits: ``0.15 %``."""
+    return f"{significant(share * 100.0, 2)} %"
+
+
 def value_with_unit(metric: str, value: float) -> str:
     """Return a value of a quantity as a sentence has it: ``34.89 Gbit/s``, ``96.62 µs``."""
     if metric == "throughput":
@@ -66,7 +71,7 @@ def tally(counts: Mapping[str, int]) -> str:
 def audit_environment() -> Environment:
     """Return the environment of the reports' templates, with the filters of an audit."""
     environment = make_environment(TEMPLATES)
-    environment.filters.update(plain_number=plain_number, tally=tally)
+    environment.filters.update(plain_number=plain_number, small_percent=small_percent, tally=tally)
     return environment
 
 

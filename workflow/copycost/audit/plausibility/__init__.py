@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from copycost.audit.dataset import Dataset
-from copycost.audit.plausibility import agreement, bounds, computed, copied
+from copycost.audit.plausibility import agreement, bounds, computed, copied, noise
 from copycost.audit.plausibility.finding import Finding
 from copycost.audit.plausibility.sample import Sample, samples_of
 
@@ -30,4 +30,9 @@ def _check(sample: Sample) -> Iterator[Finding]:
     yield from copied.check_repeats(rest)
     yield from copied.check_cumulative(rest)
     yield from copied.check_digits(rest)
-    yield from copied.check_copies(rest.without(derived))
+    yield from noise.check_jitter(rest)
+    yield from noise.check_repetitions(rest)
+    rest = rest.without(derived)
+    yield from copied.check_copies(rest)
+    yield from noise.check_smooth(rest)
+    yield from noise.check_interpolated(rest)

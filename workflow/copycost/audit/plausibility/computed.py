@@ -154,7 +154,7 @@ def check_derived(sample: Sample) -> Iterator[Finding]:
         if rows.sum() < _LEAST_CELLS:
             continue
         one, other, words = columns[name][:, rows], columns[source][:, rows], words_of(source)
-        formula = _product(one, other, keys[:, rows], words)
+        formula = _product(one, other, keys[:, rows], words) or _affine(one, other, words)
         if formula is not None:
             yield sample.found("derived", name, formula=formula, n_rows=int(rows.sum()))
     for name in names:
@@ -179,6 +179,25 @@ def _product(column: FloatArray, source: FloatArray, keys: FloatArray, words: st
     return None
 
 
+def _affine(column: FloatArray, source: FloatArray, words: str) -> str | None:
+    """Return how a column is another times a number, plus a number; None where it is not."""
+    (values, steps), (other, other_steps) = column, source
+    if len(values) <= _LEAST_CELLS or values.std() == 0.0 or other.std() == 0.0:
+        return None
+    slope = float(np.cov(values, other)[0, 1] / other.var(ddof=1))
+    tolerance = np.maximum(_CUT * (steps + abs(slope) * other_steps), _EXACT * np.abs(values))
+    matrix = np.column_stack([other, np.ones(len(other))]) / tolerance[:, None]
+    slope, offset = solve(matrix, values / tolerance).tolist()
+    if float(np.abs(values - slope * other - offset).max()) > 1.2 * float(np.median(tolerance)):
+        return None
+    width = max(min(float(np.log(values).std()), _LEAST_NOISE), _EXACT)
+    hit = 2.0 * float(np.median(tolerance / values)) / width
+    if slope == 0.0 or all_by_chance(len(values) - 2, hit):
+        return None
+    sign = "+" if offset >= 0.0 else "\N{MINUS SIGN}"
+    return f"{plain_number(slope)} x {words} {sign} {plain_number(abs(offset))}"
+
+
 def _constant(rest: FloatArray, steps: FloatArray, spread: float) -> float | None:
     """Return the number that all logarithms agree on within their rounding, if there is one."""
     typical = float(np.median(steps))
@@ -199,20 +218,27 @@ _LABELS: Mapping[str, Callable[[Any], str]] = {
 
 
 def _multiples(sample: Sample, name: str, axis: str) -> Iterator[Finding]:
-    """Yield implementations, sizes or threads whose values are another's times one number."""
+    """Yield implementations, sizes or threads whose values are another's times one number.
+
+    Or implementations whose values are those of the mean of all others.
+    """
     means = sample.means(name)
     means = means[means[name] > 0].assign(step=lambda rows: rows["step"] / rows[name])
     index = [key for key in _LABELS if key != axis]
     values, steps = (means.pivot(index=index, columns=axis, values=part) for part in (name, "step"))
-    for first, second in itertools.combinations(values, 2):
-        rest = (values[second] / values[first]).map(np.log)
+    pairs = [(_LABELS[axis](first), values[first], steps[first], second)
+             for first, second in itertools.combinations(values, 2)]  # fmt: skip
+    if axis == IMPLEMENTATION and len(values.columns) > 2:
+        pairs += [("the mean of all others", values.drop(columns=one).mean(axis=1, skipna=False),
+                   steps[one], one) for one in values]  # fmt: skip
+    for other, source, source_step, second in pairs:
+        rest = (values[second] / source).map(np.log)
         both = rest.notna()
         if both.sum() < _LEAST_CELLS:
             continue
-        spread = float(np.log(values[first][both]).std(ddof=0))
-        step = (steps[second] + steps[first])[both].to_numpy()
+        spread = float(np.log(source[both]).std(ddof=0))
+        step = (steps[second] + source_step)[both].to_numpy()
         factor = _constant(rest[both].to_numpy(), step, spread)
         if factor is not None:
             yield sample.found("multiple", name, implementation=_LABELS[axis](second),
-                               other=_LABELS[axis](first), factor=factor,
-                               n_cells=int(both.sum()))  # fmt: skip
+                               other=other, factor=factor, n_cells=int(both.sum()))  # fmt: skip

@@ -6,11 +6,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
+from scipy import special  # scipy.stats takes a second to import, which a small audit feels
+from scipy.spatial import cKDTree
 
 from copycost.audit.dataset import CELL
 from copycost.audit.plausibility.finding import Finding, Sureness
 from copycost.audit.plausibility.sample import CHANCE, SETTINGS, Sample, all_by_chance, by_chance
 from copycost.audit.quantities import REP, SIZE, THREADS, TOTALS, base_of
+from copycost.stats.settings import FloatArray
 
 _EQUAL_FINE = 5e-4
 """Relative step below which equal values are no matter of coarse digits."""
@@ -56,10 +59,18 @@ def check_cumulative(sample: Sample) -> Iterator[Finding]:
             yield sample.found("cumulative", name, n_rows=len(known))
 
 
-# Rows and blocks that were copied: equal in several columns at once.
+# Rows and blocks that were copied: equal in several columns at once, or nearly so.
 
 _FINE = 0.006
 _DISTINCT = 0.3
+_ALIKE_CHANCE = 1e-3
+_NEAR = 0.004
+"""Within this share in every column, two rows of different cells are alike."""
+
+_WIDER = 6.0
+_MOST_ROWS = 3000
+"""Of more rows, pairs are looked for among the cells' means."""
+
 _STEPS = 10.0
 _MOST_DATASETS = 20
 
@@ -72,7 +83,7 @@ def _telling(sample: Sample) -> list[str]:
 
 
 def check_copies(sample: Sample) -> Iterator[Finding]:
-    """Yield rows that share all columns with others, to the last digit."""
+    """Yield rows that share all columns with others, exactly, or nearly with another cell's."""
     names = _telling(sample)
     if "throughput" in names:
         # These go with it by definition, so they are no second witnesses.
@@ -86,6 +97,8 @@ def check_copies(sample: Sample) -> Iterator[Finding]:
         if not equal.empty:
             yield sample.found(code, *shared, rows=equal, n_rows=len(equal))
             return
+    if len(names) >= 3:
+        yield from _alike(sample, rows, names)
 
 
 def _equal(rows: pd.DataFrame, names: list[str], *, is_same_cell: bool) -> pd.DataFrame:
@@ -113,6 +126,27 @@ def _pairs(counts: pd.Series) -> float:
     return float((counts * (counts - 1.0)).sum()) / 2.0
 
 
+def _alike(sample: Sample, rows: pd.DataFrame, names: list[str]) -> Iterator[Finding]:
+    """Find pairs far closer in every column than the number of wider pairs lets expect."""
+    if len(rows) > _MOST_ROWS:
+        rows = rows.groupby(list(CELL), as_index=False)[names].mean()
+    logs: FloatArray = np.log(rows[names].to_numpy(dtype=np.float64))
+    cells = rows.groupby(list(CELL), sort=False).ngroup().to_numpy()
+    wide = cKDTree(logs).query_pairs(_NEAR * _WIDER, p=np.inf, output_type="ndarray")
+    wide = wide[cells[wide[:, 0]] != cells[wide[:, 1]]]
+    close = np.abs(logs[wide[:, 0]] - logs[wide[:, 1]]).max(axis=1) <= _NEAR
+    if not close.any():
+        return
+    # Columns that go together count once or twice: at most as many as vary on their own.
+    varying = logs[:, logs.std(axis=0) > 0.0]
+    variances = np.linalg.eigvalsh(np.corrcoef(varying, rowvar=False))
+    dimension = float(variances.sum() ** 2 / (variances**2).sum())
+    expected = max(float((~close).sum()), 1.0) * _WIDER**-dimension
+    if by_chance(int(close.sum()), expected) < _ALIKE_CHANCE:
+        found = np.unique(wide[close])
+        yield sample.found("rows_alike", *names, rows=rows.iloc[found], n_rows=len(found))
+
+
 def check_datasets(samples: Sequence[Sample]) -> Iterator[Finding]:
     """Yield datasets of a file that share values of the same cells in several columns."""
     for first, second in itertools.combinations(samples[:_MOST_DATASETS], 2):
@@ -137,10 +171,11 @@ def check_datasets(samples: Sequence[Sample]) -> Iterator[Finding]:
 # Whether digits are those of measurements, or rounder and more regular.
 
 _LEAST_VALUES = 8
+_LEAST_LAST_DIGITS = 30
 
 
 def check_digits(sample: Sample) -> Iterator[Finding]:
-    """Yield columns whose values are all multiples of a number, or too round."""
+    """Yield columns whose values are all multiples of a number, too round, or too regular."""
     for name in sample.measured():
         # Whole numbers of the step that each value was rounded to: the zeros of rounding, which
         # is honest, do not count as digits.
@@ -164,3 +199,13 @@ def check_digits(sample: Sample) -> Iterator[Finding]:
         enough = len(long) >= _LEAST_VALUES and n_round >= 4
         if enough and by_chance(n_round, len(long) * 0.01, len(long)) <= CHANCE:
             yield sample.found("round_numbers", name, n_round=n_round, n_values=len(long))
+            continue
+        counts = np.bincount(long % 10, minlength=10)
+        # Values written without the zeros behind the point end in no zero.
+        expected = counts[1:].mean()
+        if len(long) < _LEAST_LAST_DIGITS or not expected:
+            continue
+        chi_square = float(((counts[1:] - expected) ** 2 / expected).sum())
+        if special.chdtrc(len(counts[1:]) - 1, chi_square) <= CHANCE:
+            yield sample.found("last_digits", name, n_values=len(long),
+                               digit=int(np.argmax(counts)), n_times=int(counts.max()))  # fmt: skip
