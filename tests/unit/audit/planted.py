@@ -177,6 +177,18 @@ def _other_dataset(table: Table, rng: np.random.Generator) -> Table:
     return pd.concat([table.assign(host="a"), other.assign(host="b")])
 
 
+def _times(gap_s: float, repeat: int = 1, length_s: float | None = None) -> Plant:
+    """Stamp every row, or several alike, so long after the one before, and how long it took."""
+
+    def plant(table: Table, rng: np.random.Generator) -> Table:
+        del rng
+        starts = 1.7e9 + np.arange(len(table)) // repeat * gap_s
+        ends = {} if length_s is None else {"end_time": starts + length_s}
+        return table.assign(timestamp=starts, **ends)
+
+    return plant
+
+
 _NO_BYTES = "bytes_received messages"
 
 FAULTS: Mapping[str, Fault] = {
@@ -296,6 +308,10 @@ FAULTS: Mapping[str, Fault] = {
     "empty cells": Fault(made("cycles = cycles.where(@random() > 0.05)"), "values_missing"),
     "gaps filled with 0": Fault(made("cycles = cycles.where(@random() > 0.05, 0)"), "some_zeros"),
     "a counter that counts nothing": Fault(made("LLC = 0"), "zeros"),
+    # Time stamps.
+    "runs that overlap": Fault(_times(2.0), "times_overlap"),
+    "stamps that repeat": Fault(_times(30.0, 4), "times_repeat"),
+    "ends before starts": Fault(_times(30.0, length_s=-5.0), "times_backwards"),
 }  # fmt: skip
 """By what was done."""
 

@@ -12,10 +12,12 @@ from copycost.audit.quantities import (
     BYTES,
     DATASET,
     DURATION,
+    END,
     IMPLEMENTATION,
     MESSAGES,
     REP,
     SIZE,
+    START,
     THREADS,
     THROUGHPUT,
     words_of,
@@ -36,11 +38,11 @@ class Dataset:
 
     `digest`: the SHA-256 of the file. `table`: one row per repetition: the columns of `KEYS`, then
     one column per quantity that the file has, in SI units (bits per second, seconds, bytes,
-    counts), NaN where it has no value. `steps`: for each quantity the smallest step that the digits
-    of a value tell; same rows. `meanings`: what became of each column of the file.
-    `implementations`: the file's name of an implementation to the report's. `notes`: what had to be
-    decided, dropped or assumed, in sentences. `copycost_cells`: the file itself, where it is a
-    table of cells of copycost.
+    counts), NaN where it has no value; of `start` and `end`, if told, seconds since some moment.
+    `steps`: for each quantity but these two the smallest step that the digits of a value tell; same
+    rows. `meanings`: what became of each column of the file. `implementations`: the file's name of
+    an implementation to the report's. `notes`: what had to be decided, dropped or assumed, in
+    sentences. `copycost_cells`: the file itself, where it is a table of cells of copycost.
     """
 
     path: Path
@@ -174,6 +176,7 @@ def dataset_of_cells(cells: pd.DataFrame, path: Path, digest: str, mapping: File
         name: column * (1e-9 if own_names[name].endswith("_ns") else 1.0)
         for name, column in values.items()
     })  # fmt: skip
+    stamps = measured[["start_ns", "end_ns"]].set_axis([START, END], axis=1) * 1e-9
     most = in_si.abs().max()
     for name in most.index[most > LARGEST]:
         raise DataError(f"{path}: {most[name]:g} is no {words_of(name)} that anybody measures; "
@@ -183,7 +186,7 @@ def dataset_of_cells(cells: pd.DataFrame, path: Path, digest: str, mapping: File
     return Dataset(
         path=path,
         digest=digest,
-        table=pd.concat([keys, in_si], axis=1),
+        table=pd.concat([keys, in_si, stamps], axis=1),
         steps=0.0 * in_si.fillna(0.0),
         meanings=tuple(Meaning(column, name) for column, name in columns.items()),
         implementations={name: name for name in sorted(set(keys["implementation"]))},

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["label", "count", "rate", "time", "size", "share"]
+Kind = Literal["label", "count", "rate", "time", "size", "share", "instant"]
 
 IMPLEMENTATION = "implementation"
 SIZE = "msg_bytes"
@@ -14,6 +14,11 @@ DATASET = "dataset"
 THROUGHPUT = "throughput"
 LATENCY = "latency"
 DURATION = "duration"
+START = "start"
+END = "end"
+INSTANTS = (START, END)
+"""When a repetition was measured: not compared, but checked for runs that overlap."""
+
 BYTES = "bytes"
 MESSAGES = "messages"
 TOTALS = (
@@ -65,6 +70,14 @@ QUANTITIES = (
     )),
     Quantity(DATASET, "dataset", "label", "", (
         "dataset", "testbed", "scenario", "host", "system", "machine", "platform", "environment",
+    )),
+    Quantity(START, "time of the start", "instant", "", (
+        "start", "starttime", "started", "startedat", "timestamp", "starttimestamp", "begin",
+        "begintime", "date", "datetime", "when",
+    )),
+    Quantity(END, "time of the end", "instant", "", (
+        "end", "endtime", "ended", "endedat", "endtimestamp", "stop", "stoptime", "stopped",
+        "finish", "finished",
     )),
     Quantity(DURATION, "duration", "time", "s", (
         "duration", "seconds", "elapsed", "runtime", "window", "walltime", "totaltime", "testtime",
@@ -135,6 +148,7 @@ FACTORS: dict[str, dict[str, float]] = {
               "thousand": 1e3, "misses": 1, "cycles": 1},
     "share": {"": 1, "1": 1, "%": 0.01, "percent": 0.01},
     "label": {},
+    "instant": {"": 1, "s": 1, "sec": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "utc": 1},
 }  # fmt: skip
 """Factor from a unit to SI (bits per second, seconds, bytes, plain counts)."""
 

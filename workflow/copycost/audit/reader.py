@@ -6,6 +6,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from reprlib import repr as shown
 
@@ -19,6 +21,7 @@ from copycost.audit.quantities import (
     DATASET,
     DURATION,
     IMPLEMENTATION,
+    INSTANTS,
     REP,
     SIZE,
     THREADS,
@@ -80,7 +83,9 @@ def read_dataset(path: Path, mapping: FileMapping) -> Dataset:
         notes.append("No column gives the number of threads: one thread is assumed throughout.")
     commas = mapping.decimal == ","
     if mapping.decimal is None:
-        numeric = [name for name in map(str, texts) if base_of(name).kind != "label"]
+        numeric = [
+            name for name in map(str, texts) if base_of(name).kind not in ("label", "instant")
+        ]
         every = (text for name in numeric for text in texts[name])
         commas = _has_decimal_commas(every, delimiter)
     if commas:
@@ -90,7 +95,7 @@ def read_dataset(path: Path, mapping: FileMapping) -> Dataset:
     table[IMPLEMENTATION] = table[IMPLEMENTATION].map(names)
     _set_keys(table, path, notes)
     # Rows that only say the same again are dropped.
-    again = table.duplicated()
+    again = table.drop(columns=[*INSTANTS], errors="ignore").duplicated()
     if again.any():
         notes.append(f"{plural(int(again.sum()), 'row')} left out, identical to another: a second "
                      "measurement would not give the same digits.")  # fmt: skip
@@ -103,7 +108,7 @@ def read_dataset(path: Path, mapping: FileMapping) -> Dataset:
         path=path,
         digest=digest,
         table=table[[*KEYS, *order]],
-        steps=steps[order],
+        steps=steps[[name for name in order if name not in INSTANTS]],
         meanings=tuple(meanings),
         implementations=names,
         notes=tuple(notes),
@@ -233,7 +238,7 @@ def _check_columns(found: Collection[str], header: Sequence[str], where: str) ->
             f"{listed(header)}; name them under `columns:` in a mapping, or give "
             "what all rows share under `constants:`"
         )
-    if set(found) <= {*KEYS, DURATION}:
+    if set(found) <= {*KEYS, DURATION, *INSTANTS}:
         raise DataError(
             f"{where}: no column holds anything that was measured (throughput, latency, cycles, "
             f"...); the columns are {listed(header)}; name them under `columns:` in a mapping"
@@ -251,6 +256,13 @@ def _numbers(
         if base.kind == "label":
             continue
         column, unit = meaning.column, meaning.unit
+        if base.kind == "instant":
+            table[name] = [_instant(text, unit) for text in texts[name]]
+            n_unread = int(table[name].isna().sum()) - sum(map(is_gap, texts[name]))
+            if n_unread:
+                notes.append(f"{column}: {plural(n_unread, 'value')} left out, not readable as a "
+                             "time.")  # fmt: skip
+            continue
         if base.kind == "size" and (unit or "").lower() in ("kb", "mb", "k", "m"):
             notes.append(f"{column}: {unit} is read as a power of two.")
         if name in named and unit is None and base.kind in ("rate", "time"):
@@ -317,6 +329,28 @@ def _parse_column(
         step = max(10.0 ** min(power, 30) * factor, 10.0 ** (largest + 1 - _MOST_DIGITS))
         values[at], steps[at] = value, step
     return values, steps
+
+
+_SCALES = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3))
+"""A count of seconds since 1970 has ten digits; longer ones count milliseconds and less."""
+
+
+def _instant(text: str, unit: str | None) -> float:
+    """Return a moment in seconds since some moment, NaN where a text tells none.
+
+    It is a number, which without a unit tells that by its size, or a date with a time of day (ISO
+    8601; UTC where no zone is told).
+    """
+    with suppress(ValueError, OverflowError):
+        value = float(text)
+        factor = unit_factor("instant", unit) if unit else None
+        if factor is None:
+            factor = next((scale for least, scale in _SCALES if abs(value) >= least), 1.0)
+        return value * factor if abs(value) <= LARGEST else math.nan
+    with suppress(ValueError, OverflowError):
+        moment = datetime.fromisoformat(text.replace("/", "-"))
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return math.nan
 
 
 def _with_point(digits: str, *, commas: bool) -> str:

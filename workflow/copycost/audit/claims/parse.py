@@ -82,7 +82,7 @@ def _word(key: str, value: object, words: Sequence[str]) -> str:
 
 def _metric(name: object) -> str:
     found = find_quantity(_name("metric", name))
-    if found is None or base_of(found).kind == "label":
+    if found is None or base_of(found).kind in ("label", "instant"):
         raise Unclear(f"{shown(name)} is no quantity")
     return found
 

@@ -24,6 +24,7 @@ def _check(sample: Sample) -> Iterator[Finding]:
     derived = list(computed.check_derived(rest))
     yield from (*agreement.check_gaps(sample), *formulas, *derived)
     yield from bounds.check_bounds(sample)
+    yield from bounds.check_times(sample)
     yield from agreement.check_consistency(sample)
     # What a formula or another column explains is no news to these.
     yield from agreement.check_units(rest)

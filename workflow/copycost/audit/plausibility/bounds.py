@@ -1,4 +1,4 @@
-"""What no machine can do, and what is odd for a socket.
+"""What no machine can do, what is odd for a socket, and what time stamps contradict.
 
 The impossible rests on the bounds of clocks, copies and system calls. What is merely odd has other
 explanations (batches of messages per call, helper threads, a host without a second thread), so that
@@ -14,7 +14,7 @@ import pandas as pd
 from copycost.audit.dataset import per_byte, quantity
 from copycost.audit.plausibility.finding import Finding
 from copycost.audit.plausibility.sample import Sample
-from copycost.audit.quantities import BYTES, LATENCY, SIZE, THREADS
+from copycost.audit.quantities import BYTES, END, LATENCY, SIZE, START, THREADS
 
 _MOST_CPUS = 256
 """Where the number of CPUs is not told."""
@@ -26,7 +26,7 @@ _ROUND_TRIP_NS = 120
 """A request and its reply, each sent and received, are four calls of 30 ns."""
 
 _SLACK = 0.02
-"""Share of a run by which the edges of a window may be off."""
+"""Share of a run by which stamps may be off, and the edges of a window."""
 
 SIMULATED_MISS_BYTES = 14.31
 """Bytes of a message per miss of a simulated L1 data cache, at most; data/simulated/misses.csv."""
@@ -160,3 +160,27 @@ def check_round_trips(table: pd.DataFrame, dataset: str) -> Iterator[Finding]:
     if not short.empty:
         yield sample.found("short_round_trips", LATENCY, rows=short, floor_ns=_ROUND_TRIP_NS,
                            least=float(short["p50_ns"].min()))  # fmt: skip
+
+
+def check_times(sample: Sample) -> Iterator[Finding]:
+    """Yield what the time stamps say against runs one after the other."""
+    table, n_rows = sample.table, len(sample.table)
+    if table[START].isna().all():
+        table = table.assign(start=table[END] - table["duration"])
+    backwards = table[table[END] < table[START]]
+    if not backwards.empty:
+        yield sample.found("times_backwards", rows=backwards, of_rows=n_rows)
+        return
+    rows = table.dropna(subset=[START]).sort_values(START, kind="stable")
+    starts = rows[START]
+    if starts.nunique() < 2:
+        return  # One stamp for all is the date of the file.
+    repeated = starts.duplicated(keep=False)
+    ends = rows[END].fillna(starts + rows["duration"])
+    step = float(np.diff(starts.unique()).min())
+    granularity = 1.0 if (starts == np.floor(starts)).all() else min(step, 1e-3)
+    allowed = granularity + _SLACK * (ends - starts).shift().fillna(0.0)
+    overlapping = (ends.cummax().ffill().shift() - starts > allowed) & ~repeated
+    for code, odd in (("times_repeat", repeated), ("times_overlap", overlapping)):
+        if odd.any():
+            yield sample.found(code, rows=rows[odd].sort_index(), of_rows=n_rows)
