@@ -20,8 +20,13 @@ PACKAGE_ROOT = str(Path(workflow.basedir) / "workflow")
 sys.path.insert(0, PACKAGE_ROOT)
 
 from copycost.build import toolchain
-from copycost.config.capabilities import IPERF3
-from copycost.build.programs import facts_elsewhere, receiver_of, sender_at, sender_of
+from copycost.config.strategy_capabilities import IPERF3
+from copycost.build.input_functions import (
+    facts_elsewhere,
+    receiver_of,
+    sender_at,
+    sender_of,
+)
 from copycost.config.testbeds import NAME_PATTERN, is_wire, peer_of
 from copycost.config.config import STUDIES
 from copycost.config.sources import require_yaml

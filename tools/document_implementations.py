@@ -8,7 +8,7 @@ import sys
 
 from copycost.build.toolchain import strategies
 from copycost.checkout import ROOT
-from copycost.config.capabilities import capability_of
+from copycost.config.strategy_capabilities import capability_of
 from copycost.figures.markers import in_order
 from copycost.report.strategies import strategy_notes, strategy_rows
 from copycost.wording.filters import join_and

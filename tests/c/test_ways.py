@@ -29,7 +29,7 @@ from c.harness import (
 from c.variants import sender_variant
 
 from copycost.build.toolchain import strategies
-from copycost.config.capabilities import capability_of
+from copycost.config.strategy_capabilities import capability_of
 
 WAYS = [name for name in strategies(ROOT) if name != "null"]
 OVER_TCP = [name for name in WAYS if "stream" in capability_of(name).transports]

@@ -30,7 +30,7 @@ from copycost.hosts.side import Side
 from copycost.hosts.window_edges import DoneHere
 from copycost.measure.drivers.iperf3.tool import Iperf3Tool
 from copycost.observers.protocol import WindowObserver
-from copycost.snakefile.results import line_of
+from copycost.snakefile.describe_repetition import line_of
 from copycost.studies.cpu_budget.records import measure_budget
 from copycost.studies.cpu_budget.records import row_of as budget_row
 from copycost.studies.datagrams.records import measure_datagrams

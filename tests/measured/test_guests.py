@@ -143,7 +143,7 @@ def test_a_guest_that_cannot_boot_is_no_guest(spec: GuestSpec) -> None:
 
 def test_a_fault_of_the_daemons_own_is_in_its_log(spec: GuestSpec, tmp_path: Path) -> None:
     log = tmp_path / "daemon.log"
-    client = connected("copycost.hosts.guest.daemon", 60.0, log)
+    client = connected("copycost.hosts.guest.guest_pool", 60.0, log)
     with client, pytest.raises(HostError, match="a fault of its own: KeyError"):
         ask_daemon(client, {"op": "lend"})
     # the module's daemon, if it runs, has its log next to what its guests are made of

@@ -14,7 +14,7 @@ from copycost.hosts.side import REFERENCES, SIDES
 from copycost.measure.drivers.choice import driver_of
 from copycost.measure.repetition import Task
 from copycost.records.record import check_record, write_record
-from copycost.snakefile.results import line_of
+from copycost.snakefile.describe_repetition import line_of
 from copycost.studies.profile.folded import folded_path, write_folded
 from copycost.studies.profile.repetition import Profiled, profile_repetition
 from copycost.studies.profile.runs import run_of

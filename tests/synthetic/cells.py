@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from copycost.config.capabilities import can_exist, split_implementation
 from copycost.config.conditions import Condition
+from copycost.config.strategy_capabilities import can_exist, split_implementation
 from copycost.config.testbeds import receives_on
 from synthetic.run import EVENTS, LLC_BYTES, PMU_EVENTS, Run, Udp
 

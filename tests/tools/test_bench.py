@@ -13,12 +13,12 @@ from copycost.errors import HostError, ParseError
 from copycost.hosts.placement import Placement
 from copycost.measure.bench import locked_host
 from copycost.testbeds.testbed import open_testbed
-from tools.bench.contests import Bench, build_programs, received_rate
+from tools.bench.iperf3_sockperf import Stream, median_ns
+from tools.bench.iperf3_sockperf import received_rate as rate_of_iperf
 from tools.bench.rows import Limit, Row, row_of_rounds, table_of, write_rows
 from tools.bench.step_rows import Timed, table_rows
+from tools.bench.versus_other_tools import Bench, build_programs, received_rate
 from tools.bench.workflow_runs import overhead_row
-from tools.bench.yardstick import Stream, median_ns
-from tools.bench.yardstick import received_rate as rate_of_iperf
 
 AT_LEAST_ONE = Limit("at_least", 1.0)
 AT_MOST_HALF = Limit("at_most", 0.5)

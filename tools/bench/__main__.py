@@ -9,8 +9,8 @@ from pathlib import Path
 from copycost.errors import CopycostError
 from copycost.hosts.facts.identity import host_identity
 from tools.bench.arguments import PARTS, parse
-from tools.bench.contests import iperf_rows, open_bench, round_trip_rows
 from tools.bench.rows import Row, table_of, write_rows
+from tools.bench.versus_other_tools import iperf_rows, open_bench, round_trip_rows
 from tools.bench.workflow_runs import workflow_rows
 
 _CONTESTS = {"streams": iperf_rows, "round_trips": round_trip_rows}

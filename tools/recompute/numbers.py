@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from copycost.wording.sources import numbers_in
+from copycost.wording.number_sources import numbers_in
 from tools.recompute.rebuild import ROOT, in_json, in_table
 
 _FORMULA = re.compile(r"(.*?)((?: (?:\*|/|\+|-|from) \S+)*)$", re.DOTALL)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from copycost.audit.claims.cells import Measured
+from copycost.audit.claims.cell_p_values import Measured
 from copycost.audit.claims.parse import parse_claim
 from copycost.audit.claims.verdicts import Verdict, quick_verdict
 from copycost.audit.dataset import Dataset

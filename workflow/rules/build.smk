@@ -1,8 +1,8 @@
 # The C programs. Each depends on exactly the files that it is compiled from, so that editing one
 # strategy builds, and measures again, only its own sender; likewise each way to receive. The flags
 # are in copycost.build.toolchain.
-from copycost.build.programs import STATIC
-from copycost.config.capabilities import split_implementation
+from copycost.build.input_functions import STATIC
+from copycost.config.strategy_capabilities import split_implementation
 
 # Relative to the checkout, so that a moved one still has the same inputs.
 CHECKOUT = Path()

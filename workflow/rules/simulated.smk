@@ -6,7 +6,7 @@
 from copycost.config import simulated as simulated_section
 from copycost.config.structure import to_plain
 from copycost.config.testbeds import receives_on
-from copycost.config.variants import VARIANTS, start_of
+from copycost.config.simulation_variants import VARIANTS, start_of
 from copycost.hosts.guest.build_image import guest_identity
 
 SIMULATED_CELLS = CONFIG.simulated.cells()

@@ -5,10 +5,10 @@ from pathlib import Path
 from copycost.measure.usable import measure_usable
 from copycost.records.reading import REPETITIONS
 from copycost.records.record import Record
+from copycost.snakefile.describe_repetition import line_of
 from copycost.snakefile.logs import log_to_file
 from copycost.snakefile.progress import count_in, say
-from copycost.snakefile.results import line_of
-from copycost.snakefile.tasks import task_of
+from copycost.snakefile.task_from_rule import task_of
 from copycost.studies.profile.folded import write_folded
 from copycost.studies.profile.repetition import profile_repetition
 from copycost.studies.profile.runs import runs_of

@@ -8,10 +8,10 @@ from copycost.measure.bench import bench_for
 from copycost.measure.repetition import measure_repetition
 from copycost.measure.usable import usable
 from copycost.records.reading import REPETITIONS
+from copycost.snakefile.describe_repetition import line_of
 from copycost.snakefile.logs import log_to_file
 from copycost.snakefile.progress import count_in, say
-from copycost.snakefile.results import line_of
-from copycost.snakefile.tasks import task_of
+from copycost.snakefile.task_from_rule import task_of
 from copycost.studies.round_trips.table import row_of_grid
 
 log_to_file(snakemake.log[0])

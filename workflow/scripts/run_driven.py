@@ -5,10 +5,10 @@ from pathlib import Path
 
 from copycost.measure.usable import measure_usable
 from copycost.records.reading import REPETITIONS
+from copycost.snakefile.describe_repetition import line_of
 from copycost.snakefile.logs import log_to_file
 from copycost.snakefile.progress import count_in, say
-from copycost.snakefile.results import line_of
-from copycost.snakefile.tasks import task_of
+from copycost.snakefile.task_from_rule import task_of
 from copycost.studies.cpu_budget import records as cpu_budget
 from copycost.studies.datagrams import records as datagrams
 

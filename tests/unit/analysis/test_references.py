@@ -10,10 +10,10 @@ from analysed import facts_of, inputs_of, text_of
 from synthetic import Run, make_cells
 
 from copycost.analysis.control import drift_of
-from copycost.analysis.decomposition import explain_pair
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.tables import compare, summarise
+from copycost.analysis.throughput_factors import explain_pair
 from copycost.records.columns import PAIRED
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.streams.facts import compute_facts, views_of

@@ -152,7 +152,7 @@ def test_who_measures_is_known(given: str) -> None:
 
 
 def test_no_package_is_needed() -> None:
-    code = "import sys, copycost.cli.main, copycost.cli.others; print(*sys.modules)"
+    code = "import sys, copycost.cli.main, copycost.cli.fetch_and_fleet; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-S", "-c", code],
         env={"PYTHONPATH": str(ROOT / "workflow")},

@@ -2,7 +2,7 @@
 
 import pytest
 
-from copycost.cli.others import named_targets
+from copycost.cli.fetch_and_fleet import named_targets
 from copycost.compare.hosts.privacy import require_name
 from copycost.errors import ConfigError
 

@@ -11,12 +11,12 @@ import pytest
 import yaml
 
 from copycost.build.toolchain import receivers, strategies
-from copycost.config.capabilities import capability_of
 from copycost.config.check import check_config
 from copycost.config.config import Config
 from copycost.config.grid import Grid
 from copycost.config.sources import DEFAULTS, USER_FILE, Source, Surroundings, usual_tree
-from copycost.config.text import read_sections
+from copycost.config.strategy_capabilities import capability_of
+from copycost.config.yaml_loader import read_sections
 from copycost.errors import ConfigError
 
 ROOT = Path(__file__).parents[3]

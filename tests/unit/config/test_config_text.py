@@ -17,7 +17,7 @@ from copycost.config.check import check_config
 from copycost.config.config import Config
 from copycost.config.grid import MOST_REPETITIONS, Grid
 from copycost.config.sources import DEFAULTS, Source, Surroundings, read_sources, usual_tree
-from copycost.config.text import read_sections
+from copycost.config.yaml_loader import read_sections
 from copycost.errors import ConfigError
 from tests.mutations import mutated_texts
 

@@ -10,7 +10,7 @@ from sample_records import sample_record
 from setups import HOST
 
 from copycost.config.cells import Cell
-from copycost.measure.drivers.programs.disturbance import odd_numbers, own_disturbances
+from copycost.measure.drivers.programs.late_edge_warnings import odd_numbers, own_disturbances
 from copycost.measure.window import foreign_cpu_s, load_warnings
 from copycost.observers.kernel_counters import (
     KernelCounters,

@@ -28,11 +28,11 @@ from copycost.analysis.decisions import are_together
 from copycost.analysis.log_ratios import AXES, LogCube
 from copycost.analysis.metrics import BASELINE, ROUND_TRIP_TIMES, THROUGHPUT
 from copycost.config.alpha_spending import FEWEST_ROUNDS, PASSES, confidence_to_settle
-from copycost.config.capabilities import can_exist
 from copycost.config.cells import Cell
 from copycost.config.config import Config
 from copycost.config.grid import MOST_REPETITIONS, Grid, reference_of, repetitions_in
 from copycost.config.passes import further_jobs
+from copycost.config.strategy_capabilities import can_exist
 from copycost.config.testbeds import receives_on
 from copycost.stats import ALIKE
 from copycost.stats.best import Told, find_best

@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.decomposition import cpus_in_use
 from copycost.analysis.evidence import (
     COPIED_SHARE,
     ONE,
@@ -24,8 +23,9 @@ from copycost.analysis.evidence import (
 )
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.placement import n_cpus_of
-from copycost.config.capabilities import split_implementation
+from copycost.analysis.throughput_factors import cpus_in_use
 from copycost.config.conditions import COLD, HOT
+from copycost.config.strategy_capabilities import split_implementation
 from copycost.config.testbeds import is_wire
 from copycost.stats.ratios import Ratio, paired_ratio
 from copycost.stats.settings import FloatArray

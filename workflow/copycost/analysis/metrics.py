@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from copycost.config.capabilities import BASELINE as BASELINE
+from copycost.config.strategy_capabilities import BASELINE as BASELINE
 from copycost.config.testbeds import receives_on
 from copycost.perf.events import COST_EVENTS
 from copycost.records.columns import THROUGHPUT as THROUGHPUT

@@ -12,7 +12,6 @@ import pandas as pd
 
 from copycost.analysis.condition_view import View
 from copycost.analysis.crossovers import find_crossovers, sign_of
-from copycost.analysis.decomposition import explain_pair, explain_threads
 from copycost.analysis.evidence import ONE, URING_ZERO, ZERO, weigh
 from copycost.analysis.finding import Finding
 from copycost.analysis.json_values import Facts
@@ -24,7 +23,8 @@ from copycost.analysis.ratio_facts import (
     judged_together,
     over_cells,
 )
-from copycost.config.capabilities import split_implementation
+from copycost.analysis.throughput_factors import explain_pair, explain_threads
+from copycost.config.strategy_capabilities import split_implementation
 from copycost.perf.events import MISS_LEVELS
 from copycost.stats.ratios import Ratio
 from copycost.stats.trend_tests import paths, settled_signs

@@ -22,8 +22,8 @@ from copycost.analysis.metrics import (
     THROUGHPUT,
     verdict,
 )
-from copycost.config.capabilities import split_implementation
 from copycost.config.conditions import Condition
+from copycost.config.strategy_capabilities import split_implementation
 from copycost.stats.estimates import median_intervals
 from copycost.stats.modes import two_modes
 from copycost.stats.ratios import family_ratios, holm

@@ -9,11 +9,11 @@ import pandas as pd
 
 from copycost.analysis.condition_view import View
 from copycost.analysis.conditions import POINT, Studied, studied_conditions, with_condition
-from copycost.analysis.external_validity import copied_facts
 from copycost.analysis.json_values import Facts
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.ratio_facts import ratio_facts, together
+from copycost.analysis.real_nic_validity import copied_facts
 from copycost.config.conditions import Condition
 from copycost.config.testbeds import without_guests
 from copycost.hosts.side import SIDES

@@ -11,9 +11,9 @@ import pandas as pd
 from copycost.analysis.condition_view import View
 from copycost.analysis.conditions import POINT
 from copycost.analysis.evidence import NOT_COPIED_SHARE
-from copycost.analysis.external_validity import copied_facts
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
+from copycost.analysis.real_nic_validity import copied_facts
 from copycost.config.testbeds import away_on, is_wire, peer_of
 from copycost.hosts.facts.net import is_virtual
 from copycost.hosts.side import SIDES

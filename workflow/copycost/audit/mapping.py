@@ -16,7 +16,7 @@ from copycost.audit.quantities import (
     find_quantity,
     unit_factor,
 )
-from copycost.config.text import MAX_BYTES, parse_yaml
+from copycost.config.yaml_loader import MAX_BYTES, parse_yaml
 from copycost.errors import ConfigError
 
 IGNORE = "ignore"

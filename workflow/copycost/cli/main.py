@@ -92,7 +92,7 @@ def _do(command: str = "", *, words: list[str]) -> int | list[str]:
         case "export":
             return _with(environment.needed_here(), "copycost", command, *words)
         case "config":
-            return _with(environment.needed_here(), "copycost.cli.shown", *words)
+            return _with(environment.needed_here(), "copycost.cli.show_config", *words)
         case "audit" if words and (
             words[0][:1] not in ("", "-") or words[0].startswith(_AUDIT_OPTIONS)
         ):
@@ -103,9 +103,9 @@ def _do(command: str = "", *, words: list[str]) -> int | list[str]:
             name = words[0].removeprefix("host=")
             return _with(environment.RUN, "copycost.cli.host_report", name, *words[1:])
         case "fetch" | "fleet":
-            from copycost.cli import others
+            from copycost.cli.fetch_and_fleet import fetch, fleet
 
-            return others.fetch(words) if command == "fetch" else others.fleet(words)
+            return fetch(words) if command == "fetch" else fleet(words)
     from copycost.cli import measuring
 
     return measuring.measure([command, *words] if command else words)

@@ -8,10 +8,10 @@ from itertools import product
 from types import MappingProxyType
 from typing import Any, Self
 
-from copycost.config.capabilities import can_exist, split_implementation
 from copycost.config.conditions import HOT, RECV, Condition
 from copycost.config.placements import APART, PLACEMENTS
-from copycost.config.variants import PLAIN, VARIANTS
+from copycost.config.simulation_variants import PLAIN, VARIANTS
+from copycost.config.strategy_capabilities import can_exist, split_implementation
 from copycost.errors import DataError
 
 RAW_ROOT = "results/raw"

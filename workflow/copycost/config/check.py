@@ -9,14 +9,14 @@ from dataclasses import fields, replace
 from itertools import chain
 from typing import Any
 
-from copycost.config.capabilities import capability_of
 from copycost.config.config import Config
 from copycost.config.grid import require_measurable
 from copycost.config.rules import TRANSPORTS, cross_problems
 from copycost.config.sources import DEFAULTS, Source, Surroundings, merged, value_at
+from copycost.config.strategy_capabilities import capability_of
 from copycost.config.structure import UNKNOWN, KeyPath, Problem, Section
 from copycost.config.testbeds import WIRES, over_wire_to
-from copycost.config.text import line_of
+from copycost.config.yaml_loader import line_of
 from copycost.errors import ConfigError
 
 #: In the place of implementations: every strategy that can send on the sockets of the grid.

@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import Self
 
-from copycost.config.capabilities import RECEIVERS
 from copycost.config.placements import APART, PLACEMENTS
+from copycost.config.strategy_capabilities import RECEIVERS
 from copycost.config.testbeds import (
     NAME_PATTERN,
     TESTBEDS,

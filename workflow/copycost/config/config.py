@@ -13,11 +13,11 @@ from math import prod
 from typing import Any, Literal, Self, get_args
 
 from copycost.config.alpha_spending import confidence_of_analysis
-from copycost.config.capabilities import MAX_DATAGRAM_BYTES
 from copycost.config.cells import Cell, values_of
 from copycost.config.conditions import HOT, RECV
 from copycost.config.settings import AUTO, KERNEL, NoDelay, Settings
 from copycost.config.simulated import Simulated
+from copycost.config.strategy_capabilities import MAX_DATAGRAM_BYTES
 from copycost.config.structure import (
     ANY_SETTLING_S,
     ANY_WINDOW_S,

@@ -7,11 +7,11 @@ from itertools import product
 from math import prod
 from typing import Any, Self
 
-from copycost.config.capabilities import BASELINE, IPERF3, can_exist
 from copycost.config.cells import Cell, cells_of, values_of
 from copycost.config.conditions import RECV, Condition
 from copycost.config.config import Config, RoundTrips, Streams
 from copycost.config.placements import APART
+from copycost.config.strategy_capabilities import BASELINE, IPERF3, can_exist
 from copycost.config.studies import Profile
 from copycost.config.testbeds import away_on, transport_of
 from copycost.errors import ConfigError

@@ -7,18 +7,18 @@ from collections.abc import Collection, Iterator
 from dataclasses import fields
 from typing import Any
 
-from copycost.config.capabilities import (
+from copycost.config.cells import values_of
+from copycost.config.conditions import COLD, HOT, RECV
+from copycost.config.config import Config
+from copycost.config.placements import APART, SAME
+from copycost.config.sources import Surroundings
+from copycost.config.strategy_capabilities import (
     IPERF3,
     RECEIVERS,
     can_exist,
     capability_of,
     split_implementation,
 )
-from copycost.config.cells import values_of
-from copycost.config.conditions import COLD, HOT, RECV
-from copycost.config.config import Config
-from copycost.config.placements import APART, SAME
-from copycost.config.sources import Surroundings
 from copycost.config.structure import Problem
 from copycost.config.testbeds import WIRES, Transport, guests_on, peer_of
 from copycost.config.wire import NO_PEER

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from copycost.config.cells import Cell, cells_of
+from copycost.config.simulation_variants import OTHER_KERNEL, PLAIN, VARIANTS
 from copycost.config.structure import (
     HOST,
     NONE,
@@ -19,7 +20,6 @@ from copycost.config.structure import (
     stated,
     testbeds,
 )
-from copycost.config.variants import OTHER_KERNEL, PLAIN, VARIANTS
 
 STUDY = "simulated"
 

@@ -17,8 +17,8 @@ from typing import Any
 from copycost.checkout import ROOT
 from copycost.config.audit_files import KEYS as AUDIT_KEYS
 from copycost.config.structure import KeyPath
-from copycost.config.text import parse_yaml, read_sections
 from copycost.config.wire import wire_over
+from copycost.config.yaml_loader import parse_yaml, read_sections
 from copycost.errors import ConfigError
 
 DEFAULTS = Path("workflow/config/defaults.yaml")

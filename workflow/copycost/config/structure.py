@@ -11,8 +11,8 @@ from dataclasses import MISSING, dataclass, field, fields
 from math import inf, isinf
 from typing import Any, TypeVar
 
-from copycost.config.capabilities import RECEIVERS
 from copycost.config.placements import PLACEMENTS
+from copycost.config.strategy_capabilities import RECEIVERS
 from copycost.config.testbeds import TESTBEDS, kind_of, transport_of
 from copycost.wording.numbers import format_size, parse_size
 from copycost.wording.words import did_you_mean

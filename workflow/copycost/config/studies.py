@@ -3,9 +3,9 @@
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, get_args
 
-from copycost.config.capabilities import MAX_DATAGRAM_BYTES
 from copycost.config.cells import Cell, cells_of
 from copycost.config.settings import Settings
+from copycost.config.strategy_capabilities import MAX_DATAGRAM_BYTES
 from copycost.config.structure import (
     ANY_SETTLING_S,
     ANY_WINDOW_S,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Literal
 
-from copycost.config.capabilities import split_implementation
+from copycost.config.strategy_capabilities import split_implementation
 
 Line = Literal["-"] | tuple[float, tuple[float, ...]]
 """A line style: solid, or an offset with the lengths of dashes and gaps."""

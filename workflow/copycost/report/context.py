@@ -15,7 +15,7 @@ from copycost.records.files import read_json
 from copycost.report.assets import shown_figures, worth_showing
 from copycost.report.host_table import measured_on, processor_and_kernel
 from copycost.report.strategies import strategy_notes
-from copycost.wording.sources import with_sources
+from copycost.wording.number_sources import with_sources
 
 CHAPTERS = ("profile", "cpu_budget", "datagrams", "simulated")
 """Further studies, in the order of their chapters.

@@ -10,8 +10,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 from jinja2.runtime import Context
 
 from copycost.analysis.finding import of
-from copycost.config.capabilities import split_implementation
 from copycost.config.conditions import COLD
+from copycost.config.strategy_capabilities import split_implementation
 from copycost.config.testbeds import is_wire
 from copycost.errors import DataError, HostError
 from copycost.report import (

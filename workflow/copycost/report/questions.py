@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 
 from copycost.analysis.finding import COPIED_SHARE, MEAN, NOT_COPIED_SHARE, Finding, of
-from copycost.config.capabilities import BASELINE
+from copycost.config.strategy_capabilities import BASELINE
 from copycost.records.columns import THROUGHPUT
 from copycost.wording.filters import (
     impl,
@@ -22,7 +22,7 @@ from copycost.wording.filters import (
     span,
 )
 from copycost.wording.markdown import Table, code, grouped, tabulate
-from copycost.wording.sources import number_of
+from copycost.wording.number_sources import number_of
 from copycost.wording.values import NONE, Facts, cache, with_interval
 from copycost.wording.words import plural
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
-from copycost.config.variants import VARIANTS
+from copycost.config.simulation_variants import VARIANTS
 from copycost.figures.markers import families
 from copycost.wording.filters import (
     impl,

@@ -16,7 +16,7 @@ from copycost.errors import in_words
 from copycost.report.context import Sources, build_context
 from copycost.report.environment import make_environment
 from copycost.wording.markdown import code, escape
-from copycost.wording.sources import (
+from copycost.wording.number_sources import (
     marked,
     noting,
     number_of,

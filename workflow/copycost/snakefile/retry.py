@@ -20,8 +20,8 @@ from copycost.errors import DataError
 from copycost.records.aside import set_aside
 from copycost.records.files import read_json
 from copycost.snakefile import parts
+from copycost.snakefile.describe_repetition import describe_cell
 from copycost.snakefile.outcomes import MEMORY_PATH, UNREADABLE, Outcome, outcomes
-from copycost.snakefile.results import describe_cell
 from copycost.studies.profile.grid import profile_cells
 from copycost.wording.words import plural
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.json_values import Facts, plain
-from copycost.config.capabilities import IPERF3
+from copycost.config.strategy_capabilities import IPERF3
 from copycost.hosts.side import SIDES
 from copycost.records.cpu_attribution import EMULATED, PARTIES, WATCHED, use_columns
 from copycost.stats.estimates import Estimate, estimate

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from copycost.config.capabilities import IPERF3
+from copycost.config.strategy_capabilities import IPERF3
 from copycost.hosts.side import SIDES
 from copycost.records.cpu_attribution import EMULATED
 from copycost.wording.filters import cpu, duration, impl, join_and, n_threads, size

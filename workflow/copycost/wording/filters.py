@@ -11,8 +11,8 @@ from typing import Any
 
 from jinja2 import Environment
 
+from copycost.wording.number_sources import prints
 from copycost.wording.numbers import NBSP, finite, format_percent, format_size
-from copycost.wording.sources import prints
 from copycost.wording.words import agree, count, counted, item, one_line, paragraph, plural
 
 # Beyond this factor between its ends, an interval says how little is known rather than where.

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from copycost.wording.number_sources import prints
 from copycost.wording.numbers import finite
-from copycost.wording.sources import prints
 
 _NUMBERS = (
     "no", "one", "two", "three", "four", "five", "six",

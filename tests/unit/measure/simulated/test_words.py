@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from copycost.config.variants import VARIANTS
+from copycost.config.simulation_variants import VARIANTS
 from copycost.errors import HostError
 from copycost.hosts.guest.kernel import Modules
 from copycost.measure.simulated.cell import SimulatedCell, loaded_part

@@ -10,9 +10,9 @@ import pytest
 from copycost.checkout import ROOT
 from copycost.config.simulated import CacheSizes, Geometry
 from copycost.config.simulated import Simulated as Section
+from copycost.config.simulation_variants import PLAIN
 from copycost.config.sources import usual_tree
 from copycost.config.structure import from_plain
-from copycost.config.variants import PLAIN
 from copycost.errors import HostError, TookTooLong, Unavailable
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.guest.needs import Need

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from copycost.audit.claims.cells import N_SHOWN, NO_PAIRS, CellValues, Measured
+from copycost.audit.claims.cell_p_values import N_SHOWN, NO_PAIRS, CellValues, Measured
 from copycost.audit.claims.rulings import Ruling, Survey
 from copycost.audit.claims.statements import Claim, Crossing
 from copycost.audit.dataset_analysis import STATISTICS

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from copycost.audit.claims.cells import Measured, judge_change, judge_value
+from copycost.audit.claims.cell_p_values import Measured, judge_change, judge_value
 from copycost.audit.claims.crossings import judge_crossing
 from copycost.audit.claims.rulings import Ruling, Survey, Verdict
 from copycost.audit.claims.statements import Change, Claim, Crossing, Measurements

@@ -20,7 +20,7 @@ from copycost.config.config import Config
 from copycost.config.grid import Grid
 from copycost.config.sources import DEFAULTS
 from copycost.config.structure import from_plain
-from copycost.config.text import read_sections
+from copycost.config.yaml_loader import read_sections
 from copycost.errors import CopycostError
 from copycost.figures.markers import in_order
 from copycost.records.files import read_json

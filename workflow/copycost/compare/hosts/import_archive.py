@@ -17,9 +17,9 @@ from copycost.compare.hosts.privacy import (
     shown,
     without_private,
 )
-from copycost.config.capabilities import RECEIVERS
+from copycost.config.strategy_capabilities import RECEIVERS
 from copycost.config.testbeds import TESTBEDS, kind_of
-from copycost.config.text import parse_yaml
+from copycost.config.yaml_loader import parse_yaml
 from copycost.errors import CopycostError, DataError
 from copycost.records.json_schema import RecordKind, several
 from copycost.records.record import (

@@ -17,7 +17,7 @@ from copycost.hosts.namespaces import Isolation
 from copycost.hosts.remote.daemon import ask_daemon, connected
 from copycost.hosts.remote.host import RemoteHost
 
-_DAEMON = "copycost.hosts.guest.daemon"
+_DAEMON = "copycost.hosts.guest.guest_pool"
 # two guests may both be booted within one answer
 _PATIENCE_S = 300.0
 

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from copycost.config.capabilities import IPERF3
+from copycost.config.strategy_capabilities import IPERF3
 from copycost.measure.drivers.iperf3.driver import Iperf3
+from copycost.measure.drivers.programs.abba_pair import Pair
 from copycost.measure.drivers.programs.driver import DEFAULT_IO_TIMEOUT_S, Programs
-from copycost.measure.drivers.programs.pair import Pair
 from copycost.measure.drivers.protocol import Driver
 
 

@@ -12,7 +12,7 @@ from copycost.config.cells import WHOLE_CPU, Cell
 from copycost.hosts.side import SIDES
 from copycost.measure.drivers.rates import congestion_control_of, rates_of
 from copycost.measure.repetition import Task, measure_repetition
-from copycost.observers.cpu_limit import CpuLimit, LimiterKind
+from copycost.observers.cpu_limiter import CpuLimit, LimiterKind
 from copycost.observers.process_usage import ProcessUsage
 from copycost.records.column import fact, grouped, number, text
 from copycost.records.cpu_attribution import costs_of

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 from copycost.studies.shared_tables import curve_name, how_sent, ours, where
 from copycost.wording.filters import cpu, exact_size, gbit, percent, significant
 from copycost.wording.markdown import Table, code, escape, listing, tabulate
+from copycost.wording.number_sources import number_of
 from copycost.wording.numbers import NBSP
-from copycost.wording.sources import number_of
 from copycost.wording.values import NONE, NOT_KNOWN, Facts, in_cell, ns_in_text, rate_span
 from copycost.wording.words import plural
 

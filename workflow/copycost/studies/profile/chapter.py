@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from copycost.studies.shared_tables import cell_name, load_name
 from copycost.wording.filters import impl, percent, significant, size, span
 from copycost.wording.markdown import Table, code, identifier, listing, tabulate
-from copycost.wording.sources import prints
+from copycost.wording.number_sources import prints
 from copycost.wording.values import Facts, in_cell
 from copycost.wording.words import party
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from copycost.config.capabilities import IPERF3
+from copycost.config.strategy_capabilities import IPERF3
 from copycost.config.studies import EventChoice
 from copycost.config.testbeds import guests_on
 from copycost.errors import Unavailable

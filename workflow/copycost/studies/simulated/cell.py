@@ -12,7 +12,7 @@ from copycost.config.cells import Cell
 from copycost.config.conditions import COLD
 from copycost.config.simulated import Counting, Geometry
 from copycost.config.simulated import Simulated as Section
-from copycost.config.variants import VARIANTS
+from copycost.config.simulation_variants import VARIANTS
 from copycost.errors import HostError, TookTooLong, Unavailable
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.guest.kernel import alone_with, find_kernel, find_other_kernel

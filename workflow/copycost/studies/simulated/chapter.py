@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from copycost.studies.simulated.counts import LEVELS, MODES
 from copycost.wording.filters import exact_size, join_and, percent, size, span
 from copycost.wording.markdown import Table, code, listing, tabulate
+from copycost.wording.number_sources import prints
 from copycost.wording.numbers import NBSP, finite
-from copycost.wording.sources import prints
 from copycost.wording.values import Facts, cache
 from copycost.wording.words import plural
 

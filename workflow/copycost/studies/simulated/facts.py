@@ -12,7 +12,7 @@ import pandas as pd
 from copycost.analysis.json_values import Facts, plain
 from copycost.config.conditions import RECV
 from copycost.config.placements import APART
-from copycost.config.variants import PLAIN
+from copycost.config.simulation_variants import PLAIN
 from copycost.figures.markers import in_order
 from copycost.studies.shared_facts import losses_of
 from copycost.studies.simulated.counts import CELL_KEY, LEVELS, MODES

@@ -7,7 +7,7 @@ from typing import Any, TypedDict, cast
 
 from copycost.checkout import SCHEMAS
 from copycost.config.cells import Cell
-from copycost.config.variants import PLAIN
+from copycost.config.simulation_variants import PLAIN
 from copycost.records.json_schema import RecordKind
 from copycost.records.reading import REMEDY, Readable, read_all
 from copycost.records.record import Status

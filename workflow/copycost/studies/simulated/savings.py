@@ -7,7 +7,7 @@ import pandas as pd
 
 from copycost.analysis.json_values import Facts
 from copycost.config.conditions import COLD
-from copycost.config.variants import PLAIN
+from copycost.config.simulation_variants import PLAIN
 from copycost.studies.simulated.counts import APPLICATION, BOTH, KERNEL_COPY, LEVELS, MODES
 
 BASELINE = "two_copy"

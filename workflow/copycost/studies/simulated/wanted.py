@@ -2,7 +2,7 @@
 
 from copycost.config.settings import AUTO
 from copycost.config.simulated import Simulated
-from copycost.config.variants import start_of
+from copycost.config.simulation_variants import start_of
 from copycost.doctor.perf_events import counts_with_kernel
 from copycost.doctor.simulation_needs import require_plugins
 from copycost.errors import Unavailable

@@ -20,10 +20,6 @@ from copycost.analysis.control import control_facts
 from copycost.analysis.crossovers import condition_crossovers
 from copycost.analysis.decisions import stream_decisions
 from copycost.analysis.evidence import ring_bytes
-from copycost.analysis.external_validity import (
-    network_card_facts,
-    undisturbed_facts,
-)
 from copycost.analysis.finding import answers_of, of, tally
 from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.metrics import choose_cost_metric, copied_labels
@@ -31,6 +27,10 @@ from copycost.analysis.placement import placement_facts
 from copycost.analysis.quality import quality_facts
 from copycost.analysis.questions import answer_questions, counted_levels
 from copycost.analysis.ranking import memory_facts, ranking_facts
+from copycost.analysis.real_nic_validity import (
+    network_card_facts,
+    undisturbed_facts,
+)
 from copycost.analysis.unexpected import unexpected_findings
 from copycost.analysis.virtual import round_trips_in_guests, virtual_facts
 from copycost.analysis.wire import wire_facts

@@ -13,8 +13,8 @@ from copycost.hosts.host import Program
 from copycost.hosts.program import Launch
 from copycost.hosts.side import SideName
 from copycost.measure.drivers.programs.conversation import SideEnded, SideSilent
-from copycost.measure.drivers.programs.disturbance import own_disturbances
 from copycost.measure.drivers.programs.driver import _report_of
+from copycost.measure.drivers.programs.late_edge_warnings import own_disturbances
 from copycost.measure.drivers.programs.side import RunningSide, end_sides
 from copycost.measure.drivers.programs.verdict import (
     judge,

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from copycost.config.capabilities import IPERF3
+from copycost.config.strategy_capabilities import IPERF3
 from copycost.errors import CopycostError, HostError, ParseError
 from copycost.hosts.host import Program
 from copycost.hosts.parsing import parser_of

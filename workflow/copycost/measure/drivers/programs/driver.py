@@ -15,7 +15,7 @@ from copycost.hosts.program import CONTROL, Launch
 from copycost.hosts.side import Side, SideName
 from copycost.measure.drivers.programs.command import settle_sink, side_options
 from copycost.measure.drivers.programs.conversation import Conversation, SideEnded, Slice
-from copycost.measure.drivers.programs.disturbance import odd_numbers, own_disturbances
+from copycost.measure.drivers.programs.late_edge_warnings import odd_numbers, own_disturbances
 from copycost.measure.drivers.programs.side import RunningSide, end_sides
 from copycost.measure.drivers.programs.verdict import (
     judge,

@@ -8,7 +8,7 @@ from typing import Any
 from copycost.errors import CopycostError
 from copycost.hosts.side import SideName
 from copycost.measure.drivers.programs.conversation import SideEnded, SideSilent
-from copycost.measure.drivers.programs.disturbance import latest_edge_s
+from copycost.measure.drivers.programs.late_edge_warnings import latest_edge_s
 from copycost.measure.drivers.programs.side import EXIT_UNAVAILABLE, EXIT_USAGE, RunningSide
 from copycost.measure.drivers.protocol import AGAIN, Phase, Verdict
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from copycost.wording.filters import percent, ratio, significant, size, span
-from copycost.wording.sources import (
+from copycost.wording.number_sources import (
     Note,
     marked,
     noting,

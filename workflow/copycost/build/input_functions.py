@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from copycost.config.capabilities import IPERF3, split_implementation
 from copycost.config.conditions import RECV
+from copycost.config.strategy_capabilities import IPERF3, split_implementation
 from copycost.config.testbeds import away_on, guests_on, peer_of, receives_on
 
 STATIC = "static/"

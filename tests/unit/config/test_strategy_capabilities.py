@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from copycost.build import toolchain
-from copycost.config.capabilities import (
+from copycost.config.strategy_capabilities import (
     BOTH,
     DATAGRAM,
     MAX_DATAGRAM_BYTES,

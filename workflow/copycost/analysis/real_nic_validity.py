@@ -13,7 +13,7 @@ from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE
 from copycost.analysis.quality_table import disturbances, disturbed
 from copycost.analysis.ratio_facts import ratio_facts
-from copycost.config.capabilities import capability_of, split_implementation
+from copycost.config.strategy_capabilities import capability_of, split_implementation
 from copycost.stats.ratios import simultaneous_ratio
 from copycost.stats.settings import FloatArray
 

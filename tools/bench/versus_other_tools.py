@@ -21,8 +21,8 @@ from copycost.measure.drivers.programs.driver import Programs
 from copycost.measure.drivers.protocol import NoMeasurement, Payload, Setup
 from copycost.testbeds.testbed import Testbed, open_testbed
 from copycost.wording.numbers import format_size
+from tools.bench.iperf3_sockperf import Stream, iperf_rate, sockperf_median_ns
 from tools.bench.rows import Limit, Row, row_of_rounds
-from tools.bench.yardstick import Stream, iperf_rate, sockperf_median_ns
 
 _SIZES = (4096, 65536, 1048576)
 _STREAM_COUNTS = (1, 4)

@@ -1,4 +1,4 @@
-"""The daemon of a run's guests: ``python -m copycost.hosts.guest.daemon LISTENING PARENT...``.
+"""The daemon of a run's guests: ``python -m copycost.hosts.guest.guest_pool LISTENING PARENT...``.
 
 It owns the guests' network, their QEMUs and the lines to their agents, and lends them to one
 repetition after the other. They end with it, also when it is killed: QEMU ends with the thread that

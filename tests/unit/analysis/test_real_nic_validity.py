@@ -5,7 +5,7 @@ import pytest
 from analysed import facts_of
 from synthetic import Run, Udp
 
-from copycost.analysis.external_validity import undisturbed_facts
+from copycost.analysis.real_nic_validity import undisturbed_facts
 
 pytestmark = pytest.mark.slow
 

@@ -22,7 +22,7 @@ from copycost.config.sources import (
     value_at,
 )
 from copycost.config.structure import KeyPath
-from copycost.config.text import line_of
+from copycost.config.yaml_loader import line_of
 from copycost.errors import CopycostError
 
 _COLUMN = 48

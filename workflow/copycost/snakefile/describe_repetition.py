@@ -7,7 +7,7 @@ from copycost.config import simulated
 from copycost.config.cells import UNLIMITED, Cell
 from copycost.config.conditions import COLD, HOT, RECV
 from copycost.config.placements import APART, PLACEMENTS
-from copycost.config.variants import PLAIN, VARIANTS
+from copycost.config.simulation_variants import PLAIN, VARIANTS
 from copycost.errors import CopycostError
 from copycost.hosts.side import SIDES
 from copycost.measure.drivers.programs.driver import NAME as PROGRAMS

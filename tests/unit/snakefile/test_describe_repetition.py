@@ -6,7 +6,7 @@ import pytest
 from sample_records import beside, sample_record, with_round_trips
 
 from copycost.config.cells import Cell
-from copycost.snakefile.results import describe_cell, describe_result, line_of
+from copycost.snakefile.describe_repetition import describe_cell, describe_result, line_of
 
 
 def record(**cycles: Any) -> dict[str, Any]:  # noqa: ANN401

@@ -6,7 +6,7 @@ from analysed import inputs_of
 from synthetic import Run, make_cells
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.decomposition import explain_pair, explain_threads
+from copycost.analysis.throughput_factors import explain_pair, explain_threads
 from copycost.studies.streams.facts import views_of
 
 pytestmark = pytest.mark.slow

@@ -16,7 +16,7 @@ from copycost.errors import Unavailable
 from copycost.hosts import local
 from copycost.hosts.cpu_times import usage_of
 from copycost.hosts.side import Side
-from copycost.observers.cpu_limit import CpuLimit
+from copycost.observers.cpu_limiter import CpuLimit
 from copycost.studies.cpu_budget.records import judge_limit
 
 NAN = float("nan")
