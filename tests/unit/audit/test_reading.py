@@ -88,6 +88,13 @@ def test_what_was_decided_is_noted(tmp_path: Path) -> None:
     assert "A1 for two_copy" in notes
 
 
+@pytest.mark.parametrize("text", ["1700000000", "1700000000123", "2023-11-14T22:13:20Z"])
+def test_times_of_rows_are_read_in_seconds_since_1970(text: str, tmp_path: Path) -> None:
+    found = read(f"impl,size,gbps,start\nA1,4096,1.5,{text}\nA2,4096,1.5,soon\n", tmp_path)
+    assert found.table["start"].tolist() == pytest.approx([1.7e9, math.nan], abs=1, nan_ok=True)
+    assert any("1 value left out, not readable" in note for note in found.notes)
+
+
 @pytest.mark.parametrize("gap", ["", "<not supported>", "n/a", "NaN", "-", "null"])
 def test_words_for_a_gap_are_gaps(gap: str, tmp_path: Path) -> None:
     found = read(f"impl,size,threads,gbps,LLC\nA1,4096,1,9.5,{gap}\n", tmp_path)

@@ -83,9 +83,8 @@ def read_dataset(path: Path, mapping: FileMapping) -> Dataset:
         notes.append("No column gives the number of threads: one thread is assumed throughout.")
     commas = mapping.decimal == ","
     if mapping.decimal is None:
-        numeric = [
-            name for name in map(str, texts) if base_of(name).kind not in ("label", "instant")
-        ]
+        kinds = {name: base_of(name).kind for name in map(str, texts)}
+        numeric = [name for name, kind in kinds.items() if kind not in ("label", "instant")]
         every = (text for name in numeric for text in texts[name])
         commas = _has_decimal_commas(every, delimiter)
     if commas:

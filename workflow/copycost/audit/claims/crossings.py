@@ -74,16 +74,11 @@ def _bracket(crossing: Crossing, found: Crossover) -> tuple[float, float]:
     Where one is better, or worse, throughout, it is before the first size or behind the last.
     """
     before, behind = (0.0, float(found.sizes[0])), (float(found.sizes[-1]), math.inf)
-    match found.outcome:
-        case Outcome.UNDECIDED:
-            return 0.0, math.inf
-        case Outcome.ALWAYS:
-            return before if crossing.is_from else behind
-        case Outcome.NEVER:
-            return behind if crossing.is_from else before
-        case Outcome.FROM | Outcome.UP_TO if found.changes[0].gains == crossing.is_from:
-            return found.changes[0].below_bytes, found.changes[0].above_bytes
-    return math.inf, math.inf
+    always, never = (before, behind) if crossing.is_from else (behind, before)
+    if found.outcome is (Outcome.FROM if crossing.is_from else Outcome.UP_TO):
+        return found.changes[0].below_bytes, found.changes[0].above_bytes
+    brackets = {Outcome.ALWAYS: always, Outcome.NEVER: never, Outcome.UNDECIDED: (0.0, math.inf)}
+    return brackets.get(found.outcome, (math.inf, math.inf))
 
 
 def _said_along_sizes(crossing: Crossing, found: Crossover, n: int) -> str:

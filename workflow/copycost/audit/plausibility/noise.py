@@ -10,14 +10,7 @@ from scipy import special  # scipy.stats takes a second to import, which a small
 
 from copycost.audit.dataset import CELL
 from copycost.audit.plausibility.finding import Finding, Kind
-from copycost.audit.plausibility.sample import (
-    CHANCE,
-    GIVEN,
-    Sample,
-    all_by_chance,
-    by_chance,
-    solve,
-)
+from copycost.audit.plausibility.sample import CHANCE, GIVEN, Sample, by_chance, solve
 from copycost.audit.quantities import IMPLEMENTATION, REP, SIZE, THREADS
 from copycost.stats.settings import FloatArray
 
@@ -117,7 +110,7 @@ def _sorted_ones(sample: Sample, name: str, logs: FloatArray) -> Iterator[Findin
         n_plain, n_own = (int((sign * np.diff(values) > 0).all(axis=1).sum())
                           for values in (logs, logs - shared))  # fmt: skip
         tail = by_chance(min(n_plain, n_own), n_cells * share, n_cells)
-        if tail < CHANCE or (n_plain == n_cells and not all_by_chance(n_cells, share)):
+        if tail < CHANCE or (n_plain == n_cells and share**n_cells <= CHANCE):
             yield sample.found(
                 "sorted_repetitions", name, n_sorted=n_plain, n_cells=n_cells,
                 n_rounds=n_rounds, expected=n_cells * share, rises=sign > 0.0,
