@@ -1,6 +1,5 @@
 """Guests that a run keeps: lent again and again, and gone with the run, whatever ends it."""
 
-import itertools
 import json
 import os
 import re
@@ -192,12 +191,12 @@ def a_run(spec: GuestSpec, *names: str) -> Iterator[tuple[subprocess.Popen[str],
 def holders_of(network: Path) -> list[str]:
     """Return the processes that hold a network namespace, as theirs or by a descriptor."""
     found = []
-    for link in itertools.chain(
-        Path("/proc").glob("[0-9]*/ns/net"), Path("/proc").glob("[0-9]*/fd/*")
-    ):
-        with suppress(OSError):
-            if link.readlink() == network:
-                found.append(str(link))
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has just ended
+            for link in (process / "ns/net", *(process / "fd").iterdir()):
+                with suppress(OSError):
+                    if link.readlink() == network:
+                        found.append(str(link))
     return found
 
 
