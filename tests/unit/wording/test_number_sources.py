@@ -15,7 +15,7 @@ from copycost.wording.number_sources import (
     with_sources,
     without_marks,
 )
-from copycost.wording.words import count, plural
+from copycost.wording.words import count, counted, plural
 
 FACTS: dict[str, Any] = {
     "ratio": 1.4213, "rows": [{"n": 12, "share": 0.25}], "is_once": True, "none": None, "name": "a"
@@ -72,9 +72,11 @@ def test_both_ends_of_a_span_are_noted() -> None:
 def test_what_is_printed_without_a_source_is_left_over() -> None:
     with noting() as notes:
         text = marked("in 7 of ") + plural(sourced(12, "f: n"), "cell") + f", {size(64)}, 2.5 times"
-        assert without_marks(text, notes) == "in 7 of 12 cells, 64\N{NO-BREAK SPACE}B, 2.5 times"
+        text += f", {count(3)} of {counted(sourced(4, 'f: m'), 'size')}"
+        told = "in 7 of 12 cells, 64\N{NO-BREAK SPACE}B, 2.5 times, three of four sizes"
+        assert without_marks(text, notes) == told
     assert [note for note in notes if not note.source] == [
-        *(Note(number, None, "") for number in ("64", "2.5")),
+        *(Note(number, None, "") for number in ("three", "64", "2.5")),
     ]
 
 

@@ -4,7 +4,7 @@ A value of a file of facts is wrapped when the report is filled, and stays the n
 `float` or an `int` for whoever computes with it. Scaled or shifted by a constant, or added to
 another of its file, it keeps its source as a formula; what else is made of several values has none.
 Whatever form prints one is noted, and its digits become characters that no other text has, so that
-digits which are left over are of numbers without a source.
+digits which are left over are of numbers without a source; one that is spelt out is noted as such.
 """
 
 import csv
@@ -202,6 +202,8 @@ def _noted(printed: str, value: Any) -> str:  # noqa: ANN401
     if isinstance(value, _Sourced):
         _notes[Note(printed.translate(_UNMARK), _plain(value), value.source)] = None
         return marked(printed)
+    if type(value) in (int, float) and not re.search(r"\d", printed):  # spelt out
+        _notes[Note(printed, None, "")] = None
     return printed
 
 

@@ -37,7 +37,6 @@ def plural(number: int, noun: str, plural_form: str | None = None) -> str:
     return f"{int(finite(number)):,} {noun if number == 1 else plural_form or _plural(noun)}"
 
 
-@prints
 def counted(number: int, noun: str, plural_form: str | None = None) -> str:
     """Return a number in words with its noun: ``one size``, ``three sizes``, ``28 cells``."""
     return f"{count(number)} {noun if number == 1 else plural_form or _plural(noun)}"
