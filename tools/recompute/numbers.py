@@ -69,15 +69,12 @@ def _value_of(results: Path, source: str) -> float | None:
     place, formula = _FORMULA.fullmatch(rest).groups()  # type: ignore[union-attr]
     leaves, words = _leaves(results / name), formula.split()
     if place.endswith(".length"):
-        items = {
-            leaf.removeprefix(whole).split(".")[0]
-            for leaf in leaves
-            if leaf.startswith(whole := place.removesuffix("length"))
-        }
-        leaves = {**leaves, place: str(len(items))}
-    if place not in leaves:
+        items, at = place.removesuffix("length"), place.count(".")
+        value = float(len({leaf.split(".")[at] for leaf in leaves if leaf.startswith(items)}))
+    elif place in leaves:
+        value = float(leaves[place])
+    else:
         return None
-    value = float(leaves[place])
     for sign, other in zip(words[::2], words[1::2], strict=True):
         value = _SIGNS[sign](value, float(leaves.get(other, other)))
     return value

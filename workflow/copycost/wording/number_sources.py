@@ -110,11 +110,9 @@ class SourcedList(list[Any]):
 
 def number_of(items: Sequence[Any]) -> int:
     """Return how many there are; of a list of facts, with its source."""
-    n: int = (
-        sourced(len(items), f"{items.source}.length")
-        if isinstance(items, SourcedList)
-        else len(items)
-    )
+    n = len(items)
+    if isinstance(items, SourcedList):
+        n = sourced(n, f"{items.source}.length")
     return n
 
 
