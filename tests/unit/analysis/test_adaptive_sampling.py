@@ -117,14 +117,14 @@ def test_a_bracket_of_sixteen_is_narrowed_to_one_and_a_half(crossover: float, te
 
 def test_where_the_verdict_is_open_both_sides_of_it_are_narrowed() -> None:
     def even_between(cell: Cell) -> float:
-        return -0.3 if cell.msg_bytes < 5000 else 0.3 if cell.msg_bytes > 60_000 else 0.0
+        return -0.3 if cell.msg_bytes < 5000 else 0.3 if cell.msg_bytes > 100_000 else 0.0
 
     rows, _ = run(config(msg_bytes=[1000, 16000, 250_000]), even_between)
     added = sizes_of(rows)
     assert all(
         after / before <= 1.5
         for before, after in pairwise(added)
-        if before < 5000 < after or before < 60_000 < after
+        if before < 5000 < after or before < 100_000 < after
     )
 
 

@@ -99,11 +99,19 @@ def test_the_grid_joins_all_sections_and_tells_the_studies_apart() -> None:
 def test_a_job_measures_all_repetitions_that_have_the_reference_with_them() -> None:
     asked = config(STREAMS | {"testbeds": ["veth", "vm_pair"]})
     grid = Grid.of(asked)
-    by_testbed = {cell.testbed: repetitions_in(asked, cell, grid.rounds) for cell in grid.cells}
-    assert by_testbed == {"veth": 3, "vm_pair": 1}
+    counts = {
+        (cell.testbed, cell.implementation): repetitions_in(asked, cell, grid.rounds)
+        for cell in grid.cells
+    }
+    assert counts == {
+        ("veth", "two_copy"): 2,  # the control
+        ("veth", "one_copy"): 3,
+        ("vm_pair", "two_copy"): 1,
+        ("vm_pair", "one_copy"): 1,
+    }
     assert {cell.rep for cell in grid.cells if cell.testbed == "veth"} == {1}
     assert {cell.rep for cell in grid.cells if cell.testbed == "vm_pair"} == {1, 2, 3}
-    assert grid.n_repetitions(asked) == 2 * 8 * 3
+    assert grid.n_repetitions(asked) == 4 * 2 + 4 * 3 + 8 * 3
 
 
 def test_conditions_come_in_the_order_of_the_configuration() -> None:

@@ -1,6 +1,5 @@
 """The grid: the cells that a configuration asks for in `streams`, `udp` and `round_trips`."""
 
-import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from itertools import product
@@ -18,9 +17,6 @@ from copycost.errors import ConfigError
 
 # What a repetition takes beside what both ways in turns send [s], about.
 _BESIDES_S = 0.1
-
-FEWEST_OF_CONTROL = 3
-"""Repetitions [count] of the reference against itself, where others have as many."""
 
 # Ten hours of measuring in windows of a second. Snakemake takes a minute to only look at so many.
 MOST_REPETITIONS = 20_000
@@ -99,7 +95,7 @@ def repetitions_in(config: Config, cell: Cell, rounds: int) -> int:
     """Return how many repetitions of a cell a job measures, see `Grid.rounds` [count].
 
     The reference against itself is the control: it enters no comparison, and how fast the reference
-    is follows from all repetitions that have it, so half as many are enough.
+    is follows from all repetitions that have it, so half as many are enough, but two for a spread.
     """
     reference = reference_of(config, cell)
     if reference is None:
@@ -108,7 +104,7 @@ def repetitions_in(config: Config, cell: Cell, rounds: int) -> int:
 
 
 def _of_control(rounds: int) -> int:
-    return min(rounds, max(FEWEST_OF_CONTROL, math.ceil(rounds / 2)))
+    return min(rounds, max(2, rounds // 2))
 
 
 def _rounds_within(config: Config, firsts: Collection[Cell]) -> int:
