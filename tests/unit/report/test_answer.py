@@ -51,7 +51,7 @@ def test_what_neighbouring_sizes_have_alike_is_told_once_and_what_is_open_is_lef
     assert brief(condition(OPEN, OPEN)) == "open"
     assert brief(condition(ONE, ONE)) == "one_copy at every size (1.20 times two_copy at 1 KiB)"
     assert brief(condition(TWO, OPEN, TWO, ONE)).startswith(
-        "two_copy at 1 KiB; two_copy at 4 KiB; one_copy at 8 KiB"
+        "two_copy at 1 KiB and at 4 KiB; one_copy at 8 KiB"
     )
     likely = told("unsure", "one_copy")
     assert brief(condition(likely, likely, TWO)).startswith("likely one_copy up to 2 KiB; two_copy")

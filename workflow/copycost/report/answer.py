@@ -20,7 +20,7 @@ _THREADS = "another way with other thread counts"
 
 
 class Span(NamedTuple):
-    """Neighbouring sizes with the same answer: who is the best, and whether that is shown."""
+    """Sizes with the same answer, and none with another between: who is the best, if it is shown."""
 
     said: str
     settled: bool
@@ -36,10 +36,14 @@ def spans(condition: Mapping[str, Any], aim: str, named: Named = code) -> list[S
         )
     ]
     every = [n_bytes for n_bytes, *_ in answers]
-    return [
+    unbroken = [
         Span(said, settled, at_sizes([one[0] for one in same], every))
         for (said, settled), same in groupby(answers, key=lambda one: one[1:])
         if said
+    ]
+    return [
+        Span(said, settled, join_and(span.where for span in same))
+        for (said, settled), same in groupby(unbroken, key=lambda span: span[:2])
     ]
 
 
