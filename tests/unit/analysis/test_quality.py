@@ -43,7 +43,7 @@ def test_cell_that_breaks_a_bound_is_counted(column: str, value: float, gate: st
 def test_spread_and_too_few_repetitions_are_told() -> None:
     assert set(gates_of(facts_of(Run(**SMALL))).values()) == {0}
     assert gates_of(facts_of(Run(**SMALL, noise=0.3)))["spread"] > 6
-    assert gates_of(facts_of(Run(**SMALL, repetitions=2)))["few_repetitions"] == 12
+    assert gates_of(facts_of(Run(**SMALL, repetitions=1)))["few_repetitions"] == 12
 
 
 def test_a_single_round_that_is_left_is_no_other_verdict() -> None:

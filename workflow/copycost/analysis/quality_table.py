@@ -45,7 +45,7 @@ GATES = (
     # (Mathis et al., 1997)
     Gate("retransmits", "retransmits_per_gigabyte", "at least", 100.0),
     Gate("multiplexed", "min_running_percent", "below", 50.0),
-    Gate("few_repetitions", "n", "below", 3.0),
+    Gate("few_repetitions", "n", "below", 2.0),
     *(Gate(code, f"n_{code}", "at least", 1.0) for code in DISTURBANCES),
 )
 """The bounds, in the order of the table and the text; `QUALITY` describes the columns."""
