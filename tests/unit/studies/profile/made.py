@@ -10,8 +10,9 @@ from copycost.config.sources import usual_tree
 from copycost.config.studies import Profile
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.facts import profile_facts
+from copycost.studies.profile.functions import load_lists
 from copycost.studies.profile.runs import Run
-from copycost.studies.profile.tables import Repetition, load_lists, sample
+from copycost.studies.profile.tables import Repetition, samples_by_party
 
 ROOT = Path(__file__).parents[4]
 DATA = ROOT / "data"
@@ -184,7 +185,7 @@ def _repetition(cell: Cell, rep: int) -> Repetition:
         "remedy": cell.remedy,
     }
     if cell.status != "measured":
-        return Repetition(record)
+        return Repetition(record, None, {})
     stacks = {}
     sampled = cell.later if cell.later is not None and rep > 1 else cell.stacks
     for side, shares in sampled.items():
@@ -206,12 +207,10 @@ def _repetition(cell: Cell, rep: int) -> Repetition:
         }
     }
     cpu_ns = {side: cell.cpu_s[side] * 1e9 * cell.wobble[rep - 1] for side in cell.stacks}
-    sampled_run, plain = (
-        Run(1.0, round(cell.gigabytes * 1e9 * faster), cpu_ns, cell.copied_share, cell.accelerator)
-        for faster in (1.0, cell.overhead[rep - 1])
-    )
-    samples = {side: sample(one, side, sampled_run, LISTS) for side, one in stacks.items()}
-    return Repetition(record, sampled_run, plain, samples)
+    received_bytes = round(cell.gigabytes * 1e9)
+    sampled = Run(1.0, received_bytes, cpu_ns, cell.copied_share, cell.accelerator)
+    runs = sampled, replace(sampled, received_bytes=round(received_bytes * cell.overhead[rep - 1]))
+    return Repetition(record, runs, samples_by_party(runs, stacks))
 
 
 def repetitions_of(cells: Sequence[Cell]) -> list[Repetition]:

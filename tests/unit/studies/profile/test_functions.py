@@ -1,6 +1,6 @@
 """The lists of data/functions, and what they say of a stack."""
 
-import csv
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,11 +10,10 @@ from copycost.studies.profile.functions import (
     ELSEWHERE,
     UNCATEGORISED,
     Categories,
-    Names,
-    goes_through,
+    finder,
     load_categories,
-    load_chain_names,
     load_data_path,
+    load_lists,
 )
 
 ROOT = Path(__file__).parents[4]
@@ -47,14 +46,14 @@ def test_a_sample_belongs_to_its_innermost_function(
 
 
 def test_a_name_goes_before_a_pattern_and_a_long_pattern_before_a_short_one() -> None:
-    names = Names([("tcp_*", "a"), ("tcp_gro_*", "b"), ("tcp_gro_receive", "c")], "test")
-    assert [names.find(n) for n in ("tcp_x", "tcp_gro_x", "tcp_gro_receive")] == ["a", "b", "c"]
-    assert names.find("udp_x") is None
+    find = finder([("tcp_*", "a"), ("tcp_gro_*", "b"), ("tcp_gro_receive", "c")], "test")
+    found = [find(name) for name in ("tcp_x", "tcp_gro_x", "tcp_gro_receive", "udp_x")]
+    assert found == ["a", "b", "c", None]
 
 
 def test_a_name_cannot_be_two_things() -> None:
     with pytest.raises(DataError, match="tcp_x is both a and b"):
-        Names([("tcp_x", "a"), ("tcp_x", "b")], "test")
+        finder([("tcp_x", "a"), ("tcp_x", "b")], "test")
 
 
 def test_a_broken_list_is_named(tmp_path: Path) -> None:
@@ -66,24 +65,28 @@ def test_a_broken_list_is_named(tmp_path: Path) -> None:
         load_data_path(tmp_path)
 
 
-def test_every_published_function_has_names() -> None:
-    names = load_chain_names(FUNCTIONS)
-    with (ROOT / "data/published/function-shares.csv").open(newline="") as file:
-        for row in csv.DictReader(file):
-            chain = names.chain(row["call_path"])
-            assert len(chain) == row["call_path"].count(";") + 1
-    with pytest.raises(DataError, match="no names for nobody_knows"):
-        names.chain("tcp_sendmsg;nobody_knows")
+def test_a_published_function_without_a_name_of_ours_is_told(tmp_path: Path) -> None:
+    data = shutil.copytree(ROOT / "data", tmp_path / "data")
+    table = data / "published/function-shares.csv"
+    table.write_text(table.read_text().replace("tcp_ack", "nobody_knows"))
+    with pytest.raises(DataError, match=r"chains\.yaml: no names for nobody_knows"):
+        load_lists(data)
 
 
-def test_a_chain_needs_its_functions_in_order_and_nothing_else() -> None:
-    chain = load_chain_names(FUNCTIONS).chain("tcp_sendmsg;tcp_sendmsg_locked;skb_do_copy_data")
-    assert goes_through((*SEND, "tcp_sendmsg_locked_[k]", "_copy_from_iter_[k]"), chain)
-    assert goes_through(
-        (*SEND, "tcp_sendmsg_locked_[k]", "between_[k]", "copyin_[k]", "more_[k]"), chain
-    )
-    assert not goes_through(("_copy_from_iter_[k]", *SEND, "tcp_sendmsg_locked_[k]"), chain)
-    assert not goes_through((*SEND, "_copy_from_iter_[k]"), chain)
+@pytest.mark.parametrize(
+    ("stack", "is_in"),
+    [
+        ((*SEND, "tcp_sendmsg_locked_[k]", "_copy_from_iter_[k]"), True),
+        ((*SEND, "tcp_sendmsg_locked_[k]", "between_[k]", "copyin_[k]", "more_[k]"), True),
+        (("_copy_from_iter_[k]", *SEND, "tcp_sendmsg_locked_[k]"), False),
+        ((*SEND, "_copy_from_iter_[k]"), False),
+    ],
+)
+def test_a_chain_needs_its_functions_in_order_and_nothing_else(
+    stack: tuple[str, ...], is_in: bool
+) -> None:
+    published = load_lists(ROOT / "data").published
+    assert published.is_in("tcp_sendmsg;tcp_sendmsg_locked;skb_do_copy_data", stack) == is_in
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def test_differences_need_more_than_luck_to_be_sure() -> None:
     rows = [
         [(0.0, after) for after in row] for row in ([10.0, 10.1, 9.9], [10.0, -9.0, 3.0], [5.0])
     ]
-    steady, restless, once = changes(rows, 0.95)
+    steady, restless, once = changes([np.array(row) for row in rows], 0.95)
     assert steady["direction"] == "grew"
     assert restless["direction"] == "no change seen"
     assert (once["direction"], once["low"]) == ("observed once", None)
@@ -77,7 +77,7 @@ def test_of_many_kinds_of_work_without_any_change_hardly_any_is_named() -> None:
     named = 0
     for _ in range(200):
         rows = [[(10.0, after) for after in rng.normal(10.0, 1.0, 5)] for _ in range(15)]
-        found = changes(rows, 0.95)
+        found = changes([np.array(row) for row in rows], 0.95)
         named += any(one["direction"] != "no change seen" for one in found)
         assert all((one["direction"] == "no change seen") == (one["low"] <= 0.0 <= one["high"])
                    for one in found)  # fmt: skip

@@ -71,7 +71,7 @@ def test_every_picture_of_the_grid_is_drawn_with_its_numbers(tmp_path: Path) -> 
         Cell("zero_copy", {"sender": ZERO_COPY, "receiver": RECEIVER}),
         Cell("one_copy", {}, status="skipped", reason="no right to sample", remedy="run as root"),
     ]
-    draw_all(repetitions_of(cells), LISTS, tmp_path)
+    draw_all(repetitions_of(cells), LISTS.categories, tmp_path)
     names = figure_names(cell_keys(GRID))
     assert {path.stem for path in tmp_path.iterdir()} == set(names)
     for name in names:
@@ -87,7 +87,7 @@ def test_every_party_of_guests_has_a_flame_graph(tmp_path: Path) -> None:
              gigabytes=0.3),
         Cell("zero_copy", IN_ONE_GUEST, testbed="vm_loopback", accelerator="tcg", cpu_s=loopback),
     ]  # fmt: skip
-    draw_all(repetitions_of(cells), LISTS, tmp_path)
+    draw_all(repetitions_of(cells), LISTS.categories, tmp_path)
     assert {path.stem for path in tmp_path.glob("flame_*.svg")} == {
         *(f"flame_vm_pair_two_copy_65536_1_{party}" for party in PAIR),
         *(f"flame_vm_loopback_zero_copy_65536_1_{party}" for party in IN_ONE_GUEST),

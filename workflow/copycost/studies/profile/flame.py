@@ -12,10 +12,10 @@ from xml.sax.saxutils import escape, quoteattr
 import pandas as pd
 
 from copycost.records.cpu_attribution import EMULATED
-from copycost.studies.profile.cell_facts import accelerator_of, label_of
+from copycost.studies.profile.cell_facts import label_of
 from copycost.studies.profile.functions import Categories, Stack, plain_name
 from copycost.studies.profile.grid import CellKey, flame_figure, parties_on, slug_of
-from copycost.studies.profile.tables import Lists, Repetition, by_cell, samples_of
+from copycost.studies.profile.tables import Repetition, by_cell, samples_of
 from copycost.wording.filters import exact_size
 from copycost.wording.words import party, plural
 
@@ -161,42 +161,43 @@ def fitting(name: str, width: float) -> str:
     return name if len(name) <= room else name[: room - 1] + "…"
 
 
-def draw_all(repetitions: Sequence[Repetition], lists: Lists, folder: Path) -> None:
+def draw_all(repetitions: Sequence[Repetition], categories: Categories, folder: Path) -> None:
     """Write every picture of `figure_names`, ``NAME.svg`` and ``NAME.csv``."""
     folder.mkdir(parents=True, exist_ok=True)
     measured = by_cell(repetitions)
     for key in dict.fromkeys(one.key for one in repetitions):
+        cell = measured.get(key, ())
         for side in parties_on(key.testbed):
             path = folder / f"{flame_figure(slug_of(key), side)}.svg"
-            _draw_flame(key, side, measured.get(key, ()), lists, path)
+            title, stacks = f"{_about(key, cell)}: {party(side)}", _together(cell, side)
+            # the report shows no picture of what was not measured
+            svg = (
+                '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 20" width="760"'
+                f' height="20"><title>{title}: not measured</title></svg>\n'
+            )
+            if stacks:
+                svg = flame_graph(title, party(side), stacks, categories)
+            path.write_text(svg, encoding="utf-8")
+            rows = [
+                ("measured", side, ";".join(stack), share)
+                for stack, share in sorted(stacks.items(), key=lambda item: (-item[1], item[0]))
+            ]
+            table = pd.DataFrame(rows, columns=["state", "side", "call_path", "own_share"])
+            table.to_csv(path.with_suffix(".csv"), index=False, lineterminator="\n")
 
 
-def _draw_flame(
-    key: CellKey, side: str, cell: Sequence[Repetition], lists: Lists, path: Path
-) -> None:
-    """Draw the stacks of all repetitions together, each repetition with the same weight."""
+def _about(key: CellKey, cell: Sequence[Repetition]) -> str:
+    label, threads = label_of(cell), plural(int(key.n_threads), "thread")
+    name = key.implementation if label is None else f"{key.implementation} ({label})"
+    emulated = ", emulated" if cell and cell[0].run.accelerator == EMULATED else ""
+    return f"{name}, {exact_size(key.msg_bytes)}, {threads}, {key.condition}{emulated}"
+
+
+def _together(cell: Sequence[Repetition], side: str) -> dict[Stack, float]:
+    """Return the shares of a side's stacks, of each repetition with the same weight."""
     present = samples_of(cell, side)
     stacks: dict[Stack, float] = defaultdict(float)
     for one in present:
-        scale = 1.0 / len(present) / sum(one.stacks.values())
-        for stack, weight in one.stacks.items():
-            stacks[stack] += weight * scale
-    label, threads = label_of(cell), plural(int(key.n_threads), "thread")
-    name = key.implementation if label is None else f"{key.implementation} ({label})"
-    emulated = ", emulated" if accelerator_of(cell) == EMULATED else ""
-    about = f"{name}, {exact_size(key.msg_bytes)}, {threads}, {key.condition}{emulated}"
-    title = f"{about}: {party(side)}"
-    # the report shows no picture of what was not measured
-    svg = (
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 20" width="760" height="20">'
-        f"<title>{title}: not measured</title></svg>\n"
-    )
-    if stacks:
-        svg = flame_graph(title, party(side), stacks, lists.categories)
-    path.write_text(svg, encoding="utf-8")
-    rows = [
-        ("measured", side, ";".join(stack), share)
-        for stack, share in sorted(stacks.items(), key=lambda item: (-item[1], item[0]))
-    ]
-    table = pd.DataFrame(rows, columns=["state", "side", "call_path", "own_share"])
-    table.to_csv(path.with_suffix(".csv"), index=False, lineterminator="\n")
+        for stack, share in one.own(lambda stack: stack).items():
+            stacks[stack] += share / len(present)
+    return stacks
