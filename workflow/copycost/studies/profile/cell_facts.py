@@ -69,7 +69,7 @@ def cell_facts(key: CellKey, cell: Cell, lists: Lists, settings: StatisticsSetti
         "tap_copy": next((one for one in way if one["name"] == _TAP_COPY and one["copied"]), None),
         "work": work if guests_on(key.testbed) else None,
         "sides": {
-            side: {**_side(cell, side, lists, settings), "figure": flame_figure(slug_of(key), side)}
+            side: {**_side(cell, side, lists, settings), "figure": flame_figure(key, side)}
             for side in sides
         },
     }

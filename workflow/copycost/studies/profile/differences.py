@@ -24,7 +24,7 @@ from copycost.hosts.side import SIDES
 from copycost.stats.ratios import holm_levels, standard_error, t_quantile
 from copycost.stats.settings import FloatArray
 from copycost.studies.profile.functions import UNCATEGORISED, Lists, plain_name
-from copycost.studies.profile.grid import CellKey, Pair, pair_slug, parties_on, slug_of
+from copycost.studies.profile.grid import CellKey, parties_on, slug_of
 from copycost.studies.profile.tables import Repetition
 
 # of all functions, those that change most
@@ -37,6 +37,9 @@ _OF_A_SIDE = "copy"
 _DECIMALS = 6
 # a category, and the side that it is told of, empty where it is of both together
 _UNNAMED = (UNCATEGORISED, "")
+
+Pair = tuple[CellKey, CellKey]
+"""Two cells that differ in nothing but the implementation."""
 
 Rounds = Sequence[tuple[Repetition, Repetition]]
 _Name = TypeVar("_Name", str, tuple[str, str])
@@ -104,7 +107,7 @@ def difference_facts(pair: Pair, rounds: Rounds, lists: Lists, confidence: float
     ]
     changed.sort(key=lambda row: (-abs(row["change"]["mean"]), row["side"], row["name"]))
     return {
-        "slug": pair_slug(pair),
+        "slug": f"{slug_of(first)}_to_{second.implementation}",
         "condition": first.condition,
         "testbed": first.testbed,
         "cells": [slug_of(key) for key in pair],

@@ -16,7 +16,6 @@ from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.cell_facts import LEAST_NS_PER_KIB, cell_facts, chain_facts
 from copycost.studies.profile.differences import difference_facts, rounds_of
 from copycost.studies.profile.functions import Lists
-from copycost.studies.profile.grid import pairs_of
 from copycost.studies.profile.tables import Repetition, by_cell
 from copycost.studies.shared_facts import losses_of
 
@@ -42,7 +41,12 @@ def profile_facts(
     `repetitions` are all, also those without a measurement.
     """
     cells = by_cell(repetitions)
-    pairs = pairs_of(cells, profile.differences)
+    pairs = [
+        (key, other)
+        for before, after in profile.differences
+        for key in cells
+        if key.implementation == before and (other := key._replace(implementation=after)) in cells
+    ]
     # What is told is picked from the changes of all pairs: it is corrected for their number, too.
     confidence = 1.0 - (1.0 - settings.confidence) / max(len(pairs), 1)
     changed = [

@@ -82,6 +82,8 @@ class Categories:
         # words for tables
         self.titles: dict[str, str] = {row["name"]: row["title"] for row in rows}
         self.titles[UNCATEGORISED] = "not categorised"
+        self.colours: dict[str, str] = {row["name"]: row["colour"] for row in rows}
+        self.colours[UNCATEGORISED] = "#f7f7f7"
         self._names = {
             key: finder(
                 (
