@@ -35,7 +35,7 @@ sample, take less."""
 
 # the copy that a host makes of what a guest sends, zero-copy or not
 _TAP_COPY = "tap_copy_in"
-_ON_NO_PART = dict.fromkeys(("stream", "datagram"), "on no part of the way")
+_ON_NO_PART = Box(ELSEWHERE, "on no part of the way", "link", copies=False)
 
 # sums over categories, so that they are the same for every cell
 _KINDS = ["copies", "exits", "events", "emulator", "rest"]
@@ -89,7 +89,7 @@ def label_of(cell: Cell) -> str | None:
 
 def _way(testbed: str, cell: Cell, lists: Lists, settings: StatisticsSettings) -> list[Facts]:
     """Return the parts of the way that took CPU time, in its order."""
-    counted = [one for one in cell if one.run.received_bytes]
+    counted, transport = [one for one in cell if one.run.received_bytes], transport_of(testbed)
     # own CPU time [ns per KiB], its part of the party's, and CPUs, by where it was spent
     own = pd.DataFrame(
         [
@@ -111,7 +111,7 @@ def _way(testbed: str, cell: Cell, lists: Lists, settings: StatisticsSettings) -
         found.append(
             {
                 "name": box.name,
-                "title": box.titles[transport_of(testbed)],
+                "title": box.title if isinstance(box.title, str) else box.title[transport],
                 "place": number,
                 # the hypervisor that does it; None for the sides and their kernels
                 "party": parties[0] if is_hypervisor(parties[0]) else None,
@@ -144,7 +144,7 @@ def _places_on(testbed: str, lists: Lists) -> list[tuple[Box, Sequence[str]]]:
         (on("host_up", "host"), ["receiver_qemu"]),
         (on("up"), inside),
         ([box for box in on("host") if not box.copies], ["qemu"]),
-        ([Box(ELSEWHERE, _ON_NO_PART, "link")], parties),
+        ([_ON_NO_PART], parties),
     ]
     return [(box, its) for boxes, its in way if its[0] in parties for box in boxes]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import translate
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import yaml
 
@@ -32,6 +32,7 @@ Stack = tuple[str, ...]
 
 # the keys of the lists that name functions, by whose they are
 _LISTS = {
+    "": "user",
     KERNEL_MARK: "functions",
     INLINED_MARK: "user",
     EMULATOR_MARK: "emulator",
@@ -39,37 +40,45 @@ _LISTS = {
 }
 
 
-def split_frame(frame: str) -> tuple[str, str]:
-    """Return the name of a frame's function without its mark, and the key of its lists."""
-    mark = next((mark for mark in _LISTS if frame.endswith(mark)), "")
-    return frame.removesuffix(mark), _LISTS.get(mark, "user")
-
-
 def plain_name(frame: str) -> str:
     """Return the name of a frame's function without its mark."""
-    return split_frame(frame)[0]
+    return frame.removesuffix(_mark_of(frame))
 
 
-def finder(meanings: Iterable[tuple[str, str]], where: str) -> Callable[[str], str | None]:
-    """Return a function that tells what a name stands for, None if no list has it.
+def _mark_of(frame: str) -> str:
+    return next((mark for mark in _LISTS if mark and frame.endswith(mark)), "")
 
-    `meanings` are pairs of a name or pattern and what it stands for, which can be one thing only;
-    `where` is their file, for messages.
+
+def finder(
+    rows: Iterable[tuple[str, Mapping[str, Sequence[str]]]], where: str
+) -> Callable[[str], str | None]:
+    """Return a function that tells what a frame stands for, None if no list has it.
+
+    `rows` are pairs of what functions stand for, and their names and patterns by the key of their
+    list; a name can be one thing only. `where` is their file, for messages.
     """
-    known: dict[str, str] = {}
-    for name, meaning in meanings:
-        if known.setdefault(name, meaning) != meaning:
-            raise DataError(
-                f"{where}: {name} is both {known[name]} and {meaning}; a name can be one thing"
-            )
+    known: dict[tuple[str, str], str] = {}
+    for meaning, lists in rows:
+        for key in _LISTS.values():
+            for name in lists.get(key, ()):
+                if known.setdefault((key, name), meaning) != meaning:
+                    raise DataError(
+                        f"{where}: {name} is both {known[key, name]} and {meaning};"
+                        " a name can be one thing"
+                    )
     # the longest pattern says most, so it is tried first
-    ordered = sorted((name for name in known if "*" in name), key=lambda name: (-len(name), name))
-    patterns = [(re.compile(translate(name)), known[name]) for name in ordered]
+    ordered = sorted(known, key=lambda listed: (-len(listed[1]), listed))
+    patterns = [
+        (key, re.compile(translate(name)), known[key, name]) for key, name in ordered if "*" in name
+    ]
 
     @cache
-    def find(name: str) -> str | None:
-        fitting = (meaning for pattern, meaning in patterns if pattern.match(name))
-        return known[name] if name in known else next(fitting, None)
+    def find(frame: str) -> str | None:
+        listed, name = _LISTS[_mark_of(frame)], plain_name(frame)
+        fitting = (
+            meaning for key, pattern, meaning in patterns if key == listed and pattern.match(name)
+        )
+        return known.get((listed, name)) or next(fitting, None)
 
     return find
 
@@ -84,33 +93,24 @@ class Categories:
         self.titles[UNCATEGORISED] = "not categorised"
         self.colours: dict[str, str] = {row["name"]: row["colour"] for row in rows}
         self.colours[UNCATEGORISED] = "#f7f7f7"
-        self._names = {
-            key: finder(
-                (
-                    (name, row["name"])
-                    for row in rows
-                    for function in row.get(key, ())
-                    for name in function["names"]
-                ),
-                where,
-            )
+        listed = [
+            (row["name"], {key: function["names"]})
+            for row in rows
             for key in _LISTS.values()
-        }
-        self._transparent = finder(
-            ((name, row["does"]) for row in tree["transparent"] for name in row["names"]), where
-        )
+            for function in row.get(key, ())
+        ]
+        self._find = finder(listed, where)
+        helpers = [(row["does"], {"functions": row["names"]}) for row in tree["transparent"]]
+        self._helps = finder(helpers, where)
 
     def of_frame(self, frame: str) -> str | None:
         """Return the category of one function; None if it works for its caller."""
-        name, key = split_frame(frame)
-        found = self._names[key](name)
-        if found is None and key == "functions" and self._transparent(name) is not None:
-            return None
-        return found or UNCATEGORISED
+        found = self._find(frame)
+        return None if found is None and self._helps(frame) else found or UNCATEGORISED
 
     def moves_memory(self, function: str) -> bool:
         """Tell whether a function of the kernel copies or sets memory for whoever calls it."""
-        return self._transparent(function) == _MOVES_MEMORY
+        return self._helps(function + KERNEL_MARK) == _MOVES_MEMORY
 
     def working_frame(self, stack: Stack) -> str:
         """Return the innermost frame that does not just work for its caller."""
@@ -127,19 +127,16 @@ class Categories:
         return {name for name in found if name is not None} or {UNCATEGORISED}
 
 
-Lane = Literal["down", "link", "up", "host", "host_down", "host_up"]
-
-
 @dataclass(frozen=True, slots=True)
 class Box:
     """A part of the way of a message."""
 
-    name: str  # identifier
-    titles: dict[str, str]  # words for it, by transport (`stream`, `datagram`)
-    # where it lies: down from the sender, on the link, or up to the receiver; around guests, on the
-    # host on neither way, down from the sender's or up to the receiver's
-    lane: Lane
-    copies: bool = False  # whether the bytes of messages are copied there
+    name: str
+    title: str | dict[str, str]  # words for it, by transport (`stream`, `datagram`) if they differ
+    # `down` from the sender, on the `link`, or `up` to the receiver; around guests, on the `host`
+    # on neither way, `host_down` from the sender's or `host_up` to the receiver's
+    lane: str
+    copies: bool  # whether the bytes of messages are copied there
 
 
 class DataPath:
@@ -147,45 +144,30 @@ class DataPath:
 
     def __init__(self, tree: Mapping[str, Any], where: str) -> None:
         rows = tree["boxes"]
-        self.boxes = tuple(map(_box, rows))
-        self._copies = frozenset(box.name for box in self.boxes if box.copies)
-        self._names = {
-            (place, key): finder(
-                (
-                    (name, row["name"])
-                    for row in rows
-                    # a hypervisor's boxes are those that are its alone
-                    if row.get("side", None if place == _HYPERVISOR else place) == place
-                    for name in row.get(key, ())
-                ),
-                where,
+        self.boxes = [
+            Box(row["name"], row["title"], row["lane"], row.get("copy", False)) for row in rows
+        ]
+        self._find = {
+            place: finder(
+                [(row["name"], row) for row in rows if row.get("side", usual) == place], where
             )
-            for place in (*SIDES, _HYPERVISOR)
-            for key in _LISTS.values()
+            # a hypervisor's boxes are those that are its alone
+            for place, usual in (*zip(SIDES, SIDES, strict=True), (_HYPERVISOR, None))
         }
 
     def of_stack(self, party: str, stack: Stack) -> tuple[str, str]:
         """Return the box of a party's sample, and the function that puts it there."""
-        place = _HYPERVISOR if is_hypervisor(party) else side_near(party)
-        known = []
-        for frame in reversed(stack):
-            name, key = split_frame(frame)
-            # a function that no box names is in its caller's
-            if (box := self._names[place, key](name)) is not None:
-                known.append((box, name))
+        find = self._find[_HYPERVISOR if is_hypervisor(party) else side_near(party)]
+        boxes = ((find(frame), plain_name(frame)) for frame in reversed(stack))
+        # a function that no box names is in its caller's
+        known = [(box, function) for box, function in boxes if box is not None]
         if not known:
             return ELSEWHERE, plain_name(stack[-1])
         found, function = known[0]
-        if place == _HYPERVISOR and found in self._copies:
+        if is_hypervisor(party) and any(box.copies for box in self.boxes if box.name == found):
             # a host's copy is known by who asks for it: where the box begins
             *_, (_, function) = itertools.takewhile(lambda place: place[0] == found, known)
         return found, function
-
-
-def _box(row: Mapping[str, Any]) -> Box:
-    title = row["title"]
-    titles = title if isinstance(title, dict) else dict.fromkeys(("stream", "datagram"), title)
-    return Box(row["name"], titles, row["lane"], bool(row.get("copy")))
 
 
 class PublishedChains:
@@ -242,18 +224,16 @@ def load_lists(data: Path) -> Lists:
     folder = data / "functions"
     with (data / "published" / "function-shares.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    published = _load(folder / "chains.yaml", partial(PublishedChains, rows))
-    return Lists(load_categories(folder), load_data_path(folder), published)
+    return Lists(
+        load_categories(folder),
+        _load(folder / "data_path.yaml", DataPath),
+        _load(folder / "chains.yaml", partial(PublishedChains, rows)),
+    )
 
 
 def load_categories(folder: Path) -> Categories:
     """Return the categories that a folder (data/functions) describes."""
     return _load(folder / "categories.yaml", Categories)
-
-
-def load_data_path(folder: Path) -> DataPath:
-    """Return the boxes that a folder (data/functions) describes."""
-    return _load(folder / "data_path.yaml", DataPath)
 
 
 def _load(path: Path, make: Callable[[Any, str], _Made]) -> _Made:
