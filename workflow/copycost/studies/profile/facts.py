@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from copycost.analysis.json_values import Facts
+from copycost.analysis.json_values import Facts, plain
 from copycost.config.studies import Profile
 from copycost.hosts.side import is_inside, is_rest
 from copycost.stats.ratios import paired_ratio
@@ -88,29 +88,29 @@ def _most(cells: Sequence[Facts], share_of: Callable[[Facts], float]) -> Facts |
 
     Without what else is in a guest, which is the sampling itself.
     """
-    shares = (
+    shares = [
         {"share": share_of(side), "side": name, **{part: cell[part] for part in _NAMING}}
         for cell in cells
         for name, side in cell["sides"].items()
         if not is_rest(name)
-    )
+    ]
     return max(shares, key=lambda one: float(one["share"]), default=None)
 
 
 def _traced(side: Facts) -> float:
-    shares = (one["share"] for one in side["categories"] if one["name"] == "tracing")
-    return next((float(share["median"]) for share in shares), 0.0)
+    shares = {one["name"]: float(one["share"]["median"]) for one in side["categories"]}
+    return shares.get("tracing", 0.0)
 
 
 def _loads(cells: Sequence[Facts], differences: Sequence[Facts]) -> list[Facts]:
     """Return the loads that were profiled, each with its cells; first those that are compared."""
     compared = {slug for one in differences for slug in one["cells"]}
-    loads: dict[tuple[Any, ...], list[str]] = {}
+    loads: dict[tuple[Any, ...], Facts] = {}
     for cell in sorted(cells, key=lambda cell: cell["slug"] not in compared):
-        loads.setdefault(tuple(cell[name] for name in _LOAD), []).append(cell["slug"])
-    return [
-        {**dict(zip(_LOAD, load, strict=True)), "cells": slugs} for load, slugs in loads.items()
-    ]
+        load = {name: cell[name] for name in _LOAD}
+        found = loads.setdefault(tuple(load.values()), {**load, "cells": []})
+        found["cells"].append(cell["slug"])
+    return list(loads.values())
 
 
 def verdicts(differences: Sequence[Facts]) -> list[Facts]:
@@ -163,14 +163,11 @@ def _sampling(measured: Sequence[Repetition]) -> Facts | None:
     }
 
 
-def _timer_agreement(measured: Sequence[Repetition], *, inside: bool) -> dict[str, float] | None:
+def _timer_agreement(measured: Sequence[Repetition], *, inside: bool) -> Facts | None:
     """Return the CPU time that the timer's samples add up to, over what was counted.
 
-    Samples of the timer stand for a known time each, so both must agree, but not in guests, whose
-    timer may be late. What a guest does besides its sides is counted too coarsely for that.
-
-    Of what runs in guests (`inside`), or of all else; None where there is none, or the cycle
-    counter sampled.
+    Of what runs in guests (`inside`), whose timer may be late, or of all else, where both must
+    agree. What a guest does besides its sides is counted too coarsely for that.
     """
     ratios = [
         side["weight"] / cpu_ns
@@ -188,18 +185,11 @@ def _timer_agreement(measured: Sequence[Repetition], *, inside: bool) -> dict[st
 
 def _overhead(measured: Sequence[Repetition], confidence: float) -> Facts | None:
     """Return throughput while sampled over throughput right before or after without sampling."""
-    logs = [
-        math.log(one.run.received_bytes / one.run.window_s)
-        - math.log(one.plain.received_bytes / one.plain.window_s)
-        for one in measured
-        if one.plain.received_bytes and one.run.received_bytes
-    ]
+    runs = [one.runs for one in measured if one.runs]
+    rates = np.array([[run.received_bytes / run.window_s for run in both] for both in runs])
+    logs = [math.log(sampled / plain) for sampled, plain in rates if sampled and plain]
     ratio = paired_ratio(np.array(logs), confidence)
     if not ratio.n_pairs:
         return None
-    return {
-        "n_pairs": ratio.n_pairs,
-        "value": ratio.value,
-        "low": ratio.low if ratio.n_pairs > 1 else None,
-        "high": ratio.high if ratio.n_pairs > 1 else None,
-    }
+    ends = {"low": ratio.low, "high": ratio.high}
+    return dict(plain({"n_pairs": ratio.n_pairs, "value": ratio.value, **ends}))

@@ -40,6 +40,7 @@ _LISTS = {
 }
 
 
+@cache
 def plain_name(frame: str) -> str:
     """Return the name of a frame's function without its mark."""
     return frame.removesuffix(_mark_of(frame))

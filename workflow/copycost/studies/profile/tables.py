@@ -114,11 +114,11 @@ def read_repetitions(records: Iterable[Path]) -> list[Repetition]:
 
 def by_cell(repetitions: Iterable[Repetition]) -> dict[CellKey, list[Repetition]]:
     """Return the measured repetitions of each cell."""
-    cells: dict[CellKey, list[Repetition]] = {}
+    cells: dict[CellKey, list[Repetition]] = defaultdict(list)
     for one in repetitions:
         if one.samples:
-            cells.setdefault(one.key, []).append(one)
-    return cells
+            cells[one.key].append(one)
+    return dict(cells)
 
 
 def samples_of(cell: Iterable[Repetition], party: str) -> list[Samples]:
