@@ -151,23 +151,22 @@ def _places_on(testbed: str, lists: Lists) -> list[tuple[Box, Sequence[str]]]:
 
 def _side(cell: Cell, side: str, lists: Lists, settings: StatisticsSettings) -> Facts:
     """Return what one side spent its CPU time on; categories in the order of the lists."""
-    acknowledging = lists.published.acknowledging.get(side, ())
+    names = lists.published.acknowledging.get(side, ())
 
     def acknowledges(stack: Stack) -> bool:
-        return any(plain_name(frame) in acknowledging for frame in stack)
+        return any(plain_name(frame) in names for frame in stack)
 
     present = samples_of(cell, side)
     shares = pd.DataFrame([one.own(lists.categories.of_stack) for one in present]).fillna(0.0)
+    share = partial(estimate, settings=settings, is_share=True)
     return {
         "categories": [
-            {"name": name, "title": title, "share": estimate(shares[name], settings, is_share=True)}
+            {"name": name, "title": title, "share": share(shares[name])}
             for name, title in lists.categories.titles.items()
             if name in shares
         ],
         # the share of the samples that go through work on acknowledgements
-        "acknowledging": estimate(
-            [one.own(acknowledges).get(True, 0.0) for one in present], settings, is_share=True
-        ),
+        "acknowledging": share([one.own(acknowledges)[True] for one in present]),
         "uncategorised": float(max(shares.get(UNCATEGORISED, [0.0]))),
     }
 
@@ -205,17 +204,17 @@ def chain_facts(
             continue
         sizes = {int(size) for other, _, _, size in published if other == scenario and size}
         same_path = any(key.testbed in comparable["same_path"] for key in cells)
-        by_condition: dict[str, dict[CellKey, Cell]] = defaultdict(dict)
+        alike: dict[str, dict[CellKey, Cell]] = {}
         for key, cell in cells.items():
             nearest = min(sizes, key=lambda size: abs(size - key.msg_bytes), default=None)
             if (
                 key.testbed in comparable["same_path" if same_path else "testbeds"]
                 and transport_of(key.testbed) == _PROTOCOLS[protocol]
                 and str(key.n_threads) == streams
-                and (not datagram or int(datagram) == nearest)
+                and datagram in ("", str(nearest))
             ):
-                by_condition[key.condition][key] = cell
-        for condition, ours in by_condition.items():
+                alike.setdefault(key.condition, {})[key] = cell
+        for condition, ours in alike.items():
             labels = {key.implementation: label_of(cell) for key, cell in ours.items()}
             tables.append(
                 {
@@ -253,9 +252,7 @@ def _chain(
     found: list[Facts] = []
     for key, cell in ours.items():
         present = samples_of(cell, side)
-        cpus = [
-            one.own(partial(published.is_in, path)).get(True, 0.0) * one.cpus for one in present
-        ]
+        cpus = [one.own(partial(published.is_in, path))[True] * one.cpus for one in present]
         if not any(cpus):
             found.append({"cpus": None, "seen_as": None})
             continue

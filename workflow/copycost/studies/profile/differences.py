@@ -25,7 +25,7 @@ from copycost.stats.ratios import holm_levels, standard_error, t_quantile
 from copycost.stats.settings import FloatArray
 from copycost.studies.profile.functions import UNCATEGORISED, Lists, plain_name
 from copycost.studies.profile.grid import CellKey, parties_on, slug_of
-from copycost.studies.profile.tables import Repetition
+from copycost.studies.profile.tables import Repetition, Samples
 
 # of all functions, those that change most
 _ROWS = 12
@@ -127,12 +127,11 @@ def difference_facts(pair: Pair, rounds: Rounds, lists: Lists, confidence: float
 def _functions(side: str, rounds: Rounds, lists: Lists, confidence: float) -> list[Facts]:
     """Return all functions of a side; their changes are corrected for their number."""
 
-    def costs(one: Repetition) -> dict[str, float]:
-        samples = one.samples[side]
+    def costs(samples: Samples) -> dict[str, float]:
         shares = samples.own(lists.categories.working_frame)
         return {frame: share * samples.ns_per_kib for frame, share in shares.items()}
 
-    rows = _rows([(costs(one), costs(other)) for one, other in rounds])
+    rows = _rows([(costs(one.samples[side]), costs(other.samples[side])) for one, other in rounds])
     judged = changes([*rows.values()], confidence)
     return [
         {"side": side, "name": plain_name(frame), **_means(row), "change": change}

@@ -17,7 +17,7 @@ from copycost.records.reading import read_all
 from copycost.records.record import Record, cell_of
 from copycost.stats.estimates import intervals
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.profile.columns import CPU, KEY, LEAST_SHARE, QUANTITIES, SHARE_TABLES
+from copycost.studies.profile.columns import CPU, KEY, LEAST_SHARE, QUANTITIES, SHARE_TABLES, SHARES
 from copycost.studies.profile.folded import folded_path, read_folded
 from copycost.studies.profile.functions import Lists, Stack, plain_name
 from copycost.studies.profile.grid import CellKey
@@ -114,11 +114,11 @@ def read_repetitions(records: Iterable[Path]) -> list[Repetition]:
 
 def by_cell(repetitions: Iterable[Repetition]) -> dict[CellKey, list[Repetition]]:
     """Return the measured repetitions of each cell."""
-    cells: dict[CellKey, list[Repetition]] = defaultdict(list)
+    cells: dict[CellKey, list[Repetition]] = {}
     for one in repetitions:
         if one.samples:
-            cells[one.key].append(one)
-    return dict(cells)
+            cells.setdefault(one.key, []).append(one)
+    return cells
 
 
 def samples_of(cell: Iterable[Repetition], party: str) -> list[Samples]:
@@ -130,23 +130,22 @@ def share_table(
     name: str, repetitions: Iterable[Repetition], lists: Lists, settings: StatisticsSettings
 ) -> pd.DataFrame:
     """Return one of the tables of shares: a row per cell, side, and what the table is about."""
-    order, about = [*KEY, "side"], SHARE_TABLES[name]
-    columns = [f"{one.name}{end}" for one in QUANTITIES for end in ("", "_low", "_high")]
+    definition, about = SHARES[name], SHARE_TABLES[name][0]
     parts = [
         _shares_of(name, key, side, samples_of(cell, side), lists, settings)
         for key, cell in by_cell(repetitions).items()
         for side in sorted({side for one in cell for side in one.samples})
     ]
-    table = pd.concat(parts or [pd.DataFrame(columns=[*order, about[0], "n", *columns])])
+    table = pd.concat(parts or [pd.DataFrame(columns=definition.names)])
     if name == "profile_paths":
-        table["depth"] = table["call_path"].str.count(";") + 1
-        table["function"] = [plain_name(path.split(";")[-1]) for path in table["call_path"]]
+        table["depth"] = table[about].str.count(";") + 1
+        table["function"] = [plain_name(path.split(";")[-1]) for path in table[about]]
     elif name == "profile_functions":
-        categories = map(lists.categories.of_frame, table["function"])
+        categories = map(lists.categories.of_frame, table[about])
         table["category"] = [category or "transparent" for category in categories]
-    return table[[*order, *about, "n", *columns]].sort_values(
-        [*order, "inclusive_share", about[0]],
-        ascending=[True] * len(order) + [False, True],
+    return table[list(definition.names)].sort_values(
+        [*definition.order, "inclusive_share", about],
+        ascending=[*(True for _ in definition.order), False, True],
         ignore_index=True,
     )
 
