@@ -18,14 +18,12 @@ from copycost.snakefile.describe_repetition import line_of
 from copycost.studies.profile.folded import folded_path, write_folded
 from copycost.studies.profile.repetition import Profiled, profile_repetition
 from copycost.studies.profile.runs import run_of
-from copycost.studies.profile.tables import load_lists, read_repetitions
+from copycost.studies.profile.tables import read_repetitions
 from tools.recompute.profile import repetitions
 
 pytestmark = [pytest.mark.needs_root, pytest.mark.needs_perf]
 
 SETTINGS = Settings(warmup_s=0.1, duration_s=0.4, congestion_control="reno")
-DATA = Path(__file__).parents[2] / "data"
-LISTS = load_lists(DATA)
 PERF = {"version": "6", "paranoid": -1, "user_only": False, "remedy": None}
 
 
@@ -81,7 +79,7 @@ def test_a_way_and_the_reference_are_profiled_in_turns(
     path = tmp_path / cell.path
     write_record(found.record, path)
     write_folded(found.stacks, folded_path(path))
-    (way,), (again,) = read_repetitions([path], LISTS), repetitions(tmp_path / "results")
+    (way,), (again,) = read_repetitions([path]), repetitions(tmp_path / "results")
     assert way.reference is not None
     for name, one in (("zero_copy", way), ("two_copy", way.reference)):
         assert one.samples.keys() == set(SIDES[:n_sides])

@@ -66,8 +66,7 @@ rule draw_profile:
     input:
         records=PROFILE_RECORDS,
         folded=rules.collect_profile.input.folded,
-        lists=rules.collect_profile.input.lists,
-        published="data/published/function-shares.csv",
+        categories="data/functions/categories.yaml",
     output:
         figures=[f"{figure}.svg" for figure in PROFILE.figures],
         tables=[f"{figure}.csv" for figure in PROFILE.figures],

@@ -10,14 +10,15 @@ from copycost.snakefile.parts import make_part
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.columns import SHARES
 from copycost.studies.profile.facts import profile_facts
-from copycost.studies.profile.tables import load_lists, read_repetitions, share_table
+from copycost.studies.profile.functions import load_lists
+from copycost.studies.profile.tables import read_repetitions, share_table
 
 
 def _make() -> None:
     settings = StatisticsSettings(**snakemake.params.statistics)
     profile = from_plain(snakemake.params.profile, Profile)
     lists = load_lists(Path("data"))
-    repetitions = read_repetitions(map(Path, snakemake.input.records), lists)
+    repetitions = read_repetitions(map(Path, snakemake.input.records))
     for path in map(Path, snakemake.output.tables):
         table = share_table(path.stem, repetitions, lists, settings)
         write_table(table, path, None, SHARES[path.stem])

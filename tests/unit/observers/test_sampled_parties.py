@@ -11,11 +11,10 @@ import pytest
 from copycost.observers.sampled_parties import besides, of_hypervisor
 from copycost.perf.script import read_samples
 from copycost.perf.stacks import Sampled, Thread
-from copycost.studies.profile.functions import load_categories, load_data_path
+from copycost.studies.profile.functions import load_lists
 
 ROOT = Path(__file__).parents[3]
 SAMPLES = ROOT / "tests/data/perf_script"
-FUNCTIONS = ROOT / "data/functions"
 EMULATED = "virtual CPUs_[e]"
 LOOP = "main loop and I/O_[h]"
 
@@ -59,9 +58,13 @@ def test_each_kind_of_thread_has_a_frame_of_its_own(name: str, frame: str) -> No
 
 
 def test_the_parts_of_a_kvm_host_are_told_apart() -> None:
-    categories, path = load_categories(FUNCTIONS), load_data_path(FUNCTIONS)
+    lists = load_lists(ROOT / "data")
     found = {
-        stack[-1]: (stack[0], categories.of_stack(stack), path.of_stack("qemu", stack)[0])
+        stack[-1]: (
+            stack[0],
+            lists.categories.of_stack(stack),
+            lists.data_path.of_stack("qemu", stack)[0],
+        )
         for stack in stacks(read("perf_6.8_qemu_kvm.txt", hypervisor=True))
     }
     vcpu = "virtual CPUs_[h]"

@@ -2,20 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
+from copycost.checkout import ROOT
 from copycost.config.config import Config
 from copycost.config.sources import usual_tree
-from copycost.config.studies import Profile
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.facts import profile_facts
+from copycost.studies.profile.functions import load_lists
 from copycost.studies.profile.runs import Run
-from copycost.studies.profile.tables import Repetition, load_lists, sample
+from copycost.studies.profile.tables import Repetition, samples_by_party
 
-ROOT = Path(__file__).parents[4]
-DATA = ROOT / "data"
-LISTS = load_lists(DATA)
+LISTS = load_lists(ROOT / "data")
 SETTINGS = StatisticsSettings(resamples=500)
 
 _IN = "__send;entry_SYSCALL_64_after_hwframe_[k];do_syscall_64_[k];tcp_sendmsg_[k];"
@@ -23,6 +21,7 @@ _DOWN = "tcp_sendmsg_locked_[k];tcp_write_xmit_[k];ip_output_[k];__dev_queue_xmi
 _UP = "net_rx_action_[k];ip_local_deliver_finish_[k];"
 _RECEIVE = "__recv;entry_SYSCALL_64_after_hwframe_[k];tcp_recvmsg_[k];tcp_recvmsg_locked_[k];"
 
+# Stacks in percent. This sender copies twice.
 SENDER = {
     "main;__memmove_avx512_unaligned_erms": 10,
     f"{_IN}tcp_sendmsg_locked_[k];_copy_from_iter_[k]": 50,
@@ -30,15 +29,11 @@ SENDER = {
     f"{_IN}{_DOWN}{_UP}tcp_v4_rcv_[k];sock_def_readable_[k];_raw_spin_unlock_irqrestore_[k]": 15,
     f"{_IN}release_sock_[k];tcp_ack_[k]": 10,
 }
-"""Stacks of a sender that copies twice; percent."""
-
 RECEIVER = {
     f"{_RECEIVE}skb_copy_datagram_iter_[k];_copy_to_iter_[k]": 70,
     f"{_RECEIVE}sk_wait_data_[k];schedule_[k]": 20,
     f"{_RECEIVE}__tcp_transmit_skb_[k];ip_output_[k]": 10,
 }
-"""Stacks of a receiver; percent."""
-
 BOTH = {"sender": SENDER, "receiver": RECEIVER}
 
 ZERO_COPY = {
@@ -48,8 +43,7 @@ ZERO_COPY = {
     f"{_IN}release_sock_[k];tcp_ack_[k];msg_zerocopy_complete_[k]": 5,
     f"{_IN}{_DOWN}veth_xmit_[k]": 15,
 }
-"""Stacks of a sender that asks for zero-copy on veth; percent."""
-
+# iperf3 with datagrams
 UDP_SENDER = {
     "__write;entry_SYSCALL_64_after_hwframe_[k];udp_sendmsg_[k];ip_make_skb_[k];"
     "__ip_append_data_[k];_copy_from_iter_[k]": 40,
@@ -57,15 +51,11 @@ UDP_SENDER = {
     "veth_xmit_[k]": 50,
     "__write;entry_SYSCALL_64_after_hwframe_[k];ksys_write_[k]": 10,
 }
-"""Stacks of iperf3 that sends datagrams; percent."""
-
 UDP_RECEIVER = {
     "__select;entry_SYSCALL_64_after_hwframe_[k];__x64_sys_pselect6_[k];do_select_[k]": 40,
     "__read;entry_SYSCALL_64_after_hwframe_[k];udp_recvmsg_[k];skb_copy_datagram_iter_[k]": 40,
     "__read;entry_SYSCALL_64_after_hwframe_[k];udp_recvmsg_[k];skb_consume_udp_[k]": 20,
 }
-"""Stacks of iperf3 that receives them; percent."""
-
 _SENDS = f"{_IN}tcp_sendmsg_locked_[k];tcp_write_xmit_[k];ip_output_[k];dev_hard_start_xmit_[k];"
 _COMES = "asm_common_interrupt_[k];handle_softirqs_[k];net_rx_action_[k];virtnet_poll_[k];"
 _ENTRY = "entry_SYSCALL_64_after_hwframe_[k];do_syscall_64_[k];"
@@ -81,6 +71,7 @@ _WAITS = {
     "main loop and I/O_[h];[unknown]_[h]": 5,
 }
 
+# two emulated guests, the sender copying twice
 PAIR: dict[str, dict[str, int]] = {
     "sender": {
         "main;__memmove_avx_unaligned": 10,
@@ -113,8 +104,6 @@ PAIR: dict[str, dict[str, int]] = {
         **_WAITS,
     },
 }
-"""Stacks of two emulated guests, the sender copying twice; percent."""
-
 PAIR_ZERO = {
     **PAIR,
     "sender": {
@@ -123,22 +112,18 @@ PAIR_ZERO = {
         f"{_IN}release_sock_[k];tcp_ack_[k];msg_zerocopy_complete_[k]": 10,
     },
 }
-"""The same with a sender that asks for zero-copy."""
-
+# both sides in one emulated guest
 IN_ONE_GUEST = {
     "sender": ZERO_COPY,
     "receiver": RECEIVER,
     "guest": _ACKNOWLEDGED,
     "qemu": {"virtual CPUs_[e];[unknown]_[e]": 90, **_WAITS},
 }
-"""Both sides in one emulated guest, zero-copy asked for; percent."""
-
+# in a window of a second
 PAIR_CPU_S = {
     "sender": 0.3, "receiver": 0.2, "sender_guest": 0.1, "receiver_guest": 0.15,
     "sender_qemu": 0.6, "receiver_qemu": 0.5,
 }  # fmt: skip
-"""CPU time of the parties of two guests in a window of a second."""
-
 _SAMPLES = 4000
 
 
@@ -155,7 +140,6 @@ class Cell:
     testbed: str = "veth"
     msg_bytes: int = 65536
     n_threads: int = 1
-    working_set: str = "hot"
     repetitions: int = 3
     cpu_s: Mapping[str, float] = field(default_factory=lambda: {"sender": 0.8, "receiver": 0.6})
     gigabytes: float = 2.0
@@ -163,9 +147,6 @@ class Cell:
     accelerator: str | None = None
     wobble: Sequence[float] = (1.0, 1.02, 0.99, 1.01)
     overhead: Sequence[float] = (1.04, 1.05, 1.06, 1.05)
-    source: str = "timer"
-    lost: int = 0
-    truncated: bool = False
     # what is sampled after the first repetition, where that differs
     later: Mapping[str, Mapping[str, int]] | None = None
     status: str = "measured"
@@ -174,44 +155,32 @@ class Cell:
 
 
 def _repetition(cell: Cell, rep: int) -> Repetition:
-    names = ("testbed", "implementation", "msg_bytes", "n_threads", "working_set")
-    key = {name: getattr(cell, name) for name in names}
+    names = ("testbed", "implementation", "msg_bytes", "n_threads")
+    usual = {"working_set": "hot", "receiver": "recv", "placement": "apart", "rep": rep}
     record: Any = {
         "study": "profile",
-        "cell": {**key, "receiver": "recv", "placement": "apart", "rep": rep},
-        "status": cell.status,
-        "reason": cell.reason,
-        "remedy": cell.remedy,
+        "cell": {name: getattr(cell, name) for name in names} | usual,
+        **{name: getattr(cell, name) for name in ("status", "reason", "remedy")},
     }
     if cell.status != "measured":
-        return Repetition(record)
+        return Repetition(record, None, {})
+    cpu_ns = {side: cell.cpu_s[side] * 1e9 * cell.wobble[rep - 1] for side in cell.stacks}
     stacks = {}
-    sampled = cell.later if cell.later is not None and rep > 1 else cell.stacks
-    for side, shares in sampled.items():
-        weight = round(cell.cpu_s[side] * 1e9 * cell.wobble[rep - 1] / _SAMPLES) * _SAMPLES
+    for side, shares in (cell.stacks if cell.later is None or rep == 1 else cell.later).items():
+        weight = round(cpu_ns[side] / _SAMPLES) * _SAMPLES
         stacks[side] = {
             tuple(stack.split(";")): weight * share // sum(shares.values())
             for stack, share in shares.items()
         }
-    record["observed"] = {
-        "sampling": {
-            "source": cell.source,
-            "frequency_hz": 3999,
-            "lost": cell.lost,
-            "truncated": cell.truncated,
-            "sides": {
-                side: {"samples": _SAMPLES, "weight": sum(one.values())}
-                for side, one in stacks.items()
-            },
-        }
+    sides = {
+        side: {"samples": _SAMPLES, "weight": sum(one.values())} for side, one in stacks.items()
     }
-    cpu_ns = {side: cell.cpu_s[side] * 1e9 * cell.wobble[rep - 1] for side in cell.stacks}
-    sampled_run, plain = (
-        Run(1.0, round(cell.gigabytes * 1e9 * faster), cpu_ns, cell.copied_share, cell.accelerator)
-        for faster in (1.0, cell.overhead[rep - 1])
-    )
-    samples = {side: sample(one, side, sampled_run, LISTS) for side, one in stacks.items()}
-    return Repetition(record, sampled_run, plain, samples)
+    sampling = {"source": "timer", "frequency_hz": 3999, "lost": 0, "truncated": False}
+    record["observed"] = {"sampling": {**sampling, "sides": sides}}
+    received_bytes = round(cell.gigabytes * 1e9)
+    run = Run(1.0, received_bytes, cpu_ns, cell.copied_share, cell.accelerator)
+    plain = replace(run, received_bytes=round(received_bytes * cell.overhead[rep - 1]))
+    return Repetition(record, (run, plain), samples_by_party((run, plain), stacks))
 
 
 def repetitions_of(cells: Sequence[Cell]) -> list[Repetition]:
@@ -220,38 +189,24 @@ def repetitions_of(cells: Sequence[Cell]) -> list[Repetition]:
     return sorted(found, key=lambda one: (one.key, one.record["cell"]["rep"]))
 
 
-def _bare_tree() -> dict[str, Any]:
-    tree = usual_tree()
-    for grid in ("streams", "udp", "round_trips"):
-        tree[grid] |= {"msg_bytes": [64]}
-    return tree
-
-
-_USUAL = Config.from_dict(_bare_tree())
-
-
-def section(**changes: object) -> Profile:
-    """Return a section of the configuration: two ways to send over veth, and with changes."""
-    usual: dict[str, Any] = {
-        "enabled": True, "implementations": ("two_copy", "zero_copy"), "testbeds": ("veth",),
-        "msg_bytes": (65536,), "n_threads": (1,), "working_sets": ("hot",),
-        "differences": (("two_copy", "zero_copy"),), "repetitions": 3,
-    }  # fmt: skip
-    return replace(_USUAL.profile, **{**usual, **changes})
-
-
 def config(
     cpu_budget: Mapping[str, object] | None = None,
     datagrams: Mapping[str, object] | None = None,
     **profile: object,
 ) -> Config:
-    """Return the default configuration with such sections; the grids of other studies are bare."""
-    tree = _bare_tree()
+    """Return a configuration of such studies: by default, two ways to send over veth."""
+    tree = usual_tree()
     tree["cpu_budget"] |= cpu_budget or {}
     tree["datagrams"] |= datagrams or {}
-    return replace(Config.from_dict(tree), profile=section(**profile))
+    usual: dict[str, Any] = {
+        "enabled": True, "implementations": ("two_copy", "zero_copy"), "testbeds": ("veth",),
+        "msg_bytes": (65536,), "n_threads": (1,), "working_sets": ("hot",),
+        "differences": (("two_copy", "zero_copy"),), "repetitions": 3,
+    }  # fmt: skip
+    found = Config.from_dict(tree)
+    return replace(found, profile=replace(found.profile, **{**usual, **profile}))
 
 
 def facts_of(cells: Sequence[Cell], **changes: object) -> dict[str, Any]:
     """Return the facts of a made run."""
-    return profile_facts(repetitions_of(cells), section(**changes), LISTS, SETTINGS)
+    return profile_facts(repetitions_of(cells), config(**changes).profile, LISTS, SETTINGS)

@@ -34,44 +34,38 @@ TEXTS = GOLDEN / "profile"
 
 TWO = Cell("two_copy", BOTH)
 ZERO = Cell("zero_copy", {"sender": ZERO_COPY, "receiver": RECEIVER}, copied_share=1.0)
-_ONE = {stack: share for stack, share in SENDER.items() if "memmove" not in stack}
-_GUESTS: dict[str, Any] = {"testbed": "vm_pair", "accelerator": "tcg", "cpu_s": PAIR_CPU_S}
 
 
-def _changed(stacks: dict[str, int], **more: int) -> dict[str, int]:
+def _sender(stacks: dict[str, int], without: str = "\n", **more: int) -> dict[str, dict[str, int]]:
+    """Return the stacks of both sides: a sender without some function, and with others."""
     outer = "__send;entry_SYSCALL_64_after_hwframe_[k];"
-    return {**stacks, **{f"{outer}{name}_[k]": share for name, share in more.items()}}
+    kept = {stack: share for stack, share in stacks.items() if without not in stack}
+    found = {**kept, **{f"{outer}{name}_[k]": share for name, share in more.items()}}
+    return {"sender": found, "receiver": RECEIVER}
 
 
-def _without(stacks: dict[str, int], function: str) -> dict[str, int]:
-    return {stack: share for stack, share in stacks.items() if function not in stack}
-
-
-ONE = Cell("one_copy", {"sender": _ONE, "receiver": RECEIVER},
-           cpu_s={"sender": 0.72, "receiver": 0.6})  # fmt: skip
+ONE = Cell("one_copy", _sender(SENDER, without="memmove"), cpu_s={"sender": 0.72, "receiver": 0.6})
+_TWO_AND_ONE = {"implementations": ("two_copy", "one_copy")}
+_GUESTS: dict[str, Any] = {"testbed": "vm_pair", "accelerator": "tcg", "cpu_s": PAIR_CPU_S}
+_ALONE = {"testbeds": ("vm_pair",), "differences": ()}
+_FORBIDDEN = {
+    "status": "skipped",
+    "reason": "the kernel may not be sampled (perf_event_paranoid is 2)",
+    "remedy": "run as root, or allow it: sudo sysctl kernel.perf_event_paranoid=1",
+}
 
 SCENARIOS: dict[str, tuple[list[Cell], dict[str, Any]]] = {
     "deferred_copy": ([TWO, ZERO], {}),
-    "once": (
-        [replace(TWO, repetitions=1), replace(ZERO, copied_share=None, repetitions=1)],
-        {"repetitions": 1},
-    ),
-    "cheaper": (
-        [TWO, ONE],
-        {"implementations": ("two_copy", "one_copy"), "differences": (("two_copy", "one_copy"),)},
-    ),
-    "costlier": (
-        [TWO, ONE],
-        {"implementations": ("two_copy", "one_copy"), "differences": (("one_copy", "two_copy"),)},
-    ),
+    "once": ([replace(TWO, repetitions=1), replace(ZERO, repetitions=1)], {"repetitions": 1}),
+    "cheaper": ([TWO, ONE], {**_TWO_AND_ONE, "differences": (("two_copy", "one_copy"),)}),
+    "costlier": ([TWO, ONE], {**_TWO_AND_ONE, "differences": (("one_copy", "two_copy"),)}),
     "nothing_changes": (
         [replace(TWO, wobble=(1.0, 1.3, 0.8)), replace(TWO, implementation="zero_copy")], {}
     ),
     "nothing_received": ([replace(TWO, gigabytes=0.0), replace(ZERO, gigabytes=0.0)], {}),
     "few_unknown": (
-        [TWO, Cell("zero_copy", {"sender": _changed(ZERO_COPY, a_new_function=3),
-                                 "receiver": RECEIVER},
-                   later={"sender": _without(ZERO_COPY, "msg_zerocopy"), "receiver": RECEIVER})],
+        [TWO, Cell("zero_copy", _sender(ZERO_COPY, a_new_function=3),
+                   later=_sender(ZERO_COPY, without="msg_zerocopy"))],
         {},
     ),
     "iperf3_and_published": (
@@ -84,10 +78,8 @@ SCENARIOS: dict[str, tuple[list[Cell], dict[str, Any]]] = {
         {"differences": ()},
     ),
     "emulated_pair": (
-        [
-            Cell("two_copy", PAIR, **_GUESTS, gigabytes=0.3),
-            Cell("zero_copy", PAIR_ZERO, **_GUESTS, gigabytes=0.3, copied_share=0.0),
-        ],
+        [Cell("two_copy", PAIR, **_GUESTS, gigabytes=0.3),
+         Cell("zero_copy", PAIR_ZERO, **_GUESTS, gigabytes=0.3, copied_share=0.0)],
         {"testbeds": ("vm_pair",)},
     ),
     "copied_in_a_guest": (
@@ -96,18 +88,9 @@ SCENARIOS: dict[str, tuple[list[Cell], dict[str, Any]]] = {
         {"testbeds": ("vm_loopback",), "differences": ()},
     ),
     "few_samples_of_copying": (
-        [Cell("zero_copy", PAIR_ZERO, **_GUESTS, gigabytes=20.0, copied_share=0.0)],
-        {"testbeds": ("vm_pair",), "differences": ()},
+        [Cell("zero_copy", PAIR_ZERO, **_GUESTS, gigabytes=20.0, copied_share=0.0)], _ALONE
     ),
-    "forbidden": (
-        [
-            Cell(name, {}, status="skipped",
-                 reason="the kernel may not be sampled (perf_event_paranoid is 2)",
-                 remedy="run as root, or allow it: sudo sysctl kernel.perf_event_paranoid=1")
-            for name in ("two_copy", "zero_copy")
-        ],
-        {},
-    ),
+    "forbidden": ([Cell(name, {}, **_FORBIDDEN) for name in ("two_copy", "zero_copy")], {}),
 }  # fmt: skip
 
 
@@ -182,8 +165,8 @@ def test_published_chains_stand_beside_the_same_path_where_there_is_one() -> Non
     ]  # fmt: skip
 
 
-def _account(before: Cell, after: Cell) -> dict[str, Any]:
-    found: dict[str, Any] = facts_of([before, after])["differences"][0]["account"]
+def _parts(*cells: Cell) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = facts_of(cells)["differences"][0]["account"]["parts"]
     return found
 
 
@@ -199,12 +182,12 @@ def test_parts_of_an_account_add_up_to_the_measured_difference(name: str) -> Non
 
 def test_copying_that_is_gone_was_spared_however_much_it_varied() -> None:
     restless = replace(TWO, wobble=(1.0, 4.0, 1.5))
-    gone = _account(restless, ZERO)["parts"]
-    copy = next(part for part in gone if part["title"] == "copy in the kernel (sender)")
+    gone = {part["title"]: part for part in _parts(restless, ZERO)}
+    copy = gone["copy in the kernel (sender)"]
     assert copy["group"] == "shrank"
     assert copy["change"]["high"] <= 0.0
-    some_left = {**ZERO.stacks, "sender": _changed(ZERO_COPY, _copy_from_iter=10)}
-    parts = _account(restless, replace(ZERO, stacks=some_left))["parts"]
+    some_left = _sender(ZERO_COPY, _copy_from_iter=10)
+    parts = _parts(restless, replace(ZERO, stacks=some_left))
     assert "open" in {part["group"] for part in parts}
 
 

@@ -1,30 +1,26 @@
 """The lists of data/functions, and what they say of a stack."""
 
-import csv
+import shutil
 from pathlib import Path
 
 import pytest
 
+from copycost.checkout import ROOT
 from copycost.errors import DataError
 from copycost.studies.profile.functions import (
     ELSEWHERE,
     UNCATEGORISED,
     Categories,
-    Names,
-    goes_through,
-    load_categories,
-    load_chain_names,
-    load_data_path,
+    finder,
+    load_lists,
 )
 
-ROOT = Path(__file__).parents[4]
-FUNCTIONS = ROOT / "data" / "functions"
 SEND = ("__send", "entry_SYSCALL_64_after_hwframe_[k]", "do_syscall_64_[k]", "tcp_sendmsg_[k]")
 
 
 @pytest.fixture(scope="module")
 def categories() -> Categories:
-    return load_categories(FUNCTIONS)
+    return load_lists(ROOT / "data").categories
 
 
 @pytest.mark.parametrize(
@@ -47,43 +43,49 @@ def test_a_sample_belongs_to_its_innermost_function(
 
 
 def test_a_name_goes_before_a_pattern_and_a_long_pattern_before_a_short_one() -> None:
-    names = Names([("tcp_*", "a"), ("tcp_gro_*", "b"), ("tcp_gro_receive", "c")], "test")
-    assert [names.find(n) for n in ("tcp_x", "tcp_gro_x", "tcp_gro_receive")] == ["a", "b", "c"]
-    assert names.find("udp_x") is None
+    lists = {"a": ["tcp_*"], "b": ["tcp_gro_*"], "c": ["tcp_gro_receive"]}
+    find = finder([(meaning, {"user": names}) for meaning, names in lists.items()], "test")
+    found = [find(name) for name in ("tcp_x", "tcp_gro_x", "tcp_gro_receive", "udp_x", "tcp_x_[k]")]
+    assert found == ["a", "b", "c", None, None]
 
 
 def test_a_name_cannot_be_two_things() -> None:
     with pytest.raises(DataError, match="tcp_x is both a and b"):
-        Names([("tcp_x", "a"), ("tcp_x", "b")], "test")
+        finder([("a", {"user": ["tcp_x"]}), ("b", {"user": ["tcp_x"]})], "test")
 
 
-def test_a_broken_list_is_named(tmp_path: Path) -> None:
-    (tmp_path / "categories.yaml").write_text("categories: [{name: x}]\ntransparent: []\n")
-    with pytest.raises(DataError, match=r"categories\.yaml"):
-        load_categories(tmp_path)
-    (tmp_path / "data_path.yaml").write_text("boxes: [{}]\n")
-    with pytest.raises(DataError, match=r"data_path\.yaml"):
-        load_data_path(tmp_path)
+@pytest.mark.parametrize(
+    ("path", "name", "other", "told"),
+    [
+        ("functions/categories.yaml", "title:", "titel:", r"categories\.yaml: .*'title'"),
+        ("functions/data_path.yaml", "lane:", "lain:", r"data_path\.yaml: .*'lane'"),
+        ("published/function-shares.csv", "tcp_ack", "nobody_knows",
+         r"chains\.yaml: no names for nobody_knows"),
+    ],
+)  # fmt: skip
+def test_a_broken_list_is_named(
+    tmp_path: Path, path: str, name: str, other: str, told: str
+) -> None:
+    data = shutil.copytree(ROOT / "data", tmp_path / "data")
+    (data / path).write_text((data / path).read_text().replace(name, other))
+    with pytest.raises(DataError, match=told):
+        load_lists(data)
 
 
-def test_every_published_function_has_names() -> None:
-    names = load_chain_names(FUNCTIONS)
-    with (ROOT / "data/published/function-shares.csv").open(newline="") as file:
-        for row in csv.DictReader(file):
-            chain = names.chain(row["call_path"])
-            assert len(chain) == row["call_path"].count(";") + 1
-    with pytest.raises(DataError, match="no names for nobody_knows"):
-        names.chain("tcp_sendmsg;nobody_knows")
-
-
-def test_a_chain_needs_its_functions_in_order_and_nothing_else() -> None:
-    chain = load_chain_names(FUNCTIONS).chain("tcp_sendmsg;tcp_sendmsg_locked;skb_do_copy_data")
-    assert goes_through((*SEND, "tcp_sendmsg_locked_[k]", "_copy_from_iter_[k]"), chain)
-    assert goes_through(
-        (*SEND, "tcp_sendmsg_locked_[k]", "between_[k]", "copyin_[k]", "more_[k]"), chain
-    )
-    assert not goes_through(("_copy_from_iter_[k]", *SEND, "tcp_sendmsg_locked_[k]"), chain)
-    assert not goes_through((*SEND, "_copy_from_iter_[k]"), chain)
+@pytest.mark.parametrize(
+    ("stack", "is_in"),
+    [
+        ((*SEND, "tcp_sendmsg_locked_[k]", "_copy_from_iter_[k]"), True),
+        ((*SEND, "tcp_sendmsg_locked_[k]", "between_[k]", "copyin_[k]", "more_[k]"), True),
+        (("_copy_from_iter_[k]", *SEND, "tcp_sendmsg_locked_[k]"), False),
+        ((*SEND, "_copy_from_iter_[k]"), False),
+    ],
+)
+def test_a_chain_needs_its_functions_in_order_and_nothing_else(
+    stack: tuple[str, ...], is_in: bool
+) -> None:
+    published = load_lists(ROOT / "data").published
+    assert published.is_in("tcp_sendmsg;tcp_sendmsg_locked;skb_do_copy_data", stack) == is_in
 
 
 @pytest.mark.parametrize(
@@ -103,4 +105,4 @@ def test_a_chain_needs_its_functions_in_order_and_nothing_else() -> None:
 def test_a_sample_lies_in_the_box_that_began_last(
     side: str, stack: tuple[str, ...], box: str
 ) -> None:
-    assert load_data_path(FUNCTIONS).of_stack(side, stack)[0] == box
+    assert load_lists(ROOT / "data").data_path.of_stack(side, stack)[0] == box

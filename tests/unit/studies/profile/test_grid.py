@@ -1,12 +1,15 @@
 """Which cells are profiled, which profiles are refused, and which changes are sure."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from unit.studies.profile.made import config
 
+from copycost.config.strategy_capabilities import IPERF3
 from copycost.measure.drivers.protocol import NoMeasurement
 from copycost.perf.stacks import UNKNOWN, Stacks
 from copycost.studies.profile.differences import changes
@@ -25,15 +28,9 @@ def test_cells_that_cannot_exist_are_left_out() -> None:
     )
     cells = profile_cells(grid)
     assert {c.msg_bytes for c in cells if c.testbed == "veth_udp"} == {1024}
-    assert {
-        (c.implementation, c.testbed, c.msg_bytes, c.working_set)
-        for c in cells
-        if c.implementation == "iperf3"
-    } == {
-        ("iperf3", "veth", 1024, "hot"),
-        ("iperf3", "veth", 65536, "hot"),
-        ("iperf3", "veth_udp", 1024, "hot"),  # no datagram holds 64 KiB
-    }
+    iperf3 = {(c.testbed, c.msg_bytes, c.working_set) for c in cells if c.implementation == IPERF3}
+    # no datagram holds 64 KiB
+    assert iperf3 == {("veth", 1024, "hot"), ("veth", 65536, "hot"), ("veth_udp", 1024, "hot")}
 
 
 def test_what_drives_other_studies_of_the_run_is_profiled_as_it_drives_them() -> None:
@@ -50,23 +47,20 @@ def test_what_drives_other_studies_of_the_run_is_profiled_as_it_drives_them() ->
     assert cell_keys(driven) == cell_keys(config())
     more = set(cell_keys(driven, ["cpu_budget", "datagrams"])) - set(cell_keys(driven))
     assert {key[1:5] for key in more} == {
-        ("loopback", "iperf3", 131072, 1),
-        ("loopback", "iperf3", 131072, 2),
-        ("loopback", "one_copy", 131072, 1),
-        ("loopback", "one_copy", 131072, 2),
-        ("veth_udp", "iperf3", 64, 1),
-        ("veth_udp", "iperf3", 65507, 1),
+        *(("loopback", name, 131072, n) for name in ("iperf3", "one_copy") for n in (1, 2)),
+        *(("veth_udp", "iperf3", size, 1) for size in (64, 65507)),
     }
     one = replace(driven, profile=replace(driven.profile, explains=("datagrams",)))
     fewer = set(cell_keys(one, ["cpu_budget", "datagrams"])) - set(cell_keys(driven))
     assert fewer == {key for key in more if key.testbed == "veth_udp"}
 
 
+def changes_to(*rows: Sequence[float]) -> list[dict[str, Any]]:
+    return changes([np.array([(0.0, after) for after in row]) for row in rows], 0.95)
+
+
 def test_differences_need_more_than_luck_to_be_sure() -> None:
-    rows = [
-        [(0.0, after) for after in row] for row in ([10.0, 10.1, 9.9], [10.0, -9.0, 3.0], [5.0])
-    ]
-    steady, restless, once = changes(rows, 0.95)
+    steady, restless, once = changes_to([10.0, 10.1, 9.9], [10.0, -9.0, 3.0], [5.0])
     assert steady["direction"] == "grew"
     assert restless["direction"] == "no change seen"
     assert (once["direction"], once["low"]) == ("observed once", None)
@@ -76,8 +70,7 @@ def test_of_many_kinds_of_work_without_any_change_hardly_any_is_named() -> None:
     rng = np.random.default_rng(1)
     named = 0
     for _ in range(200):
-        rows = [[(10.0, after) for after in rng.normal(10.0, 1.0, 5)] for _ in range(15)]
-        found = changes(rows, 0.95)
+        found = changes_to(*rng.normal(0.0, 1.0, (15, 5)))
         named += any(one["direction"] != "no change seen" for one in found)
         assert all((one["direction"] == "no change seen") == (one["low"] <= 0.0 <= one["high"])
                    for one in found)  # fmt: skip
@@ -88,11 +81,9 @@ def test_a_profile_whose_call_stacks_perf_discarded_is_refused() -> None:
     known = Stacks(Counter({"main;send;tcp_sendmsg_[k]": 90, UNKNOWN: 10}), samples=100)
     require_stacks({"sender": known, "receiver": Stacks()})
     discarded = Stacks(Counter({"main;send;tcp_sendmsg_[k]": 2, UNKNOWN: 98}), samples=100)
-    with pytest.raises(
-        NoMeasurement, match=r"call stacks of 98% of the sender's samples"
-    ) as refused:
+    told = r"call stacks of 98% of the sender's samples.*-fno-omit-frame-pointer"
+    with pytest.raises(NoMeasurement, match=told):
         require_stacks({"sender": discarded, "receiver": known})
-    assert "-fno-omit-frame-pointer" in refused.value.verdict.remedy
 
 
 @pytest.mark.parametrize(
@@ -119,6 +110,5 @@ def test_a_profile_of_a_part_of_the_window_is_refused(
     if remedy is None:
         require_samples(sampling, run)
         return
-    with pytest.raises(NoMeasurement, match="should have given 1000") as refused:
+    with pytest.raises(NoMeasurement, match=f"should have given 1000.*{remedy}"):
         require_samples(sampling, run)
-    assert remedy in refused.value.verdict.remedy

@@ -8,7 +8,6 @@ import pandas as pd
 
 from copycost.analysis.json_values import plain
 from copycost.records.columns import SIDES
-from copycost.studies.profile.cell_facts import category_shares
 
 # of a side's samples: smaller moves explain nothing
 _LEAST_MOVE = 0.02
@@ -91,7 +90,10 @@ def _shares(
     moves: list[dict[str, Any]] = []
     for side in SIDES:
         one, many = (
-            {**category_shares(found[n][side]), _ACKNOWLEDGING: found[n][side]["acknowledging"]}
+            {
+                **{row["title"]: row["share"] for row in found[n][side]["categories"]},
+                _ACKNOWLEDGING: found[n][side]["acknowledging"],
+            }
             if side in found[n]
             else {}
             for n in (1, n_threads)

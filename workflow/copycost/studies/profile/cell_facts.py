@@ -1,217 +1,269 @@
-"""Facts on each profiled cell: throughput, CPU use, and what each side did with it."""
+"""Facts on profiled cells: what each side spent its CPU time on, and where on a message's way.
 
-import itertools
+Published call chains stand beside ours, matched by lists of names.
+"""
+
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import partial
 
-import numpy as np
+import pandas as pd
 
-from copycost.analysis.json_values import plain
+from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.metrics import copied_label
 from copycost.config.conditions import Condition
 from copycost.config.testbeds import guests_on, transport_of
-from copycost.hosts.side import SIDES, SideName, hypervisor_of, is_hypervisor
+from copycost.hosts.side import SIDES, is_hypervisor
 from copycost.stats.estimates import estimate
-from copycost.stats.settings import FloatArray, StatisticsSettings
-from copycost.studies.profile.functions import ELSEWHERE, UNCATEGORISED, Box, DataPath, plain_name
+from copycost.stats.settings import StatisticsSettings
+from copycost.studies.profile.functions import (
+    ELSEWHERE,
+    UNCATEGORISED,
+    Box,
+    Lists,
+    PublishedChains,
+    Stack,
+    plain_name,
+)
 from copycost.studies.profile.grid import CellKey, flame_figure, parties_on, slug_of
-from copycost.studies.profile.tables import Lists, Repetition, Samples, samples_of
+from copycost.studies.profile.tables import Repetition, samples_of
 
 LEAST_NS_PER_KIB = 5.0
 """Less than this cannot be a copy of every byte: no core copies 200 GB/s. Headers alone, or a stray
 sample, take less."""
 
-TAP_COPY = "tap_copy_in"
-"""The copy that a host makes of what a guest sends, zero-copy or not."""
+# the copy that a host makes of what a guest sends, zero-copy or not
+_TAP_COPY = "tap_copy_in"
+_ON_NO_PART = Box(ELSEWHERE, "on no part of the way", "link", copies=False)
 
-# in the order of the way; on the host as between guests
-_LANES = ("down", "link", "host_down", "host_up", "up")
-_REST = Box(
-    ELSEWHERE, dict.fromkeys(("stream", "datagram"), "on no part of the way"), "link", copies=False
-)
-
-REST = "rest"
-KINDS = ("copies", "exits", "events", "emulator", REST)
-"""Sums over categories, so that they are the same for every cell."""
-
+# sums over categories, so that they are the same for every cell
+_KINDS = ["copies", "exits", "events", "emulator", "rest"]
 _KIND_OF = {
-    "user_copy": "copies",
-    "copy": "copies",
-    "deferred_copy": "copies",
-    "hypervisor_copy": "copies",
+    **dict.fromkeys(("user_copy", "copy", "deferred_copy", "hypervisor_copy"), "copies"),
     "kvm": "exits",
-    "events": "events",
-    "scheduling": "events",
+    **dict.fromkeys(("events", "scheduling"), "events"),
     "emulator": "emulator",
 }
 
+_PROTOCOLS = {"tcp": "stream", "udp": "datagram"}
 
-def places_on(testbed: str, data_path: DataPath) -> list[tuple[Box, tuple[str, ...]]]:
-    """Return the parts of the way on a testbed, each with the parties that it is looked for in.
-
-    In the order of the way; what is on none of its parts is the last. Where both sides run in one
-    guest, no byte passes the host.
-    """
-    parties = parties_on(testbed)
-    inside = tuple(party for party in parties if not is_hypervisor(party))
-    around = [box for box in data_path.boxes if box.lane == "host"]
-    found: list[tuple[Box, tuple[str, ...]]] = []
-    for lane in _LANES:
-        side: SideName = "sender" if "down" in lane else "receiver"
-        own = hypervisor_of([side])
-        taken = [box for box in data_path.boxes if box.lane == lane]
-        if not lane.startswith("host"):
-            found += [(box, inside) for box in taken]
-        elif own in parties:
-            # a hypervisor works next to its guest: before the host's kernel, or after
-            way = [*around, *taken] if side == "sender" else [*taken, *around]
-            found += [(box, (own,)) for box in way]
-    placed = {party for _, having in found for party in having}
-    shared = tuple(party for party in parties if party not in placed)
-    if shared:
-        found += [(box, shared) for box in around if not box.copies]
-    return [*found, (_REST, parties)]
+Cell = Sequence[Repetition]
+"""The measured repetitions of a cell, at least one."""
 
 
-def way_facts(
-    cell: Sequence[Repetition], data_path: DataPath, settings: StatisticsSettings
-) -> list[dict[str, Any]]:
-    """Return the parts of the way that took CPU time, in its order."""
-    counted = [one for one in cell if one.run.received_bytes]
-    testbed = cell[0].key.testbed
-    found = []
-    for number, (box, parties) in enumerate(places_on(testbed, data_path)):
-        samples = [
-            [its for party in parties for its in samples_of([one], party)] for one in counted
-        ]
-        costs = [sum(its.boxes[box.name].own * its.ns_per_kib for its in here) for here in samples]
-        if not any(costs):
-            continue
-        # of the parties that have it
-        totals = [sum(its.ns_per_kib for its in here if box.name in its.boxes) for here in samples]
-        shares = [cost / total if total else 0.0 for cost, total in zip(costs, totals, strict=True)]
-        seen: dict[str, float] = defaultdict(float)  # CPUs, by the function that led there
-        for its in itertools.chain(*samples):
-            for (name, function), share in its.box_functions.items():
-                if name == box.name:
-                    seen[function] += share.own * its.cpus
-        found.append(
-            {
-                # of the box, and its number on the way
-                "name": box.name,
-                "title": box.titles[transport_of(testbed)],
-                "place": number,
-                # the hypervisor that does it; None for the sides and their kernels
-                "party": parties[0] if is_hypervisor(parties[0]) else None,
-                # whether every byte is copied there, in every repetition
-                "copied": box.copies and min(costs) >= LEAST_NS_PER_KIB,
-                "function": max(sorted(seen), key=seen.__getitem__, default=""),
-                # its own CPU time, all parties together, with its interval
-                "ns_per_kib": estimate(costs, settings),
-                "share": estimate(shares, settings, is_share=True),
-            }
-        )
-    return found
-
-
-def cell_facts(
-    key: CellKey, cell: Sequence[Repetition], lists: Lists, settings: StatisticsSettings
-) -> dict[str, Any]:
-    """Return what is known of a cell from its measured repetitions (at least one)."""
-    way = way_facts(cell, lists.data_path, settings)
+def cell_facts(key: CellKey, cell: Cell, lists: Lists, settings: StatisticsSettings) -> Facts:
+    """Return what is known of a cell."""
+    way = _way(key.testbed, cell, lists, settings)
+    sides = [side for side in parties_on(key.testbed) if samples_of(cell, side)]
+    work = {side: _work(cell, side, lists) for side in sides}
     return {
         "slug": slug_of(key),
         **key._asdict(),
         "sender_only": Condition.from_slug(key.condition).sender_only,
         "n": len(cell),
-        "copied_share": copied_share(cell),
-        "accelerator": accelerator_of(cell),
+        "copied_share": _copied_share(cell),
+        "accelerator": cell[0].run.accelerator,
         "way": way,
         # the copy that the host makes of what is sent; None without one
-        "tap_copy": next((one for one in way if one["name"] == TAP_COPY and one["copied"]), None),
-        "work": work_facts(cell) if guests_on(key.testbed) else None,
+        "tap_copy": next((one for one in way if one["name"] == _TAP_COPY and one["copied"]), None),
+        "work": work if guests_on(key.testbed) else None,
         "sides": {
-            side: {**_side(side, cell, lists, settings), "figure": flame_figure(slug_of(key), side)}
-            for side in parties_on(key.testbed)
-            if samples_of(cell, side)
+            side: {**_side(cell, side, lists, settings), "figure": flame_figure(key, side)}
+            for side in sides
         },
     }
 
 
-def category_shares(side: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """Return the share of each category of functions, by title, from one side of a cell's facts."""
-    return {str(row["title"]): row["share"] for row in side["categories"]}
-
-
-def copied_share(cell: Sequence[Repetition]) -> dict[str, float] | None:
+def _copied_share(cell: Cell) -> dict[str, float] | None:
     """Return which share of the zero-copy sends the kernel copied after all, None without any."""
     copied = [one.run.copied_share for one in cell if one.run.copied_share is not None]
     return {"low": min(copied), "high": max(copied)} if copied else None
 
 
-def accelerator_of(cell: Sequence[Repetition]) -> str | None:
-    """Return what ran the guests of a cell (kvm, tcg), None where there were none."""
-    return next((one.run.accelerator for one in cell), None)
-
-
-def label_of(cell: Sequence[Repetition]) -> str | None:
+def label_of(cell: Cell) -> str | None:
     """Return what a way to send is called whose zero-copy sends were copied after all."""
-    share = copied_share(cell)
+    share = _copied_share(cell)
     return copied_label(share["low"], share["high"]) if share else None
 
 
-def most_cpus(party: str, n_threads: int) -> float:
-    """Return how many CPUs a party can have used: a side's process one for each of its threads."""
-    return n_threads if party in SIDES else math.inf
-
-
-def _side(
-    side: str, cell: Sequence[Repetition], lists: Lists, settings: StatisticsSettings
-) -> dict[str, Any]:
-    """Return what one side spent its CPU time on; categories in the order of the lists."""
-    present = samples_of(cell, side)
-    tables = [one.categories for one in present]
-    categories = []
-    for name, title in lists.categories.titles.items():
-        shares = [table[name].own for table in tables]
-        if any(shares):
-            share = estimate(shares, settings, is_share=True)
-            categories.append({"name": name, "title": title, "share": share})
-    # the share of the samples that go through any of these functions
-    names = lists.chain_names.acknowledging.get(side, frozenset())
-    through = [
-        sum(
-            weight
-            for stack, weight in one.stacks.items()
-            if any(plain_name(frame) in names for frame in stack)
+def _way(testbed: str, cell: Cell, lists: Lists, settings: StatisticsSettings) -> list[Facts]:
+    """Return the parts of the way that took CPU time, in its order."""
+    counted, transport = [one for one in cell if one.run.received_bytes], transport_of(testbed)
+    # own CPU time [ns per KiB], its part of the party's, and CPUs, by where it was spent
+    own = pd.DataFrame(
+        [
+            (number, party, *place, share * its.ns_per_kib, its.ns_per_kib, share * its.cpus)
+            for number, one in enumerate(counted)
+            for party, its in one.samples.items()
+            for place, share in its.own(partial(lists.data_path.of_stack, party)).items()
+        ],
+        columns=["repetition", "party", "box", "function", "cost", "of_party", "cpus"],
+    )
+    found = []
+    for number, (box, parties) in enumerate(_places_on(testbed, lists)):
+        here = own[(own["box"] == box.name) & own["party"].isin(parties)]
+        costs = here.groupby("repetition")["cost"].sum().reindex(range(len(counted)), fill_value=0)
+        if not costs.any():
+            continue
+        # of the parties that have it
+        every = here.drop_duplicates(["repetition", "party"]).groupby("repetition")["of_party"]
+        found.append(
+            {
+                "name": box.name,
+                "title": box.title if isinstance(box.title, str) else box.title[transport],
+                "place": number,
+                # the hypervisor that does it; None for the sides and their kernels
+                "party": parties[0] if is_hypervisor(parties[0]) else None,
+                # whether every byte is copied there, in every repetition
+                "copied": box.copies and bool(costs.min() >= LEAST_NS_PER_KIB),
+                "function": here.groupby("function")["cpus"].sum().idxmax(),
+                "ns_per_kib": estimate(costs, settings),
+                "share": estimate((costs / every.sum()).fillna(0.0), settings, is_share=True),
+            }
         )
-        / sum(one.stacks.values())
-        for one in present
+    return found
+
+
+def _places_on(testbed: str, lists: Lists) -> list[tuple[Box, Sequence[str]]]:
+    """Return the parts of the way on a testbed, each with the parties that it is looked for in.
+
+    In the order of the way; what is on none of its parts is the last. Where both sides run in one
+    guest, no byte passes the host.
+    """
+
+    def on(*lanes: str) -> list[Box]:
+        return [box for lane in lanes for box in lists.data_path.boxes if box.lane == lane]
+
+    parties = parties_on(testbed)
+    inside = [party for party in parties if not is_hypervisor(party)]
+    way: list[tuple[list[Box], Sequence[str]]] = [
+        (on("down", "link"), inside),
+        # a hypervisor works next to its guest: before the host's kernel, or after
+        (on("host", "host_down"), ["sender_qemu"]),
+        (on("host_up", "host"), ["receiver_qemu"]),
+        (on("up"), inside),
+        ([box for box in on("host") if not box.copies], ["qemu"]),
+        ([_ON_NO_PART], parties),
     ]
+    return [(box, its) for boxes, its in way if its[0] in parties for box in boxes]
+
+
+def _side(cell: Cell, side: str, lists: Lists, settings: StatisticsSettings) -> Facts:
+    """Return what one side spent its CPU time on; categories in the order of the lists."""
+    names = lists.published.acknowledging.get(side, ())
+
+    def acknowledges(stack: Stack) -> bool:
+        return any(plain_name(frame) in names for frame in stack)
+
+    present = samples_of(cell, side)
+    shares = pd.DataFrame([one.own(lists.categories.of_stack) for one in present]).fillna(0.0)
+    share = partial(estimate, settings=settings, is_share=True)
     return {
-        "categories": categories,
-        "acknowledging": estimate(through, settings, is_share=True),
-        "uncategorised": max(table[UNCATEGORISED].own for table in tables),
+        "categories": [
+            {"name": name, "title": title, "share": share(shares[name])}
+            for name, title in lists.categories.titles.items()
+            if name in shares
+        ],
+        # the share of the samples that go through work on acknowledgements
+        "acknowledging": share([one.own(acknowledges)[True] for one in present]),
+        "uncategorised": float(max(shares.get(UNCATEGORISED, [0.0]))),
     }
 
 
-def work_facts(cell: Sequence[Repetition]) -> dict[str, Any]:
-    """Return what each party of a cell in guests spent on each of `KINDS` [ns per KiB received].
+def _work(cell: Cell, party: str, lists: Lists) -> Facts:
+    """Return what a party in or around guests spent on each of `_KINDS` [ns per KiB received].
 
     Medians of the repetitions; None where nothing was received.
     """
 
-    def costs(samples: Samples) -> FloatArray:
-        sums = dict.fromkeys(KINDS, 0.0)
-        for name, share in samples.categories.items():
-            sums[_KIND_OF.get(name, REST)] += share.own
-        return np.array([*sums.values()]) * samples.ns_per_kib
+    def kind_of(stack: Stack) -> str:
+        return _KIND_OF.get(lists.categories.of_stack(stack), "rest")
 
-    found = {
-        party: dict(zip(KINDS, np.median([costs(one) for one in present], axis=0), strict=True))
-        for party in parties_on(cell[0].key.testbed)
-        if (present := samples_of(cell, party))
+    present = samples_of(cell, party)
+    shares = pd.DataFrame([one.own(kind_of) for one in present], columns=_KINDS).fillna(0.0)
+    costs = shares.mul([one.ns_per_kib for one in present], axis="index")
+    return dict(plain(costs.median(skipna=False).to_dict()))
+
+
+def chain_facts(
+    cells: Mapping[CellKey, Cell], lists: Lists, settings: StatisticsSettings
+) -> list[Facts]:
+    """Return one table for each published scenario that some of our cells can be compared with.
+
+    A published scenario is compared with cells of the same protocol with as many streams, of the
+    same path where there are such; among datagrams, with those whose size is nearest.
+    """
+    published: dict[tuple[str, str, str, str], list[Mapping[str, str]]] = defaultdict(list)
+    for row in lists.published.rows:
+        load = row["scenario"], row["protocol"], row["parallel_streams"], row["datagram_bytes"]
+        published[load].append(row)
+    tables = []
+    for (scenario, protocol, streams, datagram), rows in published.items():
+        if (comparable := lists.published.scenarios.get(scenario)) is None:
+            continue
+        sizes = {int(size) for other, _, _, size in published if other == scenario and size}
+        same_path = any(key.testbed in comparable["same_path"] for key in cells)
+        alike: dict[str, dict[CellKey, Cell]] = {}
+        for key, cell in cells.items():
+            nearest = min(sizes, key=lambda size: abs(size - key.msg_bytes), default=None)
+            if (
+                key.testbed in comparable["same_path" if same_path else "testbeds"]
+                and transport_of(key.testbed) == _PROTOCOLS[protocol]
+                and str(key.n_threads) == streams
+                and datagram in ("", str(nearest))
+            ):
+                alike.setdefault(key.condition, {})[key] = cell
+        for condition, ours in alike.items():
+            labels = {key.implementation: label_of(cell) for key, cell in ours.items()}
+            tables.append(
+                {
+                    "scenario": scenario,
+                    "protocol": protocol,
+                    "n_threads": int(streams),
+                    "msg_bytes": int(datagram) if datagram else None,
+                    "condition": condition,
+                    "accelerator": next(iter(ours.values()))[0].run.accelerator,
+                    "same_path": same_path,
+                    "cells": [
+                        {"implementation": key.implementation, "msg_bytes": key.msg_bytes}
+                        for key in ours
+                    ],
+                    "labels": {name: label for name, label in labels.items() if label is not None},
+                    "rows": [_chain(row, ours, lists.published, settings) for row in rows],
+                }
+            )
+    return tables
+
+
+def _chain(
+    row: Mapping[str, str],
+    ours: Mapping[CellKey, Cell],
+    published: PublishedChains,
+    settings: StatisticsSettings,
+) -> Facts:
+    """Return one chain: the published CPU use and ours, None where it was in no stack."""
+    path, side = row["call_path"], published.parties.get(row["side"], row["side"])
+    functions = path.split(";")
+
+    def last_function(stack: Stack) -> frozenset[str]:
+        return published.names[functions[-1]].intersection(map(plain_name, stack))
+
+    found: list[Facts] = []
+    for key, cell in ours.items():
+        present = samples_of(cell, side)
+        cpus = [one.own(partial(published.is_in, path))[True] * one.cpus for one in present]
+        if not any(cpus):
+            found.append({"cpus": None, "seen_as": None})
+            continue
+        # a side's process has one CPU at most for each of its threads
+        most = key.n_threads if side in SIDES else math.inf
+        # the name under which the last function of the chain was seen most
+        names = pd.DataFrame([one.inclusive(last_function) for one in present]).sum().sort_index()
+        found.append({"cpus": estimate(cpus, settings, most=most), "seen_as": names.idxmax()})
+    return {
+        "side": side,
+        "call_path": functions,
+        "published_cpus": float(row["cpu_percent"]) / 100.0,
+        "ours": found,
     }
-    return dict(plain(found))

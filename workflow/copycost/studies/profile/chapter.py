@@ -1,6 +1,6 @@
 """The tables of the chapter on where the CPU time goes: columns, and rows in Markdown."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 
 from copycost.studies.shared_tables import cell_name, load_name
 from copycost.wording.filters import impl, percent, significant, size, span
@@ -9,8 +9,6 @@ from copycost.wording.number_sources import prints
 from copycost.wording.values import Facts, in_cell
 from copycost.wording.words import party
 
-# a function that calls another stands above it, with a dash less
-_INDENT = "\N{EN DASH} "
 _NAMED = 2  # parts of a change in one cell of a table
 _ENDS = ("before", "after")
 _SOURCES = {
@@ -23,11 +21,7 @@ _SOURCES = {
 def changes(differences: Sequence[Facts]) -> Table:
     """Return what the CPU time per KiB came to, and most of what changed, a row per difference."""
 
-    def unsampled(one: Facts) -> str:
-        found = one["account"]["unsampled"]
-        return _change(found) if found else ""
-
-    def ends(one: Facts) -> str:
+    def cost(one: Facts) -> str:
         return ", ".join(significant(one["account"][end]) for end in _ENDS)
 
     return tabulate(
@@ -35,9 +29,9 @@ def changes(differences: Sequence[Facts]) -> Table:
         {
             "Where": load_name,
             "From, to": lambda one: ", ".join(impl(one[end]) for end in _ENDS),
-            ">CPU time [ns/KiB]": ends,
+            ">CPU time [ns/KiB]": cost,
             ">Change": lambda one: _change(one["account"]["change"]),
-            ">Without sampling": unsampled,
+            ">Without sampling": lambda one: _change(one["account"]["unsampled"]),
             "Grew": lambda one: _parts(one["account"]["parts"], "grew"),
             "Shrank": lambda one: _parts(one["account"]["parts"], "shrank"),
             ">Unexplained": lambda one: _signed(one["account"]["unexplained"]),
@@ -45,14 +39,12 @@ def changes(differences: Sequence[Facts]) -> Table:
     )
 
 
-def _parts(parts: Iterable[Facts], group: str) -> str:
+def _parts(parts: Sequence[Facts], group: str) -> str:
     """Return the largest parts of a group: ``deferred copy +185, notification +20``."""
-    found = [one for one in parts if one["group"] == group]
-    texts = [f"{one['title']} {_signed(one['change']['mean'])}" for one in found[:_NAMED]]
+    found = [(one["title"], one["change"]["mean"]) for one in parts if one["group"] == group]
     if len(found) > _NAMED:
-        rest = sum(one["change"]["mean"] for one in found[_NAMED:])
-        texts.append(f"others {_signed(rest)}")
-    return ", ".join(texts)
+        found[_NAMED:] = [("others", sum(mean for _, mean in found[_NAMED:]))]
+    return ", ".join(f"{title} {_signed(mean)}" for title, mean in found)
 
 
 @prints
@@ -63,8 +55,10 @@ def _signed(value: float) -> str:
     return f"{'+' if value > 0 else chr(0x2212)}{text}"
 
 
-def _change(change: Facts) -> str:
+def _change(change: Facts | None) -> str:
     """Return a change with its interval: ``+185 (+178 to +192)``."""
+    if change is None:
+        return ""
     text = _signed(change["mean"])
     if change["low"] is None:
         return text
@@ -74,27 +68,32 @@ def _change(change: Facts) -> str:
 def samples(profile: Facts) -> Table:
     """Return how the samples were taken and how complete they are, a row per quantity."""
     sampling, overhead = profile["sampling"], profile["overhead"]
-    rows = [
-        ("Sampled by", _SOURCES[sampling["source"]]),
-        ("Samples per second of CPU time", f"{sampling['frequency_hz']:,}"),
-        ("Samples taken; lost", f"{sampling['n_samples']:,}; {sampling['n_lost']:,}"),
-        ("Repetitions whose last sample was cut off", f"{sampling['n_truncated'] or ''}"),
-    ]
-    for name, title in (("timer_agreement", ""), ("guest_agreement", " in guests")):
-        if found := sampling[name]:
-            text = f"{percent(found['median'])} ({span(found['least'], found['most'], percent)})"
-            rows.append((f"CPU time of the samples{title}, as a share of that counted", text))
-    if overhead is not None:
-        rows.append(("Throughput with sampling over that without", in_cell(overhead, "ratio")))
-    if (most := profile["uncategorised"]) and most["share"]:
-        rows.append(("Samples in functions that no list names, at most", _of_side(most)))
-    if most := profile["tracing"]:
-        rows.append(("Samples in BPF programs and probes of others, at most", _of_side(most)))
-    return listing(rows)
 
+    def agreement(name: str) -> str:
+        if (found := sampling[name]) is None:
+            return ""
+        return f"{percent(found['median'])} ({span(found['least'], found['most'], percent)})"
 
-def _of_side(most: Facts) -> str:
-    return f"{percent(most['share'])} ({party(most['side'])} of {cell_name(most)})"
+    def most(name: str) -> str:
+        found = profile[name]
+        if not found or not found["share"]:
+            return ""
+        return f"{percent(found['share'])} ({party(found['side'])} of {cell_name(found)})"
+
+    counted = "CPU time of the samples{}, as a share of that counted"
+    return listing(
+        [
+            ("Sampled by", _SOURCES[sampling["source"]]),
+            ("Samples per second of CPU time", f"{sampling['frequency_hz']:,}"),
+            ("Samples taken; lost", f"{sampling['n_samples']:,}; {sampling['n_lost']:,}"),
+            ("Repetitions whose last sample was cut off", f"{sampling['n_truncated'] or ''}"),
+            (counted.format(""), agreement("timer_agreement")),
+            (counted.format(" in guests"), agreement("guest_agreement")),
+            ("Throughput with sampling over that without", overhead and in_cell(overhead, "ratio")),
+            ("Samples in functions that no list names, at most", most("uncategorised")),
+            ("Samples in BPF programs and probes of others, at most", most("tracing")),
+        ]
+    )
 
 
 def functions(found: Facts) -> Table:
@@ -113,17 +112,16 @@ def functions(found: Facts) -> Table:
 
 def way(cells: Sequence[Facts]) -> Table:
     """Return the parts of the way of a message, a column per cell; copies are in bold."""
-    columns = ["Part of the path", *(f">{impl(cell['implementation'])}" for cell in cells)]
-    parts: dict[int, str] = {}
-    for part in (part for cell in cells for part in cell["way"]):
-        by = f", {party(part['party'])}" if part["party"] else ""
-        parts[part["place"]] = part["title"] + by
     ways = [{part["place"]: part for part in cell["way"]} for cell in cells]
+    places = {place: part for its in ways for place, part in its.items()}
     rows = [
-        [parts[place], *(_part_of_way(found.get(place)) for found in ways)]
-        for place in sorted(parts)
+        [
+            ", ".join([part["title"], *([party(part["party"])] if part["party"] else [])]),
+            *(_part_of_way(its.get(place)) for its in ways),
+        ]
+        for place, part in sorted(places.items())
     ]
-    return columns, rows
+    return ["Part of the path", *(f">{impl(cell['implementation'])}" for cell in cells)], rows
 
 
 def _part_of_way(part: Facts | None) -> str:
@@ -132,47 +130,36 @@ def _part_of_way(part: Facts | None) -> str:
     text = significant(part["ns_per_kib"]["median"])
     if not text.strip("0."):
         return "0"
-    if part["copied"]:
-        text = f"**{text}**"
-    return f"{text} ({code(part['function'])})" if part["function"] else text
+    bold = "**" if part["copied"] else ""
+    return f"{bold}{text}{bold} ({code(part['function'])})"
 
 
 def chains(found: Facts) -> Table:
     """Return published call chains with ours, a row per chain."""
-    columns = [
-        "Side",
-        "Function, within the one above",
-        ">Published",
-        *(f">{_cell_title(cell, found['labels'])}" for cell in found["cells"]),
-    ]
-    rows = [
-        [
-            party(row["side"]),
-            _INDENT * (len(row["call_path"]) - 1) + code(row["call_path"][-1]),
-            percent(row["published_cpus"]),
-            *(_counterpart(ours, row["call_path"][-1]) for ours in row["ours"]),
-        ]
-        for row in found["rows"]
-    ]
-    return columns, rows
 
+    def title(cell: Facts) -> str:
+        label = found["labels"].get(cell["implementation"])
+        name = impl(cell["implementation"]) + (f" ({label})" if label else "")
+        return f">{name}, {size(cell['msg_bytes'])}"
 
-def _counterpart(ours: Facts, published: str) -> str:
-    if ours["cpus"] is None:
-        return "none"
-    other = ours["seen_as"] not in (None, published)
-    name = f" ({code(ours['seen_as'])})" if other else ""
-    return f"{percent(ours['cpus']['median'])}{name}"
+    def counterpart(ours: Facts, published: str) -> str:
+        if ours["cpus"] is None:
+            return "none"
+        name = "" if ours["seen_as"] == published else f" ({code(ours['seen_as'])})"
+        return f"{percent(ours['cpus']['median'])}{name}"
 
-
-def _cell_title(cell: Facts, labels: Mapping[str, str]) -> str:
-    label = labels.get(cell["implementation"])
-    name = impl(cell["implementation"])
-    return f"{name}{f' ({label})' if label else ''}, {size(cell['msg_bytes'])}"
+    columns = ["Side", "Function, within the one above", ">Published"]
+    rows = []
+    for row in found["rows"]:
+        *callers, function = row["call_path"]
+        # a function that calls another stands above it, with a dash less
+        name = "\N{EN DASH} " * len(callers) + code(function)
+        ours = [counterpart(one, function) for one in row["ours"]]
+        rows.append([party(row["side"]), name, percent(row["published_cpus"]), *ours])
+    return [*columns, *map(title, found["cells"])], rows
 
 
 def chains_id(found: Facts) -> str:
     """Return the id of the table of published chains."""
-    size_of = [found["msg_bytes"]] if found["msg_bytes"] else []
-    named = (found["condition"], found["protocol"], found["n_threads"], *size_of)
-    return identifier("tbl-profile-chains", *named)
+    named = (found[name] for name in ("condition", "protocol", "n_threads", "msg_bytes"))
+    return identifier("tbl-profile-chains", *(part for part in named if part))

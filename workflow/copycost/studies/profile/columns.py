@@ -1,10 +1,9 @@
 """The tables of the study `profile`: what one row means, columns, units. One definition for all."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from copycost.hosts.side import PARTIES
-from copycost.records.column import Column, Definition, fact, grouped, number
+from copycost.records.column import Definition, fact, grouped, number
 from copycost.records.columns import CELLS
 from copycost.studies.profile.grid import CellKey
 
@@ -14,8 +13,6 @@ KEY = CellKey._fields
 CPU = "% of a CPU"
 """The unit of CPU use, of which each thread can have one CPU at most."""
 
-
-_GROUP = "Shares and costs"
 # shares are quotients of sums of weights, which come out above 1 by a rounding
 _WHOLE = 1 + 1e-9
 
@@ -44,8 +41,8 @@ SHARE_TABLES = {
 LEAST_SHARE = 0.001
 """Paths and functions below this inclusive share in every repetition are left out of the tables."""
 
-_BY_NAME = {column.name: column for column in CELLS.columns}
-_ABOUT = {
+_KNOWN = {
+    **{column.name: column for column in CELLS.columns},
     "call_path": fact("call_path", "str", "", "Functions from the outermost on, joined by ;"),
     "depth": fact("depth", "int64", "count", "Functions on the path"),
     "function": fact("function", "str", "",
@@ -53,26 +50,28 @@ _ABOUT = {
     "category": fact("category", "str", "", "What the function does"),
     "box": fact("box", "str", "", "Where on the path of a message it lies"),
 }  # fmt: skip
-
-
-def _with_interval(one: Column) -> Iterator[Column]:
-    yield replace(one, description=f"{one.description}; median of the repetitions")
-    lower = f"Lower end of the interval of {one.name}"
-    yield replace(one, name=f"{one.name}_low", description=lower)
-    yield replace(one, name=f"{one.name}_high", description="Upper end of the same")
-
+_SHARES = [
+    column
+    for one in QUANTITIES
+    for column in (
+        replace(one, description=f"{one.description}; median of the repetitions"),
+        replace(one, name=f"{one.name}_low",
+                description=f"Lower end of the interval of {one.name}"),
+        replace(one, name=f"{one.name}_high", description="Upper end of the same"),
+    )
+]  # fmt: skip
 
 SHARES = {
     name: Definition(
         f"table {name}",
         (
-            *(_BY_NAME[column] for column in KEY),
+            *(_KNOWN[column] for column in KEY),
             *grouped(
-                _GROUP,
+                "Shares and costs",
                 fact("side", "str", "", "Whose samples", allowed=PARTIES),
-                *(_ABOUT[column] for column in about),
+                *(_KNOWN[column] for column in about),
                 fact("n", "int64", "count", "Repetitions with samples of the side"),
-                *(column for one in QUANTITIES for column in _with_interval(one)),
+                *_SHARES,
             ),
         ),
         key=(*KEY, "side", about[0]),

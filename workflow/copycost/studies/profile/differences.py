@@ -13,20 +13,19 @@ around sides in guests is not part of the account: a hypervisor's time is the gu
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from scipy import special
 
+from copycost.analysis.json_values import Facts
 from copycost.config.conditions import Condition
 from copycost.hosts.side import SIDES
 from copycost.stats.ratios import holm_levels, standard_error, t_quantile
-from copycost.stats.settings import FloatArray, StatisticsSettings
-from copycost.studies.profile.cell_facts import accelerator_of
-from copycost.studies.profile.functions import UNCATEGORISED, Stack, plain_name
-from copycost.studies.profile.grid import CellKey, Pair, pair_slug, parties_on, slug_of
-from copycost.studies.profile.runs import KIB, Run
-from copycost.studies.profile.tables import Lists, Repetition
+from copycost.stats.settings import FloatArray
+from copycost.studies.profile.functions import UNCATEGORISED, Lists, plain_name
+from copycost.studies.profile.grid import CellKey, parties_on, slug_of
+from copycost.studies.profile.tables import Repetition, Samples
 
 # of all functions, those that change most
 _ROWS = 12
@@ -34,43 +33,32 @@ _ROWS = 12
 _NOTHING = 0.01
 # done by the side whose bytes they are
 _OF_A_SIDE = "copy"
-DECIMALS = 6
-"""Of a nanosecond per KiB: what is left below is the rounding of sums."""
+# of a nanosecond per KiB: what is left below is the rounding of sums
+_DECIMALS = 6
+# a category, and the side that it is told of, empty where it is of both together
+_UNNAMED = (UNCATEGORISED, "")
 
-Kind = tuple[str, str]
-"""A category, and the side that it is told of, empty where it is of both together."""
-_UNNAMED: Kind = (UNCATEGORISED, "")
+Pair = tuple[CellKey, CellKey]
+"""Two cells that differ in nothing but the implementation."""
 
 Rounds = Sequence[tuple[Repetition, Repetition]]
-_Row = Sequence[tuple[float, float]]
-"""Values before and after, by round."""
-_Name = TypeVar("_Name", str, Kind)
+_Name = TypeVar("_Name", str, tuple[str, str])
 
 
-class Change(TypedDict):
-    """A mean difference paired by round, after less before."""
+def changes(rows: Sequence[FloatArray], confidence: float) -> list[Facts]:
+    """Return the mean change of each row of values, shape (n_rounds, 2), after less before.
 
-    mean: float
-    low: float | None
-    high: float | None
-    n: int
-    direction: str  # `grew`, `shrank`, `no change seen` by the interval, or `observed once`
-
-
-def changes(rows: Sequence[_Row], confidence: float) -> list[Change]:
-    """Return for each row of values, before and after by round, what may be said of the change.
-
-    Intervals and directions are corrected for the number of rows: each is that by which Holm's
-    method tests it.
+    Intervals and directions (`grew`, `shrank`, `no change seen`, `observed once`) are corrected for
+    the number of rows: each is that by which Holm's method tests it.
 
     Source
     ------
     Student's t on paired differences; S. Holm, A simple sequentially rejective multiple test
     procedure, Scand. J. Statistics 6 (1979).
     """
-    every = [np.round([after - before for before, after in row], DECIMALS) for row in rows]
+    every = [np.round(after - before, _DECIMALS) for before, after in (row.T for row in rows)]
+    found: list[Facts] = []
     levels = holm_levels(np.array([*map(_p_value, every)]), 1.0 - confidence)
-    found: list[Change] = []
     for differences, level in zip(every, levels.tolist(), strict=True):
         n, mean = differences.size, float(differences.mean())
         low = high = None
@@ -79,7 +67,7 @@ def changes(rows: Sequence[_Row], confidence: float) -> list[Change]:
             half = t_quantile(1.0 - level / 2.0, n - 1) * standard_error(differences)
             low, high = mean - half, mean + half
             direction = "grew" if low > 0.0 else "shrank" if high < 0.0 else "no change seen"
-        found.append(Change(mean=mean, low=low, high=high, n=n, direction=direction))
+        found.append({"mean": mean, "low": low, "high": high, "n": n, "direction": direction})
     return found
 
 
@@ -108,22 +96,18 @@ def rounds_of(cells: Mapping[CellKey, Sequence[Repetition]], pair: Pair) -> Roun
     ]
 
 
-def difference_facts(
-    pair: Pair, rounds: Rounds, lists: Lists, settings: StatisticsSettings
-) -> dict[str, Any] | None:
-    """Return what grew and what shrank from the first cell to the second; None without a round."""
+def difference_facts(pair: Pair, rounds: Rounds, lists: Lists, confidence: float) -> Facts:
+    """Return what grew and what shrank from the first cell to the second, in a round at least."""
     first, second = pair
-    if not rounds:
-        return None
     changed = [
         row
         for side in parties_on(first.testbed)
         if all(side in one.samples for both in rounds for one in both)
-        for row in _functions(side, rounds, lists, settings.confidence)
+        for row in _functions(side, rounds, lists, confidence)
     ]
     changed.sort(key=lambda row: (-abs(row["change"]["mean"]), row["side"], row["name"]))
     return {
-        "slug": pair_slug(pair),
+        "slug": f"{slug_of(first)}_to_{second.implementation}",
         "condition": first.condition,
         "testbed": first.testbed,
         "cells": [slug_of(key) for key in pair],
@@ -133,64 +117,71 @@ def difference_facts(
         "n_threads": first.n_threads,
         "n_rounds": len(rounds),
         "sender_only": Condition.from_slug(first.condition).sender_only,
-        "accelerator": accelerator_of([other for _, other in rounds]),
-        "account": account(rounds, lists, settings.confidence),
+        "accelerator": rounds[0][1].run.accelerator,
+        "account": account(rounds, lists, confidence),
         "functions": changed[:_ROWS],
         "n_sure": sum(row["change"]["direction"] in ("grew", "shrank") for row in changed),
     }
 
 
-def _functions(side: str, rounds: Rounds, lists: Lists, confidence: float) -> list[dict[str, Any]]:
+def _functions(side: str, rounds: Rounds, lists: Lists, confidence: float) -> list[Facts]:
     """Return all functions of a side; their changes are corrected for their number."""
 
-    def working(stack: Stack) -> str:
-        """Return the innermost function that does not just work for its caller."""
-        own = (frame for frame in reversed(stack) if lists.categories.of_frame(frame) is not None)
-        return next(own, stack[-1])
+    def costs(samples: Samples) -> dict[str, float]:
+        shares = samples.own(lists.categories.working_frame)
+        return {frame: share * samples.ns_per_kib for frame, share in shares.items()}
 
-    def costs(one: Repetition) -> dict[str, float]:
-        """Return the CPU time per KiB of each function that works for itself [ns]."""
-        samples = one.samples[side]
-        scale = samples.ns_per_kib / sum(samples.stacks.values())
-        found: dict[str, float] = defaultdict(float)
-        for stack, weight in samples.stacks.items():
-            found[working(stack)] += weight * scale
-        return found
-
-    rows = _rows([(costs(one), costs(other)) for one, other in rounds])
-    found = changes([*rows.values()], confidence)
+    rows = _rows([(costs(one.samples[side]), costs(other.samples[side])) for one, other in rounds])
+    judged = changes([*rows.values()], confidence)
     return [
-        {"side": side, "name": plain_name(name), **_means(row), "change": change}
-        for (name, row), change in zip(rows.items(), found, strict=True)
+        {"side": side, "name": plain_name(frame), **_means(row), "change": change}
+        for (frame, row), change in zip(rows.items(), judged, strict=True)
     ]
 
 
-def account(rounds: Rounds, lists: Lists, confidence: float) -> dict[str, Any]:
+def account(rounds: Rounds, lists: Lists, confidence: float) -> Facts:
     """Return what grew, what shrank and what is left unexplained from the first cell to the second.
 
     Means over the rounds [ns per KiB], of both sides together; of the sender alone where nobody
     receives.
     """
-    tables = [(_costs(one), _costs(other)) for one, other in rounds]
+
+    def costs(one: Repetition) -> dict[tuple[str, str], float]:
+        found = defaultdict(float, {_UNNAMED: 0.0})
+        for side in (side for side in SIDES if side in one.run.cpu_ns):
+            cost, samples = one.run.ns_per_kib(side), one.samples.get(side)
+            # a side without a sample has used hardly any; what it used no list names
+            shares = samples.own(lists.categories.of_stack) if samples else {UNCATEGORISED: 1.0}
+            for name, share in shares.items():
+                found[name, side if name == _OF_A_SIDE else ""] += share * cost
+        return found
+
+    def unsampled_cost(one: Repetition) -> float:
+        return sum(one.plain.ns_per_kib(side) for side in SIDES if side in one.plain.cpu_ns)
+
+    tables = [(costs(one), costs(other)) for one, other in rounds]
+    totals = np.array([[sum(table.values()) for table in both] for both in tables])
+    unsampled = [
+        [unsampled_cost(one) for one in both]
+        for both in rounds
+        if all(one.plain.received_bytes for one in both)
+    ]
     rows = _rows(tables)
-    row_of_unnamed = rows.pop(_UNNAMED)
-    titles = lists.categories.titles
-    totals = [(sum(before.values()), sum(after.values())) for before, after in tables]
-    unsampled = _unsampled(rounds)
-    tested = [*rows.values(), totals, *([unsampled] if unsampled else [])]
+    unnamed = _means(rows.pop(_UNNAMED))
+    tested = [*rows.values(), totals, *([np.array(unsampled)] if unsampled else [])]
     judged = changes(tested, confidence)
+    titles = lists.categories.titles
     parts = [
         {
             "title": f"{titles[category]} ({side})" if side else titles[category],
             **_means(row),
             **_decided(row, change, totals),
         }
-        for ((category, side), row), change in zip(rows.items(), judged[: len(rows)], strict=True)
+        for ((category, side), row), change in zip(rows.items(), judged, strict=False)
     ]
     parts.sort(key=lambda part: (-abs(part["change"]["mean"]), part["title"]))
-    unnamed = _means(row_of_unnamed)
-    open_parts = [part["change"]["mean"] for part in parts if part["group"] == "open"]
-    unexplained = sum(open_parts) + round(unnamed["after"] - unnamed["before"], DECIMALS)
+    open_parts = sum(part["change"]["mean"] for part in parts if part["group"] == "open")
+    unexplained = open_parts + round(unnamed["after"] - unnamed["before"], _DECIMALS)
     return {
         # all CPU time of the sampled runs; its change with an interval
         **_means(totals),
@@ -198,7 +189,7 @@ def account(rounds: Rounds, lists: Lists, confidence: float) -> dict[str, Any]:
         # by kind of work, the largest change first
         "parts": parts,
         # the sum of the changes of the parts that are open, and of functions that no list names
-        "unexplained": round(unexplained, DECIMALS),
+        "unexplained": round(unexplained, _DECIMALS),
         # the change of all CPU time in the same rounds without sampling; None without such runs
         "unsampled": judged[-1] if unsampled else None,
     }
@@ -206,35 +197,20 @@ def account(rounds: Rounds, lists: Lists, confidence: float) -> dict[str, Any]:
 
 def _rows(
     tables: Sequence[tuple[Mapping[_Name, float], Mapping[_Name, float]]],
-) -> dict[_Name, _Row]:
+) -> dict[_Name, FloatArray]:
     """Return the values of every name, before and after by round."""
     names = sorted({name for both in tables for table in both for name in table})
     return {
-        name: [(before.get(name, 0.0), after.get(name, 0.0)) for before, after in tables]
+        name: np.array([[table.get(name, 0.0) for table in both] for both in tables])
         for name in names
     }
 
 
-def _costs(one: Repetition) -> dict[Kind, float]:
-    """Return the own CPU time per KiB of each kind of work, both sides together [ns].
-
-    A side without a sample has used hardly any; what it used no list names.
-    """
-    found: dict[Kind, float] = defaultdict(float, {_UNNAMED: 0.0})
-    for side in SIDES:
-        if side not in one.run.cpu_ns:
-            continue
-        scale = one.run.ns_per_kib(side)
-        if side not in one.samples:
-            found[_UNNAMED] += scale
-            continue
-        for name, share in one.samples[side].categories.items():
-            if share.own:  # or it only calls others
-                found[name, side if name == _OF_A_SIDE else ""] += share.own * scale
-    return found
+def _means(row: FloatArray) -> dict[str, float]:
+    return dict(zip(("before", "after"), row.mean(axis=0).tolist(), strict=True))
 
 
-def _decided(row: _Row, change: Change, totals: _Row) -> dict[str, Any]:
+def _decided(row: FloatArray, change: Facts, totals: FloatArray) -> Facts:
     """Return in which group a change belongs: ``grew``, ``shrank`` or ``open``; and the change.
 
     What is there in one cell, and in every round as good as absent in the other, did change,
@@ -243,37 +219,15 @@ def _decided(row: _Row, change: Change, totals: _Row) -> dict[str, Any]:
     """
 
     def only(here: int, there: int) -> bool:
-        return all(
-            cost[there] <= _NOTHING * cost[here] and cost[here] > _NOTHING * total[here]
-            for cost, total in zip(row, totals, strict=True)
-        )
+        absent = row[:, there] <= _NOTHING * row[:, here]
+        return bool(np.all(absent & (row[:, here] > _NOTHING * totals[:, here])))
 
-    before, after = 0, 1
     low, high, direction = change["low"], change["high"], change["direction"]
-    if only(after, before):
+    if only(here=1, there=0):
         direction, low = "grew", None if low is None else max(0.0, low)
-    elif only(before, after):
+    elif only(here=0, there=1):
         direction, high = "shrank", None if high is None else min(0.0, high)
     elif direction == "observed once" and change["mean"]:
         direction = "grew" if change["mean"] > 0.0 else "shrank"
     group = direction if direction in ("grew", "shrank") else "open"
     return {"group": group, "change": {**change, "low": low, "high": high}}
-
-
-def _unsampled(rounds: Rounds) -> _Row:
-    """Return the CPU time per KiB of both sides without sampling [ns], where both were run so."""
-
-    def per_kib(run: Run) -> float:
-        return sum(run.cpu_ns.get(side, 0.0) for side in SIDES) / (run.received_bytes / KIB)
-
-    plain = [(one.plain, other.plain) for one, other in rounds]
-    return [
-        (per_kib(one), per_kib(other))
-        for one, other in plain
-        if one and one.received_bytes and other and other.received_bytes
-    ]
-
-
-def _means(row: _Row) -> dict[str, float]:
-    before, after = zip(*row, strict=True)
-    return {"before": sum(before) / len(before), "after": sum(after) / len(after)}

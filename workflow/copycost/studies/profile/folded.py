@@ -34,24 +34,19 @@ def write_folded(sides: Mapping[str, Stacks], path: Path) -> None:
 def read_folded(path: Path) -> dict[str, dict[tuple[str, ...], int]]:
     """Return by side the weight of each stack, which is a tuple of names, outermost first.
 
-    A file that is not one of `write_folded` is a `ParseError` that names the line.
+    A file that is not one of `write_folded` is a `ParseError`.
     """
     sides: dict[str, dict[tuple[str, ...], int]] = {}
     try:
-        text = gzip.decompress(path.read_bytes()).decode()
-    except (EOFError, OSError, UnicodeDecodeError) as error:
+        for line in gzip.decompress(path.read_bytes()).decode().splitlines():
+            stack, weight = line.rsplit(" ", 1)
+            side, *frames = stack.split(";")
+            sides.setdefault(side, {})[tuple(frames)] = int(weight)
+    except (EOFError, OSError, ValueError) as error:
         raise ParseError(f"{path}: {error}; expected compressed folded stacks") from error
-    for number, line in enumerate(text.splitlines(), 1):
-        stack, _, weight = line.rpartition(" ")
-        side, *frames = stack.split(";")
-        if not frames or not weight.isdecimal():
-            raise ParseError(
-                f"{path}, line {number}: found {line[:100]!r}, expected SIDE;FRAME;FRAME... WEIGHT"
-            )
-        sides.setdefault(side, {})[tuple(frames)] = int(weight)
     return sides
 
 
 def folded_path(record: Path) -> Path:
     """Return the path of the folded stacks that belong to a record."""
-    return record.with_name(f"{record.name.removesuffix('.json')}.folded.gz")
+    return record.with_suffix(".folded.gz")

@@ -1,78 +1,87 @@
 """What functions do, and where on the way of a message they are, by the lists of data/functions."""
 
+import csv
 import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import yaml
 
 from copycost.errors import DataError
 from copycost.hosts.side import SIDES, is_hypervisor, side_near
-from copycost.perf.stacks import EMULATOR_MARK, HYPERVISOR_MARK, INLINED_MARK, KERNEL_MARK, UNKNOWN
+from copycost.perf.stacks import EMULATOR_MARK, HYPERVISOR_MARK, INLINED_MARK, KERNEL_MARK
 
 UNCATEGORISED = "uncategorised"
 """The category of a function that no list names."""
 
+ELSEWHERE = "elsewhere"
+"""The box of what is on none of the boxes' ways: interrupts of others, say."""
+
 # what `transparent` says of functions that copy and set memory
 _MOVES_MEMORY = "memory of the kernel itself copied or set"
+_HYPERVISOR = "hypervisor"
 
 _Made = TypeVar("_Made")
 Stack = tuple[str, ...]
 """Names of frames, outermost first, with their marks."""
 
+# the keys of the lists that name functions, by whose they are
 _LISTS = {
+    "": "user",
     KERNEL_MARK: "functions",
     INLINED_MARK: "user",
     EMULATOR_MARK: "emulator",
     HYPERVISOR_MARK: "hypervisor",
 }
-KEYS = tuple(_LISTS.values())
-"""The keys of the lists that name functions, by whose they are."""
 
 
-def split_frame(frame: str) -> tuple[str, str]:
-    """Return the name of a frame's function without its mark, and the key of its lists."""
-    mark = next((mark for mark in _LISTS if frame.endswith(mark)), "")
-    return frame.removesuffix(mark), _LISTS.get(mark, "user")
-
-
+@cache
 def plain_name(frame: str) -> str:
     """Return the name of a frame's function without its mark."""
-    return split_frame(frame)[0]
+    return frame.removesuffix(_mark_of(frame))
 
 
-class Names:
-    """Finds what a name stands for, by names and patterns; what it found is remembered.
+def _mark_of(frame: str) -> str:
+    return next((mark for mark in _LISTS if mark and frame.endswith(mark)), "")
 
-    `meanings` are pairs of a name or pattern and what it stands for, which can be one thing only;
-    `where` is their file, for messages.
+
+def finder(
+    rows: Iterable[tuple[str, Mapping[str, Sequence[str]]]], where: str
+) -> Callable[[str], str | None]:
+    """Return a function that tells what a frame stands for, None if no list has it.
+
+    `rows` are pairs of what functions stand for, and their names and patterns by the key of their
+    list; a name can be one thing only. `where` is their file, for messages.
     """
+    known: dict[tuple[str, str], str] = {}
+    for meaning, lists in rows:
+        for key in _LISTS.values():
+            for name in lists.get(key, ()):
+                if known.setdefault((key, name), meaning) != meaning:
+                    raise DataError(
+                        f"{where}: {name} is both {known[key, name]} and {meaning};"
+                        " a name can be one thing"
+                    )
+    # the longest pattern says most, so it is tried first
+    ordered = sorted(known, key=lambda listed: (-len(listed[1]), listed))
+    patterns = [
+        (key, re.compile(translate(name)), known[key, name]) for key, name in ordered if "*" in name
+    ]
 
-    def __init__(self, meanings: Iterable[tuple[str, str]], where: str) -> None:
-        exact: dict[str, str] = {}
-        patterns: dict[str, str] = {}
-        for name, meaning in meanings:
-            table = patterns if "*" in name else exact
-            if table.setdefault(name, meaning) != meaning:
-                raise DataError(
-                    f"{where}: {name} is both {table[name]} and {meaning}; a name can be one thing"
-                )
-        # the longest pattern says most, so it is tried first
-        ordered = sorted(patterns.items(), key=lambda item: (-len(item[0]), item[0]))
-        self._patterns = [(re.compile(translate(name)), meaning) for name, meaning in ordered]
-        self._found: dict[str, str | None] = {**exact}
+    @cache
+    def find(frame: str) -> str | None:
+        listed, name = _LISTS[_mark_of(frame)], plain_name(frame)
+        fitting = (
+            meaning for key, pattern, meaning in patterns if key == listed and pattern.match(name)
+        )
+        return known.get((listed, name)) or next(fitting, None)
 
-    def find(self, name: str) -> str | None:
-        """Return what a name stands for, None if no list has it."""
-        if name not in self._found:
-            self._found[name] = next(
-                (meaning for pattern, meaning in self._patterns if pattern.match(name)), None
-            )
-        return self._found[name]
+    return find
 
 
 class Categories:
@@ -81,42 +90,37 @@ class Categories:
     def __init__(self, tree: Mapping[str, Any], where: str) -> None:
         rows = tree["categories"]
         # words for tables
-        self.titles = {str(row["name"]): str(row["title"]) for row in rows}
+        self.titles: dict[str, str] = {row["name"]: row["title"] for row in rows}
         self.titles[UNCATEGORISED] = "not categorised"
-        self._names = {
-            key: Names(
-                (
-                    (name, row["name"])
-                    for row in rows
-                    for function in row.get(key, ())
-                    for name in function["names"]
-                ),
-                where,
-            )
-            for key in KEYS
-        }
-        self._transparent = Names(
-            ((name, row["does"]) for row in tree["transparent"] for name in row["names"]), where
-        )
+        self.colours: dict[str, str] = {row["name"]: row["colour"] for row in rows}
+        self.colours[UNCATEGORISED] = "#f7f7f7"
+        listed = [
+            (row["name"], {key: function["names"]})
+            for row in rows
+            for key in _LISTS.values()
+            for function in row.get(key, ())
+        ]
+        self._find = finder(listed, where)
+        helpers = [(row["does"], {"functions": row["names"]}) for row in tree["transparent"]]
+        self._helps = finder(helpers, where)
 
     def of_frame(self, frame: str) -> str | None:
         """Return the category of one function; None if it works for its caller."""
-        name, key = split_frame(frame)
-        if name == UNKNOWN and key == "functions":
-            return UNCATEGORISED
-        found = self._names[key].find(name)
-        if found is None and key == "functions" and self._transparent.find(name) is not None:
-            return None
-        return found or UNCATEGORISED
+        found = self._find(frame)
+        return None if found is None and self._helps(frame) else found or UNCATEGORISED
 
     def moves_memory(self, function: str) -> bool:
         """Tell whether a function of the kernel copies or sets memory for whoever calls it."""
-        return self._transparent.find(function) == _MOVES_MEMORY
+        return self._helps(function + KERNEL_MARK) == _MOVES_MEMORY
+
+    def working_frame(self, stack: Stack) -> str:
+        """Return the innermost frame that does not just work for its caller."""
+        frames = (frame for frame in reversed(stack) if self.of_frame(frame) is not None)
+        return next(frames, stack[-1])
 
     def of_stack(self, stack: Stack) -> str:
-        """Return what the CPU did in a sample: the category of its innermost function."""
-        found = (self.of_frame(frame) for frame in reversed(stack))
-        return next((name for name in found if name is not None), UNCATEGORISED)
+        """Return what the CPU did in a sample: the category of its working frame."""
+        return self.of_frame(self.working_frame(stack)) or UNCATEGORISED
 
     def within(self, stack: Stack) -> set[str]:
         """Return all categories that a stack goes through."""
@@ -124,144 +128,117 @@ class Categories:
         return {name for name in found if name is not None} or {UNCATEGORISED}
 
 
-def load_categories(folder: Path) -> Categories:
-    """Return the categories that a folder (data/functions) describes."""
-    path, form = folder / "categories.yaml", "lists of functions by category"
-    return load_lists_of(path, lambda tree: Categories(tree, str(path)), form)
-
-
-def load_lists_of(path: Path, make: Callable[[Any], _Made], form: str) -> _Made:
-    """Return what is made of a file of lists, or raise `DataError`, which says its form."""
-    try:
-        return make(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (KeyError, TypeError, yaml.YAMLError) as error:
-        raise DataError(f"{path}: {error!r}; expected {form}") from error
-
-
-Lane = Literal["down", "link", "up", "host", "host_down", "host_up"]
-
-ELSEWHERE = "elsewhere"
-"""The box of what is on none of the boxes' ways: interrupts of others, say."""
-
-_HYPERVISOR = "hypervisor"
-# what names functions of any party; the rest names those of hypervisors alone
-_EVERYWHERE = ("functions", "user")
-_FORM = "the form that its head describes"
-
-
 @dataclass(frozen=True, slots=True)
 class Box:
     """A part of the way of a message."""
 
-    name: str  # identifier
-    titles: dict[str, str]  # words for it, by transport (`stream`, `datagram`)
-    # where it lies: down from the sender, on the link, or up to the receiver; around guests, on the
-    # host on neither way, down from the sender's or up to the receiver's
-    lane: Lane
+    name: str
+    title: str | dict[str, str]  # words for it, by transport (`stream`, `datagram`) if they differ
+    # `down` from the sender, on the `link`, or `up` to the receiver; around guests, on the `host`
+    # on neither way, `host_down` from the sender's or `host_up` to the receiver's
+    lane: str
     copies: bool  # whether the bytes of messages are copied there
 
 
 class DataPath:
     """The boxes of data/functions/data_path.yaml."""
 
-    def __init__(self, rows: Sequence[Mapping[str, Any]], where: str) -> None:
-        self.boxes = tuple(_box(row) for row in rows)
-        self._copies = frozenset(box.name for box in self.boxes if box.copies)
-        self._names = {
-            (place, key): Names(_names(rows, key, place), where)
-            for place in (*SIDES, _HYPERVISOR)
-            for key in KEYS
-            if place == _HYPERVISOR or key in _EVERYWHERE
+    def __init__(self, tree: Mapping[str, Any], where: str) -> None:
+        rows = tree["boxes"]
+        self.boxes = [
+            Box(row["name"], row["title"], row["lane"], row.get("copy", False)) for row in rows
+        ]
+        self._find = {
+            place: finder(
+                [(row["name"], row) for row in rows if row.get("side", usual) == place], where
+            )
+            # a hypervisor's boxes are those that are its alone
+            for place, usual in (*zip(SIDES, SIDES, strict=True), (_HYPERVISOR, None))
         }
 
-    def box_of(self, party: str, frame: str) -> str | None:
-        """Return the box that a function begins, or belongs to; None if it is in its caller's."""
-        name, key = split_frame(frame)
-        outside = is_hypervisor(party) or key not in _EVERYWHERE
-        return self._names[_HYPERVISOR if outside else side_near(party), key].find(name)
-
     def of_stack(self, party: str, stack: Stack) -> tuple[str, str]:
-        """Return the box of a sample, and the function that puts it there."""
-        boxes = ((self.box_of(party, frame), frame) for frame in reversed(stack))
-        known = [(box, frame) for box, frame in boxes if box is not None]
+        """Return the box of a party's sample, and the function that puts it there."""
+        find = self._find[_HYPERVISOR if is_hypervisor(party) else side_near(party)]
+        boxes = ((find(frame), plain_name(frame)) for frame in reversed(stack))
+        # a function that no box names is in its caller's
+        known = [(box, function) for box, function in boxes if box is not None]
         if not known:
-            return ELSEWHERE, stack[-1]
+            return ELSEWHERE, plain_name(stack[-1])
         found, function = known[0]
-        if is_hypervisor(party) and found in self._copies:
+        if is_hypervisor(party) and any(box.copies for box in self.boxes if box.name == found):
             # a host's copy is known by who asks for it: where the box begins
             *_, (_, function) = itertools.takewhile(lambda place: place[0] == found, known)
         return found, function
 
 
-Chain = tuple[frozenset[str], ...]
-"""A published call chain: for each of its functions, the names under which it may appear."""
+class PublishedChains:
+    """Published call chains, and what their functions are called elsewhere.
 
+    `rows` are those of data/published/function-shares.csv, the tree is data/functions/chains.yaml.
+    """
 
-def goes_through(stack: Stack, chain: Chain) -> bool:
-    """Tell whether a stack goes through all functions of a chain, in their order."""
-    frames = map(plain_name, stack)
-    # each function is looked for behind the one before: what was looked at is used up
-    return all(any(frame in names for frame in frames) for names in chain)
+    def __init__(
+        self, rows: Sequence[Mapping[str, str]], tree: Mapping[str, Any], where: str
+    ) -> None:
+        self.rows = rows
+        # what was profiled, as the beginning of a sentence
+        self.source: str = tree["source"]
+        # by published scenario, the testbeds of ours to compare it with, and which are one path
+        self.scenarios: dict[str, dict[str, list[str]]] = tree["scenarios"]
+        # by published side, whose function shares these are, where it is called otherwise
+        self.parties: dict[str, str] = tree["sides"]
+        # by side, the functions in whose presence it works on acknowledgements
+        self.acknowledging: dict[str, list[str]] = tree["acknowledging"]
+        # by published function
+        self.names = {name: frozenset(row["names"]) for name, row in tree["functions"].items()}
+        functions = {row["call_path"]: row["call_path"].split(";") for row in rows}
+        unknown = {name for path in functions.values() for name in path} - self.names.keys()
+        if unknown:
+            raise DataError(
+                f"{where}: no names for {', '.join(sorted(unknown))}, which"
+                " data/published/function-shares.csv has; add them under `functions`"
+            )
+        self._chains = {path: [self.names[name] for name in its] for path, its in functions.items()}
+
+    def is_in(self, call_path: str, stack: Stack) -> bool:
+        """Tell whether a stack goes through all functions of a call path, in their order."""
+        frames = map(plain_name, stack)
+        # each function is looked for behind the one before: what was looked at is used up
+        return all(any(frame in names for frame in frames) for names in self._chains[call_path])
+
+    def within(self, stack: Stack) -> list[str]:
+        """Return all call paths that a stack goes through."""
+        return [path for path in self._chains if self.is_in(path, stack)]
 
 
 @dataclass(frozen=True, slots=True)
-class ChainNames:
-    """What published functions are called elsewhere (data/functions/chains.yaml)."""
+class Lists:
+    """All lists of names that shares are made by."""
 
-    names: dict[str, frozenset[str]]  # by published function
-    source: str  # what was profiled, as the beginning of a sentence
-    # by published scenario, the testbeds of ours to compare it with, and which are one path
-    scenarios: dict[str, dict[str, list[str]]]
-    # by published side, whose function shares these are, where it is called otherwise
-    parties: dict[str, str]
-    # by side, the functions in whose presence it works on acknowledgements
-    acknowledging: dict[str, frozenset[str]]
-
-    def chain(self, call_path: str) -> Chain:
-        """Return the chain of a published call path (``tcp_sendmsg;tcp_sendmsg_locked``)."""
-        functions = call_path.split(";")
-        unknown = [name for name in functions if name not in self.names]
-        if unknown:
-            raise DataError(
-                f"data/functions/chains.yaml: no names for {', '.join(unknown)}, which"
-                " data/published/function-shares.csv has; add them under `functions`"
-            )
-        return tuple(self.names[name] for name in functions)
+    categories: Categories
+    data_path: DataPath
+    published: PublishedChains
 
 
-def load_data_path(folder: Path) -> DataPath:
-    """Return the boxes that a folder (data/functions) describes."""
-    path = folder / "data_path.yaml"
-    return load_lists_of(path, lambda tree: DataPath(tree["boxes"], str(path)), _FORM)
+def load_lists(data: Path) -> Lists:
+    """Return all lists of names: of data/functions, and the chains of data/published."""
+    folder = data / "functions"
+    with (data / "published" / "function-shares.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return Lists(
+        load_categories(folder),
+        _load(folder / "data_path.yaml", DataPath),
+        _load(folder / "chains.yaml", partial(PublishedChains, rows)),
+    )
 
 
-def load_chain_names(folder: Path) -> ChainNames:
-    """Return the names of published functions that a folder (data/functions) describes."""
-
-    def made_of(tree: Mapping[str, Any]) -> ChainNames:
-        return ChainNames(
-            {name: frozenset(row["names"]) for name, row in tree["functions"].items()},
-            tree["source"],
-            tree["scenarios"],
-            tree["sides"],
-            {side: frozenset(found) for side, found in tree["acknowledging"].items()},
-        )
-
-    return load_lists_of(folder / "chains.yaml", made_of, _FORM)
+def load_categories(folder: Path) -> Categories:
+    """Return the categories that a folder (data/functions) describes."""
+    return _load(folder / "categories.yaml", Categories)
 
 
-def _box(row: Mapping[str, Any]) -> Box:
-    title = row["title"]
-    titles = title if isinstance(title, dict) else {"stream": title, "datagram": title}
-    return Box(row["name"], titles, row["lane"], bool(row.get("copy", False)))
-
-
-def _names(rows: Iterable[Mapping[str, Any]], key: str, place: str) -> list[tuple[str, str]]:
-    """Return names and their boxes; a hypervisor's boxes are those that are its alone."""
-    everywhere = None if place == _HYPERVISOR else place
-    return [
-        (name, row["name"])
-        for row in rows
-        if row.get("side", everywhere) == place
-        for name in row.get(key, ())
-    ]
+def _load(path: Path, make: Callable[[Any, str], _Made]) -> _Made:
+    try:
+        return make(yaml.safe_load(path.read_text(encoding="utf-8")), str(path))
+    except (KeyError, TypeError, yaml.YAMLError) as error:
+        raise DataError(f"{path}: {error!r}; expected the form that its head says") from error

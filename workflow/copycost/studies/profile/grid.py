@@ -1,11 +1,11 @@
-"""The cells of the study `profile`, with the names of cells, pairs of them, and pictures.
+"""The cells of the study `profile`, with the names of cells and pictures.
 
 Cells are those of its grid, and those that explain other studies. Every start imports this, so
 nothing heavy is imported here.
 """
 
 import itertools
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from typing import NamedTuple, Self
 
 from copycost.config.cells import Cell
@@ -39,9 +39,7 @@ class CellKey(NamedTuple):
 
 
 def profile_cells(config: Config, explained: Collection[str] = ()) -> tuple[Cell, ...]:
-    """Return all repetitions that are profiled, sorted by key.
-
-    Whether the section is enabled decides only what a run without a target does.
+    """Return all repetitions that are profiled, sorted by key, enabled or not.
 
     What drives `cpu_budget` and `datagrams` is profiled as they drive it, where they are part of
     the run (`explained`) and the section says so: with all their streams, and with the smallest and
@@ -59,19 +57,13 @@ def profile_cells(config: Config, explained: Collection[str] = ()) -> tuple[Cell
         its = (section.testbeds, section.implementations, sizes, section.n_threads)
         grids.append((*its, (HOT,), (RECV,), (APART,)))
     cells = {
-        Cell(STUDY, *place, rep)
+        Cell(STUDY, *place)
         for grid in grids
-        for place in itertools.product(*grid)
-        for rep in range(1, profile.repetitions + 1)
+        for place in itertools.product(*grid, range(1, profile.repetitions + 1))
     }
-    return tuple(
-        sorted(
-            cell
-            for cell in cells
-            # iperf3 sends one buffer again and again
-            if (cell.implementation != IPERF3 or cell.working_set == HOT) and can_exist(*cell.kind)
-        )
-    )
+    # iperf3 sends one buffer again and again
+    useless = {cell for cell in cells if cell.implementation == IPERF3 and cell.working_set != HOT}
+    return tuple(sorted(cell for cell in cells - useless if can_exist(*cell.kind)))
 
 
 def cell_keys(config: Config, explained: Collection[str] = ()) -> list[CellKey]:
@@ -79,20 +71,11 @@ def cell_keys(config: Config, explained: Collection[str] = ()) -> list[CellKey]:
     return list(dict.fromkeys(map(CellKey.of, profile_cells(config, explained))))
 
 
-Pair = tuple[CellKey, CellKey]
-"""Two cells that differ in nothing but the implementation."""
-
-
 def parties_on(testbed: str) -> tuple[str, ...]:
     """Return whose stacks are sampled on a testbed, sides first."""
-    match guests_on(testbed):
-        case 0:
-            return SIDES
-        case 1:
-            away = away_on(testbed)
-            return parties_of([tuple(side for side in SIDES if side in away)])
-        case _:
-            return parties_of([(side,) for side in SIDES])
+    each = [(side,) for side in SIDES]
+    in_one = tuple(side for side in SIDES if side in away_on(testbed))
+    return parties_of({0: [], 1: [in_one]}.get(guests_on(testbed), each))
 
 
 def slug_of(key: CellKey) -> str:
@@ -100,28 +83,11 @@ def slug_of(key: CellKey) -> str:
     return f"{key.condition}_{key.implementation}_{key.msg_bytes}_{key.n_threads}"
 
 
-def pair_slug(pair: Pair) -> str:
-    """Return a name of a pair: ``veth_two_copy_65536_1_to_zero_copy``."""
-    return f"{slug_of(pair[0])}_to_{pair[1].implementation}"
-
-
-def pairs_of(keys: Iterable[CellKey], wished: Sequence[tuple[str, str]]) -> list[Pair]:
-    """Return the pairs among cells that differ in nothing but the implementations wished."""
-    cells = list(keys)
-    found = []
-    for before, after in wished:
-        for key in cells:
-            other = key._replace(implementation=after)
-            if key.implementation == before and other in cells:
-                found.append((key, other))
-    return found
-
-
-def flame_figure(slug: str, side: str) -> str:
+def flame_figure(key: CellKey, party: str) -> str:
     """Return the name of the flame graph of a party of a cell."""
-    return f"flame_{slug}_{side}"
+    return f"flame_{slug_of(key)}_{party}"
 
 
 def figure_names(keys: Iterable[CellKey]) -> list[str]:
     """Return the names of the flame graphs of a grid, whether or not its cells were measured."""
-    return [flame_figure(slug_of(key), party) for key in keys for party in parties_on(key.testbed)]
+    return [flame_figure(key, party) for key in keys for party in parties_on(key.testbed)]

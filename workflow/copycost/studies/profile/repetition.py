@@ -2,8 +2,8 @@
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from copycost.config.strategy_capabilities import IPERF3
 from copycost.config.studies import EventChoice
@@ -33,14 +33,13 @@ _FEWEST_SHARE = {"hardware": 0.1, "timer": 0.5}
 _FEWEST_SHARE_IN_GUESTS = 0.1
 # fewer may be missing by chance: a side that sleeps through the window has none
 _FEWEST_EXPECTED = 20
-# perf discards a whole stack in which it finds what cannot be an address
+# Of a side's samples: perf discards a whole stack in which it finds what cannot be an address.
 _MOST_UNKNOWN = 0.25
 
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Profiled:
+class Profiled(NamedTuple):
     """A record, and the stacks by party that belong to it."""
 
     record: Record
@@ -75,27 +74,26 @@ def profile_repetition(task: Task, event: EventChoice, frequency_hz: int) -> Pro
             plan_of(None)
     except Unavailable as error:
         return Profiled(run(_Refused(error)), {})
-    plain = run() if cell.rep % 2 else None
-    if plain is not None and plain["status"] != "measured":
-        return Profiled(plain, {})
     n_streams = cell.n_threads * (1 if task.driver.reference is None else 2)
     sampler = Sampler(plan_of, n_streams, in_guests=guests_on(cell.testbed) > 0)
-    record = run(sampler)
-    if record["status"] != "measured":
-        return Profiled(record, {})
-    try:
-        require_samples(record["observed"][sampler.name], run_of(record))
-        require_stacks(sampler.stacks)
-        other = plain or run()
-        run_of(other)
-    except NoMeasurement as error:
-        why = error.verdict
-        record["status"], record["reason"], record["remedy"] = why.status, why.reason, why.remedy
-        record["driver"], record["window"], record["observed"] = None, None, {}
-        _log.warning("%s: %s", why.status, why.reason)
-        return Profiled(record, {})
-    record["undisturbed"] = other
-    return Profiled(record, sampler.stacks)
+    records: dict[bool, Record] = {}
+    for sampled in (False, True) if cell.rep % 2 else (True, False):
+        record = records[sampled] = run(sampler) if sampled else run()
+        if record["status"] != "measured":
+            return Profiled(record, {})
+        try:
+            found = run_of(record)
+            if sampled:
+                require_samples(record["observed"][sampler.name], found)
+                require_stacks(sampler.stacks)
+        except NoMeasurement as error:
+            why = error.verdict
+            record["status"], record["reason"], record["remedy"] = "failed", why.reason, why.remedy
+            record["driver"], record["window"], record["observed"] = None, None, {}
+            _log.warning("failed: %s", why.reason)
+            return Profiled(record, {})
+    records[True]["undisturbed"] = records[False]
+    return Profiled(records[True], sampler.stacks)
 
 
 class _Refused(WindowObserver):
@@ -111,35 +109,29 @@ class _Refused(WindowObserver):
 
 
 def require_samples(sampling: Mapping[str, Any], run: Run) -> None:
-    """Refuse a profile of too few samples to be one of the window.
-
-    Each side needs a tenth of the samples that its CPU time should have given; with the timer and
-    outside of guests, half.
-    """
-    source = sampling["source"]
+    """Refuse a profile of too few samples to be one of the window."""
+    source, frequency_hz = sampling["source"], sampling["frequency_hz"]
     remedy = "set profile.event to cpu_clock"
     if source == "timer":
         remedy = f"ask for fewer threads or look for an overloaded host, then {AGAIN}"
     for side, sampled in sampling["sides"].items():
         if is_rest(side):
             continue  # what its kernel calls busy is counted in ticks
-        expected = run.cpu_ns[side] / 1e9 * sampling["frequency_hz"]
+        expected = run.cpu_ns[side] / 1e9 * frequency_hz
         inside = is_inside(side, sampling["sides"])
         fewest = _FEWEST_SHARE_IN_GUESTS if inside else _FEWEST_SHARE[source]
-        too_few = sampled["samples"] < fewest * expected
-        if too_few and expected >= _FEWEST_EXPECTED:
+        if sampled["samples"] < fewest * expected and expected >= _FEWEST_EXPECTED:
             reason = (
                 f"the {party(side)} has {sampled['samples']} samples of {sampling['event']}, where"
-                f" its CPU time at {sampling['frequency_hz']} Hz should have given {expected:.0f}"
+                f" its CPU time at {frequency_hz} Hz should have given {expected:.0f}"
             )
             raise NoMeasurement(Verdict("failed", reason, remedy))
 
 
 def require_stacks(sides: Mapping[str, Stacks]) -> None:
-    """Refuse a profile that perf has discarded the call stacks of.
+    """Refuse a profile that perf has discarded too many of the call stacks of.
 
-    It is none if more than a quarter of a side's samples are in no known function and have no
-    caller.
+    Those are the samples that are in no known function and have no caller.
     """
     for side, stacks in sides.items():
         share = stacks.weights.get(UNKNOWN, 0) / max(1, stacks.weight)

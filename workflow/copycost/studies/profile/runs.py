@@ -7,10 +7,10 @@ from typing import Any
 
 from copycost.hosts.side import REFERENCES, SIDES, hypervisor_of, rest_of_guest
 from copycost.measure.drivers.programs.driver import NAME as PROGRAMS
-from copycost.measure.drivers.protocol import AGAIN, NoMeasurement, Verdict
+from copycost.measure.drivers.protocol import NoMeasurement, Verdict
 from copycost.measure.drivers.rates import rates_of
 from copycost.records.record import Record
-from copycost.records.windows import received_bytes, turns_of
+from copycost.records.windows import received_bytes, turns_of, window_ns
 
 KIB = 1024.0
 
@@ -63,83 +63,58 @@ def of_reference(record: Record) -> Record | None:
 
 
 def run_of(record: Record) -> Run:
-    """Return what a record came to.
-
-    Raises `NoMeasurement` if there was none.
-    """
-    if record["status"] != "measured":
-        reason, remedy = record["reason"] or "not measured", record["remedy"] or AGAIN
-        raise NoMeasurement(Verdict(record["status"], reason, remedy))
-    driver = record["driver"]
+    """Return what a measured record came to; `NoMeasurement` where iperf3 does not tell."""
+    driver, observed = record["driver"], record["observed"]
     assert driver is not None
-    observed, window_s = record["observed"], _window_s(record)
-    cpu_ns: dict[str, float] = {
-        side: _cpu_ns(record, side) for side in SIDES if observed["perf_stat"][side] is not None
-    }
+    own, turns = driver["name"] == PROGRAMS, turns_of(driver)[0]
+    length_ns = turns.length_ns if turns else window_ns(driver["sender"] if own else record)
+    cpu_ns: dict[str, float] = {}
+    for side in SIDES:
+        if (counted := observed["perf_stat"][side]) is not None:
+            clock_ns = (driver[side]["process"] if own else observed["usage"][side])["cpu_ns"]
+            task_clock_ns = counted["events"].get("task_clock_ns", {}).get("value")
+            cpu_ns[side] = float(clock_ns if task_clock_ns is None else task_clock_ns)
     guests = observed.get("hypervisor", {}).get("guests", [])
     for guest in guests:
-        cpu_ns |= _around(guest, cpu_ns, window_s * 1e9)
+        cpu_ns |= _around(guest, cpu_ns, length_ns)
     if (beside := of_reference(record)) is not None:
         cpu_ns |= zip(REFERENCES, run_of(beside).cpu_ns.values(), strict=False)
-    if driver["name"] == PROGRAMS:
-        received = received_bytes(driver, turns_of(driver)[0])
-        zero_copy = driver["sender"]["zero_copy"]
-    else:
-        received, zero_copy = _bits_per_s_of_iperf3(record) / 8 * window_s, None
-    known = zero_copy and zero_copy["completed"] and zero_copy["copied"] is not None
+    zero_copy = (driver["sender"]["zero_copy"] if own else None) or {"completed": 0}
+    known = zero_copy["completed"] and zero_copy["copied"] is not None
     return Run(
-        window_s,
-        round(received),
+        length_ns / 1e9,
+        round(received_bytes(driver, turns) if own else _received_by_iperf3(record, length_ns)),
         cpu_ns,
         zero_copy["copied"] / zero_copy["completed"] if known else None,
         guests[0]["accelerator"] if guests else None,
     )
 
 
-def _window_s(record: Mapping[str, Any]) -> float:
-    driver, window = record["driver"], record["window"]
-    if (turns := turns_of(driver)[0]) is not None:
-        return turns.length_ns / 1e9
-    if driver["name"] == PROGRAMS:
-        window = driver["sender"]["window"]
-    return float((window["end_ns"] - window["start_ns"]) / 1e9)
-
-
-def _cpu_ns(record: Mapping[str, Any], side: str) -> float:
-    """Return a side's CPU time: perf's where it counted, else the process clock's."""
-    observed, driver = record["observed"], record["driver"]
-    counted = observed["perf_stat"][side]["events"].get("task_clock_ns", {}).get("value")
-    if counted is not None:
-        return float(counted)
-    own = driver["name"] == PROGRAMS
-    return float((driver[side]["process"] if own else observed["usage"][side])["cpu_ns"])
-
-
 def _around(
-    guest: Mapping[str, Any], cpu_ns: Mapping[str, float], window_ns: float
+    guest: Mapping[str, Any], cpu_ns: Mapping[str, float], length_ns: float
 ) -> dict[str, float]:
     """Return the CPU time of the rest of a guest, and of its hypervisor, in the window.
 
     Both were looked at a little before and after it, so their times are scaled to it.
     """
     inside, threads = guest["inside"], guest["threads"].values()
-    busy_ns = inside["busy_ns"] * window_ns / inside["window_ns"]
+    busy_ns = inside["busy_ns"] * length_ns / inside["window_ns"]
     rest_ns = busy_ns - sum(cpu_ns[side] for side in guest["sides"])
     used_ns = sum(max(0, kind["cpu_ns"] - kind["guest_ns"]) for kind in threads)
     return {
         rest_of_guest(guest["sides"]): max(0.0, rest_ns),
-        hypervisor_of(guest["sides"]): used_ns * window_ns / guest["window_ns"],
+        hypervisor_of(guest["sides"]): used_ns * length_ns / guest["window_ns"],
     }
 
 
-def _bits_per_s_of_iperf3(record: Mapping[str, Any]) -> float:
-    """Return the payload received in the window.
+def _received_by_iperf3(record: Record, length_ns: int) -> float:
+    """Return the payload received in the window [bytes].
 
     What the kernel says was read belongs to the same window; older kernels do not say it.
     """
     rates = rates_of(record)
     for name in ("kernel_bits_per_s", "bits_per_s"):
         if math.isfinite(rates[name]):
-            return float(rates[name])
+            return float(rates[name] / 8 * (length_ns / 1e9))
     reason = "how much iperf3 received in the window is not known"
     raise NoMeasurement(Verdict("failed", reason, "measure longer"))
