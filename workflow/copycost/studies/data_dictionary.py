@@ -13,7 +13,7 @@ from copycost.studies.cpu_budget.records import CPU_BUDGET
 from copycost.studies.datagrams.records import DATAGRAMS
 from copycost.studies.profile.columns import SHARES
 from copycost.studies.round_trips.table import CURVES, ROUND_TRIPS
-from copycost.studies.simulated.counts import FUNCTIONS, SIMULATED
+from copycost.studies.simulated.table import FUNCTIONS, SIMULATED
 
 TABLES: Mapping[str, Definition] = MappingProxyType(
     {

@@ -8,34 +8,20 @@ from golden.sentences import branches, chapter, sentences
 from simulated_tables import CATEGORIES, Truth, beside, facts_of, record_of, tables_of, walks
 
 from copycost.config.simulated import FIGURES
+from copycost.measure.simulated.cell import LEVELS
 from copycost.records.table import make_table
-from copycost.studies.simulated.counts import LEVELS, SIMULATED, functions_of, totals_of
-from copycost.studies.simulated.facts import copied_shares
-from copycost.studies.simulated.savings import level_of
-from copycost.studies.simulated.table import rows_of
+from copycost.studies.simulated.facts import copied_shares, level_of
+from copycost.studies.simulated.table import SIMULATED, functions_of, rows_of
 from copycost.studies.simulated.walks import WALKS, walk_facts
 
 BEYOND = {"misses": "both", "reasons": ["beyond"], "size_bytes": 32768}
 FALLS = {"l1d": 2.0, "l2": 0.0, "llc": 0.0}
 
 
-def test_sides_add_up_and_leave_other_threads_out() -> None:
-    record = record_of(Truth(), "loopback", "two_copy", 49152, "hot", "plain")
-    totals = totals_of(functions_of(record["counted"] or {}))
-    for quantity in ("l1d_misses", "instructions", "loads"):
-        for mode in ("user", "kernel"):
-            both = totals["both", mode][quantity]
-            assert both == sum(totals[side, mode][quantity] for side in ("sender", "receiver"))
-    assert totals["other", "kernel"]["instructions"] == 10
-    assert totals["both", "kernel"]["l1d_misses"] > 0
-
-
 def test_functions_of_one_name_are_one() -> None:
-    record = record_of(Truth(), "sink", "one_copy", 4096, "hot", "plain")
-    counted = record["counted"]
-    assert counted is not None
+    counted = record_of(Truth(), "sink", "one_copy", 4096, "hot", "plain")["counted"]
     counted["functions"]["sender"].append(counted["functions"]["sender"][2])
-    twice = functions_of(counted)["sender", "kernel", "__x64_sys_sendmsg"]
+    twice = functions_of(counted).loc["sender", "kernel", "__x64_sys_sendmsg"]
     assert twice["calls"] == 2 * 1024
 
 
@@ -75,7 +61,7 @@ def test_what_was_asked_to_be_sent_without_a_copy_is_told_from_completions(
         record_of(Truth(), "loopback", name, 4096, "hot", "plain")
         for name in ("two_copy", "zero_copy")
     ]
-    (records[1]["sender"] or {})["zero_copy"] |= sends
+    records[1]["sender"]["zero_copy"] |= sends
     rows = [row for record in records for row in rows_of(record, CATEGORIES)[0]]
     found = copied_shares(make_table(rows, SIMULATED))
     assert found == {("loopback", "zero_copy"): share}

@@ -10,13 +10,9 @@ from simulated_tables import ASSUMED, CACHES, CATEGORIES, GUEST, Truth, record_o
 
 from copycost.config.cells import Cell
 from copycost.errors import HostError
+from copycost.records.reading import read_all
 from copycost.studies.simulated import walks
-from copycost.studies.simulated.reading import (
-    SimulatedRecord,
-    machine_of,
-    read_cells,
-    write_simulated,
-)
+from copycost.studies.simulated.reading import SIMULATED, SimulatedRecord, machine_of
 from copycost.studies.simulated.table import collect
 
 SIZES = (4096, 16384, 49152)
@@ -37,7 +33,7 @@ def made(size: int) -> SimulatedRecord:
 def saved(folder: Path, record: SimulatedRecord) -> Path:
     path = place_of(folder, record["cell"]["msg_bytes"])
     path.parent.mkdir(parents=True)
-    write_simulated(record, path)
+    SIMULATED.kind.write(record, path)
     return path
 
 
@@ -45,7 +41,7 @@ def by_other_caches(path: Path) -> None:
     record = made(4096)
     counted: Any = record["counted"]
     counted["caches"] = CACHES | {"prefetcher": "next_line"}
-    write_simulated(record, path)
+    SIMULATED.kind.write(record, path)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +49,7 @@ def by_other_caches(path: Path) -> None:
     [
         (lambda path: path.write_text("{"), "line 1"),
         (Path.unlink, "No such file"),
-        (lambda path: write_simulated(made(16384), path), "msg_bytes=16384"),
+        (lambda path: SIMULATED.kind.write(made(16384), path), "msg_bytes=16384"),
         (by_other_caches, "another state"),
     ],
 )
@@ -67,7 +63,7 @@ def test_a_record_that_cannot_be_used_costs_itself_alone(
     paths = [saved(tmp_path, made(size)) for size in SIZES]
     damage(paths[0])
     read(paths)
-    lost, *others = read_cells(paths)
+    lost, *others = read_all(paths, lambda record: record, SIMULATED)
     assert (lost["status"], lost["counted"]) == ("failed", None)
     assert why in str(lost["reason"])
     assert [one["status"] for one in others] == ["measured", "measured"]

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-from copycost.studies.simulated.counts import LEVELS, MODES
 from copycost.wording.filters import exact_size, join_and, percent, size, span
 from copycost.wording.markdown import Table, code, listing, tabulate
 from copycost.wording.number_sources import prints
@@ -26,7 +25,7 @@ def cache_levels(caches: Facts) -> str:
     return join_and(
         f"{cache(level)} of {size(caches[level]['size_bytes'])} in "
         f"{plural(caches[level]['ways'], 'way')}"
-        for level in LEVELS
+        for level in _NAMES
     )
 
 
@@ -103,8 +102,8 @@ def _why(saving: Facts) -> str:
     if saving["verdict"] != "falls":
         return ""
     found = {
-        _COPIES[mode]: _missed(copy)
-        for mode in MODES
+        whose: _missed(copy)
+        for mode, whose in _COPIES.items()
         if (copy := saving["most"]["copies"][mode]) is not None
     }
     if len({*found.values()}) == 1:

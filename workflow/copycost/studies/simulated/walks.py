@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from copycost.analysis.json_values import Facts
+from copycost.config.simulated import Geometry
 from copycost.errors import HostError
-from copycost.measure.simulated.cell import Caches, Level, SimulatedCell, simulate
-from copycost.measure.simulated.snapshot import Snapshot
+from copycost.measure.simulated.cell import LEVELS, Caches, simulate
 from copycost.studies.simulated.cell import read_made
-from copycost.studies.simulated.counts import LEVELS, functions_of, totals_of
+from copycost.studies.simulated.table import functions_of, totals_of
 
-CACHES = {"l1d": Level(32 << 10, 8), "l2": Level(256 << 10, 8), "llc": Level(2 << 20, 16)}
+CACHES = {
+    "l1d": Geometry(32 << 10, 8), "l2": Geometry(256 << 10, 8), "llc": Geometry(2 << 20, 16),
+}  # fmt: skip
 LINE_BYTES = 64
 ROUNDS = 4
 
@@ -29,11 +31,6 @@ class Walk:
 
     pattern: str  # ``strided``, ``random``, or ``copy``: half of the buffer to the other half
     n_bytes: int  # the buffer [bytes]
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """What the program is told."""
-        return ("--pattern", self.pattern, "--bytes", str(self.n_bytes), "--rounds", str(ROUNDS))
 
     @property
     def n_lines(self) -> int:
@@ -65,29 +62,18 @@ WALKS = tuple(
 """Buffers that fit into the first level, the second, the last, and none."""
 
 
-@dataclass(frozen=True, slots=True)
-class WalkingCell(SimulatedCell):
-    """A cell whose sender is the program that walks; nobody receives."""
-
-    words: tuple[str, ...] = ()
-
-    def text(self) -> str:
-        """Return what simulated_cell reads."""
-        return f"lead_ns 0\nwindow_ns 1\nsender {' '.join(self.words)}\n"
-
-
 def walk_all(program: Path, plugin: Path, folder: Path) -> Facts:
     """Return the facts about all walks, or why there are none: there is no guest, or one fails."""
     made = read_made(folder)
     if made["status"] != "measured":
         return walk_facts([], made["reason"] or made["status"])
-    caches = Caches(CACHES["l1d"], CACHES["l2"], CACHES["llc"], LINE_BYTES)
-    snapshot = Snapshot.in_folder(folder)
-    found = []
+    caches, found = Caches(CACHES, LINE_BYTES), []
     try:
         for walk in WALKS:
-            cell = WalkingCell("sink", program, None, walk.n_bytes, 1, 0, words=walk.words)
-            found.append((walk, simulate(cell, snapshot, plugin, caches).counted))
+            words = f"--pattern {walk.pattern} --bytes {walk.n_bytes} --rounds {ROUNDS}"
+            text = f"lead_ns 0\nwindow_ns 1\nsender {words}\n"
+            counted = simulate(text, {"sender": program}, folder, plugin, caches).counted
+            found.append((walk, counted))
     except HostError as failure:
         return walk_facts([], str(failure))
     return walk_facts(found)
