@@ -6,7 +6,7 @@ model. Nothing else joins the two. Measured misses are those of loads, so the si
 too.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -60,22 +60,30 @@ def compute_facts(
     """
     cells = table.drop_duplicates(list(CELL_KEY))
     conditions = _conditions(table, functions, machine["caches"]) if machine else []
+    savings = [saving for one in conditions for saving in one["savings"]]
+    levels = [one["most"]["level"] for one in savings if one["verdict"] == "falls"]
+    level = max(LEVELS, key=levels.count) if levels else None
+    if machine is not None:
+        # how the guest's kernel sets and copies memory: whether new pages are zeroed, and the
+        # processor says that ``rep movsb`` is fast
+        zeroes_pages = "init_on_alloc=1" in machine["guest"]["kernel_arguments"]
+        repeats_bytes = "-erms" not in machine["guest"]["cpu"].split(",")
+        machine = {**machine, "zeroes_pages": zeroes_pages, "repeats_bytes": repeats_bytes}
     facts = {
         "section": {"enabled": section["enabled"]},
         "n_counted": int((cells["status"] == "measured").sum()),
         "n_cells": len(cells),
         "losses": losses_of(cells, CELL_KEY),
-        "machine": machine
-        and {
-            **machine,
-            # how the guest's kernel sets and copies memory: whether new pages are zeroed, and the
-            # processor says that ``rep movsb`` is fast
-            "zeroes_pages": "init_on_alloc=1" in machine["guest"]["kernel_arguments"],
-            "repeats_bytes": "-erms" not in machine["guest"]["cpu"].split(","),
-        },
+        "machine": machine,
         "least": LEAST,
         "conditions": conditions,
-        "verdict": _verdict([one for condition in conditions for one in condition["savings"]]),
+        # the level whose misses fall most in most comparisons in which some level's do
+        "verdict": {
+            "n": len(savings),
+            "n_falling": len(levels),
+            "level": level,
+            "n_level": levels.count(level),
+        },
         "walks": walks,
         "beside": None,
     }
@@ -90,22 +98,23 @@ def _conditions(
     found = []
     for (testbed, working_set), here in misses.groupby(_PLACE, sort=False):
         unchanged = here[here["variant"] == PLAIN].sort_values("msg_bytes", kind="stable")
-        ways = dict(list(here.groupby("implementation")))
+        index = ["variant", "msg_bytes"]
+        ways = {
+            name: rows.pivot(index=index, columns="level", values="total")
+            for name, rows in here.groupby("implementation")
+        }
         at = functions[(functions[_PLACE] == [testbed, working_set]).all(axis=1)]
         points, savings = [], []
         for name in in_order(unchanged["implementation"]):
             rows = unchanged.loc[unchanged["implementation"] == name, _POINT]
             points += rows.to_dict("records")
-            if name == BASELINE or BASELINE not in ways:
-                continue
-            saving = saving_of(ways[BASELINE], ways[name])
-            if saving is None:
-                continue
-            if most := saving["most"]:
-                most["copies"] = _copies(at, name, most, caches)
-            asked = (str(testbed), name)
-            told = {"asks_for_none": asked in copied, "copied_share": copied.get(asked)}
-            savings.append({"implementation": name, **saving, **told})
+            compared = name != BASELINE and BASELINE in ways
+            if compared and (saving := saving_of(ways[BASELINE], ways[name])):
+                if most := saving["most"]:
+                    most["copies"] = _copies(at, name, most, caches)
+                asked = (str(testbed), name)
+                told = {"asks_for_none": asked in copied, "copied_share": copied.get(asked)}
+                savings.append({"implementation": name, **saving, **told})
         if points:
             place = {"testbed": testbed, "working_set": working_set}
             found.append({**place, "misses": points, "savings": savings})
@@ -125,46 +134,39 @@ def misses_of(table: pd.DataFrame) -> pd.DataFrame:
     counted = _both_sides(table)
     levels = []
     for level in LEVELS:
-        here = counted[list(CELL_KEY)].assign(level=level)
-        for mode in MODES:
-            per_byte = counted[f"simulated_{level}_misses_{mode}_per_byte"]
-            here[mode] = per_byte * counted["simulated_line_bytes"]
-        levels.append(here)
-    found = pd.concat(levels, ignore_index=True)
-    return found.assign(total=found["user"] + found["kernel"])
+        names = {f"simulated_{level}_misses_{mode}_per_byte": mode for mode in MODES}
+        per_line = counted[[*names]].mul(counted["simulated_line_bytes"], axis=0)
+        rows = counted[list(CELL_KEY)].assign(level=level).join(per_line.rename(columns=names))
+        levels.append(rows.assign(total=rows["user"] + rows["kernel"]))
+    return pd.concat(levels, ignore_index=True)
 
 
 def saving_of(before: pd.DataFrame, after: pd.DataFrame) -> Facts | None:
-    """Return what one way to send saves in a place, from rows of `misses_of`; None if unknown.
+    """Return what one way to send saves in a place; None where it was not counted without changes.
 
-    The verdict is ``falls`` if some level's misses fall at some size, ``rises`` if some rise and
+    By misses per line, of `two_copy` and of it, by variant and size, a column per level. The
+    verdict is ``falls`` if some level's misses fall at some size, ``rises`` if some rise and
     none falls, or ``same``. `most` is the level whose misses fall most (or, where none fall, rise
     most) and the size where they do, of equal ones the one next to 64 KiB; None where nothing
     changes. `tried` is how many changes that conclusion was tried with, in its very cell, and under
     how many the same level still falls most, or where none falls, still the same levels rise.
     """
-    index = ["variant", "msg_bytes"]
-    misses, left = (
-        of.pivot(index=index, columns="level", values="total") for of in (before, after)
-    )
-    saved = (misses - left).dropna().reset_index()
+    saved = (before - after).dropna().reset_index()
     unchanged = saved[saved["variant"] == PLAIN].set_index("msg_bytes")[list(LEVELS)]
     if unchanged.empty:
         return None
-    changes = {change_of(value) for value in unchanged.to_numpy().flat}
-    if changes == {"same"}:
+    falls = bool((unchanged >= LEAST).any(axis=None))
+    if not falls and not (unchanged <= -LEAST).any(axis=None):
         return {"verdict": "same", "most": None, "tried": None}
-    falls = "fewer" in changes
     gains = unchanged if falls else -unchanged
     most = gains.max(axis=1)
     largest = most[most > most.max() - LEAST].index
     # next to 64 KiB a byte's cost is more than a share of the call's
     size = min(largest, key=lambda size: (abs(size - _TYPICAL_BYTES), size))
     level = level_of(gains.loc[size].to_dict())
-    tried = saved[saved["msg_bytes"] == size].to_dict("records")
     concluded = {
-        row["variant"]: (level_of(row), falls or [change_of(row[name]) for name in LEVELS])
-        for row in tried
+        row["variant"]: (level_of(row), falls or [row[name] <= -LEAST for name in LEVELS])
+        for row in saved[saved["msg_bytes"] == size].to_dict("records")
     }
     usual = concluded.pop(PLAIN)
     return {
@@ -172,16 +174,11 @@ def saving_of(before: pd.DataFrame, after: pd.DataFrame) -> Facts | None:
         "most": {
             "level": level,
             "msg_bytes": size,
-            "before": misses.loc[(PLAIN, size)].to_dict()[level],
+            "before": before.loc[(PLAIN, size)].to_dict()[level],
             "saved": unchanged.loc[size].to_dict()[level],
         },
         "tried": {"n": len(concluded), "n_holding": [*concluded.values()].count(usual)},
     }
-
-
-def change_of(saved: float) -> str:
-    """Return a saving as ``fewer``, ``more`` or ``same``."""
-    return "fewer" if saved >= LEAST else "more" if saved <= -LEAST else "same"
 
 
 def level_of(saved: Mapping[Any, float]) -> str | None:
@@ -235,22 +232,6 @@ def _copies(
             "size_bytes": cache_bytes,  # of the level
         }
     return found
-
-
-def _verdict(savings: Sequence[Facts]) -> Facts:
-    """Return which level's misses fall most in most comparisons with `two_copy`.
-
-    Of `n` comparisons, some level's misses fall in `n_falling`, and most in `n_level` of these
-    those of `level`, None where none falls.
-    """
-    levels = [one["most"]["level"] for one in savings if one["verdict"] == "falls"]
-    level = max(LEVELS, key=levels.count) if levels else None
-    return {
-        "n": len(savings),
-        "n_falling": len(levels),
-        "level": level,
-        "n_level": levels.count(level) if level else 0,
-    }
 
 
 def copied_shares(table: pd.DataFrame) -> dict[tuple[str, str], float | None]:
