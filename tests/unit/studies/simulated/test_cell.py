@@ -75,17 +75,8 @@ def files(tmp_path: Path, *levels: tuple[int, str, int]) -> HostFiles:
     return HostFiles(tmp_path)
 
 
-@pytest.fixture
-def there(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """A host that has what simulating takes, and counts no misses."""
-    monkeypatch.setattr(wanted, "require_plugins", lambda: None)
-    monkeypatch.setattr(wanted, "guest_needs", list)
-    monkeypatch.setattr(wanted, "counts_with_kernel", lambda _: False)
-    return monkeypatch
-
-
 def test_counts_are_simulated_unasked_only_where_it_is_short_possible_and_needed(
-    there: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def why_not(section: Section) -> str:
         wanted.require_wanted(replace(section, enabled=True))
@@ -93,15 +84,18 @@ def test_counts_are_simulated_unasked_only_where_it_is_short_possible_and_needed
             wanted.require_wanted(section)
         return missing.value.reason
 
+    monkeypatch.setattr(wanted, "require_plugins", lambda: None)
+    monkeypatch.setattr(wanted, "guest_needs", list)
+    monkeypatch.setattr(wanted, "counts_with_kernel", lambda _: False)
     wanted.require_wanted(typed())
     assert "more than the 60 s that auto allows" in why_not(replace(typed(), window_bytes=1 << 28))
-    there.setattr(wanted, "counts_with_kernel", lambda _: True)
+    monkeypatch.setattr(wanted, "counts_with_kernel", lambda _: True)
     assert why_not(typed()) == "this host counts cache misses itself"
     needs = [
         Need("vhost-net", "is not needed", None, remedy="modprobe"),
         Need("kernel", "is booted", None, reason="it cannot be read", remedy="chmod"),
     ]
-    there.setattr(wanted, "guest_needs", lambda: needs)
+    monkeypatch.setattr(wanted, "guest_needs", lambda: needs)
     assert why_not(typed()) == "it cannot be read"
 
 
@@ -152,15 +146,10 @@ def test_caches_of_another_size_keep_their_ways_and_have_whole_sets() -> None:
     assert in_whole_sets(stated, 64, 2.0)["l2"].size_bytes == 2 << 20
 
 
-@pytest.mark.parametrize(
-    ("llc_bytes", "why"),
-    [
+def test_sizes_that_cannot_be_the_hosts_have_to_be_stated(tmp_path: Path) -> None:
+    for llc_bytes, why in (
         (None, "does not tell the size of its llc cache"),
         (1 << 20, "a smaller llc cache than its l2 cache; state"),
-    ],
-)
-def test_sizes_that_cannot_be_the_hosts_have_to_be_stated(
-    llc_bytes: int | None, why: str, tmp_path: Path
-) -> None:
-    with pytest.raises(Unavailable, match=why):
-        stated_caches(COUNTING, host(llc_bytes=llc_bytes), HostFiles(tmp_path))
+    ):
+        with pytest.raises(Unavailable, match=why):
+            stated_caches(COUNTING, host(llc_bytes=llc_bytes), HostFiles(tmp_path))
