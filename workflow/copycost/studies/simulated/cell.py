@@ -26,7 +26,7 @@ _MOST_WARMUP_MESSAGES = 1024
 # What a message takes in a ring beyond its bytes: heads of its eight fields, and where these are of
 # a page or more, room to begin each at one (src/messages/message.h).
 _FIELDS, _PAGE_BYTES, _HEADS_BYTES = 8, 4096, 512
-_CACHES = "sys/devices/system/cpu/cpu0/cache"
+_CACHES, _WAYS = "sys/devices/system/cpu/cpu0/cache", "ways_of_associativity"
 # of a level whose ways the host does not tell, as virtual machines may not
 _USUAL_WAYS = {"l1d": 8, "l2": 16, "llc": 16}
 _MADE = "made.json"
@@ -181,30 +181,23 @@ def stated_caches(
     """
     if counting.caches is not None:
         return {level: getattr(counting.caches, level) for level in LEVELS}, []
-    known = {level: host["cpu"]["caches"][f"{level}_bytes"] for level in LEVELS}
+    sizes = {level: host["cpu"]["caches"][f"{level}_bytes"] for level in LEVELS}
     state_them = "state simulated.caches in config.yaml"
-    for level, size in known.items():
+    for level, size in sizes.items():
         if size is None:
             raise Unavailable(f"this host does not tell the size of its {level} cache", state_them)
     for inner, outer in itertools.pairwise(LEVELS):
-        if known[outer] < known[inner]:
+        if sizes[outer] < sizes[inner]:
             why = f"this host tells a smaller {outer} cache than its {inner} cache"
             raise Unavailable(why, state_them)
-    ways = _ways(files)
-    stated = {
-        level: Geometry(size, ways.get(level, _USUAL_WAYS[level])) for level, size in known.items()
-    }
-    return stated, [level for level in LEVELS if level not in ways]
-
-
-def _ways(files: HostFiles) -> dict[str, int]:
-    """Return the ways of the host's data caches, as far as it tells them."""
-    by_level: dict[int, int] = {}
+    ways: dict[int, int] = {}
     for folder in files.glob(f"{_CACHES}/index*"):
-        level = files.number(f"{folder}/level")
-        ways = files.number(f"{folder}/ways_of_associativity")
-        if level and ways and files.text(f"{folder}/type") != "Instruction":
-            by_level[level] = ways
+        number, n_ways = (files.number(f"{folder}/{name}") for name in ("level", _WAYS))
+        if number and n_ways and files.text(f"{folder}/type") != "Instruction":
+            ways[number] = n_ways
     # where there are two levels, the second is the last one too
-    numbers = {"l1d": 1, "l2": 2, "llc": max(by_level, default=0)}
-    return {name: by_level[level] for name, level in numbers.items() if level in by_level}
+    known = {"l1d": ways.get(1), "l2": ways.get(2), "llc": ways.get(max(ways, default=0))}
+    stated = {
+        level: Geometry(size, known[level] or _USUAL_WAYS[level]) for level, size in sizes.items()
+    }
+    return stated, [level for level in LEVELS if known[level] is None]
