@@ -10,10 +10,9 @@ import pandas as pd
 from copycost.checkout import ROOT
 from copycost.records.table import make_table
 from copycost.studies.profile.functions import load_categories
-from copycost.studies.simulated.counts import FUNCTIONS, SIMULATED
 from copycost.studies.simulated.facts import beside_facts, compute_facts
 from copycost.studies.simulated.reading import SCHEMA_VERSION, SimulatedRecord
-from copycost.studies.simulated.table import rows_of
+from copycost.studies.simulated.table import FUNCTIONS, SIMULATED, rows_of
 from copycost.studies.simulated.walks import WALKS, walk_facts
 
 LINE = 64

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,15 +23,19 @@ from c.harness import (
 )
 
 from copycost.build.toolchain import compile_program
+from copycost.config.simulated import Geometry
+from copycost.config.simulation_variants import PLAIN, VARIANTS, Variant
 from copycost.errors import HostError
-from copycost.measure.simulated.cell import Caches, Level, Simulated, SimulatedCell, simulate
-from copycost.measure.simulated.image import simulated_image
-from copycost.measure.simulated.snapshot import SimulatedMachine, Snapshot, save_guest
+from copycost.measure.simulated.cell import Caches, Simulated, cell_text, simulate
+from copycost.measure.simulated.guest import save_guest, simulated_image
 from copycost.observers.kernel_counters import snmp_counts
 
 pytestmark = [pytest.mark.needs_guests, pytest.mark.slow]
 ROOT = Path(__file__).parents[2]
-CACHES = Caches(Level(32 << 10, 8), Level(1 << 20, 16), Level(16 << 20, 16))
+LEVELS = {
+    "l1d": Geometry(32 << 10, 8), "l2": Geometry(1 << 20, 16), "llc": Geometry(16 << 20, 16),
+}  # fmt: skip
+CACHES = Caches(LEVELS)
 MESSAGES, WARMUP_MESSAGES = 64, 48
 SIZES = {"loopback": 64 << 10, "sink": 60 << 10}
 # in what QEMU 7.2 saves (vmstate_timers of softmmu/cpu-timers.c): version, and what the guest's
@@ -53,39 +56,37 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build.folder
 
 
-def boot(programs: Path, folder: Path, machine: SimulatedMachine | None = None) -> Snapshot:
+def boot(programs: Path, folder: Path, variant: Variant = VARIANTS[PLAIN]) -> Path:
     kernel = guests.kernel()
     initrd = folder / "initrd"
     needed = [programs / "sender_two_copy", programs / "receiver_recv"]
     simulated_image(kernel, programs / "simulated_cell", needed).write(initrd)
-    snapshot = Snapshot.in_folder(folder)
-    save_guest(machine or SimulatedMachine(), kernel, kernel.image, initrd, snapshot)
-    return snapshot
+    save_guest(variant, kernel, kernel.image, initrd, folder)
+    return folder
 
 
 @pytest.fixture(scope="module")
-def snapshot(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
+def saved(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return boot(programs, tmp_path_factory.mktemp("guest"))
 
 
 @pytest.fixture(scope="module")
-def run(programs: Path, snapshot: Snapshot) -> Run:
+def run(programs: Path, saved: Path) -> Run:
     @cache  # of equal cells counts are equal, which the test of two boots shows
     def run_cell(
         implementation: str,
         testbed: str,
         *,
-        caches: Caches = CACHES,
-        guest: Snapshot = snapshot,
+        guest: Path = saved,
         messages: int = MESSAGES,
         msg_bytes: int | None = None,
         timeout_s: float = 120,
     ) -> Simulated:
-        receiver = programs / "receiver_recv" if testbed == "loopback" else None
-        sender = programs / f"sender_{implementation}"
-        size = msg_bytes or SIZES[testbed]
-        cell = SimulatedCell(testbed, sender, receiver, size, messages, WARMUP_MESSAGES)
-        return simulate(cell, guest, programs / "simulated_plugin", caches, timeout_s)
+        text = cell_text(testbed, msg_bytes or SIZES[testbed], messages, WARMUP_MESSAGES)
+        sides = {"sender": programs / f"sender_{implementation}"}
+        if testbed == "loopback":
+            sides["receiver"] = programs / "receiver_recv"
+        return simulate(text, sides, guest, programs / "simulated_plugin", CACHES, timeout_s)
 
     return run_cell
 
@@ -211,24 +212,25 @@ def test_cells_of_another_boot_are_the_same_to_the_last_bit_on_a_loaded_machine_
 
 
 def test_a_clock_that_leapt_as_the_machine_was_stopped_changes_no_count(
-    run: Run, snapshot: Snapshot, tmp_path: Path
+    run: Run, saved: Path, tmp_path: Path
 ) -> None:
-    saved = snapshot.state.read_bytes()
-    found = CLOCK.search(saved)
+    state = (saved / "state").read_bytes()
+    found = CLOCK.search(state)
     assert found is not None
     leap_ns = int.from_bytes(found[1], "big", signed=True)
     # less by more than the way to the stop takes, and by less than the timer waits behind it
     other_ns = (leap_ns - 500_000 if leap_ns else 500_000).to_bytes(8, "big", signed=True)
-    state = tmp_path / "state"
-    state.write_bytes(saved[: found.start(1)] + other_ns + saved[found.end(1) :])
-    other = replace(snapshot, state=state)
-    assert run("two_copy", "loopback", guest=other) == run("two_copy", "loopback")
+    for name in ("memory", "symbols", "guest.json"):
+        (tmp_path / name).symlink_to(saved / name)
+    (tmp_path / "state").write_bytes(state[: found.start(1)] + other_ns + state[found.end(1) :])
+    assert run("two_copy", "loopback", guest=tmp_path) == run("two_copy", "loopback")
 
 
-def test_an_impossible_cache_is_told_by_the_plugin(run: Run) -> None:
-    caches = Caches(Level(1000, 8), Level(1 << 20, 16), Level(16 << 20, 16))
+def test_an_impossible_cache_is_told_by_the_plugin(programs: Path, saved: Path) -> None:
+    text, sides = cell_text("sink", 4096, 8, 8), {"sender": programs / "sender_two_copy"}
+    caches = Caches(LEVELS | {"l1d": Geometry(1000, 8)})
     with pytest.raises(HostError, match="l1d: got 1000 bytes, expected a multiple of 512"):
-        run("two_copy", "sink", caches=caches)
+        simulate(text, sides, saved, programs / "simulated_plugin", caches)
 
 
 def test_a_cell_that_does_not_end_is_ended(run: Run) -> None:
@@ -236,15 +238,14 @@ def test_a_cell_that_does_not_end_is_ended(run: Run) -> None:
         run("two_copy", "loopback", messages=1_000_000, timeout_s=3)
 
 
-def test_a_failing_program_is_told_by_its_own_sentence(programs: Path, snapshot: Snapshot) -> None:
-    cell = SimulatedCell("sink", programs / "sender_two_copy", None, 70_000, 8, 8)
+def test_a_failing_program_is_told_by_its_own_sentence(run: Run) -> None:
     with pytest.raises(HostError, match="a datagram holds 65507 bytes at most"):
-        simulate(cell, snapshot, programs / "simulated_plugin", CACHES)
+        run("two_copy", "sink", msg_bytes=70_000)
 
 
 def test_a_guest_that_cannot_boot_is_told_with_its_last_words(
     programs: Path, tmp_path: Path
 ) -> None:
-    machine = SimulatedMachine(kernel_arguments=("rdinit=/missing", "root=/dev/missing"))
+    broken = Variant("no init", kernel_arguments=("rdinit=/missing", "root=/dev/missing"))
     with pytest.raises(HostError, match=r"QEMU ended with .*Kernel panic"):
-        boot(programs, tmp_path, machine)
+        boot(programs, tmp_path, broken)

@@ -40,8 +40,8 @@ rule save_simulated_guest:
     wildcard_constraints:
         start="|".join(VARIANTS),
     params:
-        section=CONFIG.as_dict()["simulated"],
         kernel=CONFIG.virtual.kernel,
+        other_kernel=CONFIG.simulated.sensitivity.kernel,
         packages="results/guest/packages",
         # What is in it is the host's: other programs make another guest.
         identity=lambda wildcards: guest_identity(),

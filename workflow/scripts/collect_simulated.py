@@ -3,8 +3,7 @@ from pathlib import Path
 from copycost.records.table import write_table
 from copycost.snakefile.parts import make_part
 from copycost.studies.profile.functions import load_categories
-from copycost.studies.simulated.counts import FUNCTIONS, SIMULATED
-from copycost.studies.simulated.table import collect
+from copycost.studies.simulated.table import FUNCTIONS, SIMULATED, collect
 
 
 def _make() -> None:

@@ -7,8 +7,8 @@ import pandas as pd
 from copycost.records.files import read_json, write_json
 from copycost.records.table import read_table
 from copycost.snakefile.parts import make_part
-from copycost.studies.simulated.counts import FUNCTIONS, SIMULATED
 from copycost.studies.simulated.facts import beside_facts
+from copycost.studies.simulated.table import FUNCTIONS, SIMULATED
 
 
 def _make() -> None:

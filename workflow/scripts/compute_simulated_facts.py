@@ -5,9 +5,9 @@ from pathlib import Path
 from copycost.records.files import read_json, write_json
 from copycost.records.table import read_table
 from copycost.snakefile.parts import make_part
-from copycost.studies.simulated.counts import FUNCTIONS, SIMULATED
 from copycost.studies.simulated.facts import compute_facts
 from copycost.studies.simulated.reading import machine_of
+from copycost.studies.simulated.table import FUNCTIONS, SIMULATED
 
 
 def _make() -> None:

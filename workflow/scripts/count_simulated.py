@@ -15,13 +15,15 @@ from copycost.studies.simulated.reading import SIMULATED
 log_to_file(snakemake.log[0])
 given = snakemake.input
 path = Path(snakemake.output.record)
+programs = {"sender": Path(given.sender)}
+if given.receiver:
+    programs["receiver"] = Path(given.receiver)
 count = partial(
     count_cell,
     Cell.from_path(str(path)),
     from_plain(snakemake.params.counting, Counting),
     read_json(given.host),
-    Path(given.sender),
-    Path(given.receiver) if given.receiver else None,
+    programs,
     Path(given.plugin),
     Path(given.guest),
 )

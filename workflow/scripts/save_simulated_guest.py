@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from copycost.config.simulated import Simulated
-from copycost.config.structure import from_plain
 from copycost.snakefile.logs import log_to_file
 from copycost.studies.simulated.cell import make_guest
 
@@ -13,8 +11,8 @@ folder = Path(snakemake.output.guest)
 folder.mkdir(parents=True)
 make_guest(
     snakemake.wildcards.start,
-    from_plain(params.section, Simulated),
     params.kernel,
+    params.other_kernel,
     Path(given.orchestrator),
     [Path(name) for name in given.programs],
     Path(params.packages),

@@ -15,7 +15,7 @@ from copycost.hosts.facts.tools import describe_tool
 from copycost.hosts.guest.needs import Need
 from copycost.hosts.guest.qemu import PROGRAM, find_qemu
 from copycost.hosts.local import LocalHost
-from copycost.measure.simulated.image import TOOLS
+from copycost.measure.simulated.guest import TOOLS
 
 _OF_GUESTS = ("busybox", "kernel")
 _OLDEST_QEMU = (7, 2)

@@ -1,9 +1,9 @@
 """The data dictionary of a run: what each column of its tables is, from their definitions."""
 
-import csv
-import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
+
+import pandas as pd
 
 from copycost.analysis.columns import FINDINGS, QUALITY, RATIOS, SUMMARY
 from copycost.records.column import Column, Definition
@@ -13,7 +13,7 @@ from copycost.studies.cpu_budget.records import CPU_BUDGET
 from copycost.studies.datagrams.records import DATAGRAMS
 from copycost.studies.profile.columns import SHARES
 from copycost.studies.round_trips.table import CURVES, ROUND_TRIPS
-from copycost.studies.simulated.counts import FUNCTIONS, SIMULATED
+from copycost.studies.simulated.table import FUNCTIONS, SIMULATED
 
 TABLES: Mapping[str, Definition] = MappingProxyType(
     {
@@ -33,24 +33,19 @@ TABLES: Mapping[str, Definition] = MappingProxyType(
 )
 """The definition of each CSV file in results/tables."""
 
-HEAD = ("table", "column", "key", "type", "unit", "group", "meaning", "values")
+
+HEAD = ["table", "column", "key", "type", "unit", "group", "meaning", "values"]
 
 
 def columns_csv() -> str:
     """Return the data dictionary as CSV: a row per table and column, with the header `HEAD`."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(HEAD)
-    writer.writerows(_rows())
-    return text.getvalue()
-
-
-def _rows() -> Iterator[tuple[str, ...]]:
-    for table, definition in TABLES.items():
-        for column in definition.columns:
-            key = "key" if column.name in definition.key else ""
-            yield (table, column.name, key, column.dtype, column.unit, column.group,
-                   column.description, _values(column))  # fmt: skip
+    rows = [
+        (table, column.name, "key" if column.name in definition.key else "", column.dtype,
+         column.unit, column.group, column.description, _values(column))
+        for table, definition in TABLES.items()
+        for column in definition.columns
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=HEAD).to_csv(index=False)
 
 
 def _values(column: Column) -> str:

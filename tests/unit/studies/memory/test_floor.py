@@ -9,25 +9,17 @@ import pytest
 from copycost.studies.memory.floor import measure_memory
 from copycost.studies.memory.record import MemoryRecord, read_memory, write_memory
 
-PIB = 1 << 50
-
 
 def host(llc_bytes: int | None = None) -> dict[str, Any]:
     return {"cpu": {"caches": {"llc_bytes": llc_bytes}}}
 
 
-def program(folder: Path, script: str) -> Path:
-    """Return a program that stands for one that does not succeed."""
+def measure(folder: Path, script: str, facts: dict[str, Any] | None = None) -> MemoryRecord:
+    """Measure with a script in the program's place."""
     path = folder / "memory_floor"
     path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
     path.chmod(0o755)
-    return path
-
-
-def measure(folder: Path, script: str, facts: dict[str, Any] | None = None) -> MemoryRecord:
-    return measure_memory(
-        program(folder, script), facts or host(), lock_path=folder / "lock", sender_cpus=None
-    )
+    return measure_memory(path, facts or host(), lock_path=folder / "lock", sender_cpus=None)
 
 
 FLOOR = (
@@ -47,11 +39,6 @@ def test_what_the_program_prints_becomes_a_record_that_comes_back(tmp_path: Path
     assert record["end_ns"] > record["start_ns"]
     write_memory(record, tmp_path / "results" / "memory.json")
     assert read_memory(tmp_path / "results" / "memory.json") == record
-
-
-def test_the_largest_working_set_is_out_of_the_last_level_cache(tmp_path: Path) -> None:
-    record = measure(tmp_path, "exit 1", host(llc_bytes=96 << 20))
-    assert record["settings"]["max_bytes"] == 4 * (96 << 20)
 
 
 @pytest.mark.parametrize(
@@ -74,12 +61,11 @@ def test_a_failure_is_a_record_with_a_remedy(
     write_memory(record, tmp_path / "memory.json")
 
 
-def test_a_missing_program_is_a_failed_record(tmp_path: Path) -> None:
+def test_what_cannot_begin_is_a_failed_record(tmp_path: Path) -> None:
     record = measure_memory(tmp_path / "none", host(), lock_path=tmp_path / "lock")
     assert "cannot be started: No such file" in str(record["reason"])
-
-
-def test_too_little_memory_is_told_with_need_and_have(tmp_path: Path) -> None:
-    record = measure(tmp_path, "exit 1", host(llc_bytes=PIB))
-    assert record["status"] == "failed"
+    # the largest working set is out of the last level of the caches
+    record = measure(tmp_path, "exit 1", host(llc_bytes=96 << 20))
+    assert record["settings"]["max_bytes"] == 4 * (96 << 20)
+    record = measure(tmp_path, "exit 1", host(llc_bytes=1 << 50))
     assert "the two buffers need 4096.0 TiB of memory, where " in str(record["reason"])

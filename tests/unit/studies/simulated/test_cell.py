@@ -16,18 +16,10 @@ from copycost.config.structure import from_plain
 from copycost.errors import HostError, TookTooLong, Unavailable
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.guest.needs import Need
-from copycost.measure.simulated.cell import Level, Simulated
+from copycost.measure.simulated.cell import LEVELS, Simulated
 from copycost.studies.simulated import wanted
-from copycost.studies.simulated.cell import (
-    in_whole_sets,
-    outcome_of,
-    receiver_of,
-    require_received,
-    sender_of,
-    stated_caches,
-)
-from copycost.studies.simulated.counts import LEVELS
-from copycost.studies.simulated.savings import BASELINE
+from copycost.studies.simulated.cell import in_whole_sets, outcome_of, sides_of, stated_caches
+from copycost.studies.simulated.facts import BASELINE
 
 ZERO_COPY = {
     "sent": 112, "sent_in_window": 64, "completed": 112, "completed_in_window": 63,
@@ -42,18 +34,14 @@ def told(received: int | None, zero_copy: dict[str, Any] | None = None) -> Simul
 
 
 def test_a_record_keeps_the_bytes_of_both_sides_and_what_was_copied_after_all() -> None:
-    found = told(5 << 20, ZERO_COPY)
     sends = {"sent": 64, "completed": 63, "copied": 63, "copied_unknown": None}
-    assert sender_of(found) == {"messages": 64, "bytes": 64 << 16, "zero_copy": sends}
-    assert receiver_of(found) == {"bytes": 5 << 20}
-    nobody = told(None)
-    assert (sender_of(nobody)["zero_copy"], receiver_of(nobody)) == (None, None)
-    require_received(nobody)
-
-
-def test_a_window_in_which_the_receiver_read_nothing_gives_no_count_per_byte() -> None:
+    sender = {"messages": 64, "bytes": 64 << 16, "zero_copy": sends}
+    receiver = {"bytes": 5 << 20}
+    assert sides_of(told(5 << 20, ZERO_COPY)) == {"sender": sender, "receiver": receiver}
+    nobody = {"sender": sender | {"zero_copy": None}, "receiver": None}
+    assert sides_of(told(None)) == nobody
     with pytest.raises(Unavailable, match="read nothing in the window; raise"):
-        require_received(told(0))
+        sides_of(told(0))
 
 
 def test_only_what_took_too_long_is_to_be_run_again_as_it_is() -> None:
@@ -87,44 +75,28 @@ def files(tmp_path: Path, *levels: tuple[int, str, int]) -> HostFiles:
     return HostFiles(tmp_path)
 
 
-@pytest.fixture
-def there(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """A host that has what simulating takes, and counts no misses."""
+def test_counts_are_simulated_unasked_only_where_it_is_short_possible_and_needed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def why_not(section: Section) -> str:
+        wanted.require_wanted(replace(section, enabled=True))
+        with pytest.raises(Unavailable) as missing:
+            wanted.require_wanted(section)
+        return missing.value.reason
+
     monkeypatch.setattr(wanted, "require_plugins", lambda: None)
     monkeypatch.setattr(wanted, "guest_needs", list)
     monkeypatch.setattr(wanted, "counts_with_kernel", lambda _: False)
-    return monkeypatch
-
-
-def test_a_host_that_counts_misses_needs_no_simulation(there: pytest.MonkeyPatch) -> None:
-    short = typed()
-    wanted.require_wanted(short)
-    there.setattr(wanted, "counts_with_kernel", lambda _: True)
-    with pytest.raises(Unavailable, match="this host counts cache misses itself"):
-        wanted.require_wanted(short)
-    wanted.require_wanted(replace(short, enabled=True))
-
-
-@pytest.mark.usefixtures("there")
-def test_what_takes_long_has_to_be_asked_for() -> None:
-    long = replace(typed(), window_bytes=1 << 28)
-    with pytest.raises(Unavailable, match="more than the 60 s that auto allows"):
-        wanted.require_wanted(long)
-    wanted.require_wanted(replace(long, enabled=True))
-
-
-def test_without_a_kernel_to_boot_nothing_is_simulated_unasked(there: pytest.MonkeyPatch) -> None:
+    wanted.require_wanted(typed())
+    assert "more than the 60 s that auto allows" in why_not(replace(typed(), window_bytes=1 << 28))
+    monkeypatch.setattr(wanted, "counts_with_kernel", lambda _: True)
+    assert why_not(typed()) == "this host counts cache misses itself"
     needs = [
         Need("vhost-net", "is not needed", None, remedy="modprobe"),
         Need("kernel", "is booted", None, reason="it cannot be read", remedy="chmod"),
     ]
-    there.setattr(wanted, "guest_needs", lambda: needs)
-    with pytest.raises(Unavailable, match="it cannot be read"):
-        wanted.require_wanted(typed())
-
-
-def test_the_default_takes_less_than_auto_allows() -> None:
-    assert wanted.expected_s(typed()) < wanted.MOST_S
+    monkeypatch.setattr(wanted, "guest_needs", lambda: needs)
+    assert why_not(typed()) == "it cannot be read"
 
 
 def test_the_default_tries_again_what_it_concludes() -> None:
@@ -168,21 +140,16 @@ def test_the_caches_are_those_of_the_host_or_stated_with_usual_ways_where_it_tel
 def test_caches_of_another_size_keep_their_ways_and_have_whole_sets() -> None:
     stated = {"l1d": Geometry(32768, 8), "l2": Geometry((1 << 20) + 64, 16)}
     stated["llc"] = Geometry(1024, 16)
-    assert in_whole_sets(stated, 64)["l2"] == Level(1 << 20, 16)
+    assert in_whole_sets(stated, 64)["l2"] == Geometry(1 << 20, 16)
     half = in_whole_sets(stated, 64, 0.5)
-    assert (half["l1d"], half["llc"]) == (Level(16384, 8), Level(1024, 16))
+    assert (half["l1d"], half["llc"]) == (Geometry(16384, 8), Geometry(1024, 16))
     assert in_whole_sets(stated, 64, 2.0)["l2"].size_bytes == 2 << 20
 
 
-@pytest.mark.parametrize(
-    ("llc_bytes", "why"),
-    [
+def test_sizes_that_cannot_be_the_hosts_have_to_be_stated(tmp_path: Path) -> None:
+    for llc_bytes, why in (
         (None, "does not tell the size of its llc cache"),
         (1 << 20, "a smaller llc cache than its l2 cache; state"),
-    ],
-)
-def test_sizes_that_cannot_be_the_hosts_have_to_be_stated(
-    llc_bytes: int | None, why: str, tmp_path: Path
-) -> None:
-    with pytest.raises(Unavailable, match=why):
-        stated_caches(COUNTING, host(llc_bytes=llc_bytes), HostFiles(tmp_path))
+    ):
+        with pytest.raises(Unavailable, match=why):
+            stated_caches(COUNTING, host(llc_bytes=llc_bytes), HostFiles(tmp_path))

@@ -33,7 +33,7 @@ from copycost.records.record import (
 from copycost.studies.memory.record import MEMORY, MemoryRecord
 from copycost.studies.round_trips.table import row_of_grid
 
-_R = TypeVar("_R", Record, MemoryRecord)
+_R = TypeVar("_R", bound=Mapping[str, Any])
 
 _N_SHOWN = 5
 _LONGEST_NAME = 64

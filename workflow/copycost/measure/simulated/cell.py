@@ -5,19 +5,20 @@ The window holds exactly so many messages, and nothing is under way at its edges
 
 import json
 import struct
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Any
 
+from copycost.config.simulated import Geometry, Prefetcher
 from copycost.config.testbeds import receives_on, transport_of
 from copycost.errors import HostError
-from copycost.hosts.guest.qemu import find_qemu
 from copycost.hosts.guest.qmp import running
-from copycost.measure.simulated.snapshot import Snapshot, copy_words, escaped
+from copycost.measure.simulated.guest import copy_words, escaped
 from copycost.testbeds.veth_pair import ADDRESSES
 
+LEVELS = ("l1d", "l2", "llc")
 TIMEOUT_S = 120.0
 """How long a cell may take [s]; one of 32 MiB takes 1 to 3 s."""
 
@@ -33,92 +34,62 @@ _MESSAGE_NS = 200_000
 _BYTE_NS = 20
 _IO_TIMEOUT_MS = 100_000
 
-Prefetcher = Literal["none", "next_line"]
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    """One level: its size [bytes] and the lines of a set [count]."""
-
-    size_bytes: int
-    ways: int
-
 
 @dataclass(frozen=True, slots=True)
 class Caches:
-    """A hierarchy of caches, each level at least as large as the one before it.
+    """A hierarchy of caches, by `LEVELS`, each at least as large as the one before it.
 
     A line is a power of two; what is fetched before it is needed: see src/simulated/hierarchy.h.
     """
 
-    l1d: Level
-    l2: Level
-    llc: Level
+    levels: Mapping[str, Geometry]
     line_bytes: int = 64
     prefetcher: Prefetcher = "none"
 
     def words(self) -> list[str]:
         """Return the plugin's options."""
-        levels = {"l1d": self.l1d, "l2": self.l2, "llc": self.llc}
         return [
-            *(f"{name}={level.size_bytes}:{level.ways}" for name, level in levels.items()),
+            *(f"{name}={level.size_bytes}:{level.ways}" for name, level in self.levels.items()),
             f"line={self.line_bytes}",
             f"prefetcher={self.prefetcher}",
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class SimulatedCell:
-    """What runs in the guest, on the testbed ``loopback`` or ``sink``, where nobody receives.
+def cell_text(
+    testbed: str,
+    msg_bytes: int,
+    messages: int,
+    warmup_messages: int,
+    ring_bytes: int = 0,
+    batch: int = 1,
+    tunables: str = "",
+) -> str:
+    """Return what simulated_cell reads: what runs on ``loopback``, or ``sink``, without a receiver.
 
     So many messages are sent in the window, after others before it, in turn from a ring (0 for one
-    hot message). The programs find nothing in their environment beyond ``GLIBC_TUNABLES``.
+    hot message). The programs find nothing in their environment but GLIBC_TUNABLES.
     """
-
-    testbed: str
-    sender: Path
-    receiver: Path | None
-    msg_bytes: int
-    messages: int
-    warmup_messages: int
-    ring_bytes: int = 0
-    batch: int = 1
-    environment: Mapping[str, str] = field(default_factory=dict)
-
-    def text(self) -> str:
-        """Return what simulated_cell reads."""
-        window_ns = _WINDOW_NS + self.messages * (_MESSAGE_NS + self.msg_bytes * _BYTE_NS)
-        lines = [
-            f"lead_ns {_LEAD_NS}",
-            f"window_ns {window_ns}",
-            *(f"environment {name}={value}" for name, value in self.environment.items()),
-            f"sender {' '.join(self._sender_words())}",
-        ]
-        if receives_on(self.testbed):
-            words = [*self._common_words(), "--connect", _LOOPBACK]
-            lines.append(f"receiver {' '.join(words)}")
-        else:
-            lines.append("namespace /run/netns/sender")
-        return "".join(f"{line}\n" for line in lines)
-
-    def _common_words(self) -> list[str]:
-        words = ["--msg-bytes", str(self.msg_bytes), "--io-timeout-ms", str(_IO_TIMEOUT_MS)]
-        if transport_of(self.testbed) == "datagram":
-            return [*words, "--transport", "datagram"]
-        return [*words, "--congestion", "cubic,reno"]
-
-    def _sender_words(self) -> list[str]:
-        counted = {
-            "--counted-messages": self.messages,
-            "--warmup-messages": self.warmup_messages,
-            "--ring-bytes": self.ring_bytes,
-            "--batch": self.batch,
-        }
-        place = ["--bind", _LOOPBACK]
-        if not receives_on(self.testbed):
-            place = ["--sink", "--connect", ADDRESSES[1], "--port", str(_SINK_PORT)]
-        options = [word for name, value in counted.items() for word in (name, str(value))]
-        return [*self._common_words(), *place, *options]
+    common = f"--msg-bytes {msg_bytes} --io-timeout-ms {_IO_TIMEOUT_MS} "
+    is_datagram = transport_of(testbed) == "datagram"
+    common += "--transport datagram" if is_datagram else "--congestion cubic,reno"
+    if receives_on(testbed):
+        bound = f"--bind {_LOOPBACK}"
+        other = f"receiver {common} --connect {_LOOPBACK}"
+    else:
+        bound = f"--sink --connect {ADDRESSES[1]} --port {_SINK_PORT}"
+        other = "namespace /run/netns/sender"
+    counted = (
+        f"--counted-messages {messages} --warmup-messages {warmup_messages}"
+        f" --ring-bytes {ring_bytes} --batch {batch}"
+    )
+    lines = [
+        f"lead_ns {_LEAD_NS}",
+        f"window_ns {_WINDOW_NS + messages * (_MESSAGE_NS + msg_bytes * _BYTE_NS)}",
+        *([f"environment GLIBC_TUNABLES={tunables}"] if tunables else []),
+        f"sender {common} {bound} {counted}",
+        other,
+    ]
+    return "".join(f"{line}\n" for line in lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,36 +105,55 @@ class Simulated:
 
 
 def simulate(
-    cell: SimulatedCell,
-    snapshot: Snapshot,
+    text: str,
+    programs: Mapping[str, Path],
+    guest: Path,
     plugin: Path,
     caches: Caches,
     timeout_s: float = TIMEOUT_S,
 ) -> Simulated:
     """Run a cell in a copy of a saved guest, and return what the plugin counted.
 
-    Unavailable where there is no QEMU; HostError, with what it said last, where QEMU, the plugin,
-    the guest or a program fails, or it takes too long.
+    `text` is what simulated_cell reads, and `programs` are the ``sender`` and, where somebody
+    receives, the ``receiver``; `guest` is the folder of the saved one. Unavailable where there is
+    no QEMU; HostError, with what it said last, where QEMU, the plugin, the guest or a program
+    fails, or it takes too long.
     """
     with TemporaryDirectory(prefix="copycost_") as name:
         folder = Path(name)
         result = folder / "result"
-        request = folder / "cell"
-        request.write_text(cell.text(), encoding="utf-8")
-        files = {"cell": request}
-        for side, program in (("sender", cell.sender), ("receiver", cell.receiver)):
-            if program is not None:
-                files[side] = folder / side
-                files[side].write_bytes(loaded_part(program.read_bytes()))
-        told = [*caches.words(), f"symbols={escaped(snapshot.symbols)}", f"result={result}"]
-        machine = snapshot.read_guest().machine
-        shared = machine.words(find_qemu(), snapshot.memory, is_copy=True)
-        plugged = ["-plugin", ",".join([escaped(plugin.resolve()), *told])]
-        with running([*shared, *copy_words(files), *plugged], timeout_s) as emulator:
-            emulator.load(snapshot.state)
+        files = {side: folder / side for side in ("cell", *programs)}
+        files["cell"].write_text(text, encoding="utf-8")
+        for side, program in programs.items():
+            files[side].write_bytes(loaded_part(program.read_bytes()))
+        symbols = escaped(guest / "symbols")
+        told = [
+            escaped(plugin.resolve()),
+            *caches.words(),
+            f"symbols={symbols}",
+            f"result={result}",
+        ]
+        words = [*copy_words(guest, files), "-plugin", ",".join(told)]
+        with running(words, timeout_s) as emulator:
+            emulator.load(guest / "state")
             emulator.tell("cont")
             emulator.await_stop()
-            return _gathered(emulator.console(), result, receives_on(cell.testbed))
+            return _result_of(result, emulator.console(), programs)
+
+
+def _result_of(result: Path, console: list[str], sides: Iterable[str]) -> Simulated:
+    if not result.exists():
+        raise HostError(
+            "the plugin saw no window in the simulated guest: the programs have no marks of it, or"
+            " were built for another processor"
+        )
+    said = {}
+    for side in sides:
+        start = f"{side}.out: "
+        line = next(line for line in console if line.startswith(start))
+        said[side] = json.loads(line.removeprefix(start))
+    counted = json.loads(result.read_text(encoding="utf-8"))
+    return Simulated(counted, said["sender"], said.get("receiver"))
 
 
 def loaded_part(program: bytes) -> bytes:
@@ -179,20 +169,3 @@ def loaded_part(program: bytes) -> bytes:
         if kind == _PT_LOAD:
             ends.append(offset + length)
     return program[: max(ends)]
-
-
-def _gathered(said: list[str], result: Path, has_receiver: bool) -> Simulated:
-    if not result.exists():
-        raise HostError(
-            "the plugin saw no window in the simulated guest: the programs have no marks of it, or"
-            " were built for another processor"
-        )
-    counted = json.loads(result.read_text(encoding="utf-8"))
-    return Simulated(
-        counted, _said_by("sender", said), _said_by("receiver", said) if has_receiver else None
-    )
-
-
-def _said_by(name: str, console: list[str]) -> Any:  # noqa: ANN401 - a program's JSON
-    start = f"{name}.out: "
-    return json.loads(next(line for line in console if line.startswith(start))[len(start) :])

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import seaborn as sns
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from copycost.figures.axes import EDGE_NOTE, scale_of, size_axis, value_axis
@@ -26,32 +25,15 @@ _CACHES = (("l1d_bytes", "L1d"), ("l2_bytes", "L2"), ("llc_bytes", "last level")
 @styled
 def draw(facts: Mapping[str, Any]) -> Drawn:
     """Draw memcpy over the working set, the host's caches marked."""
-    memory = facts["memory"]
-    data = floor_table(memory["points"] if memory else [])
+    points = facts["memory"]["points"] if facts["memory"] else []
+    data = pd.DataFrame(points, columns=["bytes", "ns_per_byte", "low", "high", "n"])
+    data = data.rename(columns={"ns_per_byte": "value"})
+    data = data.assign(quantity="memcpy", unit="ns/B", state="measured")[list(COLUMNS)]
+    data = data.astype(dict.fromkeys(("value", "low", "high"), "float64"))
     if data.empty:
         return Drawn(empty_figure("The cost of copying memory was not measured."), data)
     figure = Figure(layout="constrained")
     axes = figure.subplots()
-    scale = scale_of(data, "log")
-    _draw_copies(axes, data, facts)
-    value_axis(axes, scale)
-    axes.set_ylabel("cost per byte [ns/B]")
-    note = [f"Median of {int(data['n'].max())}{NBSP}repetitions; dashed: cache sizes of the host."]
-    if ((data["low"] < scale.low) | (data["high"] > scale.high)).any():
-        note.append(EDGE_NOTE)
-    put_words(figure, _PANEL_CM, note)
-    return Drawn(figure, data)
-
-
-def floor_table(points: list[Mapping[str, Any]]) -> pd.DataFrame:
-    """Return the points of the figure, see `COLUMNS`."""
-    names = ["bytes", "ns_per_byte", "low", "high", "n"]
-    table = pd.DataFrame(points, columns=names).rename(columns={"ns_per_byte": "value"})
-    table = table.assign(quantity="memcpy", unit="ns/B", state="measured")[list(COLUMNS)]
-    return table.astype(dict.fromkeys(("value", "low", "high"), "float64"))
-
-
-def _draw_copies(axes: Axes, data: pd.DataFrame, facts: Mapping[str, Any]) -> None:
     sns.lineplot(data, x="bytes", y="value", color=INK, marker="o", markersize=3.8,
                  markeredgecolor="white", ax=axes, gid="memcpy")  # fmt: skip
     reach = np.array([data["value"] - data["low"], data["high"] - data["value"]])
@@ -62,8 +44,13 @@ def _draw_copies(axes: Axes, data: pd.DataFrame, facts: Mapping[str, Any]) -> No
     tips = [f"{size_label(row['bytes'])}: {value_tip(row)}" for row in data.to_dict("records")]
     add_tips(axes, data["bytes"], data["value"], tips)
     size_axis(axes, [int(size) for size in data["bytes"]], 13.0)
-    axes.set_xlabel("working set, source and destination together")
-    axes.set_title("one plain copy (memcpy)")
+    scale = scale_of(data, "log")
+    value_axis(axes, scale)
+    axes.set(
+        title="one plain copy (memcpy)",
+        xlabel="working set, source and destination together",
+        ylabel="cost per byte [ns/B]",
+    )
     least, most = axes.get_xlim()
     for key, name in _CACHES:
         size = facts["host"]["cpu"]["caches"].get(key)
@@ -74,3 +61,8 @@ def _draw_copies(axes: Axes, data: pd.DataFrame, facts: Mapping[str, Any]) -> No
                 xycoords=("data", "axes fraction"), textcoords="offset points", rotation=90,
                 ha="right", va="top", fontsize=NOTE_PT, color=QUIET,
             )  # fmt: skip
+    note = [f"Median of {int(data['n'].max())}{NBSP}repetitions; dashed: cache sizes of the host."]
+    if ((data["low"] < scale.low) | (data["high"] > scale.high)).any():
+        note.append(EDGE_NOTE)
+    put_words(figure, _PANEL_CM, note)
+    return Drawn(figure, data)

@@ -43,9 +43,20 @@ def measure_memory(
     for the record is gone.
     """
     with locked_host("memory floor", lock_path) as held:
-        record = _start_record(host, held)
+        max_bytes = max(_LEAST_MAX_BYTES, ring_bytes(COLD, host))
+        record: MemoryRecord = {
+            "schema_version": SCHEMA_VERSION,
+            "status": "failed",
+            "reason": None,
+            "remedy": None,
+            "settings": {"cpu": 0, "max_bytes": max_bytes, "repetitions": _REPETITIONS},
+            **held.stamps(host),
+            "floor": None,
+            "warnings": lock_warning(held.lock.wait_s),
+        }
         try:
-            record["floor"] = _measure(record["settings"], program, sender_cpus, held)
+            record["settings"]["cpu"] = place(held.machine, APART, sender_cpus, None).sender_cpus[0]
+            record["floor"] = _run(program, record["settings"], held)
             record["status"] = "measured"
         except (AttemptFailed, Unavailable) as error:
             record["reason"], record["remedy"] = error.reason, error.remedy
@@ -61,38 +72,16 @@ def measure_memory(
     return record
 
 
-def _start_record(host: Mapping[str, Any], held: HeldHost) -> MemoryRecord:
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "status": "failed",
-        "reason": None,
-        "remedy": None,
-        "settings": {
-            "cpu": 0,
-            "max_bytes": max(_LEAST_MAX_BYTES, ring_bytes(COLD, host)),
-            "repetitions": _REPETITIONS,
-        },
-        **held.stamps(host),  # type: ignore[typeddict-item]
-        "floor": None,
-        "warnings": lock_warning(held.lock.wait_s),
-    }
-
-
-def _measure(
-    settings: dict[str, int], program: Path, sender_cpus: Sequence[int] | None, held: HeldHost
-) -> dict[str, Any]:
+def _run(program: Path, settings: Mapping[str, int], held: HeldHost) -> dict[str, Any]:
     """Run the program to its end, or until nobody waits for it any more; return what it printed."""
-    settings["cpu"] = place(held.machine, APART, sender_cpus, None).sender_cpus[0]
     remedy = "stop what holds the memory, then " + AGAIN
     require_memory(held.machine.files, settings["max_bytes"], "the two buffers", remedy)
     path = held.machine.path_of(program)
-    words = (
-        *(path, "--max-bytes", str(settings["max_bytes"])),
-        *("--repetitions", str(settings["repetitions"])),
-        *("--cpu", str(settings["cpu"])),
-    )
+    words = [path]
+    for name, value in settings.items():
+        words += [f"--{name.replace('_', '-')}", str(value)]
     held.waiting.during = "measurement of memory"
-    running = held.machine.start(Launch(words, path))
+    running = held.machine.start(Launch(tuple(words), path))
     try:
         in_time = held.waiting.for_ends([running], time.monotonic() + _LIMIT_S)
         running.end()
@@ -115,10 +104,8 @@ def _printed(code: int, output: str, errors: str) -> dict[str, Any]:
     if code != 0:
         raise AttemptFailed(f"{said} (exit status {code})", AGAIN)
     try:
-        floor = json.loads(output)
+        floor: dict[str, Any] = json.loads(output)
     except ValueError:
-        floor = None
-    if not isinstance(floor, dict):
         found = f"memory_floor printed no JSON object but {output[:80]!r}"
-        raise AttemptFailed(found, "build the program again: delete results/bin")
+        raise AttemptFailed(found, "build the program again: delete results/bin") from None
     return floor

@@ -1,8 +1,6 @@
 """What the chapter on round trips says: percentiles, ratios to the baseline, what was lost."""
 
 from collections.abc import Callable
-from itertools import groupby
-from typing import Any
 
 from copycost.wording.filters import impl, ratio, size, span
 from copycost.wording.markdown import Table, grouped, tabulate
@@ -15,21 +13,17 @@ _TAIL = {"p99_ns": "p99", "p999_ns": "p99.9", "max_ns": "Maximum"}
 
 def percentiles(condition: Facts) -> Table:
     """Return the percentiles of a condition, in µs."""
-    labels = condition.get("labels", {})
 
     def of(key: str) -> Callable[[Facts], str]:
         return lambda row: median(row[key], 1e-3) if row[key] else ""
 
-    return of_cells(
-        condition["rows"],
-        {
-            ">p50": of("p50_ns"),
-            ">Interval": lambda row: interval(row["p50_ns"], 1e-3),
-            **{f">{title}": of(key) for key, title in _TAIL.items()},
-            ">n": lambda row: str(row["n"]),
-        },
-        labels,
-    )
+    columns = {
+        ">p50": of("p50_ns"),
+        ">Interval": lambda row: interval(row["p50_ns"], 1e-3),
+        **{f">{title}": of(key) for key, title in _TAIL.items()},
+        ">n": lambda row: str(row["n"]),
+    }
+    return of_cells(condition["rows"], columns, condition["labels"])
 
 
 def compared(trips: Facts) -> Table:
@@ -37,37 +31,31 @@ def compared(trips: Facts) -> Table:
 
     Those whose interval leaves out 1 are in bold.
     """
-    rows: list[Facts] = [
-        {
-            **row,
-            "order": order,
-            "where": place(one),
-            "way": one["implementations"].index(row["implementation"]),
-        }
-        for order, one in enumerate(trips["conditions"])
-        for row in one["ratios"]
-        if row["percentile"] in _COMPARED
-    ]
-    keys = ("order", "n_threads", "way", "percentile")
+    rows: list[Facts] = []
+    sizes = set()
+    for one in trips["conditions"]:
+        found: dict[tuple[int, int, str], dict[int, str]] = {}
+        for row in one["ratios"]:
+            if row["percentile"] in _COMPARED:
+                way = one["implementations"].index(row["implementation"])
+                key = (row["n_threads"], way, row["percentile"])
+                found.setdefault(key, {})[row["msg_bytes"]] = _ratio(row)
+                sizes.add(row["msg_bytes"])
+        for (n_threads, way, percentile), at in sorted(found.items()):
+            cell = {"n_threads": n_threads, "with": one["implementations"][way], "at": at}
+            rows.append({"where": place(one), "percentile": _COMPARED[percentile], **cell})
 
-    def key(row: Facts) -> tuple[Any, ...]:
-        return tuple(row[name] for name in keys)
+    def at_size(msg_bytes: int) -> Callable[[Facts], str]:
+        return lambda row: row["at"].get(msg_bytes, "")
 
-    def at(size_of: int) -> Callable[[list[Facts]], str]:
-        return lambda same: "".join(_ratio(row) for row in same if row["msg_bytes"] == size_of)
-
-    return grouped(
-        tabulate(
-            [list(same) for _, same in groupby(sorted(rows, key=key), key)],
-            {
-                "Where": lambda same: str(same[0]["where"]),
-                "With": lambda same: impl(same[0]["implementation"]),
-                ">Threads": lambda same: str(same[0]["n_threads"]),
-                "Percentile": lambda same: _COMPARED[same[0]["percentile"]],
-                **{f">{size(of)}": at(of) for of in sorted({row["msg_bytes"] for row in rows})},
-            },
-        )
-    )
+    columns = {
+        "Where": lambda row: row["where"],
+        "With": lambda row: impl(row["with"]),
+        ">Threads": lambda row: str(row["n_threads"]),
+        "Percentile": lambda row: row["percentile"],
+        **{f">{size(msg_bytes)}": at_size(msg_bytes) for msg_bytes in sorted(sizes)},
+    }
+    return grouped(tabulate(rows, columns))
 
 
 def _ratio(row: Facts) -> str:

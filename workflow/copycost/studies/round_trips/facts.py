@@ -1,6 +1,11 @@
-"""Round trips: percentiles per implementation and size, and each compared with two_copy."""
+"""Round trips: percentiles per implementation and size, and each compared with two_copy.
 
-from collections.abc import Mapping, Sequence
+The replicate is the repetition: each has percentiles of its own, over all its round trips, and
+medians and intervals are over repetitions. A percentile is told only where every repetition has it,
+so that intervals are of one thing.
+"""
+
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +18,7 @@ from copycost.analysis.decisions import Contest, Scale, decision_facts
 from copycost.analysis.json_values import Facts
 from copycost.analysis.log_ratios import LogCube
 from copycost.analysis.metrics import BASELINE, copied_label, counted_share
-from copycost.analysis.quality_table import disturbances, disturbed
+from copycost.analysis.quality_table import disturbed
 from copycost.analysis.ratio_facts import ratio_facts
 from copycost.analysis.tables import with_windows_beside
 from copycost.analysis.wire import part_column, priced, with_machines
@@ -37,133 +42,111 @@ def round_trip_facts(
 ) -> Facts | None:
     """Return what requests and their replies took, None where nobody asked for it.
 
-    The replicate is the repetition: each has percentiles of its own, over all its round trips, and
-    medians and intervals are over repetitions. A percentile is told only where every repetition
-    has it, so that intervals are of one thing. A closed loop sends the next request when the reply
-    has come.
-
-    What several keys mean: `control` is what the reference's median round trip came to against
-    itself; `labels` are those of copied zero-copy; `n_warned` repetitions were disturbed by the
-    machine; a ratio is that over two_copy, and `sure` if it stands after Holm's correction for all
-    ratios of the condition; `decisions` are by the median and the CPU time [ns] of a round trip;
-    `told` is what the comparisons of all conditions came to.
+    `control` is what the reference's median round trip came to against itself; `told` counts, over
+    all conditions, the ratios of medians and 99th percentiles that have an interval (`n`), those of
+    one repetition (`n_once`), and the repetitions with a warning that the machine was disturbed. In
+    a closed loop the next request is sent when the reply has come.
     """
     if table is None:
         return None
-    section = config["round_trips"]
     cells = with_condition(table)
-    parts = studied_conditions([section], cells)
-    by_condition = dict(list(cells[cells["status"] == "measured"].groupby("condition")))
-    measured = {one.name: by_condition[one.name] for one in parts if one.name in by_condition}
+    conditions, by_condition = [], {}
+    for studied in studied_conditions([config["round_trips"]], cells):
+        rows = cells[cells["condition"] == studied.name]
+        measured = rows[rows["status"] == "measured"]
+        if len(measured):
+            by_condition[studied.name] = measured
+        conditions.append(
+            studied.facts()
+            | {
+                "n_threads": list(studied.n_threads),
+                "msg_bytes": list(studied.msg_bytes),
+                "implementations": list(studied.implementations),
+                "n_measured": len(measured),
+                "failed": missing_facts(rows, "failed"),
+                "skipped": missing_facts(rows, "skipped"),
+                "labels": _labels(studied, measured),
+                "n_warned": int(disturbed(measured).sum()),
+                "rows": _rows(studied, measured, settings),
+                "ratios": _ratios(studied, measured, settings),
+                "decisions": _decisions(studied, measured, settings, peers),
+            }
+        )
+    ratios = [ratio for one in conditions for ratio in one["ratios"]]
+    found = [ratio for ratio in ratios if ratio["percentile"] in ("p50_ns", "p99_ns")]
+    signs = [ratio["sign"] for ratio in found if not ratio["once"]]
     interval = int(config["measure"]["interval_us"])
-    conditions = [
-        _condition(studied, cells[cells["condition"] == studied.name], settings)
-        | {"decisions": _decisions(studied, cells, settings, peers)}
-        for studied in parts
-    ]
     return {
         "interval_us": interval,
         "closed_loop": interval == 0,
         "baseline": BASELINE,
-        "control": control_of(measured, "round_trip", "p50_ns", settings.confidence),
+        "control": control_of(by_condition, "round_trip", "p50_ns", settings.confidence),
         "conditions": conditions,
-        "told": _told(conditions),
+        "told": {
+            "n": len(signs),
+            "n_longer": signs.count(1),
+            "n_shorter": signs.count(-1),
+            "n_once": len(found) - len(signs),
+            **{name: sum(one[name] for one in conditions) for name in ("n_measured", "n_warned")},
+        },
     }
 
 
-def _told(conditions: Sequence[Facts]) -> dict[str, int]:
-    """Return how many comparisons came to what, over all conditions.
-
-    `n` ratios of medians and 99th percentiles have an interval, `n_once` are of one repetition;
-    `n_warned` of `n_measured` repetitions have a warning that the machine was disturbed.
-    """
-    every = [row for one in conditions for row in one["ratios"]]
-    found = [row for row in every if row["percentile"] in ("p50_ns", "p99_ns")]
-    signs = [row["sign"] for row in found if not row["once"]]
-    names = ("n_measured", "n_warned")
-    return {
-        "n": len(signs),
-        "n_longer": signs.count(1),
-        "n_shorter": signs.count(-1),
-        "n_once": len(found) - len(signs),
-        **{name: sum(one[name] for one in conditions) for name in names},
-    }
-
-
-def _condition(studied: Studied, rows: pd.DataFrame, settings: StatisticsSettings) -> Facts:
-    measured = rows[rows["status"] == "measured"]
-    ratios = _ratios(studied, measured, settings)
-
-    def label(name: str) -> str | None:
-        shares = measured.loc[measured["implementation"] == name, "zc_copied_share"].dropna()
-        return copied_label(float(shares.min()), float(shares.max())) if len(shares) else None
-
-    counts = {one: int((rows["status"] == one).sum()) for one in ("failed", "skipped")}
-    return studied.facts() | {
-        "n_threads": list(studied.n_threads),
-        "msg_bytes": list(studied.msg_bytes),
-        "implementations": list(studied.implementations),
-        "n_measured": len(measured),
-        **{f"n_{status}": n for status, n in counts.items()},
-        "failed": missing_facts(rows, "failed"),
-        "skipped": missing_facts(rows, "skipped"),
-        "labels": {name: label(name) for name in studied.implementations},
-        "n_warned": int(disturbed(measured).sum()),
-        "warnings": disturbances(measured),
-        "rows": _rows(studied, measured, settings),
-        "ratios": ratios,
-    }
+def _labels(studied: Studied, measured: pd.DataFrame) -> dict[str, str | None]:
+    """Return what zero-copy that was copied is called, by implementation; None for others."""
+    shares = measured.groupby("implementation")["zc_copied_share"].agg(["min", "max"])
+    labels = {name: copied_label(*ends) for name, ends in shares.T.to_dict("list").items()}
+    return {name: labels.get(name) for name in studied.implementations}
 
 
 def _decisions(
     studied: Studied,
-    cells: pd.DataFrame,
+    measured: pd.DataFrame,
     settings: StatisticsSettings,
     peers: Mapping[str, Mapping[str, Any]],
 ) -> Facts:
-    here = (cells["condition"] == studied.name) & (cells["status"] == "measured")
-    measured, cpu_of = priced(cells[here], studied.condition.testbed, peers, _UNIT)
-    found, cube = set(measured["implementation"]), LogCube(measured)
+    """Return who is fastest by the median, and cheapest by CPU time [ns], of a round trip."""
+    measured, cpu_of = priced(measured, studied.condition.testbed, peers, _UNIT)
+    found = set(measured["implementation"])
     price = part_column("machines" if cpu_of == "machines" else "both", _UNIT)
-    return decision_facts(
-        Contest(
-            studied.name,
-            True,
-            tuple(name for name in studied.implementations if name in found),
-            studied.msg_bytes,
-            studied.n_threads,
-            cube,
-            Scale("p50_ns", "p50_ns"),
-            Scale(price, f"cpu_ns_per_{_UNIT}") if counted_share(measured, price) else None,
-            settings.confidence,
-        )
-    ) | {"cpu_of": cpu_of}
+    contest = Contest(
+        studied.name,
+        True,
+        tuple(name for name in studied.implementations if name in found),
+        studied.msg_bytes,
+        studied.n_threads,
+        LogCube(measured),
+        Scale("p50_ns", "p50_ns"),
+        Scale(price, f"cpu_ns_per_{_UNIT}") if counted_share(measured, price) else None,
+        settings.confidence,
+    )
+    return decision_facts(contest) | {"cpu_of": cpu_of}
 
 
 def _rows(studied: Studied, measured: pd.DataFrame, settings: StatisticsSettings) -> list[Facts]:
-    order = {name: place for place, name in enumerate(studied.implementations)}
-    windows = dict(list(with_windows_beside(measured, POINT).groupby(POINT)))
-    groups = measured.groupby(POINT, sort=True)
-    far = is_wire(studied.condition.testbed)
-    rows = [
-        {**dict(zip(POINT, key, strict=True)), "n": len(windows[key])}
-        | {name: _median(windows[key][name], settings) for name in (*PERCENTILES, "max_ns")}
-        | {"machines": _of_machines(part, settings) if far else None}
-        for key, part in groups
-    ]
-    return sorted(
-        rows, key=lambda row: (row["n_threads"], row["msg_bytes"], order[row["implementation"]])
-    )
+    """Return the medians of each point; over the network, what a round trip takes of each machine.
 
-
-def _of_machines(rows: pd.DataFrame, settings: StatisticsSettings) -> Facts:
-    """Return what a round trip takes of each machine, in softirqs there, and of both [ns]."""
-    costs = with_machines(rows, _UNIT)
-    columns = {"machines": part_column("machines", _UNIT)}
+    That is with softirqs apart, and of both machines [ns].
+    """
+    costs = {"machines": part_column("machines", _UNIT)}
     for side in SIDES:
-        columns[f"{side}_machine"] = part_column(f"{side}_machine", _UNIT)
-        columns[f"{side}_softirq"] = part_column(f"{side}_machine_softirq", _UNIT)
-    return {name: _median(costs[column], settings) for name, column in columns.items()}
+        costs[f"{side}_machine"] = part_column(f"{side}_machine", _UNIT)
+        costs[f"{side}_softirq"] = part_column(f"{side}_machine_softirq", _UNIT)
+    windows = dict(list(with_windows_beside(measured, POINT).groupby(POINT)))
+    rows = []
+    for key, part in measured.groupby(POINT, sort=True):
+        times = windows[key]
+        row: Facts = {**dict(zip(POINT, key, strict=True)), "n": len(times)}
+        row |= {name: _median(times[name], settings) for name in (*PERCENTILES, "max_ns")}
+        row["machines"] = None
+        if is_wire(studied.condition.testbed):
+            of = with_machines(part, _UNIT)
+            row["machines"] = {name: _median(of[cost], settings) for name, cost in costs.items()}
+        rows.append(row)
+    order = studied.implementations.index
+    return sorted(
+        rows, key=lambda row: (row["n_threads"], row["msg_bytes"], order(row["implementation"]))
+    )
 
 
 def _median(column: pd.Series, settings: StatisticsSettings) -> Facts | None:

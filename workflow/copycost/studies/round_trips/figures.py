@@ -1,6 +1,6 @@
 """Figure: how long round trips take, from the usual to the rare, one panel per message size."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ COLUMNS = ("condition", "implementation", "msg_bytes", "n_threads", "quantile", 
 
 _SIZES_MOST = 3
 _THREADS_MOST = 2
-_TICKS = (0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999)
+_TICKS = (0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999)
 
 
 @styled
@@ -39,16 +39,14 @@ def draw(facts: Mapping[str, Any], curves: pd.DataFrame) -> Drawn:
     rows, and the fewest threads alone are drawn.
     """
     data = curve_table(curves)
-    told = facts.get("round_trips") or {"conditions": []}
-    # placements that only a few cells have are told elsewhere
-    slugs = [one["slug"] for one in told["conditions"]] or list(dict.fromkeys(data["condition"]))
-    slugs.sort(key=lambda slug: not is_wire(slug))  # as on the first page
-    data = data[data["condition"].isin(slugs)].reset_index(drop=True)
+    told = facts["round_trips"]["conditions"] if facts.get("round_trips") else []
+    # placements that only a few cells have are told elsewhere; the network first, as on page one
+    known = {one["slug"]: one for one in sorted(told, key=lambda one: not is_wire(one["slug"]))}
+    data = data[data["condition"].isin([*known])].reset_index(drop=True)
     if data.empty:
         return Drawn(empty_figure("No round trips were measured."), data)
-    every = data["msg_bytes"]
-    conditions = [slug for slug in slugs if (data["condition"] == slug).any()]
-    first = data[data["condition"] == conditions[0]]
+    condition, *others = (slug for slug in known if (data["condition"] == slug).any())
+    first = data[data["condition"] == condition]
     groups = groups_of(first)
     counts = spread(first["n_threads"], 1 if len(groups) > 1 else _THREADS_MOST)
     first = first[first["n_threads"].isin(counts)]
@@ -71,28 +69,23 @@ def draw(facts: Mapping[str, Any], curves: pd.DataFrame) -> Drawn:
         sheet.label(panel.place, "percentile", "round-trip time [µs]")
     most = int(shown["n"].max())
     note = [
-        f"On {conditions[0]}.",
+        f"On {condition}.",
         f"Lines: median of {most}{NBSP}repetitions at each percentile; shaded: their range."
         if most > 1 else "Lines: one repetition.",
         "Horizontal axis stretched towards high percentiles;",
         f"{SCALE_NOTE[scale.kind].lower()}.",
         context_note(sheet),
-        left_out(every, sizes, "B"),
+        left_out(data["msg_bytes"], sizes, "B"),
         left_out(data["n_threads"], counts, "threads"),
-        f"Not drawn: {', '.join(conditions[1:])}." if conditions[1:] else "",
+        f"Not drawn: {', '.join(others)}." if others else "",
     ]  # fmt: skip
-    known: Mapping[str, Any] = next(
-        (one for one in told["conditions"] if one["slug"] == conditions[0]), {}
-    )
-    labels = {name: label for name, label in known.get("labels", {}).items() if label}
-    legend = Legend(names, labels, bool(known.get("emulated")))
+    labels = {name: label for name, label in known[condition]["labels"].items() if label}
+    legend = Legend(names, labels, bool(known[condition].get("emulated")))
     return Drawn(finish(sheet, shown, legend, note), data)
 
 
 def curve_table(curves: pd.DataFrame) -> pd.DataFrame:
     """Return the curves over repetitions, see `COLUMNS`; times in µs."""
-    if curves.empty:
-        return pd.DataFrame(columns=list(COLUMNS))
     rows = with_condition(curves[curves["quantile"] < 1.0])
     key = ["condition", "implementation", "msg_bytes", "n_threads", "quantile"]
     found = rows.groupby(key, sort=True)["ns"].agg(["median", "min", "max", "count"]).reset_index()
@@ -106,7 +99,7 @@ def curve_table(curves: pd.DataFrame) -> pd.DataFrame:
 
 
 def _draw_panel(
-    axes: Axes, data: pd.DataFrame, members: tuple[str, ...], implementations: tuple[str, ...]
+    axes: Axes, data: pd.DataFrame, members: Sequence[str], implementations: Sequence[str]
 ) -> None:
     styles = way_styles(implementations)
     data = data.assign(nines=_nines(data["quantile"]))
@@ -138,12 +131,11 @@ def _nines(quantiles: pd.Series) -> pd.Series:
 
 
 def _percentile_axis(axes: Axes, data: pd.DataFrame, width_cm: float) -> None:
-    most = float(_nines(data["quantile"]).max())
-    ticks = [tick for tick in _TICKS if -np.log10(1 - tick) <= most + 0.01]
+    most = -np.log10(1.0 - data["quantile"].max())
     # The labels of 0 and 50 % lie close to each other where there is little room.
-    if width_cm < 5.0:
-        ticks = [tick for tick in ticks if tick != 0.0]
-    places = [-np.log10(1 - tick) for tick in ticks]
-    axes.set_xticks(places, [f"{tick * 100:.10g}" for tick in ticks])
+    ticks = [0.0, *_TICKS] if width_cm >= 5.0 else _TICKS
+    places = {-np.log10(1.0 - tick): f"{tick * 100:.10g}" for tick in ticks}
+    shown = [place for place in places if place <= most + 0.01]
+    axes.set_xticks(shown, [places[place] for place in shown])
     axes.set_xlim(-0.03 * most, most * 1.03)
     axes.grid(axis="x")

@@ -45,9 +45,8 @@ _TIME_COLUMNS = grouped(
 
 _COST_COLUMNS = grouped(
     "Cost per round trip",
-    *(
-        number(f"{side}_cpu_ns_per_round_trip", "ns", f"{side}_cpu_ns / samples") for side in SIDES
-    ),
+    number("sender_cpu_ns_per_round_trip", "ns", "sender_cpu_ns / samples"),
+    number("receiver_cpu_ns_per_round_trip", "ns", "receiver_cpu_ns / samples"),
     number("both_cpu_ns_per_round_trip", "ns", "(sender_cpu_ns + receiver_cpu_ns) / samples"),
     number("context_switches_per_round_trip", "1",
            "Context switches of both sides / samples, if both were counted"),
@@ -57,21 +56,20 @@ _COST_COLUMNS = grouped(
 PERCENTILES = ("p50_ns", "p90_ns", "p99_ns", "p999_ns")
 """Quantiles of a repetition's round trips; one that its samples do not carry has no value."""
 
-PAIRED = (
-    *("round_trips_per_s", "mean_ns", *PERCENTILES, "max_ns"),
-    *(column.name for column in _COST_COLUMNS),
-)
+_TIMES = ("samples", "mean_ns", *PERCENTILES, "max_ns")
+
+PAIRED = ("round_trips_per_s", *_TIMES[1:], *(column.name for column in _COST_COLUMNS))
 """Columns that have a ``reference_`` one, as `copycost.records.columns.PAIRED`."""
 
 _BY_NAME = {column.name: column for column in (*CELLS.columns, *_TIME_COLUMNS, *_COST_COLUMNS)}
-_REFERENCE_COLUMNS = (
+_REFERENCE_COLUMNS = grouped(
+    _BY_NAME["reference"].group,
     _BY_NAME["reference"],
     *(
-        replace(_BY_NAME[name], name=f"reference_{name}", group=_BY_NAME["reference"].group,
-                description=f"The reference's {name}")
+        replace(_BY_NAME[name], name=f"reference_{name}", description=f"The reference's {name}")
         for name in PAIRED
     ),
-)  # fmt: skip
+)
 
 # Columns that mean the same here as in the table of cells, in this order.
 _BEFORE = (
@@ -129,12 +127,10 @@ def derive_round_trips(record: Record) -> Row:
     driver = record["driver"]
     if record["status"] != "measured" or driver is None:
         return row
-    use = use_of(record)
-    turns = turns_of(driver)
+    use, turns = use_of(record), turns_of(driver)
     row |= use | _round_trips(driver["sender"], turns[0], row)
     per_s = ratio(row["samples"], row["window_s"])
-    row |= costs_of(use, per_s, "round_trip")
-    row |= machines_of(record, per_s, "round_trip")
+    row |= costs_of(use, per_s, "round_trip") | machines_of(record, per_s, "round_trip")
     if (reference := driver.get("reference")) is not None:
         its = traffic_of(reference, reference["perf_stat"], turns[1], cell_of(record))
         its |= _round_trips(reference["sender"], turns[1], its)
@@ -154,7 +150,7 @@ def _round_trips(sender: Mapping[str, Any], turns: Turns | None, traffic: Row) -
     cpu_ns["both"] = total(*cpu_ns.values())
     switches = total(*(traffic.get(f"{side}_context_switches") for side in SIDES))
     return {
-        **{name: told[name] for name in ("samples", "mean_ns", *PERCENTILES, "max_ns")},
+        **{name: told[name] for name in _TIMES},
         "window_s": window_s,
         "round_trips_per_s": ratio(samples, window_s),
         **{f"{side}_cpu_ns_per_round_trip": ratio(ns, samples) for side, ns in cpu_ns.items()},
@@ -163,13 +159,11 @@ def _round_trips(sender: Mapping[str, Any], turns: Turns | None, traffic: Row) -
     }
 
 
-def curve_of(record: Record) -> list[Row]:
+def _curve_of(record: Record) -> list[Row]:
     """Return a row per percentile that the sender of a measured repetition tells."""
-    if record["driver"] is None or record["driver"]["sender"]["round_trip"] is None:
-        return []
-    cell = cell_of(record)
-    key = {name: getattr(cell, name) for name in KEY}
-    points = record["driver"]["sender"]["round_trip"]["percentiles"]
+    told = record["driver"] and record["driver"]["sender"]["round_trip"]
+    key = {name: getattr(cell_of(record), name) for name in KEY}
+    points = told["percentiles"] if told else []
     return [key | {"quantile": quantile, "ns": ns} for quantile, ns in points]
 
 
@@ -182,7 +176,7 @@ def collect_round_trips(
     per repetition that was measured and percentile of it. What becomes of a lost record: see
     `read_all`.
     """
-    found = read_all(paths, lambda record: (derive_round_trips(record), curve_of(record)))
+    found = read_all(paths, lambda record: (derive_round_trips(record), _curve_of(record)))
     table = make_table((row for row, _ in found), ROUND_TRIPS)
     curves = make_table((point for _, points in found for point in points), CURVES)
     write_table(table, table_csv, None, ROUND_TRIPS)

@@ -2,28 +2,69 @@
 
 import itertools
 import json
-import re
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from copycost.config.cells import Cell
 from copycost.config.conditions import COLD
 from copycost.config.simulated import Counting, Geometry
-from copycost.config.simulated import Simulated as Section
 from copycost.config.simulation_variants import VARIANTS
 from copycost.errors import HostError, TookTooLong, Unavailable
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.guest.kernel import alone_with, find_kernel, find_other_kernel
 from copycost.hosts.guest.qemu import find_qemu
-from copycost.measure.simulated.cell import Caches, Level, Simulated, SimulatedCell, simulate
-from copycost.measure.simulated.image import DRIVERS, simulated_image
-from copycost.measure.simulated.snapshot import SimulatedMachine, Snapshot, save_guest
-from copycost.studies.simulated.counts import LEVELS
+from copycost.measure.simulated.cell import LEVELS, Caches, Simulated, cell_text, simulate
+from copycost.measure.simulated.guest import DRIVERS, read_guest, save_guest, simulated_image
 from copycost.studies.simulated.reading import SimulatedRecord, without_counts
 
+# Sent before the window, so that buffers of sockets have grown to what they use, and the kernel's
+# free pages have all been in the caches.
+_WARMUP_BYTES = 8 << 20
+_MOST_WARMUP_MESSAGES = 1024
+# What a message takes in a ring beyond its bytes: heads of its eight fields, and where these are of
+# a page or more, room to begin each at one (src/messages/message.h).
+_FIELDS, _PAGE_BYTES, _HEADS_BYTES = 8, 4096, 512
+_CACHES, _WAYS = "sys/devices/system/cpu/cpu0/cache", "ways_of_associativity"
+# of a level whose ways the host does not tell, as virtual machines may not
+_USUAL_WAYS = {"l1d": 8, "l2": 16, "llc": 16}
 _MADE = "made.json"
+
+
+def make_guest(
+    start: str,
+    kernel: str,
+    other_kernel: str | None,
+    orchestrator: Path,
+    programs: Iterable[Path],
+    packages: Path,
+    folder: Path,
+) -> None:
+    """Boot a guest and save it in a folder, or write down there why there is none.
+
+    `start` is the variant that says how it is started; `kernel` the path of the usual one, or
+    ``auto``; `orchestrator` is simulated_cell, and `programs` run in cells; a kernel's package is
+    unpacked in `packages`.
+    """
+    variant = VARIANTS[start]
+    outcome: dict[str, Any] = {"status": "measured", "reason": None, "remedy": None}
+    try:
+        find_qemu()  # before a kernel is fetched
+        image, initrd = folder / "kernel", folder / "initrd"
+        with alone_with(packages):
+            if variant.other_kernel and other_kernel is not None:
+                found = find_other_kernel(other_kernel, kernel, DRIVERS, packages)
+            else:
+                found = find_kernel(kernel, DRIVERS, packages)
+            shutil.copyfile(found.image, image)
+            simulated_image(found, orchestrator, programs).write(initrd)
+        save_guest(variant, found, image, initrd, folder)
+        image.unlink()
+        initrd.unlink()
+    except HostError as failure:
+        outcome = outcome_of(failure)
+    (folder / _MADE).write_text(json.dumps(outcome, indent=1) + "\n", encoding="utf-8")
 
 
 def read_made(folder: Path) -> dict[str, Any]:
@@ -44,146 +85,65 @@ def outcome_of(failure: HostError) -> dict[str, str]:
     return {"status": "failed", "reason": str(failure), "remedy": remedy}
 
 
-def make_guest(
-    start: str,
-    section: Section,
-    kernel: str,
-    orchestrator: Path,
-    programs: Iterable[Path],
-    packages: Path,
-    folder: Path,
-) -> None:
-    """Boot a guest and save it, or write down why there is none.
-
-    `start` is the variant that says how it is started; `kernel` the path of the usual one, or
-    ``auto``; `orchestrator` is simulated_cell, and `programs` run in cells; a kernel's package is
-    unpacked in `packages`. The guest is saved in `folder`, which exists.
-    """
-    variant = VARIANTS[start]
-    outcome: dict[str, Any] = {"status": "measured", "reason": None, "remedy": None}
-    try:
-        find_qemu()  # before a kernel is fetched
-        other = section.sensitivity.kernel if variant.other_kernel else None
-        image, initrd = folder / "kernel", folder / "initrd"
-        with alone_with(packages):
-            found = (
-                find_kernel(kernel, DRIVERS, packages)
-                if other is None
-                else find_other_kernel(other, kernel, DRIVERS, packages)
-            )
-            shutil.copyfile(found.image, image)
-            simulated_image(found, orchestrator, programs).write(initrd)
-        machine = SimulatedMachine(variant.cpu_features, variant.kernel_arguments)
-        save_guest(machine, found, image, initrd, Snapshot.in_folder(folder))
-        image.unlink()
-        initrd.unlink()
-    except HostError as failure:
-        outcome = {**outcome_of(failure)}
-    (folder / _MADE).write_text(json.dumps(outcome, indent=1) + "\n", encoding="utf-8")
-
-
-# Sent before the window, so that buffers of sockets have grown to what they use, and the kernel's
-# free pages have all been in the caches.
-_WARMUP_BYTES = 8 << 20
-_MOST_WARMUP_MESSAGES = 1024
-# What a message takes in a ring beyond its bytes: heads of its eight fields, and where these are of
-# a page or more, room to begin each at one (src/messages/message.h).
-_FIELDS, _PAGE_BYTES = 8, 4096
-_VERSION = re.compile(r"\d+(?:\.\d+)+")
-_HEADS_BYTES = 512
-_FOLDER = "sys/devices/system/cpu/cpu0/cache"
-_STATE_THEM = "state simulated.caches in config.yaml"
-# of a level whose ways the host does not tell, as virtual machines may not
-_USUAL_WAYS = {"l1d": 8, "l2": 16, "llc": 16}
-
-
 def count_cell(
     cell: Cell,
     counting: Counting,
     host: Mapping[str, Any],
-    sender: Path,
-    receiver: Path | None,
+    programs: Mapping[str, Path],
     plugin: Path,
     folder: Path,
 ) -> SimulatedRecord:
     """Count a cell in a copy of a saved guest; what does not work is a record too.
 
-    `folder` has the saved guest, see `make_guest`; where nobody receives, there is no receiver.
+    `programs` are as in `simulate`, and `folder` is that of `make_guest`.
     """
     n_messages = counting.n_messages(cell.msg_bytes)
     n_before = min(-(-_WARMUP_BYTES // cell.msg_bytes), _MOST_WARMUP_MESSAGES)
     record = without_counts(cell, read_made(folder), n_messages, n_before)
     if record["status"] != "measured":
         return record
-    variant = VARIANTS[cell.variant]
+    variant, line_bytes = VARIANTS[cell.variant], counting.line_bytes
     tunables = ":".join(f"{name}={value}" for name, value in variant.tunables.items())
-    asked = SimulatedCell(
-        cell.testbed,
-        sender,
-        receiver,
-        cell.msg_bytes,
-        n_messages,
-        n_before,
-        ring_bytes(cell, n_messages + n_before),
-        cell.batch,
-        {"GLIBC_TUNABLES": tunables} if tunables else {},
-    )
+    ring = ring_bytes(cell, n_messages + n_before)
+    text = cell_text(cell.testbed, cell.msg_bytes, n_messages, n_before, ring, cell.batch, tunables)
     try:
         stated, guessed = stated_caches(counting, host, HostFiles())
-        levels = in_whole_sets(stated, counting.line_bytes, variant.cache_factor)
-        prefetcher = variant.prefetcher or counting.prefetcher
-        caches = Caches(**levels, line_bytes=counting.line_bytes, prefetcher=prefetcher)
-        snapshot = Snapshot.in_folder(folder)
-        found = simulate(asked, snapshot, plugin, caches)
-        require_received(found)
-        record["sender"], record["receiver"] = sender_of(found), receiver_of(found)
-        record["counted"] = found.counted
+        levels = in_whole_sets(stated, line_bytes, variant.cache_factor)
+        caches = Caches(levels, line_bytes, variant.prefetcher or counting.prefetcher)
+        found = simulate(text, programs, folder, plugin, caches)
         # in what the caches with nothing changed are not those of the host
-        unchanged = in_whole_sets(stated, counting.line_bytes)
-        rounded = [one for one in LEVELS if unchanged[one].size_bytes != stated[one].size_bytes]
-        record["assumed"] = {"ways": guessed, "sizes": rounded}
-        guest = snapshot.read_guest()
-        version = _VERSION.search(guest.qemu or "")
-        record["guest"] = {
-            "kernel": guest.kernel,
-            "kernel_source": guest.kernel_source,
-            "kernel_arguments": list(guest.kernel_arguments),
-            "qemu": version[0] if version else guest.qemu or "",
-            "cpu": guest.cpu,
-            "tunables": tunables,
+        whole = in_whole_sets(stated, line_bytes)
+        rounded = [level for level in LEVELS if whole[level] != stated[level]]
+        return record | {
+            "guest": read_guest(folder) | {"tunables": tunables},
+            "assumed": {"ways": guessed, "sizes": rounded},
+            **sides_of(found),
+            "counted": found.counted,
         }
     except HostError as failure:
-        record |= cast("SimulatedRecord", outcome_of(failure))
-    return record
+        return record | outcome_of(failure)
 
 
-def require_received(found: Simulated) -> None:
-    """Do nothing where there are bytes to tell counts by.
+def sides_of(found: Simulated) -> dict[str, dict[str, Any] | None]:
+    """Return what a record keeps of what sender and receiver say: no times.
 
-    Raises `Unavailable` if the receiver read nothing in the window.
+    Raises `Unavailable` if the receiver read nothing in the window: there is nothing to tell its
+    counts by.
     """
-    if found.receiver is not None and not found.receiver["in_window"]["bytes"]:
+    window, zero_copy = found.sender["in_window"], found.sender["zero_copy"]
+    if zero_copy is not None:
+        zero_copy = {
+            **{name: zero_copy[f"{name}_in_window"] for name in ("sent", "completed", "copied")},
+            "copied_unknown": zero_copy["copied_unknown"],
+        }
+    receiver = found.receiver and {"bytes": found.receiver["in_window"]["bytes"]}
+    if receiver == {"bytes": 0}:
         raise Unavailable(
             "the receiver, which is woken for 1 MiB at a time, read nothing in the window",
             "raise simulated.window_bytes in config.yaml",
         )
-
-
-def sender_of(found: Simulated) -> dict[str, Any]:
-    """Return what a record keeps of what the sender says: no times."""
-    window, zero_copy = found.sender["in_window"], found.sender["zero_copy"]
-    return {
-        "messages": window["messages"],
-        "bytes": window["bytes"],
-        "zero_copy": zero_copy
-        and {name: zero_copy[f"{name}_in_window"] for name in ("sent", "completed", "copied")}
-        | {"copied_unknown": zero_copy["copied_unknown"]},
-    }
-
-
-def receiver_of(found: Simulated) -> dict[str, Any] | None:
-    """Return what a record keeps of what the receiver says; None where nobody receives."""
-    return found.receiver and {"bytes": found.receiver["in_window"]["bytes"]}
+    sender = {"messages": window["messages"], "bytes": window["bytes"], "zero_copy": zero_copy}
+    return {"sender": sender, "receiver": receiver}
 
 
 def ring_bytes(cell: Cell, n_messages: int) -> int:
@@ -200,13 +160,13 @@ def ring_bytes(cell: Cell, n_messages: int) -> int:
 
 def in_whole_sets(
     stated: Mapping[str, Geometry], line_bytes: int, factor: float = 1.0
-) -> dict[str, Level]:
+) -> dict[str, Geometry]:
     """Return levels of whole sets, one at least: each size times `factor`; the ways stay."""
     found = {}
     for name, level in stated.items():
         set_bytes = level.ways * line_bytes
         n_sets = max(1, round(level.size_bytes * factor / set_bytes))
-        found[name] = Level(n_sets * set_bytes, level.ways)
+        found[name] = Geometry(n_sets * set_bytes, level.ways)
     return found
 
 
@@ -221,30 +181,23 @@ def stated_caches(
     """
     if counting.caches is not None:
         return {level: getattr(counting.caches, level) for level in LEVELS}, []
-    ways = _ways(files)
-    known = {level: host["cpu"]["caches"][f"{level}_bytes"] for level in LEVELS}
-    missing = [level for level in LEVELS if known[level] is None]
-    if missing:
-        why = f"this host does not tell the size of its {missing[0]} cache"
-        raise Unavailable(why, _STATE_THEM)
+    sizes = {level: host["cpu"]["caches"][f"{level}_bytes"] for level in LEVELS}
+    state_them = "state simulated.caches in config.yaml"
+    for level, size in sizes.items():
+        if size is None:
+            raise Unavailable(f"this host does not tell the size of its {level} cache", state_them)
     for inner, outer in itertools.pairwise(LEVELS):
-        if known[outer] < known[inner]:
+        if sizes[outer] < sizes[inner]:
             why = f"this host tells a smaller {outer} cache than its {inner} cache"
-            raise Unavailable(why, _STATE_THEM)
-    stated = {
-        level: Geometry(size, ways.get(level, _USUAL_WAYS[level])) for level, size in known.items()
-    }
-    return stated, [level for level in LEVELS if level not in ways]
-
-
-def _ways(files: HostFiles) -> dict[str, int]:
-    """Return the ways of the host's data caches, as far as it tells them."""
-    by_level: dict[int, int] = {}
-    for folder in files.glob(f"{_FOLDER}/index*"):
-        level = files.number(f"{folder}/level")
-        ways = files.number(f"{folder}/ways_of_associativity")
-        if level and ways and files.text(f"{folder}/type") != "Instruction":
-            by_level[level] = ways
+            raise Unavailable(why, state_them)
+    ways: dict[int, int] = {}
+    for folder in files.glob(f"{_CACHES}/index*"):
+        number, n_ways = (files.number(f"{folder}/{name}") for name in ("level", _WAYS))
+        if number and n_ways and files.text(f"{folder}/type") != "Instruction":
+            ways[number] = n_ways
     # where there are two levels, the second is the last one too
-    numbers = {"l1d": 1, "l2": 2, "llc": max(by_level, default=0)}
-    return {name: by_level[level] for name, level in numbers.items() if level in by_level}
+    known = {"l1d": ways.get(1), "l2": ways.get(2), "llc": ways.get(max(ways, default=0))}
+    stated = {
+        level: Geometry(size, known[level] or _USUAL_WAYS[level]) for level, size in sizes.items()
+    }
+    return stated, [level for level in LEVELS if known[level] is None]

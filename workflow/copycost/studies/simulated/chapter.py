@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-from copycost.studies.simulated.counts import LEVELS, MODES
 from copycost.wording.filters import exact_size, join_and, percent, size, span
 from copycost.wording.markdown import Table, code, listing, tabulate
 from copycost.wording.number_sources import prints
@@ -26,7 +25,7 @@ def cache_levels(caches: Facts) -> str:
     return join_and(
         f"{cache(level)} of {size(caches[level]['size_bytes'])} in "
         f"{plural(caches[level]['ways'], 'way')}"
-        for level in LEVELS
+        for level in _NAMES
     )
 
 
@@ -52,8 +51,8 @@ VALUES: dict[str, Callable[..., str]] = {
 """Filters of the templates."""
 
 
+# why a level did not hold what a copy reads or writes
 _REASONS = {"from_memory": "memory", "displaced": "displaced", "beyond": "over {size}"}
-"""Why a level did not hold what a copy reads or writes."""
 
 
 def savings(conditions: Sequence[Facts]) -> Table:
@@ -99,27 +98,25 @@ def _with(saving: Facts) -> str:
 
 
 def _why(saving: Facts) -> str:
-    """Return what of the copies that are saved a level misses, and why."""
-    if saving["verdict"] != "falls":
-        return ""
-    found = {
-        _COPIES[mode]: _missed(copy)
-        for mode in MODES
-        if (copy := saving["most"]["copies"][mode]) is not None
-    }
+    """Return what of the copies that are saved a level misses, and why.
+
+    Such as ``application: source (memory), target (over 32 KiB); kernel: mostly hits``.
+    """
+    found = {}
+    copies = saving["most"]["copies"] if saving["verdict"] == "falls" else {}
+    for mode, copy in copies.items():
+        if copy is None:
+            continue
+        text = copy["misses"] if copy["reasons"] else "mostly hits"
+        reasons = [_REASONS[name].format(size=size(copy["size_bytes"])) for name in copy["reasons"]]
+        if len(reasons) == 1:
+            text += f" ({reasons[0]})"
+        elif reasons:
+            text = f"source ({reasons[0]}), target ({reasons[1]})"
+        found[_COPIES[mode]] = text
     if len({*found.values()}) == 1:
         return next(iter(found.values()))
     return "; ".join(f"{whose}: {text}" for whose, text in found.items())
-
-
-def _missed(copy: Facts) -> str:
-    """Return what a level misses of a copy: ``source (memory), target (over 32 KiB)``."""
-    reasons = [_REASONS[name].format(size=size(copy["size_bytes"])) for name in copy["reasons"]]
-    if not reasons:
-        return "mostly hits"
-    if len(reasons) == 1:
-        return f"{copy['misses']} ({reasons[0]})"
-    return f"source ({reasons[0]}), target ({reasons[1]})"
 
 
 def checks(facts: Facts) -> Table:

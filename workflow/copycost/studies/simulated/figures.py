@@ -13,41 +13,35 @@ from copycost.figures.style import QUIET, styled
 from copycost.figures.tables import Drawn, Legend
 from copycost.figures.text import empty_figure, size_label
 from copycost.figures.tips import add_tips
-from copycost.studies.simulated.counts import LEVELS
+from copycost.measure.simulated.cell import LEVELS
 from copycost.wording.filters import significant
 
 _PANEL_CM = 3.0
-_NOTHING = "No counts were simulated."
 _NAMES = {"l1d": "L1d", "l2": "L2", "llc": "last level"}
+COLUMNS = ("panel", "implementation", "level", "msg_bytes", "user", "kernel", "total",
+           "cache_bytes", "state")  # fmt: skip
 
 
-def misses_table(facts: Mapping[str, Any]) -> pd.DataFrame:
-    """Return one row per condition, implementation, size and level.
+@styled
+def draw_misses(facts: Mapping[str, Any]) -> Drawn:
+    """Draw misses per line against size: a row per level, a column per condition.
 
     `user`, `kernel` and `total` are simulated misses per line of payload, of both sides;
     `cache_bytes` is the size of the simulated level.
     """
     rows = [
-        {"panel": f"{condition['testbed']}, {condition['working_set']}"}
-        | point
-        | {
+        {
+            "panel": f"{condition['testbed']}, {condition['working_set']}",
+            **point,
             "cache_bytes": facts["machine"]["caches"][point["level"]]["size_bytes"],
             "state": "measured",
         }
         for condition in facts["conditions"]
         for point in condition["misses"]
     ]
-    columns = ("panel", "implementation", "level", "msg_bytes", "user", "kernel", "total",
-               "cache_bytes", "state")  # fmt: skip
-    return pd.DataFrame(rows, columns=list(columns))
-
-
-@styled
-def draw_misses(facts: Mapping[str, Any]) -> Drawn:
-    """Draw misses per line against size: a row per level, a column per condition."""
-    data = misses_table(facts)
+    data = pd.DataFrame(rows, columns=[*COLUMNS])
     if data.empty:
-        return Drawn(empty_figure(_NOTHING), data)
+        return Drawn(empty_figure("No counts were simulated."), data)
     names = in_order(data["implementation"])
     styles = way_styles(names)
     sheet = new_sheet(data, _PANEL_CM, row="level", column="panel", share_y="row")

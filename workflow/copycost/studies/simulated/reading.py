@@ -3,36 +3,20 @@
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypedDict, cast
+from typing import Any
 
 from copycost.checkout import SCHEMAS
 from copycost.config.cells import Cell
 from copycost.config.simulation_variants import PLAIN
 from copycost.records.json_schema import RecordKind
 from copycost.records.reading import REMEDY, Readable, read_all
-from copycost.records.record import Status
 
+SimulatedRecord = dict[str, Any]
+"""One cell; `simulated.schema.yaml` describes each key with its unit.
 
-class SimulatedRecord(TypedDict):
-    """One cell; keys as in `simulated.schema.yaml`, which describes each with its unit.
-
-    From `guest` on they are None unless `status` is measured, and `receiver` where nobody receives.
-    There are no times in it, so that two runs write the same file.
-    """
-
-    schema_version: int
-    study: str
-    cell: dict[str, Any]
-    status: Status
-    reason: str | None
-    remedy: str | None
-    settings: dict[str, Any]
-    guest: dict[str, Any] | None
-    assumed: dict[str, list[str]] | None
-    sender: dict[str, Any] | None
-    receiver: dict[str, Any] | None
-    counted: dict[str, Any] | None
-
+From `guest` on they are None unless `status` is measured, and `receiver` where nobody receives.
+There are no times in it, so that two runs write the same file.
+"""
 
 SCHEMA_VERSION = 2
 _KIND: RecordKind[SimulatedRecord] = RecordKind(
@@ -40,17 +24,12 @@ _KIND: RecordKind[SimulatedRecord] = RecordKind(
 )
 
 
-def read_cells(paths: Iterable[Path]) -> list[SimulatedRecord]:
-    """Return the record of each path; see `read_all`."""
-    return read_all(paths, lambda record: record, SIMULATED)
-
-
 def machine_of(paths: Iterable[Path]) -> dict[str, Any] | None:
     """Return what counted the cells with nothing changed: `caches`, `guest` and `assumed`.
 
     None where none was counted.
     """
-    return next((found for record in read_cells(paths) if (found := _machine(record))), None)
+    return next(filter(None, read_all(paths, _machine, SIMULATED)), None)
 
 
 def _machine(record: SimulatedRecord) -> dict[str, Any] | None:
@@ -62,14 +41,14 @@ def _machine(record: SimulatedRecord) -> dict[str, Any] | None:
 
 def _state_of(record: SimulatedRecord) -> str | None:
     machine = _machine(record)
-    return None if machine is None else json.dumps(machine, sort_keys=True)
+    return json.dumps(machine, sort_keys=True) if machine else None
 
 
 def without_counts(
     cell: Cell, outcome: Mapping[str, str | None], messages: int = 1, warmup_messages: int = 0
 ) -> SimulatedRecord:
     """Return the record of a cell that is not counted: with its status, reason and remedy."""
-    found = {
+    return {
         "schema_version": SCHEMA_VERSION,
         "study": cell.study,
         "cell": cell.key,
@@ -77,7 +56,6 @@ def without_counts(
         **dict.fromkeys(("guest", "assumed", "sender", "receiver", "counted")),
         **outcome,
     }
-    return cast("SimulatedRecord", found)
 
 
 def _lost(path: Path, reason: str, _like: SimulatedRecord | None) -> SimulatedRecord:
@@ -87,6 +65,3 @@ def _lost(path: Path, reason: str, _like: SimulatedRecord | None) -> SimulatedRe
 
 SIMULATED = Readable(_KIND, _state_of, _lost)
 """Records of simulated cells."""
-
-# see `RecordKind`
-read_simulated, write_simulated = _KIND.read, _KIND.write

@@ -1,39 +1,129 @@
-"""From the records of `simulated` to its tables: a row per cell and side, and per function."""
+"""The tables of simulated counts: a row per cell and side, and one per function, of its records."""
 
-import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from copycost.measure.simulated.cell import LEVELS
+from copycost.perf.stacks import KERNEL_MARK
+from copycost.records.column import Definition, fact, grouped, number
+from copycost.records.columns import OUTCOME
+from copycost.records.reading import read_all
 from copycost.records.table import make_table
 from copycost.studies.profile.functions import Categories
-from copycost.studies.simulated.counts import (
-    BOTH,
-    CELL_KEY,
-    FUNCTIONS,
-    MODES,
-    QUANTITIES,
-    SIDES,
-    SIMULATED,
-    category_of,
-    functions_of,
-    totals_of,
+from copycost.studies.simulated.reading import SIMULATED as RECORDS
+from copycost.studies.simulated.reading import SimulatedRecord
+
+SIDES = ("sender", "receiver", "other")
+"""Whose thread ran: ``other`` are threads of the kernel, and whoever else."""
+BOTH = "both"
+"""The sender's and the receiver's threads together."""
+MODES = ("user", "kernel")
+_WORDS = {
+    "instructions": "Instructions; a repeated one counts once",
+    "string_iterations": "Iterations of repeated instructions (rep movs and the like)",
+    "loads": "Loads; QEMU 7.2 reports an AVX load as several of 8 bytes",
+    "stores": "Stores; AVX stores likewise",
+    "l1d_misses": "Loads and stores that missed the simulated L1 data cache",
+    "l2_misses": "Those that missed the simulated L2 cache too",
+    "llc_misses": "Those that missed the simulated last-level cache too",
+    "l1d_load_misses": "Loads alone that missed the simulated L1 data cache",
+    "l2_load_misses": "Loads alone that missed the simulated L2 cache too",
+    "llc_load_misses": "Loads alone that missed the simulated last-level cache too",
+    "l1d_write_backs": "Modified lines evicted from the simulated L1 data cache",
+    "l2_write_backs": "Modified lines evicted from the simulated L2 cache",
+    "llc_write_backs": "Modified lines evicted from the simulated last-level cache",
+}
+QUANTITIES = tuple(_WORDS)
+"""What is counted; a repeated instruction is one, whatever its iterations."""
+
+# Categories beyond those of data/functions: the application as a whole, since the counts have no
+# call stacks and know none of its functions; memory copied or set within the kernel; locks, clocks
+# and lists.
+APPLICATION, _MEMORY, _HELPERS = "application", "kernel_memory", "helpers"
+
+CELL_KEY = ("testbed", "implementation", "msg_bytes", "working_set", "variant")
+_KEY_COLUMNS = grouped(
+    "Key",
+    fact("testbed", "str", "", "Where the messages travel, within the guest"),
+    fact("implementation", "str", "", "How they are sent"),
+    fact("msg_bytes", "int64", "byte", "Size of a message"),
+    fact("working_set", "str", "", "Where the bytes lie: hot or cold"),
+    fact("variant", "str", "", "What is changed; plain: nothing"),
+    fact("side", "str", "",
+         "Whose threads: the sender's, the receiver's, others (mostly of the kernel), or the first"
+         " two together", allowed=(*SIDES, BOTH)),
+)  # fmt: skip
+
+_MODES = {"user": "by the application", "kernel": "by the kernel"}
+_WINDOW_COLUMNS = grouped(
+    "The window",
+    number("simulated_messages", "count",
+           "simulated_bytes in messages; counts per message are divided by it"),
+    number("simulated_bytes", "byte",
+           "Bytes sent in the window, or received by the receiver; counts per byte are divided by"
+           " it, and those of both are the sum of the sender's and the receiver's"),
+    number("simulated_zc_completed", "count",
+           "Zero-copy sends reported as completed in the window"),
+    number("simulated_zc_copied", "count", "Those of them that the kernel copied after all"),
+    number("simulated_line_bytes", "byte", "Size of a simulated cache line"),
+)  # fmt: skip
+_COUNT_COLUMNS = tuple(
+    number(
+        f"simulated_{quantity}_{mode}_per_{per}",
+        f"1/{per}",
+        f"{_WORDS[quantity]}, {_MODES[mode]}",
+        group=f"Simulated counts per {per}",
+    )
+    for per in ("byte", "message")
+    for quantity in QUANTITIES
+    for mode in MODES
 )
-from copycost.studies.simulated.reading import SimulatedRecord, read_cells
+
+SIMULATED = Definition(
+    "table of simulated counts",
+    (*_KEY_COLUMNS, *OUTCOME, *_WINDOW_COLUMNS, *_COUNT_COLUMNS),
+    key=(*CELL_KEY, "side"),
+    sorted_by=(),
+)
+FUNCTIONS = Definition(
+    "table of simulated counts by function",
+    (
+        *_KEY_COLUMNS,
+        *grouped(
+            "Key",
+            fact("mode", "str", "", "user or kernel"),
+            fact("function", "str", "", "The kernel's function; the application counts as one"),
+        ),
+        *grouped(
+            "What it does",
+            fact("category", "str", "", "What the function does (data/functions)"),
+            fact("simulated_calls_per_message", "float64", "1/message",
+                 "How often its first instruction ran"),
+        ),
+        *(
+            fact(f"simulated_{quantity}_per_byte", "float64", "1/byte", _WORDS[quantity],
+                 "Simulated counts per byte, of one function")
+            for quantity in QUANTITIES
+        ),
+    ),
+    key=(*CELL_KEY, "side", "mode", "function"),
+    sorted_by=(),
+)  # fmt: skip
+"""Of the cells that could be counted, every function that ran."""
+
 
 Row = dict[str, Any]
 
 
 def collect(paths: Iterable[Path], categories: Categories) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the table of cells and that of functions, in the order of the paths."""
-    sides: list[Row] = []
-    functions: list[Row] = []
-    for record in read_cells(paths):
-        some, more = rows_of(record, categories)
-        sides += some
-        functions += more
+    found = read_all(paths, lambda record: rows_of(record, categories), RECORDS)
+    sides = (row for some, _ in found for row in some)
+    functions = (row for _, more in found for row in more)
     return make_table(sides, SIMULATED), make_table(functions, FUNCTIONS)
 
 
@@ -42,10 +132,9 @@ def rows_of(record: SimulatedRecord, categories: Categories) -> tuple[list[Row],
     key: Row = {name: record["cell"][name] for name in CELL_KEY}
     outcome = {name: record[name] for name in ("status", "reason", "remedy")}
     counted, sender, receiver = record["counted"], record["sender"], record["receiver"]
-    if counted is None or sender is None:
+    if counted is None:
         return [key | outcome | {"side": BOTH}], []
     functions = functions_of(counted)
-    totals = totals_of(functions)
     # What a side's counts are divided by: what was received, of the others what was sent. Where
     # nobody receives, the receiver's counts are 0.
     n_bytes = dict.fromkeys((*SIDES, BOTH), sender["bytes"])
@@ -53,39 +142,74 @@ def rows_of(record: SimulatedRecord, categories: Categories) -> tuple[list[Row],
     if receiver is not None:
         n_bytes["receiver"] = receiver["bytes"]
         n_messages["receiver"] = receiver["bytes"] / record["cell"]["msg_bytes"]
+    totals = totals_of(functions)
     costs = {
         side: {
-            f"simulated_{quantity}_{mode}_per_{per}": totals[side, mode][quantity] / n
+            f"simulated_{name}_{mode}_per_{per}": totals.get((side, mode), {}).get(name, 0) / n
             for per, n in (("byte", n_bytes[side]), ("message", n_messages[side]))
-            for quantity in QUANTITIES
-            for mode in MODES
+            for name, mode in product(QUANTITIES, MODES)
         }
         for side in SIDES
     }
     # each side's by what it has sent or received itself: the window of a receiver, which wakes up
     # for much at a time, has a little more or less than was sent in it
     costs[BOTH] = {name: costs["sender"][name] + costs["receiver"][name] for name in costs["other"]}
-    sends = sender["zero_copy"] or {}
     rows = []
     for side in (*SIDES, BOTH):
-        row = key | outcome | {"side": side}
-        row["simulated_messages"] = float(n_messages[side])
-        row["simulated_bytes"] = float(n_bytes[side])
-        row["simulated_line_bytes"] = float(counted["caches"]["line_bytes"])
-        for name in ("completed", "copied"):
-            n = sends.get(name) if side in ("sender", BOTH) else None
-            row[f"simulated_zc_{name}"] = math.nan if n is None else float(n)
-        rows.append(row | costs[side])
-    of_functions = [
-        key
-        | {
-            "side": side,
-            "mode": mode,
-            "function": function,
-            "category": category_of(mode, function, categories),
-            "simulated_calls_per_message": counts["calls"] / n_messages[side],
-        }
-        | {f"simulated_{name}_per_byte": counts[name] / n_bytes[side] for name in QUANTITIES}
-        for (side, mode, function), counts in functions.items()
-    ]
+        sends = sender["zero_copy"] if side in ("sender", BOTH) else None
+        rows.append(
+            key
+            | outcome
+            | {
+                "side": side,
+                "simulated_messages": float(n_messages[side]),
+                "simulated_bytes": float(n_bytes[side]),
+                "simulated_line_bytes": float(counted["caches"]["line_bytes"]),
+                "simulated_zc_completed": (sends or {}).get("completed"),
+                "simulated_zc_copied": (sends or {}).get("copied"),
+            }
+            | costs[side]
+        )
+    of_functions = []
+    for counts in functions.reset_index().to_dict("records"):
+        side, mode, function = (str(counts[name]) for name in ("side", "mode", "function"))
+        row = {"side": side, "mode": mode, "function": function}
+        row["category"] = _category_of(mode, function, categories)
+        row["simulated_calls_per_message"] = counts["calls"] / n_messages[side]
+        for name in QUANTITIES:
+            row[f"simulated_{name}_per_byte"] = counts[name] / n_bytes[side]
+        of_functions.append(key | row)
     return rows, of_functions
+
+
+def functions_of(counted: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the calls and the counts (`QUANTITIES`) of each function, by side, mode and name.
+
+    Functions of one name are one. `counted` is what the plugin has written.
+    """
+    rows = []
+    for side in SIDES:
+        for one in counted["functions"][side]:
+            row = {"side": side, "mode": MODES[bool(one["kernel"])], "function": one["name"]}
+            row |= {name: one[name] for name in ("calls", *QUANTITIES[:4])}
+            for level in LEVELS:
+                row[f"{level}_load_misses"] = loads = one["load_misses"][level]
+                row[f"{level}_misses"] = loads + one["store_misses"][level]
+                row[f"{level}_write_backs"] = one["write_backs"][level]
+            rows.append(row)
+    key = ["side", "mode", "function"]
+    found = pd.DataFrame(rows, columns=[*key, "calls", *QUANTITIES])
+    return found.groupby(key).sum().reindex(SIDES, level="side")
+
+
+def totals_of(functions: pd.DataFrame) -> dict[Any, dict[Any, int]]:
+    """Return the counts of all functions of a side in a mode together."""
+    return functions.groupby(["side", "mode"]).sum().T.to_dict()
+
+
+def _category_of(mode: str, function: str, categories: Categories) -> str:
+    """Return what a function does: a category of data/functions, or one of those above."""
+    if mode == "user":
+        return APPLICATION
+    found = categories.of_frame(function + KERNEL_MARK)
+    return found or (_MEMORY if categories.moves_memory(function) else _HELPERS)

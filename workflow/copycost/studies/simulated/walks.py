@@ -4,18 +4,19 @@ They run in the guest as cells do (src/simulated_walk.c), through caches of thei
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from copycost.analysis.json_values import Facts
+from copycost.config.simulated import Geometry
 from copycost.errors import HostError
-from copycost.measure.simulated.cell import Caches, Level, SimulatedCell, simulate
-from copycost.measure.simulated.snapshot import Snapshot
+from copycost.measure.simulated.cell import LEVELS, Caches, simulate
 from copycost.studies.simulated.cell import read_made
-from copycost.studies.simulated.counts import LEVELS, functions_of, totals_of
+from copycost.studies.simulated.table import functions_of, totals_of
 
-CACHES = {"l1d": Level(32 << 10, 8), "l2": Level(256 << 10, 8), "llc": Level(2 << 20, 16)}
+CACHES = {
+    "l1d": Geometry(32 << 10, 8), "l2": Geometry(256 << 10, 8), "llc": Geometry(2 << 20, 16),
+}  # fmt: skip
 LINE_BYTES = 64
 ROUNDS = 4
 
@@ -23,22 +24,11 @@ ROUNDS = 4
 _OWN_LINES = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
+class Walk(NamedTuple):
     """One walk: every round touches each line of a buffer once, always in the same order."""
 
     pattern: str  # ``strided``, ``random``, or ``copy``: half of the buffer to the other half
     n_bytes: int  # the buffer [bytes]
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """What the program is told."""
-        return ("--pattern", self.pattern, "--bytes", str(self.n_bytes), "--rounds", str(ROUNDS))
-
-    @property
-    def n_lines(self) -> int:
-        """How many lines are touched in the window [count]."""
-        return self.n_bytes // LINE_BYTES * ROUNDS
 
     def known(self, level: str) -> dict[str, int]:
         """Return what a level counts: all lines miss where the buffer is twice its size, else none.
@@ -48,32 +38,16 @@ class Walk:
         """
         size = CACHES[level].size_bytes
         assert self.n_bytes <= size or self.n_bytes >= 2 * size
-        misses = self.n_lines if self.n_bytes > size else 0
-        stores = misses // 2 if self.pattern == "copy" else 0
-        return {"misses": misses, "store_misses": stores}
+        misses = self.n_bytes // LINE_BYTES * ROUNDS if self.n_bytes > size else 0
+        return {"misses": misses, "store_misses": misses // 2 if self.pattern == "copy" else 0}
 
 
-WALKS = tuple(
-    Walk(pattern, n_bytes)
-    for pattern, sizes in (
-        ("strided", (16 << 10, 128 << 10, 1 << 20, 8 << 20)),
-        ("random", (8 << 20,)),
-        ("copy", (16 << 10, 1 << 20, 8 << 20)),
-    )
-    for n_bytes in sizes
+WALKS = (
+    *(Walk("strided", size) for size in (16 << 10, 128 << 10, 1 << 20, 8 << 20)),
+    Walk("random", 8 << 20),
+    *(Walk("copy", size) for size in (16 << 10, 1 << 20, 8 << 20)),
 )
 """Buffers that fit into the first level, the second, the last, and none."""
-
-
-@dataclass(frozen=True, slots=True)
-class WalkingCell(SimulatedCell):
-    """A cell whose sender is the program that walks; nobody receives."""
-
-    words: tuple[str, ...] = ()
-
-    def text(self) -> str:
-        """Return what simulated_cell reads."""
-        return f"lead_ns 0\nwindow_ns 1\nsender {' '.join(self.words)}\n"
 
 
 def walk_all(program: Path, plugin: Path, folder: Path) -> Facts:
@@ -81,20 +55,24 @@ def walk_all(program: Path, plugin: Path, folder: Path) -> Facts:
     made = read_made(folder)
     if made["status"] != "measured":
         return walk_facts([], made["reason"] or made["status"])
-    caches = Caches(CACHES["l1d"], CACHES["l2"], CACHES["llc"], LINE_BYTES)
-    snapshot = Snapshot.in_folder(folder)
-    found = []
+    caches, found = Caches(CACHES, LINE_BYTES), []
     try:
         for walk in WALKS:
-            cell = WalkingCell("sink", program, None, walk.n_bytes, 1, 0, words=walk.words)
-            found.append((walk, simulate(cell, snapshot, plugin, caches).counted))
+            words = f"--pattern {walk.pattern} --bytes {walk.n_bytes} --rounds {ROUNDS}"
+            text = f"lead_ns 0\nwindow_ns 1\nsender {words}\n"
+            counted = simulate(text, {"sender": program}, folder, plugin, caches).counted
+            found.append((walk, counted))
     except HostError as failure:
         return walk_facts([], str(failure))
     return walk_facts(found)
 
 
 def walk_facts(found: Sequence[tuple[Walk, Mapping[str, Any]]], reason: str | None = None) -> Facts:
-    """Return how the counts of walks compare with what is known; `reason`: why there are none."""
+    """Return how the counts of walks compare with what is known; `reason`: why there are none.
+
+    Of `n` walks, the counts of `n_right` are off by no more lines than the program has itself;
+    `worst_lines` is the largest difference [count].
+    """
     off = []  # by how many lines the counts of the application are, in the worst level
     for walk, counted in found:
         user = totals_of(functions_of(counted))["sender", "user"]
@@ -104,10 +82,6 @@ def walk_facts(found: Sequence[tuple[Walk, Mapping[str, Any]]], reason: str | No
             stores = misses - user[f"{level}_load_misses"]
             lines += [abs(misses - known["misses"]), abs(stores - known["store_misses"])]
         off.append(max(lines))
-    return {
-        # walks, and those whose counts are off by no more lines than the program has itself [count]
-        "n": len(off),
-        "n_right": sum(lines <= _OWN_LINES for lines in off),
-        "worst_lines": max(off, default=0),  # the largest difference [count]
-        "reason": reason,
-    }
+    n_right = sum(lines <= _OWN_LINES for lines in off)
+    worst = max(off, default=0)
+    return {"n": len(off), "n_right": n_right, "worst_lines": worst, "reason": reason}

@@ -19,9 +19,6 @@ _CELL_S = 0.65
 _MESSAGE_S = 20e-6
 _BYTE_S = 20e-9
 
-# of what guests take, what these take too
-_NEEDS = ("busybox", "kernel")
-_LOOK = "./run doctor says what is missing"
 _EVENTS = ("l1d_load_misses", "llc_load_misses")
 
 
@@ -34,19 +31,17 @@ def require_wanted(section: Simulated) -> None:
     """
     if section.enabled != AUTO:
         return
+    ask = "set simulated.enabled to true in config.yaml"
     if (expected := expected_s(section)) > MOST_S:
-        raise Unavailable(
-            f"it would take about {expected:.0f} s, more than the {MOST_S:.0f} s that auto allows",
-            "set simulated.enabled to true in config.yaml, or shorten its lists",
-        )
+        why = f"it would take about {expected:.0f} s, more than the {MOST_S:.0f} s that auto allows"
+        raise Unavailable(why, f"{ask}, or shorten its lists")
     require_plugins()
     for need in guest_needs():
-        if need.name in _NEEDS and need.found is None:
-            raise Unavailable(need.reason or f"{need.name} is missing", need.remedy or _LOOK)
+        if need.name in ("busybox", "kernel") and need.found is None:
+            look = need.remedy or "./run doctor says what is missing"
+            raise Unavailable(need.reason or f"{need.name} is missing", look)
     if counts_with_kernel(_EVENTS):
-        raise Unavailable(
-            "this host counts cache misses itself", "set simulated.enabled to true in config.yaml"
-        )
+        raise Unavailable("this host counts cache misses itself", ask)
 
 
 def expected_s(section: Simulated) -> float:

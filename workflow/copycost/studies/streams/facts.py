@@ -27,10 +27,7 @@ from copycost.analysis.placement import placement_facts
 from copycost.analysis.quality import quality_facts
 from copycost.analysis.questions import answer_questions, counted_levels
 from copycost.analysis.ranking import memory_facts, ranking_facts
-from copycost.analysis.real_nic_validity import (
-    network_card_facts,
-    undisturbed_facts,
-)
+from copycost.analysis.real_nic_validity import network_card_facts, undisturbed_facts
 from copycost.analysis.unexpected import unexpected_findings
 from copycost.analysis.virtual import round_trips_in_guests, virtual_facts
 from copycost.analysis.wire import wire_facts
@@ -63,63 +60,59 @@ class Inputs:
 
 def compute_facts(inputs: Inputs) -> Facts:
     """Return all facts as plain JSON values: SI units, None for what is missing."""
+    cells, host, config = inputs.cells, inputs.host, inputs.config
     views = views_of(inputs)
-    settings = StatisticsSettings(**inputs.config["statistics"])
-    memory = memory_facts(inputs.memory, inputs.host.get("cpu", {}).get("caches", {}), settings)
+    measured = {name: view for name, view in views.items() if view.is_measured}
+    settings = StatisticsSettings(**config["statistics"])
+    memory = memory_facts(inputs.memory, _caches(inputs), settings)
     conditions = {
         name: _condition_facts(view, memory) | {"decisions": stream_decisions(view, inputs.peers)}
         for name, view in views.items()
     }
-    measured = [view for view in views.values() if view.is_measured]
-    cost = choose_cost_metric(inputs.cells)
-    tables = [one for one in (inputs.cells, inputs.round_trips) if one is not None]
-    run = run_facts(inputs.cells, tables)
+    of_measured = [conditions[name] for name in measured]
+    cost = choose_cost_metric(cells)
+    tables = [one for one in (cells, inputs.round_trips) if one is not None]
+    run = run_facts(cells, tables)
     wire = wire_facts(views, inputs.peers)
-    round_trips = round_trip_facts(inputs.round_trips, inputs.config, settings, inputs.peers)
-    trips = round_trips_in_guests(
-        inputs.round_trips, inputs.config.get("round_trips"), settings.confidence
-    )
-    facts = {
-        "schema_version": SCHEMA_VERSION,
-        "study": "streams",
-        "config": inputs.config,
-        "run": run,
-        "host": {key: value for key, value in inputs.host.items() if key != "schema_version"},
-        "method": method_facts(inputs.cells, inputs.config),
-        "grid": grid_facts(inputs.config, list(views)),
-        "counters": counter_facts(inputs.cells, inputs.host),
-        "cost": {"label": cost.label, "unit": cost.unit, "reason": cost.reason},
-        "conditions": conditions,
-        "measured_conditions": [name for name, found in conditions.items() if found["n_measured"]],
-        "network_card": network_card_facts(views, wire),
-        "undisturbed": undisturbed_facts(
-            tables, (one["quality"] for one in conditions.values() if one["n_measured"])
-        ),
-        "control": control_facts(views),
-        # repetitions that it takes to see two clusters, and how often the intervals of a ratio hold
-        # the truth where there are clusters and rounds too few to see them
-        "modes": {"fewest": FEWEST, "share_held": SHARE_HELD.get(run["rounds_max"])},
-        "memory": memory,
-        "placement": placement_facts(inputs.cells, inputs.round_trips, settings),
-        "virtual": virtual_facts(views, inputs.guest, trips),
-        "wire": wire,
-        "round_trips": round_trips,
-    }
+    round_trips = round_trip_facts(inputs.round_trips, config, settings, inputs.peers)
     of_trips = round_trips["conditions"] if round_trips else []
-    answered = [conditions[view.name] for view in measured]
-    answered += [trip for trip in of_trips if trip["n_measured"]]
+    in_guests = round_trips_in_guests(
+        inputs.round_trips, config.get("round_trips"), settings.confidence
+    )
+    answered = [*of_measured, *(one for one in of_trips if one["n_measured"])]
     answers = [answer for one in answered for answer in answers_of(one["decisions"])]
-    facts["answers"] = tally(answers)
-    questions = list(answer_questions(measured))
+    questions = list(answer_questions([*measured.values()]))
     # what happens with more threads: of how many combinations of condition and way, by verdict
     courses = Counter(one.verdict for one in of(questions, "threads"))
-    facts["courses"] = {"n": courses.total(), **courses}
-    facts["findings"] = [
-        *answers,
-        *questions,
-        *unexpected_findings({view.name: view for view in measured}),
-    ]
-    result: Facts = plain(facts)
+    result: Facts = plain(
+        {
+            "schema_version": SCHEMA_VERSION,
+            "study": "streams",
+            "config": config,
+            "run": run,
+            "host": {key: value for key, value in host.items() if key != "schema_version"},
+            "method": method_facts(cells, config),
+            "grid": grid_facts(config, list(views)),
+            "counters": counter_facts(cells, host),
+            "cost": {"label": cost.label, "unit": cost.unit, "reason": cost.reason},
+            "conditions": conditions,
+            "measured_conditions": list(measured),
+            "network_card": network_card_facts(views, wire),
+            "undisturbed": undisturbed_facts(tables, (one["quality"] for one in of_measured)),
+            "control": control_facts(views),
+            # repetitions that it takes to see two clusters, and how often the intervals of a ratio
+            # hold the truth where there are clusters and rounds too few to see them
+            "modes": {"fewest": FEWEST, "share_held": SHARE_HELD.get(run["rounds_max"])},
+            "memory": memory,
+            "placement": placement_facts(cells, inputs.round_trips, settings),
+            "virtual": virtual_facts(views, inputs.guest, in_guests),
+            "wire": wire,
+            "round_trips": round_trips,
+            "answers": tally(answers),
+            "courses": {"n": courses.total(), **courses},
+            "findings": [*answers, *questions, *unexpected_findings(measured)],
+        }
+    )
     return result
 
 
@@ -128,8 +121,7 @@ def views_of(inputs: Inputs) -> dict[str, View]:
     cells, summary, ratios = (
         with_condition(table) for table in (inputs.cells, inputs.summary, inputs.ratios)
     )
-    cost = choose_cost_metric(cells)
-    caches = dict(inputs.host.get("cpu", {}).get("caches", {}))
+    caches, cost = _caches(inputs), choose_cost_metric(cells)
     views = {
         studied.name: View(
             studied=studied,
@@ -143,7 +135,6 @@ def views_of(inputs: Inputs) -> dict[str, View]:
         )
         for studied in studied_conditions(stream_sections(inputs.config), cells)
     }
-
     for name, view in views.items():
         condition = view.studied.condition
         # the condition that differs only in where the bytes lie
@@ -153,6 +144,10 @@ def views_of(inputs: Inputs) -> dict[str, View]:
     return views
 
 
+def _caches(inputs: Inputs) -> dict[str, Any]:
+    return dict(inputs.host.get("cpu", {}).get("caches", {}))
+
+
 def _condition_facts(view: View, memory: Facts | None) -> Facts:
     def only(name: str) -> Any:  # noqa: ANN401
         """Return the one value of a column that should not vary within a condition, else None."""
@@ -160,7 +155,8 @@ def _condition_facts(view: View, memory: Facts | None) -> Facts:
         return values[0] if len(values) == 1 else None
 
     counts = view.rows["status"].value_counts()
-    facts: Facts = view.studied.facts() | {
+    mtu_bytes, ring, cache = only("mtu_bytes"), ring_bytes(view), view.caches.get("llc_bytes")
+    return view.studied.facts() | {
         "cost_column": view.cost_column,
         "cost_label": view.cost_label,
         "labels": {name: None for name in view.implementations} | copied_labels(view.summary),
@@ -168,12 +164,7 @@ def _condition_facts(view: View, memory: Facts | None) -> Facts:
         "skipped": missing_facts(view.rows, "skipped"),
         "failed": missing_facts(view.rows, "failed"),
         "isolation": only("isolation"),
-        "mtu_bytes": None if (mtu := only("mtu_bytes")) is None else int(mtu),
-    }
-    # what memcpy costs an emulated guest, nobody measured
-    floor = None if view.studied.emulated else memory
-    ring, cache = ring_bytes(view), view.caches.get("llc_bytes")
-    return facts | {
+        "mtu_bytes": None if mtu_bytes is None else int(mtu_bytes),
         "crossovers": condition_crossovers(view),
         "quantities": {
             "ring_bytes": ring,
@@ -181,5 +172,6 @@ def _condition_facts(view: View, memory: Facts | None) -> Facts:
         },
         "counted_levels": counted_levels(view),
         "quality": quality_facts(view),
-        "ranking": ranking_facts(view, floor),
+        # what memcpy costs an emulated guest, nobody measured
+        "ranking": ranking_facts(view, None if view.studied.emulated else memory),
     }
