@@ -138,10 +138,10 @@ def facts_of(study: Study) -> dict[str, Any]:
     }
     return compute_facts(
         table_of(study),
-        {"cpu": {"cpus_online": study.host_cpus}},
         section,
         STATISTICS,
         published("tcp"),
+        {"cpu": {"cpus_online": study.host_cpus}},
         study.profile,
         {"lab2": {"cpu": {"cpus_online": study.peer_cpus}}},
     )

@@ -16,10 +16,10 @@ def _make() -> None:
     profile = snakemake.input.profile
     facts = compute_facts(
         read_table(Path(snakemake.input.table), CPU_BUDGET),
-        read_json(snakemake.input.host),
         snakemake.params.section,
         StatisticsSettings(**snakemake.params.statistics),
         pd.read_csv(snakemake.input.published),
+        read_json(snakemake.input.host),
         read_json(profile) if profile else None,
         {
             name: read_json(path)

@@ -2,15 +2,14 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from budgets import PAIR, Study, Truth, facts_of, table_of
+from budgets import LIMITS, PAIR, Study, Truth, facts_of
 from skipped_records import save
 
 from copycost.config.cells import Cell
-from copycost.stats.settings import StatisticsSettings
 from copycost.studies.cpu_budget import chapter
-from copycost.studies.cpu_budget.points import LinearRange, linear_range, points_of
 from copycost.studies.cpu_budget.records import collect
 
 ONE, TWO = Truth(), Truth(n_threads=2, gbps_per_percent=0.19)
@@ -86,35 +85,30 @@ def test_what_moves_with_more_streams_is_told_from_profiles_of_both(name: str) -
     assert scaling["maximum"]["differs"]
 
 
-SETTINGS = StatisticsSettings(0.95, 500, 1)
-
-
-LIMITS = (10, 25, 40, 60, 80, 100)
-
-
-def range_of(truth: Truth) -> LinearRange | None:
-    return linear_range(points_of(table_of(Study((truth,))), SETTINGS), "sender", 0.95)
+def line_of(truth: Truth) -> dict[str, Any] | None:
+    line: dict[str, Any] | None = facts_of(Study((truth,)))["curves"][0]["lines"]["sender"]
+    return line
 
 
 def test_a_straight_curve_is_linear_throughout() -> None:
-    found = range_of(Truth())
-    assert found
-    assert found.limits == LIMITS
-    assert found.line.slope_low < 0.28e9 < found.line.slope_high
+    line = line_of(Truth())
+    assert line
+    assert line["limits"] == list(LIMITS)
+    assert line["slope"]["low"] < 0.28e9 < line["slope"]["high"]
 
 
 def test_a_bend_ends_the_range() -> None:
-    found = range_of(Truth(bend=0.0006, noise=0.002))
-    assert found
-    assert 3 <= len(found.limits) < len(LIMITS)
-    assert found.limits == LIMITS[: len(found.limits)]
+    line = line_of(Truth(bend=0.0006, noise=0.002))
+    assert line
+    assert 3 <= len(line["limits"]) < len(LIMITS)
+    assert line["limits"] == list(LIMITS[: len(line["limits"])])
 
 
 def test_saturated_points_are_left_out_and_two_points_are_no_line() -> None:
-    found = range_of(Truth(ceiling=14.0))
-    assert found
-    assert found.limits == LIMITS[:3]
-    assert range_of(Truth(ceiling=8.0)) is None
+    line = line_of(Truth(ceiling=14.0))
+    assert line
+    assert line["limits"] == list(LIMITS[:3])
+    assert line_of(Truth(ceiling=8.0)) is None
 
 
 def test_clocks_that_differ_on_one_curve_are_not_hidden_by_the_others() -> None:

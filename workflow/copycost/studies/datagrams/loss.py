@@ -1,7 +1,6 @@
 """Where datagrams were lost, by the kernel's own counters, and whether the account is complete."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 # of the IP layer and of UDP, without the causes that have a name of their own
@@ -30,26 +29,6 @@ CAUSES = (
 _NOTES = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
-    """What became of all datagrams up to the moment at which the receivers had read all [count]."""
-
-    sent: int  # taken by the kernel from senders
-    received: int  # read by receivers
-    causes: Mapping[str, int]  # lost, by each of `CAUSES`
-    drained: bool  # receivers had read all that had arrived; otherwise the rest is unaccounted
-
-    @property
-    def lost(self) -> int:
-        """Sent, and not received [count]."""
-        return self.sent - self.received
-
-    @property
-    def unaccounted(self) -> int:
-        """Lost, and not by any cause that the kernel counted; 0 if the account is complete."""
-        return self.lost - sum(self.causes.values())
-
-
 def account_of(
     counters: Mapping[str, Any],
     until: str = "stopped",
@@ -58,8 +37,12 @@ def account_of(
     far: bool = False,
     messages: int | None = None,
     n_connections: int = 0,
-) -> Account:
-    """Return the account from a record's counters, by moment, side and name.
+) -> dict[str, int]:
+    """Return what became of all datagrams, from a record's counters by moment, side and name.
+
+    It has those ``sent`` (taken by the kernel from senders), ``received`` (read by receivers),
+    ``lost``, by each of `CAUSES` ``lost_...``, and ``lost_unaccounted``, which no cause explains
+    [count].
 
     `until` is the moment: ``stopped``, when the receivers had read all, or ``end``. Where one
     namespace holds both sides, as on loopback, its counters are those of both; the few datagrams
@@ -95,25 +78,32 @@ def account_of(
         "tap": switch["tap.rx_dropped"] + switch["tap.tx_dropped"] if switch else 0,
         "bridge": switch["bridge.dropped"] if switch else 0,
     }
-    lost = {
+    causes = {
         "receive_buffer": receiver["Udp.RcvbufErrors"],
         "socket_memory": receiver.get("Udp.MemErrors", 0),
         "other": sum(place.get(name, 0) for place in change.values() for name in _OTHER_COUNTERS),
     }
     if packets_each > 1:
-        packets = _shared_out(sent - received - sum(lost.values()), packets)
-    causes = lost | packets
+        packets = _shared_out(sent - received - sum(causes.values()), packets)
+    causes |= packets
 
     def unexplained() -> int:
-        return max(0, sent - received - sum(causes.values()))
+        return sent - received - sum(causes.values())
 
-    again = 0 if messages is None else max(0, sent - messages - _NOTES * n_connections)
-    sent -= min(again, unexplained())
+    if messages is not None:
+        said_again = max(0, sent - messages - _NOTES * n_connections)
+        sent -= min(said_again, max(0, unexplained()))
     if far:
         # errors of devices, of what nothing else explains: drivers may count these as drops too
         errors = receiver.get("dev.rx_errors", 0) + sender.get("dev.tx_errors", 0)
-        causes["device"] += min(errors, unexplained())
-    return Account(sent, received, causes, bool(counters["drained"]))
+        causes["device"] += min(errors, max(0, unexplained()))
+    return {
+        "sent": sent,
+        "received": received,
+        "lost": sent - received,
+        **{f"lost_{cause}": n for cause, n in causes.items()},
+        "lost_unaccounted": unexplained(),
+    }
 
 
 def _shared_out(lost: int, packets: Mapping[str, int]) -> dict[str, int]:
@@ -121,9 +111,9 @@ def _shared_out(lost: int, packets: Mapping[str, int]) -> dict[str, int]:
 
     A dropped packet costs one datagram at most.
     """
-    total = sum(packets.values())
-    if not 0 < lost < total:
-        return dict(packets) if lost >= total else dict.fromkeys(packets, 0)
+    lost, total = max(0, lost), sum(packets.values())
+    if lost >= total:
+        return dict(packets)
     found = {name: lost * each // total for name, each in packets.items()}
     found[max(packets, key=packets.__getitem__)] += lost - sum(found.values())
     return found

@@ -106,9 +106,10 @@ def row_of(record: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
     row["mtu_bytes"] = record["testbed"]["mtu_bytes"]
     row["packets_each"] = packets_of(cell.msg_bytes, row["mtu_bytes"])
     ours = record["driver"].get("sender")
+    counters = record["observed"]["datagrams"]
     stopped, end = (
         account_of(
-            record["observed"]["datagrams"],
+            counters,
             until,
             row["packets_each"],
             far=kernels_on(cell.testbed) > 1,
@@ -117,10 +118,8 @@ def row_of(record: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
         )
         for until in ("stopped", "end")
     )
-    row |= {name: getattr(stopped, name) for name in ("sent", "received", "lost", "drained")}
-    row |= {f"lost_{cause}": n for cause, n in stopped.causes.items()}
-    row["lost_unaccounted"] = stopped.unaccounted
-    row |= {"kernel_sent": end.sent, "kernel_lost": end.lost}
+    row |= stopped | {"drained": bool(counters["drained"])}
+    row |= {"kernel_sent": end["sent"], "kernel_lost": end["lost"]}
     # What iperf3 itself says of the whole test; our programs have no such account.
     totals = [udp_totals(pair["client"]) for pair in record["driver"].get("pairs", [])]
     for name in ("sent", "lost", "out_of_order"):
