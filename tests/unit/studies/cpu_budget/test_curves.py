@@ -10,7 +10,8 @@ from skipped_records import save
 
 from copycost.config.cells import Cell
 from copycost.studies.cpu_budget import chapter
-from copycost.studies.cpu_budget.records import collect
+from copycost.studies.cpu_budget.records import CPU_BUDGET, row_of
+from copycost.studies.record_table import table_of
 
 ONE, TWO = Truth(), Truth(n_threads=2, gbps_per_percent=0.19)
 
@@ -124,7 +125,8 @@ def test_every_record_has_a_row(tmp_path: Path) -> None:
     cell = Cell(
         "cpu_budget", "loopback", "iperf3", 131072, 2, rep=1, limiter="cgroup", limit_percent=20
     )
-    table = collect(save(tmp_path, one) for one in (cell, replace(cell, rep=2)))
+    paths = [save(tmp_path, one) for one in (cell, replace(cell, rep=2))]
+    table = table_of(paths, row_of, CPU_BUDGET)
     assert table["rep"].tolist() == [1, 2]
     assert set(table["status"]) == {"skipped"}
     assert set(table["offered_percent"]) == {40.0}

@@ -1,26 +1,22 @@
 """The records of `datagrams`: how one is measured, and the table that they become."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
-
-import pandas as pd
 
 from copycost.config.cells import Cell
 from copycost.config.testbeds import kernels_on
 from copycost.measure.drivers.iperf3.output import udp_totals
-from copycost.measure.drivers.rates import limit_of, rates_of
+from copycost.measure.drivers.rates import limit_of
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.loss_counters import LossCounters
 from copycost.observers.process_usage import ProcessUsage
 from copycost.records.column import fact, flag, grouped, number, text
 from copycost.records.columns import RATE_LIMIT, SIDES
-from copycost.records.cpu_attribution import costs_of
 from copycost.records.record import Record
 from copycost.studies.datagrams.loss import account_of
-from copycost.studies.record_table import begin_row, define, table_of
+from copycost.studies.record_table import begin_row, define
 from copycost.testbeds.links import packets_of
 
 _CPU = "% of one CPU"
@@ -84,19 +80,12 @@ def measure_datagrams(task: Task) -> Record:
     return measure_repetition(replace(task, observers=(ProcessUsage(), LossCounters())))
 
 
-def collect(paths: Iterable[Path]) -> pd.DataFrame:
-    """Return the table of some records, in the order of the paths."""
-    return table_of(paths, row_of, DATAGRAMS)
-
-
 def row_of(record: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
     """Return one record's row; what was not measured has no value."""
     row = begin_row(record, cell)
     if record["status"] != "measured":
         return row
-    rates = rates_of(record)
-    row |= rates | _cpu_use(rates)
-    row |= costs_of(row, row["bits_per_s"] / 8)
+    row |= _cpu_use(row)
     row["rate_limit_bits_per_s"] = limit_of(record["driver"])
     for side, done, bits in (("sender", "sent", "sent_bits_per_s"),
                              ("receiver", "received", "bits_per_s")):  # fmt: skip
