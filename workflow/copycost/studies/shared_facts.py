@@ -22,7 +22,6 @@ def outcome_facts(
     return {
         "confidence": statistics.confidence,
         "n_measured": len(measured),
-        "n_repetitions": len(table),
         "losses": losses_of(table, keys),
         # of iperf3, in the measured repetitions
         "versions": sorted({str(version) for version in versions}),

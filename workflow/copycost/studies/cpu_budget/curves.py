@@ -108,7 +108,6 @@ def _line(steps: Sequence[pd.DataFrame], column: str, confidence: float) -> Fact
                 "slope": with_interval(line.slope, line.slope_low, line.slope_high),
                 "intercept": with_interval(line.intercept, line.intercept_low, line.intercept_high),
                 "limits": [int(step["limit_percent"].iloc[0]) for step in usable[:n]],
-                "most_bits_per_s": line.at(float(x.max())),
             }
     return None
 

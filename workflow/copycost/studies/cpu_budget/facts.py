@@ -112,8 +112,7 @@ def _verdict(curves: Sequence[Facts]) -> Facts | None:
     slopes = [curve["lines"]["sender"]["slope"]["value"] for curve in known]
     highest = [curve["maximum"]["bits_per_s"]["median"] for curve in known]
     return {
-        # curves that these are of, and those in emulated guests that are left out [count]
-        "n": len(known),
+        # curves in emulated guests that are left out [count]
         "n_left_out": len(lines) - len(known),
         # bit/s per % of one CPU, and bit/s
         "slope": {"low": min(slopes), "high": max(slopes)},
@@ -184,21 +183,17 @@ def _scaling(
 
 
 def _ratio(above: Mapping[str, Any], below: Mapping[str, Any]) -> Facts | None:
-    """Return a ratio and its interval, both sides' intervals joined as logarithms' are.
-
-    `differs` tells that its interval leaves out 1, or that there is none.
-    """
+    """Return a ratio and its interval, both sides' intervals joined as logarithms' are."""
     top, bottom = float(above["median"]), float(below["median"])
     if top <= 0.0 or bottom <= 0.0:
         return None
     value = top / bottom
     ends = (above["low"], above["high"], below["low"], below["high"])
     if None in ends or min(ends) <= 0.0:
-        return {"value": value, "low": None, "high": None, "differs": True}
+        return {"value": value, "low": None, "high": None}
     down = math.hypot(math.log(top / ends[0]), math.log(ends[3] / bottom))
     up = math.hypot(math.log(ends[1] / top), math.log(bottom / ends[2]))
-    low, high = value * math.exp(-down), value * math.exp(up)
-    return {"value": value, "low": low, "high": high, "differs": not low <= 1.0 <= high}
+    return {"value": value, "low": value * math.exp(-down), "high": value * math.exp(up)}
 
 
 def _profiled(

@@ -112,10 +112,9 @@ def _limit(points: Sequence[Facts]) -> Facts | None:
         # payload at the size that is allowed least, and most [bit/s]
         "low": min(limits.values()),
         "high": max(limits.values()),
-        # those at which they sent at least `near` of it, so that it sets the bitrate
+        # those at which they sent nearly as much, so that it sets the bitrate
         "sizes": [size for size, limit in limits.items() if sent[size] >= NEAR * limit],
         "n_sizes": len(points),  # how many there are
-        "near": NEAR,  # the share
     }
 
 
