@@ -38,17 +38,14 @@ class Truth:
     noise: float = 0.01
     cpu_clock: str = "task_clock"
     # what runs the guests' instructions, None without guests; one guest for both sides; of what is
-    # lost, in TAP devices and bridge; packets of a datagram at the largest size
+    # lost, in TAP devices and bridge
     accelerator: str | None = None
     shared: bool = False
     in_tap: float = 0.0
     in_bridge: float = 0.0
-    most_packets: int = 1
 
 
-PAIR = Truth(
-    testbed="vm_pair_udp", accelerator="tcg", loss=0.5, in_tap=0.9, in_bridge=0.02, most_packets=45
-)
+PAIR = Truth(testbed="vm_pair_udp", accelerator="tcg", loss=0.5, in_tap=0.9, in_bridge=0.02)
 IN_ONE = Truth(testbed="vm_loopback_udp", accelerator="tcg", shared=True)
 
 
@@ -106,8 +103,6 @@ def _row(truth: Truth, size: int, rep: int, rng: np.random.Generator) -> dict[st
         "sent": sent, "received": sent - lost, "lost": lost,
         "lost_receive_buffer": lost - truth.unaccounted - tap - bridge,
         "lost_socket_memory": 0, "lost_tap": tap, "lost_bridge": bridge,
-        "packets_each": truth.most_packets if size == SIZES[-1] else 1,
-        "mtu_bytes": 1500 if truth.most_packets > 1 else 65535,
         "lost_device": 0, "lost_other": 0, "lost_reassembly": 0,
         "lost_unaccounted": truth.unaccounted, "drained": truth.drained,
         "driver_sent": sent if truth.driver_knows else nan,

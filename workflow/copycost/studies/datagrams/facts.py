@@ -8,9 +8,7 @@ import pandas as pd
 
 from copycost.analysis.json_values import Facts
 from copycost.analysis.wire import NEAR
-from copycost.config.testbeds import without_guests
 from copycost.records.columns import SIDES
-from copycost.records.cpu_attribution import EMULATED
 from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
 from copycost.stats.two_terms import METHOD, fit_two_terms
@@ -18,7 +16,6 @@ from copycost.studies.datagrams.loss import CAUSES
 from copycost.studies.shared_facts import (
     curve_facts,
     guests_among,
-    is_emulated,
     n_flagged,
     outcome_facts,
     party_estimates,
@@ -72,7 +69,6 @@ def compute_facts(
         "account": _account(measured),
         "cross_check": _cross_check(measured),
         "curves": curves,
-        "other_packets": list(_other_packets(measured)),
         "published": with_published(published, lambda row: _like(row, curves)),
         "near_size": _NEAR_SIZE,
     }
@@ -191,35 +187,6 @@ def _cross_check(measured: pd.DataFrame) -> Facts | None:
         "n_negative": int((known["driver_lost"] < 0).sum()),
         "n_out_of_order": int((known["driver_out_of_order"] > 0).sum()),
     }
-
-
-def _other_packets(measured: pd.DataFrame) -> Iterator[Facts]:
-    """Yield where datagrams go in other packets in guests than without them.
-
-    Of the largest datagram that was sent on both testbeds, the packets that it takes on either.
-    """
-    by_testbed = {str(name): rows for name, rows in measured.groupby("testbed", sort=False)}
-    for testbed, here in by_testbed.items():
-        without = without_guests(testbed)
-        there = by_testbed.get(without or "")
-        if there is None:
-            continue
-        mtus = [set(rows["mtu_bytes"].dropna()) for rows in (here, there)]
-        sizes = set(here["msg_bytes"]) & set(there["msg_bytes"])
-        if not sizes or mtus[0] == mtus[1] or [len(one) for one in mtus] != [1, 1]:
-            continue
-        packets = [
-            int(rows.loc[rows["msg_bytes"] == max(sizes), "packets_each"].max())
-            for rows in (here, there)
-        ]
-        yield {
-            "condition": testbed,
-            "without": without,
-            "accelerator": EMULATED if is_emulated(here) else None,
-            "msg_bytes": int(max(sizes)),
-            "packets": packets[0],
-            "without_packets": packets[1],
-        }
 
 
 def _like(row: Facts, curves: Sequence[Facts]) -> Iterator[Facts]:
