@@ -71,12 +71,11 @@ def curve_facts(
 ) -> Facts:
     """Return what the facts of every curve say: its key, its points, and whether guests ran it.
 
-    Each point has what a side used at the key that `used` makes, and other parties at ``parties``
-    [% of one CPU].
+    `rows` are its measured repetitions. Each point has what a side used at the key that `used`
+    makes, and other parties at ``parties`` [% of one CPU].
     """
-    measured = rows[rows["status"] == "measured"]
     # those in a guest that was watched, by itself or from outside
-    sides = [side for side in SIDES if measured[f"{side}_guest_status"].isin(WATCHED).any()]
+    sides = [side for side in SIDES if rows[f"{side}_guest_status"].isin(WATCHED).any()]
     curve: Facts = {**key, "points": points, "emulated": False, "guests": None}
     if not sides:
         return curve
@@ -93,7 +92,7 @@ def curve_facts(
         return {"low": float(medians[name].min()), "high": float(medians[name].max())}
 
     # one guest for both sides, which counts as the sender's
-    shared = bool((measured["receiver_guest_status"] == "same_guest").any())
+    shared = bool((rows["receiver_guest_status"] == "same_guest").any())
     spans = []
     for side in sides:
         inside = {one: span(one) for one in (SIDES if shared else [side])}
@@ -101,14 +100,14 @@ def curve_facts(
         waiting = span(f"{side}_vcpu_waiting")
         most_waiting = waiting and waiting["high"]
         spans.append({"side": side, "of": inside | outside, "most_waiting": most_waiting})
-    emulated = is_emulated(measured)
+    emulated = is_emulated(rows)
     guests = {"emulated": emulated, "sides": sides, "shared": shared, "spans": spans}
     return curve | {"emulated": emulated, "guests": guests}
 
 
 def guests_among(curves: Sequence[Mapping[str, Any]]) -> Facts | None:
     """Return whether sides in guests were emulated, None where no side ran in one."""
-    of = [curve for curve in curves if curve["guests"] and curve["points"]]
+    of = [curve for curve in curves if curve["guests"]]
     return {"emulated": any(curve["emulated"] for curve in of)} if of else None
 
 

@@ -45,7 +45,7 @@ def curves(facts: Facts) -> Table:
         return cpu(line["limits"][-1]) if line else ""
 
     return tabulate(
-        [curve for curve in facts["curves"] if curve["points"]],
+        facts["curves"],
         {
             "Where": name,
             ">Gbit/s per % of a CPU": lambda curve: _slope(curve["lines"]["sender"]),

@@ -44,26 +44,19 @@ def curve_of(
     n_cpus: int,
     apart: Mapping[str, int] | None,
 ) -> Facts:
-    """Return the facts of a curve from its repetitions.
+    """Return the facts of a curve from its measured repetitions.
 
     `n_cpus` are those of this host; where each side has a machine of its own, `apart` are the CPUs
     of that, by side.
     """
-    measured = rows[(rows["status"] == "measured") & rows["bits_per_s"].notna()]
-    steps = [step for _, step in measured.groupby("limit_percent")]
+    steps = [step for _, step in rows.groupby("limit_percent")]
     points = [_point(step, settings) for step in steps]
-    curve = curve_facts(key, rows, points)
-    sides = curve["guests"]["sides"] if curve["guests"] else ()
     followed = [step for step, point in zip(steps, points, strict=True) if not point["saturated"]]
-    rates = [point["bits_per_s"]["median"] for point in points]
-    top = int(np.argmax(rates)) if rates else None
-    return curve | {
-        "lines": {
-            party: _line(followed, f"{party}_cpu_percent", settings.confidence)
-            for party in (*SIDES, *(f"{side}_hypervisor" for side in sides))
-        },
-        "maximum": None if top is None else {"bits_per_s": points[top]["bits_per_s"]},
-        "bottleneck": None if top is None else _bottleneck(points[top], steps[top], n_cpus, apart),
+    top = int(np.argmax([point["bits_per_s"]["median"] for point in points]))
+    return curve_facts(key, rows, points) | {
+        "lines": {side: _line(followed, side, settings.confidence) for side in SIDES},
+        "maximum": {"bits_per_s": points[top]["bits_per_s"]},
+        "bottleneck": _bottleneck(points[top], steps[top], n_cpus, apart),
     }
 
 
@@ -82,8 +75,9 @@ def _point(step: pd.DataFrame, settings: StatisticsSettings) -> Facts:
     }
 
 
-def _line(steps: Sequence[pd.DataFrame], column: str, confidence: float) -> Facts | None:
-    """Return the line of bitrate over the CPU in a column, None where no three points make one."""
+def _line(steps: Sequence[pd.DataFrame], side: str, confidence: float) -> Facts | None:
+    """Return the line of bitrate over a side's CPU, None where no three points make one."""
+    column = f"{side}_cpu_percent"
     usable = sorted(steps, key=lambda step: float(step[column].median()))
     for n in range(len(usable), _FEWEST_POINTS - 1, -1):
         used, rates = (
@@ -122,12 +116,9 @@ def _bottleneck(
     sender, receiver = (percent / n_threads for percent in used.values())
     # the most of any guest [% of the time]: of a virtual CPU and of I/O on a CPU or waiting for one
     vcpu = vcpu_waiting = io = vhost = 0.0
-    in_guests = False
-    for side in SIDES:
-        n_vcpus = step[f"{side}_vcpu_threads"].max()
-        if pd.isna(n_vcpus):
-            continue
-        in_guests = True
+    threads = {side: step[f"{side}_vcpu_threads"].max() for side in SIDES}
+    guests = {side: n_vcpus for side, n_vcpus in threads.items() if n_vcpus > 0}
+    for side, n_vcpus in guests.items():
         waiting = parties[f"{side}_vcpu_waiting"]
         vcpu = max(vcpu, (parties[f"{side}_vcpu"] + waiting) / n_vcpus)
         vcpu_waiting = max(vcpu_waiting, waiting / n_vcpus)
@@ -136,7 +127,7 @@ def _bottleneck(
     if apart:
         host = max(used[side] / n for side, n in apart.items())
     else:
-        host = (parties["host"] if in_guests else sum(used.values())) / n_cpus
+        host = (parties["host"] if guests else sum(used.values())) / n_cpus
     # NaN where one of the sides' is not known
     side_waiting = np.max([step[f"{side}_waiting_percent"].median() for side in SIDES])
     # a guest whose virtual CPUs wait takes that for its processes' use

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
 from typing import Any
 
 import pandas as pd
@@ -70,11 +71,11 @@ def compute_facts(
         there = int(peers[peer]["cpu"]["cpus_online"])
         return {side: there if side in away_on(testbed) else n_cpus for side in SIDES}
 
+    measured = table[table["status"] == "measured"]
     curves = [
         curve_of(key, rows, statistics, n_cpus, apart(key["testbed"]))
-        for key, rows in series_of(table, SERIES)
+        for key, rows in series_of(measured.dropna(subset="bits_per_s"), SERIES)
     ]
-    measured = table[table["status"] == "measured"]
     return {
         "section": {name: section[name] for name in _TOLD},
         **outcome_facts(table, statistics, SERIES),
@@ -105,7 +106,7 @@ def _verdict(curves: Sequence[Facts]) -> Facts | None:
 
     Of those in emulated guests only where there are no others; None without a line.
     """
-    lines = [curve for curve in curves if curve["lines"]["sender"] and curve["maximum"]]
+    lines = [curve for curve in curves if curve["lines"]["sender"]]
     known = [curve for curve in lines if not curve["emulated"]] or lines
     if not known:
         return None
@@ -167,12 +168,9 @@ def _scaling(
     curves: Sequence[Facts], profile: Mapping[str, Any] | None, msg_bytes: int
 ) -> Iterator[Facts]:
     """Yield how more streams compare with one, for each testbed, implementation and limiter."""
-    known = [curve for curve in curves if curve["maximum"]]
-    for one in known:
-        for many in known:
-            of_one_path = all(many[key] == one[key] for key in _PATH)
-            if not of_one_path or one["n_threads"] != 1 or many["n_threads"] == 1:
-                continue
+    for one, many in permutations(curves, 2):
+        of_one_path = all(many[key] == one[key] for key in _PATH)
+        if of_one_path and one["n_threads"] == 1:
             before, after = (_profiled(profile, curve, msg_bytes) for curve in (one, many))
             yield {
                 **{key: many[key] for key in SERIES},
@@ -239,7 +237,7 @@ def _like(row: Facts, curves: Sequence[Facts]) -> Iterator[Facts]:
     side = "receiver" if row["scenario"].endswith("-receiver") else "sender"
     wanted = _PUBLISHED_TESTBEDS.get(row["scenario"]), row["parallel_streams"]
     for curve in curves:
-        if (curve["testbed"], curve["n_threads"]) == wanted and curve["points"]:
+        if (curve["testbed"], curve["n_threads"]) == wanted:
             line = curve["lines"][side]
             yield {
                 **{key: curve[key] for key in (*_PATH, "emulated", "maximum")},
