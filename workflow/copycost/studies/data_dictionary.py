@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from copycost.analysis.columns import FINDINGS, QUALITY, RATIOS, SUMMARY
@@ -33,24 +33,20 @@ TABLES: Mapping[str, Definition] = MappingProxyType(
 )
 """The definition of each CSV file in results/tables."""
 
-HEAD = ("table", "column", "key", "type", "unit", "group", "meaning", "values")
+_HEAD = ("table", "column", "key", "type", "unit", "group", "meaning", "values")
 
 
 def columns_csv() -> str:
-    """Return the data dictionary as CSV: a row per table and column, with the header `HEAD`."""
+    """Return the data dictionary as CSV, a row per table and column."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(HEAD)
-    writer.writerows(_rows())
-    return text.getvalue()
-
-
-def _rows() -> Iterator[tuple[str, ...]]:
+    writer.writerow(_HEAD)
     for table, definition in TABLES.items():
         for column in definition.columns:
             key = "key" if column.name in definition.key else ""
-            yield (table, column.name, key, column.dtype, column.unit, column.group,
-                   column.description, _values(column))  # fmt: skip
+            writer.writerow((table, column.name, key, column.dtype, column.unit, column.group,
+                             column.description, _values(column)))  # fmt: skip
+    return text.getvalue()
 
 
 def _values(column: Column) -> str:

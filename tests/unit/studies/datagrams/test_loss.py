@@ -13,8 +13,7 @@ from copycost.observers.loss_counters import (
     parse_switch,
     waiting_bytes,
 )
-from copycost.studies.datagrams.loss import account_of
-from copycost.studies.datagrams.records import _cpu_use
+from copycost.studies.datagrams.records import _cpu_use, account_of
 from copycost.testbeds.testbed import Testbed
 
 DEV = """\

@@ -12,7 +12,7 @@ from copycost.records.columns import SIDES
 from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
 from copycost.stats.two_terms import METHOD, fit_two_terms
-from copycost.studies.datagrams.loss import CAUSES
+from copycost.studies.datagrams.records import CAUSES
 from copycost.studies.shared_facts import (
     curve_facts,
     guests_among,
