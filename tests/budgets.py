@@ -28,12 +28,9 @@ class Truth:
     limiter: str = "cgroup"
     waiting: float = 0.5
     noise: float = 0.01
-    flags: str = ""
-    # what perf counts of the sender's and the receiver's CPU time; None: nothing of either
-    perf: float | None = 0.99
+    # what perf counts of the sender's and the receiver's CPU time
+    perf: float = 0.99
     receiver_perf: float = 0.85
-    # the kernel's count of what was read, over the driver's
-    kernel: float = 1.004
     bend: float = 0.0
     # what runs the guests' instructions, None without guests; one guest for both sides; CPU of the
     # hypervisor per CPU of the processes inside, and its part in main loop and I/O
@@ -43,7 +40,6 @@ class Truth:
     in_io: float = 0.3
     in_vhost: float = 0.0
     vcpu_waiting: float = 0.2
-    host_percent: float = 150.0
     off_window: bool = False
 
 
@@ -101,7 +97,6 @@ def _row(truth: Truth, limit: int, rep: int, rng: np.random.Generator) -> dict[s
     missed, saturated = judge_limit(
         sender / n, float(limit), held_share, receiver / n, truth.waiting, held=True
     )
-    nan = float("nan")
     return {
         "testbed": truth.testbed, "implementation": truth.implementation, "limiter": truth.limiter,
         "n_threads": n, "limit_percent": limit, "rep": rep, "status": "measured",
@@ -109,21 +104,19 @@ def _row(truth: Truth, limit: int, rep: int, rng: np.random.Generator) -> dict[s
         "limiter_kind": "cgroup v1" if truth.limiter == "cgroup" else "cpulimit",
         "offered_percent": float(n * limit), "sender_cpu_percent": sender,
         "receiver_cpu_percent": receiver,
-        "sender_perf_percent": truth.perf * sender if truth.perf else nan,
-        "receiver_perf_percent": truth.receiver_perf * receiver if truth.perf else nan,
+        "sender_perf_percent": truth.perf * sender,
+        "receiver_perf_percent": truth.receiver_perf * receiver,
         "sender_waiting_percent": truth.waiting * n, "receiver_waiting_percent": truth.waiting * n,
-        "sent_bits_per_s": rate, "bits_per_s": rate, "kernel_bits_per_s": rate * truth.kernel,
+        "sent_bits_per_s": rate, "bits_per_s": rate, "kernel_bits_per_s": rate * 1.004,
         "retransmits": 0, "held_share": held_share, "limiter_missed": missed,
-        "saturated": saturated, "flags": truth.flags, "n_intervals": 9,
+        "saturated": saturated, "flags": "", "n_intervals": 9,
         "driver_version": "3.12" if truth.implementation == "iperf3" else "0123abc",
         "process_pairs": n,
         "congestion_control": "cubic",
         **guests_row(
             truth.accelerator, {"sender": sender, "receiver": receiver}, shared=truth.shared,
             outside_per_inside=truth.outside_per_inside, in_io=truth.in_io,
-            in_vhost=truth.in_vhost,
-            vcpu_waiting=truth.vcpu_waiting, host_percent=truth.host_percent,
-            off_window=truth.off_window,
+            in_vhost=truth.in_vhost, vcpu_waiting=truth.vcpu_waiting, off_window=truth.off_window,
         ),
     }  # fmt: skip
 
@@ -132,16 +125,15 @@ def facts_of(study: Study) -> dict[str, Any]:
     section = {
         **section_of(study.truths, study.repetitions),
         "limiters": list(dict.fromkeys(truth.limiter for truth in study.truths)) or ["cgroup"],
-        "limit_percent": list(study.limits),
         "msg_bytes": 131072,
         **study.section,
     }
     return compute_facts(
         table_of(study),
-        {"cpu": {"cpus_online": study.host_cpus}},
         section,
         STATISTICS,
         published("tcp"),
+        {"cpu": {"cpus_online": study.host_cpus}},
         study.profile,
         {"lab2": {"cpu": {"cpus_online": study.peer_cpus}}},
     )

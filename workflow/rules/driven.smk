@@ -15,6 +15,18 @@ DRIVEN_RECORDS = {
     CPU_BUDGET: BUDGET_RECORDS,
     DATAGRAM_STUDY: DATAGRAM_RECORDS,
 }
+# What the facts are computed from besides the table.
+DRIVEN_FACTS_FROM = {
+    CPU_BUDGET: {
+        "published": "data/published/cpu-overhead-tcp.csv",
+        "host": "results/host.json",
+        # function shares, where they were measured too, say what more streams cost
+        "profile": PROFILE_FACTS,
+        # how many CPUs other machines have
+        "peers": [f"results/peers/{name}.json" for name in BUDGET_PEERS],
+    },
+    DATAGRAM_STUDY: {"published": "data/published/cpu-overhead-udp.csv"},
+}
 
 
 rule run_budget:
@@ -37,12 +49,7 @@ rule run_budget:
         "../scripts/run_driven.py"
 
 
-rule run_datagrams:
-    input:
-        sender=sender_of,
-        receiver=receiver_of,
-        host="results/host.json",
-        peer=facts_elsewhere,
+use rule run_budget as run_datagrams with:
     output:
         record=record_pattern(DATAGRAM_STUDY),
     log:
@@ -51,13 +58,9 @@ rule run_datagrams:
         lambda wildcards: cell_priority(
             Cell.from_words(DATAGRAM_STUDY, **wildcards), ORDER_SEED
         )
-    # All cores, so that nothing else runs beside a measurement.
-    threads: workflow.cores
     params:
         code=CODE_OF_DRIVERS,
         settings=CONFIG.datagrams.settings(CONFIG.measure.settings()).as_params(),
-    script:
-        "../scripts/run_driven.py"
 
 
 rule collect_driven:
@@ -73,51 +76,33 @@ rule collect_driven:
         "../scripts/collect_driven.py"
 
 
-rule compute_budget_facts:
+rule compute_driven_facts:
     input:
-        table="results/tables/cpu_budget.csv",
-        host="results/host.json",
-        published="data/published/cpu-overhead-tcp.csv",
-        # function shares, where they were measured too, say what more streams cost
-        profile=PROFILE_FACTS,
-        # how many CPUs other machines have
-        peers=[f"results/peers/{name}.json" for name in BUDGET_PEERS],
+        unpack(lambda wildcards: DRIVEN_FACTS_FROM[wildcards.driven]),
+        table=rules.collect_driven.output.table,
     output:
-        facts=BUDGET.facts,
+        facts="results/{driven}/facts.json",
     log:
-        "results/logs/cpu_budget/facts.log",
+        "results/logs/{driven}/facts.log",
+    wildcard_constraints:
+        driven="|".join(DRIVEN_RECORDS),
     params:
-        section=CONFIG.as_dict()["cpu_budget"],
+        section=lambda wildcards: CONFIG.as_dict()[wildcards.driven],
         statistics=ANALYSED["statistics"],
         peers=BUDGET_PEERS,
     script:
-        "../scripts/compute_budget_facts.py"
-
-
-rule compute_datagram_facts:
-    input:
-        table="results/tables/datagrams.csv",
-        published="data/published/cpu-overhead-udp.csv",
-    output:
-        facts=DATAGRAMS.facts,
-    log:
-        "results/logs/datagrams/facts.log",
-    params:
-        section=CONFIG.as_dict()["datagrams"],
-        statistics=ANALYSED["statistics"],
-    script:
-        "../scripts/compute_datagram_facts.py"
+        "../scripts/compute_driven_facts.py"
 
 
 rule cpu_budget:
     input:
-        facts=rules.compute_budget_facts.output.facts,
+        facts=BUDGET.facts,
         figures=[f"{figure}.svg" for figure in BUDGET.figures],
         records=BUDGET_RECORDS,
 
 
 rule datagrams:
     input:
-        facts=rules.compute_datagram_facts.output.facts,
+        facts=DATAGRAMS.facts,
         figures=[f"{figure}.svg" for figure in DATAGRAMS.figures],
         records=DATAGRAM_RECORDS,

@@ -6,14 +6,15 @@ from copycost.records.table import write_table
 from copycost.snakefile.parts import make_part
 from copycost.studies.cpu_budget import records as cpu_budget
 from copycost.studies.datagrams import records as datagrams
+from copycost.studies.record_table import table_of
 
 
 def _make() -> None:
-    collect, columns = {
-        "cpu_budget": (cpu_budget.collect, cpu_budget.CPU_BUDGET),
-        "datagrams": (datagrams.collect, datagrams.DATAGRAMS),
+    row_of, columns = {
+        "cpu_budget": (cpu_budget.row_of, cpu_budget.CPU_BUDGET),
+        "datagrams": (datagrams.row_of, datagrams.DATAGRAMS),
     }[snakemake.wildcards.driven]
-    table = collect(map(Path, snakemake.input.records))
+    table = table_of(map(Path, snakemake.input.records), row_of, columns)
     write_table(table, Path(snakemake.output.table), None, columns)
 
 

@@ -24,8 +24,6 @@ BUDGET = CpuBudget(
 )
 DATAGRAMS = Datagrams(**SHARED, testbeds=("veth_udp", "loopback_udp"), msg_bytes=(64, 1472))
 
-Section = CpuBudget | Datagrams
-
 
 @pytest.mark.parametrize(
     ("section", "n_cells", "first"),
@@ -39,18 +37,13 @@ Section = CpuBudget | Datagrams
     ],
 )  # fmt: skip
 def test_every_combination_that_can_exist_comes_once_round_by_round(
-    section: Section, n_cells: int, first: str
+    section: CpuBudget | Datagrams, n_cells: int, first: str
 ) -> None:
     cells = section.cells()
     assert len(cells) == len(set(cells)) == n_cells
     assert [cell.rep for cell in cells] == sorted(cell.rep for cell in cells)
     assert cells[0].path == f"results/raw/{first}"
-
-
-@pytest.mark.parametrize("section", [BUDGET, DATAGRAMS])
-def test_a_study_has_its_own_window_and_the_run_s_cpus_and_congestion_control(
-    section: Section,
-) -> None:
+    # its own window, and the run's CPUs and congestion control
     run = Settings(9.0, 9.0, "bbr", "off", 4096, 4096, (3,), (2,), fresh=True)
-    own = section.settings(run)
-    assert own == Settings(0.3, 1.0, "bbr", sender_cpus=(3,), receiver_cpus=(2,))
+    own = Settings(0.3, 1.0, "bbr", sender_cpus=(3,), receiver_cpus=(2,))
+    assert section.settings(run) == own

@@ -41,8 +41,7 @@ _DONE = {
         "summarise_cells": 0.3,
         "compare_cells": 0.3,
         "compute_facts": 1.6,
-        "compute_budget_facts": 0.5,
-        "compute_datagram_facts": 0.5,
+        "compute_driven_facts": 0.5,
     },
     "drawing the figures": {
         "plot_figure": 1.8,

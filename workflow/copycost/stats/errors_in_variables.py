@@ -52,10 +52,6 @@ class Line:
     r_squared: float
     """Share of the spread of y that the line explains."""
 
-    def at(self, x: float) -> float:
-        """Return y on the line."""
-        return self.intercept + self.slope * x
-
 
 def pooled_errors(x: list[FloatArray], y: list[FloatArray]) -> Errors | None:
     """Return the errors of the points' means, from how their repetitions spread.

@@ -1,21 +1,27 @@
-"""The command ``plan``: how much CPU a bitrate takes on this host, from what was measured."""
+"""The command ``plan``: how much CPU a bitrate takes on this host, from what was measured.
+
+It is read off each curve of cpu_budget, between the two points around the bitrate. Below the least
+bitrate measured no more is known than that its CPU is enough; beyond the highest there is no
+answer. Of cells that no curve has at the bitrate, a byte is taken to cost what it costs at full
+speed.
+"""
 
 import argparse
+import csv
 import json
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any, Literal, TypeAlias
 
+from copycost.config.conditions import Condition
 from copycost.errors import DataError
-from copycost.studies.capacity import (
-    Need,
-    best_known,
-    least_of,
-    needs_of_cells,
-    needs_of_curves,
-)
+from copycost.hosts.side import SIDES
+from copycost.records.cpu_attribution import EMULATED
 from copycost.wording.numbers import format_size, size_option
 from copycost.wording.words import plural
 
@@ -31,6 +37,47 @@ EPILOG = "Exit status: 0 answered, 1 beyond what was measured, or nothing measur
 RESULTS = Path("results")
 WIDTH = 80
 _TITLES = ("condition", "way", "size", "threads", "CPUs", "sender", "most", "from")
+_TO_THE_LEFT = ("condition", "way", "CPUs", "from")
+_NUMBERS = ("n", "msg_bytes", "n_threads", "median", "low", "high")
+_ENDS = _NUMBERS[3:]
+
+Basis = Literal["speed", "points", "least", "beyond"]
+Use: TypeAlias = tuple[float, ...]
+"""A median and the ends of its interval; NaN where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What a bitrate takes, as one cell or one curve of cpu_budget tells it; NaN: not known.
+
+    The basis is ``speed`` (what a byte costs at full speed), ``points`` (between two measured
+    bitrates), ``least`` (no more than at the least of them) or ``beyond`` (more than was measured:
+    there is no answer).
+    """
+
+    condition: str
+    testbed: str
+    implementation: str
+    msg_bytes: int
+    n_threads: int
+    cpus: float  # of both sides together; where nobody receives, of the sender
+    low: float  # the interval; NaN of one repetition, and of a cell that was chosen out of several
+    high: float
+    sender: float  # CPUs of the sender alone
+    outside: float  # CPUs of the hypervisors, which hold those of sides in guests
+    most_bits_per_s: float  # the most that was measured there
+    basis: Basis
+    emulated: bool = False  # an emulator ran the guests
+
+    @property
+    def is_beyond(self) -> bool:
+        """Whether the bitrate is more than was measured, so that there is no answer."""
+        return self.basis == "beyond"
+
+    @property
+    def key(self) -> tuple[str, str, int, int]:
+        """What was measured."""
+        return self.condition, self.implementation, self.msg_bytes, self.n_threads
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,14 +98,23 @@ def _bitrate(text: str) -> float:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not value > 0.0 or math.isinf(value):
+    if not 0.0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"{text} is no bitrate; it must be above 0")
     return value
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the plan; return 0, or 1 where the bitrate is beyond what was measured."""
-    known = _measured(options.results, options.gbps * 1e9)
+    results: Path = options.results
+    curves = needs_of_curves(results / "cpu_budget" / "facts.json", options.gbps * 1e9)
+    at_the_bitrate = {need.key for need in curves if not need.is_beyond}
+    cells = needs_of_cells(results / "tables" / "summary.csv", options.gbps * 1e9)
+    known = [*(need for need in cells if need.key not in at_the_bitrate), *curves]
+    if not known:
+        raise DataError(
+            f"{results}: no CPU time per byte was measured; measure first: "
+            "./run, or ./run cpu_budget"
+        )
     chosen = [
         need
         for need in known
@@ -71,92 +127,172 @@ def run(options: argparse.Namespace) -> int:
         sizes = sorted({need.msg_bytes for need in known})
         threads = sorted({need.n_threads for need in known})
         raise DataError(
-            f"{options.results}: nothing was measured there; what was: "
+            f"{results}: nothing was measured there; what was: "
             f"{', '.join(dict.fromkeys(need.condition for need in known))}; "
             f"{', '.join(dict.fromkeys(need.implementation for need in known))}; "
             f"{', '.join(map(format_size, sizes))}; "
             f"threads: {', '.join(map(str, threads))}; add it to config.yaml and run ./run"
         )
-    rows = chosen if options.all else least_of(chosen)
+    rows = in_order(chosen) if options.all else least_of(in_order(chosen))
     if options.json:
         plain = [
-            {
-                name: None if isinstance(value, float) and math.isnan(value) else value
-                for name, value in asdict(need).items()
-            }
+            {name: None if value != value else value for name, value in asdict(need).items()}
             for need in rows
         ]
         print(json.dumps(plain, indent=1))
     else:
         print("\n".join(table(rows, options.gbps)))
-        for note in notes(rows, least=not options.all and len(rows) < len(chosen)):
+        for note in notes(rows, least=len(rows) < len(chosen)):
             print(textwrap.fill(note, WIDTH, break_on_hyphens=False))
     return 1 if all(need.is_beyond for need in chosen) else 0
 
 
-def _measured(results: Path, bits_per_s: float) -> list[Need]:
-    """Return what cells and curves say of a bitrate."""
-    summary = results / "tables" / "summary.csv"
-    cells = needs_of_cells(summary, bits_per_s) if summary.is_file() else []
-    if any(not math.isnan(need.outside) for need in cells):
-        emulated = _emulated(summary.parent)
-        cells = [replace(need, emulated=need.condition in emulated) for need in cells]
-    curves = needs_of_curves(results / "cpu_budget" / "facts.json", bits_per_s)
-    found = best_known(cells, curves)
-    if not found:
-        raise DataError(
-            f"{results}: no CPU time per byte was measured; measure first: "
-            "./run, or ./run cpu_budget"
+def needs_of_cells(path: Path, bits_per_s: float) -> list[Need]:
+    """Return what a bitrate takes in each cell of ``results/tables/summary.csv``, in its order."""
+    cells: dict[tuple[str, str, int, int], dict[str, Use]] = {}
+    if path.is_file():
+        with _rows_of(path) as rows:
+            for row in rows:
+                n, msg_bytes, n_threads, *use = (float(row[name] or "nan") for name in _NUMBERS)
+                if n > 0:
+                    key = (row["condition"], row["implementation"], int(msg_bytes), int(n_threads))
+                    cells.setdefault(key, {})[row["metric"]] = tuple(use)
+    emulated: set[str] = set()
+    if any("hypervisor" in metric for metrics in cells.values() for metric in metrics):
+        with _rows_of(path.with_name("cells.csv")) as rows:
+            emulated = {row["condition"] for row in rows if row["accelerator"] == EMULATED}
+    bytes_per_ns = bits_per_s / 8.0 / 1e9
+    found = []
+    for key, metrics in cells.items():
+        condition = Condition.from_slug(key[0])
+        cost = metrics.get(f"{'sender' if condition.sender_only else 'both'}_cpu_ns_per_byte")
+        if cost is None or "throughput_bits_per_s" not in metrics:
+            continue
+        most = metrics["throughput_bits_per_s"][0]
+        sender = math.nan if condition.sender_only else metrics["sender_cpu_ns_per_byte"][0]
+        names = (f"{side}_hypervisor_cpu_ns_per_byte" for side in SIDES)
+        hypervisors = [metrics[name][0] for name in names if name in metrics] or [math.nan]
+        cpus, low, high, sender, outside = (
+            ns * bytes_per_ns for ns in (*cost, sender, sum(hypervisors))
         )
+        basis: Basis = "beyond" if bits_per_s > most else "speed"
+        found.append(Need(key[0], condition.testbed, *key[1:], cpus, low, high, sender, outside,
+                          most, basis, key[0] in emulated))  # fmt: skip
     return found
 
 
-def _emulated(tables: Path) -> set[str]:
-    """Return the conditions whose guests an emulator ran."""
-    # Imported here: pandas takes longer to load than all else, and most hosts had no guest.
-    from copycost.records.column import KEY
-    from copycost.records.columns import CELLS
-    from copycost.records.cpu_attribution import EMULATED
-    from copycost.records.table import read_columns
+@contextmanager
+def _rows_of(path: Path) -> Iterator[Iterator[dict[str, str]]]:
+    """Open a table; DataError if what is read of it is damaged."""
+    try:  # pandas would take longer to load
+        with path.open(newline="", encoding="utf-8") as file:
+            yield csv.DictReader(file)
+    except (KeyError, OSError, TypeError, ValueError) as error:
+        raise DataError(f"{path}: it is damaged ({error!r}); ./run makes it again") from error
 
-    cells = read_columns(tables / "cells.csv", CELLS, [*KEY, "condition", "accelerator"])
-    return set(cells.loc[cells["accelerator"] == EMULATED, "condition"])
+
+def needs_of_curves(path: Path, bits_per_s: float) -> list[Need]:
+    """Return what a bitrate takes by each curve in the facts of cpu_budget; none without facts."""
+    try:
+        facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return []
+    except ValueError as error:
+        raise DataError(f"{path}: {error}; make it again: ./run cpu_budget") from error
+    curves = [curve for curve in facts.get("curves", []) if curve["points"]]
+    return [_need_of(curve, int(facts["section"]["msg_bytes"]), bits_per_s) for curve in curves]
+
+
+def _need_of(curve: Mapping[str, Any], msg_bytes: int, bits_per_s: float) -> Need:
+    """Return what a bitrate takes by one curve.
+
+    The interval of the sum is the sum of the sides' intervals: it holds the truth at least as often
+    as these, however the sides go together. Theirs are of CPU alone: what the bitrates of the two
+    points are uncertain by comes on top.
+    """
+    points = sorted(curve["points"], key=lambda point: float(point["bits_per_s"]["median"]))
+    rates = [float(point["bits_per_s"]["median"]) for point in points]
+    above = bisect_left(rates, bits_per_s)
+
+    def measured(party: str, index: int) -> Use:
+        point = points[index]
+        found = point[party] if party in SIDES else point["parties"][party]
+        return tuple(math.nan if found[end] is None else found[end] / 100.0 for end in _ENDS)
+
+    def used(party: str) -> Use:
+        if above == len(points):
+            return math.nan, math.nan, math.nan
+        if above == 0:
+            return measured(party, 0)[0], math.nan, math.nan
+        share = (bits_per_s - rates[above - 1]) / (rates[above] - rates[above - 1])
+        ends = zip(measured(party, above - 1), measured(party, above), strict=True)
+        return tuple(left + share * (right - left) for left, right in ends)
+
+    guests = curve["guests"] or {"sides": (), "emulated": False}
+    sender, receiver = map(used, SIDES)
+    cpus, low, high = (one + other for one, other in zip(sender, receiver, strict=True))
+    outside = [used(f"{side}_hypervisor")[0] for side in guests["sides"]] or [math.nan]
+    basis: Basis = "beyond" if above == len(points) else "points" if above else "least"
+    return Need(
+        curve["testbed"], curve["testbed"], curve["implementation"], msg_bytes, curve["n_threads"],
+        cpus, low, high, sender[0], sum(outside), rates[-1], basis, guests["emulated"],
+    )  # fmt: skip
+
+
+def in_order(needs: Sequence[Need]) -> list[Need]:
+    """Return them with the fewest CPUs first within each condition.
+
+    At the end of it stand those beyond what was measured, from the one that comes closest on.
+    """
+    places = list(dict.fromkeys(need.condition for need in needs))
+
+    def rank(need: Need) -> tuple[int, bool, float]:
+        cost = -need.most_bits_per_s if need.is_beyond else need.cpus
+        return places.index(need.condition), need.is_beyond, cost
+
+    return sorted(needs, key=rank)
+
+
+def least_of(ordered: Sequence[Need]) -> list[Need]:
+    """Return the first of each condition and implementation.
+
+    The least of several has no interval, since its own does not allow for the choice.
+    """
+    ways: dict[tuple[str, str], list[Need]] = {}
+    for need in ordered:
+        ways.setdefault((need.condition, need.implementation), []).append(need)
+    return [
+        replace(first, low=math.nan, high=math.nan) if others and not others[0].is_beyond else first
+        for first, *others in ways.values()
+    ]
 
 
 def table(needs: Sequence[Need], gbps: float) -> list[str]:
-    """Return the lines of the table, fewest CPUs first within each condition."""
-    places = list(dict.fromkeys(need.condition for need in needs))
-    ordered = sorted(
-        needs,
-        key=lambda need: (
-            places.index(need.condition),
-            need.is_beyond,
-            -need.most_bits_per_s if need.is_beyond else need.cpus,
-        ),
-    )
+    """Return the lines of the table."""
     in_guests = any(not math.isnan(need.outside) for need in needs)
-    titles = ("QEMU" if title == "sender" and in_guests else title for title in _TITLES)
-    rows = [tuple(titles)]
-    for need in ordered:
-        size, most = format_size(need.msg_bytes).replace(" ", ""), need.most_bits_per_s / 1e9
-        cell = (need.condition, need.implementation, size, str(need.n_threads))
-        if need.is_beyond:
-            rows.append((*cell, "beyond measured", "", f"{most:.3g}", ""))
-            continue
+    rows = [["QEMU" if title == "sender" and in_guests else title for title in _TITLES]]
+    for need in needs:
         interval = "" if math.isnan(need.low) else f" ({need.low:.2g}-{need.high:.2g})"
         part, alone = (need.outside, "") if in_guests else (need.sender, "all")
-        part_text = alone if math.isnan(part) else f"{part:.2g}"
-        rows.append((*cell, f"{need.cpus:.2g}{interval}", part_text, f"{most:.3g}", need.basis))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_TITLES))]
+        used = [f"{need.cpus:.2g}{interval}", alone if math.isnan(part) else f"{part:.2g}"]
+        rows.append(
+            [
+                *(need.condition, need.implementation),
+                *(format_size(need.msg_bytes).replace(" ", ""), str(need.n_threads)),
+                *(["beyond measured", ""] if need.is_beyond else used),
+                f"{need.most_bits_per_s / 1e9:.3g}",
+                "" if need.is_beyond else need.basis,
+            ]
+        )
+    columns = []
+    for title, texts in zip(_TITLES, zip(*rows, strict=True), strict=True):
+        width, form = max(map(len, texts)), str.ljust if title in _TO_THE_LEFT else str.rjust
+        columns.append([form(text, width) for text in texts])
     inside = " (in a guest: inside)" if in_guests else " together"
-    lines = [f"{gbps:g} Gbit/s takes this many CPUs of sender and receiver{inside}:"]
-    for row in rows:
-        texts = [
-            text.ljust(width) if column in (0, 1, 4, 7) else text.rjust(width)
-            for column, (text, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append(" ".join(texts).rstrip())
-    return lines
+    return [
+        f"{gbps:g} Gbit/s takes this many CPUs of sender and receiver{inside}:",
+        *(" ".join(row).rstrip() for row in zip(*columns, strict=True)),
+    ]
 
 
 def notes(needs: Sequence[Need], least: bool) -> Iterator[str]:
@@ -191,14 +327,12 @@ def notes(needs: Sequence[Need], least: bool) -> Iterator[str]:
             "Where it is less than inside, virtual CPUs waited for those of the host (a guest "
             "counts such a wait as CPU time of its own), or a side runs in no guest."
         )
-    if any(need.emulated for need in needs):
-        places = dict.fromkeys(need.condition for need in needs if need.emulated)
+    if emulated := dict.fromkeys(need.condition for need in needs if need.emulated):
         yield (
-            f"Emulated: {', '.join(places)}. An emulator ran these guests, so a machine with "
+            f"Emulated: {', '.join(emulated)}. An emulator ran these guests, so a machine with "
             "hardware virtualisation uses different amounts of CPU and reaches other bitrates."
         )
     if any(math.isnan(need.sender) for need in answers):
         yield "sink has no receiver, so the CPUs are the sender's alone."
-    n_beyond = sum(need.is_beyond for need in needs)
-    if n_beyond:
+    if n_beyond := sum(need.is_beyond for need in needs):
         yield f"Beyond what was measured: {plural(n_beyond, 'line')}."

@@ -7,10 +7,16 @@ from typing import Any
 import pandas as pd
 
 from copycost.config.cells import Cell
-from copycost.measure.drivers.rates import version_of
+from copycost.measure.drivers.rates import rates_of, version_of
 from copycost.records.column import Column, Definition, grouped, number, text
 from copycost.records.columns import OUTCOME
-from copycost.records.cpu_attribution import cost_columns, status_columns, use_columns, use_of
+from copycost.records.cpu_attribution import (
+    cost_columns,
+    costs_of,
+    status_columns,
+    use_columns,
+    use_of,
+)
 from copycost.records.derive import Row
 from copycost.records.reading import read_all
 from copycost.records.record import Record, cell_of
@@ -49,7 +55,7 @@ def table_of(
 
 
 def begin_row(record: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
-    """Return a row's key, what every record says, and who used CPU time besides the sides."""
+    """Return a row's key, what every record says, and rates and CPU use of a measured one."""
     row = {
         **cell.key,
         "status": record["status"],
@@ -58,11 +64,11 @@ def begin_row(record: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
         "flags": ";".join(sorted({warning["code"] for warning in record["warnings"]})) or None,
         **use_of(record),
     }
-    driver = record["driver"]
-    if driver is not None:
+    if record["driver"] is not None:
+        row["driver_version"] = version_of(record)
         # our programs are one pair, whatever the number of connections
-        row |= {
-            "driver_version": version_of(record),
-            "process_pairs": driver.get("process_pairs", 1),
-        }
+        row["process_pairs"] = record["driver"].get("process_pairs", 1)
+    if record["status"] == "measured":
+        row |= rates_of(record)
+        row |= costs_of(row, row["bits_per_s"] / 8)
     return row

@@ -1,6 +1,6 @@
 """What the chapters of several studies say alike: names of cells and curves, who sent and how."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 
 from copycost.config.strategy_capabilities import IPERF3
 from copycost.hosts.side import SIDES
@@ -12,49 +12,26 @@ from copycost.wording.words import plural
 
 _LIMITERS = {"cgroup": "a control group", "cpulimit": "`cpulimit`"}
 
-_LIMITER_KINDS = {
-    "cgroup v1": "the quota of a control group (version 1)",
-    "cgroup v2": "the quota of a control group (version 2)",
-    "cpulimit": "`cpulimit`",
-}
 
-
-def sender_name(implementation: str) -> str:
-    """Return who sends: ``iperf3``, or ``our sender with `two_copy```."""
-    return "iperf3" if implementation == IPERF3 else f"our sender with {impl(implementation)}"
-
-
-def senders(facts: Facts) -> str:
-    """Return all who send in a study, iperf3 with its version: ``iperf3 3.12``."""
-    versions = join_and(facts["versions"])
-    names = {name: sender_name(name) for name in facts["section"]["implementations"]}
-    if versions and IPERF3 in names:
-        names[IPERF3] = f"iperf3 {versions}"
-    return join_and(names.values())
-
-
-def limiters(kinds: Iterable[str]) -> str:
-    """Return what limits a sender's CPU: ``the quota of a control group (version 2)``."""
-    return join_and((_LIMITER_KINDS[kind] for kind in kinds), "or")
-
-
-def variant(curve: Facts, section: Facts) -> str:
-    """Return by whom and how, as far as there are several: ``iperf3, limited by `cpulimit```.
-
-    Before that comes that the guests were emulated, which has to be said of every figure.
-    """
-    parts = ["emulated"] if curve.get("emulated") else []
-    if len(section.get("implementations", ())) > 1:
-        parts.append(sender_name(curve["implementation"]))
-    if len(section.get("limiters", ())) > 1:
-        parts.append(f"limited by {_LIMITERS[curve['limiter']]}")
-    return ", ".join(parts)
+def _sender(implementation: str, versions: Sequence[str] = ()) -> str:
+    """Return who sends: ``iperf3 3.12``, or ``our sender with `two_copy```."""
+    if implementation == IPERF3:
+        return f"iperf3 {join_and(versions)}".rstrip()
+    return f"our sender with {impl(implementation)}"
 
 
 def with_variant(text: str, curve: Facts, section: Facts) -> str:
-    """Return a text with the variant that it is about, where there are several, behind it."""
-    found = variant(curve, section)
-    return f"{text} ({found})" if found else text
+    """Return a text with by whom and how behind it, as far as there are several.
+
+    Such as ``(iperf3, limited by `cpulimit`)``. Before that comes that the guests were emulated,
+    which has to be said of every figure.
+    """
+    parts = ["emulated"] if curve["emulated"] else []
+    if len(section["implementations"]) > 1:
+        parts.append(_sender(curve["implementation"]))
+    if len(section.get("limiters", ())) > 1:
+        parts.append(f"limited by {_LIMITERS[curve['limiter']]}")
+    return f"{text} ({', '.join(parts)})" if parts else text
 
 
 def ours(row: Facts, section: Facts, form: Callable[[Facts], str]) -> str:
@@ -92,14 +69,7 @@ def inside_and_outside(facts: Facts) -> Table:
     """
 
     def used(name: str) -> Callable[[Facts], str]:
-        return lambda one: NOT_KNOWN if one["of"][name] is None else cpu_range(one["of"][name])
-
-    def processes(one: Facts) -> str:
-        return " + ".join(cpu_range(one["of"][side]) for side in SIDES if side in one["of"])
-
-    def waited(one: Facts) -> str:
-        found = one["most_waiting"]
-        return NOT_KNOWN if found is None else cpu(found)
+        return lambda one: cpu_range(one["of"][name]) if one["of"][name] else NOT_KNOWN
 
     return tabulate(
         [
@@ -111,11 +81,15 @@ def inside_and_outside(facts: Facts) -> Table:
         {
             "Where": lambda one: curve_name(one["curve"], facts["section"]),
             "Side": lambda one: "both" if one["curve"]["guests"]["shared"] else one["side"],
-            ">Processes": processes,
+            ">Processes": lambda one: " + ".join(
+                cpu_range(one["of"][side]) for side in SIDES if side in one["of"]
+            ),
             ">Guest": used("guest"),
             ">QEMU": used("hypervisor"),
             ">Overhead": used("overhead"),
-            ">Waiting, at most": waited,
+            ">Waiting, at most": lambda one: (
+                NOT_KNOWN if one["most_waiting"] is None else cpu(one["most_waiting"])
+            ),
         },
     )
 
@@ -124,8 +98,9 @@ def how_sent(facts: Facts) -> list[tuple[str, str]]:
     """Return rows on who sent in a study, for how long, and in which processes."""
     section = facts["section"]
     window = f"{duration(section['duration_s'])} after {duration(section['warmup_s'])} of warm-up"
+    senders = (_sender(name, facts["versions"]) for name in section["implementations"])
     rows = [
-        ("Sent by", senders(facts)),
+        ("Sent by", join_and(senders)),
         ("Window", f"{window}, {plural(section['repetitions'], 'time')}"),
     ]
     if facts["separate_processes"]:

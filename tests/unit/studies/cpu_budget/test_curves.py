@@ -4,14 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from budgets import PAIR, Study, Truth, facts_of, table_of
+from budgets import LIMITS, PAIR, Study, Truth, facts_of
 from skipped_records import save
 
 from copycost.config.cells import Cell
-from copycost.stats.settings import StatisticsSettings
 from copycost.studies.cpu_budget import chapter
-from copycost.studies.cpu_budget.points import LinearRange, linear_range, points_of
-from copycost.studies.cpu_budget.records import collect
+from copycost.studies.cpu_budget.records import CPU_BUDGET, row_of
+from copycost.studies.record_table import table_of
 
 ONE, TWO = Truth(), Truth(n_threads=2, gbps_per_percent=0.19)
 
@@ -22,20 +21,20 @@ def profile(one: float, many: float) -> dict[str, object]:
     def around(share: float) -> dict[str, float]:
         return {"median": share, "low": share - 0.02, "high": share + 0.02}
 
-    def cell(n_threads: int, share: float) -> dict[str, object]:
-        shares = {"Copying": share, "Waking up and scheduling": 0.1}
-        rows = [{"title": title, "share": around(it)} for title, it in shares.items()]
-        acknowledging = {"sender": around(0.05), "receiver": around(1.0 - 1.7 * share)}
-        return {
+    def side(copying: float, acknowledging: float) -> dict[str, object]:
+        shares = {"Copying": copying, "Waking up and scheduling": 0.1}
+        rows = [{"title": title, "share": around(share)} for title, share in shares.items()]
+        return {"categories": rows, "acknowledging": around(acknowledging)}
+
+    cells = [
+        {
             "implementation": "iperf3", "condition": "loopback", "msg_bytes": 131072,
             "n_threads": n_threads,
-            "sides": {
-                side: {"categories": rows, "acknowledging": it}
-                for side, it in acknowledging.items()
-            },
-        }  # fmt: skip
-
-    return {"cells": [cell(1, one), cell(2, many)]}
+            "sides": {"sender": side(share, 0.05), "receiver": side(share, 1.0 - 1.7 * share)},
+        }
+        for n_threads, share in ((1, one), (2, many))
+    ]  # fmt: skip
+    return {"cells": cells}
 
 
 BOTTLENECKS: dict[str, Study] = {
@@ -83,38 +82,27 @@ def test_what_moves_with_more_streams_is_told_from_profiles_of_both(name: str) -
     study, n_moves = SCALED[name]
     (scaling,) = facts_of(study)["scaling"]
     assert (None if scaling["shares"] is None else len(scaling["shares"])) == n_moves
-    assert scaling["maximum"]["differs"]
+    assert scaling["maximum"]["low"] > 1.0
 
 
-SETTINGS = StatisticsSettings(0.95, 500, 1)
-
-
-LIMITS = (10, 25, 40, 60, 80, 100)
-
-
-def range_of(truth: Truth) -> LinearRange | None:
-    return linear_range(points_of(table_of(Study((truth,))), SETTINGS), "sender", 0.95)
-
-
-def test_a_straight_curve_is_linear_throughout() -> None:
-    found = range_of(Truth())
-    assert found
-    assert found.limits == LIMITS
-    assert found.line.slope_low < 0.28e9 < found.line.slope_high
-
-
-def test_a_bend_ends_the_range() -> None:
-    found = range_of(Truth(bend=0.0006, noise=0.002))
-    assert found
-    assert 3 <= len(found.limits) < len(LIMITS)
-    assert found.limits == LIMITS[: len(found.limits)]
-
-
-def test_saturated_points_are_left_out_and_two_points_are_no_line() -> None:
-    found = range_of(Truth(ceiling=14.0))
-    assert found
-    assert found.limits == LIMITS[:3]
-    assert range_of(Truth(ceiling=8.0)) is None
+@pytest.mark.parametrize(
+    ("truth", "n_limits"),
+    [
+        (Truth(), {6}),
+        # a bend ends the range
+        (Truth(bend=0.0006, noise=0.002), {3, 4, 5}),
+        # saturated points are left out, and two points are no line
+        (Truth(ceiling=14.0), {3}),
+        (Truth(ceiling=8.0), {0}),
+    ],
+)
+def test_the_range_is_as_long_as_points_lie_on_a_line(truth: Truth, n_limits: set[int]) -> None:
+    line = facts_of(Study((truth,)))["curves"][0]["lines"]["sender"]
+    limits = line["limits"] if line else []
+    assert len(limits) in n_limits
+    assert limits == list(LIMITS[: len(limits)])
+    if not truth.bend and line:
+        assert line["slope"]["low"] < 0.28e9 < line["slope"]["high"]
 
 
 def test_clocks_that_differ_on_one_curve_are_not_hidden_by_the_others() -> None:
@@ -130,7 +118,8 @@ def test_every_record_has_a_row(tmp_path: Path) -> None:
     cell = Cell(
         "cpu_budget", "loopback", "iperf3", 131072, 2, rep=1, limiter="cgroup", limit_percent=20
     )
-    table = collect(save(tmp_path, one) for one in (cell, replace(cell, rep=2)))
+    paths = [save(tmp_path, one) for one in (cell, replace(cell, rep=2))]
+    table = table_of(paths, row_of, CPU_BUDGET)
     assert table["rep"].tolist() == [1, 2]
     assert set(table["status"]) == {"skipped"}
     assert set(table["offered_percent"]) == {40.0}

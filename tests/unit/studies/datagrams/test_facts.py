@@ -30,11 +30,6 @@ def test_the_terms_of_a_cost_that_are_seen_are_told(name: str) -> None:
     assert ("ns +" in told or ") +" in told) == (kind == "both")
 
 
-def test_packets_as_large_as_without_guests_are_not_told() -> None:
-    assert facts_of(Study((Truth(), replace(PAIR, most_packets=1))))["other_packets"] == []
-    assert facts_of(Study((PAIR,)))["other_packets"] == []
-
-
 def test_ours_stands_beside_what_was_published_of_such_datagrams() -> None:
     sizes = (1000, 10000, 65507)
     study = Study((PAIR, replace(PAIR, n_threads=2), IN_ONE), sizes=sizes)

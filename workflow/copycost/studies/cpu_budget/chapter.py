@@ -1,9 +1,7 @@
 """The tables of the chapter on the CPU budget: columns, and rows in Markdown."""
 
-from typing import Any
-
 from copycost.records.columns import SIDES
-from copycost.studies.shared_tables import curve_name, how_sent, limiters, ours
+from copycost.studies.shared_tables import curve_name, how_sent, ours
 from copycost.wording.filters import cpu, gbit, join_and, percent, significant, span
 from copycost.wording.markdown import Table, escape, listing, tabulate
 from copycost.wording.values import Facts, in_cell
@@ -21,40 +19,45 @@ _BOTTLENECKS = {
     "limit": "the CPU limit",
     "unknown": "not identified",
 }
-"""By kind of a bottleneck; see `copycost.studies.cpu_budget.points`."""
+"""By kind of a bottleneck; see `copycost.studies.cpu_budget.curves`."""
+
+_LIMITERS = {
+    "cgroup v1": "the quota of a control group (version 1)",
+    "cgroup v2": "the quota of a control group (version 2)",
+    "cpulimit": "`cpulimit`",
+}
 
 
 def curves(facts: Facts) -> Table:
     """Return what CPU buys and how far that goes, a row per curve."""
-    scaling = {_curve_of(one): one["maximum"] for one in facts["scaling"]}
+
+    def name(curve: Facts) -> str:
+        return curve_name(curve, facts["section"])
+
+    scaling = {name(one): one["maximum"] for one in facts["scaling"]}
 
     def of_one_stream(curve: Facts) -> str:
-        more = scaling.get(_curve_of(curve))
+        more = scaling.get(name(curve))
         return in_cell(more, "ratio") if more else ""
 
     def linear_range(curve: Facts) -> str:
         line = curve["lines"]["sender"]
         return cpu(line["limits"][-1]) if line else ""
 
-    def per_stream(curve: Facts) -> str:
-        return ", ".join(cpu(curve["bottleneck"][f"{side}_percent"]) for side in SIDES)
-
     return tabulate(
-        [curve for curve in facts["curves"] if curve["points"]],
+        facts["curves"],
         {
-            "Where": lambda curve: curve_name(curve, facts["section"]),
+            "Where": name,
             ">Gbit/s per % of a CPU": lambda curve: _slope(curve["lines"]["sender"]),
             ">Linear up to": linear_range,
             ">Highest [Gbit/s]": lambda curve: in_cell(curve["maximum"]["bits_per_s"], "gbit"),
             ">Ratio to one stream": of_one_stream,
-            ">CPU per stream": per_stream,
+            ">CPU per stream": lambda curve: ", ".join(
+                cpu(curve["bottleneck"][f"{side}_percent"]) for side in SIDES
+            ),
             "Bottleneck": lambda curve: _BOTTLENECKS[curve["bottleneck"]["kind"]],
         },
     )
-
-
-def _curve_of(found: Facts) -> tuple[Any, ...]:
-    return tuple(found[key] for key in ("testbed", "implementation", "limiter", "n_threads"))
 
 
 def _slope(line: Facts | None) -> str:
@@ -66,7 +69,7 @@ def checks(facts: Facts) -> Table:
     limiter, rates = facts["limiter"], facts["rates"]
     rows = [
         *how_sent(facts),
-        ("Limited by", limiters(facts["limiter_kinds"])),
+        ("Limited by", join_and((_LIMITERS[kind] for kind in facts["limiter_kinds"]), "or")),
         ("Congestion control", join_and(facts["congestion_controls"])),
     ]
     if limiter["n"]:
@@ -109,7 +112,7 @@ def published(facts: Facts) -> Table:
         return gbit(curve["maximum"]["bits_per_s"]["median"])
 
     return tabulate(
-        [one for one in facts["published"] if one["ours"] and one["gbps_per_cpu_percent"]],
+        [one for one in facts["published"] if one["ours"]],
         {
             "Scenario": lambda row: escape(row["scenario"]),
             ">Streams": lambda row: str(row["parallel_streams"]),

@@ -1,30 +1,19 @@
 """The records of `cpu_budget`: how one is measured, and the table that they become."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, cast
-
-import pandas as pd
 
 from copycost.config.cells import WHOLE_CPU, Cell
 from copycost.hosts.side import SIDES
-from copycost.measure.drivers.rates import congestion_control_of, rates_of
+from copycost.measure.drivers.rates import congestion_control_of
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.cpu_limiter import CpuLimit, LimiterKind
 from copycost.observers.process_usage import ProcessUsage
 from copycost.records.column import fact, grouped, number, text
-from copycost.records.cpu_attribution import costs_of
 from copycost.records.record import Record
-from copycost.studies.record_table import (
-    DRIVER_VERSION,
-    FLAGS,
-    PROCESS_PAIRS,
-    begin_row,
-    define,
-    table_of,
-)
+from copycost.studies.record_table import DRIVER_VERSION, FLAGS, PROCESS_PAIRS, begin_row, define
 
 _CPU = "% of one CPU"
 _KEY = (
@@ -106,23 +95,16 @@ _HELD_SHARE = 0.5
 _BUSY_PERCENT = 95.0
 
 
-def collect(paths: Iterable[Path]) -> pd.DataFrame:
-    """Return the table of some records, in the order of the paths."""
-    return table_of(paths, row_of, CPU_BUDGET)
-
-
 def row_of(record: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
     """Return one record's row; what was not measured has no value."""
-    row = begin_row(record, cell)
     n = cell.n_threads
-    row |= {"offered_percent": float(cell.limit_percent * n), "limiter_missed": False}
-    row["saturated"] = False
+    row = begin_row(record, cell)
+    row |= {"offered_percent": float(cell.limit_percent * n)}
+    row |= {"limiter_missed": False, "saturated": False}
     if record["status"] != "measured":
         return row
     limiter = record["observed"]["cpu_limit"]
     throttled = limiter["throttled"]
-    row |= rates_of(record)
-    row |= costs_of(row, row["bits_per_s"] / 8)
     row["limiter_kind"] = limiter["kind"]
     row["congestion_control"] = congestion_control_of(record["driver"])
     row["held_share"] = math.nan

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable
 
-from copycost.studies.shared_tables import curve_name, how_sent, ours, where
+from copycost.studies.shared_tables import curve_name, how_sent, ours
 from copycost.wording.filters import cpu, exact_size, gbit, percent, significant
-from copycost.wording.markdown import Table, code, escape, listing, tabulate
+from copycost.wording.markdown import Table, escape, listing, tabulate
 from copycost.wording.number_sources import number_of
 from copycost.wording.numbers import NBSP
 from copycost.wording.values import NONE, NOT_KNOWN, Facts, in_cell, ns_in_text, rate_span
@@ -97,10 +97,6 @@ def checks(facts: Facts) -> Table:
             name = curve_name(curve, section)
             allowed = f"{rate_span(limit)}, which set the bitrate at {held}"
             rows.append((f"Limit on {name} (`wire.udp_mbit_per_s`)", allowed))
-    for one in facts["other_packets"]:
-        packets = f"{one['packets']} ({one['without_packets']} on {code(one['without'])})"
-        title = f"Packets per datagram of {exact_size(one['msg_bytes'])} on {where(one)}"
-        rows.append((title, packets))
     if account:
         complete = f"{account['n_complete']} of {account['n']}"
         rows.append(("Repetitions whose causes of loss explain every lost datagram", complete))

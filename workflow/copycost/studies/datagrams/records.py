@@ -1,26 +1,21 @@
-"""The records of `datagrams`: how one is measured, and the table that they become."""
+"""The records of `datagrams`: how one is measured, its row, and where its datagrams were lost."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
-
-import pandas as pd
 
 from copycost.config.cells import Cell
 from copycost.config.testbeds import kernels_on
 from copycost.measure.drivers.iperf3.output import udp_totals
-from copycost.measure.drivers.rates import limit_of, rates_of
+from copycost.measure.drivers.rates import limit_of
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.loss_counters import LossCounters
 from copycost.observers.process_usage import ProcessUsage
 from copycost.records.column import fact, flag, grouped, number, text
 from copycost.records.columns import RATE_LIMIT, SIDES
-from copycost.records.cpu_attribution import costs_of
 from copycost.records.record import Record
-from copycost.studies.datagrams.loss import account_of
-from copycost.studies.record_table import begin_row, define, table_of
+from copycost.studies.record_table import begin_row, define
 from copycost.testbeds.links import packets_of
 
 _CPU = "% of one CPU"
@@ -78,15 +73,21 @@ _TOTAL = grouped(
 
 DATAGRAMS = define("table of datagrams", _KEY, _RATE, _LOSS, _TOTAL)
 
+CAUSES = ("receive_buffer", "socket_memory", "reassembly", "device", "tap", "bridge", "other")
+"""The causes of losses, in the order of tables; see the columns ``lost_...``."""
+
+# of the IP layer and of UDP, without the causes that have a name of their own
+_OTHER_COUNTERS = (
+    "Udp.InCsumErrors", "Udp.NoPorts", "Ip.InDiscards", "Ip.InHdrErrors", "Ip.InAddrErrors",
+    "Ip.OutDiscards", "Ip.OutNoRoutes", "Ip.FragFails",
+)  # fmt: skip
+# a welcome and a goodbye (src/connections/datagram.c)
+_NOTES = 2
+
 
 def measure_datagrams(task: Task) -> Record:
     """Measure one repetition and return its record; see `measure_repetition`."""
     return measure_repetition(replace(task, observers=(ProcessUsage(), LossCounters())))
-
-
-def collect(paths: Iterable[Path]) -> pd.DataFrame:
-    """Return the table of some records, in the order of the paths."""
-    return table_of(paths, row_of, DATAGRAMS)
 
 
 def row_of(record: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
@@ -94,9 +95,7 @@ def row_of(record: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
     row = begin_row(record, cell)
     if record["status"] != "measured":
         return row
-    rates = rates_of(record)
-    row |= rates | _cpu_use(rates)
-    row |= costs_of(row, row["bits_per_s"] / 8)
+    row |= _cpu_use(row)
     row["rate_limit_bits_per_s"] = limit_of(record["driver"])
     for side, done, bits in (("sender", "sent", "sent_bits_per_s"),
                              ("receiver", "received", "bits_per_s")):  # fmt: skip
@@ -106,9 +105,10 @@ def row_of(record: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
     row["mtu_bytes"] = record["testbed"]["mtu_bytes"]
     row["packets_each"] = packets_of(cell.msg_bytes, row["mtu_bytes"])
     ours = record["driver"].get("sender")
+    counters = record["observed"]["datagrams"]
     stopped, end = (
         account_of(
-            record["observed"]["datagrams"],
+            counters,
             until,
             row["packets_each"],
             far=kernels_on(cell.testbed) > 1,
@@ -117,10 +117,8 @@ def row_of(record: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
         )
         for until in ("stopped", "end")
     )
-    row |= {name: getattr(stopped, name) for name in ("sent", "received", "lost", "drained")}
-    row |= {f"lost_{cause}": n for cause, n in stopped.causes.items()}
-    row["lost_unaccounted"] = stopped.unaccounted
-    row |= {"kernel_sent": end.sent, "kernel_lost": end.lost}
+    row |= stopped | {"drained": bool(counters["drained"])}
+    row |= {"kernel_sent": end["sent"], "kernel_lost": end["lost"]}
     # What iperf3 itself says of the whole test; our programs have no such account.
     totals = [udp_totals(pair["client"]) for pair in record["driver"].get("pairs", [])]
     for name in ("sent", "lost", "out_of_order"):
@@ -141,3 +139,93 @@ def _cpu_use(rates: Mapping[str, Any]) -> dict[str, Any]:
     if all(math.isfinite(percent) for percent in counted.values()):
         return counted | {"cpu_clock": "task_clock"}
     return {key: rates[key] for key in counted} | {"cpu_clock": "scheduler"}
+
+
+def account_of(
+    counters: Mapping[str, Any],
+    until: str = "stopped",
+    packets_each: int = 1,
+    *,
+    far: bool = False,
+    messages: int | None = None,
+    n_connections: int = 0,
+) -> dict[str, int]:
+    """Return what became of all datagrams, from a record's counters by moment, side and name.
+
+    It has those ``sent`` (taken by the kernel from senders), ``received`` (read by receivers),
+    ``lost``, by each of `CAUSES` ``lost_...``, and ``lost_unaccounted``, which no cause explains
+    [count].
+
+    `until` is the moment: ``stopped``, when the receivers had read all, or ``end``. Where one
+    namespace holds both sides, as on loopback, its counters are those of both; the few datagrams
+    that a server answers with are sent and received like the others.
+
+    A datagram takes `packets_each` packets. What loses them on the way to the socket counts
+    packets; where a datagram is lost with each of several, these causes have what no other
+    explains, each by its packets, and no more than these. `far`: each side has a device of its own,
+    with a network between, so what the one drops, the other does not see.
+
+    Programs of ours sent `messages` datagrams besides the welcome and the goodbye of each of
+    `n_connections`; on a long way these are said again before they can be answered. One that is
+    left unread in a socket that is closed is no loss, and nobody counts it.
+    """
+    begin, end = counters["begin"], counters[until]
+    change = {
+        side: {name: int(end[side][name]) - int(begin[side][name]) for name in begin[side]}
+        for side in begin
+    }
+    sender = change["sender"]
+    receiver = change.get("receiver", sender)
+    sent, received = sender["Udp.OutDatagrams"], receiver["Udp.InDatagrams"]
+    at_receiver, at_sender = receiver.get("dev.rx_dropped", 0), sender.get("dev.tx_dropped", 0)
+    switch = change.get("switch")
+    # on veth one drop counts at the receiving device as rx_dropped and at the sending one as
+    # tx_dropped
+    one_drop = switch is None and not far
+    # those that time out, after half a minute, are of datagrams that were lost long before
+    failed = receiver.get("Ip.ReasmFails", 0) - receiver.get("Ip.ReasmTimeout", 0)
+    packets = {
+        "reassembly": max(0, failed),
+        "device": max(at_receiver, at_sender) if one_drop else at_receiver + at_sender,
+        "tap": switch["tap.rx_dropped"] + switch["tap.tx_dropped"] if switch else 0,
+        "bridge": switch["bridge.dropped"] if switch else 0,
+    }
+    causes = {
+        "receive_buffer": receiver["Udp.RcvbufErrors"],
+        "socket_memory": receiver.get("Udp.MemErrors", 0),
+        "other": sum(place.get(name, 0) for place in change.values() for name in _OTHER_COUNTERS),
+    }
+    if packets_each > 1:
+        packets = _shared_out(sent - received - sum(causes.values()), packets)
+    causes |= packets
+
+    def unexplained() -> int:
+        return sent - received - sum(causes.values())
+
+    if messages is not None:
+        said_again = max(0, sent - messages - _NOTES * n_connections)
+        sent -= min(said_again, max(0, unexplained()))
+    if far:
+        # errors of devices, of what nothing else explains: drivers may count these as drops too
+        errors = receiver.get("dev.rx_errors", 0) + sender.get("dev.tx_errors", 0)
+        causes["device"] += min(errors, max(0, unexplained()))
+    return {
+        "sent": sent,
+        "received": received,
+        "lost": sent - received,
+        **{f"lost_{cause}": n for cause, n in causes.items()},
+        "lost_unaccounted": unexplained(),
+    }
+
+
+def _shared_out(lost: int, packets: Mapping[str, int]) -> dict[str, int]:
+    """Return how many of some lost datagrams each device has, by the packets that it dropped.
+
+    A dropped packet costs one datagram at most.
+    """
+    lost, total = max(0, lost), sum(packets.values())
+    if lost >= total:
+        return dict(packets)
+    found = {name: lost * each // total for name, each in packets.items()}
+    found[max(packets, key=packets.__getitem__)] += lost - sum(found.values())
+    return found
