@@ -7,7 +7,7 @@ import pdfplumber
 import pytest
 
 from copycost.errors import CopycostError
-from copycost.report import embedded
+from copycost.report import typeset
 from copycost.report.assets import gather_assets
 
 REPORT = Path(__file__).parents[3] / "report"
@@ -58,7 +58,7 @@ def write(folder: Path, text: str) -> Path:
 
 @pytest.fixture
 def html(tmp_path: Path) -> str:
-    page = embedded.render_html(write(tmp_path, DOCUMENT), "a test").decode()
+    page = typeset.render_html(write(tmp_path, DOCUMENT), "a test").decode()
     return re.sub(r"[ \n]+", " ", page)
 
 
@@ -81,9 +81,9 @@ def test_callout_and_typesetter_are_written_out(html: str) -> None:
 
 def test_pdf_is_the_same_whenever_it_is_made(tmp_path: Path) -> None:
     qmd = write(tmp_path, DOCUMENT)
-    first = embedded.render_pdf(qmd, "a test")
+    first = typeset.render_pdf(qmd, "a test")
     assert first.startswith(b"%PDF")
-    assert first == embedded.render_pdf(qmd, "a test")
+    assert first == typeset.render_pdf(qmd, "a test")
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "assets", "one.svg", "report.qmd",
     ]  # fmt: skip
@@ -94,7 +94,7 @@ def test_no_page_begins_within_a_group_of_rows(tmp_path: Path) -> None:
     table = ["| of | row |", "|:--|:--|", *rows, "", ": Rows. {#tbl-rows .grouped}"]
     qmd = write(tmp_path, "\n".join(["---", "title: T", "---", "", *table, ""]))
     pdf = tmp_path / "report.pdf"
-    pdf.write_bytes(embedded.render_pdf(qmd, "a test"))
+    pdf.write_bytes(typeset.render_pdf(qmd, "a test"))
     with pdfplumber.open(pdf) as opened:
         pages = [page.extract_text().splitlines() for page in opened.pages]
     firsts = [lines[lines.index("of row") + 1] for lines in pages]
@@ -116,7 +116,7 @@ def test_no_page_begins_within_a_group_of_rows(tmp_path: Path) -> None:
 def test_a_report_with_a_hole_is_not_made(tmp_path: Path, text: str, message: str) -> None:
     qmd = write(tmp_path, f"---\ntitle: T\n---\n\n{text}\n")
     with pytest.raises(CopycostError, match="Pandoc cannot typeset") as caught:
-        embedded.render_html(qmd, "a test")
+        typeset.render_html(qmd, "a test")
     assert message in str(caught.value)
 
 
@@ -132,7 +132,7 @@ def test_typst_errors_and_warnings_are_told_and_leave_nothing(
 ) -> None:
     qmd = write(tmp_path, f"---\ntitle: T\n---\n\n```{{=typst}}\n{code}\n```\n\nText.\n")
     with pytest.raises(CopycostError, match=message):
-        embedded.render_pdf(qmd, "a test")
+        typeset.render_pdf(qmd, "a test")
     assert not list(tmp_path.glob(".*"))
 
 
@@ -154,11 +154,11 @@ See @sec-inner and @sec-appendix.
 
 def test_sections_of_an_appendix_have_its_letter(tmp_path: Path) -> None:
     qmd = write(tmp_path, APPENDIX)
-    page = embedded.render_html(qmd, "a test").decode().partition("<main>")[2]
+    page = typeset.render_html(qmd, "a test").decode().partition("<main>")[2]
     assert re.findall(r'header-section-number">([^<]*)<', page) == ["1", "A", "A.1"]
     assert re.findall(r"Section\s(A[.\d]*)", page) == ["A.1", "A"]
     pdf = tmp_path / "report.pdf"
-    pdf.write_bytes(embedded.render_pdf(qmd, "a test"))
+    pdf.write_bytes(typeset.render_pdf(qmd, "a test"))
     with pdfplumber.open(pdf) as opened:
         text = "\n".join(each.extract_text() for each in opened.pages)
     assert re.search(r"^See Section A\.1 and Section A\.$", text, re.MULTILINE)

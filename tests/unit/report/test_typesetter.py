@@ -8,11 +8,11 @@ import pytest
 from copycost.build.typesetter import Typesetter, find_typesetter
 from copycost.checkout import ROOT
 from copycost.doctor.findings import judge_typesetter
+from copycost.errors import CopycostError
 from copycost.records.files import read_json
-from copycost.report import embedded, quarto
+from copycost.report import typeset
 from copycost.report.assets import gather_assets
-from copycost.report.quarto import QuartoError
-from copycost.report.render import NotTypeset, render_report
+from copycost.report.typeset import NotTypeset, render_report
 
 QMD = "---\ntitle: T\n---\n\nText.\n"
 
@@ -88,7 +88,7 @@ def test_a_fault_of_a_typesetter_costs_its_format_alone(
     def fail(*_: object) -> bytes:
         raise RuntimeError("out of luck")
 
-    monkeypatch.setattr(embedded, "render_html", fail)
+    monkeypatch.setattr(typeset, "render_html", fail)
     with pytest.raises(NotTypeset, match="RuntimeError: out of luck"):
         render_report(qmd, ["html", "pdf"], find_typesetter(str(qmd.parent)))
     assert "could not be typeset" in qmd.with_suffix(".html").read_text()
@@ -113,8 +113,8 @@ def test_failing_quarto_is_one_clear_sentence(
     qmd: Path, tmp_path: Path, script: str, says: str
 ) -> None:
     program = fake_quarto(tmp_path, script)
-    with pytest.raises(QuartoError, match=r"Quarto 1\.9 cannot typeset") as caught:
-        quarto.render(qmd, program, "Quarto 1.9", "html")
+    with pytest.raises(CopycostError, match=r"Quarto 1\.9 cannot typeset") as caught:
+        typeset.render_with_quarto(qmd, program, "Quarto 1.9", "html")
     assert str(caught.value).endswith(says)
     assert not qmd.with_suffix(".html").exists()
 

@@ -15,7 +15,7 @@ from copycost.figures.output import save
 from copycost.figures.tables import tables_of
 from copycost.records.files import write_json
 from copycost.report.assets import gather_assets, shown_figures, worth_showing
-from copycost.report.render import Format, render_report
+from copycost.report.typeset import Format, render_report
 from copycost.wording.markdown import code, escape
 
 _CAPTIONS = {

@@ -18,7 +18,7 @@ from copycost.figures.output import save
 from copycost.figures.style import INK, styled
 from copycost.figures.tables import Drawn, Legend
 from copycost.records.files import write_json
-from copycost.report.render import Format
+from copycost.report.typeset import Format
 from copycost.wording.words import plural
 
 TITLE = "Two sides compared"
