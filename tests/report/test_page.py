@@ -12,7 +12,7 @@ from report.example import REPORT
 
 from copycost.figures.output import save
 from copycost.figures.tables import Drawn
-from copycost.figures.tips import add_tips
+from copycost.figures.text import add_tips
 from copycost.report import typeset
 from copycost.report.assets import gather_assets
 from copycost.studies.profile.flame import flame_graph

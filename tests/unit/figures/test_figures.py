@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from unit.figures.tables_example import IMPLEMENTATIONS, example, said
 
+from copycost.figures import FIGURES
 from copycost.figures.condition import draw
 from copycost.figures.markers import way_styles
-from copycost.figures.names import FIGURES
 from copycost.figures.output import save
 from copycost.figures.tables import COLUMNS, Drawn, Tables
 

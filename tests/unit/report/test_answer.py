@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from copycost.analysis.finding import Finding, tally
-from copycost.report import answer
+from copycost.report.decisions import answer_sentence, brief_table, in_brief
 
 
 def told(verdict: str, *ways: str, value: float = 1.2) -> Finding:
@@ -40,14 +40,14 @@ TURNS = condition(TWO, TWO, OPEN, ONE, FAR)
 
 
 def brief(found: dict[str, Any]) -> str:
-    return next(answer.lines(found)).removeprefix("Fastest: ").replace("\u00a0", " ")
+    return next(in_brief(found)).removeprefix("Fastest: ").replace("\u00a0", " ")
 
 
 def test_what_neighbouring_sizes_have_alike_is_told_once_and_what_is_open_is_left_out() -> None:
     assert brief(TURNS) == (
         "two_copy up to 2 KiB; one_copy from 8 KiB (1.90 times two_copy at 16 KiB)"
     )
-    assert answer.table([TURNS])[1][0][-1] == "1 of 5"
+    assert brief_table([TURNS])[1][0][-1] == "1 of 5"
     assert brief(condition(OPEN, OPEN)) == "open"
     assert brief(condition(ONE, ONE)) == "one_copy at every size (1.20 times two_copy at 1 KiB)"
     assert brief(condition(TWO, OPEN, TWO, ONE)).startswith(
@@ -64,18 +64,18 @@ def test_sizes_whose_thread_counts_differ_are_told_as_such() -> None:
 
 
 def test_a_sentence_names_what_is_settled() -> None:
-    said = answer.sentence(TURNS).replace("\u00a0", " ")
+    said = answer_sentence(TURNS).replace("\u00a0", " ")
     assert said == (
         "On `veth`, the fastest is `two_copy` up to 2 KiB and `one_copy` from 8 KiB (1.90 times "
         "the speed of `two_copy` at 16 KiB)."
     ), "nothing of CPU time, which was not counted"
     trips = TURNS | {"is_trip": True}
-    assert "1.90 times the median time of `two_copy`" in answer.sentence(trips).replace(
+    assert "1.90 times the median time of `two_copy`" in answer_sentence(trips).replace(
         "\u00a0", " "
     )
-    (row,) = answer.table([trips])[1]
+    (row,) = brief_table([trips])[1]
     assert (row[0], row[3]) == ("`veth`, round trips", "not measured")
-    assert answer.sentence(condition(OPEN)) == "On `veth`, it is open which way is the fastest."
+    assert answer_sentence(condition(OPEN)) == "On `veth`, it is open which way is the fastest."
     alone = condition(told("alone", "two_copy"))
-    assert answer.sentence(alone) == ""
-    assert answer.table([alone])[1][0][1] == "only `two_copy` at every size"
+    assert answer_sentence(alone) == ""
+    assert brief_table([alone])[1][0][1] == "only `two_copy` at every size"

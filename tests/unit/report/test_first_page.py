@@ -14,9 +14,8 @@ from golden.sentences import environment
 from report.example import sources_of, write_results
 from synthetic import Run, Truth, Udp
 
-from copycost.report.context import build_context
 from copycost.report.decisions_command import answer_lines
-from copycost.report.write import fill_report
+from copycost.report.write import build_context, fill_report
 from copycost.wording.words import one_line
 
 pytestmark = pytest.mark.slow

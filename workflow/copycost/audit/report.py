@@ -9,8 +9,8 @@ from copycost.analysis.finding import read_finding
 from copycost.analysis.json_values import Facts
 from copycost.audit.dataset_analysis import DatasetAnalysis
 from copycost.audit.wording import TEMPLATES, fill
+from copycost.figures import AUDIT_FIGURES
 from copycost.figures.condition import draw
-from copycost.figures.names import AUDIT_FIGURES
 from copycost.figures.output import save
 from copycost.figures.tables import tables_of
 from copycost.records.files import write_json

@@ -39,7 +39,7 @@ _COLUMNS_MOST = 3
 
 @styled
 def draw(figure: str, tables: Tables) -> Drawn:
-    """Draw one of `names.AUDIT_FIGURES`."""
+    """Draw one of `AUDIT_FIGURES`."""
     drawn = {
         "speed_and_cost": _speed_and_cost,
         "counters": _counters,

@@ -17,7 +17,7 @@ from copycost.figures.axes import CUT_NOTE, Scale, size_axis, thread_axis, value
 from copycost.figures.layout import Panel, Sheet
 from copycost.figures.markers import way_styles
 from copycost.figures.style import EDGE, SHADE
-from copycost.figures.tips import add_tips, point_tips
+from copycost.figures.text import add_tips, point_tips
 
 _ROW_CM = 0.32
 _STRIP_MOST = 0.6

@@ -13,8 +13,14 @@ from copycost.figures.layout import finish, new_sheet
 from copycost.figures.markers import in_order, way_styles
 from copycost.figures.style import INK, QUIET, SHADE, styled
 from copycost.figures.tables import Drawn, counted, left_out, spread
-from copycost.figures.text import EMULATED_NOTE, empty_figure, size_label, wrap
-from copycost.figures.tips import add_tips, point_tips
+from copycost.figures.text import (
+    EMULATED_NOTE,
+    add_tips,
+    empty_figure,
+    point_tips,
+    size_label,
+    wrap,
+)
 from copycost.wording.numbers import NBSP
 
 COLUMNS = (

@@ -10,18 +10,19 @@ from typing import Any
 from copycost.analysis.finding import ANSWERS, answers_of, tally
 from copycost.checkout import ROOT
 from copycost.errors import DataError
-from copycost.report import answer
 from copycost.report.decisions import (
     COPIED,
     baseline_of,
     decided_conditions,
+    in_brief,
     multiple,
+    place_of,
     price,
     row_name,
     with_next,
 )
 from copycost.report.environment import make_environment
-from copycost.report.host_table import measured_on
+from copycost.report.machines import measured_on
 from copycost.wording.filters import exact_size, n_threads, sizes
 from copycost.wording.numbers import NBSP, size_option
 from copycost.wording.words import one_line, plural
@@ -89,9 +90,7 @@ def brief_lines(facts: Mapping[str, Any]) -> Iterator[str]:
     words: Any = make_environment(_TEMPLATES).get_template("_macros/decisions_words.j2").module
     decided = decided_conditions(facts)
     for condition in decided[:_MOST_BRIEF]:
-        yield from wrapped(
-            ". ".join([answer.place_of(condition, str), *answer.lines(condition)]) + "."
-        )
+        yield from wrapped(". ".join([place_of(condition, str), *in_brief(condition)]) + ".")
     further = len(decided) - _MOST_BRIEF
     more = f", and of {plural(further, 'more condition')}" if further > 0 else ""
     n = facts["answers"]

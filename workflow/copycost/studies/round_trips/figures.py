@@ -16,8 +16,7 @@ from copycost.figures.lines import context_note
 from copycost.figures.markers import in_order, way_styles
 from copycost.figures.style import EDGE, styled
 from copycost.figures.tables import Drawn, Legend, counted, left_out, spread
-from copycost.figures.text import empty_figure, size_label
-from copycost.figures.tips import add_tips, value_tip
+from copycost.figures.text import add_tips, empty_figure, size_label, value_tip
 from copycost.wording.numbers import NBSP
 
 COLUMNS = ("condition", "implementation", "msg_bytes", "n_threads", "quantile", "quantity", "unit",
