@@ -10,7 +10,7 @@ from synthetic import Run, make_cells, make_config, make_host
 from copycost.analysis.finding import Finding, of, read_finding
 from copycost.analysis.json_values import Facts
 from copycost.analysis.tables import compare, summarise
-from copycost.figures.names import FIGURES
+from copycost.figures import FIGURES
 from copycost.records.aside import aside_facts
 from copycost.report.environment import make_environment
 from copycost.stats.settings import StatisticsSettings

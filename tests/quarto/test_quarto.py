@@ -20,7 +20,7 @@ from unit.compare.runs.made import Made, write_results
 from copycost.__main__ import main
 from copycost.build.typesetter import Typesetter, find_typesetter
 from copycost.checkout import ROOT
-from copycost.report.render import render_report
+from copycost.report.typeset import render_report
 from tools.simulate_fleet import make_fleet
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs_quarto]
@@ -69,7 +69,7 @@ def reports(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     lines: list[str] = []
     handler = logging.Handler()
     handler.emit = lambda record: lines.append(record.getMessage())  # type: ignore[method-assign]
-    log = logging.getLogger("copycost.report.quarto")
+    log = logging.getLogger("copycost.report.typeset")
     log.setLevel(logging.INFO)
     log.addHandler(handler)
     quarto = request.param(folder / "made").parent

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser
 from report.checks import check_html, check_pdf
 from report.example import REPORT
 
-from copycost.report import embedded
+from copycost.report import typeset
 from copycost.report.assets import gather_assets
 
 SVG = (
@@ -42,12 +42,12 @@ def write(folder: Path, extra: str) -> Path:
 
 def pdf_with(folder: Path, extra: str) -> Path:
     pdf = folder / "report.pdf"
-    pdf.write_bytes(embedded.render_pdf(write(folder, extra), "a test"))
+    pdf.write_bytes(typeset.render_pdf(write(folder, extra), "a test"))
     return pdf
 
 
 def html_with(folder: Path, old: str, new: str) -> Path:
-    page = embedded.render_html(write(folder, ""), "a test").decode()
+    page = typeset.render_html(write(folder, ""), "a test").decode()
     assert old in page
     path = folder / "report.html"
     path.write_text(page.replace(old, new, 1))

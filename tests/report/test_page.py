@@ -12,8 +12,8 @@ from report.example import REPORT
 
 from copycost.figures.output import save
 from copycost.figures.tables import Drawn
-from copycost.figures.tips import add_tips
-from copycost.report import embedded
+from copycost.figures.text import add_tips
+from copycost.report import typeset
 from copycost.report.assets import gather_assets
 from copycost.studies.profile.flame import flame_graph
 from copycost.studies.profile.functions import load_categories
@@ -78,7 +78,7 @@ def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = TEXT.replace("FIGURES", "\n\n".join(figures)).replace("TABLE", table)
     (folder / "report.qmd").write_text(text)
     page = folder / "report.html"
-    page.write_bytes(embedded.render_html(folder / "report.qmd", "a test"))
+    page.write_bytes(typeset.render_html(folder / "report.qmd", "a test"))
     return page
 
 

@@ -15,7 +15,7 @@ from report.example import write_example
 from synthetic import Run, Udp
 
 from copycost.build.typesetter import find_typesetter
-from copycost.report.render import render_report
+from copycost.report.typeset import render_report
 
 NASTY = 'unshare: not permitted | <EPERM> a_b*c* `x` $y$ [z] (q) @x "quoted" -- ~1^2 C:\\tmp ...'
 SIZES = (256, 4096, 65536, 1048576)

@@ -27,8 +27,7 @@ def analyse(folder: Path) -> None:
     from copycost.checkout import ROOT
     from copycost.records.files import write_json
     from copycost.records.table import read_table
-    from copycost.report.context import Sources
-    from copycost.report.write import write_report
+    from copycost.report.write import Sources, write_report
     from copycost.stats.settings import StatisticsSettings
     from copycost.studies.streams.facts import Inputs, compute_facts
 

@@ -3,7 +3,7 @@
 #   snakemake --cores 1 audit                                       the published runs
 #   snakemake --cores 1 audit --config dataset=FILE.csv             any table; also: mapping, claims
 from copycost.config.audit_files import audit_files
-from copycost.report.files import report_files
+from copycost.report import report_files
 from copycost.build.typesetter import find_typesetter
 
 AUDITED = audit_files(config, Path("data", "published"))

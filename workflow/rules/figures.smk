@@ -1,5 +1,5 @@
 # Figures: those of one condition from the tables; rankings and overviews from the facts.
-from copycost.figures.names import FIGURES, RANKING
+from copycost.figures import FIGURES, RANKING
 
 CONDITIONS = [condition.slug for condition in GRID.conditions]
 

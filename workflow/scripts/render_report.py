@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from copycost.build.typesetter import Typesetter
-from copycost.report.render import NotTypeset, render_report
+from copycost.report.typeset import NotTypeset, render_report
 from copycost.snakefile.logs import log_to_file
 from copycost.snakefile.parts import note
 

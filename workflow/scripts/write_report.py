@@ -1,8 +1,7 @@
 from pathlib import Path
 
 from copycost.report.assets import gather_assets
-from copycost.report.context import Sources
-from copycost.report.write import write_report
+from copycost.report.write import Sources, write_report
 from copycost.snakefile.logs import log_to_file
 from copycost.snakefile.parts import note
 

@@ -14,7 +14,7 @@ from synthetic.round_trips import RoundTrips, round_trips_config
 
 from copycost.analysis.json_values import Facts
 from copycost.analysis.virtual import PARTS, round_trips_in_guests, with_outside
-from copycost.figures.virtual_machines import draw
+from copycost.figures.stacked_costs import draw_virtual_machines as draw
 from copycost.studies.streams.facts import views_of
 
 pytestmark = pytest.mark.slow

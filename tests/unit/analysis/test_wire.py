@@ -14,7 +14,7 @@ from wires import SOFTIRQ, WHOLE, WIRES, other_machine, over_wire
 
 from copycost.analysis.json_values import Facts
 from copycost.analysis.wire import MACHINES, PARTS, part_column, with_machines
-from copycost.figures.over_wire import draw
+from copycost.figures.stacked_costs import draw_over_wire as draw
 from copycost.studies.streams.facts import compute_facts
 
 pytestmark = pytest.mark.slow

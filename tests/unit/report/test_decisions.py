@@ -1,13 +1,19 @@
-"""The decision tables in words: each kind of answer, in the report and in a terminal."""
+"""The decision tables in words: each kind of answer, by size and in brief, as page and terminal."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
 from golden.sentences import environment
 
-from copycost.analysis.finding import Finding
-from copycost.report.decisions import decided_conditions, table
+from copycost.analysis.finding import Finding, tally
+from copycost.report.decisions import (
+    answer_sentence,
+    brief_table,
+    decided_conditions,
+    in_brief,
+    table,
+)
 from copycost.report.decisions_command import WIDTH, decision_lines
 
 ESTIMATE = {"estimate": 1.21, "low": 1.15, "high": 1.284}
@@ -18,29 +24,37 @@ def answer(verdict: str, *ways: str, **estimate: float | None) -> Finding:
                    subject=" or ".join(ways), **(estimate or ESTIMATE))  # fmt: skip
 
 
-SETTLED = answer("best", "one_copy")
-BASELINE = answer("best", "two_copy", estimate=None)
-ANSWERS = {
-    "settled": SETTLED,
-    "settled, the baseline": BASELINE,
-    "likely": answer("unsure", "one_copy"),
-    "open": answer("open", "one_copy", "zero_copy"),
-    "open, many": answer("open", "a", "b", "c", "d", "e"),
-    "alike": answer("alike", "one_copy", "two_copy"),
-    "once": answer("once", "one_copy", estimate=1.21),
-    "alone": answer("alone", "two_copy", estimate=None),
-    "too wide": answer("open", "one_copy", "two_copy", estimate=1.21, low=0.1, high=9.0),
-    "not measured": None,
+ONE = answer("best", "one_copy")
+TWO = answer("best", "two_copy", estimate=None)
+OPEN = answer("open", "one_copy", "zero_copy")
+# of each kind, what the table says
+TOLD = {
+    ONE: ["`one_copy`", "1.21 (1.15 to 1.28)"],
+    TWO: ["`two_copy`", "1"],
+    answer("unsure", "one_copy"): ["likely `one_copy`", "1.21 (1.15 to 1.28)"],
+    OPEN: [r"`one_copy` or `zero_copy`\*", "1.21 (1.15 to 1.28)"],
+    answer("open", "a", "b", "c", "d", "e"): ["`a`, `b` or others", "1.21 (1.15 to 1.28)"],
+    answer("alike", "one_copy", "two_copy"): [
+        "`one_copy` or `two_copy`, alike",
+        "1.21 (1.15 to 1.28)",
+    ],
+    answer("once", "one_copy", estimate=1.21): ["`one_copy`, seen once", "1.21"],
+    answer("alone", "two_copy", estimate=None): ["only `two_copy`", "1"],
+    answer("open", "one_copy", "two_copy", estimate=1.21, low=0.1, high=9.0): [
+        "`one_copy` or `two_copy`",
+        "too wide",
+    ],
+    None: ["---", "---"],
 }
 
 
-def row(fastest: object = SETTLED, **changed: Any) -> dict[str, Any]:  # noqa: ANN401
+def row(fastest: Finding | None = ONE, **changed: Any) -> dict[str, Any]:  # noqa: ANN401
     found = {
         "msg_bytes": 65536,
         "n_threads": [1, 2],
         "missing": [],
         "fastest": fastest,
-        "cheapest": BASELINE,
+        "cheapest": TWO,
         "price": {"low": 0.251, "high": 0.29},
     }
     return found | changed
@@ -72,22 +86,9 @@ def condition(*rows: dict[str, Any], **changed: Any) -> dict[str, Any]:  # noqa:
     return found | changed
 
 
-TOLD = {
-    "settled": ["`one_copy`", "1.21 (1.15 to 1.28)"],
-    "settled, the baseline": ["`two_copy`", "1"],
-    "likely": ["likely `one_copy`", "1.21 (1.15 to 1.28)"],
-    "open": [r"`one_copy` or `zero_copy`\*", "1.21 (1.15 to 1.28)"],
-    "open, many": ["`a`, `b` or others", "1.21 (1.15 to 1.28)"],
-    "alike": ["`one_copy` or `two_copy`, alike", "1.21 (1.15 to 1.28)"],
-    "once": ["`one_copy`, seen once", "1.21"],
-    "alone": ["only `two_copy`", "1"],
-    "too wide": ["`one_copy` or `two_copy`", "too wide"],
-    "not measured": ["---", "---"],
-}
-
-
 def test_each_kind_of_answer_has_its_words() -> None:
-    assert {name: table(condition(row(ANSWERS[name])))[1][0][1:3] for name in ANSWERS} == TOLD
+    for found, words in TOLD.items():
+        assert table(condition(row(found)))[1][0][1:3] == words
 
 
 def test_row_has_size_threads_and_price() -> None:
@@ -112,7 +113,7 @@ def test_round_trips_of_one_way_have_a_table_only_where_there_is_no_other() -> N
         found["decisions"]["by_threads"] = []
         return found
 
-    two, lone = stored("veth", ANSWERS["open"]), stored("loopback", ANSWERS["alone"])
+    two, lone = stored("veth", OPEN), stored("loopback", answer("alone", "two_copy"))
     trips = {"conditions": [two, lone]}
     facts = {"conditions": {"veth": two}, "measured_conditions": ["veth"], "round_trips": trips}
     told = [(one["slug"], one["is_trip"]) for one in decided_conditions(facts)]
@@ -139,7 +140,64 @@ def test_round_trips_of_one_way_have_a_table_only_where_there_is_no_other() -> N
 def test_text_fits_a_terminal_and_has_no_markup(scene: dict[str, Any]) -> None:
     words: Any = environment().get_template("_macros/decisions_words.j2").module
     price = {"low": 37_400.0, "high": 41_000.0} if scene["is_trip"] else {"low": 0.03, "high": 2.9}
-    rows = [row(found, cheapest=found, price=price) for found in ANSWERS.values() if found]
+    rows = [row(found, cheapest=found, price=price) for found in TOLD if found]
     lines = list(decision_lines(scene, rows, words.scene(scene)))
     assert max(map(len, lines)) <= WIDTH
     assert not any("\\" in line or "\u00a0" in line for line in lines)
+
+
+def over_sizes(*fastest: Finding, **changed: object) -> dict[str, Any]:
+    """Return a condition with answers at 1 KiB, 2 KiB and so on, of speed alone."""
+    rows = [
+        row(replace(one, msg_bytes=(1024 << n,)), msg_bytes=1024 << n, cheapest=None)
+        for n, one in enumerate(fastest)
+    ]
+    found = condition(*rows, labels={}, **changed)
+    found["decisions"]["answers"] = tally(fastest)
+    return found
+
+
+FAR = answer("best", "one_copy", estimate=1.9)
+TURNS = over_sizes(TWO, TWO, OPEN, ONE, FAR)
+
+
+@pytest.mark.parametrize(
+    ("fastest", "said"),
+    [
+        (
+            (TWO, TWO, OPEN, ONE, FAR),
+            "two_copy up to 2 KiB; one_copy from 8 KiB (1.90 times two_copy at 16 KiB)",
+        ),
+        ((OPEN, OPEN), "open"),
+        ((ONE, ONE), "one_copy at every size (1.21 times two_copy at 1 KiB)"),
+        ((TWO, OPEN, TWO), "two_copy at 1 KiB and at 4 KiB"),
+        ((answer("unsure", "one_copy"), TWO), "likely one_copy at 1 KiB; two_copy at 2 KiB"),
+    ],
+)
+def test_what_neighbouring_sizes_have_alike_is_told_once_and_what_is_open_is_left_out(
+    fastest: tuple[Finding, ...], said: str
+) -> None:
+    line = next(in_brief(over_sizes(*fastest))).replace("\u00a0", " ")
+    assert line == f"Fastest: {said}"
+
+
+def test_sizes_whose_thread_counts_differ_are_told_as_such() -> None:
+    found = over_sizes(TWO, ONE)
+    found["decisions"]["rows"][1]["msg_bytes"] = 1024
+    assert "another way with other thread counts at every size" in next(in_brief(found))
+
+
+def test_a_sentence_names_what_is_settled_and_a_row_counts_what_is_open() -> None:
+    said = answer_sentence(TURNS).replace("\u00a0", " ")
+    assert said == (
+        "On `veth`, the fastest is `two_copy` up to 2 KiB and `one_copy` from 8 KiB (1.90 times "
+        "the speed of `two_copy` at 16 KiB)."
+    ), "nothing of CPU time, which was not counted"
+    trips = TURNS | {"is_trip": True}
+    assert "times the median time of `two_copy`" in answer_sentence(trips)
+    (found,) = brief_table([trips])[1]
+    assert [found[place] for place in (0, 3, -1)] == [
+        "`veth`, round trips", "not measured", "1 of 5",
+    ]  # fmt: skip
+    assert answer_sentence(over_sizes(OPEN)) == "On `veth`, it is open which way is the fastest."
+    assert answer_sentence(over_sizes(answer("alone", "two_copy"))) == ""

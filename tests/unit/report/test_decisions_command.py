@@ -40,28 +40,28 @@ def sizes_told(lines: list[str]) -> list[str]:
     return [line.partition("  ")[0] for line in lines if " fastest " in line]
 
 
-def test_a_size_that_was_measured_has_its_own_row(facts: Facts) -> None:
-    lines = list(answer_lines(facts, 64 * KIB))
-    # Over UDP the largest was 16 KiB.
-    assert sizes_told(lines) == ["64 KiB", "16 KiB"]
-    text = " ".join(lines)
-    assert text.count("was not measured") == 1
-    assert "64 KiB was not measured; next to it: 16 KiB." in text
-
-
-def test_a_size_between_has_the_rows_around_it(facts: Facts) -> None:
-    lines = list(answer_lines(facts, 5000))
-    assert sizes_told(lines) == ["4 KiB", "64 KiB", "16 KiB"]
-    assert "5000 B was not measured; next to it: 4 KiB and 64 KiB." in " ".join(lines)
+@pytest.mark.parametrize(
+    ("n_bytes", "rows", "said"),
+    [  # over UDP the largest was 16 KiB
+        (64 * KIB, ["64 KiB", "16 KiB"], "64 KiB was not measured; next to it: 16 KiB."),
+        (5000, ["4 KiB", "64 KiB", "16 KiB"], "5000 B was not measured; next to it: 4 KiB and 64"),
+    ],
+)
+def test_a_size_has_its_own_row_or_those_around_it(
+    facts: Facts, n_bytes: int, rows: list[str], said: str
+) -> None:
+    lines = list(answer_lines(facts, n_bytes))
+    assert sizes_told(lines) == rows
+    assert said in " ".join(lines)
 
 
 def test_a_thread_count_has_its_own_rows(facts: Facts) -> None:
     lines = list(answer_lines(facts, 64 * KIB, 2))
     assert sizes_told(lines) == ["64 KiB"]
-    assert "2 threads." in " ".join(lines)
-    assert "Mean over" not in " ".join(lines)
-    # Two sizes, of each the fastest and the cheapest.
-    assert "Of 4 answers" in " ".join(lines)
+    text = " ".join(lines)
+    assert "2 threads." in text
+    assert "Mean over" not in text
+    assert "Of 4 answers" in text, "two sizes, of each the fastest and the cheapest"
 
 
 def test_thread_counts_that_were_not_measured_are_said(facts: Facts) -> None:
@@ -86,24 +86,27 @@ def test_a_reader_that_has_seen_enough_gets_no_complaint(path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_no_results_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    missing = tmp_path / "facts.json"
-    assert main(["answer", "--facts", str(missing)]) == 1
-    err = capsys.readouterr().err
-    assert err == f"copycost: {missing}: not found, so nothing was measured; ./run measures\n"
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "not found, so nothing was measured; ./run measures"),
+        ("{", "makes it again from the records"),
+        ("{}", "another version"),
+    ],
+)
+def test_facts_that_cannot_be_read_are_one_sentence(
+    tmp_path: Path, text: str | None, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "facts.json"
+    if text is not None:
+        path.write_text(text)
+    assert main(["answer", "--facts", str(path)]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"copycost: {path}: ")
+    assert said in line
 
 
 def test_nothing_measured_is_one_sentence(tmp_path: Path) -> None:
     write_results(Run(msg_bytes=(1024,), n_threads=(1,), failed=lambda *cell: True), tmp_path)
     with pytest.raises(DataError, match="no repetition gave a value; the report has the reasons"):
         read_facts(tmp_path / "facts.json")
-
-
-@pytest.mark.parametrize(
-    ("text", "said"), [("{", "makes it again from the records"), ("{}", "another version")]
-)
-def test_facts_that_cannot_be_read_are_one_sentence(tmp_path: Path, text: str, said: str) -> None:
-    path = tmp_path / "facts.json"
-    path.write_text(text)
-    with pytest.raises(DataError, match=said):
-        read_facts(path)

@@ -11,7 +11,7 @@ from copycost.report.environment import make_environment
 
 TEMPLATES = Path(__file__).parents[3] / "report"
 ROOMS = TEMPLATES.parent / "workflow" / "copycost"
-TABLES = (*ROOMS.glob("report/*_tables.py"), *ROOMS.glob("studies/*/chapter.py"))
+TABLES = (*ROOMS.glob("report/*.py"), *ROOMS.glob("studies/*/chapter.py"))
 COLUMNS = 100
 
 _TAG = re.compile(r"\{%.*?%\}|\{\{.*?\}\}", re.DOTALL)

@@ -22,8 +22,7 @@ from wires import other_machine, over_wire
 
 from copycost.analysis.columns import write_table
 from copycost.records.files import write_json
-from copycost.report.context import build_context
-from copycost.report.write import write_report
+from copycost.report.write import build_context, write_report
 from copycost.studies.streams.facts import Inputs, compute_facts
 from tools.recompute.numbers import without_source, wrong_numbers
 

@@ -4,7 +4,7 @@ from configured import configured
 from copycost.config.config import Config
 from copycost.config.simulated import Simulated
 from copycost.errors import Unavailable
-from copycost.report.context import CHAPTERS as OF_THE_REPORT
+from copycost.report.write import CHAPTERS as OF_THE_REPORT
 from copycost.snakefile import chapters
 
 NONE = dict.fromkeys(OF_THE_REPORT, False)

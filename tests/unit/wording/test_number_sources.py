@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from copycost.wording.filters import percent, ratio, significant, size, span
+from copycost.wording.filters import percent, ratio, significant, size
 from copycost.wording.number_sources import (
     Note,
     marked,
@@ -60,13 +60,6 @@ def test_constants_and_sums_become_part_of_the_source_and_products_do_not() -> N
         significant(1 - share)
         significant(share * other)
     assert list(notes) == [Note("0.750", 0.75, "f: a from 1")]
-
-
-def test_both_ends_of_a_span_are_noted() -> None:
-    with noting() as notes:
-        text = without_marks(span(sourced(4096, "f: low"), sourced(65536, "f: high"), size), notes)
-    assert text == "4 to 64\N{NO-BREAK SPACE}KiB"
-    assert [note.source for note in notes] == ["f: low", "f: high"]
 
 
 def test_what_is_printed_without_a_source_is_left_over() -> None:

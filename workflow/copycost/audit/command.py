@@ -13,7 +13,7 @@ from copycost.audit.mapping import read_mapping
 from copycost.audit.plausibility import check_plausibility
 from copycost.audit.reader import read_dataset
 from copycost.audit.wording import fill
-from copycost.report.render import FORMATS, render_report
+from copycost.report.typeset import FORMATS, render_report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -9,13 +9,13 @@ from copycost.analysis.finding import read_finding
 from copycost.analysis.json_values import Facts
 from copycost.audit.dataset_analysis import DatasetAnalysis
 from copycost.audit.wording import TEMPLATES, fill
+from copycost.figures import AUDIT_FIGURES
 from copycost.figures.condition import draw
-from copycost.figures.names import AUDIT_FIGURES
 from copycost.figures.output import save
 from copycost.figures.tables import tables_of
 from copycost.records.files import write_json
 from copycost.report.assets import gather_assets, shown_figures, worth_showing
-from copycost.report.render import Format, render_report
+from copycost.report.typeset import Format, render_report
 from copycost.wording.markdown import code, escape
 
 _CAPTIONS = {

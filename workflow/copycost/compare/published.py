@@ -20,8 +20,7 @@ from copycost.figures.markers import WayStyle, in_order, way_styles
 from copycost.figures.output import save
 from copycost.figures.style import styled
 from copycost.figures.tables import Drawn, Legend, counted
-from copycost.figures.text import empty_figure
-from copycost.figures.tips import add_tips, point_tips
+from copycost.figures.text import add_tips, empty_figure, point_tips
 from copycost.records.files import read_json, write_json
 
 SCHEMA_VERSION = 2

@@ -6,8 +6,9 @@ import pandas as pd
 
 from copycost.analysis.metrics import counted_share
 from copycost.figures.axes import SCALE_NOTE, scale_of
-from copycost.figures.layout import Panel, finish, groups_of, new_sheet
+from copycost.figures.layout import Panel, finish, new_sheet
 from copycost.figures.lines import MODES_NOTE, Frame, draw_panels
+from copycost.figures.markers import families
 from copycost.figures.style import styled
 from copycost.figures.tables import (
     Drawn,
@@ -39,7 +40,7 @@ _COLUMNS_MOST = 3
 
 @styled
 def draw(figure: str, tables: Tables) -> Drawn:
-    """Draw one of `names.AUDIT_FIGURES`."""
+    """Draw one of `AUDIT_FIGURES`."""
     drawn = {
         "speed_and_cost": _speed_and_cost,
         "counters": _counters,
@@ -84,7 +85,7 @@ def _counters(tables: Tables) -> Drawn:
     absence = _absence(measured, found, tables.sides)
     if not found:
         return Drawn(empty_figure(absence or f"No measured cells on {tables.condition}."), data)
-    if len(groups_of(data)) > 1 and len(found) > _COUNTERS_MOST:
+    if len(families(data["implementation"].unique())) > 1 and len(found) > _COUNTERS_MOST:
         # The cache misses of perf's generic event are those of the last level.
         data = data[data["quantity"] != _COUNTERS["cache_misses"].name]
     whose = "Sender and receiver together."
@@ -120,7 +121,7 @@ def _over_size(tables: Tables, data: pd.DataFrame, whose: str, note: Sequence[st
     if data["value"].isna().all():
         return Drawn(empty_figure(f"No measured cells on {tables.condition}."), data)
     every, names = data["n_threads"], list(dict.fromkeys(data["quantity"]))
-    groups = groups_of(data)
+    groups = families(data["implementation"].unique())
     crowded, alone = len(groups) > 1, len(names) == 1
     # so many columns can be read; panels of one quantity alone are wrapped
     most = (3 if alone else 1) if crowded else (9 if alone else 4)
@@ -175,7 +176,7 @@ def _time_per_message(tables: Tables) -> Drawn:
     data = points(tables, {"service_mean_ns": _TIME})
     if data["value"].isna().all():
         return Drawn(empty_figure(f"No measured cells on {tables.condition}."), data)
-    every, groups = data["msg_bytes"], groups_of(data)
+    every, groups = data["msg_bytes"], families(data["implementation"].unique())
     sizes = spread(every, _COLUMNS_MOST if len(groups) > 1 else _PANELS_MOST)
     data = data[every.isin(sizes)].reset_index(drop=True)
     sheet = new_sheet(data, 4.3, column="msg_bytes", groups=groups)

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from pandas.api.types import is_numeric_dtype
 
-from copycost.figures.markers import Family, families, way_styles
+from copycost.figures.markers import Family, way_styles
 from copycost.figures.style import WIDTH_CM
 from copycost.figures.tables import Legend
 from copycost.figures.text import EMULATED_NOTE, LABEL_PT, put_words, text_width_cm, wrap
@@ -53,6 +53,11 @@ class Sheet:
     def families(self) -> tuple[Family, ...]:
         """Return the families in the order of their rows; one, where nothing is crowded."""
         return tuple(dict.fromkeys(panel.family for panel in self.contents))
+
+    @property
+    def context_note(self) -> str:
+        """Return the sentence that explains the grey lines, where there are any."""
+        return "Grey lines: the other implementations." if len(self.families) > 1 else ""
 
     @property
     def panel_height_cm(self) -> float:
@@ -131,11 +136,6 @@ def _values(column: pd.Series) -> list[Any]:
     """Return the values that panels stand for: numbers from the least on, others as they come."""
     found = list(column.unique())
     return sorted(found) if is_numeric_dtype(column) else found
-
-
-def groups_of(data: pd.DataFrame) -> tuple[Family, ...]:
-    """Return the families of the implementations that a figure has points of."""
-    return families(str(name) for name in data["implementation"].unique())
 
 
 def finish(sheet: Sheet, data: pd.DataFrame, legend: Legend | None, note: Sequence[str]) -> Figure:

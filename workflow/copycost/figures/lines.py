@@ -17,7 +17,7 @@ from copycost.figures.axes import CUT_NOTE, Scale, size_axis, thread_axis, value
 from copycost.figures.layout import Panel, Sheet
 from copycost.figures.markers import way_styles
 from copycost.figures.style import EDGE, SHADE
-from copycost.figures.tips import add_tips, point_tips
+from copycost.figures.text import add_tips, point_tips
 
 _ROW_CM = 0.32
 _STRIP_MOST = 0.6
@@ -177,11 +177,6 @@ def line_panel(
     return cut
 
 
-def context_note(sheet: Sheet) -> str:
-    """Return the sentence that explains the grey lines, where there are any."""
-    return "Grey lines: the other implementations." if len(sheet.families) > 1 else ""
-
-
 class Frame(NamedTuple):
     """What stands around the lines of a panel; without a title where another one says it."""
 
@@ -212,4 +207,4 @@ def draw_panels(
         if frame.title:
             panel.axes.set_title(frame.title)
         sheet.label(panel.place, x_label, frame.y_label)
-    return [context_note(sheet), CUT_NOTE if cut else "", strip.note]
+    return [sheet.context_note, CUT_NOTE if cut else "", strip.note]

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from copycost.figures.style import RC, styled
 from copycost.figures.tables import Drawn
-from copycost.figures.tips import titled
+from copycost.figures.text import titled
 
 _SVG_DPI = 72
 """Points: the unit that SVG files of matplotlib are in."""

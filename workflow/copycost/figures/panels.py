@@ -10,8 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from copycost.figures.style import WIDTH_CM
-from copycost.figures.text import LABEL_PT, put_words, wrap
-from copycost.figures.tips import add_tips
+from copycost.figures.text import LABEL_PT, add_tips, put_words, wrap
 from copycost.wording.numbers import NBSP
 from copycost.wording.words import plural
 

@@ -13,8 +13,14 @@ from copycost.figures.layout import finish, new_sheet
 from copycost.figures.markers import in_order, way_styles
 from copycost.figures.style import INK, QUIET, SHADE, styled
 from copycost.figures.tables import Drawn, counted, left_out, spread
-from copycost.figures.text import EMULATED_NOTE, empty_figure, size_label, wrap
-from copycost.figures.tips import add_tips, point_tips
+from copycost.figures.text import (
+    EMULATED_NOTE,
+    add_tips,
+    empty_figure,
+    point_tips,
+    size_label,
+    wrap,
+)
 from copycost.wording.numbers import NBSP
 
 COLUMNS = (
@@ -36,7 +42,7 @@ _SAID_MOST_CM = 2.5
 def draw(facts: Mapping[str, Any], condition: str) -> Drawn:
     """Draw the costs of one condition, with the fewest threads; each panel has its own order."""
     known = facts["conditions"][condition]
-    data = ranking_table(known)
+    data = _table(known)
     if data["value"].isna().all():
         return Drawn(empty_figure(f"No cost per byte on {condition}."), data)
     ranking = known["ranking"]
@@ -54,14 +60,24 @@ def draw(facts: Mapping[str, Any], condition: str) -> Drawn:
         below = place + n_columns >= len(sheet.contents)
         axes.set(xlabel=f"{ranking['label']} [{ranking['unit']}/B]" if below else "", ylabel="")
         axes.set_title(size_label(part["msg_bytes"].iloc[0]))
-    note = _note(facts, ranking, shown, left_out(every, sizes, "B"))
-    note += [EDGE_NOTE] if cut else []
-    note += [EMULATED_NOTE] if known.get("emulated") else []
+    most = int(shown["n"].max())
+    level = f"{facts['method']['statistics']['confidence'] * 100:g}{NBSP}%"
+    whose = "The sender alone" if ranking["side"] == "sender" else "Both sides together"
+    note = [
+        f"{whose}, {counted(ranking['n_threads'], 'thread')}, cheapest first.",
+        f"Points: median of up to {most}{NBSP}repetitions; bars: {level} interval." if most > 1
+        else "Points: one repetition each, so there is no interval.",
+        "Dashed line, shaded below: cost of one plain copy (memcpy) from where such a message "
+        "lies." if shown["floor"].notna().any() else "",
+        "Horizontal axes logarithmic, with a separate scale for each message size.",
+        left_out(every, sizes, "B"),
+        EDGE_NOTE if cut else "",
+        EMULATED_NOTE if known.get("emulated") else "",
+    ]  # fmt: skip
     return Drawn(finish(sheet, data, None, note), data)
 
 
-def ranking_table(known: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the ranking of one condition's facts as a table, see `COLUMNS`."""
+def _table(known: Mapping[str, Any]) -> pd.DataFrame:
     ranking = known.get("ranking")
     if not ranking:
         return pd.DataFrame(columns=list(COLUMNS)).astype({"value": float})
@@ -129,20 +145,3 @@ def _draw_panel(axes: Axes, data: pd.DataFrame, implementations: Sequence[str]) 
     axes.spines["left"].set_visible(False)
     value_axis(axes, scale, along="x")
     return bool(((data["low"] < scale.low) | (data["high"] > scale.high)).any())
-
-
-def _note(
-    facts: Mapping[str, Any], ranking: Mapping[str, Any], shown: pd.DataFrame, missing: str
-) -> list[str]:
-    most = int(shown["n"].max())
-    level = f"{facts['method']['statistics']['confidence'] * 100:g}{NBSP}%"
-    whose = "The sender alone" if ranking["side"] == "sender" else "Both sides together"
-    return [
-        f"{whose}, {counted(ranking['n_threads'], 'thread')}, cheapest first.",
-        f"Points: median of up to {most}{NBSP}repetitions; bars: {level} interval." if most > 1
-        else "Points: one repetition each, so there is no interval.",
-        "Dashed line, shaded below: cost of one plain copy (memcpy) from where such a message "
-        "lies." if shown["floor"].notna().any() else "",
-        "Horizontal axes logarithmic, with a separate scale for each message size.",
-        missing,
-    ]  # fmt: skip

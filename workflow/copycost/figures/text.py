@@ -1,19 +1,25 @@
-"""Text on figures: how wide it is, where it breaks, and what every note says."""
+"""Text on figures: where it breaks, what every note says, and what is shown under the pointer."""
 
-from collections.abc import Iterable, Sequence
+import math
+import re
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
+from matplotlib.transforms import Transform
 
 from copycost.figures.style import CM, QUIET, RC, WIDTH_CM
 from copycost.stats.estimates import METHOD
-from copycost.wording.filters import exact_size
+from copycost.wording.filters import exact_size, significant
 from copycost.wording.numbers import NBSP
+from copycost.wording.words import plural
 
 LABEL_PT = 8.5
 NOTE_PT = 7.2
@@ -121,3 +127,62 @@ def _legend_above(figure: Figure, handles: Sequence[Artist], handle_length: floa
         handlelength=handle_length, columnspacing=1.8, bbox_to_anchor=(0, 1), labelspacing=0.35,
     )  # fmt: skip
     return -(-len(handles) // columns) * _LEGEND_ROW_CM
+
+
+_MARK = "tip:"
+_LINK = re.compile(
+    rf'<a xlink:href="{_MARK}([^"]*)".*?<use [^>]*x="([^"]*)" y="([^"]*)".*?</a>', re.DOTALL
+)
+_CIRCLE = r'<circle cx="\2" cy="\3" r="5" fill="none" pointer-events="all">'
+
+
+def add_tips(
+    axes: Axes,
+    x: Sequence[float] | pd.Series,
+    y: Sequence[float] | pd.Series,
+    tips: Sequence[str],
+    transform: Transform | None = None,
+) -> None:
+    """Lay an invisible mark with its words over each point that has a value.
+
+    The marks carry them as links, all that matplotlib knows to write per point of a collection;
+    `titled` makes titles of them in the SVG, which a browser shows under the pointer.
+    """
+    points = pd.DataFrame({"x": list(x), "y": list(y), "tip": list(tips)}).dropna()
+    if points.empty:
+        return
+    marks = axes.scatter(
+        points["x"], points["y"], alpha=0, linewidths=0, zorder=9,
+        transform=transform or axes.transData, gid="tips",
+    )  # fmt: skip
+    marks.set_urls([_MARK + tip for tip in points["tip"]])
+    marks.set_in_layout(False)
+
+
+def point_tips(rows: pd.DataFrame) -> list[str]:
+    """Return the words of each row of a figure's points (see `tables.COLUMNS`)."""
+    return [
+        f"{row['implementation']}, {size_label(row['msg_bytes'])}, "
+        f"{plural(int(row['n_threads']), 'thread')}: {row['quantity']} {value_tip(row)}"
+        for row in rows.to_dict("records")
+    ]
+
+
+def value_tip(row: Mapping[Hashable, Any]) -> str:
+    """Return a value with its unit and what is known of it: an interval, or two clusters."""
+    unit = row.get("unit", "1")
+    unit = "" if unit == "1" else f" {unit}"
+    if pd.isna(row["value"]):
+        return "not measured"
+    if pd.notna(row.get("lower_mode")):
+        modes = f"{significant(row['lower_mode'])} or {significant(row['upper_mode'])}"
+        return f"{modes}{unit}, in two clusters"
+    said = f"{significant(row['value'])}{unit}"
+    if all(pd.notna(row[end]) and math.isfinite(row[end]) for end in ("low", "high")):
+        said += f" ({significant(row['low'])} to {significant(row['high'])})"
+    return said
+
+
+def titled(svg: str) -> str:
+    """Return an SVG in which the marks of `add_tips` are circles with a title."""
+    return _LINK.sub(rf'<g class="tip">{_CIRCLE}<title>\1</title></circle></g>', svg)

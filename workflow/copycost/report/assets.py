@@ -1,8 +1,4 @@
-"""The files that the report shows, gathered in one folder next to it.
-
-Typst reads nothing outside the folder of its document, and a report folder that is complete can
-be moved, archived and typeset anywhere.
-"""
+"""The files that the report shows, in one folder next to it: Typst reads nothing outside of it."""
 
 import csv
 import shutil
@@ -41,8 +37,7 @@ def shown_figures(figures: Iterable[Path]) -> dict[str, list[str]]:
     """Return the names of the figures of each condition that show anything.
 
     A figure of which nothing was measured is a sentence in the report, not an empty frame. The
-    CSV next to the figure tells: its column `state` has a ``measured``, or says ``left out`` where
-    the figure could not be drawn, which the picture then says.
+    column `state` of its CSV has ``left out`` where it could not be drawn, which the picture says.
     """
     shown: dict[str, list[str]] = {}
     for figure in figures:

@@ -1,14 +1,19 @@
-"""The decision tables in words: who is the fastest, who the cheapest, and how sure that is."""
+"""Who is the fastest, who the cheapest, and how sure that is: by size, and in brief.
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+In brief, what neighbouring sizes have alike is told once, and what is open is left out.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
 
 from copycost.analysis.finding import ANSWERS, Finding, answers_of, read_finding
 from copycost.config.testbeds import is_wire
-from copycost.wording.filters import impl, join_and, significant, size
+from copycost.wording.filters import impl, join_and, ratio, significant, size
 from copycost.wording.markdown import Table, code, tabulate
 from copycost.wording.numbers import NBSP
-from copycost.wording.values import NONE, VAGUE, with_interval
+from copycost.wording.values import NONE, VAGUE, at_sizes, with_interval
 from copycost.wording.words import plural
 
 COPIED = "*"
@@ -139,3 +144,127 @@ def baseline_of(conditions: Sequence[Mapping[str, Any]]) -> str | None:
     """Return the baseline that all conditions share; None where they have several."""
     found = {condition["decisions"]["baseline"] for condition in conditions}
     return str(found.pop()) if len(found) == 1 else None
+
+
+class Span(NamedTuple):
+    """Sizes with the same answer, and none with another between: who is the best, if it is shown."""
+
+    said: str
+    settled: bool
+    where: str
+
+
+def _spans(condition: Mapping[str, Any], aim: str, named: Named) -> list[Span]:
+    """Return what is not open of a condition; `aim` is one of `ANSWERS`."""
+    rows = condition["decisions"]["rows"]
+    answers = [
+        (n_bytes, *_of_size([row[aim] for row in of_size], named))
+        for n_bytes, of_size in groupby(rows, key=lambda row: row["msg_bytes"])
+    ]
+    every = [n_bytes for n_bytes, *_ in answers]
+    unbroken = [
+        Span(said, settled, at_sizes([one[0] for one in same], every))
+        for (said, settled), same in groupby(answers, key=lambda one: one[1:])
+        if said
+    ]
+    return [
+        Span(said, settled, join_and(span.where for span in same))
+        for (said, settled), same in groupby(unbroken, key=lambda span: span[:2])
+    ]
+
+
+def _of_size(found: Sequence[Finding | None], named: Named) -> tuple[str, bool]:
+    """Return what is said of one size, nothing where it is open, and whether it is settled."""
+    known = [one for one in found if one is not None and one.verdict != "open"]
+    if len(known) < len(found):
+        return "", False
+    said = {told(one, named).replace(", alike", ", alike,") for one in known}
+    settled = all(one.verdict == "best" for one in known)
+    return (said.pop() if len(said) == 1 else "another way with other thread counts"), settled
+
+
+def _answers(condition: Mapping[str, Any], aim: str) -> list[Finding]:
+    return [row[aim] for row in condition["decisions"]["rows"] if row[aim]]
+
+
+def along(condition: Mapping[str, Any], aim: str, named: Named = code) -> str:
+    """Return answers with their sizes: ``two_copy up to 4 KiB; one_copy from 64 KiB``."""
+    if not _answers(condition, aim):
+        return "not measured"
+    return "; ".join(f"{one.said} {one.where}" for one in _spans(condition, aim, named)) or "open"
+
+
+def _largest(condition: Mapping[str, Any], aim: str) -> tuple[str, str] | None:
+    """Return the ratio and the size of the settled answer that is furthest from the baseline.
+
+    It is picked out of many, so its own interval would be too narrow beside it.
+    """
+    settled = [
+        (one.estimate, one.msg_bytes[0])
+        for one in _answers(condition, aim)
+        if one.verdict == "best" and one.estimate
+    ]
+    if not settled:
+        return None
+    value, n_bytes = max(settled, key=lambda one: abs(math.log(one[0])))
+    return ratio(value), size(n_bytes)
+
+
+def _at_most(condition: Mapping[str, Any], aim: str, whose: str) -> str:
+    """Return the settled answer that is furthest from the baseline, in brackets, if any."""
+    most = _largest(condition, aim)
+    return f" ({most[0]} times {whose} at {most[1]})" if most else ""
+
+
+def brief_table(conditions: Sequence[Mapping[str, Any]]) -> Table:
+    """Return the table that has all conditions."""
+    rows = []
+    for condition in conditions:
+        cells = [place_of(condition)]
+        for aim in ANSWERS:
+            most = _largest(condition, aim)
+            cells.append(along(condition, aim, marking(condition)))
+            cells.append(" at ".join(most) if most else NONE)
+        n = condition["decisions"]["answers"]
+        rows.append([*cells, f"{n['n_open']} of {n['n']}" if n["n"] else NONE])
+    return ["Where", "Fastest", ">Most", "Cheapest", ">Most", ">Open"], rows
+
+
+def place_of(condition: Mapping[str, Any], named: Named = code) -> str:
+    """Return the name of a condition, and that it is of round trips where it is."""
+    return f"{named(condition['slug'])}{', round trips' if condition['is_trip'] else ''}"
+
+
+def answer_sentence(condition: Mapping[str, Any]) -> str:
+    """Return what is settled of a condition as one would say it to a colleague, in Markdown.
+
+    Nothing is said of what was not measured, nor where there was nothing to choose from.
+    """
+    baseline = impl(condition["decisions"]["baseline"])
+    speed = "median time" if condition["is_trip"] else "speed"
+    aims = {"fastest": ("the fastest", speed), "cheapest": ("the cheapest in CPU time", "CPU time")}
+    left: list[str] = []
+    found: dict[str, tuple[str, str]] = {}
+    for aim, (words, quantity) in aims.items():
+        settled = [one for one in _spans(condition, aim, impl) if one.settled]
+        if settled:
+            best = join_and(f"{one.said} {one.where}" for one in settled)
+            found[words] = best, _at_most(condition, aim, f"the {quantity} of {baseline}")
+        elif any(one.verdict != "alone" for one in _answers(condition, aim)):
+            left.append(words)
+    ways = {best for best, _ in found.values()}
+    if len(found) > len(ways):  # one way is both
+        most = "; ".join(text.strip(" ()") for _, text in found.values() if text)
+        said = [f"{' and '.join(found)} is {ways.pop()}{most and f' ({most})'}"]
+    else:
+        said = [f"{words} is {best}{most}" for words, (best, most) in found.items()]
+    if left:
+        said.append(f"it is open which way is {' and which '.join(left)}")
+    return f"On {place_of(condition)}, {'; '.join(said)}." if said else ""
+
+
+def in_brief(condition: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is told of the fastest and of the cheapest, as plain text."""
+    for aim in ANSWERS:
+        most = _at_most(condition, aim, condition["decisions"]["baseline"])
+        yield f"{aim.capitalize()}: {along(condition, aim, str)}{most}"

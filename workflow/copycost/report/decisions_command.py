@@ -10,18 +10,19 @@ from typing import Any
 from copycost.analysis.finding import ANSWERS, answers_of, tally
 from copycost.checkout import ROOT
 from copycost.errors import DataError
-from copycost.report import answer
 from copycost.report.decisions import (
     COPIED,
     baseline_of,
     decided_conditions,
+    in_brief,
     multiple,
+    place_of,
     price,
     row_name,
     with_next,
 )
 from copycost.report.environment import make_environment
-from copycost.report.host_table import measured_on
+from copycost.report.machines import measured_on
 from copycost.wording.filters import exact_size, n_threads, sizes
 from copycost.wording.numbers import NBSP, size_option
 from copycost.wording.words import one_line, plural
@@ -35,7 +36,6 @@ measured; or print the tables of all sizes, or their rows for one."""
 EPILOG = "Exit status: 0 answered, 1 nothing was measured."
 
 FACTS = Path("results/facts.json")
-_TEMPLATES = ROOT / "report"
 _MOST_BRIEF = 4
 WIDTH = 80
 _WAYS = 26
@@ -84,14 +84,16 @@ def read_facts(path: Path) -> Mapping[str, Any]:
     return facts
 
 
+def _words() -> Any:  # noqa: ANN401 - a module of macros
+    return make_environment(ROOT / "report").get_template("_macros/decisions_words.j2").module
+
+
 def brief_lines(facts: Mapping[str, Any]) -> Iterator[str]:
     """Yield the answer as a few lines of plain text: what is not open, and how clean it was."""
-    words: Any = make_environment(_TEMPLATES).get_template("_macros/decisions_words.j2").module
+    words = _words()
     decided = decided_conditions(facts)
     for condition in decided[:_MOST_BRIEF]:
-        yield from wrapped(
-            ". ".join([answer.place_of(condition, str), *answer.lines(condition)]) + "."
-        )
+        yield from wrapped(". ".join([place_of(condition, str), *in_brief(condition)]) + ".")
     further = len(decided) - _MOST_BRIEF
     more = f", and of {plural(further, 'more condition')}" if further > 0 else ""
     n = facts["answers"]
@@ -105,18 +107,21 @@ def answer_lines(
     facts: Mapping[str, Any], msg_bytes: int | None = None, threads: int | None = None
 ) -> Iterator[str]:
     """Yield the decision tables as lines of plain text; DataError without so many threads."""
-    words: Any = make_environment(_TEMPLATES).get_template("_macros/decisions_words.j2").module
-    decided = [
-        found
-        for condition in decided_conditions(facts)
-        if (found := with_threads(condition, threads))
-    ]
-    if not decided:
-        counts = {n for one in decided_conditions(facts) for n in one["decisions"]["n_threads"]}
-        raise DataError(
-            f"--threads {threads}: nothing was measured with that many threads, but with"
-            f" {n_threads(sorted(counts))}"
-        )
+    words = _words()
+    decided = decided_conditions(facts)
+    if threads is not None:
+        counts = {n for one in decided for n in one["decisions"]["n_threads"]}
+        decided = [
+            {**one, "decisions": one["decisions"] | {"n_threads": [threads], "rows": part["rows"]}}
+            for one in decided
+            for part in one["decisions"]["by_threads"]
+            if part["n_threads"] == threads
+        ]
+        if not decided:
+            raise DataError(
+                f"--threads {threads}: nothing was measured with that many threads, but with"
+                f" {n_threads(sorted(counts))}"
+            )
     for condition in decided:
         yield from _table(condition, msg_bytes, words.scene(condition))
         yield ""
@@ -134,17 +139,6 @@ def answer_lines(
     yield from wrapped(words.undisturbed(facts["undisturbed"]))
     where = measured_on(facts["host"], facts["run"], facts["virtual"], facts["wire"])
     yield from wrapped(f"Measured on {where}.")
-
-
-def with_threads(condition: Mapping[str, Any], threads: int | None) -> Mapping[str, Any] | None:
-    """Return a condition whose table is of one thread count, if that was measured; None for all."""
-    if threads is None:
-        return condition
-    for one in condition["decisions"]["by_threads"]:
-        if one["n_threads"] == threads:
-            table = condition["decisions"] | {"n_threads": [threads], "rows": one["rows"]}
-            return {**condition, "decisions": table}
-    return None
 
 
 def _table(condition: Mapping[str, Any], msg_bytes: int | None, scene: str) -> Iterator[str]:

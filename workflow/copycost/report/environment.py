@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +14,7 @@ from copycost.config.conditions import COLD
 from copycost.config.strategy_capabilities import split_implementation
 from copycost.config.testbeds import is_wire
 from copycost.errors import DataError, HostError
-from copycost.report import (
-    answer,
-    decisions,
-    host_table,
-    questions,
-    tables,
-    virtual_tables,
-    wire_tables,
-)
+from copycost.report import decisions, machines, questions, tables
 from copycost.report.strategies import commit_only, strategy_rows
 from copycost.studies import shared_tables
 from copycost.studies.cpu_budget import chapter as budget_chapter
@@ -30,21 +22,8 @@ from copycost.studies.datagrams import chapter as datagrams_chapter
 from copycost.studies.profile import chapter as profile_chapter
 from copycost.studies.round_trips import chapter as round_trips_chapter
 from copycost.studies.simulated import chapter as simulated_chapter
-from copycost.wording.filters import add_filters, warnings
+from copycost.wording import filters, values
 from copycost.wording.markdown import Table, code, deeper, escape, figure, identifier, pipe_table
-from copycost.wording.values import (
-    Facts,
-    all_of,
-    cache,
-    counted_span,
-    cpu_lists,
-    gbit_span,
-    note_of,
-    ns_per_kib,
-    place,
-    rate_span,
-    wake_up_marks,
-)
 from copycost.wording.words import item, party
 
 
@@ -87,7 +66,7 @@ def _figure_of(context: Context, folder: str, name: str, *, caption: str) -> str
     return figure(f"assets/{folder}/{name}.svg", identifier("fig", folder, name), caption, told)
 
 
-def _from_memory(condition: Facts) -> bool:
+def _from_memory(condition: values.Facts) -> bool:
     """Tell whether messages were read from memory: from a ring larger than the last-level cache."""
     multiple = condition["quantities"]["ring_per_llc"]
     return condition["working_set"] == COLD and multiple is not None and multiple >= 1.0
@@ -96,21 +75,23 @@ def _from_memory(condition: Facts) -> bool:
 FILTERS: dict[str, Callable[..., Any]] = {
     form.__name__: form
     for form in (
-        all_of, cache, code, commit_only, cpu_lists, deeper, gbit_span, ns_per_kib, party, place,
-        rate_span, shared_tables.cell_name, shared_tables.load_name, shared_tables.where,
-        decisions.baseline_of, decisions.decided_conditions, decisions.marked_ways, tables.lost,
-        tables.placement_span, virtual_tables.part_shares, wake_up_marks, warnings,
-        wire_tables.dropped,
+        code, commit_only, deeper, filters.warnings, party,
+        decisions.answer_sentence, decisions.baseline_of, decisions.decided_conditions,
+        decisions.marked_ways, machines.dropped,
+        shared_tables.cell_name, shared_tables.load_name, shared_tables.where,
+        tables.lost, tables.part_shares, tables.placement_span,
+        values.all_of, values.cache, values.cpu_lists, values.gbit_span, values.ns_per_kib,
+        values.place, values.rate_span, values.wake_up_marks,
     )
 } | {
+    **filters.FILTERS,
     **simulated_chapter.VALUES,
     "md": escape,
     "items": _items,
-    "answer_sentence": answer.sentence,
     "asked": of,
     "strategy": lambda implementation: split_implementation(implementation)[0],
 }  # fmt: skip
-"""What templates say with a bar, besides the filters of `wording`: ``{{ name | code }}``."""
+"""What templates say with a bar: ``{{ name | code }}``."""
 
 TESTS: dict[str, Callable[..., bool]] = {
     "batched": lambda implementation: split_implementation(implementation)[1] > 1,
@@ -125,28 +106,27 @@ FUNCTIONS: dict[str, Any] = {
     "figure_of": _figure_of,
     "identifier": identifier,
     "losses": tables.losses,
-    "note_of": note_of,
-    "counted_span": counted_span,
+    "note_of": values.note_of,
+    "counted_span": values.counted_span,
+    "size_span": partial(filters.span, form=filters.size),
+    "percent_span": partial(filters.span, form=filters.percent),
     "strategy_rows": strategy_rows,
-    "answer": answer,
     "budget_tables": budget_chapter,
     "datagrams_tables": datagrams_chapter,
     "decisions": decisions,
-    "host_table": host_table,
+    "machines": machines,
     "profile_tables": profile_chapter,
     "questions": questions,
     "round_trips": round_trips_chapter,
     "shared_tables": shared_tables,
     "simulated_tables": simulated_chapter,
     "tables": tables,
-    "virtual_tables": virtual_tables,
-    "wire_tables": wire_tables,
 }
 """What they call, and modules of which they call functions."""
 
 
 def make_environment(templates: Path) -> Environment:
-    """Return the environment of the templates: strict, and with the filters of the report."""
+    """Return the environment of the templates: strict, with `FILTERS`, `TESTS` and `FUNCTIONS`."""
     if not templates.is_dir():
         raise HostError(
             f"{templates}: not found; the report's templates are in a clone of copycost: use ./run "
@@ -161,7 +141,6 @@ def make_environment(templates: Path) -> Environment:
         comment_start_string="{# ",  # with the space, since `{#sec-x}` is an id in Markdown
         autoescape=False,  # Markdown, not HTML; free text goes through the filter `md`
     )
-    add_filters(environment)
     environment.filters.update(FILTERS)
     environment.tests.update(TESTS)
     environment.globals.update(FUNCTIONS)

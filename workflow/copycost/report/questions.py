@@ -27,10 +27,47 @@ from copycost.wording.values import NONE, Facts, cache, with_interval
 from copycost.wording.words import plural
 
 Findings = Sequence[Finding]
-Columns = Mapping[str, Callable[[Finding], str]]
-"""What stands under each title of a table that has a row per finding."""
+Cell = Callable[[Finding], str]
 
-_CPU, _CPUS = "cpu_ns_per_byte", "cpus_in_use"
+_CPU = "cpu_ns_per_byte"
+
+
+def _table(found: Findings, columns: Mapping[str, Cell]) -> Table:
+    """Return a table that has a row per finding, grouped by condition."""
+    return grouped(tabulate(found, {"Condition": lambda one: code(one.condition), **columns}))
+
+
+def _estimate(one: Finding | None, form: Callable[[float], str] = ratio) -> str:
+    return NONE if one is None or one.estimate is None else form(one.estimate)
+
+
+def _times(one: Finding | None) -> str:
+    return NONE if one is None else with_interval(one.estimate, one.low, one.high)
+
+
+def _reason(quantity: str, form: Callable[[float], str] = ratio) -> Cell:
+    """Return a column that has the estimate of one of the reasons."""
+    return lambda one: _estimate(one.reason(quantity), form)
+
+
+def _way(one: Finding) -> str:
+    return impl(one.subject)
+
+
+def _codes(slugs: Iterable[str]) -> str:
+    return join_and(map(code, slugs))
+
+
+def _part(some: int, whole: int) -> str:
+    """Return how many of a whole in a sentence: ``none``, ``all``, ``3``."""
+    return {0: "none", whole: "all"}.get(some, str(some))
+
+
+def _totals(found: Findings) -> tuple[int, int, int]:
+    """Return the numbers of cells, of those that are better, and of those that are worse."""
+    counts = ((one.n_cells, one.n_better, one.n_worse) for one in found)
+    n, better, worse = (sum(filter(None, column)) for column in zip(*counts, strict=True))
+    return n, better, worse
 
 
 def zero_copy_answer(findings: Findings) -> str:
@@ -38,54 +75,54 @@ def zero_copy_answer(findings: Findings) -> str:
     found = of(findings, "zero_copy")
     if not found:
         return "`zero_copy` and a way that copies were not both measured in any cell."
-    n, won, lost = (_total(found, name) for name in ("n_cells", "n_better", "n_worse"))
+    n, won, lost = _totals(found)
     prices = [price for one in found if one.n_worse and (price := one.reason(_CPU)) is not None]
     dearer = [price.estimate for price in prices if price.estimate is not None]
     rivals = {price.reference for price in prices}
     cells, won_in, lost_in = plural(n, "cell"), _part(won, n), _part(lost, n)
     if lost and dearer and min(dearer) > 1.0 and len(rivals) == 1:
-        said = [
+        said = (
             f"`zero_copy` was slower than a way that copies in {lost_in} of {cells}, where "
             f"a byte took {span(min(dearer), max(dearer))} times as much CPU time as with "
             f"{code(rivals.pop())}, and faster than all of them in {won_in}."
-        ]
+        )
     else:
-        said = [
+        said = (
             f"`zero_copy` was faster than every way that copies in {won_in} of {cells}, and "
             f"slower than one of them in {lost_in}."
-        ]
-    shares = {one.condition: one.reasons[0].estimate for one in found}
-    copied = {slug: share for slug, share in shares.items() if share is not None}
-    if after_all := [slug for slug, share in copied.items() if share >= COPIED_SHARE]:
-        said.append(
-            f"On {_codes(after_all)} the kernel copied after all: the sender makes the same copy "
-            "as `one_copy`, and also pays for pinning pages and for notifications."
         )
-    avoided = [slug for slug, share in copied.items() if share <= NOT_COPIED_SHARE]
-    if partly := [slug for slug in copied if slug not in (*after_all, *avoided)]:
-        parts = [copied[slug] for slug in partly]
-        part = span(min(parts), max(parts), percent)
-        said.append(f"On {_codes(partly)} it copied {part} of the sends.")
-    if avoided:
-        said.append(f"On {_codes(avoided)} the copy was really avoided.")
-    if untold := [slug for slug, share in shares.items() if share is None]:
-        said.append(f"Whether the kernel copied on {_codes(untold)} is not known.")
-    return " ".join(said)
+    fates: dict[str, list[str]] = {}
+    for slug, share in {one.condition: one.reasons[0].estimate for one in found}.items():
+        fates.setdefault(_fate(share), []).append(slug)
+    return " ".join([said, *(f"On {_codes(slugs)} {fate}." for fate, slugs in fates.items())])
+
+
+def _fate(copied_share: float | None) -> str:
+    """Return what became of zero-copy sends."""
+    if copied_share is None:
+        return "it is not known whether the kernel copied"
+    if copied_share >= COPIED_SHARE:
+        return (
+            "the kernel copied after all: the sender makes the same copy as `one_copy`, and also "
+            "pays for pinning pages and for notifications"
+        )
+    if copied_share <= NOT_COPIED_SHARE:
+        return "the copy was really avoided"
+    return f"the kernel copied {percent(copied_share)} of the sends"
 
 
 def zero_copy_table(findings: Findings) -> Table:
     """Return, by condition, where zero-copy was ahead, and what the difference consists of."""
-    columns: Columns = {
-        "Condition": _condition,
+    columns: Mapping[str, Cell] = {
         "Compared with": lambda one: " or ".join(map(impl, one.reference.split(" or "))),
         ">Faster": lambda one: f"{one.n_better} of {one.n_cells}",
         ">Slower": lambda one: f"{one.n_worse}",
-        ">Copied after all": lambda one: _estimate(one.reason("copied_share"), percent),
-        ">Throughput": lambda one: _estimate(one.reason(THROUGHPUT)),
-        ">CPU time per byte": lambda one: _estimate(one.reason(_CPU)),
-        ">CPUs in use": lambda one: _estimate(one.reason(_CPUS)),
+        ">Copied after all": _reason("copied_share", percent),
+        ">Throughput": _reason(THROUGHPUT),
+        ">CPU time per byte": _reason(_CPU),
+        ">CPUs in use": _reason("cpus_in_use"),
     }
-    return grouped(tabulate(of(findings, "zero_copy"), columns))
+    return _table(of(findings, "zero_copy"), columns)
 
 
 def misses_answer(findings: Findings) -> str:
@@ -95,6 +132,8 @@ def misses_answer(findings: Findings) -> str:
     """
     found = of(findings, "misses")
     fewer = [one for one in found if one.verdict == "fewer" and one.estimate and (one.n or 0) > 1]
+    if found and not fewer:
+        return "No level's misses per byte are shown to fall with fewer copies."
     said: dict[str, list[str]] = {}
     for slug, here in groupby(fewer, key=lambda one: one.condition):
         most = min(here, key=lambda one: one.estimate or 1.0)
@@ -102,8 +141,6 @@ def misses_answer(findings: Findings) -> str:
             f"on {code(slug)}, with {impl(most.subject)} to {ratio(most.estimate or 0)} times "
             "those of `two_copy`"
         )
-    if found and not said:
-        return "No level's misses per byte are shown to fall with fewer copies."
     return " ".join(
         f"The misses of {level} fell most {join_and(where)}." for level, where in said.items()
     )
@@ -111,15 +148,27 @@ def misses_answer(findings: Findings) -> str:
 
 def misses_table(findings: Findings) -> Table:
     """Return how misses per byte differ from those of two copies; nothing where none counted."""
-    columns: Columns = {
-        "Condition": _condition,
+    columns: Mapping[str, Cell] = {
         "Misses of the": lambda one: _cache(one).removeprefix("the "),
         "With": _way,
         ">Times `two_copy`": _times,
         ">Verdict": lambda one: one.verdict,
         ">Beyond the L1 data cache": lambda one: _times(one.reason("beyond_l1d")),
     }
-    return grouped(tabulate(of(findings, "misses"), columns))
+    return _table(of(findings, "misses"), columns)
+
+
+def _cache(one: Finding) -> str:
+    return cache(one.quantity.removesuffix("_per_byte"))
+
+
+_COURSES = {
+    "rises": "rose",
+    "falls": "fell",
+    "turns": "changed direction",
+    "by_size": "rose at some sizes and fell at others",
+    "unsettled": "is open",
+}
 
 
 def threads_answer(findings: Findings, courses: Facts) -> str:
@@ -139,64 +188,49 @@ def threads_answer(findings: Findings, courses: Facts) -> str:
     )
     # the same of all ways of a condition
     firsts = {one.condition: one for one in reversed(found)}
-    grown = {
-        words: [
-            (slug, reason.verdict)
-            for slug in dict.fromkeys(one.condition for one in found)
-            if (reason := firsts[slug].reason(f"{level}_load_misses_per_byte"))
-        ]
-        for level, words in _GROWING.items()
-    }
-    if not any(grown.values()):
+    said, is_known = [], False
+    for level, words in (("l1d", "L1 data cache"), ("llc", "last-level cache")):
+        slugs: dict[str, list[str]] = {"shown": [], "contradicted": []}
+        for slug in dict.fromkeys(one.condition for one in found):
+            if reason := firsts[slug].reason(f"{level}_load_misses_per_byte"):
+                is_known = True
+                slugs.setdefault(reason.verdict, []).append(slug)
+        told = [f"grew on {_codes(slugs['shown'])}"] if slugs["shown"] else []
+        if slugs["contradicted"]:
+            told.append(f"did not grow on {_codes(slugs['contradicted'])}")
+        if told:
+            said.append(f"Misses of the {words} per byte {join_and(told)}.")
+    if not is_known:
         return (
             "Whether threads evict each other's bytes from the caches is not known, since this run "
             f"has no counts of misses; {changes}"
         )
-    said = [sentence(changes)]
-    for words, verdicts in grown.items():
-        by_verdict = [
-            (say, [slug for slug, verdict in verdicts if verdict == weight])
-            for weight, say in (("shown", "grew"), ("contradicted", "did not grow"))
-        ]
-        if told := [f"{say} on {_codes(slugs)}" for say, slugs in by_verdict if slugs]:
-            said.append(f"{words} {join_and(told)}.")
-    return " ".join(said)
-
-
-_COURSES = {
-    "rises": "rose",
-    "falls": "fell",
-    "turns": "changed direction",
-    "by_size": "rose at some sizes and fell at others",
-    "unsettled": "is open",
-}
-_GROWING = {
-    "l1d": "Misses of the L1 data cache per byte",
-    "llc": "Misses of the last-level cache per byte",
-}
+    return " ".join([sentence(changes), *said])
 
 
 def threads_table(findings: Findings) -> Table:
     """Return each way's throughput with the most threads over that with the fewest."""
-    columns: Columns = {
-        "Condition": _condition,
+
+    def by_size(one: Finding) -> str:
+        ends = [one.reason(f"{THROUGHPUT} ({which})") for which in ("worst", "best")]
+        return " to ".join(_place(end) for end in ends if end) or NONE
+
+    columns: Mapping[str, Cell] = {
         "Way": _way,
         ">Threads": lambda one: " to ".join(map(str, one.n_threads)),
         ">Throughput": _times,
         ">Verdict": lambda one: _COURSES[one.verdict],
-        ">By size": _by_size,
-        ">CPU time per byte": lambda one: _estimate(one.reason(_CPU)),
-        ">CPUs in use": lambda one: _estimate(one.reason(_CPUS)),
+        ">By size": by_size,
+        ">CPU time per byte": _reason(_CPU),
+        ">CPUs in use": _reason("cpus_in_use"),
         ">Context switches": lambda one: _times(one.reason("context_switches_per_message")),
     }
-    return grouped(tabulate(of(findings, "threads"), columns))
+    return _table(of(findings, "threads"), columns)
 
 
-def _by_size(one: Finding) -> str:
-    """Return the lowest and the highest ratio of the sizes: ``1.04 at 1 MiB to 2.49 at 1 KiB``."""
-    ends = [one.reason(f"{THROUGHPUT} ({which})") for which in ("worst", "best")]
-    known = [f"{_estimate(end)} at {size(end.msg_bytes[0])}" for end in ends if end]
-    return " to ".join(known) or NONE
+def _place(one: Finding) -> str:
+    """Return a ratio and its size: ``1.04 at 1 MiB``."""
+    return f"{_estimate(one)} at {size(one.msg_bytes[0])}"
 
 
 def crossover_answer(findings: Findings, way: str) -> str:
@@ -206,16 +240,18 @@ def crossover_answer(findings: Findings, way: str) -> str:
     ]
     if not found:
         return f"{impl(way)} and `two_copy` were not both measured in any cell."
-    settled: dict[str, list[str]] = {}
+    by_words: dict[str, list[Finding]] = {}
     for one in found:
-        if words := _from_where(one):
-            settled.setdefault(words, []).append(one.condition)
-    told = [f"{words} on {_codes(slugs)}" for words, slugs in settled.items()]
+        by_words.setdefault(_from_where(one), []).append(one)
+    left = by_words.pop("", [])
+    told = [
+        f"{words} on {_codes(one.condition for one in alike)}" for words, alike in by_words.items()
+    ]
     said = [f"{impl(way)} is faster than `two_copy` {'; '.join(told)}."] if told else []
-    if left := [one for one in found if not _from_where(one)]:
-        n, won, lost = (_total(left, name) for name in ("n_cells", "n_better", "n_worse"))
+    if left:
+        n, won, lost = _totals(left)
         said.append(
-            f"On {_codes([one.condition for one in left])} this run settles no size for all "
+            f"On {_codes(one.condition for one in left)} this run settles no size for all "
             f"numbers of threads: of {plural(n, 'cell')}, {impl(way)} was faster "
             f"in {_part(won, n)} and slower in {_part(lost, n)}."
         )
@@ -238,32 +274,46 @@ def message_cost(findings: Findings) -> str:
 
 def crossover_table(findings: Findings) -> Table:
     """Return from which size on each way is faster than the one that it is compared with."""
-    columns: Columns = {
-        "Condition": _condition,
+    unsettled = {
+        "undecided": "open",
+        "depends": "depends on the threads",
+        "cells disagree": "in some cells",
+    }
+
+    def end(which: str) -> Cell:
+        def place(one: Finding) -> str:
+            found = one.reason(f"{THROUGHPUT} ({which})")
+            times = "\N{MULTIPLICATION SIGN}"
+            return f"{_place(found)} {times} {found.n_threads[0]}" if found else NONE
+
+        return place
+
+    def cost(one: Finding) -> str:
+        price = next((it for it in one.reasons if re.search("cpu_ns|cycles", it.quantity)), None)
+        if price is not None and price.estimate is None:
+            return f"less in {price.n_better}, more in {price.n_worse}"
+        return _times(price)
+
+    columns: Mapping[str, Cell] = {
         "Way": lambda one: (
             _way(one) if one.reference == BASELINE else f"{_way(one)} over {impl(one.reference)}"
         ),
         "Faster than `two_copy`": lambda one: (
-            _from_where(one).rstrip(",") or _OPEN.get(one.verdict, one.verdict)
+            _from_where(one).rstrip(",") or unsettled.get(one.verdict, one.verdict)
         ),
         ">Faster, slower": lambda one: f"{one.n_better}, {one.n_worse} of {one.n_cells}",
-        ">Lowest ratio": lambda one: _place(one.reason(f"{THROUGHPUT} (worst)")),
-        ">Highest ratio": lambda one: _place(one.reason(f"{THROUGHPUT} (best)")),
+        ">Lowest ratio": end("worst"),
+        ">Highest ratio": end("best"),
         ">Together": _times,
-        ">Cost per byte": _cost,
+        ">Cost per byte": cost,
     }
-    return grouped(tabulate(of(findings, "crossover"), columns))
+    return _table(of(findings, "crossover"), columns)
 
 
 _SHAPES = {
     "always": "at every size",
     "never": "at no size",
     "mixed": "at some sizes, with more than one change",
-}
-_OPEN = {
-    "undecided": "open",
-    "depends": "depends on the threads",
-    "cells disagree": "in some cells",
 }
 
 
@@ -278,13 +328,6 @@ def _from_where(one: Finding) -> str:
     return f"{'from' if one.verdict == 'from' else 'up to'} a size between {between}{left}"
 
 
-def _cost(one: Finding) -> str:
-    price = next((it for it in one.reasons if re.search("cpu_ns|cycles", it.quantity)), None)
-    if price is not None and price.estimate is None:
-        return f"less in {price.n_better}, more in {price.n_worse}"
-    return _times(price)
-
-
 def expectations_answer(findings: Findings) -> str:
     """Return the expectation that was violated most, or that none was."""
     found = of(findings, "expectation")
@@ -292,7 +335,8 @@ def expectations_answer(findings: Findings) -> str:
         return "No expectation could be tested: nothing relevant was measured."
     violated = [one for one in found if one.verdict == "violated"]
     if not violated:
-        none = f"no expectation was violated, in {plural(_total(found, 'n_cells'), 'comparison')}"
+        n, _, _ = _totals(found)
+        none = f"no expectation was violated, in {plural(n, 'comparison')}"
         if not any(one.verdict == "once" for one in found):
             return f"Nothing: {none}."
         once = "comparisons made only once contradict some"
@@ -307,37 +351,30 @@ def expectations_answer(findings: Findings) -> str:
 
 
 def expectations_table(findings: Findings) -> Table:
-    """Return how each expectation fared over all conditions, those first that were violated."""
+    """Return how each expectation fared over all conditions, those first that were violated.
+
+    The strongest contradiction is that under the condition that contradicts most.
+    """
     by_name: dict[str, list[Finding]] = {}
     for one in of(findings, "expectation"):
         by_name.setdefault(one.subject, []).append(one)
-
-    def even(found: list[Finding]) -> str:
-        n, better, worse = (_total(found, name) for name in ("n_cells", "n_better", "n_worse"))
-        return str(n - better - worse)
-
-    columns: Mapping[str, Callable[[list[Finding]], str]] = {
-        "Expected": lambda found: found[0].reference,
-        ">Confirm": lambda found: f"{_total(found, 'n_better')}",
-        ">No difference": even,
-        ">Contradict": lambda found: f"{_total(found, 'n_worse')}",
-        "Strongest contradiction": _strongest,
-    }
-    return tabulate(sorted(by_name.values(), key=lambda it: -_total(it, "n_worse")), columns)
+    rows = []
+    for found in by_name.values():
+        n, better, worse = _totals(found)
+        most = max(found, key=_mean)
+        case = next(iter(most.reasons), None)
+        strongest = f"{_times(case)}: {code(most.condition)}, {_case(case)}" if case else NONE
+        counts = (str(better), str(n - better - worse), str(worse))
+        rows.append((worse, [found[0].reference, *counts, strongest]))
+    rows.sort(key=lambda row: -row[0])
+    titles = ["Expected", ">Confirm", ">No difference", ">Contradict", "Strongest contradiction"]
+    return titles, [cells for _, cells in rows]
 
 
 def _mean(one: Finding) -> float:
     """Return by how much an expectation is violated as a mean over all its comparisons."""
     found = one.reason(MEAN)
     return 0.0 if found is None or found.estimate is None else found.estimate
-
-
-def _strongest(of_all: Findings) -> str:
-    """Return the strongest contradiction, under the condition that contradicts most."""
-    worst = max(of_all, key=_mean)
-    if not worst.reasons:
-        return NONE
-    return f"{_times(worst.reasons[0])}: {code(worst.condition)}, {_case(worst.reasons[0])}"
 
 
 def _case(one: Finding) -> str:
@@ -378,45 +415,3 @@ def quality_table(facts: Facts) -> Table:
             ),
         },
     )
-
-
-def _condition(one: Finding) -> str:
-    return code(one.condition)
-
-
-def _way(one: Finding) -> str:
-    return impl(one.subject)
-
-
-def _cache(one: Finding) -> str:
-    return cache(one.quantity.removesuffix("_per_byte"))
-
-
-def _estimate(one: Finding | None, form: Callable[[float], str] = ratio) -> str:
-    return NONE if one is None or one.estimate is None else form(one.estimate)
-
-
-def _times(one: Finding | None) -> str:
-    return NONE if one is None else with_interval(one.estimate, one.low, one.high)
-
-
-def _place(one: Finding | None) -> str:
-    if one is None:
-        return NONE
-    return (
-        f"{_estimate(one)} at {size(one.msg_bytes[0])} \N{MULTIPLICATION SIGN} {one.n_threads[0]}"
-    )
-
-
-def _codes(slugs: Iterable[str]) -> str:
-    return join_and(map(code, slugs))
-
-
-def _part(some: int, whole: int) -> str:
-    """Return how many of a whole in a sentence: ``none``, ``all``, ``3``."""
-    return {0: "none", whole: "all"}.get(some, str(some))
-
-
-def _total(found: Findings, name: str) -> int:
-    counts = (getattr(one, name) for one in found)
-    return sum(n for n in counts if n is not None)

@@ -1,14 +1,16 @@
-"""Tables of the report, from facts to rows of Markdown."""
+"""Tables of the report about streams, guests and what is missing, from facts to Markdown."""
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
 from copycost.config.simulation_variants import VARIANTS
 from copycost.figures.markers import families
+from copycost.studies.shared_tables import cell_name
 from copycost.wording.filters import (
     impl,
     interval_of,
     join_and,
+    percent,
     ratio,
     significant,
     size,
@@ -24,11 +26,19 @@ from copycost.wording.markdown import (
     pipe_table,
     tabulate,
 )
-from copycost.wording.values import NONE, Facts, Form, at_sizes, interval, marked
-from copycost.wording.words import plural
-
-_LEVELS = {"l1": "L1d", "l2": "L2", "llc": "last level", "dram": "memory"}
-
+from copycost.wording.values import (
+    NONE,
+    Facts,
+    Form,
+    at_sizes,
+    cpu_range,
+    interval,
+    marked,
+    median,
+    of_cells,
+    with_interval,
+)
+from copycost.wording.words import party, plural
 
 _ABOUT: dict[str, tuple[str, Form]] = {
     "condition": ("Condition", impl),
@@ -55,12 +65,12 @@ def lost(conditions: Iterable[Facts]) -> list[Facts]:
 
 def losses(found: Sequence[Facts], study: str) -> str:
     """Return the table of what was not measured, see `outcomes.losses_of`; nothing without any."""
+    if not found:
+        return ""
 
     def about(key: str, form: Form) -> Callable[[Facts], str]:
         return lambda loss: join_and(map(form, loss[key]))
 
-    if not found:
-        return ""
     titles, rows = tabulate(
         found,
         {
@@ -85,9 +95,10 @@ def placement_span(group: Facts, confidence: float) -> str:
 
 def memory(facts: Facts) -> Table:
     """Return what a plain copy costs in each cache level that the host tells."""
-    levels = {name: facts["levels"][level] for level, name in _LEVELS.items()}
+    names = {"l1": "L1d", "l2": "L2", "llc": "last level", "dram": "memory"}
+    levels = [(name, facts["levels"][level]) for level, name in names.items()]
     return tabulate(
-        [(name, level) for name, level in levels.items() if level],
+        [(name, level) for name, level in levels if level],
         {
             "Level": lambda it: it[0],
             ">Working set": lambda it: size(it[1]["bytes"]),
@@ -210,3 +221,101 @@ def along_sizes(found: Facts) -> str:
         said.append(f"not compared at {sizes(found['missing'])}")
     once = " (observed once)" if found["observed_once"] and (better or worse) else ""
     return "; ".join(said) + once
+
+
+_PARTS = {
+    "vcpu": "virtual CPUs",
+    "io": "QEMU's main loop and I/O threads",
+    "vhost": "vhost, in the kernel",
+    "worker": "QEMU's other threads",
+    "apart": "the process outside of guests",
+    # over the wire
+    "sender_process": "the sending process",
+    "sender_rest": "the rest of its machine",
+    "receiver_process": "the receiving process",
+    "receiver_rest": "the rest of that machine",
+}
+
+
+def part_shares(parts: Iterable[Facts]) -> str:
+    """Return what a cost consists of: ``vhost, in the kernel (61 %) and ...``."""
+    return join_and(f"{_PARTS[part['name']]} ({percent(part['value'])})" for part in parts)
+
+
+def guest_work(cells: Iterable[Facts]) -> Table:
+    """Return what guests' and hypervisors' CPU time went to, a row per profiled cell and party."""
+    kinds = {
+        "copies": "copies",
+        "exits": "exits and entries",
+        "events": "events and wake-ups",
+        "emulator": "emulator",
+        "rest": "rest",
+    }
+    parties = [
+        {"cell": cell, "party": name, "costs": costs}
+        for cell in cells
+        for name, costs in cell["work"].items()
+    ]
+
+    def spent_on(kind: str) -> Callable[[Facts], str]:
+        return lambda it: NONE if it["costs"][kind] is None else significant(it["costs"][kind])
+
+    return grouped(
+        tabulate(
+            parties,
+            {
+                "Cell": lambda it: cell_name(it["cell"]),
+                "Party": lambda it: party(it["party"]),
+                **{f">{title}": spent_on(kind) for kind, title in kinds.items()},
+            },
+        )
+    )
+
+
+def in_guests(found: Facts) -> Table:
+    """Return throughput and CPU time per byte of a pair's cells, in guests and without."""
+    without, within = code(found["without"]), code(found["slug"])
+    return of_cells(
+        found["cells"],
+        {
+            f">Gbit/s, {without}": lambda cell: median(cell["without_throughput"], 1e-9),
+            f">{within}": lambda cell: median(cell["throughput"], 1e-9),
+            ">Ratio": lambda cell: _ratio(cell["rate"]),
+            f">ns/B, {without}": lambda cell: median(cell["cost"]),
+            ">Inside": lambda cell: median(cell["inside"]),
+            ">Outside": lambda cell: median(cell["outside"]),
+            ">Ratio, outside": lambda cell: _ratio(cell["price"]),
+        },
+    )
+
+
+def trips_in_guests(found: Facts) -> Table:
+    """Return what guests make of a pair's round trips, as ratios with their intervals."""
+    outside = any(cell["outside"] for cell in found["cells"])
+    return of_cells(
+        found["cells"],
+        {
+            ">Median": lambda cell: _ratio(cell["p50"]),
+            ">99th percentile": lambda cell: _ratio(cell["p99"]),
+            ">CPU inside": lambda cell: _ratio(cell["inside"]),
+            ">CPU outside": lambda cell: _ratio(cell["outside"]) if outside else "",
+        },
+    )
+
+
+def _ratio(found: Facts | None) -> str:
+    return with_interval(found["value"], found["low"], found["high"]) if found else NONE
+
+
+def guest_overheads(virtual: Facts) -> Table:
+    """Return what was used inside and outside, per guest."""
+    columns = ["Guest", ">processes", ">guest", ">hypervisor", ">overhead"]
+    rows = [
+        [
+            f"{code(condition['slug'])}, {join_and(use['sides'])}",
+            *(cpu_range(use[name]) for name in ("process", "guest", "hypervisor", "overhead")),
+        ]
+        for condition in virtual["conditions"]
+        for use in condition["uses"]
+    ]
+    return columns, rows

@@ -6,10 +6,7 @@ would print "nan" stops the build instead.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any
-
-from jinja2 import Environment
 
 from copycost.wording.number_sources import prints
 from copycost.wording.numbers import NBSP, finite, format_percent, format_size
@@ -206,14 +203,6 @@ FILTERS: dict[str, Callable[..., str]] = {
     )
 }  # fmt: skip
 """Every filter by its name."""
-
-
-def add_filters(environment: Environment) -> None:
-    """Make every filter known to a Jinja environment; those that take two values are functions."""
-    environment.filters.update(FILTERS)
-    environment.globals["size_span"] = partial(span, form=size)
-    environment.globals["percent_span"] = partial(span, form=percent)
-
 
 _MEANINGS = {
     "foreign_load": "other programs used CPUs",

@@ -9,13 +9,7 @@ from copycost.errors import DataError
 
 
 def finite(value: float) -> float:
-    """Return a number that can be written: neither a truth value, nor nan, nor infinite.
-
-    Raises
-    ------
-    DataError
-        If it is none.
-    """
+    """Return a number that can be written; DataError of a truth value, nan and infinity."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise DataError(f"report text: got {value!r}, expected a finite number in facts.json")
     return float(value)
@@ -46,31 +40,17 @@ _SIZE = re.compile(r"\s*(\d+)\s*(B|KiB|MiB|GiB|)\s*")
 
 
 def parse_size(value: int | str) -> int:
-    """Return the number of bytes that a config value such as ``4096`` or ``"64KiB"`` means.
-
-    Raises
-    ------
-    ValueError
-        If the value is not a whole number followed by nothing, B, KiB, MiB or GiB.
-    """
-    if isinstance(value, bool):
-        raise ValueError(f"got {value!r}, must be a size such as 4096 or 64KiB")
-    if isinstance(value, int):
+    """Return the number of bytes that a config value such as ``4096`` or ``"64KiB"`` means."""
+    if isinstance(value, int) and not isinstance(value, bool):
         return value
-    match = _SIZE.fullmatch(value)
+    match = _SIZE.fullmatch(str(value))
     if match is None:
         raise ValueError(f"got {value!r}, must be a size such as 4096 or 64KiB")
     return int(match[1]) * _UNITS[match[2]]
 
 
 def size_option(text: str) -> int:
-    """Return the number of bytes that an option of a command means, for ``type`` of argparse.
-
-    Raises
-    ------
-    ArgumentTypeError
-        If it is no size, in the words of `parse_size`.
-    """
+    """Return the number of bytes that an option of a command means, for ``type`` of argparse."""
     try:
         return parse_size(text)
     except ValueError as error:
@@ -98,16 +78,9 @@ _MOST_CPUS = 1 << 16  # more than any host has
 
 
 def parse_cpu_list(text: str) -> list[int]:
-    """Return the CPU numbers of a list such as ``0-3,8``; the empty text means none.
+    """Return the CPU numbers of a list such as ``0-3,8``; ValueError if it is none.
 
-    Raises
-    ------
-    ValueError
-        If a part is neither the number of a CPU nor a range of such numbers.
-
-    Source
-    ------
-    Kernel document admin-guide/cputopology.rst; ``bitmap_parselist`` in lib/bitmap.c.
+    Source: Kernel document admin-guide/cputopology.rst; ``bitmap_parselist`` in lib/bitmap.c.
     """
     cpus: list[int] = []
     for part in filter(None, text.strip().split(",")):

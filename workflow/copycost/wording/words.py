@@ -34,27 +34,23 @@ def count(value: int) -> str:
 @prints
 def plural(number: int, noun: str, plural_form: str | None = None) -> str:
     """Return a number in digits with its noun: ``1 thread``, ``4 threads``."""
-    return f"{int(finite(number)):,} {noun if number == 1 else plural_form or _plural(noun)}"
+    return f"{int(finite(number)):,} {agree(number, noun, plural_form)}"
 
 
 def counted(number: int, noun: str, plural_form: str | None = None) -> str:
     """Return a number in words with its noun: ``one size``, ``three sizes``, ``28 cells``."""
-    return f"{count(number)} {noun if number == 1 else plural_form or _plural(noun)}"
+    return f"{count(number)} {agree(number, noun, plural_form)}"
 
 
 def agree(number: int, word: str, plural_form: str | None = None) -> str:
     """Return a word in the form that goes with a number: ``was`` for 1, ``were`` for others."""
-    return word if number == 1 else plural_form or _plural(word)
-
-
-def _plural(noun: str) -> str:
-    if noun in _IRREGULAR:
-        return _IRREGULAR[noun]
-    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
-        return f"{noun[:-1]}ies"
-    if noun.endswith(("s", "x", "ch", "sh")):
-        return f"{noun}es"
-    return f"{noun}s"
+    if number == 1:
+        return word
+    if plural_form or word in _IRREGULAR:
+        return plural_form or _IRREGULAR[word]
+    if word.endswith("y") and word[-2:-1] not in "aeiou":
+        return f"{word[:-1]}ies"
+    return f"{word}es" if word.endswith(("s", "x", "ch", "sh")) else f"{word}s"
 
 
 def did_you_mean(word: str, known: Iterable[object]) -> str:

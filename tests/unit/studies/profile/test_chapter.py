@@ -26,7 +26,7 @@ from unit.studies.profile.made import (
     repetitions_of,
 )
 
-from copycost.report.virtual_tables import work
+from copycost.report.tables import guest_work as work
 from copycost.studies.profile.facts import verdicts
 from copycost.studies.profile.grid import cell_keys, figure_names
 

@@ -11,7 +11,7 @@ from copycost.compare.hosts.import_archive import read_parcel
 from copycost.compare.hosts.merging import Merged, merge
 from copycost.compare.hosts.privacy import RULE, require_name
 from copycost.errors import CopycostError
-from copycost.report.render import FORMATS, Format
+from copycost.report.typeset import FORMATS, Format
 from copycost.wording.filters import join_and
 from copycost.wording.words import plural
 

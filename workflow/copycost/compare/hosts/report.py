@@ -16,7 +16,7 @@ from copycost.compare.hosts.gathering import Fleet
 from copycost.compare.hosts.meta_analysis import ACROSS_COLUMNS, judge, with_hosts
 from copycost.figures.output import save
 from copycost.records.files import write_json
-from copycost.report.render import Format
+from copycost.report.typeset import Format
 from copycost.wording.filters import exact_size, percent, ratio, size, sizes, span
 from copycost.wording.markdown import code, escape, slug
 from copycost.wording.words import plural

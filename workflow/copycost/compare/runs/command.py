@@ -11,7 +11,7 @@ from copycost.compare.runs.folders import read_results
 from copycost.compare.runs.tables import summary_lines
 from copycost.compare.runs.verdicts import MEASURED_SPREAD, RunSpread, parse_gate
 from copycost.errors import ConfigError
-from copycost.report.render import FORMATS
+from copycost.report.typeset import FORMATS
 from copycost.wording.words import plural
 
 EXIT_GATE = 4

@@ -11,14 +11,14 @@ from copycost.audit.report import typeset
 from copycost.compare.runs.facts import cells_table
 from copycost.compare.runs.tables import ABOUT, NAMES, end_of, table_rows
 from copycost.figures.axes import SCALE_NOTE, scale_of, size_axis, value_axis
-from copycost.figures.layout import finish, groups_of, new_sheet
+from copycost.figures.layout import finish, new_sheet
 from copycost.figures.lines import draw_lines
-from copycost.figures.markers import in_order
+from copycost.figures.markers import families, in_order
 from copycost.figures.output import save
 from copycost.figures.style import INK, styled
 from copycost.figures.tables import Drawn, Legend
 from copycost.records.files import write_json
-from copycost.report.render import Format
+from copycost.report.typeset import Format
 from copycost.wording.words import plural
 
 TITLE = "Two sides compared"
@@ -73,7 +73,7 @@ def figures_of(rows: pd.DataFrame) -> Iterator[Drawn]:
 def _draw(rows: pd.DataFrame) -> Drawn:
     data = rows.assign(value=rows["ratio"], lower_mode=np.nan, upper_mode=np.nan, n=rows["n_b"])
     names = in_order(list(dict.fromkeys(data["implementation"])))
-    sheet = new_sheet(data, _ROW_CM, column="panel", share_y=True, groups=groups_of(data))
+    sheet = new_sheet(data, _ROW_CM, column="panel", share_y=True, groups=families(names))
     for panel in sheet.panels():
         axes = panel.axes
         axes.axhline(1.0, color=INK, lw=0.8, zorder=1.2)

@@ -12,8 +12,7 @@ from copycost.figures.axes import scale_of, size_axis, value_axis
 from copycost.figures.panels import draw_fits, draw_points, finish, name_panel, note_on_points
 from copycost.figures.style import WIDTH_CM, styled
 from copycost.figures.tables import Drawn
-from copycost.figures.text import empty_figure
-from copycost.figures.tips import value_tip
+from copycost.figures.text import empty_figure, value_tip
 from copycost.studies.shared_facts import panels, scaled_ends
 from copycost.wording.filters import exact_size
 

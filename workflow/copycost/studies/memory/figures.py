@@ -11,8 +11,7 @@ from matplotlib.figure import Figure
 from copycost.figures.axes import EDGE_NOTE, scale_of, size_axis, value_axis
 from copycost.figures.style import INK, QUIET, styled
 from copycost.figures.tables import Drawn
-from copycost.figures.text import NOTE_PT, empty_figure, put_words, size_label
-from copycost.figures.tips import add_tips, value_tip
+from copycost.figures.text import NOTE_PT, add_tips, empty_figure, put_words, size_label, value_tip
 from copycost.wording.numbers import NBSP
 
 COLUMNS = ("bytes", "quantity", "unit", "value", "low", "high", "n", "state")

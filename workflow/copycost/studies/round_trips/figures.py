@@ -11,13 +11,11 @@ from matplotlib.axes import Axes
 from copycost.analysis.conditions import with_condition
 from copycost.config.testbeds import is_wire
 from copycost.figures.axes import SCALE_NOTE, scale_of, value_axis
-from copycost.figures.layout import finish, groups_of, new_sheet
-from copycost.figures.lines import context_note
-from copycost.figures.markers import in_order, way_styles
+from copycost.figures.layout import finish, new_sheet
+from copycost.figures.markers import families, in_order, way_styles
 from copycost.figures.style import EDGE, styled
 from copycost.figures.tables import Drawn, Legend, counted, left_out, spread
-from copycost.figures.text import empty_figure, size_label
-from copycost.figures.tips import add_tips, value_tip
+from copycost.figures.text import add_tips, empty_figure, size_label, value_tip
 from copycost.wording.numbers import NBSP
 
 COLUMNS = ("condition", "implementation", "msg_bytes", "n_threads", "quantile", "quantity", "unit",
@@ -47,7 +45,7 @@ def draw(facts: Mapping[str, Any], curves: pd.DataFrame) -> Drawn:
         return Drawn(empty_figure("No round trips were measured."), data)
     condition, *others = (slug for slug in known if (data["condition"] == slug).any())
     first = data[data["condition"] == condition]
-    groups = groups_of(first)
+    groups = families(first["implementation"].unique())
     counts = spread(first["n_threads"], 1 if len(groups) > 1 else _THREADS_MOST)
     first = first[first["n_threads"].isin(counts)]
     sizes = spread(first["msg_bytes"], _SIZES_MOST)
@@ -74,7 +72,7 @@ def draw(facts: Mapping[str, Any], curves: pd.DataFrame) -> Drawn:
         if most > 1 else "Lines: one repetition.",
         "Horizontal axis stretched towards high percentiles;",
         f"{SCALE_NOTE[scale.kind].lower()}.",
-        context_note(sheet),
+        sheet.context_note,
         left_out(data["msg_bytes"], sizes, "B"),
         left_out(data["n_threads"], counts, "threads"),
         f"Not drawn: {', '.join(others)}." if others else "",

@@ -11,8 +11,7 @@ from copycost.figures.layout import finish, new_sheet
 from copycost.figures.markers import in_order, way_styles
 from copycost.figures.style import QUIET, styled
 from copycost.figures.tables import Drawn, Legend
-from copycost.figures.text import empty_figure, size_label
-from copycost.figures.tips import add_tips
+from copycost.figures.text import add_tips, empty_figure, size_label
 from copycost.measure.simulated.cell import LEVELS
 from copycost.wording.filters import significant
 

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from copycost.analysis.columns import read_table
-from copycost.figures import answer, over_wire, ranking, virtual_machines
+from copycost.figures import answer, ranking, stacked_costs
 from copycost.figures.output import save
 from copycost.records import table as records
 from copycost.studies.memory import figures as memory_floor
@@ -36,8 +36,8 @@ def draw_overviews(
     draw = {
         "answer": lambda: answer.draw(facts, read_table(ratios), read_table(summary)),
         "memory_floor": lambda: memory_floor.draw(facts),
-        "virtual_machines": lambda: virtual_machines.draw(facts),
-        "over_wire": lambda: over_wire.draw(facts),
+        "virtual_machines": lambda: stacked_costs.draw_virtual_machines(facts),
+        "over_wire": lambda: stacked_costs.draw_over_wire(facts),
         "round_trips": lambda: round_trips.draw(
             facts, pd.concat(records.read_table(path, CURVES) for path in curves)
         ),
