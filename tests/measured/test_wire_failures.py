@@ -26,7 +26,6 @@ from copycost.doctor.peer import collect_peer
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import NamespaceHost
 from copycost.hosts.side import Side, SideName
-from copycost.hosts.ssh import daemon
 from copycost.hosts.ssh import host as ssh_host
 from copycost.hosts.window_edges import ClockReading
 from copycost.measure.repetition import measure_repetition
@@ -275,7 +274,7 @@ def ssh_from_here(peer: Peer) -> tuple[str, ...]:
 def test_a_machine_of_another_architecture_is_refused(
     peer: Peer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(daemon, "_START", daemon._START.replace("$p -I", "setarch i686 $p -I"))
+    monkeypatch.setattr(ssh_host, "_START", ssh_host._START.replace("$p -I", "setarch i686 $p -I"))
     wire: Any = collect_peer(Wire(peer.target.name, "auto", peer.target.options))["wire"]
     assert "is a machine of architecture i686" in wire["unavailable"]["reason"]
     assert "its architecture" in wire["unavailable"]["remedy"]

@@ -93,8 +93,8 @@ class _Output(io.RawIOBase):
 class Waiting:
     """Waits with a limit; whatever it waits for, the end of the workflow ends it.
 
-    `parent_fds` become readable then, see `copycost.hosts.parent`. For messages, `during` says what
-    is going on.
+    `parent_fds` become readable then, see `watched_parents`. For messages, `during` says what is
+    going on.
     """
 
     def __init__(self, parent_fds: Sequence[int]) -> None:

@@ -17,9 +17,9 @@ from typing import Literal
 
 from copycost.errors import AttemptFailed, HostError
 from copycost.hosts.cgroups import CpuGroup, cpu_group, find_hierarchy
-from copycost.hosts.cpu_times import Usage, usage_of
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.lock import HeldLock, host_lock_path, measurement_lock
+from copycost.hosts.processes import Usage, usage_of
 from copycost.hosts.program import Launch, LocalProgram
 from copycost.hosts.window_edges import SAME_CLOCK, ClockReading, DoneHere, Reading, of_one_moment
 
@@ -256,7 +256,7 @@ class LocalHost:
 
         Programs started in it hold the lock too. Without a path, it is the one that all runs on
         that host share. `parent_fds` become readable when nobody waits for us any more, see
-        `copycost.hosts.parent`.
+        `watched_parents`.
         """
         with measurement_lock(path or host_lock_path(), parent_fds) as held:
             self._held_fds.append(held.fd)

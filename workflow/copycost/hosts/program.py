@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from copycost.errors import CannotStart, HostError
-from copycost.hosts.parent import parent_of
+from copycost.hosts.processes import parent_of
 from copycost.hosts.window_edges import DoneHere
 
 _READ_BYTES = 1 << 16  # of a pipe: all that it holds

@@ -15,7 +15,7 @@ from copycost.config.testbeds import away_on, receives_on, transport_of
 from copycost.errors import AttemptFailed, Unavailable
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
-from copycost.hosts.parent import watched_parents
+from copycost.hosts.processes import watched_parents
 from copycost.hosts.remote.host import RemoteHost
 from copycost.hosts.side import SIDES, SideName
 from copycost.hosts.ssh.client import SshTarget

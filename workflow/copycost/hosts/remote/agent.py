@@ -25,7 +25,7 @@ from typing import Any
 
 from copycost.errors import CopycostError, HostError
 from copycost.hosts.local import LocalHost
-from copycost.hosts.parent import parent_of
+from copycost.hosts.processes import parent_of
 from copycost.hosts.program import Launch, LocalProgram
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.messages import Message, NotAMessage, Target

@@ -25,8 +25,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from copycost.errors import HostError, MeasurementStopped
-from copycost.hosts.cpu_times import value_of
-from copycost.hosts.parent import waiting_process, watched_parents
+from copycost.hosts.processes import value_of, waiting_process, watched_parents
 from copycost.hosts.remote import messages
 
 Words = dict[str, Any]

@@ -14,9 +14,9 @@ from typing import Self
 
 from copycost.errors import AttemptFailed, HostError, MeasurementStopped, Unavailable
 from copycost.hosts.cgroups import CpuGroup
-from copycost.hosts.cpu_times import Usage
 from copycost.hosts.local import About, LocalHost, MachineKind
 from copycost.hosts.lock import HeldLock, say
+from copycost.hosts.processes import Usage
 from copycost.hosts.program import Launch
 from copycost.hosts.remote import calls, messages
 from copycost.hosts.remote.calls import PlannedThere, RemoteProgram, RemoteReader, asked, told

@@ -28,9 +28,9 @@ from copycost.errors import (
     Unavailable,
 )
 from copycost.hosts.cgroups import CpuGroup
-from copycost.hosts.cpu_times import Usage
 from copycost.hosts.local import About
 from copycost.hosts.lock import HeldLock
+from copycost.hosts.processes import Usage
 from copycost.hosts.program import Launch
 
 Message = dict[str, Any]
