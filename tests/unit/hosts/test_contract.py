@@ -130,7 +130,7 @@ def test_lines_go_both_ways_and_a_closed_line_asks_to_end(start: Start) -> None:
     program.say("one")
     program.say("two")
     assert lines_of(program, 2) == ["heard one", "heard two"]
-    program.end(grace_s=LONG_S)
+    program.end(timeout_s=LONG_S)
     assert (program.exit_code, program.killed, program.output()) == (0, False, "over\n")
 
 

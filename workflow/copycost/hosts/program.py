@@ -240,19 +240,20 @@ class LocalProgram:
         select.select([self.ended_fd], [], [], timeout_s)
         return self.exit_code
 
-    def end(self, grace_s: float = 0.0) -> None:
+    def end(self, timeout_s: float = 0.0) -> bool:
         """Make it end, and all that it started: ask by hanging up, kill what still runs then.
 
-        The group is killed in any case, since a wrapper may have ended while the program below it
-        has not; and before its leader is waited for, as long as nobody else can have its number.
+        Return whether it was killed. The group is killed in any case, since a wrapper may have
+        ended while the program below it has not; and before its leader is waited for, as long as
+        nobody else can have its number.
         """
-        if self._process.returncode is not None:
-            return  # its number may by now be another's
-        self.hang_up()
-        ended, _, _ = select.select([self.ended_fd], [], [], grace_s)
-        self.killed = not ended
-        self.kill()
-        self._process.wait()
+        if self._process.returncode is None:  # else its number may by now be another's
+            self.hang_up()
+            ended, _, _ = select.select([self.ended_fd], [], [], timeout_s)
+            self.killed = not ended
+            self.kill()
+            self._process.wait()
+        return self.killed
 
     def kill(self) -> None:
         """Kill all of its process group at once."""

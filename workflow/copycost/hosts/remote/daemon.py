@@ -17,7 +17,6 @@ import struct
 import subprocess
 import sys
 import time
-import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -156,12 +155,10 @@ class Daemon(ABC, Generic[Key, Kept]):
                 socket.send_fds(client, [json.dumps(answer).encode()], fds)
         except (ConnectionError, MeasurementStopped):
             raise
-        except Exception as bug:
-            # its client is told, and it ends
-            place = traceback.extract_tb(bug.__traceback__)[-1]
+        except Exception as bug:  # its client is told, and it ends
             fault = HostError(
-                f"the run's daemon has ended by a fault of its own: {type(bug).__name__}: {bug}"
-                f" ({Path(place.filename).name}, line {place.lineno}); run again, and report it"
+                f"the run's daemon has ended by a fault of its own: {bug!r}; run again, and report"
+                " it"
             )
             with suppress(OSError):
                 client.send(json.dumps({"error": messages.error_as_message(fault)}).encode())

@@ -81,8 +81,6 @@ class RemoteHost:
         """End the session, all that was started there, and the stream."""
         self._connection.close()
 
-    # -- its clock --------------------------------------------------------------------------------
-
     @property
     def clock_offset_ns(self) -> int:
         """Its clock less ours [ns], by the last `resync`."""
@@ -113,8 +111,6 @@ class RemoteHost:
         half_ns = -(-(answered_ns - asked_ns) // 2)
         return ClockReading(there_ns - asked_ns - half_ns, half_ns + resolution_ns)
 
-    # -- what there is ----------------------------------------------------------------------------
-
     def constant(self, name: str) -> int:
         """Return what sysconf(3) says there."""
         known: int | None = self.introduction["constants"].get(name)
@@ -127,8 +123,6 @@ class RemoteHost:
     find_tool = asked(LocalHost.find_tool)
     free_ports = asked(LocalHost.free_ports)
     allows_congestion_control = asked(LocalHost.allows_congestion_control)
-
-    # -- programs ---------------------------------------------------------------------------------
 
     def path_of(self, program: Path) -> str:
         """Return where a program of ours is there, having sent it if it is not."""
@@ -168,8 +162,6 @@ class RemoteHost:
     signal = told(LocalHost.signal)
     prioritise = told(LocalHost.prioritise)
 
-    # -- what is read at moments ------------------------------------------------------------------
-
     def reader(self, paths: Iterable[str]) -> RemoteReader:
         """Open files, by their paths below the root, to be read at several moments."""
         return RemoteReader(self._connection, list(paths))
@@ -180,13 +172,12 @@ class RemoteHost:
         """Return what tells so at both edges of a window."""
         return PlannedThere(self._connection, [request("usage", pids=pids)] * 2)
 
-    # -- groups and locks -------------------------------------------------------------------------
-
     @contextmanager
     def cpu_group(self, limit_percent: float | None) -> Iterator[CpuGroup]:
         """Make a control group there that may use so much of a CPU; remove it after the block."""
+        number = self._connection.new_number()
         try:
-            number, made = self._connection.hold("cpu_group", limit_percent=limit_percent)
+            made = self._connection.hold(number, "cpu_group", limit_percent=limit_percent)
         except Unavailable as missing:  # whose cure is needed there, and not here
             raise Unavailable(f"{self.name}: {missing.reason}", missing.remedy) from missing
         try:
@@ -206,8 +197,8 @@ class RemoteHost:
         The descriptor of the lock is there, and what is started there holds it. Who has to wait is
         told so, and once that has been done `when_it_takes_long` is called.
         """
-        lock = self._connection.new_number()
-        hold = request("hold", number=lock, what="lock", fields={"path": path})
+        number = self._connection.new_number()
+        hold = request("hold", number=number, what="lock", fields={"path": path})
         question = self._connection.begin(hold)
         said, patient_until_s = False, time.monotonic() + _SILENT_WAIT_S
         while not wait([question], _LOOK_S).done:
@@ -217,15 +208,14 @@ class RemoteHost:
                 said = True
                 say(f"another measurement runs on {self.name}: waiting")
                 when_it_takes_long()
-        found: HeldLock = messages.result_of(question.result()[1])
-        held = HeldLock(-1, found.wait_s)  # its descriptor is there
+        wait_s: float = messages.result_of(question.result()[1]).wait_s
         if said:
-            say(f"the other measurement on {self.name} is over after {held.wait_s:.1f} s: going on")
+            say(f"the other measurement on {self.name} is over after {wait_s:.1f} s: going on")
         try:
-            yield held
+            yield HeldLock(-1, wait_s)  # its descriptor is there
         finally:
             with suppress(HostError):
-                self._connection.give_back(lock)
+                self._connection.give_back(number)
 
 
 def _glibc_version(name: str | None) -> tuple[int, int]:
