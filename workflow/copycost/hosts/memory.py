@@ -31,25 +31,19 @@ def available_memory_bytes(files: HostFiles) -> int | None:
 
     Source: proc(5), MemAvailable; kernel document admin-guide/cgroup-v2.rst, "Memory".
     """
-    found = re.search(
-        r"^MemAvailable:\s+(\d{1,15}) kB", files.text("proc/meminfo") or "", re.MULTILINE
-    )
-    available = [int(found[1]) << 10] if found else []
-    rooms = _cgroup_rooms(files, files.text("proc/self/cgroup") or "")
-    return min([*available, *rooms], default=None)
-
-
-def _cgroup_rooms(files: HostFiles, own_cgroups: str) -> list[int]:
-    """Return what each limited control group above this process has left [bytes]."""
-    paths = [line[3:] for line in own_cgroups.splitlines() if line.startswith("0::")]
-    folders = [PurePosixPath(posixpath.normpath(_CGROUPS / path.lstrip("/"))) for path in paths]
-    groups = [group for folder in folders for group in (folder, *folder.parents)]
-    rooms = (_room_of(files, group) for group in groups if group.is_relative_to(_CGROUPS))
-    return [room for room in rooms if room is not None]
+    text = files.text("proc/meminfo") or ""
+    found = re.search(r"^MemAvailable:\s+(\d{1,15}) kB", text, re.MULTILINE)
+    rooms = [int(found[1]) << 10 if found else None]
+    own = re.search(r"^0::/*(.*)$", files.text("proc/self/cgroup") or "", re.MULTILINE)
+    if own:
+        folder = PurePosixPath(posixpath.normpath(_CGROUPS / own[1]))
+        groups = (group for group in (folder, *folder.parents) if group.is_relative_to(_CGROUPS))
+        rooms += [_room_of(files, group) for group in groups]
+    return min((room for room in rooms if room is not None), default=None)
 
 
 def _room_of(files: HostFiles, group: PurePosixPath) -> int | None:
-    """Return what is left below a group's limit [bytes], None where there is no limit."""
+    """Return what is left below a control group's limit [bytes], None where there is no limit."""
     limit = files.number(f"{group}/memory.max")
     used = files.number(f"{group}/memory.current")
     stat = files.text(f"{group}/memory.stat")
