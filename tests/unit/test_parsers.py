@@ -17,10 +17,8 @@ from copycost.hosts.cgroups import candidate_hierarchies, throttling_of
 from copycost.hosts.facts.cpu import read_cpu
 from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.hosts.facts.identity import read_mitigations
-from copycost.hosts.facts.kernel import read_kernel
-from copycost.hosts.facts.net import read_memory, read_net
+from copycost.hosts.facts.kernel import available_memory_bytes, read_kernel, read_memory, read_net
 from copycost.hosts.facts.tools import distribution_family
-from copycost.hosts.memory import available_memory_bytes
 from copycost.hosts.processes import (
     cpu_times,
     cpu_times_at,

@@ -96,10 +96,9 @@ class LocalHost:
     def __init__(self, name: str = "this host") -> None:
         self.name = name
         self.files = HostFiles()
+        self.turn: HeldLock | None = None  # the lock by which we measure here
         # of locks, which programs hold as long as they run, whatever becomes of us
         self._held_fds: list[int] = []
-        # the one by which we measure here
-        self.turn: HeldLock | None = None
 
     @property
     def about(self) -> About:
@@ -159,7 +158,7 @@ class LocalHost:
     ) -> subprocess.CompletedProcess[str]:
         """Run a short command to its end, with `text` as its standard input.
 
-        On this machine it may inherit descriptors. HostError if it did not end in time, OSError if
+        On this machine it may inherit `pass_fds`. HostError if it did not end in time, OSError if
         it cannot be executed.
         """
         try:

@@ -93,8 +93,8 @@ def spread_by_core(allowed: Iterable[int], siblings: Siblings) -> Placement:
     half = (len(cores) + 1) // 2
     first = _spread(cores[:half])
     order = first + _spread(cores[half:])
-    # Turning the order by one half parts the ends, except for cores of several hardware threads
-    # in an odd number: then the nearest turn that does.
+    # Turning the order by one half parts the ends, except for cores of several hardware threads in
+    # an odd number: then the nearest turn that does.
     for turn in sorted(range(len(order)), key=lambda turn: abs(turn - len(first))):
         turned = order[turn:] + order[:turn]
         if all(core_of[a] != core_of[b] for a, b in zip(order, turned, strict=True)):

@@ -12,7 +12,7 @@ import select
 import signal
 import socket
 import subprocess
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -87,28 +87,11 @@ class LocalProgram:
             self._control, theirs = socket.socketpair()
             self._control.setblocking(False)
             names[CONTROL] = theirs.detach()
-        words, used = _with_descriptors(launch.words, names)
+        used = {names[one] for word in launch.words for one in _NAME.findall(word) if one in names}
         stdout = self._memory["stdout"]
         if launch.output is not None:
             stdout = self._pipes[pipe_word(launch.output, "write")]
             used.add(stdout)
-        try:
-            self._process = self._popen(words, stdout, {*used, *inherited})
-        except OSError as error:
-            self._close_all()
-            raise CannotStart(error.filename or words[0], error.strerror or str(error)) from error
-        finally:
-            if launch.control:
-                os.close(names[CONTROL])
-        self.ended_fd = os.pidfd_open(self._process.pid)
-        for word, fd in list(self._pipes.items()):  # the other ends are ours
-            if fd in used:
-                os.close(self._pipes.pop(word))
-
-    def _popen(
-        self, words: Sequence[str], stdout: int, fds: Collection[int]
-    ) -> subprocess.Popen[bytes]:
-        launch = self.launch
 
         def prepare() -> None:  # between fork and exec
             if launch.dies_with_us:
@@ -116,16 +99,28 @@ class LocalProgram:
             if launch.cpus is not None:
                 os.sched_setaffinity(0, launch.cpus)
 
-        return subprocess.Popen(
-            words,
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=self._memory["stderr"],
-            pass_fds=tuple(fds),
-            process_group=0,
-            preexec_fn=prepare if launch.dies_with_us or launch.cpus is not None else None,
-            env={**os.environ, "LC_ALL": "C", **launch.environment},
-        )
+        try:
+            self._process = subprocess.Popen(
+                [_NAME.sub(lambda it: str(names.get(it[0], it[0])), one) for one in launch.words],
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=self._memory["stderr"],
+                pass_fds=(*used, *inherited),
+                process_group=0,
+                preexec_fn=prepare if launch.dies_with_us or launch.cpus is not None else None,
+                env={**os.environ, "LC_ALL": "C", **launch.environment},
+            )
+        except OSError as error:
+            self._close_all()
+            path = error.filename or launch.words[0]
+            raise CannotStart(path, error.strerror or str(error)) from error
+        finally:
+            if launch.control:
+                os.close(names[CONTROL])
+        self.ended_fd = os.pidfd_open(self._process.pid)
+        for word, fd in list(self._pipes.items()):  # the other ends are ours
+            if fd in used:
+                os.close(self._pipes.pop(word))
 
     @property
     def pid(self) -> int:
@@ -271,10 +266,3 @@ class LocalProgram:
         self.hang_up()
         for fd in (*self._memory.values(), *self._pipes.values()):
             os.close(fd)
-
-
-def _with_descriptors(words: Sequence[str], names: Mapping[str, int]) -> tuple[list[str], set[int]]:
-    """Return words with numbers for the names of descriptors, and the descriptors they name."""
-    used = {names[name] for word in words for name in _NAME.findall(word) if name in names}
-    replaced = [_NAME.sub(lambda it: str(names.get(it[0], it[0])), word) for word in words]
-    return replaced, used

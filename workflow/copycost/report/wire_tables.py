@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from copycost.config.testbeds import transport_of
-from copycost.hosts.facts.net import is_virtual
+from copycost.hosts.facts.kernel import is_virtual
 from copycost.wording.filters import join_and, ns
 from copycost.wording.markdown import Table, code, escape, identifier
 from copycost.wording.values import NONE, Facts

@@ -9,8 +9,7 @@ from unit.conftest import HostTree
 from copycost.hosts.facts.cpu import read_cpu, virtualisation
 from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.hosts.facts.identity import host_identity
-from copycost.hosts.facts.kernel import read_kernel
-from copycost.hosts.facts.net import read_memory, read_net
+from copycost.hosts.facts.kernel import read_kernel, read_memory, read_net
 from copycost.hosts.facts.tools import install_command
 
 HYBRID = {
