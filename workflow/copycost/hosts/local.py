@@ -95,6 +95,7 @@ class LocalHost:
 
     def __init__(self, name: str = "this host") -> None:
         self.name = name
+        self.machine: LocalHost = self  # whose CPUs, memory, clock and lock are this host's
         self.files = HostFiles()
         self.turn: HeldLock | None = None  # the lock by which we measure here
         # of locks, which programs hold as long as they run, whatever becomes of us
@@ -109,11 +110,6 @@ class LocalHost:
         with suppress(OSError, ValueError):
             c_library = os.confstr("CS_GNU_LIBC_VERSION")
         return About(platform.machine(), c_library, os.geteuid() == 0, limit)
-
-    @property
-    def machine(self) -> "LocalHost":
-        """Itself: it is a whole machine."""
-        return self
 
     def inside(self) -> AbstractContextManager[None]:
         """Return a block in which what is started, opened or connected belongs to this host."""

@@ -168,19 +168,14 @@ class NamespaceFiles(HostFiles):
 
 
 class NamespaceHost(LocalHost):
-    """A network namespace; CPUs, memory, clock and lock are those of its machine."""
+    """A network namespace of a machine."""
 
     def __init__(self, machine: LocalHost, namespace: Namespace, name: str) -> None:
         super().__init__(name)
-        self._machine = machine
+        self.machine = machine
         self.namespace = namespace
         self.files = NamespaceFiles(namespace=namespace)
         self._held_fds = machine._held_fds
-
-    @property
-    def machine(self) -> LocalHost:
-        """The machine whose namespace it is."""
-        return self._machine
 
     def inside(self) -> AbstractContextManager[None]:
         """Return a block in which what is started, opened or connected belongs to the namespace."""

@@ -117,15 +117,11 @@ class LocalProgram:
         finally:
             if launch.control:
                 os.close(names[CONTROL])
-        self.ended_fd = os.pidfd_open(self._process.pid)
+        self.pid = self._process.pid  # that of the wrapper, if one runs it
+        self.ended_fd = os.pidfd_open(self.pid)
         for word, fd in list(self._pipes.items()):  # the other ends are ours
             if fd in used:
                 os.close(self._pipes.pop(word))
-
-    @property
-    def pid(self) -> int:
-        """Its process id there; that of the wrapper, if one runs it."""
-        return self._process.pid
 
     @property
     def control_fd(self) -> int:

@@ -51,6 +51,7 @@ class RemoteHost:
         keep_alive_s: float | None = None,
     ) -> None:
         self.name = name
+        self.machine = self
         self.kind: MachineKind = kind
         self._connection = Connection(stream, name, patience_s, keep_alive_s)
         # what the agent said of its machine when the session was opened
@@ -59,15 +60,10 @@ class RemoteHost:
         self.files = calls.RemoteFiles(_connection=self._connection)
         self._brought: dict[str, str] = {}  # paths there by digests
         try:
-            self.clock = self.resync()
+            self.resync()
         except HostError:
             self.close()
             raise
-
-    @property
-    def machine(self) -> "RemoteHost":
-        """Itself: its agent serves a whole machine."""
-        return self
 
     def __enter__(self) -> Self:
         """Begin a block at whose end the session is closed."""
@@ -81,16 +77,6 @@ class RemoteHost:
         """End the session, all that was started there, and the stream."""
         self._connection.close()
 
-    @property
-    def clock_offset_ns(self) -> int:
-        """Its clock less ours [ns], by the last `resync`."""
-        return self.clock.offset_ns
-
-    @property
-    def clock_uncertainty_ns(self) -> int:
-        """By how much the offset may be wrong [ns]."""
-        return self.clock.uncertainty_ns
-
     def clock_ns(self) -> int:
         """Return its CLOCK_MONOTONIC now [ns]."""
         return time.monotonic_ns() + self.clock_offset_ns
@@ -102,6 +88,8 @@ class RemoteHost:
         have happened but the way there and back, so that the middle is wrong by half of it at most.
         """
         self.clock = min((self._ping() for _ in range(_PINGS)), key=lambda it: it.uncertainty_ns)
+        self.clock_offset_ns = self.clock.offset_ns
+        self.clock_uncertainty_ns = self.clock.uncertainty_ns
         return self.clock
 
     def _ping(self) -> ClockReading:
