@@ -53,12 +53,9 @@ def _options(files: HostFiles, release: str) -> dict[str, str] | None:
     None where its configuration is in none of the places where distributions put it. Source:
     kbuild/kconfig-language.rst of the kernel; options that are off are comments only.
     """
-    config = (
-        files.gzipped_text("proc/config.gz")
-        or files.text(f"boot/config-{release}")
-        or files.text(f"usr/lib/modules/{release}/config")
-        or files.text(f"lib/modules/{release}/config")
-    )
+    modules = f"lib/modules/{release}/config"
+    places = ("proc/config.gz", f"boot/config-{release}", f"usr/{modules}", modules)
+    config = next(filter(None, map(files.text, places)), None)
     return dict(re.findall(r"^CONFIG_(\w+)=(.*)$", config, re.MULTILINE)) if config else None
 
 

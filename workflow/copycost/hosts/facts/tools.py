@@ -39,11 +39,7 @@ class Tool:
 
 
 def tool_version(host: Host, name: str, path: str) -> str | None:
-    """Return the first line that a tool prints about its version, or None if it does not run.
-
-    Ubuntu's ``/usr/bin/perf`` is a script that ends with an error where no perf fits the running
-    kernel: then there is a path but no version, and the tool counts as missing.
-    """
+    """Return the first line that a tool prints about its version, or None if it does not run."""
     words = [path, *_VERSION_ARGUMENTS.get(name, ("--version",))]
     try:
         done = host.run(words, timeout_s=10.0)
@@ -64,11 +60,10 @@ def describe_tool(name: str, host: Host | None = None) -> Tool:
 
 
 def _other_perf(host: Host) -> Tool | None:
-    """Return a perf that runs, though the usual one is missing or does not; None without any.
+    """Return the newest of Ubuntu's perfs that runs, None without any.
 
-    Ubuntu's wrapper fails where it finds no build for the very kernel release, though a
-    neighbouring build counts just as well: so the folder it looks in is searched too, newest
-    release first.
+    ``/usr/bin/perf`` is a script there that fails where it finds no build for the very kernel
+    release, though a neighbouring build counts just as well.
     """
     for build in sorted(host.files.glob(_UBUNTU_PERFS), key=_numbers, reverse=True):
         version = tool_version(host, "perf", f"/{build}")
@@ -90,10 +85,9 @@ def run_tool(
     remedy: str = _VETH_REMEDY,
     what_failed: str | None = None,
 ) -> str:
-    """Run a tool on a host and return what it prints; `text` is its standard input.
+    """Run a tool on a host, see `LocalHost.run`, and return what it prints.
 
-    It inherits `pass_fds`, on this machine. Unavailable, with the remedy, if it is missing or
-    refuses; HostError if it was killed, did not end, or cannot be run.
+    Unavailable, with the remedy, if it is missing or refuses; HostError if it was killed.
     """
     try:
         done = host.run(command, text, pass_fds=pass_fds)

@@ -11,6 +11,7 @@ for anything; the main thread does what is asked, in order.
 import argparse
 import hashlib
 import os
+import sched
 import select
 import signal
 import sys
@@ -54,7 +55,7 @@ class Service:
         self._tell = tell
         self._folder = folder
         self._bell = bell
-        self._plans = Plans(host.clock_ns, self.do)
+        self._plans = Plans(self.do)
         # what can be asked, by what requests call it; numbers are given by who asks
         self._things: dict[Target, Any] = {
             messages.HOST: host,
@@ -79,6 +80,7 @@ class Service:
 
     def wait_for_news(self) -> None:
         """Wait for a request; tell meanwhile what programs say, and do what was planned."""
+        left_ms = self._plans.do_what_is_due()
         while True:
             running = {program.ended_fd: at for at, program in self._running.items()}
             talking = {self._running[at].control_fd: at for at in self._talking}
@@ -86,14 +88,14 @@ class Service:
             poll = select.poll()
             for fd in (self._bell, *talking, *running):
                 poll.register(fd, select.POLLIN | select.POLLRDHUP)
-            events = dict(poll.poll(self._plans.left_ms()))
+            events = dict(poll.poll(left_ms))
             for fd in events.keys() & talking:  # before the news that a program has ended
                 hung_up = events[fd] & (select.POLLHUP | select.POLLRDHUP)
                 if not self._tell_lines(talking[fd]) and hung_up:
                     self._talking.discard(talking[fd])
             for fd in events.keys() & running:
                 self._tell_end(running[fd])
-            self._plans.do_what_is_due()
+            left_ms = self._plans.do_what_is_due()
             if self._bell in events:
                 return
 
@@ -176,49 +178,39 @@ class Service:
 
 
 class Plans:
-    """Requests that are done by themselves at their times of a clock [ns]; `do` does one.
+    """Requests that are done by themselves at their times [ns, CLOCK_MONOTONIC]; `do` does one.
 
     Each plan has two, for the edges of a window.
     """
 
-    def __init__(self, clock_ns: Callable[[], int], do: Callable[[Message], Any]) -> None:
-        self._clock_ns = clock_ns
+    def __init__(self, do: Callable[[Message], Any]) -> None:
         self._do = do
-        # in their order: when [ns], where among those of one moment, the plan, and the request
-        self._due: list[tuple[int, int, int, Message]] = []
+        self._due = sched.scheduler(lambda: time.monotonic_ns() + _POLL_GRAIN_NS)
         self._answers: dict[int, list[Message]] = {}
 
     def take(self, plan: int, requests: Sequence[tuple[int, Message]]) -> None:
         """Take requests in place of the plan's earlier ones."""
         self._answers[plan] = []
-        due = [one for one in self._due if one[2] != plan]
+        for event in self._due.queue:
+            if event.argument[0] == plan:
+                self._due.cancel(event)
         # what was planned first begins first and ends last
         for (at_ns, request), order in zip(requests, (plan, -plan), strict=True):
-            due.append((at_ns, order, plan, request))
-        self._due = sorted(due, key=lambda one: one[:2])
+            self._due.enterabs(at_ns, order, self._do_one, (plan, at_ns, request))
 
     def answers(self, plan: int) -> list[Message]:
-        """Return the answers to a plan's requests, when the last of them is done."""
-        while any(one[2] == plan for one in self._due):
-            self._do_next()
+        """Return the answers to a plan's requests, when both are done."""
+        while len(self._answers[plan]) < 2:
+            time.sleep((self.do_what_is_due() or 0) / 1e3)
         return self._answers[plan]
 
-    def left_ms(self) -> int | None:
-        """Return how long nothing is due [ms]; None for ever."""
-        if not self._due:
-            return None
-        left_ns = self._due[0][0] - self._clock_ns() - _POLL_GRAIN_NS
-        return max(0, left_ns) // _POLL_GRAIN_NS
+    def do_what_is_due(self) -> int | None:
+        """Do what is planned for now; return how long nothing is due then [ms], None for ever."""
+        left_ns = self._due.run(blocking=False)
+        return None if left_ns is None else int(left_ns) // _POLL_GRAIN_NS
 
-    def do_what_is_due(self) -> None:
-        """Do what is planned for now."""
-        while self._due and self._due[0][0] <= self._clock_ns() + _POLL_GRAIN_NS:
-            self._do_next()
-
-    def _do_next(self) -> None:
-        """Do what is planned next, at its time."""
-        at_ns, _, plan, request = self._due.pop(0)
-        time.sleep(max(0, at_ns - self._clock_ns()) / 1e9)
+    def _do_one(self, plan: int, at_ns: int, request: Message) -> None:
+        time.sleep(max(0, at_ns - time.monotonic_ns()) / 1e9)
         self._answers[plan].append(messages.answer_of(self._do, request))
 
 

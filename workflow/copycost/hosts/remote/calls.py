@@ -107,7 +107,6 @@ class RemoteFiles(HostFiles):
     text = asked(HostFiles.text)
     texts = asked(HostFiles.texts)
     lines = asked(HostFiles.lines)
-    gzipped_text = asked(HostFiles.gzipped_text)
     glob = asked(HostFiles.glob)
 
 

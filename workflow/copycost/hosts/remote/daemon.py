@@ -142,10 +142,7 @@ class Daemon(ABC, Generic[Key, Kept]):
     def _serve_one(self, client: socket.socket) -> None:
         """Answer one client until it goes; have agents end what it left there."""
         try:
-            while self._wait(client.fileno()):
-                data = client.recv(_MOST_BYTES)
-                if not data:
-                    return
+            while self._wait(client.fileno()) and (data := client.recv(_MOST_BYTES)):
                 fds: list[int] = []
                 try:
                     answer, fds = self.answer(json.loads(data))
@@ -156,12 +153,10 @@ class Daemon(ABC, Generic[Key, Kept]):
         except (ConnectionError, MeasurementStopped):
             raise
         except Exception as bug:  # its client is told, and it ends
-            fault = HostError(
-                f"the run's daemon has ended by a fault of its own: {bug!r}; run again, and report"
-                " it"
-            )
+            fault = f"the run's daemon has ended by a fault of its own: {bug!r}; run again"
+            answer = {"error": messages.error_as_message(HostError(f"{fault}, and report it"))}
             with suppress(OSError):
-                client.send(json.dumps({"error": messages.error_as_message(fault)}).encode())
+                client.send(json.dumps(answer).encode())
             raise
         finally:
             for key in self.lent & self.lines.keys():
