@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from copycost.errors import AttemptFailed, Unavailable
 from copycost.hosts.facts.tools import run_tool
 from copycost.hosts.host import Host
-from copycost.hosts.local import LocalHost
 from copycost.hosts.parsing import parser_of
 from copycost.hosts.program import Launch, pipe_word
 
@@ -89,7 +88,7 @@ def parse_counters(listing: str) -> Dropped:
     return Dropped(sum(n for _, n, _ in found), payload_bytes)
 
 
-def install_drop_hook(host: LocalHost, device: str, address: str) -> DropHook:
+def install_drop_hook(host: Host, device: str, address: str) -> DropHook:
     """Drop, and count, every UDP packet for `address` as it comes in at a device."""
     run_tool(["nft", "-f", "-"], host, drop_rules(device, address), remedy=_REMEDY)
     return DropHook(host)
