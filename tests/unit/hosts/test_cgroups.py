@@ -11,12 +11,7 @@ from unit.hosts.test_contract import until, until_gone
 
 from copycost.errors import Unavailable
 from copycost.hosts import cgroups
-from copycost.hosts.cgroups import (
-    Hierarchy,
-    candidate_hierarchies,
-    cpu_group,
-    find_hierarchy,
-)
+from copycost.hosts.cgroups import Hierarchy, candidate_hierarchies, cpu_group, find_hierarchy
 
 WORKFLOW = Path(__file__).parents[3] / "workflow"
 

@@ -8,9 +8,9 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from copycost.hosts.parsing import Counters, parser_of
 from copycost.hosts.window_edges import of_one_moment
@@ -122,8 +122,8 @@ _CPUCLOCK_SCHED = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """What processes have used by one moment; differences of two are taken with `-`."""
+class Usage(Counters):
+    """What processes have used by one moment; `-` gives differences."""
 
     at_ns: int  # when it was read (CLOCK_MONOTONIC) [ns]; in a difference, the time between
     cpu_ns: int  # CPU time of all their threads, user and kernel [ns]
@@ -142,13 +142,9 @@ class Usage:
 
     def __sub__(self, earlier: Self) -> Self:
         """Return the differences since an earlier moment."""
-        differences: dict[str, Any] = {}
-        for name in (one.name for one in fields(self) if one.name != "threads"):
-            later, before = getattr(self, name), getattr(earlier, name)
-            differences[name] = None if later is None or before is None else later - before
-        if not earlier.threads <= self.threads:
-            differences["waiting_ns"] = None
-        return replace(self, **differences)
+        since = Counters.__sub__(self, earlier)
+        waiting_ns = since.waiting_ns if earlier.threads <= self.threads else None
+        return replace(since, waiting_ns=waiting_ns, threads=self.threads)
 
 
 def usage_of(pids: Sequence[int]) -> Usage:
