@@ -8,7 +8,7 @@ import os
 import select
 import sys
 
-from copycost.hosts.parent import watched_parents
+from copycost.hosts.processes import watched_parents
 from copycost.hosts.program import Launch
 from copycost.hosts.ssh.client import SshTarget
 from copycost.hosts.ssh.host import kept_host

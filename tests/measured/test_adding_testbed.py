@@ -27,8 +27,8 @@ from copycost.testbeds.veth_pair import veth_pair
 @contextmanager
 def build(machine: LocalHost, *, page_segments: bool) -> Iterator[Testbed]:
     """Build it, and take it down at the end of the block."""
-    with veth_pair(machine, mtu_bytes=600) as pair:
-        yield pair.as_testbed("veth_narrow")
+    with veth_pair("veth_narrow", machine, mtu_bytes=600) as testbed:
+        yield testbed
 '''
 # what everybody who has to know a testbed says of it
 ASKED = """

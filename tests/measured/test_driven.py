@@ -23,8 +23,8 @@ from copycost.config.settings import Settings
 from copycost.errors import Unavailable
 from copycost.hosts import local
 from copycost.hosts.cgroups import find_hierarchy
-from copycost.hosts.cpu_times import Usage, usage_of
 from copycost.hosts.local import LocalHost
+from copycost.hosts.processes import Usage, usage_of
 from copycost.hosts.program import Launch, LocalProgram
 from copycost.hosts.side import Side
 from copycost.hosts.window_edges import DoneHere

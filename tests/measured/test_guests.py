@@ -21,7 +21,7 @@ from copycost.hosts.guest.archive import Archive
 from copycost.hosts.guest.host import GuestFailed, GuestHost, Lease, borrowed, hosts_in, log_of
 from copycost.hosts.guest.image import agent_image
 from copycost.hosts.guest.qemu import GuestSpec, find_qemu
-from copycost.hosts.parent import parent_of
+from copycost.hosts.processes import parent_of
 from copycost.hosts.program import Launch
 from copycost.hosts.remote.daemon import ask_daemon, connected
 
@@ -156,7 +156,7 @@ REPETITION = """
 import json, sys, time
 from copycost.hosts.guest.host import borrowed
 from copycost.hosts.guest.qemu import GuestSpec
-from copycost.hosts.parent import parent_of
+from copycost.hosts.processes import parent_of
 from copycost.hosts.remote.daemon import ask_daemon, connected
 from copycost.errors import Unavailable
 try:

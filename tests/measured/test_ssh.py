@@ -16,10 +16,9 @@ from sshd import ADDRESSES, AHEAD_S, NODE, Peer
 
 from copycost.errors import AttemptFailed, ConfigError, HostError, Unavailable
 from copycost.hosts.program import Launch
-from copycost.hosts.ssh import daemon as ssh_daemon
+from copycost.hosts.ssh import host as ssh_host
 from copycost.hosts.ssh.client import SshTarget
-from copycost.hosts.ssh.daemon import clean
-from copycost.hosts.ssh.host import SshHost
+from copycost.hosts.ssh.host import SshHost, clean
 
 pytestmark = pytest.mark.needs_root
 LONG_S = 10.0
@@ -178,7 +177,7 @@ def test_an_ssh_that_is_killed_leaves_nothing(peer: Peer, small_run: SmallRun, m
 
 def test_a_daemon_that_is_killed_leaves_nothing(peer: Peer, small_run: SmallRun) -> None:
     agent = small_run.repeat()[1]
-    os.kill(small_run.pid_of("hosts.ssh.daemon"), signal.SIGKILL)
+    os.kill(small_run.pid_of("hosts.ssh.host"), signal.SIGKILL)
     small_run.end_repetition()
     until(lambda: peer.processes() == [], SOON_S)
     assert small_run.repeat()[1] != agent
@@ -266,7 +265,7 @@ def test_a_machine_without_a_python_that_will_do(
         (folder / "python3").chmod(0o755)
     with SshHost(peer.target):
         pass  # the agent is there
-    monkeypatch.setattr(ssh_daemon, "_START", f"PATH={folder}; {ssh_daemon._START}")
+    monkeypatch.setattr(ssh_host, "_START", f"PATH={folder}; {ssh_host._START}")
     with pytest.raises(Unavailable) as caught:
         SshHost(peer.target)
     assert expected in caught.value.reason
@@ -296,8 +295,8 @@ def test_a_python_there_that_is_broken_is_named(
 ) -> None:
     with SshHost(peer.target):
         pass  # the agent is there
-    broken = ssh_daemon._START.replace("$p -I", "PYTHONHOME=/nowhere $p")
-    monkeypatch.setattr(ssh_daemon, "_START", broken)
+    broken = ssh_host._START.replace("$p -I", "PYTHONHOME=/nowhere $p")
+    monkeypatch.setattr(ssh_host, "_START", broken)
     with pytest.raises(AttemptFailed, match="No module named 'encodings'") as caught:
         SshHost(peer.target)
     assert "python3 -I -c pass" in caught.value.remedy

@@ -14,20 +14,18 @@ from copycost.doctor.network_device import kind_in
 from copycost.doctor.peer import route_in
 from copycost.errors import ParseError
 from copycost.hosts.cgroups import candidate_hierarchies, throttling_of
-from copycost.hosts.cpu_times import (
+from copycost.hosts.facts.cpu import read_cpu
+from copycost.hosts.facts.files import HostFiles, Unknowns
+from copycost.hosts.facts.identity import read_mitigations
+from copycost.hosts.facts.kernel import available_memory_bytes, read_kernel, read_memory, read_net
+from copycost.hosts.facts.tools import distribution_family
+from copycost.hosts.processes import (
     cpu_times,
     cpu_times_at,
     io_counts,
     on_cpu_and_waiting_ns,
     ticks_of,
 )
-from copycost.hosts.facts.cpu import read_cpu
-from copycost.hosts.facts.files import HostFiles, Unknowns
-from copycost.hosts.facts.identity import read_mitigations
-from copycost.hosts.facts.kernel import read_kernel
-from copycost.hosts.facts.net import read_memory, read_net
-from copycost.hosts.facts.tools import distribution_family
-from copycost.hosts.memory import available_memory_bytes
 from copycost.measure.drivers.iperf3.driver import listening_ports
 from copycost.measure.drivers.iperf3.output import intervals_of, parse_json, udp_totals
 from copycost.observers.kernel_counters import device_counts, snapshot_of, snmp_counts

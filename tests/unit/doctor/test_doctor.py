@@ -16,8 +16,7 @@ from copycost.doctor.testbeds import TestbedFacts
 from copycost.hosts.facts.cpu import read_cpu
 from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.hosts.facts.identity import host_identity
-from copycost.hosts.facts.kernel import read_kernel
-from copycost.hosts.facts.net import read_memory, read_net
+from copycost.hosts.facts.kernel import read_kernel, read_memory, read_net
 
 NO_VETH = TestbedFacts(False, None, None, "this host allows no user namespace", "run as root")
 VETH = TestbedFacts(True, "root", 131072, None, None)

@@ -82,7 +82,7 @@ def test_what_is_installed_and_how_busy_it_is_are_told_of_the_other_machine_itse
 ) -> None:
     tools = "The other end: tools"
     assert findings[tools, "iperf3"].state == "missing"
-    assert findings[tools, "iperf3"].remedy == "sudo dnf install iperf3"
+    assert findings[tools, "iperf3"].remedy == "install the package that contains iperf3"
     assert (tools, "cc") not in findings  # nothing is built there
     load = findings["The other end: processors", "load of the last minute"]
     assert load.value == "0.52"

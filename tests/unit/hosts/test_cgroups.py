@@ -1,26 +1,17 @@
 """Control groups: where they are made, that they limit, and that nothing of them is left."""
 
 import os
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from unit.hosts.test_contract import until_gone
+from unit.hosts.test_contract import until, until_gone
 
 from copycost.errors import Unavailable
 from copycost.hosts import cgroups
-from copycost.hosts.cgroups import (
-    PREFIX,
-    Hierarchy,
-    candidate_hierarchies,
-    cpu_group,
-    find_hierarchy,
-    remove_stale_groups,
-)
+from copycost.hosts.cgroups import Hierarchy, candidate_hierarchies, cpu_group, find_hierarchy
 
 WORKFLOW = Path(__file__).parents[3] / "workflow"
 
@@ -117,53 +108,22 @@ def test_an_ordinary_user_is_told_why_and_what_helps() -> None:
 _HOLDER = """
 import sys, subprocess, time
 sys.path.insert(0, sys.argv[1])
-from copycost.hosts import cgroups
-from copycost.hosts.cgroups import find_hierarchy
-if sys.argv[2] == "unwatched":
-    cgroups._WATCHER = "exit 0"
-with cgroups.cpu_group(find_hierarchy(), 20) as group:
+from copycost.hosts.cgroups import cpu_group, find_hierarchy
+with cpu_group(find_hierarchy(), 20) as group:
     inside = subprocess.Popen(["sleep", "600"])
     group.add([inside.pid])
-    print(inside.pid, flush=True)
+    print(inside.pid, group.path, flush=True)
     time.sleep(600)
 """
 
 
-def holder(watch: str) -> tuple[subprocess.Popen[str], int]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", _HOLDER, str(WORKFLOW), watch], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    with process.stdout as lines:
-        return process, int(lines.readline())
-
-
-@pytest.mark.parametrize("watch", ["watched", "unwatched"])
-def test_a_watcher_or_the_next_start_removes_the_group_of_a_killed_maker(watch: str) -> None:
-    hierarchy = here()
-    maker, inside = holder(watch)
-    (group,) = hierarchy.parent.glob(f"{PREFIX}{maker.pid}-*")
-    maker.send_signal(signal.SIGKILL)
-    maker.wait()
-    if watch == "unwatched":
-        assert group.exists()
-        remove_stale_groups(hierarchy.parent)
-        assert not group.exists()
-    until_gone(inside)
-    deadline_s = time.monotonic() + 60.0
-    while group.exists():
-        assert time.monotonic() < deadline_s
-        time.sleep(0.02)
-
-
-def test_a_living_group_and_other_groups_are_left_alone() -> None:
-    hierarchy = here()
-    other = hierarchy.parent / f"other-{os.getpid()}"
-    other.mkdir()
-    try:
-        with cpu_group(hierarchy, 50) as group:
-            remove_stale_groups(hierarchy.parent)
-            assert group.path.exists()
-            assert other.exists()
-    finally:
-        other.rmdir()
+def test_the_group_of_a_killed_maker_is_removed_with_all_that_runs_in_it() -> None:
+    here()
+    words = [sys.executable, "-c", _HOLDER, str(WORKFLOW)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as maker:
+        assert maker.stdout is not None
+        inside, group = maker.stdout.readline().split()
+        assert Path(group).exists()
+        maker.kill()
+    until_gone(int(inside))
+    until(lambda: not Path(group).exists())

@@ -22,7 +22,6 @@ from copycost.hosts.lock import measurement_lock
 from copycost.hosts.program import Launch
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.bundle import agent_bundle, agent_modules
-from copycost.hosts.remote.calls import RemoteProgram
 from copycost.hosts.remote.connection import ConnectionLost
 from copycost.hosts.remote.host import RemoteHost
 
@@ -110,26 +109,11 @@ def test_an_agent_that_is_killed_is_noticed_and_leaves_nothing(tmp_path: Path) -
         until(lambda: not is_alive(program.pid))
 
 
-def test_a_session_ends_what_it_started_before_it_is_closed(tmp_path: Path) -> None:
-    # the stream goes on, whose end would be the end of everything as well
-    with agent_process(tmp_path) as (agent, stream), socket.socket(fileno=stream):
-        host = RemoteHost(os.dup(stream), "it", PATIENCE_S)
-        program: RemoteProgram = host.start(WRAPPED)
-        until(lambda: len(children_of(program.pid)) == 2)
-        pids = children_of(program.pid)
-        host.close()
-        assert not is_alive(program.pid)
-        # these are killed by then, and nobody's children: they are gone once they get a CPU
-        until(lambda: not any(map(is_alive, pids)))
-        assert agent.poll() is None
-        program.close()
-
-
 def test_the_next_session_on_a_stream_begins_clean(tmp_path: Path) -> None:
     with agent_process(tmp_path) as (_, stream):
         # a run that was killed in the midst of a line, and has not heard all answers
         with socket.socket(fileno=os.dup(stream)) as line:
-            start = messages.request("start", number=1, launch=WRAPPED)
+            start = messages.request("hold", number=1, what="start", fields={"launch": WRAPPED})
             for message in ({"op": "open", "id": 1}, {"id": 2, **start}):
                 line.sendall(messages.as_line(message))
             line.sendall(b'{"op":"run","id":3,"with":{"words":["/bin/tr')

@@ -8,7 +8,7 @@ import pytest
 from setups import HOST
 
 from copycost.errors import CannotStart
-from copycost.hosts.cpu_times import usage_of
+from copycost.hosts.processes import usage_of
 from copycost.hosts.program import CONTROL, Launch, LocalProgram
 from copycost.hosts.side import Side
 

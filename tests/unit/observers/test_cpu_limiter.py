@@ -14,7 +14,7 @@ from unit.hosts.places import running
 
 from copycost.errors import Unavailable
 from copycost.hosts import local
-from copycost.hosts.cpu_times import usage_of
+from copycost.hosts.processes import usage_of
 from copycost.hosts.side import Side
 from copycost.observers.cpu_limiter import CpuLimit
 from copycost.studies.cpu_budget.records import judge_limit

@@ -12,7 +12,7 @@ from setups import HOST, setup
 from unit.hosts.places import running
 
 from copycost.errors import HostError
-from copycost.hosts.cpu_times import CpuTimes, ThreadTimes, cpu_times_at, ticks_of, times_of
+from copycost.hosts.processes import CpuTimes, ThreadTimes, cpu_times_at, ticks_of, times_of
 from copycost.hosts.side import SideName
 from copycost.observers.hypervisor import THREAD_KINDS, Hypervisor
 from copycost.testbeds.testbed import Guest, Testbed

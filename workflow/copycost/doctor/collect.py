@@ -11,8 +11,7 @@ from copycost.doctor.testbeds import probe_testbeds
 from copycost.hosts.facts.cpu import read_cpu
 from copycost.hosts.facts.files import Unknowns
 from copycost.hosts.facts.identity import host_identity
-from copycost.hosts.facts.kernel import read_kernel
-from copycost.hosts.facts.net import read_memory, read_net
+from copycost.hosts.facts.kernel import read_kernel, read_memory, read_net
 from copycost.hosts.facts.tools import TOOLS, describe_tool
 from copycost.hosts.guest.build_image import KVM_LIMIT_S, settle
 from copycost.hosts.guest.host import MORE_MEMORY, GuestFailed, borrowed, hosts_in

@@ -31,7 +31,7 @@ from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.guest.needs import guest_needs
 from copycost.hosts.local import LocalHost
 from copycost.hosts.ssh.client import SshTarget
-from copycost.hosts.ssh.daemon import clean
+from copycost.hosts.ssh.host import clean
 
 _MARKS: dict[State, str] = {"ok": "+", "limited": "~", "missing": "-", "fact": " "}
 _LEGEND = "+ as it should be   ~ limited   - not available   > remedy"

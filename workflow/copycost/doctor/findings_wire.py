@@ -13,7 +13,7 @@ from copycost.doctor.findings import (
     say,
     titled,
 )
-from copycost.hosts.facts.net import is_virtual
+from copycost.hosts.facts.kernel import is_virtual
 from copycost.hosts.host import Host
 from copycost.measure.window import shortest_window_s
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from copycost.errors import HostError, ParseError
 from copycost.hosts.facts.cpu import read_governor
-from copycost.hosts.facts.net import is_virtual
+from copycost.hosts.facts.kernel import is_virtual
 from copycost.hosts.host import Host
 from copycost.hosts.parsing import parser_of
 from copycost.testbeds.links import OFFLOADS, features_at, mtu_at

@@ -8,7 +8,7 @@ from typing import Literal
 
 from copycost.errors import HostError, ParseError
 from copycost.hosts.facts.files import HostFiles, Unknowns
-from copycost.hosts.facts.tools import find_perf, install_command
+from copycost.hosts.facts.tools import describe_tool, install_command
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 from copycost.perf.events import KERNEL_EVENTS, PERF_EVENTS
@@ -74,7 +74,7 @@ def read_perf(files: HostFiles, unknown: Unknowns, host: Host | None = None) -> 
     watchdog = None if number is None else number != 0
     unknown.checked("perf.nmi_watchdog", watchdog, "this kernel has no NMI watchdog")
     host = host or LocalHost()
-    perf = find_perf(host)
+    perf = describe_tool("perf", host)
     reason: str | None = None
     probes: dict[str, Probe] = {}
     if perf.path is None or perf.version is None:
@@ -106,7 +106,7 @@ def read_perf(files: HostFiles, unknown: Unknowns, host: Host | None = None) -> 
 def counts_with_kernel(names: Iterable[str]) -> bool:
     """Tell whether our host counts all of these events, in the kernel too."""
     host = LocalHost()
-    perf = find_perf(host)
+    perf = describe_tool("perf", host)
     if perf.path is None or perf.version is None:
         return False
     probes = _probes(host, perf.path, names)

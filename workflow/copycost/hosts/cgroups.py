@@ -1,19 +1,14 @@
 """Control groups of our own that limit CPU, version 1 and 2.
 
 A group is made below one that the kernel already limits CPU in, is named after us, and is removed
-at the end of the block. We hold a lock on its folder while we live, so a group whose folder nobody
-holds is what a killed run left: a watcher, which outlives ``kill -9``, removes it at once, and if
-the watcher is killed too the next measurement does. No other group is ever touched.
+at the end of the block; or, if we are killed within it, by a watcher. No other group is touched.
 
-Source: Documentation/scheduler/sched-bwc.rst, Documentation/admin-guide/cgroup-v2.rst,
-cgroups(7), flock(2).
+Source: Documentation/scheduler/sched-bwc.rst, Documentation/admin-guide/cgroup-v2.rst, cgroups(7).
 """
 
 import errno
-import fcntl
 import os
 import secrets
-import signal
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
@@ -25,12 +20,12 @@ from typing import Literal
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.parsing import Counters, parser_of
 
-PREFIX = "copycost-"
 # as short as lets the smallest quota (1 ms, the kernel's least) be 10 % of a CPU: so that the rate
 # is even within a window
 PERIOD_US = 10_000
 _LEAST_QUOTA_US = 1_000
 _REMOVE_TIMEOUT_S = 2.0
+_CPULIMIT = "set cpu_budget.limiters to [cpulimit]"
 # what a group whose maker is gone needs; $1 is its folder. Standard input ends when the maker does.
 _WATCHER = """
 trap '' HUP INT TERM
@@ -90,7 +85,7 @@ def find_hierarchy() -> Hierarchy:
     cure = "run as root" if lacks_rights else "mount them with the cpu controller, writable"
     raise Unavailable(
         f"no control group for CPU may be made ({'; '.join(refusals) or 'none is mounted'})",
-        f"{cure}, or set cpu_budget.limiters to [cpulimit]",
+        f"{cure}, or {_CPULIMIT}",
     )
 
 
@@ -132,7 +127,7 @@ class CpuGroup:
             except OSError as error:
                 raise Unavailable(
                     f"the kernel did not let process {pid} into {self.path} ({error.strerror})",
-                    "run as root, or set cpu_budget.limiters to [cpulimit]",
+                    f"run as root, or {_CPULIMIT}",
                 ) from error
 
     def release(self) -> None:
@@ -161,35 +156,27 @@ def cpu_group(hierarchy: Hierarchy, limit_percent: float | None) -> Iterator[Cpu
     The limit is in per cent of one CPU, over 100 for several, and at least 10; None sets no quota.
     Unavailable if the kernel refuses, say because a group above has less.
     """
-    remove_stale_groups(hierarchy.parent)
-    path = hierarchy.parent / f"{PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
+    path = hierarchy.parent / f"copycost-{os.getpid()}-{secrets.token_hex(4)}"
     try:
         path.mkdir()
     except OSError as error:
         raise Unavailable(
             f"{path}: the control group cannot be made ({error.strerror})",
-            "run as root, or set cpu_budget.limiters to [cpulimit]",
+            f"run as root, or {_CPULIMIT}",
         ) from error
-    held = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    watcher: subprocess.Popen[bytes] | None = None
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        watcher = subprocess.Popen(
-            ["/bin/sh", "-c", _WATCHER, "copycost-watcher", str(path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        if limit_percent is not None:
-            _set_quota(hierarchy.version, path, limit_percent)
-        yield CpuGroup(hierarchy.version, path)
-    finally:
-        _remove(path, hierarchy.parent)
-        os.close(held)
-        if watcher is not None and watcher.stdin is not None:
-            watcher.stdin.close()
-            watcher.wait()
+    with subprocess.Popen(
+        ["/bin/sh", "-c", _WATCHER, "copycost-watcher", str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ):
+        try:
+            if limit_percent is not None:
+                _set_quota(hierarchy.version, path, limit_percent)
+            yield CpuGroup(hierarchy.version, path)
+        finally:
+            _remove(path, hierarchy.parent)
 
 
 def _set_quota(version: int, path: Path, limit_percent: float) -> None:
@@ -211,7 +198,7 @@ def _set_quota(version: int, path: Path, limit_percent: float) -> None:
 def _remove(path: Path, parent: Path) -> None:
     """Remove a group; whoever is still in it goes back to where it came from."""
     deadline_s = time.monotonic() + _REMOVE_TIMEOUT_S
-    while True:
+    while path.exists():
         with suppress(OSError):
             for pid in (path / "cgroup.procs").read_text().split():
                 with suppress(OSError):
@@ -219,7 +206,7 @@ def _remove(path: Path, parent: Path) -> None:
         try:
             path.rmdir()
         except FileNotFoundError:
-            return
+            pass
         except OSError as error:
             # a process that has just ended may be counted for a moment yet
             if error.errno != errno.EBUSY or time.monotonic() > deadline_s:
@@ -228,23 +215,3 @@ def _remove(path: Path, parent: Path) -> None:
                     " runs in it and remove it with rmdir"
                 ) from error
             time.sleep(0.01)
-        else:
-            return
-
-
-def remove_stale_groups(parent: Path) -> None:
-    """Remove the groups below `parent` that a killed run of ours left.
-
-    Whatever still runs in one was started by that run, so it is ended first.
-    """
-    for path in sorted(parent.glob(f"{PREFIX}*")):
-        with suppress(OSError):
-            fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            try:
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                for pid in (path / "cgroup.procs").read_text().split():
-                    with suppress(ProcessLookupError):
-                        os.kill(int(pid), signal.SIGKILL)
-                _remove(path, parent)
-            finally:
-                os.close(fd)

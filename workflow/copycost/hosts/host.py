@@ -91,10 +91,9 @@ class _Output(io.RawIOBase):
 
 
 class Waiting:
-    """Waits with a limit; whatever it waits for, the end of the workflow ends it.
+    """Waits with a limit, until the workflow is gone: then MeasurementStopped is raised.
 
-    `parent_fds` become readable then, see `copycost.hosts.parent`. For messages, `during` says what
-    is going on.
+    `parent_fds` are those of `watched_parents`. For messages, `during` says what is going on.
     """
 
     def __init__(self, parent_fds: Sequence[int]) -> None:
@@ -104,10 +103,9 @@ class Waiting:
     def for_lines(
         self, talking: Iterable[Program], others: Iterable[Program], until_s: float
     ) -> set[int]:
-        """Return descriptors that are readable, those of ends and of control lines.
+        """Return descriptors that are readable until a time (CLOCK_MONOTONIC) [s].
 
-        Of programs that talk, and of others that only must not end, until a time (CLOCK_MONOTONIC)
-        [s]. MeasurementStopped if the workflow is gone.
+        Those of the ends of all programs, and of the control lines of programs that talk.
         """
         said = list(talking)
         fds = [one.ended_fd for one in (*said, *others)]

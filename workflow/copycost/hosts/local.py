@@ -17,9 +17,9 @@ from typing import Literal
 
 from copycost.errors import AttemptFailed, HostError
 from copycost.hosts.cgroups import CpuGroup, cpu_group, find_hierarchy
-from copycost.hosts.cpu_times import Usage, usage_of
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.lock import HeldLock, host_lock_path, measurement_lock
+from copycost.hosts.processes import Usage, usage_of
 from copycost.hosts.program import Launch, LocalProgram
 from copycost.hosts.window_edges import SAME_CLOCK, ClockReading, DoneHere, Reading, of_one_moment
 
@@ -95,11 +95,11 @@ class LocalHost:
 
     def __init__(self, name: str = "this host") -> None:
         self.name = name
+        self.machine: LocalHost = self  # whose CPUs, memory, clock and lock are this host's
         self.files = HostFiles()
+        self.turn: HeldLock | None = None  # the lock by which we measure here
         # of locks, which programs hold as long as they run, whatever becomes of us
         self._held_fds: list[int] = []
-        # the one by which we measure here
-        self.turn: HeldLock | None = None
 
     @property
     def about(self) -> About:
@@ -110,11 +110,6 @@ class LocalHost:
         with suppress(OSError, ValueError):
             c_library = os.confstr("CS_GNU_LIBC_VERSION")
         return About(platform.machine(), c_library, os.geteuid() == 0, limit)
-
-    @property
-    def machine(self) -> "LocalHost":
-        """Itself: it is a whole machine."""
-        return self
 
     def inside(self) -> AbstractContextManager[None]:
         """Return a block in which what is started, opened or connected belongs to this host."""
@@ -159,7 +154,7 @@ class LocalHost:
     ) -> subprocess.CompletedProcess[str]:
         """Run a short command to its end, with `text` as its standard input.
 
-        On this machine it may inherit descriptors. HostError if it did not end in time, OSError if
+        On this machine it may inherit `pass_fds`. HostError if it did not end in time, OSError if
         it cannot be executed.
         """
         try:
@@ -256,7 +251,7 @@ class LocalHost:
 
         Programs started in it hold the lock too. Without a path, it is the one that all runs on
         that host share. `parent_fds` become readable when nobody waits for us any more, see
-        `copycost.hosts.parent`.
+        `watched_parents`.
         """
         with measurement_lock(path or host_lock_path(), parent_fds) as held:
             self._held_fds.append(held.fd)

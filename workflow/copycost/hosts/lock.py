@@ -102,13 +102,12 @@ def _open(path: Path) -> int:
     /run/lock, so the file is made only where there is none; then everybody may open it.
     """
     try:
-        try:
+        with suppress(FileNotFoundError):
             return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        except FileNotFoundError:
-            fd = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o444)
-            with suppress(OSError):  # whatever our umask is
-                os.fchmod(fd, 0o444)
-            return fd
+        fd = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o444)
+        with suppress(OSError):  # whatever our umask is
+            os.fchmod(fd, 0o444)
+        return fd
     except OSError as error:
         raise HostError(
             f"{path}: the lock against overlapping measurements cannot be opened"

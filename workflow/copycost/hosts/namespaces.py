@@ -42,7 +42,7 @@ class Namespace:
         Processes stay in the namespace in which they were started, so a child is started inside
         this block and needs no `nsenter`.
         """
-        before = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+        before = _own_network()
         try:
             _call("setns", self.fd, _CLONE_NEWNET)
             try:
@@ -61,20 +61,19 @@ def two_namespaces() -> Iterator[tuple[Namespace, Namespace, Isolation]]:
     a user namespace or a network namespace for good: call this in a process of its own, which has
     one thread. Unavailable if the kernel, or a rule of the distribution, allows none.
     """
-    home = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
-    held = [home]
+    held = [_own_network()]
     entered_user_namespace = _unshare_first()
     isolation = _isolation()
     try:
-        held.append(os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC))
+        held.append(_own_network())
         _call("unshare", _CLONE_NEWNET)
-        held.append(os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC))
+        held.append(_own_network())
         yield Namespace(held[1]), Namespace(held[2]), isolation
     finally:
         if not entered_user_namespace:  # there is no way back out of one
             # nor into a network namespace that belongs to a user namespace further out
             with suppress(PermissionError):
-                _call("setns", home, _CLONE_NEWNET)
+                _call("setns", held[0], _CLONE_NEWNET)
         for fd in held:
             os.close(fd)
 
@@ -91,6 +90,10 @@ def join_namespaces(user_fd: int, network_fd: int) -> None:
     if os.fstat(user_fd).st_ino != Path("/proc/self/ns/user").stat().st_ino:
         _call("setns", user_fd, _CLONE_NEWUSER)
     _call("setns", network_fd, _CLONE_NEWNET)
+
+
+def _own_network() -> int:
+    return os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
 
 
 def _unshare_first() -> bool:
@@ -165,19 +168,14 @@ class NamespaceFiles(HostFiles):
 
 
 class NamespaceHost(LocalHost):
-    """A network namespace; CPUs, memory, clock and lock are those of its machine."""
+    """A network namespace of a machine."""
 
     def __init__(self, machine: LocalHost, namespace: Namespace, name: str) -> None:
         super().__init__(name)
-        self._machine = machine
+        self.machine = machine
         self.namespace = namespace
         self.files = NamespaceFiles(namespace=namespace)
         self._held_fds = machine._held_fds
-
-    @property
-    def machine(self) -> LocalHost:
-        """The machine whose namespace it is."""
-        return self._machine
 
     def inside(self) -> AbstractContextManager[None]:
         """Return a block in which what is started, opened or connected belongs to the namespace."""

@@ -42,7 +42,7 @@ def parser_of(what: str) -> Callable[[_Parser[_Given, _Read]], _Parser[_Given, _
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """What has been counted by one moment, a number in each field; `-` gives differences."""
+    """What has been counted by one moment, None where nobody tells; `-` gives differences."""
 
     def __add__(self, other: Self) -> Self:
         """Return what was counted in both."""
@@ -53,5 +53,5 @@ class Counters:
         return self._each(operator.sub, earlier)
 
     def _each(self, combine: Callable[[int, int], int], other: Self) -> Self:
-        names = [field.name for field in fields(self)]
-        return type(self)(*(combine(getattr(self, name), getattr(other, name)) for name in names))
+        pairs = [(getattr(self, one.name), getattr(other, one.name)) for one in fields(self)]
+        return type(self)(*(None if None in pair else combine(*pair) for pair in pairs))

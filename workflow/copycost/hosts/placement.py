@@ -79,12 +79,11 @@ def fewest_at_once(placement: Placement, n_threads: int, sharers: Siblings) -> i
 def spread_by_core(allowed: Iterable[int], siblings: Siblings) -> Placement:
     """Put the two ends of every connection on different physical cores, and use all cores.
 
-    The cores are halved. The sender takes the CPUs of the first half, then those of the second;
-    the receiver begins with the second half. So few connections have sending cores and receiving
-    cores of their own, and many load both halves alike: on veth and loopback the sender does much
-    of the receiver's work, and with one half for each side the receiver's half would idle.
-    Within a half every core comes once before any comes twice. A single core is divided by its
-    hardware threads; a single CPU serves both sides.
+    The sender takes the CPUs of one half of the cores, then those of the other, where the receiver
+    begins. So few connections have sending and receiving cores of their own, and many load both
+    halves alike: on veth and loopback the sender does much of the receiver's work, and a half for
+    the receiver alone would idle. Within a half every core comes once before any comes twice. A
+    single core is divided by its hardware threads; a single CPU serves both sides.
     """
     cores = _cores(allowed, siblings)
     if len(cores) == 1:
@@ -93,8 +92,8 @@ def spread_by_core(allowed: Iterable[int], siblings: Siblings) -> Placement:
     half = (len(cores) + 1) // 2
     first = _spread(cores[:half])
     order = first + _spread(cores[half:])
-    # Turning the order by one half parts the ends, except for cores of several hardware threads
-    # in an odd number: then the nearest turn that does.
+    # Turning the order by one half parts the ends, except for cores of several hardware threads in
+    # an odd number: then the nearest turn that does.
     for turn in sorted(range(len(order)), key=lambda turn: abs(turn - len(first))):
         turned = order[turn:] + order[:turn]
         if all(core_of[a] != core_of[b] for a, b in zip(order, turned, strict=True)):
@@ -124,8 +123,7 @@ def place_sides(
 ) -> Placement:
     """Return where each side runs: on its own machine, or as `place` says on one that both share.
 
-    On a machine of its own a side has all CPUs, unless a list says which: few connections on
-    different cores, and as many cores in use as there are connections.
+    On a machine of its own a side has all CPUs, core after core, unless a list says which.
     """
     machines = {side: hosts[side].machine for side in SIDES}
     if machines["sender"] is machines["receiver"]:

@@ -12,14 +12,14 @@ import select
 import signal
 import socket
 import subprocess
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from copycost.errors import CannotStart, HostError
-from copycost.hosts.parent import parent_of
+from copycost.hosts.processes import parent_of
 from copycost.hosts.window_edges import DoneHere
 
 _READ_BYTES = 1 << 16  # of a pipe: all that it holds
@@ -87,28 +87,11 @@ class LocalProgram:
             self._control, theirs = socket.socketpair()
             self._control.setblocking(False)
             names[CONTROL] = theirs.detach()
-        words, used = _with_descriptors(launch.words, names)
+        used = {names[one] for word in launch.words for one in _NAME.findall(word) if one in names}
         stdout = self._memory["stdout"]
         if launch.output is not None:
             stdout = self._pipes[pipe_word(launch.output, "write")]
             used.add(stdout)
-        try:
-            self._process = self._popen(words, stdout, {*used, *inherited})
-        except OSError as error:
-            self._close_all()
-            raise CannotStart(error.filename or words[0], error.strerror or str(error)) from error
-        finally:
-            if launch.control:
-                os.close(names[CONTROL])
-        self.ended_fd = os.pidfd_open(self._process.pid)
-        for word, fd in list(self._pipes.items()):  # the other ends are ours
-            if fd in used:
-                os.close(self._pipes.pop(word))
-
-    def _popen(
-        self, words: Sequence[str], stdout: int, fds: Collection[int]
-    ) -> subprocess.Popen[bytes]:
-        launch = self.launch
 
         def prepare() -> None:  # between fork and exec
             if launch.dies_with_us:
@@ -116,21 +99,29 @@ class LocalProgram:
             if launch.cpus is not None:
                 os.sched_setaffinity(0, launch.cpus)
 
-        return subprocess.Popen(
-            words,
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=self._memory["stderr"],
-            pass_fds=tuple(fds),
-            process_group=0,
-            preexec_fn=prepare if launch.dies_with_us or launch.cpus is not None else None,
-            env={**os.environ, "LC_ALL": "C", **launch.environment},
-        )
-
-    @property
-    def pid(self) -> int:
-        """Its process id there; that of the wrapper, if one runs it."""
-        return self._process.pid
+        try:
+            self._process = subprocess.Popen(
+                [_NAME.sub(lambda it: str(names.get(it[0], it[0])), one) for one in launch.words],
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=self._memory["stderr"],
+                pass_fds=(*used, *inherited),
+                process_group=0,
+                preexec_fn=prepare if launch.dies_with_us or launch.cpus is not None else None,
+                env={**os.environ, "LC_ALL": "C", **launch.environment},
+            )
+        except OSError as error:
+            self._close_all()
+            path = error.filename or launch.words[0]
+            raise CannotStart(path, error.strerror or str(error)) from error
+        finally:
+            if launch.control:
+                os.close(names[CONTROL])
+        self.pid = self._process.pid  # that of the wrapper, if one runs it
+        self.ended_fd = os.pidfd_open(self.pid)
+        for word, fd in list(self._pipes.items()):  # the other ends are ours
+            if fd in used:
+                os.close(self._pipes.pop(word))
 
     @property
     def control_fd(self) -> int:
@@ -240,19 +231,20 @@ class LocalProgram:
         select.select([self.ended_fd], [], [], timeout_s)
         return self.exit_code
 
-    def end(self, grace_s: float = 0.0) -> None:
+    def end(self, timeout_s: float = 0.0) -> bool:
         """Make it end, and all that it started: ask by hanging up, kill what still runs then.
 
-        The group is killed in any case, since a wrapper may have ended while the program below it
-        has not; and before its leader is waited for, as long as nobody else can have its number.
+        Return whether it was killed. The group is killed in any case, since a wrapper may have
+        ended while the program below it has not; and before its leader is waited for, as long as
+        nobody else can have its number.
         """
-        if self._process.returncode is not None:
-            return  # its number may by now be another's
-        self.hang_up()
-        ended, _, _ = select.select([self.ended_fd], [], [], grace_s)
-        self.killed = not ended
-        self.kill()
-        self._process.wait()
+        if self._process.returncode is None:  # else its number may by now be another's
+            self.hang_up()
+            ended, _, _ = select.select([self.ended_fd], [], [], timeout_s)
+            self.killed = not ended
+            self.kill()
+            self._process.wait()
+        return self.killed
 
     def kill(self) -> None:
         """Kill all of its process group at once."""
@@ -270,10 +262,3 @@ class LocalProgram:
         self.hang_up()
         for fd in (*self._memory.values(), *self._pipes.values()):
             os.close(fd)
-
-
-def _with_descriptors(words: Sequence[str], names: Mapping[str, int]) -> tuple[list[str], set[int]]:
-    """Return words with numbers for the names of descriptors, and the descriptors they name."""
-    used = {names[name] for word in words for name in _NAME.findall(word) if name in names}
-    replaced = [_NAME.sub(lambda it: str(names.get(it[0], it[0])), word) for word in words]
-    return replaced, used

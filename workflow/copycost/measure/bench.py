@@ -14,7 +14,7 @@ from copycost.errors import MeasurementStopped, in_words
 from copycost.hosts.host import Waiting
 from copycost.hosts.local import LocalHost
 from copycost.hosts.lock import HeldLock
-from copycost.hosts.parent import watched_parents
+from copycost.hosts.processes import watched_parents
 from copycost.records.record import host_digest
 from copycost.testbeds.testbed import Testbed, open_testbed
 

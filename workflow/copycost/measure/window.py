@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from copycost.hosts.cpu_times import Usage
+from copycost.hosts.processes import Usage
 from copycost.hosts.side import SIDES, SideName
 from copycost.hosts.window_edges import ClockReading
 from copycost.measure.drivers.protocol import AGAIN, MissedWindow, Payload, Verdict, Window

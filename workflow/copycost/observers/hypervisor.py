@@ -12,8 +12,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal, get_args
 
 from copycost.errors import HostError
-from copycost.hosts.cpu_times import PATH as STAT
-from copycost.hosts.cpu_times import (
+from copycost.hosts.host import AtEdges, Host, Reader
+from copycost.hosts.local import LocalHost
+from copycost.hosts.processes import PATH as STAT
+from copycost.hosts.processes import (
     CpuTimes,
     ThreadTimes,
     Usage,
@@ -23,8 +25,6 @@ from copycost.hosts.cpu_times import (
     times_of,
     usage_of,
 )
-from copycost.hosts.host import AtEdges, Host, Reader
-from copycost.hosts.local import LocalHost
 from copycost.hosts.window_edges import DoneHere
 from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Guest, Testbed

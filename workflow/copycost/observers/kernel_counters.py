@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from copycost.hosts.cpu_times import PATH as _STAT
-from copycost.hosts.cpu_times import CpuTimes, cpu_times_at
 from copycost.hosts.host import Host, Reader
 from copycost.hosts.parsing import parser_of
+from copycost.hosts.processes import PATH as _STAT
+from copycost.hosts.processes import CpuTimes, cpu_times_at
 from copycost.hosts.side import Side, SideName
 from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Testbed

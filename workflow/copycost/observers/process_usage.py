@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from copycost.hosts.cpu_times import Usage
 from copycost.hosts.host import AtEdges, Host
+from copycost.hosts.processes import Usage
 from copycost.hosts.side import SIDES, Side, SideName
 from copycost.observers.protocol import WindowObserver
 

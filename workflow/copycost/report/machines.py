@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from copycost.config.testbeds import transport_of
-from copycost.hosts.facts.net import is_virtual
+from copycost.hosts.facts.kernel import is_virtual
 from copycost.perf.events import RARE_EVENTS
 from copycost.wording.filters import join_and, ns, sentence, size
 from copycost.wording.markdown import Table, code, escape, identifier, listing, tabulate

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from copycost.errors import AttemptFailed, Unavailable
 from copycost.hosts.facts.tools import run_tool
 from copycost.hosts.host import Host
-from copycost.hosts.local import LocalHost
 from copycost.hosts.parsing import parser_of
 from copycost.hosts.program import Launch, pipe_word
 
@@ -89,11 +88,8 @@ def parse_counters(listing: str) -> Dropped:
     return Dropped(sum(n for _, n, _ in found), payload_bytes)
 
 
-def install_drop_hook(host: LocalHost, device: str, address: str) -> DropHook:
-    """Drop, and count, every UDP packet for `address` as it comes in at a device.
-
-    Other packets, such as those by which IPv6 makes itself known, pass and are not counted.
-    """
+def install_drop_hook(host: Host, device: str, address: str) -> DropHook:
+    """Drop, and count, every UDP packet for `address` as it comes in at a device."""
     run_tool(["nft", "-f", "-"], host, drop_rules(device, address), remedy=_REMEDY)
     return DropHook(host)
 
@@ -117,9 +113,8 @@ def far_hook(host: Host, device: str, addresses: tuple[str, str]) -> Iterator[Dr
     """Drop, and count, our datagrams as they come in at another machine's device, for the block.
 
     The machine is somebody's, so only datagrams from the first address to the second are dropped,
-    and a process there owns the rules: the kernel takes them away when it ends, however it ends,
-    and it ends with the connection to that machine. Unavailable if `nft` is missing there, or the
-    kernel or a restriction refuses.
+    and a process there owns the rules: the kernel takes them away when it ends, at the latest with
+    the connection. Unavailable if `nft` is missing there, or the kernel or a restriction refuses.
     """
     nft = host.find_tool("nft")
     if nft is None:

@@ -1,7 +1,6 @@
-"""The testbeds `loopback` and `loopback_udp`: the host's own loopback device.
+"""The testbeds `loopback` and `loopback_udp`: the host's own loopback device, as it is.
 
-They need no right at all, and nothing of it is configured. What else uses UDP on this host disturbs
-the account of where datagrams were lost.
+What else uses UDP on this host disturbs the account of where datagrams were lost.
 """
 
 from collections.abc import Iterator

@@ -15,7 +15,7 @@ from copycost.config.testbeds import away_on, receives_on, transport_of
 from copycost.errors import AttemptFailed, Unavailable
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
-from copycost.hosts.parent import watched_parents
+from copycost.hosts.processes import watched_parents
 from copycost.hosts.remote.host import RemoteHost
 from copycost.hosts.side import SIDES, SideName
 from copycost.hosts.ssh.client import SshTarget
@@ -38,7 +38,7 @@ def build(
 
     What is known of it, `peer`, is in results/peers/PEER.json. AttemptFailed if it cannot be
     reached, or is not now what is known of it; Unavailable if nobody tells how fast UDP may be sent
-    to it; MeasurementStopped if the workflow ends while we wait.
+    to it.
     """
     if peer is None:
         raise Unavailable("nothing says which machine is the peer", _MADE)
@@ -127,9 +127,8 @@ def turn_there_too(
 ) -> Iterator[None]:
     """Have the lock of another machine besides ours for the time of the block.
 
-    Two machines that measure with each other hold their own and wait for the other's. The one whose
-    own is not the first to be taken (`keeps_ours`, see `is_before`) gives it back meanwhile, and
-    takes it again afterwards. MeasurementStopped if the workflow ends while we wait.
+    Two machines that measure with each other hold their own and wait for the other's: the one whose
+    own is not the first to be taken (`keeps_ours`, see `is_before`) gives it back meanwhile.
     """
     ours = here.turn
     give_way = (lambda: None) if ours is None or keeps_ours else ours.give_back

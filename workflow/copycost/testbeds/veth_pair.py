@@ -6,11 +6,11 @@ not copied after all. There is no receiver: it measures the sender alone.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from copycost.config.testbeds import receives_on, transport_of
 from copycost.hosts.local import LocalHost
-from copycost.hosts.namespaces import Isolation, NamespaceHost, two_namespaces
+from copycost.hosts.namespaces import NamespaceHost, two_namespaces
 from copycost.hosts.side import SIDES
 from copycost.testbeds.drop_hook import install_drop_hook
 from copycost.testbeds.links import End, make_veth_pair, switch_offloads_off, wait_until_running
@@ -31,41 +31,35 @@ def build(kind: str, machine: LocalHost, *, page_segments: bool) -> Iterator[Tes
     datagrams = transport_of(kind) == "datagram"  # whose packets may be as large as one
     if datagrams:
         mtu_bytes = LARGEST_MTU_BYTES
-    with veth_pair(machine, mtu_bytes, static_neighbours=datagrams) as pair:
+    with veth_pair(kind, machine, mtu_bytes, static_neighbours=datagrams) as testbed:
         hook = None
         if not receives_on(kind):
-            hook = install_drop_hook(pair.hosts[1], "receiver", ADDRESSES[1])
-        if kind == "veth_no_offload":
-            for side, host in zip(SIDES, pair.hosts, strict=True):
-                switch_offloads_off(host, side)
-        yield replace(pair.as_testbed(kind), drop_hook=hook)
-
-
-@dataclass(frozen=True, slots=True)
-class VethPair:
-    """The sender's and the receiver's host; each has a device that is named as the side."""
-
-    hosts: tuple[NamespaceHost, NamespaceHost]
-    isolation: Isolation
-
-    def as_testbed(self, kind: str) -> Testbed:
-        """Return the testbed, once its devices carry packets."""
-        ends = [End(*of) for of in zip(self.hosts, ADDRESSES, SIDES, strict=True)]
-        for host, side in zip(self.hosts, SIDES, strict=True):
-            wait_until_running(host, side)
-        return Testbed.between(kind, self.isolation, *ends)
+            hook = install_drop_hook(testbed.hosts["receiver"], "receiver", ADDRESSES[1])
+        yield replace(testbed, drop_hook=hook)
 
 
 @contextmanager
 def veth_pair(
-    machine: LocalHost, mtu_bytes: int | None = None, *, static_neighbours: bool = False
-) -> Iterator[VethPair]:
-    """Make two namespaces joined by a veth pair; parameters as for `make_veth_pair`."""
+    kind: str, machine: LocalHost, mtu_bytes: int | None, *, static_neighbours: bool = False
+) -> Iterator[Testbed]:
+    """Join two namespaces by a veth pair, whose devices are named as the sides.
+
+    `mtu_bytes` and `static_neighbours` are those of `veth_pair_commands`.
+    """
     with two_namespaces() as (first, second, isolation):
         sender = NamespaceHost(machine, first, "the sender's namespace")
         receiver = NamespaceHost(machine, second, "the receiver's namespace")
         make_veth_pair(sender, receiver, ADDRESSES, mtu_bytes, static_neighbours=static_neighbours)
-        yield VethPair((sender, receiver), isolation)
+        for side, host in zip(SIDES, (sender, receiver), strict=True):
+            if kind == "veth_no_offload":
+                switch_offloads_off(host, side)
+            wait_until_running(host, side)
+        yield Testbed.between(
+            kind,
+            isolation,
+            End(sender, ADDRESSES[0], "sender"),
+            End(receiver, ADDRESSES[1], "receiver"),
+        )
 
 
 def page_segment_mtu_bytes(machine: LocalHost) -> int:

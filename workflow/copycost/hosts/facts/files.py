@@ -20,14 +20,17 @@ class HostFiles:
     root: Path = Path("/")
 
     def text(self, path: str) -> str | None:
-        """Return the stripped content of a file, or None where it cannot be read.
+        """Return the stripped content of a file, gzipped or not; None where it cannot be read.
 
         Some files of /sys exist and yet refuse it.
         """
         try:
-            return (self.root / path).read_text(encoding="utf-8", errors="replace").strip()
-        except OSError:
+            content = (self.root / path).read_bytes()
+            if path.endswith(".gz"):
+                content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error):
             return None
+        return content.decode(errors="replace").strip()
 
     def lines(self, path: str, n_most: int) -> list[str]:
         """Return the first lines of a file that may be long; none where it cannot be read."""
@@ -57,14 +60,6 @@ class HostFiles:
         """Return the CPU numbers that the files list which match a pattern, by their paths."""
         found = {path: _parsed(text, parse_cpu_list) for path, text in self.texts(patterns).items()}
         return {path: cpus for path, cpus in found.items() if cpus}
-
-    def gzipped_text(self, path: str) -> str | None:
-        """Return the content of a gzip file such as ``/proc/config.gz``, or None."""
-        try:
-            packed = (self.root / path).read_bytes()
-            return gzip.decompress(packed).decode("utf-8", errors="replace")
-        except (OSError, EOFError, zlib.error):
-            return None
 
     def glob(self, pattern: str) -> list[Path]:
         """Return the matching paths, sorted, relative to the root."""

@@ -8,7 +8,7 @@ import re
 
 from copycost.hosts.facts.cpu import online_cpus, processor_name, read_governor, read_turbo
 from copycost.hosts.facts.files import HostFiles
-from copycost.hosts.facts.net import net_settings
+from copycost.hosts.facts.kernel import net_settings
 from copycost.hosts.facts.tools import TOOLS, describe_tool
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost

@@ -19,28 +19,15 @@ _VETH_REMEDY = "run as root, and look whether the kernel has veth (modprobe veth
 # built its programs, whatever is installed by now; nor is iperf3, which only some studies call.
 TOOLS = ("perf", "ip", "ethtool", "nft")
 
-_INSTALLERS = {
-    "debian": "sudo apt-get install",
-    "ubuntu": "sudo apt-get install",
-    "fedora": "sudo dnf install",
-    "arch": "sudo pacman -S",
-    "suse": "sudo zypper install",
-    "alpine": "sudo apk add",
-}
-# Package names where they differ from the tool's: usually, and per family of distribution.
-_USUAL_PACKAGES = {"ip": "iproute2", "nft": "nftables", "cc": "gcc"}
-_DEBIAN = {"cc": "gcc libc6-dev", "liburing": "liburing-dev"}
+# package names where they differ from the tool's
+_USUAL_PACKAGES = {"ip": "iproute2", "nft": "nftables"}
+_DEBIAN = {**_USUAL_PACKAGES, "cc": "gcc libc6-dev", "liburing": "liburing-dev"}
 _PACKAGES = {
-    "debian": _DEBIAN | {"perf": "linux-perf"},
+    "debian": {**_DEBIAN, "perf": "linux-perf"},
     # linux-tools-generic fits the distribution's own kernel; others (cloud, hardware enablement)
     # need the package named after the running one.
-    "ubuntu": _DEBIAN | {"perf": "linux-tools-generic linux-tools-{release}"},
-    "fedora": {"ip": "iproute", "liburing": "liburing-devel"},
-    "arch": {},
-    "suse": {"liburing": "liburing-devel"},
-    "alpine": {"cc": "build-base", "liburing": "liburing-dev"},
+    "ubuntu": {**_DEBIAN, "perf": "linux-tools-generic linux-tools-{release}"},
 }
-_FAMILY = {"rhel": "fedora", "centos": "fedora", "opensuse": "suse", "sles": "suse"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +39,7 @@ class Tool:
 
 
 def tool_version(host: Host, name: str, path: str) -> str | None:
-    """Return the first line that a tool prints about its version, or None if it does not run.
-
-    Ubuntu's ``/usr/bin/perf`` is a script that ends with an error where no perf fits the running
-    kernel: then there is a path but no version, and the tool counts as missing.
-    """
+    """Return the first line that a tool prints about its version, or None if it does not run."""
     words = [path, *_VERSION_ARGUMENTS.get(name, ("--version",))]
     try:
         done = host.run(words, timeout_s=10.0)
@@ -69,32 +52,24 @@ def tool_version(host: Host, name: str, path: str) -> str | None:
 
 
 def describe_tool(name: str, host: Host | None = None) -> Tool:
-    """Return where a program of a host is, by default ours, and what it says of its version.
-
-    perf is found by `find_perf`.
-    """
+    """Return where a program of a host is, by default ours, and what it says of its version."""
     host = host or LocalHost()
-    if name == "perf":
-        return find_perf(host)
     path = host.find_tool(name)
-    return Tool(path, tool_version(host, name, path) if path else None)
+    found = Tool(path, tool_version(host, name, path) if path else None)
+    return _other_perf(host) or found if name == "perf" and found.version is None else found
 
 
-def find_perf(host: Host) -> Tool:
-    """Return a perf that runs on a host, or one that does not, or none.
+def _other_perf(host: Host) -> Tool | None:
+    """Return the newest of Ubuntu's perfs that runs, None without any.
 
-    Ubuntu's wrapper fails where it finds no build for the very kernel release, though a
-    neighbouring build counts just as well: so the folder it looks in is searched too, newest
-    release first.
+    ``/usr/bin/perf`` is a script there that fails where it finds no build for the very kernel
+    release, though a neighbouring build counts just as well.
     """
-    path = host.find_tool("perf")
-    found = Tool(path, tool_version(host, "perf", path) if path else None)
-    if found.version is None:
-        for build in sorted(host.files.glob(_UBUNTU_PERFS), key=_numbers, reverse=True):
-            version = tool_version(host, "perf", f"/{build}")
-            if version is not None:
-                return Tool(f"/{build}", version)
-    return found
+    for build in sorted(host.files.glob(_UBUNTU_PERFS), key=_numbers, reverse=True):
+        version = tool_version(host, "perf", f"/{build}")
+        if version is not None:
+            return Tool(f"/{build}", version)
+    return None
 
 
 def _numbers(path: Path) -> list[int]:
@@ -110,10 +85,9 @@ def run_tool(
     remedy: str = _VETH_REMEDY,
     what_failed: str | None = None,
 ) -> str:
-    """Run a tool on a host and return what it prints; `text` is its standard input.
+    """Run a tool on a host, see `LocalHost.run`, and return what it prints.
 
-    It inherits `pass_fds`, on this machine. Unavailable, with the remedy, if it is missing or
-    refuses; HostError if it was killed, did not end, or cannot be run.
+    Unavailable, with the remedy, if it is missing or refuses; HostError if it was killed.
     """
     try:
         done = host.run(command, text, pass_fds=pass_fds)
@@ -136,17 +110,14 @@ def run_tool(
 
 
 def distribution_family(files: HostFiles) -> str | None:
-    """Return debian, ubuntu, fedora, arch, suse or alpine; None for anything else.
+    """Return debian or ubuntu; None for anything else.
 
     Source: os-release(5), ID names the distribution, ID_LIKE those it descends from, nearest first.
     """
     text = files.text("etc/os-release") or files.text("usr/lib/os-release") or ""
     fields: dict[str, str] = dict(re.findall(r'^(ID|ID_LIKE)="?([^"\n]*)"?$', text, re.MULTILINE))
-    for name in [fields.get("ID", ""), *fields.get("ID_LIKE", "").split()]:
-        family = _FAMILY.get(name, name)
-        if family in _INSTALLERS:
-            return family
-    return None
+    names = [fields.get("ID", ""), *fields.get("ID_LIKE", "").split()]
+    return next((name for name in names if name in _PACKAGES), None)
 
 
 def install_command(files: HostFiles, tool: str) -> str:
@@ -154,6 +125,6 @@ def install_command(files: HostFiles, tool: str) -> str:
     family = distribution_family(files)
     if family is None:
         return f"install the package that contains {tool}"
-    package = _PACKAGES[family].get(tool) or _USUAL_PACKAGES.get(tool, tool)
     release = files.text("proc/sys/kernel/osrelease") or "$(uname -r)"
-    return f"{_INSTALLERS[family]} {package.format(release=release)}"
+    package = _PACKAGES[family].get(tool, tool).format(release=release)
+    return f"sudo apt-get install {package}"

@@ -11,6 +11,7 @@ for anything; the main thread does what is asked, in order.
 import argparse
 import hashlib
 import os
+import sched
 import select
 import signal
 import sys
@@ -18,15 +19,15 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack, suppress
-from dataclasses import is_dataclass, replace
+from contextlib import AbstractContextManager, ExitStack, closing, suppress
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
 from copycost.errors import CopycostError, HostError
 from copycost.hosts.local import LocalHost
-from copycost.hosts.parent import parent_of
-from copycost.hosts.program import Launch, LocalProgram
+from copycost.hosts.processes import parent_of
+from copycost.hosts.program import LocalProgram
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.messages import Message, NotAMessage, Target
 
@@ -40,34 +41,21 @@ _KERNEL = (("release", "osrelease"), ("version", "version"), ("boot_id", "random
 _POLL_GRAIN_NS = 1_000_000
 
 
-class Line:
-    """The way back: messages of both threads, each in one piece."""
-
-    def __init__(self, fd: int) -> None:
-        self._fd = fd
-        self._lock = threading.Lock()
-
-    def send(self, message: Message) -> None:
-        """Send a message; that nobody is there any more is noticed where we read."""
-        rest = memoryview(messages.as_line(message))
-        with self._lock, suppress(OSError):
-            while rest:
-                rest = rest[os.write(self._fd, rest) :]
-
-
 class Service:
     """What one session asked for, until it is over; the main thread's, apart from `kill`.
 
-    Programs that are brought here are kept in a folder. The bell is a descriptor that becomes
-    readable when a request has come in, or the stream has ended.
+    `tell` sends news. Programs that are brought here are kept in a folder. The bell is a descriptor
+    that becomes readable when a request has come in, or the stream has ended.
     """
 
-    def __init__(self, host: LocalHost, line: Line, folder: Path, bell: int) -> None:
+    def __init__(
+        self, host: LocalHost, tell: Callable[[Message], None], folder: Path, bell: int
+    ) -> None:
         self._host = host
-        self._line = line
+        self._tell = tell
         self._folder = folder
         self._bell = bell
-        self._plans = Plans(host.clock_ns, self.do)
+        self._plans = Plans(self.do)
         # what can be asked, by what requests call it; numbers are given by who asks
         self._things: dict[Target, Any] = {
             messages.HOST: host,
@@ -82,7 +70,7 @@ class Service:
     def do(self, message: Message) -> Any:  # noqa: ANN401 - JSON
         """Do what a request asks, and return the answer, or raise what it ran into.
 
-        What is more than a call has a method here: ``start``, say, is ``_do_start``.
+        What is more than a call has a method here: ``hold``, say, is ``_do_hold``.
         """
         op, fields = message["op"], message["with"]
         serve = getattr(self, f"_do_{op}", None) or getattr(self._things[message["of"]], op, None)
@@ -92,6 +80,7 @@ class Service:
 
     def wait_for_news(self) -> None:
         """Wait for a request; tell meanwhile what programs say, and do what was planned."""
+        left_ms = self._plans.do_what_is_due()
         while True:
             running = {program.ended_fd: at for at, program in self._running.items()}
             talking = {self._running[at].control_fd: at for at in self._talking}
@@ -99,16 +88,31 @@ class Service:
             poll = select.poll()
             for fd in (self._bell, *talking, *running):
                 poll.register(fd, select.POLLIN | select.POLLRDHUP)
-            events = dict(poll.poll(self._plans.left_ms()))
+            events = dict(poll.poll(left_ms))
             for fd in events.keys() & talking:  # before the news that a program has ended
                 hung_up = events[fd] & (select.POLLHUP | select.POLLRDHUP)
                 if not self._tell_lines(talking[fd]) and hung_up:
                     self._talking.discard(talking[fd])
             for fd in events.keys() & running:
                 self._tell_end(running[fd])
-            self._plans.do_what_is_due()
+            left_ms = self._plans.do_what_is_due()
             if self._bell in events:
                 return
+
+    def _tell_lines(self, number: int) -> bool:
+        """Tell what a program has said; return whether there was a whole line."""
+        lines = list(iter(self._running[number].read_line, None))
+        if lines:
+            self._tell({"event": "lines", "of": number, "lines": lines})
+        return bool(lines)
+
+    def _tell_end(self, number: int) -> None:
+        while number in self._talking and self._tell_lines(number):
+            pass
+        self._talking.discard(number)
+        program = self._running.pop(number)
+        printed = {"output": program.output(), "errors": program.errors()}
+        self._tell({"event": "ended", "of": number, "code": program.exit_code, **printed})
 
     def close(self) -> None:
         """End all that was started and give everything back."""
@@ -126,29 +130,29 @@ class Service:
     def _programs(self) -> list[LocalProgram]:
         return [one for one in [*self._things.values()] if isinstance(one, LocalProgram)]
 
-    # -- what is held until it is given back ------------------------------------------------------
-
     def _do_hold(self, number: int, what: str, fields: dict[str, Any]) -> object:
         """Keep what a method of the host returns, or its block gives; return what is told of it."""
         if what == "lock":
             # whoever asked for it says nothing before it has it, unless to call it off
             fields = {**fields, "parent_fds": [self._bell]}
         found = getattr(self._host, what)(**fields)
+        is_block = isinstance(found, AbstractContextManager)
         block = ExitStack()
-        if isinstance(found, AbstractContextManager):
-            found = block.enter_context(found)
-        else:
-            block.callback(found.close)
-        self._things[number], self._blocks[number] = found, block
-        return found if is_dataclass(found) else None
+        held = block.enter_context(found if is_block else closing(found))
+        self._things[number], self._blocks[number] = held, block
+        if isinstance(held, LocalProgram):
+            block.callback(held.end)
+            self._running[number] = held
+            if held.launch.control:
+                self._talking.add(number)
+            return held.pid
+        return held if is_dataclass(held) else None
 
     def _do_give_back(self, number: int) -> None:
         del self._things[number]
         self._talking.discard(number)
         self._running.pop(number, None)
         self._blocks.pop(number).close()
-
-    # -- programs ---------------------------------------------------------------------------------
 
     def _do_bring(self, digest: str, name: str, data: bytes | None) -> str | None:
         """Keep a program that is brought here; it appears whole or not at all.
@@ -172,87 +176,41 @@ class Service:
             raise
         return str(path)
 
-    def _do_start(self, number: int, launch: Launch) -> int:
-        """Start a program, and return its process."""
-        # should we be killed, nobody else would end it
-        program = self._host.start(replace(launch, dies_with_us=True))
-        self._things[number] = self._running[number] = program
-        self._blocks[number] = block = ExitStack()
-        block.callback(program.close)
-        block.callback(program.end)
-        if launch.control:
-            self._talking.add(number)
-        return program.pid
-
-    def _tell_lines(self, number: int) -> bool:
-        """Tell what a program has said; return whether there was a whole line."""
-        lines = list(iter(self._running[number].read_line, None))
-        if lines:
-            self._line.send({"event": "lines", "of": number, "lines": lines})
-        return bool(lines)
-
-    def _tell_end(self, number: int) -> None:
-        """Tell that a program has ended, and what it has printed."""
-        while number in self._talking and self._tell_lines(number):
-            pass
-        self._talking.discard(number)
-        program = self._running.pop(number)
-        printed = {"output": program.output(), "errors": program.errors()}
-        self._line.send({"event": "ended", "of": number, "code": program.exit_code, **printed})
-
-    def _do_finish(self, number: int, timeout_s: float) -> bool:
-        """Make a program end, and return whether it was killed; its end is told before."""
-        program: LocalProgram = self._things[number]
-        program.end(timeout_s)
-        if number in self._running:
-            self._tell_end(number)
-        return program.killed
-
 
 class Plans:
-    """Requests that are done by themselves at their times of a clock [ns]; `do` does one.
+    """Requests that are done by themselves at their times [ns, CLOCK_MONOTONIC]; `do` does one.
 
     Each plan has two, for the edges of a window.
     """
 
-    def __init__(self, clock_ns: Callable[[], int], do: Callable[[Message], Any]) -> None:
-        self._clock_ns = clock_ns
+    def __init__(self, do: Callable[[Message], Any]) -> None:
         self._do = do
-        # in their order: when [ns], where among those of one moment, the plan, and the request
-        self._due: list[tuple[int, int, int, Message]] = []
+        self._due = sched.scheduler(lambda: time.monotonic_ns() + _POLL_GRAIN_NS)
         self._answers: dict[int, list[Message]] = {}
 
     def take(self, plan: int, requests: Sequence[tuple[int, Message]]) -> None:
         """Take requests in place of the plan's earlier ones."""
         self._answers[plan] = []
-        due = [one for one in self._due if one[2] != plan]
+        for event in self._due.queue:
+            if event.argument[0] == plan:
+                self._due.cancel(event)
         # what was planned first begins first and ends last
         for (at_ns, request), order in zip(requests, (plan, -plan), strict=True):
-            due.append((at_ns, order, plan, request))
-        self._due = sorted(due, key=lambda one: one[:2])
+            self._due.enterabs(at_ns, order, self._do_one, (plan, at_ns, request))
 
     def answers(self, plan: int) -> list[Message]:
-        """Return the answers to a plan's requests, when the last of them is done."""
-        while any(one[2] == plan for one in self._due):
-            self._do_next()
+        """Return the answers to a plan's requests, when both are done."""
+        while len(self._answers[plan]) < 2:
+            time.sleep((self.do_what_is_due() or 0) / 1e3)
         return self._answers[plan]
 
-    def left_ms(self) -> int | None:
-        """Return how long nothing is due [ms]; None for ever."""
-        if not self._due:
-            return None
-        left_ns = self._due[0][0] - self._clock_ns() - _POLL_GRAIN_NS
-        return max(0, left_ns) // _POLL_GRAIN_NS
+    def do_what_is_due(self) -> int | None:
+        """Do what is planned for now; return how long nothing is due then [ms], None for ever."""
+        left_ns = self._due.run(blocking=False)
+        return None if left_ns is None else int(left_ns) // _POLL_GRAIN_NS
 
-    def do_what_is_due(self) -> None:
-        """Do what is planned for now."""
-        while self._due and self._due[0][0] <= self._clock_ns() + _POLL_GRAIN_NS:
-            self._do_next()
-
-    def _do_next(self) -> None:
-        """Do what is planned next, at its time."""
-        at_ns, _, plan, request = self._due.pop(0)
-        time.sleep(max(0, at_ns - self._clock_ns()) / 1e9)
+    def _do_one(self, plan: int, at_ns: int, request: Message) -> None:
+        time.sleep(max(0, at_ns - time.monotonic_ns()) / 1e9)
         self._answers[plan].append(messages.answer_of(self._do, request))
 
 
@@ -264,28 +222,23 @@ class Agent:
     """
 
     def __init__(
-        self,
-        host: LocalHost,
-        stream_in: int,
-        stream_out: int,
-        programs: Path,
-        silence_s: float | None = None,
+        self, stream_in: int, stream_out: int, programs: Path, silence_s: float | None
     ) -> None:
-        self._host = host
-        self._stream = stream_in
-        self._silence_s = silence_s
-        self._line = Line(stream_out)
+        self._host = LocalHost()
+        self._stream_in, self._stream_out = stream_in, stream_out
         self._programs = programs
-        # filled by another thread, and by signals whenever they come
-        self._inbox: deque[Message | None] = deque()
+        self._silence_s = silence_s
         self._is_silent = False
+        self._sending = threading.Lock()  # messages of both threads go out in one piece
+        # filled by the reading thread, and by signals whenever they come; None ends us
+        self._inbox: deque[Message | None] = deque()
         self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
-        self._service = Service(host, self._line, programs, self._bell)
+        self._service = self._new_service()
 
     def serve(self) -> None:
         """Serve until the stream ends, or somebody asks us to end."""
         for number in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, lambda *_: self._tell(None))
+            signal.signal(number, lambda *_: self._note(None))
         # what is to be done at the edges of a window does not wait for those that are measured
         self._host.prioritise([os.getpid()])
         threading.Thread(target=self._read, daemon=True).start()
@@ -300,16 +253,19 @@ class Agent:
                         return
                     answer = messages.answer_of(self._result_of, message)
                     if "id" in message:
-                        self._line.send({"id": message["id"], **answer})
+                        self._send({"id": message["id"], **answer})
         finally:
             self._service.close()
             self._end_ssh_session()
+
+    def _new_service(self) -> Service:
+        return Service(self._host, self._send, self._programs, self._bell)
 
     def _result_of(self, message: Message) -> Any:  # noqa: ANN401 - JSON
         if message["op"] not in (messages.OPEN, messages.END):
             return self._service.do(message)
         self._service.close()
-        self._service = Service(self._host, self._line, self._programs, self._bell)
+        self._service = self._new_service()
         if message["op"] == messages.END:
             return None
         # what everybody asks of a host, which saves the asking
@@ -321,6 +277,13 @@ class Agent:
             "kernel": {name: host.files.text(f"{kernel}/{path}") for name, path in _KERNEL},
         }
 
+    def _send(self, message: Message) -> None:
+        """Send a message; that nobody is there any more is noticed where we read."""
+        rest = memoryview(messages.as_line(message))
+        with self._sending, suppress(OSError):
+            while rest:
+                rest = rest[os.write(self._stream_out, rest) :]
+
     def _read(self) -> None:
         """Read the stream to its end, or until it is silent for too long; in a thread of its own.
 
@@ -329,14 +292,14 @@ class Agent:
         held = b""
         with suppress(OSError):
             while True:
-                ready, _, _ = select.select([self._stream], [], [], self._silence_s)
+                ready, _, _ = select.select([self._stream_in], [], [], self._silence_s)
                 self._is_silent = not ready
-                if not ready or not (data := os.read(self._stream, _READ_BYTES)):
+                if not ready or not (data := os.read(self._stream_in, _READ_BYTES)):
                     break
                 *lines, held = (held + data).split(b"\n")
                 for line in lines:
                     self._take(line)
-        self._tell(None)
+        self._note(None)
         time.sleep(_LONGEST_GOODBYE_S)
         self._service.kill()
         self._end_ssh_session()
@@ -347,9 +310,13 @@ class Agent:
         with suppress(NotAMessage):
             message = messages.message_of(line)
             if message["op"] == messages.PING:
-                self._line.send({"id": message["id"], "result": self._host.clock_ns()})
+                self._send({"id": message["id"], "result": self._host.clock_ns()})
             else:
-                self._tell(message)
+                self._note(message)
+
+    def _note(self, message: Message | None) -> None:
+        self._inbox.append(message)
+        os.eventfd_write(self._bell, 1)
 
     def _end_ssh_session(self) -> None:
         """End the sshd of a link that is broken: else it waits for many minutes for TCP to give up.
@@ -365,37 +332,32 @@ class Agent:
             if pid > 1 and _is_sshd(parent_of(pid)):
                 os.kill(pid, signal.SIGTERM)
 
-    def _tell(self, message: Message | None) -> None:
-        self._inbox.append(message)
-        os.eventfd_write(self._bell, 1)
-
 
 def _is_sshd(pid: int) -> bool:
     """Return whether a process is sshd; since OpenSSH 9.8 a session's is called sshd-session."""
     return Path(f"/proc/{pid}/comm").read_text().startswith("sshd")
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main() -> int:
     """Serve this machine over a stream: standard input and output, or one file for both."""
     parser = argparse.ArgumentParser(prog="copycost-agent", description=main.__doc__)
     add = parser.add_argument
     add("--stream", type=Path, metavar="FILE", help="a serial line, say")
     add("--programs", type=Path, required=True, metavar="DIR", help="keeps programs")
     add("--silence", type=float, metavar="S", help="end after so long without a word")
-    options = parser.parse_args(arguments)
+    options = parser.parse_args()
     if options.stream is None:
         stream_in, stream_out = os.dup(0), os.dup(1)
     else:
         stream_in = stream_out = os.open(options.stream, os.O_RDWR | os.O_CLOEXEC | os.O_NOCTTY)
     # whatever prints by mistake, and programs that read, must not meddle with the stream
-    nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-    os.dup2(nothing, 0)
+    os.dup2(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC), 0)
     os.dup2(2, 1)
     # a process group of our own, which short commands belong to
     with suppress(PermissionError):
         os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Agent(LocalHost(), stream_in, stream_out, options.programs, options.silence).serve()
+    Agent(stream_in, stream_out, options.programs, options.silence).serve()
     return 0
 
 

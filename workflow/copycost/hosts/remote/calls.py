@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
@@ -28,17 +28,8 @@ Method = Callable[Concatenate[Any, P], T]
 """Of whatever has a `_connection`, and in `_of` what the agent calls it."""
 
 
-def asked(method: Method[P, T]) -> Method[P, T]:
+def asked(method: Method[P, T], send: Callable[..., Any] = Connection.ask) -> Method[P, T]:
     """Return the method by which something here has the agent call this one, and its answer."""
-    return _passed_on(method, Connection.ask)
-
-
-def told(method: Method[P, None]) -> Method[P, None]:
-    """Return the method by which something here has the agent call this one, without an answer."""
-    return _passed_on(method, Connection.say)
-
-
-def _passed_on(method: Method[P, T], send: Callable[..., Any]) -> Method[P, T]:
     signature = inspect.signature(method)
 
     @wraps(method)
@@ -50,6 +41,11 @@ def _passed_on(method: Method[P, T], send: Callable[..., Any]) -> Method[P, T]:
         return answer
 
     return call
+
+
+def told(method: Method[P, None]) -> Method[P, None]:
+    """Return the method by which something here has the agent call this one, without an answer."""
+    return asked(method, Connection.say)
 
 
 class PlannedThere(Generic[T]):
@@ -78,7 +74,8 @@ class RemoteReader(PlannedThere[Reading]):
     """Files that an agent reads; see `LocalReader`."""
 
     def __init__(self, connection: Connection, paths: Sequence[str]) -> None:
-        self._of, _ = connection.hold("reader", paths=paths)
+        self._of = connection.new_number()
+        connection.hold(self._of, "reader", paths=paths)
         super().__init__(connection, [request("read", self._of)] * 2)
 
     read = asked(LocalReader.read)
@@ -110,7 +107,6 @@ class RemoteFiles(HostFiles):
     text = asked(HostFiles.text)
     texts = asked(HostFiles.texts)
     lines = asked(HostFiles.lines)
-    gzipped_text = asked(HostFiles.gzipped_text)
     glob = asked(HostFiles.glob)
 
 
@@ -134,9 +130,11 @@ class RemoteProgram:
         self.ended_fd = _new_eventfd()
         # readable when a line has come in; -1 without a control line
         self.control_fd = _new_eventfd() if launch.control else -1
-        connection.listen(self._of, self._hear)
+        connection.listeners[self._of] = self._hear
         try:
-            self.pid: int = connection.ask("start", number=self._of, launch=launch)
+            # should the agent be killed, nobody else would end it
+            there = replace(launch, dies_with_us=True)
+            self.pid: int = connection.hold(self._of, "start", launch=there)
         except (HostError, OSError):
             self._close()
             raise
@@ -178,6 +176,7 @@ class RemoteProgram:
     _hang_up = told(LocalProgram.hang_up)
     _output = asked(LocalProgram.output)
     _errors = asked(LocalProgram.errors)
+    _make_end = asked(LocalProgram.end)
 
     def hang_up(self) -> None:
         """Close the control line."""
@@ -210,19 +209,20 @@ class RemoteProgram:
 
     def wait(self, timeout_s: float) -> int | None:
         """Wait for its end, and return its exit code; None if it still runs."""
-        if not wait([self._end], timeout_s).done:
-            return None
-        code: int = self._end.result()["code"]
+        code: int | None = None
+        if wait([self._end], timeout_s).done:
+            code = self._end.result()["code"]
         return code
 
-    def end(self, grace_s: float = 0.0) -> None:
-        """Make it end, and all that it started: ask by hanging up, kill what still runs then."""
-        if self._is_ended:
-            return
-        self._is_ended = True
-        self.hang_up()
-        with suppress(HostError):  # what is lost is ended there
-            self.killed = self._connection.ask("finish", number=self._of, timeout_s=grace_s)
+    def end(self, timeout_s: float = 0.0) -> bool:
+        """Make it end, see `LocalProgram.end`."""
+        if not self._is_ended:
+            self._is_ended = True
+            self.hang_up()
+            with suppress(HostError):  # what is lost is ended there
+                self.killed = self._make_end(timeout_s)
+                self._end.result()
+        return self.killed
 
     def close(self) -> None:
         """Give back the descriptors."""
@@ -230,7 +230,7 @@ class RemoteProgram:
         self._close()
 
     def _close(self) -> None:
-        self._connection.forget(self._of)
+        self._connection.listeners.pop(self._of, None)
         self.hang_up()
         with self._lock:
             os.close(self.ended_fd)

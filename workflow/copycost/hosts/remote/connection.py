@@ -9,11 +9,13 @@ a connection: enter first.
 import os
 import secrets
 import select
+import socket
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
+from itertools import count
 from typing import Any
 
 from copycost.errors import HostError
@@ -22,8 +24,6 @@ from copycost.hosts.remote.messages import HOST, Message, NotAMessage, Target, r
 
 # how long an agent may take to answer what takes it no time, on a slow and busy machine [s]
 PATIENCE_S = 20.0
-# a pipe that poll(2) calls writable takes so much at once (pipe(7), PIPE_BUF)
-_PIECE_BYTES = 4096
 _READ_BYTES = 1 << 16
 # what the other end said before it closed the stream is read within that time
 _LAST_WORDS_S = 1.0
@@ -39,31 +39,27 @@ class ConnectionLost(HostError):
 class Connection:
     """A session with an agent, of which `introduction` is what it said of its host.
 
-    `lost` is why there is none any more, None while there is one. Parameters and errors are those
-    of `RemoteHost`.
+    `lost` is why there is none any more, None while there is one. `listeners` are told news of the
+    programs with their numbers, in the reading thread, and when the connection is lost. Parameters
+    and errors are those of `RemoteHost`.
     """
 
     def __init__(
-        self,
-        stream: int,
-        name: str,
-        patience_s: float = PATIENCE_S,
-        keep_alive_s: float | None = None,
+        self, stream: int, name: str, patience_s: float, keep_alive_s: float | None
     ) -> None:
         self.name = name
         self.lost: str | None = None
-        self._stream = stream
+        self.listeners: dict[int, Callable[[Message], None]] = {}
+        self._line = socket.socket(fileno=stream)
+        self._line.settimeout(patience_s)  # so that a stream which is stuck is noticed
         self._patience_s = patience_s
         self._keep_alive_s = keep_alive_s
         self._spoke_s = time.monotonic()
         self._is_lost = threading.Event()
-        # of questions and listeners, and of the stream
-        self._lock, self._writing = threading.Lock(), threading.Lock()
+        self._losing, self._writing = threading.Lock(), threading.Lock()
         self._questions: dict[int, Answer] = {}
-        self._listeners: dict[int, Callable[[Message], None]] = {}
-        # nobody else's number, see `messages`
-        self._opening = self._number = secrets.randbits(48) << 12
-        self._last_thing = 0
+        self._opening = secrets.randbits(48) << 12  # nobody else's number, see `messages`
+        self._numbers, self._things = count(self._opening), count(1)
         self._opened = False
         self._stop = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         self._thread = threading.Thread(target=self._read, daemon=True)
@@ -98,13 +94,8 @@ class Connection:
 
     def begin(self, asked: Message) -> Answer:
         """Ask for something whose answer, or ConnectionLost, is waited for later."""
-        with self._lock:
-            self._number += 1
-            number = self._number
-            if asked["op"] == messages.OPEN:
-                self._opening = number
-            question: Answer = Future()
-            self._questions[number] = question
+        number = next(self._numbers)
+        question = self._questions[number] = Answer()
         self._write(messages.as_line({"id": number, **asked}))
         return question
 
@@ -115,28 +106,16 @@ class Connection:
 
     def new_number(self) -> int:
         """Return a number for something that is made there: a program, a reader, a plan."""
-        self._last_thing += 1
-        return self._last_thing
+        return next(self._things)
 
-    def hold(self, what: str, **fields: object) -> tuple[int, Any]:
-        """Have the agent keep what a method of its host gives; return its number, and its facts."""
-        number = self.new_number()
-        return number, self.ask("hold", number=number, what=what, fields=fields)
+    def hold(self, number: int, what: str, **fields: object) -> Any:  # noqa: ANN401
+        """Have the agent keep what a method of its host gives; return what is told of it."""
+        return self.ask("hold", number=number, what=what, fields=fields)
 
     def give_back(self, number: int) -> None:
         """Have it given back; once the connection is lost the agent does that by itself."""
         if self.lost is None:
             self.ask("give_back", number=number)
-
-    def listen(self, number: int, listener: Callable[[Message], None]) -> None:
-        """Have news of a program told to somebody, in the reading thread."""
-        with self._lock:
-            self._listeners[number] = listener
-
-    def forget(self, number: int) -> None:
-        """Tell nobody any more."""
-        with self._lock:
-            self._listeners.pop(number, None)
 
     def loss(self) -> ConnectionLost:
         """Return what to raise once there is no connection any more."""
@@ -152,40 +131,35 @@ class Connection:
         self._lose("has been closed")
         os.eventfd_write(self._stop, 1)
         self._thread.join()
-        os.close(self._stream)
+        self._line.close()
         os.close(self._stop)
 
-    # -- the stream -------------------------------------------------------------------------------
-
     def _write(self, data: bytes) -> None:
-        """Write in pieces that do not block, so that a stream which is stuck is noticed."""
         rest = memoryview(data)
         with self._writing:
             self._spoke_s = time.monotonic()
-            while rest:
-                if self.lost is not None:
-                    raise self.loss()
-                try:
-                    if select.select([], [self._stream], [], self._patience_s)[1]:
-                        rest = rest[os.write(self._stream, rest[:_PIECE_BYTES]) :]
-                    else:
-                        self._lose(f"took nothing for {self._patience_s:g} s")
-                except OSError as error:
-                    self._is_lost.wait(_LAST_WORDS_S)  # what was read last may say why
-                    self._lose(f"broke ({error.strerror})")
+            try:
+                while rest and self.lost is None:
+                    rest = rest[self._line.send(rest) :]
+            except TimeoutError:
+                self._lose(f"took nothing for {self._patience_s:g} s")
+            except OSError as error:
+                self._is_lost.wait(_LAST_WORDS_S)  # what was read last may say why
+                self._lose(f"broke ({error.strerror})")
+            if self.lost is not None:
+                raise self.loss()
 
     def _read(self) -> None:
         """Hand on what comes, until the stream ends; in a thread of its own."""
-        fd = self._stream
-        held = b""
+        fd, held = self._line.fileno(), b""
         while True:
             ready, _, _ = select.select([fd, self._stop], [], [], self._keep_alive_s_left())
             if self._stop in ready:
                 return
-            if fd not in ready:
+            if not ready:
                 continue
             try:
-                data = os.read(fd, _READ_BYTES)
+                data = self._line.recv(_READ_BYTES)
             except ConnectionResetError:  # an end with something left unread there
                 data = b""
             except OSError as error:
@@ -200,8 +174,6 @@ class Connection:
                 except NotAMessage as error:
                     if self._opened:  # else a login shell says it
                         return self._lose(f"brings {error}")
-            if len(held) > messages.LONGEST_LINE_BYTES:
-                return self._lose("brings a line without an end")
 
     def _keep_alive_s_left(self) -> float | None:
         """Let the agent know that we are there, if it is time; return when it is again [s]."""
@@ -218,24 +190,22 @@ class Connection:
         self._opened = self._opened or number == self._opening
         if not self._opened:
             return
-        with self._lock:
-            question = None if number is None else self._questions.pop(number, None)
-            listener = self._listeners.get(message.get("of", 0)) if number is None else None
-        if question is not None:
+        if number is None:
+            listener = self.listeners.get(message["of"])
+            if listener is not None:
+                listener(message)
+        elif (question := self._questions.pop(number, None)) is not None:
             question.set_result((at_ns, message))
-        if listener is not None:
-            listener(message)
 
     def _lose(self, how: str) -> None:
         """Note that there is no connection any more, and tell everybody."""
-        with self._lock:
+        with self._losing:
             if self.lost is not None:
                 return
             self.lost = how
-            questions = [self._questions.pop(number) for number in [*self._questions]]
-            listeners = list(self._listeners.values())
         self._is_lost.set()
-        for question in questions:
-            question.set_exception(self.loss())
-        for listener in listeners:
+        for number in [*self._questions]:
+            if (question := self._questions.pop(number, None)) is not None:
+                question.set_exception(self.loss())
+        for listener in [*self.listeners.values()]:
             listener({"event": "lost"})

@@ -17,7 +17,6 @@ import struct
 import subprocess
 import sys
 import time
-import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -25,8 +24,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from copycost.errors import HostError, MeasurementStopped
-from copycost.hosts.cpu_times import value_of
-from copycost.hosts.parent import waiting_process, watched_parents
+from copycost.hosts.processes import value_of, waiting_process, watched_parents
 from copycost.hosts.remote import messages
 
 Words = dict[str, Any]
@@ -144,10 +142,7 @@ class Daemon(ABC, Generic[Key, Kept]):
     def _serve_one(self, client: socket.socket) -> None:
         """Answer one client until it goes; have agents end what it left there."""
         try:
-            while self._wait(client.fileno()):
-                data = client.recv(_MOST_BYTES)
-                if not data:
-                    return
+            while self._wait(client.fileno()) and (data := client.recv(_MOST_BYTES)):
                 fds: list[int] = []
                 try:
                     answer, fds = self.answer(json.loads(data))
@@ -157,15 +152,11 @@ class Daemon(ABC, Generic[Key, Kept]):
                 socket.send_fds(client, [json.dumps(answer).encode()], fds)
         except (ConnectionError, MeasurementStopped):
             raise
-        except Exception as bug:
-            # its client is told, and it ends
-            place = traceback.extract_tb(bug.__traceback__)[-1]
-            fault = HostError(
-                f"the run's daemon has ended by a fault of its own: {type(bug).__name__}: {bug}"
-                f" ({Path(place.filename).name}, line {place.lineno}); run again, and report it"
-            )
+        except Exception as bug:  # its client is told, and it ends
+            fault = f"the run's daemon has ended by a fault of its own: {bug!r}; run again"
+            answer = {"error": messages.error_as_message(HostError(f"{fault}, and report it"))}
             with suppress(OSError):
-                client.send(json.dumps({"error": messages.error_as_message(fault)}).encode())
+                client.send(json.dumps(answer).encode())
             raise
         finally:
             for key in self.lent & self.lines.keys():

@@ -14,9 +14,9 @@ from typing import Self
 
 from copycost.errors import AttemptFailed, HostError, MeasurementStopped, Unavailable
 from copycost.hosts.cgroups import CpuGroup
-from copycost.hosts.cpu_times import Usage
 from copycost.hosts.local import About, LocalHost, MachineKind
 from copycost.hosts.lock import HeldLock, say
+from copycost.hosts.processes import Usage
 from copycost.hosts.program import Launch
 from copycost.hosts.remote import calls, messages
 from copycost.hosts.remote.calls import PlannedThere, RemoteProgram, RemoteReader, asked, told
@@ -51,6 +51,7 @@ class RemoteHost:
         keep_alive_s: float | None = None,
     ) -> None:
         self.name = name
+        self.machine = self
         self.kind: MachineKind = kind
         self._connection = Connection(stream, name, patience_s, keep_alive_s)
         # what the agent said of its machine when the session was opened
@@ -59,15 +60,10 @@ class RemoteHost:
         self.files = calls.RemoteFiles(_connection=self._connection)
         self._brought: dict[str, str] = {}  # paths there by digests
         try:
-            self.clock = self.resync()
+            self.resync()
         except HostError:
             self.close()
             raise
-
-    @property
-    def machine(self) -> "RemoteHost":
-        """Itself: its agent serves a whole machine."""
-        return self
 
     def __enter__(self) -> Self:
         """Begin a block at whose end the session is closed."""
@@ -81,18 +77,6 @@ class RemoteHost:
         """End the session, all that was started there, and the stream."""
         self._connection.close()
 
-    # -- its clock --------------------------------------------------------------------------------
-
-    @property
-    def clock_offset_ns(self) -> int:
-        """Its clock less ours [ns], by the last `resync`."""
-        return self.clock.offset_ns
-
-    @property
-    def clock_uncertainty_ns(self) -> int:
-        """By how much the offset may be wrong [ns]."""
-        return self.clock.uncertainty_ns
-
     def clock_ns(self) -> int:
         """Return its CLOCK_MONOTONIC now [ns]."""
         return time.monotonic_ns() + self.clock_offset_ns
@@ -104,6 +88,8 @@ class RemoteHost:
         have happened but the way there and back, so that the middle is wrong by half of it at most.
         """
         self.clock = min((self._ping() for _ in range(_PINGS)), key=lambda it: it.uncertainty_ns)
+        self.clock_offset_ns = self.clock.offset_ns
+        self.clock_uncertainty_ns = self.clock.uncertainty_ns
         return self.clock
 
     def _ping(self) -> ClockReading:
@@ -112,8 +98,6 @@ class RemoteHost:
         resolution_ns = round(time.get_clock_info("monotonic").resolution * 1e9)
         half_ns = -(-(answered_ns - asked_ns) // 2)
         return ClockReading(there_ns - asked_ns - half_ns, half_ns + resolution_ns)
-
-    # -- what there is ----------------------------------------------------------------------------
 
     def constant(self, name: str) -> int:
         """Return what sysconf(3) says there."""
@@ -127,8 +111,6 @@ class RemoteHost:
     find_tool = asked(LocalHost.find_tool)
     free_ports = asked(LocalHost.free_ports)
     allows_congestion_control = asked(LocalHost.allows_congestion_control)
-
-    # -- programs ---------------------------------------------------------------------------------
 
     def path_of(self, program: Path) -> str:
         """Return where a program of ours is there, having sent it if it is not."""
@@ -168,8 +150,6 @@ class RemoteHost:
     signal = told(LocalHost.signal)
     prioritise = told(LocalHost.prioritise)
 
-    # -- what is read at moments ------------------------------------------------------------------
-
     def reader(self, paths: Iterable[str]) -> RemoteReader:
         """Open files, by their paths below the root, to be read at several moments."""
         return RemoteReader(self._connection, list(paths))
@@ -180,13 +160,12 @@ class RemoteHost:
         """Return what tells so at both edges of a window."""
         return PlannedThere(self._connection, [request("usage", pids=pids)] * 2)
 
-    # -- groups and locks -------------------------------------------------------------------------
-
     @contextmanager
     def cpu_group(self, limit_percent: float | None) -> Iterator[CpuGroup]:
         """Make a control group there that may use so much of a CPU; remove it after the block."""
+        number = self._connection.new_number()
         try:
-            number, made = self._connection.hold("cpu_group", limit_percent=limit_percent)
+            made = self._connection.hold(number, "cpu_group", limit_percent=limit_percent)
         except Unavailable as missing:  # whose cure is needed there, and not here
             raise Unavailable(f"{self.name}: {missing.reason}", missing.remedy) from missing
         try:
@@ -206,8 +185,8 @@ class RemoteHost:
         The descriptor of the lock is there, and what is started there holds it. Who has to wait is
         told so, and once that has been done `when_it_takes_long` is called.
         """
-        lock = self._connection.new_number()
-        hold = request("hold", number=lock, what="lock", fields={"path": path})
+        number = self._connection.new_number()
+        hold = request("hold", number=number, what="lock", fields={"path": path})
         question = self._connection.begin(hold)
         said, patient_until_s = False, time.monotonic() + _SILENT_WAIT_S
         while not wait([question], _LOOK_S).done:
@@ -217,15 +196,14 @@ class RemoteHost:
                 said = True
                 say(f"another measurement runs on {self.name}: waiting")
                 when_it_takes_long()
-        found: HeldLock = messages.result_of(question.result()[1])
-        held = HeldLock(-1, found.wait_s)  # its descriptor is there
+        wait_s: float = messages.result_of(question.result()[1]).wait_s
         if said:
-            say(f"the other measurement on {self.name} is over after {held.wait_s:.1f} s: going on")
+            say(f"the other measurement on {self.name} is over after {wait_s:.1f} s: going on")
         try:
-            yield held
+            yield HeldLock(-1, wait_s)  # its descriptor is there
         finally:
             with suppress(HostError):
-                self._connection.give_back(lock)
+                self._connection.give_back(number)
 
 
 def _glibc_version(name: str | None) -> tuple[int, int]:

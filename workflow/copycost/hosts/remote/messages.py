@@ -28,17 +28,14 @@ from copycost.errors import (
     Unavailable,
 )
 from copycost.hosts.cgroups import CpuGroup
-from copycost.hosts.cpu_times import Usage
 from copycost.hosts.local import About
 from copycost.hosts.lock import HeldLock
+from copycost.hosts.processes import Usage
 from copycost.hosts.program import Launch
 
 Message = dict[str, Any]
 
-LONGEST_LINE_BYTES = 1 << 28
-"""A longer line is none of ours; programs are a thousandth of that."""
-
-OPEN, END, PING = "open", "end", "ping"
+OPEN, END, PING = "open", "end_session", "ping"
 """Requests to the agent itself: to open a session and end one with all that it started, after which
 the stream may serve another; and to say what time it is there."""
 
@@ -102,12 +99,11 @@ def _as_json(value: object) -> object:
             return {_TYPE: "set", "of": sorted(value)}
         case PurePath():
             return {_TYPE: "Path", "path": str(value)}
+        case CompletedProcess():
+            return {_TYPE: "CompletedProcess", **vars(value)}
         case Iterable():
             return [*value]
-    if not isinstance(value, _RECORDS):
-        raise TypeError(f"{value!r} cannot travel")
-    fields = vars(value) if isinstance(value, CompletedProcess) else asdict(value)
-    return {_TYPE: type(value).__name__, **fields}
+    return {_TYPE: type(value).__name__, **asdict(value)}  # type: ignore[call-overload]
 
 
 def _of_json(found: dict[str, Any]) -> object:

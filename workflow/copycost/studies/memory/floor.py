@@ -11,7 +11,7 @@ from typing import Any
 from copycost.config.conditions import COLD
 from copycost.config.placements import APART
 from copycost.errors import AttemptFailed, CannotStart, ConfigError, Unavailable
-from copycost.hosts.memory import require_memory
+from copycost.hosts.facts.kernel import require_memory
 from copycost.hosts.placement import place
 from copycost.hosts.program import Launch
 from copycost.measure.bench import HeldHost, locked_host

@@ -8,8 +8,8 @@ import pytest
 
 from copycost.errors import AttemptFailed, Unavailable
 from copycost.hosts.facts.files import HostFiles
+from copycost.hosts.facts.kernel import available_memory_bytes, require_memory
 from copycost.hosts.local import LocalHost
-from copycost.hosts.memory import available_memory_bytes, require_memory
 from copycost.measure.drivers.programs.working_set import check_memory, check_ring, ring_bytes
 
 MIB = 1 << 20

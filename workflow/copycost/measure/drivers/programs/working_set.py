@@ -10,8 +10,8 @@ from typing import Any
 
 from copycost.config.conditions import COLD, HOT
 from copycost.errors import Unavailable
+from copycost.hosts.facts.kernel import require_memory
 from copycost.hosts.host import Host
-from copycost.hosts.memory import require_memory
 from copycost.wording.numbers import approximate_size, format_size
 
 # how many times a last-level cache the cold rings are together of the threads that use it at once:

@@ -1,15 +1,16 @@
-"""What CPUs did, and what processes and threads have used, as a kernel tells.
+"""What CPUs did, what processes and threads have used, and who waits for us, as a kernel tells.
 
 Source: proc(5) on /proc/stat, /proc/PID/io and /proc/PID/task/TID/stat, clock_getcpuclockid(3), and
 Documentation/scheduler/sched-stats.rst on schedstat (CPU time, waiting time, number of runs).
 """
 
+import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from copycost.hosts.parsing import Counters, parser_of
 from copycost.hosts.window_edges import of_one_moment
@@ -121,8 +122,8 @@ _CPUCLOCK_SCHED = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """What processes have used by one moment; differences of two are taken with `-`."""
+class Usage(Counters):
+    """What processes have used by one moment; `-` gives differences."""
 
     at_ns: int  # when it was read (CLOCK_MONOTONIC) [ns]; in a difference, the time between
     cpu_ns: int  # CPU time of all their threads, user and kernel [ns]
@@ -141,13 +142,9 @@ class Usage:
 
     def __sub__(self, earlier: Self) -> Self:
         """Return the differences since an earlier moment."""
-        differences: dict[str, Any] = {}
-        for name in (one.name for one in fields(self) if one.name != "threads"):
-            later, before = getattr(self, name), getattr(earlier, name)
-            differences[name] = None if later is None or before is None else later - before
-        if not earlier.threads <= self.threads:
-            differences["waiting_ns"] = None
-        return replace(self, **differences)
+        since = Counters.__sub__(self, earlier)
+        waiting_ns = since.waiting_ns if earlier.threads <= self.threads else None
+        return replace(since, waiting_ns=waiting_ns, threads=self.threads)
 
 
 def usage_of(pids: Sequence[int]) -> Usage:
@@ -181,3 +178,46 @@ def io_counts(text: str) -> dict[str, int]:
     """Return what a process has read and written, by the kernel's names."""
     rows = (line.partition(":") for line in text.splitlines())
     return {name: int(count) for name, _, count in rows}
+
+
+def parent_of(pid: int) -> int:
+    """Return the parent's process id; OSError if the process is gone."""
+    return value_of(Path(f"/proc/{pid}/stat").read_text(), 1)
+
+
+_SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh", "ksh"})
+
+
+@contextmanager
+def watched_parents() -> Iterator[tuple[int, ...]]:
+    """Yield descriptors (pidfds) that become readable when the workflow that started us is gone.
+
+    A job outlives a workflow that is killed with ``kill -9``: it would go on measuring for nobody,
+    and hold the lock meanwhile. A signal on the parent's death (prctl(2), PR_SET_PDEATHSIG) does
+    not help, since there may be a shell in between, which lives on: so both are watched.
+    """
+    fds: list[int] = []
+    try:
+        for pid in _parents():
+            with suppress(OSError):
+                fds.append(os.pidfd_open(pid))
+        yield tuple(fds)
+    finally:
+        for fd in fds:
+            os.close(fd)
+
+
+def waiting_process() -> int:
+    """Return the process that waits for us: the parent, or whose shell that is."""
+    return ([*_parents()] or [os.getppid()])[-1]
+
+
+def _parents() -> Iterator[int]:
+    """Yield the parent and, as long as that is a shell, its own."""
+    pid = os.getppid()
+    with suppress(OSError, ValueError):  # its parent may be out of sight, in another container
+        while pid > 1:
+            yield pid
+            if Path(f"/proc/{pid}/comm").read_text().strip() not in _SHELLS:
+                break
+            pid = parent_of(pid)
