@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -12,20 +11,23 @@ from copycost.doctor import command as doctor
 from copycost.doctor.collect import collect_host
 from copycost.doctor.findings import Finding, judge_host
 from copycost.doctor.perf_events import read_perf
-from copycost.doctor.testbeds import TestbedFacts
 from copycost.hosts.facts.cpu import read_cpu
 from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.hosts.facts.identity import host_identity
 from copycost.hosts.facts.kernel import read_kernel
 from copycost.hosts.facts.net import read_memory, read_net
 
-NO_VETH = TestbedFacts(False, None, None, "this host allows no user namespace", "run as root")
-VETH = TestbedFacts(True, "root", 131072, None, None)
-LOOPBACK = TestbedFacts(True, "host", None, None, None)
+UNKNOWN = dict.fromkeys(("isolation", "optmem_max", "reason", "remedy"))
+NO_VETH = {
+    "available": False, **UNKNOWN, "reason": "this host allows no user namespace",
+    "remedy": "run as root",
+}  # fmt: skip
+VETH = {"available": True, **UNKNOWN, "isolation": "root", "optmem_max": 131072}
+LOOPBACK = {"available": True, **UNKNOWN, "isolation": "host"}
 
 
 def describe(
-    files: HostFiles, machine: str, veth: TestbedFacts, *, root: bool, memlock: int | None
+    files: HostFiles, machine: str, veth: dict[str, Any], *, root: bool, memlock: int | None
 ) -> dict[str, Any]:
     """Return what `collect_host` would say of a host that is not this one."""
     unknown = Unknowns()
@@ -36,11 +38,8 @@ def describe(
         "kernel": read_kernel(files, unknown),
         "memory": read_memory(files, memlock, unknown),
         "net": read_net(files, unknown),
-        "perf": asdict(read_perf(files, unknown)),
-        "testbeds": {
-            name: asdict(bed)
-            for name, bed in {"veth": veth, "veth_no_offload": veth, "loopback": LOOPBACK}.items()
-        },
+        "perf": read_perf(files, unknown),
+        "testbeds": {"veth": {**veth}, "veth_no_offload": {**veth}, "loopback": LOOPBACK},
         "tools": {name: {"path": None, "version": None} for name in ("ip", "ethtool", "nft")},
         "unknown": unknown.reasons,
     }

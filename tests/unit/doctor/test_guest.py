@@ -9,7 +9,7 @@ from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.config.virtual import Virtual
 from copycost.doctor import collect
-from copycost.hosts.guest.host import FRESH, MORE_MEMORY, GuestFailed
+from copycost.hosts.guest.host import GuestFailed
 from copycost.hosts.guest.qemu import GuestSpec
 from copycost.measure.repetition import Task, measure_repetition
 
@@ -40,12 +40,16 @@ def collected(
 
 
 @pytest.mark.parametrize(
-    ("remedy", "helps"), [(FRESH, "virtual.kernel"), (MORE_MEMORY, "virtual.memory_mib")]
+    ("reason", "helps"),
+    [
+        ("the guest panicked", "virtual.kernel"),
+        ("the guest ran out of memory", "virtual.memory_mib"),
+    ],
 )
 def test_a_guest_that_does_not_come_up_fails_its_cells_with_what_helps(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, remedy: str, helps: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, reason: str, helps: str
 ) -> None:
-    facts = collected(monkeypatch, "tcg", {"tcg": GuestFailed("the guest panicked", remedy)})
+    facts = collected(monkeypatch, "tcg", {"tcg": GuestFailed(reason)})
     cell = Cell("streams", "vm_loopback", "two_copy", 65536, 1)
     task = Task(
         cell,
@@ -56,7 +60,7 @@ def test_a_guest_that_does_not_come_up_fails_its_cells_with_what_helps(
         peer=facts,
     )
     record = measure_repetition(task)
-    assert (record["status"], record["reason"]) == ("failed", "the guest panicked")
+    assert (record["status"], record["reason"]) == ("failed", reason)
     assert helps in str(record["remedy"])
     assert "retry-failed" in str(record["remedy"])
 
@@ -64,7 +68,7 @@ def test_a_guest_that_does_not_come_up_fails_its_cells_with_what_helps(
 def test_a_guest_that_comes_up_without_kvm_only_is_emulated(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    facts = collected(monkeypatch, "auto", {"kvm": GuestFailed("its agent died", FRESH)})
+    facts = collected(monkeypatch, "auto", {"kvm": GuestFailed("its agent died")})
     assert facts["cpu"] == {"model": "tcg"}
     assert facts["virtual"]["unavailable"] is None
     assert facts["virtual"]["spec"]["accelerator"] == "tcg"
@@ -73,5 +77,5 @@ def test_a_guest_that_comes_up_without_kvm_only_is_emulated(
 
 
 def test_a_guest_that_has_to_have_kvm_is_not_emulated(monkeypatch: pytest.MonkeyPatch) -> None:
-    facts = collected(monkeypatch, "kvm", {"kvm": GuestFailed("its agent died", FRESH)})
+    facts = collected(monkeypatch, "kvm", {"kvm": GuestFailed("its agent died")})
     assert facts["virtual"]["unavailable"]["reason"] == "its agent died"

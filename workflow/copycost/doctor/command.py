@@ -15,20 +15,12 @@ from typing import Any
 from copycost.build.typesetter import find_typesetter
 from copycost.config.wire import Peer, peer_named
 from copycost.doctor.collect import collect_host
-from copycost.doctor.findings import (
-    Finding,
-    State,
-    judge_guests,
-    judge_host,
-    judge_simulation,
-    judge_typesetter,
-)
+from copycost.doctor.findings import Finding, State, judge_host, judge_typesetter
 from copycost.doctor.findings_wire import judge_wire
+from copycost.doctor.guests import judge_guests, judge_simulation
 from copycost.doctor.peer import peer_reached
-from copycost.doctor.simulation_needs import simulation_needs
 from copycost.errors import ConfigError, CopycostError
 from copycost.hosts.facts.files import HostFiles
-from copycost.hosts.guest.needs import guest_needs
 from copycost.hosts.local import LocalHost
 from copycost.hosts.ssh.client import SshTarget
 from copycost.hosts.ssh.daemon import clean
@@ -116,15 +108,15 @@ def _look(peer: str | None) -> tuple[dict[str, Any], list[Finding]]:
         this = collect_host(host=LocalHost())
         with peer_reached(read_peer(peer)) as (facts, other):
             return facts, judge_wire(facts, this, other)
-    guests = guest_needs()
+    guests = judge_guests()
     with ThreadPoolExecutor() as pool:  # each waits for other programs, a compiler among them
-        simulated = pool.submit(simulation_needs, guests)
+        simulated = pool.submit(judge_simulation, guests)
         typesetter = pool.submit(find_typesetter)
         host = collect_host()
     return host, [
         *judge_host(host, HostFiles()),
-        *judge_guests(guests),
-        *judge_simulation(simulated.result()),
+        *guests,
+        *simulated.result(),
         judge_typesetter(typesetter.result()),
     ]
 

@@ -6,7 +6,6 @@ from typing import Any
 from copycost.doctor.findings import (
     ON,
     Finding,
-    judge_cost_unit,
     judge_governor,
     judge_machine,
     judge_perf,
@@ -104,8 +103,7 @@ def _end(facts: Mapping[str, Any], host: Mapping[str, Any]) -> Iterator[Finding]
     yield say("kernel", None, host["kernel"]["release"] or "unknown")
     n_cpus = f"{host['cpu']['cpus_online'] or 'an unknown number of'} CPUs"
     yield say("CPU", None, host["cpu"]["model"] or "unknown", n_cpus)
-    yield judge_perf(host["perf"])
-    yield judge_cost_unit(host["perf"])
+    yield from judge_perf(host["perf"])
     device = facts["device"]
     yield say("device", None, device, facts["driver"] or "virtual")
     speed = facts["speed_mbit_per_s"]

@@ -15,7 +15,6 @@ from copycost.config.sources import usual_tree
 from copycost.config.structure import from_plain
 from copycost.errors import HostError, TookTooLong, Unavailable
 from copycost.hosts.facts.files import HostFiles
-from copycost.hosts.guest.needs import Need
 from copycost.measure.simulated.cell import Level, Simulated
 from copycost.studies.simulated import wanted
 from copycost.studies.simulated.cell import (
@@ -91,7 +90,8 @@ def files(tmp_path: Path, *levels: tuple[int, str, int]) -> HostFiles:
 def there(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """A host that has what simulating takes, and counts no misses."""
     monkeypatch.setattr(wanted, "require_plugins", lambda: None)
-    monkeypatch.setattr(wanted, "guest_needs", list)
+    monkeypatch.setattr(wanted, "find_busybox", lambda: None)
+    monkeypatch.setattr(wanted, "kernel_source", lambda: None)
     monkeypatch.setattr(wanted, "counts_with_kernel", lambda _: False)
     return monkeypatch
 
@@ -114,11 +114,10 @@ def test_what_takes_long_has_to_be_asked_for() -> None:
 
 
 def test_without_a_kernel_to_boot_nothing_is_simulated_unasked(there: pytest.MonkeyPatch) -> None:
-    needs = [
-        Need("vhost-net", "is not needed", None, remedy="modprobe"),
-        Need("kernel", "is booted", None, reason="it cannot be read", remedy="chmod"),
-    ]
-    there.setattr(wanted, "guest_needs", lambda: needs)
+    def unreadable() -> None:
+        raise Unavailable("it cannot be read", "chmod")
+
+    there.setattr(wanted, "kernel_source", unreadable)
     with pytest.raises(Unavailable, match="it cannot be read"):
         wanted.require_wanted(typed())
 

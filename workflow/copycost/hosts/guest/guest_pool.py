@@ -11,13 +11,12 @@ import socket
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import NamedTuple
 
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.guest import network
-from copycost.hosts.guest.boot import RunningGuest
-from copycost.hosts.guest.qemu import GuestSpec, Link
+from copycost.hosts.guest.qemu import GuestSpec, RunningGuest
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import Isolation, enter_new_namespace
 from copycost.hosts.remote.daemon import AgentLine, Daemon, Words, keep
@@ -41,13 +40,12 @@ class GuestLine(AgentLine):
         super().close()
 
 
-@dataclass(slots=True)
-class _Network:
-    """The guests' network, or why there is none."""
+class _Network(NamedTuple):
+    """The guests' network and the namespaces of it, or why there is none."""
 
     isolation: Isolation
-    lacking: Unavailable | None = None
-    namespaces: tuple[int, ...] = ()
+    lacking: Unavailable | None
+    namespaces: tuple[int, ...]
 
 
 class GuestDaemon(Daemon[str, GuestLine]):
@@ -144,29 +142,25 @@ class GuestDaemon(Daemon[str, GuestLine]):
 
     @cached_property
     def _network(self) -> _Network:
-        made = _Network("host")
+        isolation: Isolation = "host"
+        lacking = None
         try:
             network.require_taps()
-            made.isolation = enter_new_namespace()
+            isolation = enter_new_namespace()
             network.make_network(self._host)
         except Unavailable as error:
-            made.lacking = error
-        made.namespaces = tuple(
-            os.open(f"/proc/thread-self/ns/{kind}", os.O_RDONLY | os.O_CLOEXEC)
-            for kind in ("user", "net")
-        )
-        return made
+            lacking = error
+        paths = (f"/proc/thread-self/ns/{kind}" for kind in ("user", "net"))
+        namespaces = tuple(os.open(path, os.O_RDONLY | os.O_CLOEXEC) for path in paths)
+        return _Network(isolation, lacking, namespaces)
 
     def _start(self, name: str, spec: GuestSpec) -> GuestLine:
-        """Start a guest."""
-        link, words = None, []
-        if self._network.lacking is None:
-            link = Link(network.tap_of(name), network.MACS[name])
-            words = network.device_words(name, offloads=spec.offloads)
+        has_network = self._network.lacking is None
+        words = network.device_words(name, offloads=spec.offloads) if has_network else []
         ours, theirs = socket.socketpair()
         with theirs:
             command = ("/agent.sh", *words)
-            running = RunningGuest(spec, f"copycost-{name}", command, theirs.fileno(), link)
+            running = RunningGuest(spec, name, command, theirs.fileno(), network=has_network)
         return GuestLine(ours, running)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from copycost.errors import HostError, TookTooLong
-from copycost.hosts.guest.boot import Qemu
+from copycost.hosts.guest.qemu import Qemu
 
 Message = dict[str, Any]
 
@@ -25,15 +25,10 @@ class Emulator(Qemu):
         super().__init__(words, control=True)
         self._deadline_s = time.monotonic() + timeout_s
 
-    def greet(self) -> None:
-        """Begin the conversation."""
-        self._await(lambda message: "QMP" in message)
-        self.tell("qmp_capabilities")
-
     def tell(self, command: str, **arguments: object) -> None:
         """Have QEMU do something; HostError if it refuses, ends, or takes too long."""
         self.say(json.dumps({"execute": command, "arguments": arguments}))
-        answer = self._await(lambda message: "return" in message or "error" in message)
+        answer = self.wait_for(lambda message: "return" in message or "error" in message)
         if "error" in answer:
             raise HostError(f"QEMU refused {command}: {answer['error']['desc']}")
 
@@ -42,7 +37,7 @@ class Emulator(Qemu):
 
         HostError if it has switched it off instead, as after a failure, or takes too long.
         """
-        self._await(lambda message: message.get("event") == "STOP")
+        self.wait_for(lambda message: message.get("event") == "STOP")
 
     def save(self, state: Path) -> None:
         """Save the state of processor and devices; the memory is a file already.
@@ -53,22 +48,24 @@ class Emulator(Qemu):
 
     def load(self, state: Path) -> None:
         """Load such a state; HostError if it is of another machine, or another QEMU."""
-        wanted = [{"capability": "events", "state": True}]
-        self.tell("migrate-set-capabilities", capabilities=wanted)
+        self.tell(
+            "migrate-set-capabilities", capabilities=[{"capability": "events", "state": True}]
+        )
         self.tell("migrate-incoming", uri=f"exec:cat {shlex.quote(str(state.resolve()))}")
-        ends = ("completed", "failed")
-        end = self._await(
-            lambda said: said.get("event") == "MIGRATION" and said["data"]["status"] in ends
+        end = self.wait_for(
+            lambda said: (
+                said.get("event") == "MIGRATION"
+                and said["data"]["status"] in ("completed", "failed")
+            )
         )
         if end["data"]["status"] == "failed":
             raise HostError(f"QEMU cannot load {state}; it said last: {self.last_words()}")
 
     def last_words(self) -> str:
         """Return the last lines of the console, or the one that tells of a kernel's panic."""
-        panics = (line for line in self.console() if "Kernel panic" in line)
-        return next(panics, self.last_lines())
+        return self.first("Kernel panic") or self.last_lines()
 
-    def _await(self, wanted: Callable[[Message], bool]) -> Message:
+    def wait_for(self, wanted: Callable[[Message], bool]) -> Message:
         """Return the next message that is wanted; the others are events that nobody waits for."""
         while True:
             code = self.exit_code  # what it said before its end is read first
@@ -96,5 +93,6 @@ def running(words: Sequence[str], timeout_s: float) -> Iterator[Emulator]:
     Among its words, `copycost.hosts.program.CONTROL` stands for the line of its machine protocol.
     """
     with closing(Emulator(words, timeout_s)) as emulator:
-        emulator.greet()
+        emulator.wait_for(lambda message: "QMP" in message)
+        emulator.tell("qmp_capabilities")
         yield emulator

@@ -4,9 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from copycost.errors import Unavailable
-from copycost.hosts.guest.archive import libraries_of
-from copycost.hosts.guest.image import GuestImage
-from copycost.hosts.guest.kernel import Kernel, Modules
+from copycost.hosts.guest.image import GuestImage, libraries_of
+from copycost.hosts.guest.kernel import Kernel
 from copycost.testbeds.drop_hook import drop_rules
 from copycost.testbeds.links import veth_pair_commands
 from copycost.testbeds.veth_pair import ADDRESSES, LARGEST_MTU_BYTES
@@ -24,10 +23,10 @@ TOOLS = ("ip", "nft")
 """Programs of this host that make the testbeds in it."""
 
 
-def drivers_of(modules: Modules) -> list[str]:
-    """Return what of a kernel's modules is loaded, in this order."""
+def drivers_of(kernel: Kernel) -> list[str]:
+    """Return what of a kernel is loaded, in this order."""
     names = (_BEFORE, *DRIVERS, _BEHIND)
-    return [name for name in names if name in DRIVERS or modules.has(name)]
+    return [name for name in names if name in DRIVERS or not kernel.lacks([name])]
 
 
 def simulated_image(kernel: Kernel, orchestrator: Path, programs: Iterable[Path]) -> GuestImage:
@@ -36,7 +35,7 @@ def simulated_image(kernel: Kernel, orchestrator: Path, programs: Iterable[Path]
     It has the libraries of senders and receivers, which are handed over with each cell. Unavailable
     if a tool, a library or a driver is missing here.
     """
-    image = GuestImage(kernel, drivers_of(kernel.modules), INIT)
+    image = GuestImage(kernel, drivers_of(kernel), INIT)
     image.add_tools(TOOLS)
     missing = [name for name in TOOLS if not image.has(f"/usr/bin/{name}")]
     if missing:
@@ -45,8 +44,7 @@ def simulated_image(kernel: Kernel, orchestrator: Path, programs: Iterable[Path]
         )
     image.add_program(orchestrator, "/usr/bin/simulated_cell")
     for library in {path for program in programs for path in libraries_of(program)}:
-        if not image.has(library):
-            image.add_copy(Path(library))
+        image.add_copy(Path(library))
     links = veth_pair_commands(ADDRESSES, "receiver", LARGEST_MTU_BYTES, static_neighbours=True)
     for side, commands in zip(("sender", "receiver"), links, strict=True):
         text = "".join(f"{command}\n" for command in commands)

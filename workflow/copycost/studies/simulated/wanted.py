@@ -4,9 +4,10 @@ from copycost.config.settings import AUTO
 from copycost.config.simulated import Simulated
 from copycost.config.simulation_variants import start_of
 from copycost.doctor.perf_events import counts_with_kernel
-from copycost.doctor.simulation_needs import require_plugins
 from copycost.errors import Unavailable
-from copycost.hosts.guest.needs import guest_needs
+from copycost.hosts.guest.image import find_busybox
+from copycost.hosts.guest.kernel import kernel_source
+from copycost.hosts.guest.qemu import require_plugins
 
 MOST_S = 60.0
 """What a plain run may take longer for it [s]."""
@@ -19,9 +20,6 @@ _CELL_S = 0.65
 _MESSAGE_S = 20e-6
 _BYTE_S = 20e-9
 
-# of what guests take, what these take too
-_NEEDS = ("busybox", "kernel")
-_LOOK = "./run doctor says what is missing"
 _EVENTS = ("l1d_load_misses", "llc_load_misses")
 
 
@@ -40,9 +38,8 @@ def require_wanted(section: Simulated) -> None:
             "set simulated.enabled to true in config.yaml, or shorten its lists",
         )
     require_plugins()
-    for need in guest_needs():
-        if need.name in _NEEDS and need.found is None:
-            raise Unavailable(need.reason or f"{need.name} is missing", need.remedy or _LOOK)
+    find_busybox()
+    kernel_source()
     if counts_with_kernel(_EVENTS):
         raise Unavailable(
             "this host counts cache misses itself", "set simulated.enabled to true in config.yaml"
