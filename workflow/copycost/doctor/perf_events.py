@@ -69,7 +69,7 @@ def read_perf(files: HostFiles, unknown: Unknowns, host: Host | None = None) -> 
         reason = "perf is not installed" if perf.path is None else reason
         unknown.checked("perf.version", None, reason)
     else:
-        probes = _probes(host, perf.path, PERF_EVENTS)
+        probes = _probes(host, perf.path)
         if all("unknown switch `j'" in probe.text for probe in probes.values()):
             reason = f"perf {perf.version} cannot write JSON (perf stat -j, perf 6.0 and later)"
         user_only = any(probe.user_only for probe in probes.values())
@@ -99,26 +99,20 @@ def read_perf(files: HostFiles, unknown: Unknowns, host: Host | None = None) -> 
 
 def counts_with_kernel(names: Iterable[str]) -> bool:
     """Tell whether our host counts all of these events, in the kernel too."""
-    host = LocalHost()
-    perf = find_perf(host)
-    if perf.path is None or perf.version is None:
-        return False
-    return all(
-        not probe.user_only and _judged(name, probe, None, False)["status"] == "supported"
-        for name, probe in _probes(host, perf.path, names).items()
-    )
+    perf = read_perf(HostFiles(), Unknowns())
+    counted = all(perf["events"][name]["status"] == "supported" for name in names)
+    return counted and not perf["user_only"]
 
 
-def _probes(host: Host, perf: str, names: Iterable[str]) -> dict[str, Probe]:
+def _probes(host: Host, perf: str) -> dict[str, Probe]:
     """Ask for all events at once, then one by one for those that perf gave no answer for.
 
     Of one that it does not know, it gives none for all.
     """
-    events = {name: PERF_EVENTS[name] for name in names}
-    asked = _probe(host, perf, ",".join(events.values()))
+    asked = _probe(host, perf, ",".join(PERF_EVENTS.values()))
     told = asked.counts if asked.exit_code == 0 else ()
     probes = {}
-    for name, event in events.items():
+    for name, event in PERF_EVENTS.items():
         counts = tuple(one for one in told if one.event == event)
         probes[name] = asked._replace(counts=counts) if counts else _probe(host, perf, event)
     return probes

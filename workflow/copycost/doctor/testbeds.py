@@ -30,10 +30,7 @@ def _begin(kind: str) -> tuple[ForkProcess, Connection]:
     """Begin to build a testbed in a fork; return that, and where its facts will be told."""
     told, tells = _FORKS.Pipe(duplex=False)
     process = _FORKS.Process(target=lambda: tells.send(build(kind)), daemon=True)
-    try:
-        process.start()
-    except OSError as error:  # no process more is allowed
-        tells.send(_facts(reason=f"no attempt could be made ({in_words(error)})"))
+    process.start()
     tells.close()  # so that its end is heard of
     return process, told
 
@@ -48,9 +45,8 @@ def _end(process: ForkProcess, told: Connection) -> Facts:
         process.join()
         reason = f"the attempt ended with code {process.exitcode}"
     finally:
-        if process.pid is not None:
-            process.kill()
-            process.join()
+        process.kill()
+        process.join()
         told.close()
     return _facts(reason=reason)
 
