@@ -98,7 +98,9 @@ def _typeset(qmd: Path, kind: Format, typesetter: Typesetter) -> tuple[bytes, Ty
     """Return the report in one format, and what typeset it."""
     if typesetter.quarto is not None:
         try:
-            return quarto.render(qmd, typesetter.quarto, typesetter.description, kind), typesetter
+            return quarto.render(
+                qmd, Path(typesetter.quarto), typesetter.description, kind
+            ), typesetter
         except (QuartoError, OSError, ValueError) as error:
             typesetter = embedded_default(f"{typesetter.description} failed")
             output = qmd.with_suffix(f".{kind}").name
