@@ -5,6 +5,7 @@ What a repetition finds wrong with a guest is told with what became of the guest
 
 import errno
 import os
+import signal
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -58,11 +59,6 @@ class Lease:
     network_fd: int
     log: Path  # where the daemon tells what it meets with
     _daemon: socket.socket
-
-    def discard(self, name: str) -> None:
-        """End a guest, so that whoever borrows it next gets a fresh one."""
-        with suppress(HostError, OSError):
-            ask_daemon(self._daemon, {"op": "discard", "guest": name})
 
     def why_ended(self, name: str) -> str | None:
         """Return why a guest has ended, with its last words; None if it runs as far as known."""
@@ -136,8 +132,9 @@ def hosts_in(lease: Lease) -> Iterator[tuple[GuestHost, ...]]:
         except (MeasurementStopped, Unavailable):
             raise
         except GuestFailed:
-            for guest in lease.guests:
-                lease.discard(guest.name)
+            for guest in lease.guests:  # whoever borrows them next gets fresh ones
+                with suppress(ProcessLookupError):
+                    os.kill(guest.pid, signal.SIGKILL)
             raise
         except (CopycostError, OSError) as error:
             for guest in lease.guests:
