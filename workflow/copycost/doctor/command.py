@@ -27,10 +27,7 @@ from copycost.hosts.ssh.daemon import clean
 
 _MARKS: dict[State, str] = {"ok": "+", "limited": "~", "missing": "-", "fact": " "}
 _LEGEND = "+ as it should be   ~ limited   - not available   > remedy"
-_WIDEST = 120
-_NARROWEST = 80
 _WIDEST_VALUE = 26
-_DITTO = "(the same)"
 
 
 def render(findings: Sequence[Finding], width: int) -> str:
@@ -41,30 +38,30 @@ def render(findings: Sequence[Finding], width: int) -> str:
     names = max(len(finding.name) for finding in findings)
     # The odd long value runs into the column of notes, and its note goes below it.
     values = max(len(f.value) for f in findings if len(f.value) <= _WIDEST_VALUE)
-    indent = " " * (names + values + 8)
+    indent, below = " " * (names + values + 8), " " * (names + 6)
     lines = ["copycost doctor: what this host can and cannot measure", _LEGEND]
-    told: set[str] = set()
+    told: set[str | None] = {None}
     for section, group in groupby(findings, key=lambda finding: finding.section):
         lines += ["", section]
         above = ""
         for finding in group:
-            note = _DITTO if finding.note and finding.note == above else finding.note
+            note = "(the same)" if finding.note and finding.note == above else finding.note
             above = finding.note
             head = f"  {_MARKS[finding.state]} {finding.name:<{names}}  {finding.value:<{values}}  "
-            lines += _wrapped(head, note, indent, width)
-            if finding.remedy is not None and finding.remedy not in told:
+            if len(head) > len(indent) and note:
+                lines.append(head.rstrip())
+                head = indent
+            lines += _wrapped(head, note, indent, width) or [head.rstrip()]
+            if finding.remedy not in told:
                 told.add(finding.remedy)
-                below = " " * (names + 6)
-                lines += _wrapped(f"{below}> ", finding.remedy, f"{below}  ", width)
+                lines += _wrapped(f"{below}> ", str(finding.remedy), f"{below}  ", width)
     return "\n".join(lines) + "\n"
 
 
 def _wrapped(head: str, text: str, indent: str, width: int) -> list[str]:
-    if len(head) > len(indent) and text:
-        return [head.rstrip(), *_wrapped(indent, text, indent, width)]
     return textwrap.wrap(
         text, width, initial_indent=head, subsequent_indent=indent, break_on_hyphens=False
-    ) or [head.rstrip()]
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -73,11 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="./run doctor", description="Tell what this host can and cannot measure."
     )
     add = parser.add_argument
-    add(
-        "--json",
-        action="store_true",
-        help="one JSON object: findings, and all facts about the host",
-    )
+    add("--json", action="store_true", help="one JSON object: findings, and all facts of the host")
     add("--wire", metavar="USER@OTHER", help="also report on another machine and the network to it")
     add("--clean", action="store_true", help="only remove what was copied to that machine")
     options = parser.parse_args(arguments)
@@ -98,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(json.dumps(told, indent=2))
     else:
         columns = shutil.get_terminal_size((100, 24)).columns
-        print(render(findings, max(_NARROWEST, min(columns, _WIDEST))), end="")
+        print(render(findings, max(80, min(columns, 120))), end="")
     return int(options.wire is not None and host["wire"]["unavailable"] is not None)
 
 

@@ -243,8 +243,6 @@ def _kernel(host: Mapping[str, Any]) -> Iterator[Finding]:
         None: host["unknown"].get("kernel.irq_time_accounting", ""),
     }[accounting]
     yield say("IRQ time accounting", "limited" if accounting else "fact", ON[accounting], note)
-    if kernel["hz"] is not None:
-        yield say("timer ticks", None, f"{kernel['hz']} per second")
     disabled = identity["io_uring_disabled"]
     if disabled is not None:
         note = "senders and receivers by io_uring are skipped" if disabled else ""
@@ -264,9 +262,6 @@ def _network(host: Mapping[str, Any]) -> Iterator[Finding]:
     note = "" if has_cubic else "cubic is not loaded; reno is used where it is missing"
     value = " ".join(available) or "unknown"
     yield say("congestion control", has_cubic, value, note, "sudo modprobe tcp_cubic")
-    if default := net["congestion_default"]:
-        note = "paces sends, which can slow other tools by a factor of five; copycost sets its own"
-        yield say("host's default", None, default, note if default == "bbr" else "")
     if not host["identity"]["euid_is_root"] and has_cubic and "cubic" not in allowed:
         choice = " ".join(allowed) or "the default"
         note = f"ordinary users may choose only {choice} outside namespaces of their own"
@@ -294,9 +289,8 @@ def _tools(host: Mapping[str, Any], files: HostFiles, other: Host | None) -> Ite
 
 def judge_typesetter(found: Typesetter) -> Finding:
     """Return what will typeset the report, and what is wrong with a Quarto that cannot."""
-    remedy = f"install Quarto {OLDEST_QUARTO} or newer, or do without"
     if found.quarto is not None:
-        finding = say("typeset by", "ok", found.description)
-    else:
-        finding = say("typeset by", not found.faulty, "embedded default", found.description, remedy)
+        return Finding("Report", "typeset by", "ok", found.description)
+    remedy = f"install Quarto {OLDEST_QUARTO} or newer, or do without"
+    finding = say("typeset by", not found.faulty, "embedded default", found.description, remedy)
     return replace(finding, section="Report")
