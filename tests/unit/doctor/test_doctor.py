@@ -119,16 +119,10 @@ def test_the_table_fits_its_width_and_says_no_remedy_twice(
 
 
 @pytest.mark.slow
-def test_the_doctor_of_this_host_ends_well_and_json_has_the_same_findings(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_doctor_of_this_host_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
     assert doctor.main([]) == 0
-    table = capsys.readouterr().out
-    assert doctor.main(["--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
-    assert set(answer) == {"findings", "host"}
-    for finding in answer["findings"]:
-        assert finding["name"] in table
+    told = capsys.readouterr().out
+    assert all(f"\n{title}\n" in told for title in ("Testbeds", "Counters", "Virtual machines"))
 
 
 @pytest.mark.slow

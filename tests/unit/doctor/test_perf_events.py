@@ -152,16 +152,14 @@ def test_without_perf_the_remedy_names_the_distributions_package(
 def test_a_neighbouring_perf_is_taken_where_ubuntus_wrapper_finds_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wrapper = tmp_path / "bin" / "perf"
-    wrapper.parent.mkdir()
-    wrapper.write_text("#!/bin/sh\necho 'WARNING: perf not found for kernel 6.8.0-1' >&2\nexit 2\n")
-    wrapper.chmod(0o755)
-    neighbour = tmp_path / "linux-tools" / "6.8.0-45-generic" / "perf"
-    neighbour.parent.mkdir(parents=True)
-    neighbour.write_text("#!/bin/sh\necho 'perf version 6.8.12'\n")
-    neighbour.chmod(0o755)
+    wrapper, neighbour = tmp_path / "bin/perf", tmp_path / "tools/6.8.0-45-generic/perf"
+    answers = {wrapper: "echo 'not found' >&2; exit 2", neighbour: "echo 'perf version 6.8.12'"}
+    for path, said in answers.items():
+        path.parent.mkdir(parents=True)
+        path.write_text(f"#!/bin/sh\n{said}\n")
+        path.chmod(0o755)
     monkeypatch.setenv("PATH", str(wrapper.parent))
-    monkeypatch.setattr(tools, "_UBUNTU_PERFS", str(tmp_path / "linux-tools/*/perf").lstrip("/"))
+    monkeypatch.setattr(tools, "_UBUNTU_PERFS", str(tmp_path / "tools/*/perf").lstrip("/"))
     assert tools.describe_tool("perf") == tools.Tool(str(neighbour), "6.8.12")
     monkeypatch.setattr(tools, "_UBUNTU_PERFS", "nowhere/*/perf")
     assert tools.describe_tool("perf") == tools.Tool(str(wrapper), None)

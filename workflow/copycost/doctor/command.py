@@ -1,16 +1,13 @@
-"""Tell what this host can and cannot measure: ``python -m copycost.doctor.command [--json]``."""
+"""Tell what this host can and cannot measure: ``python -m copycost.doctor.command``."""
 
 import argparse
-import json
 import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from copycost.build.typesetter import find_typesetter
 from copycost.config.wire import Peer, peer_named
@@ -70,7 +67,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="./run doctor", description="Tell what this host can and cannot measure."
     )
     add = parser.add_argument
-    add("--json", action="store_true", help="one JSON object: findings, and all facts of the host")
     add("--wire", metavar="USER@OTHER", help="also report on another machine and the network to it")
     add("--clean", action="store_true", help="only remove what was copied to that machine")
     options = parser.parse_args(arguments)
@@ -82,36 +78,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
             clean(SshTarget(peer.peer, peer.ssh_options))
             print(f"copycost: removed from {options.wire}")
             return 0
-        host, findings = _look(options.wire)
+        findings = judge_this() if options.wire is None else judge_peer(read_peer(options.wire))
     except CopycostError as error:
         _say(str(error))
         return 1
-    if options.json:
-        told = {"findings": [asdict(finding) for finding in findings], "host": host}
-        print(json.dumps(told, indent=2))
-    else:
-        columns = shutil.get_terminal_size((100, 24)).columns
-        print(render(findings, max(80, min(columns, 120))), end="")
-    return int(options.wire is not None and host["wire"]["unavailable"] is not None)
+    columns = shutil.get_terminal_size((100, 24)).columns
+    print(render(findings, max(80, min(columns, 120))), end="")
+    return int((findings[0].name, findings[0].state) == ("reached", "missing"))
 
 
-def _look(peer: str | None) -> tuple[dict[str, Any], list[Finding]]:
-    """Return the facts of this host, or of another machine, and what is to be said of them."""
-    if peer is not None:
-        this = collect_host(host=LocalHost())
-        with peer_reached(read_peer(peer)) as (facts, other):
-            return facts, judge_wire(facts, this, other)
+def judge_this() -> list[Finding]:
+    """Return what is to be said of this host."""
     guests = judge_guests()
     with ThreadPoolExecutor() as pool:  # each waits for other programs, a compiler among them
         simulated = pool.submit(judge_simulation, guests)
         typesetter = pool.submit(find_typesetter)
         host = collect_host()
-    return host, [
+    return [
         *judge_host(host, HostFiles()),
         *guests,
         *simulated.result(),
         judge_typesetter(typesetter.result()),
     ]
+
+
+def judge_peer(peer: Peer) -> list[Finding]:
+    """Return what is to be said of another machine and the network to it."""
+    this = collect_host(host=LocalHost())
+    with peer_reached(peer) as (facts, other):
+        return judge_wire(facts, this, other)
 
 
 def read_peer(name: str, path: Path = Path("config.yaml")) -> Peer:
