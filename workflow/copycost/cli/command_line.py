@@ -1,10 +1,10 @@
 """What ``./run`` was asked for, checked and put as Snakemake takes it, before anything is set up.
 
-The system's Python is enough here: neither this module nor what it imports needs a package. So the
-names of Snakemake's options are known here, and the values of those that also say something to
-``./run``.
+The system's Python is enough here: neither this module nor what it imports needs a package. So of
+Snakemake's options those are known here that also say something to ``./run``.
 """
 
+import difflib
 import os
 import re
 from collections import deque
@@ -54,46 +54,12 @@ _LOOKING = _words(
 )
 # Short ones without a value, which may be joined: -np.
 _FLAGS = frozenset(f"-{letter}" for letter in "aDFfhklnpStv")
-# Snakemake 9.27 has these besides; a test compares them with its own list.
-_SNAKEMAKES = _words(
-    """
-    --all-temp --allow-ambiguity --allowed-rules --apptainer-args --apptainer-prefix --archive
-    --attempt --batch --benchmark-extended --cache --cleanup-metadata --cleanup-shadow --cm
-    --conda-base-path --conda-cleanup-envs --conda-cleanup-pkgs --conda-create-envs-only
-    --conda-frontend --conda-not-block-search-path-envvars --conda-prefix --config --configfile
-    --configfiles --consider-ancient --container-cleanup-images --container-image --containerize
-    --cores --d3dag --dag --debug --debug-dag --default-res --default-resources
-    --default-storage-prefix --default-storage-provider --delete-all-output --delete-temp-output
-    --deploy-sources --deployment --deployment-method --detailed-summary --directory
-    --draft-notebook --drop-metadata --dry-run --dryrun --edit-notebook --envvars --executor
-    --export-cwl --filegraph --force --force-use-threads --forceall --forcerun
-    --generate-unit-tests --greediness --group-components --groups --help --ignore-incomplete --ii
-    --immediate-submit --is --jn --job-deploy-sources --jobname --jobs --jobscript --js
-    --keep-going --keep-incomplete --keep-storage-local-copies --latency-wait --lc --li --lint
-    --list --list-changes --list-conda-envs --list-input-changes --list-params-changes
-    --list-rules --list-target-rules --list-untracked --local-cores --local-groupid
-    --local-storage-prefix --logger --lp --lt --lu --max-checksum-file-size --max-inventory-time
-    --max-jobs-per-second --max-jobs-per-timespan --max-status-checks-per-second --max-threads
-    --mode --no-hooks --no-subworkflows --no-temp --nocolor --nolock --nosw --not-retrieve-storage
-    --notebook-listen --notemp --nt --omit-flags --omit-from --output-wait --persistence-backend
-    --persistence-backend-db-url --precommand --preemptible-retries --preemptible-rules
-    --print-compilation --printshellcmds --prioritize --profile --queue-input-wait-time --quiet
-    --remote-job-local-storage-prefix --replace-workflow-config --report --report-after-run
-    --report-html-path --report-html-stylesheet-path --report-metadata --report-stylesheet
-    --reporter --rerun-incomplete --rerun-triggers --res --resources --restart-times --retries
-    --ri --rulegraph --runtime-profile --runtime-source-cache-path --scheduler
-    --scheduler-greediness --scheduler-greedy-greediness
-    --scheduler-greedy-omit-prioritize-by-temp-and-input --scheduler-ilp-solver
-    --scheduler-ilp-solver-path --scheduler-solver-path --scheduler-subsample --sdm
-    --seconds-between-status-checks --set-resource-scopes --set-resources --set-scatter
-    --set-threads --shadow-prefix --shared-fs-usage --show-failed-logs --singularity-args
-    --singularity-prefix --skip-script-cleanup --snakefile --software-deployment-method
-    --strict-dag-evaluation --summary --target-files-omit-workdir-adjustment --target-jobs --touch
-    --trust-io-cache --unlock --unneeded-temp-files --until --use-apptainer --use-conda
-    --use-envmodules --use-singularity --verbose --version --wait-for-files --wait-for-files-file
-    --wait-for-free-local-storage --workflow-profile --wrapper-prefix
-    """
+# A name that is nearly one of these is a misspelt one; whatever else there is, Snakemake knows.
+_WELL_KNOWN = sorted(
+    {name for name in _OURS | _LOOKING | _ONE_VALUE | _MORE_VALUES if name.startswith("--")}
+    | _words("--configfiles --force --forceall --forcerun --keep-going --profile --quiet --until")
 )
+_NEARLY = 0.9
 # What ends the values of an option, unless these are themselves rules or files.
 _TARGETS = frozenset({"all", *TARGETS})
 _NAME_TARGETS = _words(
@@ -201,9 +167,9 @@ def _split(word: str) -> tuple[list[str], list[str]]:
     """Return an option's name and a value that is joined to it; of -np, -c2 all names."""
     if word.startswith("--"):
         name, equals, value = word.partition("=")
-        known = sorted(_OURS | _SNAKEMAKES)
-        if name not in known and (meant := did_you_mean(name, known)):  # else that of a plugin
-            raise UsageError(f"{name}: there is no such option{meant}")
+        for meant in difflib.get_close_matches(name, _WELL_KNOWN, n=1, cutoff=_NEARLY):
+            if meant != name:
+                raise UsageError(f"{name}: there is no such option; did you mean {meant}?")
         return [name], [value] if equals else []
     n_flags = next((n for n, one in enumerate(word[1:]) if f"-{one}" not in _FLAGS), len(word))
     letters, value = word[1 : n_flags + 2], word[n_flags + 2 :].removeprefix("=")

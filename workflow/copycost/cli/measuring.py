@@ -5,7 +5,6 @@ import re
 import signal
 import sys
 from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 
 from copycost.cli import apt_packages, environment
@@ -98,7 +97,7 @@ def _asks_for_guests(words: Sequence[str], files: Sequence[str]) -> bool:
     """
     paths = [Path(name) for name in ("config.yaml", *files) if Path(name).is_file()]
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in paths]
-    said = list(chain.from_iterable(map(_SIMULATES.findall, texts)))
+    said = [word for text in texts for word in _SIMULATES.findall(text)]
     return (
         "simulated" in words
         or any("vm_" in word for word in words)
