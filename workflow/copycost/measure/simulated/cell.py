@@ -13,8 +13,7 @@ from typing import Any, Literal
 
 from copycost.config.testbeds import receives_on, transport_of
 from copycost.errors import HostError
-from copycost.hosts.guest.qemu import find_qemu
-from copycost.hosts.guest.qmp import running
+from copycost.hosts.guest.qemu import find_qemu, running
 from copycost.measure.simulated.snapshot import Snapshot, copy_words, escaped
 from copycost.testbeds.veth_pair import ADDRESSES
 

@@ -24,8 +24,7 @@ from typing import Self
 from copycost.errors import HostError
 from copycost.hosts.facts.tools import describe_tool
 from copycost.hosts.guest.kernel import Kernel
-from copycost.hosts.guest.qemu import PROGRAM, find_qemu
-from copycost.hosts.guest.qmp import running
+from copycost.hosts.guest.qemu import PROGRAM, find_qemu, running
 from copycost.hosts.program import CONTROL
 
 BOOT_TIMEOUT_S = 300.0
