@@ -24,10 +24,6 @@ from copycost.hosts.remote.connection import ConnectionLost
 from copycost.testbeds import over_wire
 
 HERE, THERE = "127.0.0.1", "127.0.0.2"
-OF_A_DEVICE = (
-    *("link", "scatter gather", "tx checksum", "TSO", "GSO", "GRO", "rings", "queues"),
-    *("coalescing", "frequency governor", "congestion control"),
-)
 OPEN = {"here": None, "there": None}
 
 
@@ -56,8 +52,9 @@ def wire(**changed: object) -> dict[str, Any]:
     return found | changed
 
 
-@pytest.fixture
-def findings(host_tree: HostTree, fake_perf: FakePerf) -> dict[tuple[str, str], Finding]:
+def test_each_machine_has_its_own_kernel_processor_counters_load_and_tools(
+    host_tree: HostTree, fake_perf: FakePerf
+) -> None:
     fake_perf("*) echo 'no permission to enable task-clock' >&2; exit 255;;")
     files = {name: host_tree(name) for name in ("intel_hybrid_laptop", "amd_server")}
     root = files["amd_server"].root
@@ -68,33 +65,19 @@ def findings(host_tree: HostTree, fake_perf: FakePerf) -> dict[tuple[str, str], 
     )
     other = Bare("me@lab2")
     other.files = files["amd_server"]
-    found = judge_wire({**there, "wire": wire()}, this, other)
-    return {(one.section, one.name): one for one in found}
-
-
-def test_each_end_has_its_own_kernel_processor_and_counters(
-    findings: dict[tuple[str, str], Finding],
-) -> None:
-    here, there = ({name: findings[end, name] for name in ("kernel", "CPU", "perf")}
-                   for end in ("This end", "The other end"))  # fmt: skip
-    assert "Intel" in here["CPU"].value
-    assert "AMD" in there["CPU"].value
-    assert here["kernel"].value != there["kernel"].value
-    assert here["perf"].state == there["perf"].state == "missing"
-    for end_name in ("This end", "The other end"):
-        assert findings[end_name, "cost per byte in"].value == "CPU time"
-        assert {(end_name, name) for name in OF_A_DEVICE} <= findings.keys()
-
-
-def test_what_is_installed_and_how_busy_it_is_are_told_of_the_other_machine_itself(
-    findings: dict[tuple[str, str], Finding],
-) -> None:
-    tools = "The other end: tools"
-    assert findings[tools, "iperf3"].state == "missing"
-    assert findings[tools, "iperf3"].remedy == "sudo dnf install iperf3"
-    assert (tools, "cc") not in findings  # nothing is built there
-    load = findings["The other end: processors", "load of the last minute"]
-    assert load.value == "0.52"
+    found: dict[str, dict[str, Finding]] = {}
+    for one in judge_wire({**there, "wire": wire()}, this, other):
+        found.setdefault(one.section, {})[one.name] = one
+    ends = found["This end"], found["The other end"]
+    assert "Intel" in ends[0]["CPU"].value
+    assert "AMD" in ends[1]["CPU"].value
+    assert ends[0]["kernel"].value != ends[1]["kernel"].value
+    for told in ends:
+        assert (told["perf"].state, told["cost per byte in"].value) == ("missing", "CPU time")
+    tools = found["The other end: tools"]
+    assert tools["iperf3"].remedy == "sudo dnf install iperf3"
+    assert "cc" not in tools  # nothing is built there
+    assert found["The other end: processors"]["load of the last minute"].value == "0.52"
 
 
 @pytest.mark.parametrize(
@@ -310,7 +293,10 @@ def test_an_address_of_ipv6_is_a_sentence_with_the_key_to_set(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     found = unavailable(monkeypatch, {"sh": "2001:db8::1 50000 2001:db8::2 22\n"})
-    assert "over IPv6 (2001:db8::2), which is not measured" in found["unavailable"]["reason"]
+    assert (
+        "a wire needs IPv4, and ssh reaches me@lab2 at 2001:db8::2"
+        in found["unavailable"]["reason"]
+    )
     remedy = "set wire.address in config.yaml to an IPv4 address of it"
     assert found["unavailable"]["remedy"] == remedy
 
