@@ -8,7 +8,7 @@ from snakemake import exceptions
 
 from copycost import disk
 from copycost.cli import apt_packages, environment, measuring
-from copycost.cli.say import RunError
+from copycost.cli.environment import RunError
 from copycost.errors import CopycostError
 from copycost.snakefile import internals
 

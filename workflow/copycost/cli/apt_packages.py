@@ -9,8 +9,7 @@ from pathlib import Path
 from shutil import which
 from tempfile import TemporaryDirectory
 
-from copycost.cli.environment import find_python, has_python
-from copycost.cli.say import LOG, RunError, in_log, say, works
+from copycost.cli.environment import LOG, RunError, find_python, has_python, in_log, say, works
 
 _PERF, _GUESTS_MADE = "perf", Path("results/guest/made.json")
 

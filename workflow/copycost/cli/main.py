@@ -12,8 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from copycost.cli import environment
-from copycost.cli.environment import command_of
-from copycost.cli.say import RunError, say
+from copycost.cli.environment import RunError, command_of, say
 from copycost.errors import CopycostError
 
 HELP = """\
