@@ -10,12 +10,10 @@ from unit.conftest import FakePerf, HostTree
 from copycost.doctor import command as doctor
 from copycost.doctor.collect import collect_host
 from copycost.doctor.findings import Finding, judge_host
-from copycost.doctor.perf_events import read_perf
-from copycost.hosts.facts.cpu import read_cpu
 from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.hosts.facts.identity import host_identity
-from copycost.hosts.facts.kernel import read_kernel
-from copycost.hosts.facts.net import read_memory, read_net
+from copycost.hosts.facts.net import read_memory
+from copycost.hosts.local import LocalHost
 
 UNKNOWN = dict.fromkeys(("isolation", "optmem_max", "reason", "remedy"))
 NO_VETH = {
@@ -29,20 +27,15 @@ LOOPBACK = {"available": True, **UNKNOWN, "isolation": "host"}
 def describe(
     files: HostFiles, machine: str, veth: dict[str, Any], *, root: bool, memlock: int | None
 ) -> dict[str, Any]:
-    """Return what `collect_host` would say of a host that is not this one."""
-    unknown = Unknowns()
+    """Return what is said of a host that is not this one."""
+    host = LocalHost()
+    host.files = files
     identity = {**host_identity(files), "machine": machine, "euid_is_root": root}
-    return {
-        "identity": identity,
-        "cpu": read_cpu(files, machine, unknown),
-        "kernel": read_kernel(files, unknown),
-        "memory": read_memory(files, memlock, unknown),
-        "net": read_net(files, unknown),
-        "perf": read_perf(files, unknown),
-        "testbeds": {"veth": {**veth}, "veth_no_offload": {**veth}, "loopback": LOOPBACK},
-        "tools": {name: {"path": None, "version": None} for name in ("ip", "ethtool", "nft")},
-        "unknown": unknown.reasons,
-    }
+    testbeds = {"veth": {**veth}, "veth_no_offload": {**veth}, "loopback": LOOPBACK}
+    memory = read_memory(files, memlock, Unknowns())
+    tools = {name: {"path": None, "version": None} for name in ("ip", "ethtool", "nft")}
+    found = collect_host(identity, host)
+    return {**found, "memory": memory, "testbeds": testbeds, "tools": tools}
 
 
 def by_name(findings: list[Finding]) -> dict[str, Finding]:
