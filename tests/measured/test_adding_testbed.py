@@ -52,7 +52,7 @@ cells = [cell for cell in Grid.of(checked).cells if cell.testbed == "veth_narrow
 row = make_table([derive_row(read_record(Path(sys.argv[1])))]).iloc[0]
 print(json.dumps({
     "cells": len(cells),
-    "available": probe_testbeds()["veth_narrow"].available,
+    "available": probe_testbeds()["veth_narrow"]["available"],
     "report": path_of(row["testbed"]),
     "slug": Condition.from_slug("veth_narrow_cold").slug,
     "row": [row["testbed"], row["condition"], row["transport"], int(row["mtu_bytes"])],

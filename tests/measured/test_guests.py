@@ -17,9 +17,8 @@ import pytest
 
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.guest import network
-from copycost.hosts.guest.archive import Archive
 from copycost.hosts.guest.host import GuestFailed, GuestHost, Lease, borrowed, hosts_in, log_of
-from copycost.hosts.guest.image import agent_image
+from copycost.hosts.guest.image import Archive, agent_image
 from copycost.hosts.guest.qemu import GuestSpec, find_qemu
 from copycost.hosts.processes import parent_of
 from copycost.hosts.program import Launch

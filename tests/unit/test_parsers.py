@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from unit.conftest import HostTree
 
-from copycost.doctor.network_device import kind_in
-from copycost.doctor.peer import route_in
+from copycost.doctor.peer import kind_in, route_in
 from copycost.errors import ParseError
 from copycost.hosts.cgroups import candidate_hierarchies, throttling_of
 from copycost.hosts.facts.cpu import read_cpu

@@ -1,6 +1,5 @@
 """`./run` in a tree of its own: what it calls and says, and how it ends."""
 
-import json
 import os
 import re
 import shutil
@@ -134,9 +133,9 @@ def test_doctor_needs_no_environment_and_installs_nothing(tree: Tree) -> None:
     (tree.tools / "cc").unlink()
     tree.add_tool("python3", PYTHON)
     tree.add_tool("apt-get", 'echo "apt-get $*" >>"$TREE/calls"; exit 1')
-    done = tree.run("doctor", "--json")
+    done = tree.run("doctor")
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout).keys() == {"findings", "host"}
+    assert done.stdout.startswith("copycost doctor: ")
     assert not [call for call in tree.calls() if "apt-get" in call]
 
 

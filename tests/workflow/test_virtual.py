@@ -12,7 +12,7 @@ import yaml
 from report.checks import check_html, chromium, open_browser
 from workflow.support import Checkout
 
-from copycost.hosts.guest.archive import symbols_of
+from copycost.hosts.guest.image import symbols_of
 
 TINY = ("--configfile", "config/virtual_tiny.yaml")
 PROFILED = {

@@ -2,6 +2,8 @@
 #
 #   snakemake --cores 1 audit                                       the published runs
 #   snakemake --cores 1 audit --config dataset=FILE.csv             any table; also: mapping, claims
+from dataclasses import asdict
+
 from copycost.config.audit_files import audit_files
 from copycost.report import report_files
 from copycost.build.typesetter import find_typesetter
@@ -12,7 +14,7 @@ AUDITED = audit_files(config, Path("data", "published"))
 STYLES = report_files(workflow.basedir, "style/*")
 
 # Another typesetter, or another version of it, makes another report.
-TYPESETTER = find_typesetter().as_params()
+TYPESETTER = asdict(find_typesetter())
 
 
 rule audit_dataset:

@@ -11,7 +11,7 @@ try:
     render_report(
         Path(snakemake.input.qmd),
         snakemake.params.formats,
-        Typesetter.from_params(snakemake.params.typesetter),
+        Typesetter(**snakemake.params.typesetter),
     )
 except NotTypeset as error:
     missing = error.missing

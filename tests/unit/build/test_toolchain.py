@@ -100,13 +100,6 @@ def test_a_program_with_its_libraries_in_it_runs_where_there_are_none(tmp_path: 
     assert " -static" in told
 
 
-def test_a_library_that_cannot_be_linked_into_a_program_stays_out_of_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(toolchain, "LIBRARIES", ("-lnonesuch",))
-    assert toolchain.libraries("receiver", RECEIVER, ROOT, static=True) == ["-lnonesuch"]
-
-
 def test_a_linker_that_met_a_full_disk_has_no_fault_of_the_sources(tmp_path: Path) -> None:
     code = (
         "from pathlib import Path\n"

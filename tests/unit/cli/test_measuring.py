@@ -7,8 +7,8 @@ import pytest
 from snakemake import exceptions
 
 from copycost import disk
-from copycost.cli import environment, measuring, system
-from copycost.cli.say import RunError
+from copycost.cli import apt_packages, environment, measuring
+from copycost.cli.environment import RunError
 from copycost.errors import CopycostError
 from copycost.snakefile import internals
 
@@ -26,7 +26,7 @@ def test_a_full_disk_is_named_before_anything_runs_and_where_a_run_fails(
 
     monkeypatch.setattr(disk.shutil, "disk_usage", lambda _: SimpleNamespace(free=free.pop(0)))
     monkeypatch.setattr(environment, "run", run)
-    monkeypatch.setattr(system, "set_up_run", lambda: None)
+    monkeypatch.setattr(apt_packages, "set_up_run", lambda: None)
     monkeypatch.setattr(environment, "make", lambda _: None)
     with pytest.raises(RunError, match=f"the disk that holds {tmp_path} is full; "):
         measuring.measure([])

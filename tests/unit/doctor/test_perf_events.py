@@ -5,11 +5,12 @@ The answers are perf 6.1's on a host without counters (``perf stat -j -e EVENT -
 """
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from unit.conftest import FakePerf, HostTree
 
-from copycost.doctor.perf_events import PerfFacts, counts_with_kernel, read_perf
+from copycost.doctor.perf_events import counts_with_kernel, read_perf
 from copycost.hosts.facts import tools
 from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.perf.events import PERF_EVENTS
@@ -39,13 +40,13 @@ msr/tsc/) echo "event syntax error: 'msr/tsc/'" >&2; exit 129;;
 TOO_OLD = """*) echo "  Error: unknown switch \\`j'" >&2; exit 129;;"""
 
 
-def probe(files: HostFiles) -> tuple[PerfFacts, Unknowns]:
+def probe(files: HostFiles) -> tuple[dict[str, Any], Unknowns]:
     unknown = Unknowns()
     return read_perf(files, unknown), unknown
 
 
-def statuses(perf: PerfFacts) -> dict[str, str]:
-    return {name: event.status for name, event in perf.events.items()}
+def statuses(perf: dict[str, Any]) -> dict[str, str]:
+    return {name: event["status"] for name, event in perf["events"].items()}
 
 
 def test_perf_is_asked_once_where_it_knows_all_events(
@@ -73,7 +74,7 @@ def test_each_event_is_judged_by_itself(
 ) -> None:
     fake_perf(answer)
     perf, _ = probe(host_tree("virtual_machine"))
-    assert perf.status == "available"
+    assert perf["status"] == "available"
     assert statuses(perf)[name] == status
 
 
@@ -82,9 +83,9 @@ def test_user_mode_only_forbids_what_happens_in_the_kernel(
 ) -> None:
     fake_perf(USER_ONLY)
     perf, _ = probe(host_tree("virtual_machine"))
-    assert perf.user_only
-    assert perf.status == "available"
-    assert "perf_event_paranoid=1" in str(perf.remedy)
+    assert perf["user_only"]
+    assert perf["status"] == "available"
+    assert "perf_event_paranoid=1" in str(perf["remedy"])
     found = statuses(perf)
     of_kernel = ("context_switches", "cpu_migrations", "ref_cycles")
     assert {found[name] for name in of_kernel} == {"forbidden"}
@@ -107,17 +108,17 @@ def test_a_refusal_of_everything_is_forbidden_with_a_remedy(
 ) -> None:
     fake_perf(REFUSED)
     perf, _ = probe(host_tree("intel_hybrid_laptop"))
-    assert perf.status == "forbidden"
-    assert "perf_event_paranoid is 4" in str(perf.reason)
-    assert "run as root" in str(perf.remedy)
+    assert perf["status"] == "forbidden"
+    assert "perf_event_paranoid is 4" in str(perf["reason"])
+    assert "run as root" in str(perf["remedy"])
     assert set(statuses(perf).values()) == {"forbidden"}
 
 
 def test_a_perf_without_json_counts_as_missing(fake_perf: FakePerf, host_tree: HostTree) -> None:
     fake_perf(TOO_OLD)
     perf, _ = probe(host_tree("amd_server"))
-    assert perf.status == "missing"
-    assert "JSON" in str(perf.reason)
+    assert perf["status"] == "missing"
+    assert "JSON" in str(perf["reason"])
 
 
 @pytest.mark.parametrize(
@@ -131,9 +132,9 @@ def test_an_unforeseen_answer_is_no_counter_and_passed_on(
     fake_perf: FakePerf, host_tree: HostTree, answer: str, said: str
 ) -> None:
     fake_perf(answer)
-    events = probe(host_tree("amd_server"))[0].events
-    assert {event.status for event in events.values()} == {"not_supported"}
-    assert said in str(events["cycles"].reason)
+    events = probe(host_tree("amd_server"))[0]["events"]
+    assert {event["status"] for event in events.values()} == {"not_supported"}
+    assert said in str(events["cycles"]["reason"])
 
 
 def test_without_perf_the_remedy_names_the_distributions_package(
@@ -143,24 +144,22 @@ def test_without_perf_the_remedy_names_the_distributions_package(
     monkeypatch.setattr(tools, "_UBUNTU_PERFS", "nowhere/*/perf")
     perf, unknown = probe(host_tree("amd_server"))
     remedy = "sudo apt-get install linux-perf"
-    assert (perf.status, perf.path, perf.remedy) == ("missing", None, remedy)
-    assert set(perf.events) == set(PERF_EVENTS)
+    assert (perf["status"], perf["path"], perf["remedy"]) == ("missing", None, remedy)
+    assert set(perf["events"]) == set(PERF_EVENTS)
     assert unknown.reasons["perf.version"] == "perf is not installed"
 
 
 def test_a_neighbouring_perf_is_taken_where_ubuntus_wrapper_finds_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wrapper = tmp_path / "bin" / "perf"
-    wrapper.parent.mkdir()
-    wrapper.write_text("#!/bin/sh\necho 'WARNING: perf not found for kernel 6.8.0-1' >&2\nexit 2\n")
-    wrapper.chmod(0o755)
-    neighbour = tmp_path / "linux-tools" / "6.8.0-45-generic" / "perf"
-    neighbour.parent.mkdir(parents=True)
-    neighbour.write_text("#!/bin/sh\necho 'perf version 6.8.12'\n")
-    neighbour.chmod(0o755)
+    wrapper, neighbour = tmp_path / "bin/perf", tmp_path / "tools/6.8.0-45-generic/perf"
+    answers = {wrapper: "echo 'not found' >&2; exit 2", neighbour: "echo 'perf version 6.8.12'"}
+    for path, said in answers.items():
+        path.parent.mkdir(parents=True)
+        path.write_text(f"#!/bin/sh\n{said}\n")
+        path.chmod(0o755)
     monkeypatch.setenv("PATH", str(wrapper.parent))
-    monkeypatch.setattr(tools, "_UBUNTU_PERFS", str(tmp_path / "linux-tools/*/perf").lstrip("/"))
+    monkeypatch.setattr(tools, "_UBUNTU_PERFS", str(tmp_path / "tools/*/perf").lstrip("/"))
     assert tools.describe_tool("perf") == tools.Tool(str(neighbour), "6.8.12")
     monkeypatch.setattr(tools, "_UBUNTU_PERFS", "nowhere/*/perf")
     assert tools.describe_tool("perf") == tools.Tool(str(wrapper), None)

@@ -126,17 +126,6 @@ def translation_units(program: Program, part: str | None, root: Path) -> list[Pa
 
 
 @functools.cache
-def has_header(compiler: str, header: str) -> bool:
-    """Tell whether a compiler finds a header of the host, such as ``liburing.h``."""
-    return _takes(compiler, f"#include <{header}>\n", "-E")
-
-
-@functools.cache
-def _links_statically(compiler: str, libraries: tuple[str, ...]) -> bool:
-    """Tell whether the host has these libraries, and C's, to be linked into a program."""
-    return _takes(compiler, "int main(void) { return 0; }", STATIC_FLAG, *libraries)
-
-
 def _takes(compiler: str, source: str, *flags: str) -> bool:
     command = [compiler, "-x", "c", "-", "-o", "/dev/null", *flags]
     try:
@@ -147,25 +136,20 @@ def _takes(compiler: str, source: str, *flags: str) -> bool:
 
 
 def libraries(
-    program: Program,
-    part: str | None,
-    root: Path,
-    *,
-    compiler: str = "cc",
-    static: bool = False,
+    program: Program, part: str | None, root: Path, *, compiler: str = "cc", static: bool = False
 ) -> list[str]:
     """Return the flags of the libraries that a program is linked with on this host.
 
     They change when a library is installed later, and the program is then to be built again.
     Parameters and errors are those of `compile_program`.
     """
-    wants_uring = any(
-        URING_INCLUDE in path.read_text(encoding="utf-8") for path in sources(program, part, root)
-    )
-    with_uring = wants_uring and has_header(compiler, "liburing.h")
-    found = [*LIBRARIES, *([URING_LIBRARY] if with_uring else [])]
-    into_it = static and _links_statically(compiler, tuple(found))
-    return [*([STATIC_FLAG] if into_it else []), *found]
+    found = [*LIBRARIES]
+    texts = (path.read_text(encoding="utf-8") for path in sources(program, part, root))
+    if any(URING_INCLUDE in text for text in texts) and _takes(compiler, URING_INCLUDE, "-E"):
+        found.append(URING_LIBRARY)
+    if static and _takes(compiler, "int main(void) { return 0; }", STATIC_FLAG, *found):
+        return [STATIC_FLAG, *found]
+    return found
 
 
 def source_digest(paths: list[Path], root: Path) -> str:
@@ -213,7 +197,6 @@ def compile_program(
     linked = libraries(program, part, root, compiler=compiler, static=static)
     recorded = [*flags, *(flag for flag in linked if flag == STATIC_FLAG)]
     digest = source_digest(sources(program, part, root), root)
-    units = translation_units(program, part, root)
     output.parent.mkdir(parents=True, exist_ok=True)
     command = [
         compiler,
@@ -223,7 +206,7 @@ def compile_program(
         # Debug data name no folder, so that the same sources give the same program anywhere.
         f"-ffile-prefix-map={root.resolve()}=.",
         *INCLUDE_FLAGS,
-        *(str(unit.relative_to(root)) for unit in units),
+        *(str(unit.relative_to(root)) for unit in translation_units(program, part, root)),
         "-o",
         str(output.resolve()),
         *linked,
@@ -236,14 +219,10 @@ def run_compiler(command: Sequence[str], name: str, root: Path) -> None:
 
     HostError if there is no such compiler, or it refuses the sources: then with what it says.
     """
+    env = {**os.environ, "LC_ALL": "C"}
     try:
         done = subprocess.run(
-            command,
-            cwd=root,
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, "LC_ALL": "C"},
+            command, cwd=root, capture_output=True, text=True, check=False, env=env
         )
     except FileNotFoundError:
         raise HostError(

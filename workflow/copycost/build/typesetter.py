@@ -3,11 +3,9 @@
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
-from pathlib import Path
-from typing import Self
 
 _TIMEOUT_S = 20
 
@@ -23,20 +21,9 @@ class Typesetter:
     used (`faulty`), it says why.
     """
 
-    quarto: Path | None
+    quarto: str | None
     description: str
     faulty: bool = False
-
-    def as_params(self) -> dict[str, str | None]:
-        """Return plain values, which Snakemake stores and compares from run to run."""
-        quarto = None if self.quarto is None else str(self.quarto)
-        return {"quarto": quarto, "description": self.description}
-
-    @classmethod
-    def from_params(cls, params: Mapping[str, str | None]) -> Self:
-        """Return the typesetter that `as_params` gave."""
-        quarto = params["quarto"]
-        return cls(None if quarto is None else Path(quarto), str(params["description"]))
 
 
 def find_typesetter(path: str | None = None) -> Typesetter:
@@ -48,20 +35,26 @@ def find_typesetter(path: str | None = None) -> Typesetter:
     found = shutil.which("quarto", path=path)
     if found is None:
         return embedded_default("no Quarto on the PATH")
-    release = _quarto_version(Path(found))
+    release = _quarto_version(found)
     if release is None:
         return embedded_default("the Quarto on the PATH tells no version", faulty=True)
     if _numbers(release) < _numbers(OLDEST_QUARTO):
         return embedded_default(f"Quarto {release} is older than {OLDEST_QUARTO}", faulty=True)
-    return Typesetter(Path(found), f"Quarto {release}")
+    return Typesetter(found, f"Quarto {release}")
 
 
 def embedded_default(reason: str, *, faulty: bool = False) -> Typesetter:
     """Return the embedded default, which says why it is not Quarto."""
-    return Typesetter(None, f"{_embedded()} ({reason})", faulty)
+    name = "the embedded Pandoc and Typst"
+    # Imported here: whoever has Quarto may do without them. Rendering then says what is missing.
+    with suppress(ImportError, OSError):
+        import pypandoc  # type: ignore[import-untyped]
+
+        name = f"the embedded Pandoc {pypandoc.get_pandoc_version()} and Typst {version('typst')}"
+    return Typesetter(None, f"{name} ({reason})", faulty)
 
 
-def _quarto_version(program: Path) -> str | None:
+def _quarto_version(program: str) -> str | None:
     try:
         result = subprocess.run(
             [program, "--version"], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
@@ -74,13 +67,3 @@ def _quarto_version(program: Path) -> str | None:
 
 def _numbers(release: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", release)[:2])
-
-
-def _embedded() -> str:
-    # Imported here: whoever has Quarto may do without them. Rendering then says what is missing.
-    try:
-        import pypandoc  # type: ignore[import-untyped]
-
-        return f"the embedded Pandoc {pypandoc.get_pandoc_version()} and Typst {version('typst')}"
-    except (ImportError, OSError):
-        return "the embedded Pandoc and Typst"

@@ -1,10 +1,10 @@
 """What ``./run`` was asked for, checked and put as Snakemake takes it, before anything is set up.
 
-The system's Python is enough here: neither this module nor what it imports needs a package. So the
-names of Snakemake's options are known here, and the values of those that also say something to
-``./run``.
+The system's Python is enough here: neither this module nor what it imports needs a package. So of
+Snakemake's options those are known here that also say something to ``./run``.
 """
 
+import difflib
 import os
 import re
 from collections import deque
@@ -17,6 +17,9 @@ from copycost.errors import CopycostError
 from copycost.snakefile.messages import COMMANDS, STUDIES, TARGETS, unknown_target
 from copycost.wording.words import did_you_mean
 
+MOST_CORES = 4
+"""Jobs that run at once where nobody says how many [count]; cells are measured one at a time."""
+
 _WIRE_GRID = "config/wire.yaml"
 """What is measured with another machine where nothing else is said."""
 
@@ -25,15 +28,24 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_OURS = frozenset({"--minutes", "--retry-failed", "--wire"})
-_CONFIG_FILES = frozenset({"--configfile", "--configfiles"})
-_CONFIG = frozenset({"--config", "-C"})
-MOST_CORES = 4
-"""Jobs that run at once where nobody says how many [count]; cells are measured one at a time."""
-
-_CORES = frozenset({"-c", "-j", "--cores", "--jobs"})
-# With one of these the rules are not those of the Snakefile here.
-_ELSEWHERE = frozenset({"-d", "--directory", "-s", "--snakefile"})
+_OURS = _words("--minutes --retry-failed --wire")
+_OTHER_NAMES = {
+    "-C": "--config", "--configfiles": "--configfile", "-c": "--cores", "-j": "--jobs",
+    "-d": "--directory", "-s": "--snakefile",
+}  # fmt: skip
+# What each value of an option must be: in words, and as a pattern.
+_VALUES = {
+    "--minutes": ("a number of minutes above 0, such as 5 or 0.5",
+                  r"(?=.*[1-9])\d{1,4}(\.\d{1,6})?"),
+    "--wire": ("another machine as ssh is told it, such as user@other",
+               r"[A-Za-z0-9_][A-Za-z0-9_.@:-]{0,255}"),
+    "--cores": ("a whole number of CPUs from 1, or all", r"[1-9]\d{0,8}|all"),
+    "--jobs": ("a whole number of jobs from 1, or unlimited", r"[1-9]\d{0,8}|unlimited"),
+    "--config": ("a section, = and what to put into it, such as measure='{repetitions: 5}'",
+                 r"(?s:[A-Za-z_][A-Za-z0-9_-]*=.*)"),
+}  # fmt: skip
+_ONE_VALUE = _words("--minutes --wire --cores --jobs --directory --snakefile")
+_MORE_VALUES = _words("--config --configfile")
 # Snakemake is only asked to look, or to tidy up: nothing is measured, so nothing need be there.
 _LOOKING = _words(
     "-D -h -l -n -t --d3dag --dag --delete-all-output --delete-temp-output --detailed-summary "
@@ -42,58 +54,17 @@ _LOOKING = _words(
 )
 # Short ones without a value, which may be joined: -np.
 _FLAGS = frozenset(f"-{letter}" for letter in "aDFfhklnpStv")
-# Snakemake 9.27 has these besides; a test compares them with its own list.
-_SNAKEMAKES = _words(
-    """
-    --all-temp --allow-ambiguity --allowed-rules --apptainer-args --apptainer-prefix --archive
-    --attempt --batch --benchmark-extended --cache --cleanup-metadata --cleanup-shadow --cm
-    --conda-base-path --conda-cleanup-envs --conda-cleanup-pkgs --conda-create-envs-only
-    --conda-frontend --conda-not-block-search-path-envvars --conda-prefix --config --configfile
-    --configfiles --consider-ancient --container-cleanup-images --container-image --containerize
-    --cores --d3dag --dag --debug --debug-dag --default-res --default-resources
-    --default-storage-prefix --default-storage-provider --delete-all-output --delete-temp-output
-    --deploy-sources --deployment --deployment-method --detailed-summary --directory
-    --draft-notebook --drop-metadata --dry-run --dryrun --edit-notebook --envvars --executor
-    --export-cwl --filegraph --force --force-use-threads --forceall --forcerun
-    --generate-unit-tests --greediness --group-components --groups --help --ignore-incomplete --ii
-    --immediate-submit --is --jn --job-deploy-sources --jobname --jobs --jobscript --js
-    --keep-going --keep-incomplete --keep-storage-local-copies --latency-wait --lc --li --lint
-    --list --list-changes --list-conda-envs --list-input-changes --list-params-changes
-    --list-rules --list-target-rules --list-untracked --local-cores --local-groupid
-    --local-storage-prefix --logger --lp --lt --lu --max-checksum-file-size --max-inventory-time
-    --max-jobs-per-second --max-jobs-per-timespan --max-status-checks-per-second --max-threads
-    --mode --no-hooks --no-subworkflows --no-temp --nocolor --nolock --nosw --not-retrieve-storage
-    --notebook-listen --notemp --nt --omit-flags --omit-from --output-wait --persistence-backend
-    --persistence-backend-db-url --precommand --preemptible-retries --preemptible-rules
-    --print-compilation --printshellcmds --prioritize --profile --queue-input-wait-time --quiet
-    --remote-job-local-storage-prefix --replace-workflow-config --report --report-after-run
-    --report-html-path --report-html-stylesheet-path --report-metadata --report-stylesheet
-    --reporter --rerun-incomplete --rerun-triggers --res --resources --restart-times --retries
-    --ri --rulegraph --runtime-profile --runtime-source-cache-path --scheduler
-    --scheduler-greediness --scheduler-greedy-greediness
-    --scheduler-greedy-omit-prioritize-by-temp-and-input --scheduler-ilp-solver
-    --scheduler-ilp-solver-path --scheduler-solver-path --scheduler-subsample --sdm
-    --seconds-between-status-checks --set-resource-scopes --set-resources --set-scatter
-    --set-threads --shadow-prefix --shared-fs-usage --show-failed-logs --singularity-args
-    --singularity-prefix --skip-script-cleanup --snakefile --software-deployment-method
-    --strict-dag-evaluation --summary --target-files-omit-workdir-adjustment --target-jobs --touch
-    --trust-io-cache --unlock --unneeded-temp-files --until --use-apptainer --use-conda
-    --use-envmodules --use-singularity --verbose --version --wait-for-files --wait-for-files-file
-    --wait-for-free-local-storage --workflow-profile --wrapper-prefix
-    """
+# A name that is nearly one of these is a misspelt one; whatever else there is, Snakemake knows.
+_WELL_KNOWN = sorted(
+    {name for name in _OURS | _LOOKING | _ONE_VALUE | _MORE_VALUES if name.startswith("--")}
+    | _words("--configfiles --force --forceall --forcerun --keep-going --profile --quiet --until")
 )
+_NEARLY = 0.9
 # What ends the values of an option, unless these are themselves rules or files.
 _TARGETS = frozenset({"all", *TARGETS})
 _NAME_TARGETS = _words(
     "-O -P -R -U --allowed-rules --forcerun --omit-from --prioritize --target-jobs --until"
 )
-
-_SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*=")
-_MINUTES = re.compile(r"(?=.*[1-9])\d{1,4}(\.\d{1,6})?")
-_SOME_MINUTES = "a number of minutes above 0, such as 5 or 0.5"
-_PEER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@:-]{0,255}")
-_A_PEER = "another machine as ssh is told it, such as user@other"
-_NUMBER = re.compile(r"[1-9]\d{0,8}")
 
 # In the Snakefile and its rules.
 _RULE = re.compile(r"^(?:rule|checkpoint) (\w+):", re.MULTILINE)
@@ -110,8 +81,8 @@ class UsageError(CopycostError):
 class Request:
     """What was asked for: targets, and options for Snakemake, each with its values.
 
-    Of the options, `names` has the names alone, `measure` what options of ``./run`` say of the
-    section `measure`, and `wire` the other machines that are to be measured with.
+    Of the options, `names` has the names alone, `minutes` and `retries` what ``./run`` itself is
+    told, and `wire` the other machines that are to be measured with.
     """
 
     targets: list[str] = field(default_factory=list)
@@ -119,7 +90,7 @@ class Request:
     names: set[str] = field(default_factory=set)
     config_files: list[str] = field(default_factory=list)
     settings: list[str] = field(default_factory=list)
-    measure: list[str] = field(default_factory=list)
+    minutes: str | None = None
     wire: list[str] = field(default_factory=list)
     retries: bool = False
 
@@ -130,7 +101,8 @@ class Request:
 
     def for_snakemake(self) -> list[str]:
         """Return the words for Snakemake, targets first."""
-        cores = [] if _CORES.intersection(self.names) else ["--cores", str(usual_cores())]
+        stated = not self.names.isdisjoint({"--cores", "--jobs"})
+        cores = [] if stated else ["--cores", str(usual_cores())]
         return [*cores, *self.targets, *(word for group in self.words for word in group)]
 
 
@@ -147,8 +119,16 @@ def parse(arguments: Sequence[str]) -> Request:
     words = deque(arguments)
     request = Request()
     while words:
-        _take(words, request)
-    if _ELSEWHERE.isdisjoint(request.names):
+        word = words.popleft()
+        if word == "--":
+            request.targets += words
+            words.clear()
+        elif word.startswith("-") and word != "-":
+            _take_option(word, words, request)
+        else:
+            request.targets.append(word)
+    # with one of these the rules are not those of the Snakefile here
+    if request.names.isdisjoint({"--directory", "--snakefile"}):
         for target in request.targets:
             _require_target(target)
         for setting in request.settings:
@@ -157,72 +137,52 @@ def parse(arguments: Sequence[str]) -> Request:
     return request
 
 
-def _take(words: deque[str], request: Request) -> None:
-    """Take one option with its values, or one target, from the left."""
-    word = words.popleft()
-    if word == "--":
-        request.targets += words
-        words.clear()
-        return
-    if not word.startswith("-") or word == "-":
-        request.targets.append(word)
-        return
-    names, joined = _option(word)
-    name = names[-1]
-    if name == "--retry-failed":
-        request.retries = True
-    elif name == "--minutes":
-        minutes = _value(name, joined, words, _MINUTES, _SOME_MINUTES)
-        request.measure.append(f"minutes: {minutes}")
-    elif name == "--wire":
-        request.wire.append(_value(name, joined, words, _PEER, _A_PEER))
-    elif name in _CONFIG_FILES:
-        request.config_files += _config_files(joined, words)
-    elif name in _CONFIG:
-        request.settings += _settings(joined, words)
-    else:
-        values = joined or _values(name, words)
-        for value in values:
-            if problem := _problem_of(name, value):
-                raise UsageError(f"{name} {value}: {problem}")
-        request.words.append([word, *([] if joined else values)])
-        request.names.update(names)
+def _take_option(word: str, words: deque[str], request: Request) -> None:
+    """Take one option with its values, from the left."""
+    names, joined = _split(word)
+    name = _OTHER_NAMES.get(names[-1], names[-1])
+    values = joined or _values(name, words)
+    if not values and name in _ONE_VALUE | _MORE_VALUES:
+        raise UsageError(f"{names[-1]}: a value must follow it")
+    for value in values:
+        if problem := _problem_of(name, value):
+            raise UsageError(f"{names[-1]} {value}: {problem}")
+    match name:
+        case "--retry-failed":
+            request.retries = True
+        case "--minutes":
+            request.minutes = values[0]
+        case "--wire":
+            request.wire += values
+        case "--configfile":
+            request.config_files += values
+        case "--config":
+            request.settings += values
+        case _:
+            request.words.append([word, *([] if joined else values)])
+            request.names.update({*names, name})
 
 
-def _option(word: str) -> tuple[list[str], list[str]]:
+def _split(word: str) -> tuple[list[str], list[str]]:
     """Return an option's name and a value that is joined to it; of -np, -c2 all names."""
     if word.startswith("--"):
         name, equals, value = word.partition("=")
-        known = sorted(_OURS | _SNAKEMAKES)
-        if name not in known and (meant := did_you_mean(name, known)):  # else that of a plugin
-            raise UsageError(f"{name}: there is no such option{meant}")
+        for meant in difflib.get_close_matches(name, _WELL_KNOWN, n=1, cutoff=_NEARLY):
+            if meant != name:
+                raise UsageError(f"{name}: there is no such option; did you mean {meant}?")
         return [name], [value] if equals else []
     n_flags = next((n for n, one in enumerate(word[1:]) if f"-{one}" not in _FLAGS), len(word))
     letters, value = word[1 : n_flags + 2], word[n_flags + 2 :].removeprefix("=")
     return [f"-{letter}" for letter in letters], [value] if value else []
 
 
-def _value(
-    name: str, joined: list[str], words: deque[str], form: re.Pattern[str], wanted: str
-) -> str:
-    """Take the one value of an option of ours."""
-    text = joined[0] if joined else words.popleft() if words else ""
-    if not form.fullmatch(text):
-        raise UsageError(f"{name} {text}: must be {wanted}")
-    return text
-
-
 def _values(name: str, words: deque[str]) -> list[str]:
-    """Take the values of an option of Snakemake's from the left: up to the next, or a target."""
-    if name in _FLAGS:
-        return []
-    if name in _CORES | _ELSEWHERE:
-        if not words:
-            raise UsageError(f"{name}: a value must follow it")
-        return [words.popleft()]
-    values = []
-    while words and not words[0].startswith("-"):
-        if name not in _NAME_TARGETS and words[0] in _TARGETS:
+    """Take the values of an option from the left: up to the next one, or to a target."""
+    values: list[str] = []
+    while words and not words[0].startswith("-") and name not in _FLAGS | {"--retry-failed"}:
+        needs_one = not values and name in _ONE_VALUE | _MORE_VALUES
+        is_value = name in _NAME_TARGETS or words[0] not in _TARGETS
+        if not (needs_one or is_value) or (values and name in _ONE_VALUE):
             break
         values.append(words.popleft())
     return values
@@ -230,54 +190,16 @@ def _values(name: str, words: deque[str]) -> list[str]:
 
 def _problem_of(name: str, value: str) -> str | None:
     """Return why a value cannot be that of an option, as the end of a sentence."""
-    match name:
-        case "-c" | "--cores" if not _NUMBER.fullmatch(value) and value != "all":
-            return "must be a whole number of CPUs from 1, or all"
-        case "-j" | "--jobs" if not _NUMBER.fullmatch(value) and value != "unlimited":
-            return "must be a whole number of jobs from 1, or unlimited"
-        case "-s" | "--snakefile":
-            return _no_file(value)
-        case "-d" | "--directory" if not Path(value).is_dir():
-            return f"there is no such folder in {Path.cwd()}; name one that exists"
+    path = Path(value)
+    if name == "--directory" and not path.is_dir():
+        return f"there is no such folder in {Path.cwd()}; name one that exists"
+    if name in ("--snakefile", "--configfile") and not path.is_file():
+        if path.exists():
+            return f"is {'a folder' if path.is_dir() else 'no ordinary file'}; name a file"
+        return f"there is no such file in {Path.cwd()}; name one that exists"
+    if name in _VALUES and not re.fullmatch(_VALUES[name][1], value):
+        return f"must be {_VALUES[name][0]}"
     return None
-
-
-def _no_file(path: str) -> str | None:
-    """Return why nothing can be read of a file, as the end of a sentence; None where it can."""
-    if Path(path).is_file():
-        return None
-    if Path(path).exists():
-        return f"is {'a folder' if Path(path).is_dir() else 'no ordinary file'}; name a file"
-    return f"there is no such file in {Path.cwd()}; name one that exists"
-
-
-def _config_files(files: list[str], words: deque[str]) -> list[str]:
-    """Take configuration files; Snakemake would take the targets behind them for files too."""
-    while words and not words[0].startswith("-"):
-        if files and words[0] in _TARGETS and not Path(words[0]).is_file():
-            break
-        files.append(words.popleft())
-    if not files:
-        raise UsageError("--configfile: the file must follow it, such as config/tiny.yaml")
-    for file in files:
-        if problem := _no_file(file):
-            raise UsageError(f"--configfile {file}: {problem}")
-    return files
-
-
-def _settings(settings: list[str], words: deque[str]) -> list[str]:
-    """Take NAME=VALUE; Snakemake would show a traceback where a word is not."""
-    while words and not words[0].startswith("-"):
-        if settings and words[0] in _TARGETS:
-            break
-        settings.append(words.popleft())
-    for setting in settings or [""]:
-        if not _SETTING.match(setting):
-            raise UsageError(
-                f"--config {setting}: must be a section, = and what to put into it, such as "
-                "measure='{repetitions: 5}'"
-            )
-    return settings
 
 
 def _add_settings(request: Request) -> None:
@@ -289,17 +211,11 @@ def _add_settings(request: Request) -> None:
     ours = []
     if {"report", "all"}.intersection(request.targets):
         ours += [f"{name}={{enabled: true}}" for name in request.targets if name in STUDIES]
-    if request.measure:
-        said = ", ".join(request.measure)
-        if any(setting.startswith("measure=") for setting in request.settings):
-            raise UsageError(
-                "--config measure=... cannot go with what is said of it elsewhere; "
-                f"put {said} into it"
-            )
-        ours.append(f"measure={{{said}}}")
+    if request.minutes:
+        _require_unsaid("measure", "--minutes", request)
+        ours.append(f"measure={{minutes: {request.minutes}}}")
     if request.wire:
-        if any(setting.startswith("wire=") for setting in request.settings):
-            raise UsageError("--config wire=... cannot go with --wire; put the peer into it")
+        _require_unsaid("wire", "--wire", request)
         peer, *others = (f"peer: '{name}'" for name in request.wire)
         more = ", ".join(f"{{{other}}}" for other in others)
         ours.append(f"wire={{{peer}{f', more: [{more}]' if more else ''}}}")
@@ -309,6 +225,11 @@ def _add_settings(request: Request) -> None:
     if ours or request.settings:
         request.settings = [*ours, *request.settings]
         request.words.append(["--config", *request.settings])
+
+
+def _require_unsaid(section: str, option: str, request: Request) -> None:
+    if any(setting.startswith(f"{section}=") for setting in request.settings):
+        raise UsageError(f"--config {section}=... cannot go with {option}; say both in --config")
 
 
 def _require_section(setting: str) -> None:

@@ -1,6 +1,6 @@
-"""The Python environment in `.venv`: whether it is whole, and how it is made.
+"""How ``./run`` starts programs and what it says; the Python environment in `.venv`.
 
-It is whole when it bears a stamp with the digest of its lock, the interpreter it was made for and
+That is whole when it bears a stamp with the digest of its lock, the interpreter it was made for and
 the folder it stands in (its scripts hold absolute paths). The stamp is written last, so that a
 half-made environment has none and is made anew.
 """
@@ -8,6 +8,7 @@ half-made environment has none and is made anew.
 import fcntl
 import hashlib
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -15,7 +16,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from copycost.cli.say import LOG, RunError, in_log, works
+from copycost.errors import CopycostError
+from copycost.snakefile import interruption
 
 FOLDER = Path(".venv")
 PYTHON = FOLDER / "bin/python"
@@ -23,6 +25,42 @@ LAUNCH = "workflow/copycost/cli/launch.py"
 RUN, TESTS, SLURM, MEASURE = (f"requirements{part}" for part in ("", "-dev", "-slurm", "-measure"))
 _CANDIDATES = ("python3", "python3.14", "python3.13", "python3.12", "python3.11")
 _IS_FIT = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))"
+
+INTERRUPTED = interruption.LINE.replace("copycost:", "run:")
+EXIT_FAILED_REPETITIONS = 3
+LOG = Path("results/logs/setup.log")
+
+
+class RunError(CopycostError):
+    """What ends ``./run``, in a sentence."""
+
+
+def say(sentence: str) -> None:
+    """Print a sentence to stderr."""
+    print(f"run: {sentence}", file=sys.stderr, flush=True)
+
+
+def in_log(what: str, command: Sequence[str]) -> bool:
+    """Run a command whose words go to the log; tell whether it worked."""
+    LOG.parent.mkdir(parents=True, exist_ok=True)
+    print(f"run: {what} ... ", end="", file=sys.stderr, flush=True)
+    interruption.end_quietly(line=f"\n{INTERRUPTED}")
+    with LOG.open("a", encoding="utf-8") as log:
+        print(f"$ {shlex.join(command)}", file=log, flush=True)
+        # Ctrl-C reaches it as well, and its end is waited for
+        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log) as running:
+            worked = running.wait() == 0
+    interruption.end_quietly(line=INTERRUPTED)
+    print("done" if worked else "failed", file=sys.stderr, flush=True)
+    return worked
+
+
+def works(*command: str) -> bool:
+    """Tell whether a command can be run, and ends well."""
+    try:
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
 
 
 def command_of(module: str, *words: str) -> list[str]:

@@ -10,8 +10,7 @@ from shutil import which
 from copycost.checkout import SOURCES
 from copycost.cli import environment, measuring
 from copycost.cli.command_line import parse
-from copycost.cli.environment import command_of
-from copycost.cli.say import EXIT_FAILED_REPETITIONS, RunError, say
+from copycost.cli.environment import EXIT_FAILED_REPETITIONS, RunError, command_of, say
 from copycost.compare.hosts.privacy import RULE, fitting_name, require_name, shown
 from copycost.errors import ConfigError
 from copycost.snakefile import interruption

@@ -40,8 +40,8 @@ def main() -> None:
     """Run the module that the first argument names as the main program."""
     name = sys.argv.pop(1)
     if name == "door":
+        from copycost.cli.environment import INTERRUPTED
         from copycost.cli.main import door
-        from copycost.cli.say import INTERRUPTED
 
         interruption.end_quietly(line=INTERRUPTED)
         name, *sys.argv[1:] = door(sys.argv[1:])
@@ -71,7 +71,7 @@ def main() -> None:
 
 def say_what_failed() -> None:
     """Say it behind all else that is said at the end, and end with a status that tells."""
-    from copycost.cli.say import EXIT_FAILED_REPETITIONS, say
+    from copycost.cli.environment import EXIT_FAILED_REPETITIONS, say
     from copycost.snakefile.retry import failures  # loaded by the Snakefile: this takes no time
 
     failed = failures()

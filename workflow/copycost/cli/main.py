@@ -12,8 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from copycost.cli import environment
-from copycost.cli.environment import command_of
-from copycost.cli.say import RunError, say
+from copycost.cli.environment import RunError, command_of, say
 from copycost.errors import CopycostError
 
 HELP = """\
@@ -51,6 +50,7 @@ Exit codes: 0 done, 3 done but some repetitions failed (the report names them), 
             anything else: Snakemake's own, or a check failed.
 """
 
+_CHECKS = "tests/checks.sh"
 _AUDIT_OPTIONS = ("-h", "--help", "--mapping", "--claims", "--output", "--formats")
 
 
@@ -81,11 +81,11 @@ def _do(command: str = "", *, words: list[str]) -> int | list[str]:
         case "setup":
             return _set_up(*words[:1])
         case "test":
-            return _bench(words[1:]) if words[:1] == ["--bench"] else _test(words)
+            return _test(words)
         case "doctor":
-            from copycost.cli import system
+            from copycost.cli import apt_packages
 
-            system.find_perf()  # nothing is installed: what is missing is part of the answer
+            apt_packages.find_perf()  # nothing is installed: what is missing is part of the answer
             return ["copycost.doctor.command", *words]
         case "answer" | "compare" | "merge" | "plan":
             return _with(environment.RUN, "copycost", command, *words)
@@ -120,14 +120,14 @@ def _with(lock: str, *words: str) -> list[str]:
 
 
 def _set_up(what: str = "run") -> int:
-    from copycost.cli import measuring, system
+    from copycost.cli import apt_packages, measuring
 
     if what == "test":
         _set_up_tests(with_slurm=False)
     elif what in ("run", "bench", "slurm"):
         measuring.set_up()
         if what == "bench":
-            system.set_up_bench()
+            apt_packages.set_up_bench()
         elif what == "slurm":
             environment.make(environment.SLURM)
     else:
@@ -140,32 +140,27 @@ def _set_up(what: str = "run") -> int:
 
 
 def _set_up_tests(*, with_slurm: bool) -> None:
-    from copycost.cli import system
+    from copycost.cli import apt_packages
 
-    system.set_up_run()
-    system.set_up_tests(with_slurm=with_slurm)
+    apt_packages.set_up_run()
+    apt_packages.set_up_tests(with_slurm=with_slurm)
     environment.make(environment.TESTS)
     if with_slurm:
         environment.make(environment.SLURM)
 
 
-def _test(checks: Sequence[str]) -> int:
-    known = subprocess.run(["tests/checks.sh", "--known", *checks], check=False)
-    if known.returncode != 0 or {"-h", "--help"}.intersection(checks):
-        return known.returncode
-    _set_up_tests(with_slurm="slurm" in checks or bool(os.environ.get("CI")))
-    os.execv("tests/checks.sh", ["tests/checks.sh", *checks])
-
-
-def _bench(words: Sequence[str]) -> int | list[str]:
-    from copycost.cli import measuring, system
-
-    known = subprocess.run([sys.executable, "-m", "tools.bench.arguments", *words], check=False)
+def _test(words: Sequence[str]) -> int | list[str]:
+    """Run the checks and tests, or with ``--bench`` as the first word the benchmark."""
+    is_bench = words[:1] == ["--bench"]
+    ask = [sys.executable, "-m", "tools.bench.arguments", *words[1:]]
+    known = subprocess.run(ask if is_bench else [_CHECKS, "--known", *words], check=False)
     if known.returncode != 0 or {"-h", "--help"}.intersection(words):
         return known.returncode
-    measuring.set_up()
-    system.set_up_bench()
-    return _with(environment.needed_here(), "tools.bench", *words)
+    if is_bench:
+        _set_up("bench")
+        return _with(environment.needed_here(), "tools.bench", *words[1:])
+    _set_up_tests(with_slurm="slurm" in words or bool(os.environ.get("CI")))
+    os.execv(_CHECKS, [_CHECKS, *words])
 
 
 def _find_cache() -> None:

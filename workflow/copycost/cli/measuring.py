@@ -5,13 +5,11 @@ import re
 import signal
 import sys
 from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 
-from copycost.cli import environment, system
+from copycost.cli import apt_packages, environment
 from copycost.cli.command_line import Request, parse
-from copycost.cli.environment import command_of
-from copycost.cli.say import EXIT_FAILED_REPETITIONS, INTERRUPTED, RunError
+from copycost.cli.environment import EXIT_FAILED_REPETITIONS, INTERRUPTED, RunError, command_of
 from copycost.disk import AGAIN, is_full, room_comes
 from copycost.records.aside import ASIDE
 from copycost.snakefile import interruption
@@ -23,7 +21,7 @@ _SIMULATES = re.compile(r"^simulated:\n(?:(?:[ #].*)?\n)*?  enabled: *([a-z]+)",
 
 def set_up() -> None:
     """Set up what a run needs."""
-    system.set_up_run()
+    apt_packages.set_up_run()
     environment.make(environment.needed_here())
 
 
@@ -34,11 +32,11 @@ def measure(words: Sequence[str]) -> int:
     _require_disk()
     if request.dry_run:
         environment.require(environment.needed_here())
-        system.find_perf()
+        apt_packages.find_perf()
     else:
         set_up()
         if _asks_for_guests(words, request.config_files):
-            system.set_up_guests()
+            apt_packages.set_up_guests()
     if request.config_files:  # of one that is no YAML Snakemake names neither file nor line
         checks = command_of("copycost.config.sources", *request.config_files)
         if (status := environment.run(checks).returncode) != 0:
@@ -98,7 +96,7 @@ def _asks_for_guests(words: Sequence[str], files: Sequence[str]) -> bool:
     """
     paths = [Path(name) for name in ("config.yaml", *files) if Path(name).is_file()]
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in paths]
-    said = list(chain.from_iterable(map(_SIMULATES.findall, texts)))
+    said = [word for text in texts for word in _SIMULATES.findall(text)]
     return (
         "simulated" in words
         or any("vm_" in word for word in words)

@@ -14,7 +14,7 @@ from copycost.hosts.facts.identity import host_identity
 from copycost.hosts.facts.kernel import read_kernel, read_memory, read_net
 from copycost.hosts.facts.tools import TOOLS, describe_tool
 from copycost.hosts.guest.build_image import KVM_LIMIT_S, settle
-from copycost.hosts.guest.host import MORE_MEMORY, GuestFailed, borrowed, hosts_in
+from copycost.hosts.guest.host import GuestFailed, borrowed, hosts_in
 from copycost.hosts.guest.qemu import GuestSpec
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
@@ -49,8 +49,8 @@ def collect_host(
         "kernel": read_kernel(files, unknown),
         "memory": read_memory(files, host.about.memlock_bytes, unknown),
         "net": read_net(files, unknown),
-        "perf": asdict(read_perf(files, unknown, host)),
-        "testbeds": {name: asdict(bed) for name, bed in (probe_testbeds() if here else {}).items()},
+        "perf": read_perf(files, unknown, host),
+        "testbeds": probe_testbeds() if here else {},
         "tools": _tools(host, unknown),
         "unknown": dict(sorted(unknown.reasons.items())),
     }
@@ -84,7 +84,7 @@ def collect_guest(
         return {"virtual": settled, **_described(settled)}
     except GuestFailed as failed:
         if virtual.accelerator != "auto" or settled["spec"]["accelerator"] != "kvm":
-            remedy = _MEMORY if failed.remedy == MORE_MEMORY else _KERNEL
+            remedy = _MEMORY if failed.lacks_memory else _KERNEL
             failure = {"reason": failed.reason, "remedy": remedy, "failed": True}
             return {"virtual": {"unavailable": failure}}
         # what came up with KVM was no more than a kernel: emulation serves where the rest does not

@@ -1,44 +1,30 @@
-"""Tell what this host can and cannot measure: ``python -m copycost.doctor.command [--json]``."""
+"""Tell what this host can and cannot measure: ``python -m copycost.doctor.command``."""
 
 import argparse
-import json
 import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from copycost.build.typesetter import find_typesetter
 from copycost.config.wire import Peer, peer_named
 from copycost.doctor.collect import collect_host
-from copycost.doctor.findings import (
-    Finding,
-    State,
-    judge_guests,
-    judge_host,
-    judge_simulation,
-    judge_typesetter,
-)
+from copycost.doctor.findings import Finding, State, judge_host, judge_typesetter
 from copycost.doctor.findings_wire import judge_wire
+from copycost.doctor.guests import judge_guests, judge_simulation
 from copycost.doctor.peer import peer_reached
-from copycost.doctor.simulation_needs import simulation_needs
 from copycost.errors import ConfigError, CopycostError
 from copycost.hosts.facts.files import HostFiles
-from copycost.hosts.guest.needs import guest_needs
 from copycost.hosts.local import LocalHost
 from copycost.hosts.ssh.client import SshTarget
 from copycost.hosts.ssh.host import clean
 
 _MARKS: dict[State, str] = {"ok": "+", "limited": "~", "missing": "-", "fact": " "}
 _LEGEND = "+ as it should be   ~ limited   - not available   > remedy"
-_WIDEST = 120
-_NARROWEST = 80
 _WIDEST_VALUE = 26
-_DITTO = "(the same)"
 
 
 def render(findings: Sequence[Finding], width: int) -> str:
@@ -49,30 +35,30 @@ def render(findings: Sequence[Finding], width: int) -> str:
     names = max(len(finding.name) for finding in findings)
     # The odd long value runs into the column of notes, and its note goes below it.
     values = max(len(f.value) for f in findings if len(f.value) <= _WIDEST_VALUE)
-    indent = " " * (names + values + 8)
+    indent, below = " " * (names + values + 8), " " * (names + 6)
     lines = ["copycost doctor: what this host can and cannot measure", _LEGEND]
-    told: set[str] = set()
+    told: set[str | None] = {None}
     for section, group in groupby(findings, key=lambda finding: finding.section):
         lines += ["", section]
         above = ""
         for finding in group:
-            note = _DITTO if finding.note and finding.note == above else finding.note
+            note = "(the same)" if finding.note and finding.note == above else finding.note
             above = finding.note
             head = f"  {_MARKS[finding.state]} {finding.name:<{names}}  {finding.value:<{values}}  "
-            lines += _wrapped(head, note, indent, width)
-            if finding.remedy is not None and finding.remedy not in told:
+            if len(head) > len(indent) and note:
+                lines.append(head.rstrip())
+                head = indent
+            lines += _wrapped(head, note, indent, width) or [head.rstrip()]
+            if finding.remedy not in told:
                 told.add(finding.remedy)
-                below = " " * (names + 6)
-                lines += _wrapped(f"{below}> ", finding.remedy, f"{below}  ", width)
+                lines += _wrapped(f"{below}> ", str(finding.remedy), f"{below}  ", width)
     return "\n".join(lines) + "\n"
 
 
 def _wrapped(head: str, text: str, indent: str, width: int) -> list[str]:
-    if len(head) > len(indent) and text:
-        return [head.rstrip(), *_wrapped(indent, text, indent, width)]
     return textwrap.wrap(
         text, width, initial_indent=head, subsequent_indent=indent, break_on_hyphens=False
-    ) or [head.rstrip()]
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -81,11 +67,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="./run doctor", description="Tell what this host can and cannot measure."
     )
     add = parser.add_argument
-    add(
-        "--json",
-        action="store_true",
-        help="one JSON object: findings, and all facts about the host",
-    )
     add("--wire", metavar="USER@OTHER", help="also report on another machine and the network to it")
     add("--clean", action="store_true", help="only remove what was copied to that machine")
     options = parser.parse_args(arguments)
@@ -97,36 +78,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
             clean(SshTarget(peer.peer, peer.ssh_options))
             print(f"copycost: removed from {options.wire}")
             return 0
-        host, findings = _look(options.wire)
+        findings = judge_this() if options.wire is None else judge_peer(read_peer(options.wire))
     except CopycostError as error:
         _say(str(error))
         return 1
-    if options.json:
-        told = {"findings": [asdict(finding) for finding in findings], "host": host}
-        print(json.dumps(told, indent=2))
-    else:
-        columns = shutil.get_terminal_size((100, 24)).columns
-        print(render(findings, max(_NARROWEST, min(columns, _WIDEST))), end="")
-    return int(options.wire is not None and host["wire"]["unavailable"] is not None)
+    columns = shutil.get_terminal_size((100, 24)).columns
+    print(render(findings, max(80, min(columns, 120))), end="")
+    return int((findings[0].name, findings[0].state) == ("reached", "missing"))
 
 
-def _look(peer: str | None) -> tuple[dict[str, Any], list[Finding]]:
-    """Return the facts of this host, or of another machine, and what is to be said of them."""
-    if peer is not None:
-        this = collect_host(host=LocalHost())
-        with peer_reached(read_peer(peer)) as (facts, other):
-            return facts, judge_wire(facts, this, other)
-    guests = guest_needs()
+def judge_this() -> list[Finding]:
+    """Return what is to be said of this host."""
+    guests = judge_guests()
     with ThreadPoolExecutor() as pool:  # each waits for other programs, a compiler among them
-        simulated = pool.submit(simulation_needs, guests)
+        simulated = pool.submit(judge_simulation, guests)
         typesetter = pool.submit(find_typesetter)
         host = collect_host()
-    return host, [
+    return [
         *judge_host(host, HostFiles()),
-        *judge_guests(guests),
-        *judge_simulation(simulated.result()),
+        *guests,
+        *simulated.result(),
         judge_typesetter(typesetter.result()),
     ]
+
+
+def judge_peer(peer: Peer) -> list[Finding]:
+    """Return what is to be said of another machine and the network to it."""
+    this = collect_host(host=LocalHost())
+    with peer_reached(peer) as (facts, other):
+        return judge_wire(facts, this, other)
 
 
 def read_peer(name: str, path: Path = Path("config.yaml")) -> Peer:

@@ -1,7 +1,7 @@
 """What the facts about a host mean for measuring on it, and what could be done about it."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -9,7 +9,6 @@ from copycost.build.typesetter import OLDEST_QUARTO, Typesetter
 from copycost.doctor.perf_events import RIGHTS_REMEDY
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.facts.tools import describe_tool, install_command
-from copycost.hosts.guest.needs import Need
 from copycost.hosts.host import Host
 from copycost.wording.numbers import format_size
 
@@ -27,18 +26,10 @@ _ISOLATION = {
     "user_namespace": "in network namespaces inside a user namespace",
     "host": "on the host's own loopback device",
 }
-# Source: kernel document admin-guide/sysctl/kernel.rst; 3 is a patch of Debian, 4 of Ubuntu.
-_PARANOID = {
-    -1: "no restriction",
-    0: "no raw tracepoints for ordinary users",
-    1: "ordinary users may count the kernel's part of their own processes",
-    2: "ordinary users may count user mode only",
-    3: "ordinary users may count nothing",
-    4: "ordinary users may count nothing",
-}
-# Source: kernel document admin-guide/sysctl/kernel.rst, io_uring_disabled; since Linux 6.6.
+# Source: kernel document admin-guide/sysctl/kernel.rst; 3 and 4 are patches of Debian and Ubuntu.
+_PARANOID = "from 2 on ordinary users count user mode only, from 3 on nothing; root counts all"
+# Source: the same, io_uring_disabled; since Linux 6.6.
 _IO_URING = {0: "allowed", 1: "for one group only", 2: "disabled"}
-
 _DRIVES = "drives the studies cpu_budget and datagrams"
 # what a tool is for on this machine, and on another one
 _USES = {
@@ -83,6 +74,12 @@ def titled(section: str, findings: Iterable[Finding]) -> list[Finding]:
     return [replace(one, section=section) for one in findings]
 
 
+def version_in(said: str | None) -> str:
+    """Return the number in a line such as ``ip utility, iproute2-6.1.0, libbpf 1.1.2``."""
+    number = re.search(r"\d+(\.\d+)+", said or "")
+    return number[0] if number else said or "unknown"
+
+
 def judge_host(host: Mapping[str, Any], files: HostFiles) -> list[Finding]:
     """Return all findings about a host, given what `collect_host` says of it.
 
@@ -120,54 +117,51 @@ def _testbeds(testbeds: Mapping[str, Any]) -> Iterator[Finding]:
             yield say(name, "missing", "no", bed["reason"], bed["remedy"])
 
 
-def judge_perf(perf: Mapping[str, Any]) -> Finding:
-    """Return whether a host's perf counts, given its facts."""
+def judge_perf(perf: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield whether a host's perf counts, and the finest unit of cost, given its facts."""
     state: State = "ok" if perf["status"] == "available" else "missing"
     state = "limited" if perf["user_only"] else state
-    return say("perf", state, perf["version"] or "missing", perf["reason"] or "", perf["remedy"])
-
-
-def judge_cost_unit(perf: Mapping[str, Any]) -> Finding:
-    """Return the finest unit of cost that a host counts, given the facts of its perf."""
+    yield say("perf", state, perf["version"] or "missing", perf["reason"] or "", perf["remedy"])
     unit, note = "CPU time", "no cycles of any kind can be counted here"
     if perf["events"]["cycles"]["status"] == "supported":
         unit, note = "cycles", "also reference cycles and CPU time"
     elif perf["events"]["ref_cycles"]["status"] == "supported":
         unit = "reference cycles"
         note = "also CPU time; core cycles, instructions and cache misses cannot be counted here"
-    return say("cost per byte in", None, unit, note)
+    yield say("cost per byte in", None, unit, note)
 
 
 def _counters(host: Mapping[str, Any]) -> Iterator[Finding]:
-    perf, paranoid = host["perf"], host["perf"]["paranoid"]
-    yield judge_perf(perf)
-    if paranoid is not None:
-        words = _PARANOID[max(-1, min(paranoid, 4))]
-        note = f"{words}; root may count all" if paranoid > -1 else words
-        yield say("perf_event_paranoid", None, str(paranoid), note)
+    perf = host["perf"]
+    yield from judge_perf(perf)
+    if perf["paranoid"] is not None:
+        yield say("perf_event_paranoid", None, str(perf["paranoid"]), _PARANOID)
     remedies = {"forbidden": RIGHTS_REMEDY}
-    if host["cpu"]["virtualisation"] not in (None, "none"):
+    if _is_guest(host):
         give = "if the hypervisor is yours, give the guest counters (qemu: -cpu host,pmu=on)"
         remedies["not_supported"] = give
-    there = perf["status"] != "missing"
     for event in perf["events"].values():
-        status = event["status"]
-        counted = status == "supported"
-        value = "counted" if counted else status.replace("_", " ")
-        note = (there and event["reason"]) or ""
-        state: State = "ok" if counted else "missing"
-        remedy = remedies.get(status)
-        yield say(event["perf_name"], state, value if there else "no perf", note, remedy)
+        name, status = event["perf_name"], event["status"]
+        if perf["status"] == "missing":
+            yield say(name, "missing", "no perf", "", remedies.get(status))
+        elif status == "supported":
+            yield say(name, "ok", "counted")
+        else:
+            value = status.replace("_", " ")
+            yield say(name, "missing", value, event["reason"], remedies.get(status))
     if perf["nmi_watchdog"] and perf["events"]["cycles"]["status"] == "supported":
         note = "occupies one of the processor's counters, so events must take turns (multiplexed)"
         yield say("nmi_watchdog", "limited", "on", note, "sudo sysctl kernel.nmi_watchdog=0")
-    yield judge_cost_unit(perf)
+
+
+def _is_guest(host: Mapping[str, Any]) -> bool:
+    return host["cpu"]["virtualisation"] not in (None, "none")
 
 
 def _zero_copy(host: Mapping[str, Any]) -> Iterator[Finding]:
-    beds = [bed["optmem_max"] for bed in host["testbeds"].values() if bed["available"]]
-    inside = [value for value in beds if value is not None]
-    optmem_max = min(inside, default=host["net"]["optmem_max"])
+    inside = [bed["optmem_max"] for bed in host["testbeds"].values()]
+    known = [value for value in inside if value is not None]
+    optmem_max = min(known, default=host["net"]["optmem_max"])
     if optmem_max is None:
         yield say("optmem_max", None, "unknown", "cannot be read here")
     else:
@@ -205,22 +199,19 @@ def _processors(host: Mapping[str, Any], files: HostFiles) -> Iterator[Finding]:
         remedy = "name CPUs of one kind under measure.cpus in config.yaml"
         yield say("kinds of core", "limited", value, note, remedy)
 
-    governor = cpu["governor"]
-    note = "the clock rate follows the load, so short measurements vary more"
-    if governor in (None, "performance"):
-        note = unknown.get("cpu.governor", "") if governor is None else ""
-    yield judge_governor(governor, "unknown", note)
+    yield judge_governor(cpu["governor"], "unknown", unknown.get("cpu.governor", ""))
     note = "the clock rate depends on temperature and on what else runs"
-    if not cpu["turbo"]:
-        note = unknown.get("cpu.turbo", "") if cpu["turbo"] is None else ""
+    note = note if cpu["turbo"] else unknown.get("cpu.turbo", "")
     boost = "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"
     if cpu["vendor"] == "GenuineIntel":
         boost = "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"
     yield say("turbo", "limited" if cpu["turbo"] else "fact", ON[cpu["turbo"]], note, boost)
-    is_guest = cpu["virtualisation"] not in (None, "none")
-    note = "other guests may take CPU time, and counters may be missing" if is_guest else ""
-    state: State = "limited" if is_guest else "fact"
-    yield say("virtualisation", state, cpu["virtualisation"] or "unknown", note)
+    virtualisation = cpu["virtualisation"] or "unknown"
+    if _is_guest(host):
+        note = "other guests may take CPU time, and counters may be missing"
+        yield say("virtualisation", "limited", virtualisation, note)
+    else:
+        yield say("virtualisation", None, virtualisation)
 
     # being no lasting fact, how busy the host is now is in no file of facts
     load = (files.text("proc/loadavg") or "").partition(" ")[0]
@@ -230,11 +221,16 @@ def _processors(host: Mapping[str, Any], files: HostFiles) -> Iterator[Finding]:
         yield say("load of the last minute", idle, load, note, "measure when the host is idle")
 
 
-def judge_governor(governor: str | None, unknown: str, note: str = "") -> Finding:
+def judge_governor(governor: str | None, unknown: str, why_unknown: str = "") -> Finding:
     """Return whether the clock rate of a host's processors is steady."""
-    steady = None if governor is None else governor == "performance"
+    name = "frequency governor"
+    if governor is None:
+        return say(name, None, unknown, why_unknown)
+    if governor == "performance":
+        return say(name, "ok", governor)
+    note = "the clock rate follows the load, so short measurements vary more"
     remedy = "sudo cpupower frequency-set --governor performance"
-    return say("frequency governor", steady, governor or unknown, note, remedy)
+    return say(name, "limited", governor, note, remedy)
 
 
 def _kernel(host: Mapping[str, Any]) -> Iterator[Finding]:
@@ -247,8 +243,6 @@ def _kernel(host: Mapping[str, Any]) -> Iterator[Finding]:
         None: host["unknown"].get("kernel.irq_time_accounting", ""),
     }[accounting]
     yield say("IRQ time accounting", "limited" if accounting else "fact", ON[accounting], note)
-    if kernel["hz"] is not None:
-        yield say("timer ticks", None, f"{kernel['hz']} per second")
     disabled = identity["io_uring_disabled"]
     if disabled is not None:
         note = "senders and receivers by io_uring are skipped" if disabled else ""
@@ -268,12 +262,6 @@ def _network(host: Mapping[str, Any]) -> Iterator[Finding]:
     note = "" if has_cubic else "cubic is not loaded; reno is used where it is missing"
     value = " ".join(available) or "unknown"
     yield say("congestion control", has_cubic, value, note, "sudo modprobe tcp_cubic")
-    if default := net["congestion_default"]:
-        note = (
-            "paces sends, which can slow other tools here by a factor of five; copycost sets its"
-            " own algorithm per socket"
-        )
-        yield say("host's default", None, default, note if default == "bbr" else "")
     if not host["identity"]["euid_is_root"] and has_cubic and "cubic" not in allowed:
         choice = " ".join(allowed) or "the default"
         note = f"ordinary users may choose only {choice} outside namespaces of their own"
@@ -285,9 +273,7 @@ def _tools(host: Mapping[str, Any], files: HostFiles, other: Host | None) -> Ite
     def tool(name: str, use: str, path: str | None, version: str | None) -> Finding:
         if path is None:
             return say(name, "missing", "missing", use, install_command(files, name))
-        # the number in a line such as ``ip utility, iproute2-6.1.0, libbpf 1.1.2``
-        number = re.search(r"\d+(\.\d+)+", version or "")
-        return say(name, "ok", number[0] if number else version or "unknown", use)
+        return say(name, "ok", version_in(version), use)
 
     iperf3 = describe_tool("iperf3", other)
     found = {**host["tools"], "iperf3": {"path": iperf3.path, "version": iperf3.version}}
@@ -301,33 +287,10 @@ def _tools(host: Mapping[str, Any], files: HostFiles, other: Host | None) -> Ite
         yield tool("liburing", use, header, "yes")
 
 
-def judge_guests(needs: Sequence[Need]) -> list[Finding]:
-    """Return the findings about guests; without what they cannot do without, they are missing."""
-    return titled("Virtual machines", map(_of_need, needs))
-
-
-def judge_simulation(needs: Iterable[Need]) -> list[Finding]:
-    """Return what is missing for simulated counts, or that nothing is."""
-    missing = [_of_need(need) for need in needs if need.found is None]
-    note = "./run simulated tells which cache level misses what if none is counted"
-    return titled("Simulated counts", missing or [say("cache model", "ok", "yes", note)])
-
-
-def _of_need(need: Need) -> Finding:
-    if need.found is None:
-        note = f"{need.reason}; it {need.use}" if need.reason else need.use
-        state: State = "missing" if need.necessary else "limited"
-        return say(need.name, state, "missing", note, need.remedy)
-    # of a line such as ``QEMU emulator version 7.2.22 (...)``
-    number = re.search(r"version (\d+(?:\.\d+)+)", need.found)
-    return say(need.name, "ok", number[1] if number else need.found, need.use)
-
-
 def judge_typesetter(found: Typesetter) -> Finding:
     """Return what will typeset the report, and what is wrong with a Quarto that cannot."""
-    value = "embedded default" if found.quarto is None else found.description
-    note = found.description if found.quarto is None else ""
+    if found.quarto is not None:
+        return Finding("Report", "typeset by", "ok", found.description)
     remedy = f"install Quarto {OLDEST_QUARTO} or newer, or do without"
-    is_sound = found.quarto is not None or not found.faulty
-    (finding,) = titled("Report", [say("typeset by", is_sound, value, note, remedy)])
-    return finding
+    finding = say("typeset by", not found.faulty, "embedded default", found.description, remedy)
+    return replace(finding, section="Report")

@@ -6,7 +6,6 @@ from typing import Any
 from copycost.doctor.findings import (
     ON,
     Finding,
-    judge_cost_unit,
     judge_governor,
     judge_machine,
     judge_perf,
@@ -48,8 +47,7 @@ def judge_wire(
     installed, and is None if it is not reached.
     """
     wire = peer["wire"]
-    missing = wire["unavailable"]
-    if missing is not None:
+    if missing := wire["unavailable"]:
         refused = say("reached", "missing", "no", missing["reason"], missing["remedy"])
         return titled("Wire", [refused])
     assert other is not None, "it was reached"
@@ -75,22 +73,21 @@ def _between(wire: Mapping[str, Any]) -> Iterator[Finding]:
     note += f" {abs(ahead_s):.6f} s {'behind' if ahead_s < 0 else 'ahead'}"
     needed_s = shortest_window_s(clock["uncertainty_ns"])
     short = needed_s <= _USUAL_WINDOW_S
-    if not short:
-        note += "; half of the way there and back is not known"
+    note += "" if short else "; half of the way there and back is not known"
     known = f"known to within {clock['uncertainty_ns'] / 1e3:.0f} us"
     yield say("clock", short, known, note, f"make measure.duration_s {needed_s:g} or longer")
 
     for end, from_end in (("here", "there"), ("there", "here")):
-        name, refusal = f"connection {end}", wire["unreached"][end]
-        if refusal is None:
-            note = f"tried: from {wire[from_end]['address']} to {wire[end]['address']}"
-            yield say(name, "ok", "yes", f"{note}; {_NEEDED_FOR[end]}")
-        else:
+        name = f"connection {end}"
+        if refusal := wire["unreached"][end]:
             note = f"{refusal['reason']}; {_NEEDED_FOR[end]}"
             yield say(name, "missing", "no", note, refusal["remedy"])
+        else:
+            note = f"tried: from {wire[from_end]['address']} to {wire[end]['address']}"
+            yield say(name, "ok", "yes", f"{note}; {_NEEDED_FOR[end]}")
 
-    missing, limit = wire["udp_unavailable"], wire["udp_mbit_per_s"]
-    if missing is not None:
+    limit = wire["udp_mbit_per_s"]
+    if missing := wire["udp_unavailable"]:
         yield say("UDP limit", "missing", "unknown", missing["reason"], missing["remedy"])
     elif limit is None:
         yield say("UDP limit", None, "none", "UDP senders send as fast as they can")
@@ -104,11 +101,9 @@ def _end(facts: Mapping[str, Any], host: Mapping[str, Any]) -> Iterator[Finding]
     yield say("kernel", None, host["kernel"]["release"] or "unknown")
     n_cpus = f"{host['cpu']['cpus_online'] or 'an unknown number of'} CPUs"
     yield say("CPU", None, host["cpu"]["model"] or "unknown", n_cpus)
-    yield judge_perf(host["perf"])
-    yield judge_cost_unit(host["perf"])
-    device = facts["device"]
+    yield from judge_perf(host["perf"])
+    device, speed = facts["device"], facts["speed_mbit_per_s"]
     yield say("device", None, device, facts["driver"] or "virtual")
-    speed = facts["speed_mbit_per_s"]
     shown = "unknown" if speed is None else f"{speed / 1e3:g} Gbit/s"
     yield say("link", None, shown, f"MTU {facts['mtu_bytes']} bytes")
     if is_virtual(facts["driver"]):
@@ -119,28 +114,28 @@ def _end(facts: Mapping[str, Any], host: Mapping[str, Any]) -> Iterator[Finding]
         remedy = f"ethtool -K {device} {switch} on"
         yield say(name, facts[key], ON[facts[key]], f"without it {otherwise}", remedy)
 
-    queues = [facts[name] or "unknown" for name in ("rx_queues", "tx_queues")]
-    yield say("queues", None, "{} to receive, {} to send".format(*queues))
+    yield say("queues", None, _both_ways(facts["rx_queues"], facts["tx_queues"]))
     served = ", ".join(f"{name}: {cpus}" for name, cpus in facts["interrupt_cpus"].items())
     note = "the CPUs that may serve each interrupt" if served else ""
     yield say("interrupts", None, served or _NOT_TOLD, note)
-    for name, does in (("rps", "receive"), ("xps", "send")):
-        nothing = _NOT_TOLD if facts["rx_queues"] is None else "no CPUs of their own"
-        cpus = "; ".join(facts[f"{name}_cpus"]) or nothing
-        yield say(name, None, cpus, f"of queues to {does}")
-    rings = [facts[name] for name in ("ring_rx", "ring_tx")]
-    if rings == [None, None]:
-        yield say("rings", None, _NOT_TOLD)
-    else:
-        sizes = "{} to receive, {} to send".format(*(ring or "unknown" for ring in rings))
-        yield say("rings", None, sizes, "packets")
+    nothing = _NOT_TOLD if facts["rx_queues"] is None else "no CPUs of their own"
+    yield say("rps", None, "; ".join(facts["rps_cpus"]) or nothing, "of queues to receive")
+    yield say("xps", None, "; ".join(facts["xps_cpus"]) or nothing, "of queues to send")
+    yield say("rings", None, _both_ways(facts["ring_rx"], facts["ring_tx"]), "packets")
     yield say("coalescing", None, facts["coalescing"] or _NOT_TOLD)
 
     yield judge_governor(facts["governor"], _NOT_TOLD)
     congestion = facts["congestion_control"] or _NOT_TOLD
     yield say("congestion control", None, congestion, "unless config.yaml sets one")
-    runs = facts["irqbalance"]
-    value = {None: _NOT_TOLD, True: "running", False: "not running"}[runs]
-    note = "interrupts may move to other CPUs during a measurement" if runs else ""
-    steady = None if runs is None else not runs
-    yield say("irqbalance", steady, value, note, "sudo systemctl stop irqbalance")
+    if facts["irqbalance"]:
+        note = "interrupts may move to other CPUs during a measurement"
+        yield say("irqbalance", "limited", "running", note, "sudo systemctl stop irqbalance")
+    else:
+        value = _NOT_TOLD if facts["irqbalance"] is None else "not running"
+        yield say("irqbalance", None, value)
+
+
+def _both_ways(receive: int | None, send: int | None) -> str:
+    if receive is None and send is None:
+        return _NOT_TOLD
+    return f"{receive or 'unknown'} to receive, {send or 'unknown'} to send"

@@ -1,30 +1,35 @@
 """What the other machine of a wire is, and the network between, as one JSON object."""
 
 import json
+import re
 import socket
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from copycost.config.wire import AUTO, LINK, UNLIMITED, Peer, UdpRate
 from copycost.doctor.collect import collect_host
-from copycost.doctor.network_device import device_facts
 from copycost.errors import AttemptFailed, HostError, ParseError, Unavailable, WithRemedy
+from copycost.hosts.facts.cpu import read_governor
+from copycost.hosts.facts.net import is_virtual
 from copycost.hosts.host import Host, stream
 from copycost.hosts.local import LocalHost
 from copycost.hosts.parsing import parser_of
 from copycost.hosts.ssh.client import SshTarget
 from copycost.hosts.ssh.host import SshHost
+from copycost.testbeds.links import OFFLOADS, features_at, mtu_at
+from copycost.wording.numbers import format_cpu_list
 
-_NAME = "this host"
 _BOOT_ID = "proc/sys/kernel/random/boot_id"
 _NO_SPEED = {
     "reason": "no device at either end reports the link's speed, which UDP senders must not exceed",
     "remedy": "set wire.udp_mbit_per_s in config.yaml to a number of Mbit/s, or to unlimited",
 }
+# the interpreter of the agent there, whatever that is called
+_PYTHON = ("sh", "-c", 'exec /proc/$PPID/exe -c "$@"', "sh")
 _CONNECT = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2])), 3)"
 # it says when it listens, and ends by itself when nobody comes
 _LISTEN = """
@@ -38,20 +43,16 @@ with socket.create_server((sys.argv[1], int(sys.argv[2]))) as listening:
         pass
 """
 _CONNECT_TIMEOUT_S = 3.0
-# the agent's Python need not be the one that is called python3
-_PYTHONS = ("python3", "python3.14", "python3.13", "python3.12", "python3.11")
 _ANY_PORTS = "ports of net.ipv4.ip_local_port_range, or those that you name under wire.ports"
+
+# ethtool's names of what zero-copy sends need of a device, and of what saves packets
+_FEATURES = {"scatter_gather": "scatter-gather", "tx_checksum": "tx-checksumming", **OFFLOADS}
+# without a driver of their own: they tell the speed of the cards below them
+_OVER_CARDS = ("bond", "team", "vlan")
+_INTERRUPT = re.compile(r"^\s*(\d+):.*\s(\S+)$", re.MULTILINE)
 
 Refusal = Mapping[str, str] | None
 """What keeps connections out, `reason` and `remedy`; None where nothing does."""
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """How one machine reaches an address of the other: its own address, and the network device."""
-
-    source: str
-    device: str
 
 
 def collect_peer(wire: Peer) -> dict[str, object]:
@@ -84,16 +85,38 @@ def peer_reached(wire: Peer) -> Iterator[tuple[dict[str, object], Host | None]]:
 
 def _missing(error: Exception, peer: str) -> dict[str, Any]:
     """Return why a machine cannot be had; ``failed`` is what another attempt may mend."""
-    if isinstance(error, Unavailable):
-        return {"reason": error.reason, "remedy": error.remedy}
     if isinstance(error, WithRemedy):
-        return {"reason": error.reason, "remedy": error.remedy, "failed": True}
-    said = f"{peer} cannot be described ({error})" if isinstance(error, OSError) else str(error)
-    return {"reason": said, "remedy": "check that machine and the path to it", "failed": True}
+        found: dict[str, Any] = {"reason": error.reason, "remedy": error.remedy}
+    else:
+        said = f"{peer} cannot be described ({error})" if isinstance(error, OSError) else str(error)
+        found = {"reason": said, "remedy": "check that machine and the path to it"}
+    return found if isinstance(error, Unavailable) else {**found, "failed": True}
 
 
 def _described(other: SshHost, wire: Peer) -> dict[str, Any]:
-    path = _path(other, wire)
+    here = LocalHost("this host")
+    ours_of, theirs_of = here.about.architecture, other.about.architecture
+    if ours_of != theirs_of:
+        raise Unavailable(
+            f"{other.name} is a machine of architecture {theirs_of}, and the programs that are"
+            f" built here are for {ours_of}",
+            "measure from a machine of its architecture, or with a peer of this one's",
+        )
+    theirs = _address_of_ssh(other) if wire.address == AUTO else wire.address
+    ours, device = route_to(here, theirs)
+    _, device_there = route_to(other, ours)
+    if device == "lo":
+        raise Unavailable(
+            f"the route to {other.name} is this host's loopback device: it is no other machine",
+            "name another machine under wire.peer",
+        )
+    path = {
+        "clock": asdict(other.clock),
+        "unreached": what_keeps_out((here, other), (ours, theirs), wire.port_range),
+        "one_kernel": here.files.text(_BOOT_ID) == other.files.text(_BOOT_ID),
+        "here": {"address": ours, **device_facts(here, device)},
+        "there": {"address": theirs, **device_facts(other, device_there)},
+    }
     _require_that_it_executes(other)
     return {
         "wire": {
@@ -105,33 +128,6 @@ def _described(other: SshHost, wire: Peer) -> dict[str, Any]:
             **_udp_limit(wire.udp_mbit_per_s, path),
         },
         **collect_host(host=other),
-    }
-
-
-def _path(other: SshHost, wire: Peer) -> dict[str, Any]:
-    """Return both ends of the network between."""
-    here = LocalHost(_NAME)
-    ours_of, theirs_of = here.about.architecture, other.about.architecture
-    if ours_of != theirs_of:
-        raise Unavailable(
-            f"{other.name} is a machine of architecture {theirs_of}, and the programs that are"
-            f" built here are for {ours_of}",
-            "measure from a machine of its architecture, or with a peer of this one's",
-        )
-    theirs = _address_of_ssh(other) if wire.address == AUTO else wire.address
-    ours = route_to(here, theirs)
-    back = route_to(other, ours.source)
-    if ours.device == "lo":
-        raise Unavailable(
-            f"the route to {other.name} is this host's loopback device: it is no other machine",
-            "name another machine under wire.peer",
-        )
-    return {
-        "clock": asdict(other.clock),
-        "unreached": what_keeps_out((here, other), (ours.source, theirs), wire.port_range),
-        "one_kernel": here.files.text(_BOOT_ID) == other.files.text(_BOOT_ID),
-        "here": {"address": ours.source, **device_facts(here, ours.device)},
-        "there": {"address": theirs, **device_facts(other, back.device)},
     }
 
 
@@ -167,22 +163,17 @@ def _require_that_it_executes(other: SshHost) -> None:
 def _address_of_ssh(other: Host) -> str:
     """Return the address at which ssh reached a machine, see ssh(1), SSH_CONNECTION."""
     words = other.run(["sh", "-c", "echo $SSH_CONNECTION"]).stdout.split()
-    if len(words) != 4:
+    address = words[2] if len(words) == 4 else "unknown"
+    if ":" in address or address == "unknown":
         raise Unavailable(
-            f"{other.name} does not report the address at which ssh reaches it",
-            "set wire.address in config.yaml to an address of it",
-        )
-    address = words[2]
-    if ":" in address:
-        raise Unavailable(
-            f"ssh reaches {other.name} over IPv6 ({address}), which is not measured",
+            f"a wire needs IPv4, and ssh reaches {other.name} at {address}",
             "set wire.address in config.yaml to an IPv4 address of it",
         )
     return address
 
 
-def route_to(host: Host, address: str) -> Route:
-    """Return how a machine reaches an address, by ``ip -json route get``, see ip-route(8)."""
+def route_to(host: Host, address: str) -> tuple[str, str]:
+    """Return a machine's own address on the way to another, and the device: see ip-route(8)."""
     try:
         done = host.run(["ip", "-json", "route", "get", address])
     except OSError as error:
@@ -201,10 +192,10 @@ def route_to(host: Host, address: str) -> Route:
 
 
 @parser_of("ip route get")
-def route_in(said: str) -> Route:
-    """Return the way in what ip says of it."""
+def route_in(said: str) -> tuple[str, str]:
+    """Return the address and the device in what ip says of a route."""
     (route,) = json.loads(said)
-    return Route(str(route["prefsrc"]), str(route["dev"]))
+    return str(route["prefsrc"]), str(route["dev"])
 
 
 def what_keeps_out(
@@ -213,51 +204,145 @@ def what_keeps_out(
     """Return what keeps connections of the other machine out ``here``, and ours out ``there``.
 
     Each has its address, this machine first. Programs may listen at a first to a last port, or at
-    any. Without a free port, or a Python to try with, this is Unavailable.
+    any.
     """
-    here, there = hosts
-    ours, theirs = addresses
-    python = next((name for name in _PYTHONS if there.find_tool(name)), None)
-    if python is None:
-        raise Unavailable(f"{there.name} has no {_PYTHONS[0]} on its PATH", "install python3 there")
+    (here, there), (ours, theirs) = hosts, addresses
+    to = _ANY_PORTS if ports is None else "ports {} to {}".format(*ports)
+
+    def dropped(host: Host, source: str, address: str) -> Refusal:
+        return {
+            "reason": f"a TCP connection from {source} to {address} was tried and failed",
+            "remedy": f"allow TCP connections from {source} on {host.name}, to {to}",
+        }
+
     (port,) = here.free_ports(ours, 1, ports)
     with socket.create_server((ours, port)):
-        came = there.run([python, "-c", _CONNECT, ours, str(port)]).returncode == 0
-    return {
-        "here": None if came else _dropped(here, ours, theirs, ports),
-        "there": _tried_there(there, python, addresses, ports),
-    }
-
-
-def _tried_there(
-    there: Host, python: str, addresses: tuple[str, str], ports: tuple[int, int] | None
-) -> Refusal:
-    """Return what keeps our connections from a program that listens there."""
-    ours, theirs = addresses
+        came = there.run([*_PYTHON, _CONNECT, ours, str(port)]).returncode == 0
+    found = {"here": None if came else dropped(here, theirs, ours)}
     try:
         (port,) = there.free_ports(theirs, 1, ports)
     except OSError as error:
-        return {
+        refusal = {
             "reason": f"no program on {there.name} can listen at {theirs} ({error.strerror})",
             "remedy": "set wire.address in config.yaml to an address of one of its own devices",
         }
-    with stream(there, [python, "-c", _LISTEN, theirs, str(port)]) as said:
-        came = bool(said.readline()) and _reaches((ours, 0), (theirs, port))
-    return None if came else _dropped(there, theirs, ours, ports)
+        return {**found, "there": refusal}
+    came = False
+    with stream(there, [*_PYTHON, _LISTEN, theirs, str(port)]) as said, suppress(OSError):
+        if said.readline():
+            socket.create_connection((theirs, port), _CONNECT_TIMEOUT_S, (ours, 0)).close()
+            came = True
+    return {**found, "there": None if came else dropped(there, ours, theirs)}
 
 
-def _reaches(source: tuple[str, int], target: tuple[str, int]) -> bool:
-    try:
-        socket.create_connection(target, _CONNECT_TIMEOUT_S, source).close()
-    except OSError:
-        return False
-    return True
+def device_facts(host: Host, device: str) -> dict[str, Any]:
+    """Return what decides a figure of a network device, None where nobody tells.
 
-
-def _dropped(host: Host, address: str, source: str, ports: tuple[int, int] | None) -> Refusal:
-    """Return that a machine takes no connection from the other one's address."""
-    to = _ANY_PORTS if ports is None else "ports {} to {}".format(*ports)
+    The speed is the link's, as far as it is one: of a card, or of what bundles or divides cards. A
+    virtual device has none, whatever it says; ``kind`` is what the kernel calls it: bridge, vlan,
+    veth, tun. ``rps_cpus`` and ``xps_cpus`` serve queues besides the CPUs of their interrupts: a
+    list such as 0-3 for each queue that names some. Rings are as many packets as wait at most.
+    """
+    folder = f"sys/class/net/{device}"
+    files = host.files
+    speed = files.number(f"{folder}/speed")
+    uevent = files.text(f"{folder}/device/uevent") or ""
+    driver = next(iter(re.findall(r"^DRIVER=(.+)$", uevent, re.MULTILINE)), None)
+    kind = _kind(host, device)
+    is_link = not is_virtual(driver) or kind in _OVER_CARDS
+    rings = _said(host, "ethtool", "-g", device).partition("Current hardware settings:")[2]
     return {
-        "reason": f"a TCP connection from {source} to {address} was tried and failed",
-        "remedy": f"allow TCP connections from {source} on {host.name}, to {to}",
+        "device": device,
+        "driver": driver,
+        "kind": kind,
+        "speed_mbit_per_s": speed if is_link and speed and speed > 0 else None,
+        "mtu_bytes": mtu_at(host, device),
+        "rx_queues": len(files.glob(f"{folder}/queues/rx-*")) or None,
+        "tx_queues": len(files.glob(f"{folder}/queues/tx-*")) or None,
+        "rps_cpus": _queue_cpus(host, f"{folder}/queues/rx-*/rps_cpus"),
+        "xps_cpus": _queue_cpus(host, f"{folder}/queues/tx-*/xps_cpus"),
+        "interrupt_cpus": _interrupt_cpus(host, device),
+        "ring_rx": _number_of("RX", rings),
+        "ring_tx": _number_of("TX", rings),
+        "coalescing": _coalescing(_said(host, "ethtool", "-c", device)),
+        **features_at(host, device, _FEATURES),
+        "governor": read_governor(files),
+        "congestion_control": files.text("proc/sys/net/ipv4/tcp_congestion_control"),
+        "irqbalance": _irqbalance(host),
     }
+
+
+def _said(host: Host, *words: str) -> str:
+    """Return what a command prints; nothing where it fails or is missing."""
+    try:
+        done = host.run(words)
+    except (OSError, HostError):
+        return ""
+    return done.stdout if done.returncode == 0 else ""
+
+
+def _kind(host: Host, device: str) -> str | None:
+    """Return what the kernel calls a virtual device, None for others."""
+    with suppress(ParseError):
+        return kind_in(_said(host, "ip", "-json", "-details", "link", "show", "dev", device))
+    return None
+
+
+@parser_of("ip -details link show")
+def kind_in(said: str) -> str | None:
+    """Return the kind in what ip says of one device, see ip-link(8)."""
+    (link,) = json.loads(said)
+    kind = link.get("linkinfo", {}).get("info_kind")
+    return None if kind is None else str(kind)
+
+
+def _queue_cpus(host: Host, pattern: str) -> list[str]:
+    """Return the CPUs that queues name, as lists; of those that name some."""
+    found = []
+    for mask in host.files.texts([pattern]).values():
+        if mask and re.fullmatch(r"[0-9a-f,]*[1-9a-f][0-9a-f,]*", mask):
+            number = int(mask.replace(",", ""), 16)
+            bits = range(number.bit_length())
+            found.append(format_cpu_list([bit for bit in bits if number >> bit & 1]))
+    return found
+
+
+def _interrupt_cpus(host: Host, device: str) -> dict[str, str]:
+    """Return the CPUs that a device's interrupts may go to, by the interrupt's name.
+
+    Drivers call an interrupt by the device (``eth0-TxRx-0``), or by where it sits
+    (``virtio0-input.0``, ``mlx5_comp0@pci:0000:3b:00.0``).
+    """
+    place = _said(host, "readlink", "-f", f"/sys/class/net/{device}/device").strip()
+    own = "|".join(re.escape(word) for word in (device, place.rpartition("/")[2]) if word)
+    table = "\n".join(host.files.lines("proc/interrupts", 4096))
+    return {
+        name: host.files.text(f"proc/irq/{number}/smp_affinity_list") or "unknown"
+        for number, name in _INTERRUPT.findall(table)
+        if re.search(rf"\b({own})\b", name)
+    }
+
+
+def _number_of(name: str, said: str) -> int | None:
+    """Return a number in what ethtool says; None where it is n/a."""
+    found = re.search(rf"^{name}:\s+(\d{{1,9}})$", said, re.MULTILINE)
+    return int(found[1]) if found else None
+
+
+def _coalescing(said: str) -> str | None:
+    """Return when a device interrupts, from ``ethtool -c``: what of it is not n/a."""
+    adaptive = re.search(r"^Adaptive RX: (on|off)\s+TX: (on|off)", said, flags=re.MULTILINE)
+    told = [f"adaptive {adaptive[1]} to receive, {adaptive[2]} to send"] if adaptive else []
+    for name in ("rx-usecs", "rx-frames", "tx-usecs", "tx-frames"):
+        number = _number_of(name, said)
+        told += [] if number is None else [f"{name} {number}"]
+    return "; ".join(told) or None
+
+
+def _irqbalance(host: Host) -> bool | None:
+    """Return whether irqbalance runs; None where nobody tells."""
+    try:
+        code = host.run(["pgrep", "-x", "irqbalance"]).returncode
+    except OSError:
+        return None
+    return {0: True, 1: False}.get(code)

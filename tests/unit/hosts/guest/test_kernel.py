@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from copycost.errors import Unavailable
-from copycost.hosts.guest.kernel import Modules, alone_with, find_kernel, find_other_kernel
+from copycost.hosts.guest.kernel import alone_with, find_kernel, find_other_kernel, kernel_at
 
 
 def write_kernel(folder: Path, release: str = "6.9.9-test") -> Path:
@@ -27,6 +27,12 @@ def write_kernel(folder: Path, release: str = "6.9.9-test") -> Path:
 def write_module(folder: Path, name: str, needs: str = "") -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.ko").write_bytes(f"ELF\0license=GPL\0depends={needs}\0\0".encode())
+
+
+def modules_of(image: Path) -> Path:
+    folder = image.parent.parent / "lib/modules/6.9.9-test"
+    folder.mkdir(parents=True)
+    return folder
 
 
 def test_a_file_that_is_no_kernel_is_refused(tmp_path: Path) -> None:
@@ -49,7 +55,7 @@ def test_a_folder_of_packages_is_for_one_job_at_a_time(tmp_path: Path) -> None:
 
 def test_modules_lie_beside_a_kernel_as_in_its_package(tmp_path: Path) -> None:
     image = write_kernel(tmp_path)
-    modules = tmp_path / "lib/modules/6.9.9-test"
+    modules = modules_of(image)
     write_module(modules / "net", "virtio_net", "failover")
     (modules / "modules.builtin").write_text("kernel/drivers/virtio/virtio-ring.ko\n")
     found = find_kernel(str(image), ["virtio_net", "virtio_ring"], tmp_path)
@@ -67,31 +73,31 @@ def test_another_kernel_is_another_one(tmp_path: Path) -> None:
 
 
 def test_each_module_comes_behind_those_that_it_needs(tmp_path: Path) -> None:
-    write_module(tmp_path, "virtio_net", "virtio,net-failover")
-    write_module(tmp_path, "net_failover", "failover,virtio")
-    write_module(tmp_path, "failover")
-    with pytest.raises(Unavailable, match="no driver virtio"):
-        Modules.in_folder(tmp_path).in_loading_order(["virtio_net"])
-    write_module(tmp_path, "virtio")
-    order = [name for name, _ in Modules.in_folder(tmp_path).in_loading_order(["virtio_net"])]
+    image = write_kernel(tmp_path)
+    modules = modules_of(image)
+    write_module(modules, "virtio_net", "virtio,net-failover")
+    write_module(modules, "net_failover", "failover,virtio")
+    write_module(modules, "failover")
+    with pytest.raises(Unavailable, match="has no driver virtio"):
+        kernel_at(image).in_loading_order(["virtio_net"])
+    write_module(modules, "virtio")
+    order = list(kernel_at(image).in_loading_order(["virtio_net"]))
     assert order == ["virtio", "failover", "net_failover", "virtio_net"]
 
 
 @pytest.mark.parametrize("packer", ["xz", "zstd"])
-def test_packed_modules_are_unpacked(tmp_path: Path, packer: str) -> None:
+def test_packed_modules_are_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packer: str
+) -> None:
     if shutil.which(packer) is None:
         pytest.skip(f"there is no {packer}")
-    (tmp_path / "virtio.ko").write_bytes(b"ELF")
-    subprocess.run([packer, "--quiet", tmp_path / "virtio.ko"], check=True)
-    (tmp_path / "virtio.ko").unlink(missing_ok=True)
-    assert Modules.in_folder(tmp_path).in_loading_order(["virtio"]) == [("virtio", b"ELF")]
-
-
-def test_a_module_that_nothing_here_unpacks_is_told_with_the_remedy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "virtio.ko.zst").write_bytes(b"")
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(Unavailable, match=r"virtio\.ko\.zst cannot be unpacked") as caught:
-        Modules.in_folder(tmp_path).in_loading_order(["virtio"])
-    assert caught.value.remedy == "install zstd"
+    image = write_kernel(tmp_path)
+    module = modules_of(image) / "virtio.ko"
+    module.write_bytes(b"ELF")
+    subprocess.run([packer, "--quiet", module], check=True)
+    module.unlink(missing_ok=True)
+    assert kernel_at(image).in_loading_order(["virtio"]) == {"virtio": b"ELF"}
+    if packer == "zstd":
+        monkeypatch.setenv("PATH", str(tmp_path))
+        with pytest.raises(Unavailable, match=r"virtio\.ko\.zst cannot be .*install zstd"):
+            kernel_at(image).in_loading_order(["virtio"])

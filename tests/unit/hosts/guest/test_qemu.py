@@ -1,22 +1,31 @@
-"""What guests are started by, and booted from."""
+"""How guests are started, boot, and are given up in time; what they are booted from."""
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
+import guests
 import pytest
 
-from copycost.errors import Unavailable
+from copycost.errors import HostError, Unavailable
 from copycost.hosts.guest import qemu
-from copycost.hosts.guest.archive import Archive
-from copycost.hosts.guest.qemu import GuestSpec, Link, find_qemu
+from copycost.hosts.guest.host import GuestFailed
+from copycost.hosts.guest.image import Archive, GuestImage
+from copycost.hosts.guest.qemu import GuestSpec, RunningGuest, find_qemu, require_plugins
 from copycost.hosts.local import LocalHost
+
+TIMEOUT_S = 60
+PLUGINS = (
+    "-no-reboot      exit instead of rebooting\n-plugin [file=]<file>[,<argname>=<argvalue>]\n"
+)
+Starter = Callable[..., RunningGuest]
 
 
 def words(**spec: Any) -> str:  # noqa: ANN401
     made_of = GuestSpec("qemu", "/k", "/i", **spec)
-    link = Link("tap-a", "02:00:00:00:00:0a")
-    return " ".join(made_of.words("a", ("/agent.sh", "eth0"), None, link))
+    return " ".join(made_of.words("a", ("/agent.sh", "eth0"), network=True))
 
 
 def test_offloads_and_vhost_are_as_asked_for() -> None:
@@ -42,6 +51,19 @@ def test_where_there_is_no_qemu_a_sentence_says_why(monkeypatch: pytest.MonkeyPa
         find_qemu()
 
 
+@pytest.mark.parametrize(
+    ("version", "options", "reason"),
+    [
+        ("QEMU emulator version 6.2.0 (Debian 1:6.2)", PLUGINS, "has version 6.2, and plugins"),
+        ("who knows", PLUGINS, "has no version number"),
+        ("QEMU emulator version 8.2.2", "-no-reboot\n", "was built without plugins"),
+    ],
+)
+def test_a_qemu_without_plugins_is_refused(version: str, options: str, reason: str) -> None:
+    with pytest.raises(Unavailable, match=reason):
+        require_plugins(f"{version}\n{options}")
+
+
 def test_the_order_in_which_files_were_added_leaves_no_trace(tmp_path: Path) -> None:
     files = [("/a", b"1"), ("/b/c", b"2")]
     for name, order in (("one", files), ("other", files[::-1])):
@@ -50,3 +72,37 @@ def test_the_order_in_which_files_were_added_leaves_no_trace(tmp_path: Path) -> 
             archive.add(path, content)
         archive.write(tmp_path / name)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+
+
+def test_a_guest_that_is_not_up_in_time_may_lack_memory() -> None:
+    assert "virtual.memory_mib" in GuestFailed("the guest was not up within 120 s; ...").remedy
+    assert "virtual.memory_mib" not in GuestFailed("its agent died").remedy
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Iterator[Starter]:
+    initrd = tmp_path / "initrd"
+    GuestImage(guests.kernel(), guests.DRIVERS).write(initrd)
+    kernel = str(guests.kernel().image)
+    spec = GuestSpec(find_qemu(), kernel, str(initrd), memory_bytes=128 << 20)
+    with ExitStack() as stack:
+        yield lambda *command: stack.enter_context(closing(RunningGuest(spec, "test", command)))
+
+
+@pytest.mark.needs_guests
+@pytest.mark.slow
+def test_a_guest_boots_runs_a_command_and_ends(started: Starter) -> None:
+    guest = started("uname", "-r")
+    guest.await_up(TIMEOUT_S)
+    assert guest.wait(TIMEOUT_S) == 0
+    lines = guest.console()
+    assert guests.kernel().release in lines
+    assert "copycost: uname ended with exit status 0" in lines
+
+
+@pytest.mark.needs_guests
+@pytest.mark.slow
+def test_a_guest_that_does_not_come_up_is_given_up(started: Starter) -> None:
+    guest = started("sleep", "99")
+    with pytest.raises(HostError, match=r"was not up within 0\.2 s; the last lines"):
+        guest.await_up(0.2)

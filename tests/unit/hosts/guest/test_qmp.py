@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from copycost.errors import CannotStart, HostError, TookTooLong
-from copycost.hosts.guest.qmp import Emulator, running
+from copycost.hosts.guest.qemu import Emulator, running
 from copycost.hosts.program import CONTROL
 
 START = """\

@@ -7,7 +7,7 @@ import pytest
 
 from copycost.config.simulation_variants import VARIANTS
 from copycost.errors import HostError
-from copycost.hosts.guest.kernel import Modules
+from copycost.hosts.guest.kernel import Kernel
 from copycost.measure.simulated.cell import cell_text, loaded_part
 from copycost.measure.simulated.guest import cpu_of, drivers_of, kernel_arguments_of, symbol_table
 
@@ -76,4 +76,5 @@ def test_a_program_without_its_debug_data_runs_as_before(tmp_path: Path) -> None
 def test_what_a_kernel_may_have_apart_is_loaded_where_it_has_it(
     modules: tuple[str, ...], loaded: list[str]
 ) -> None:
-    assert drivers_of(Modules({name: Path(f"{name}.ko") for name in modules})) == loaded
+    files = {name: Path(f"{name}.ko") for name in modules}
+    assert drivers_of(Kernel(Path("vmlinuz"), "6.1", "a test", files)) == loaded

@@ -15,7 +15,6 @@ from copycost.config.sources import usual_tree
 from copycost.config.structure import from_plain
 from copycost.errors import HostError, TookTooLong, Unavailable
 from copycost.hosts.facts.files import HostFiles
-from copycost.hosts.guest.needs import Need
 from copycost.measure.simulated.cell import LEVELS, Simulated
 from copycost.studies.simulated import wanted
 from copycost.studies.simulated.cell import in_whole_sets, outcome_of, sides_of, stated_caches
@@ -85,17 +84,18 @@ def test_counts_are_simulated_unasked_only_where_it_is_short_possible_and_needed
         return missing.value.reason
 
     monkeypatch.setattr(wanted, "require_plugins", lambda: None)
-    monkeypatch.setattr(wanted, "guest_needs", list)
+    monkeypatch.setattr(wanted, "find_busybox", lambda: None)
+    monkeypatch.setattr(wanted, "kernel_source", lambda: None)
     monkeypatch.setattr(wanted, "counts_with_kernel", lambda _: False)
     wanted.require_wanted(typed())
     assert "more than the 60 s that auto allows" in why_not(replace(typed(), window_bytes=1 << 28))
     monkeypatch.setattr(wanted, "counts_with_kernel", lambda _: True)
     assert why_not(typed()) == "this host counts cache misses itself"
-    needs = [
-        Need("vhost-net", "is not needed", None, remedy="modprobe"),
-        Need("kernel", "is booted", None, reason="it cannot be read", remedy="chmod"),
-    ]
-    monkeypatch.setattr(wanted, "guest_needs", lambda: needs)
+
+    def unreadable() -> None:
+        raise Unavailable("it cannot be read", "chmod")
+
+    monkeypatch.setattr(wanted, "kernel_source", unreadable)
     assert why_not(typed()) == "it cannot be read"
 
 

@@ -14,10 +14,8 @@ from typing import Any
 from copycost.config.virtual import Virtual
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.facts.tools import describe_tool
-from copycost.hosts.guest.archive import symbols_of
-from copycost.hosts.guest.boot import RunningGuest
-from copycost.hosts.guest.image import agent_image
-from copycost.hosts.guest.kernel import alone_with, find_kernel, forget_unpacked
+from copycost.hosts.guest.image import agent_image, symbols_of
+from copycost.hosts.guest.kernel import alone_with, find_kernel
 from copycost.hosts.guest.network import has_vhost
 from copycost.hosts.guest.qemu import (
     CPUS,
@@ -26,6 +24,7 @@ from copycost.hosts.guest.qemu import (
     Accelerator,
     GuestSpec,
     NetworkDevice,
+    RunningGuest,
     find_qemu,
     require_kvm_device,
 )
@@ -54,7 +53,8 @@ def make_image(choice: str, device: NetworkDevice, kernel: Path, initrd: Path) -
                 shutil.copyfile(found.image, kernel)
                 image.write(initrd)
             finally:
-                forget_unpacked(packages)
+                for unpacked in packages.glob("*/*/"):  # the packages themselves stay
+                    shutil.rmtree(unpacked)
     except Unavailable as missing:
         return {"unavailable": {"reason": missing.reason, "remedy": missing.remedy}}
     return {
@@ -76,10 +76,19 @@ def settle(virtual: Virtual, made: Mapping[str, Any], kernel: Path, initrd: Path
     kvm: dict[str, Any] | None = None
     accelerator: Accelerator = "tcg"
     try:
-        qemu = find_qemu()
+        spec = GuestSpec(
+            qemu=find_qemu(),
+            kernel=str(kernel),
+            initrd=str(initrd),
+            vcpus=virtual.vcpus,
+            memory_bytes=virtual.memory_mib << 20,
+            network_device=virtual.network_device,
+            vhost=virtual.vhost == "auto" and virtual.network_device == "virtio" and has_vhost(),
+            offloads=virtual.offloads,
+        )
         if virtual.accelerator != "tcg":
-            probe = GuestSpec(qemu, str(kernel), str(initrd), memory_bytes=256 << 20)
-            refusal = kvm_refusal(probe)
+            refusal = kvm_refusal(spec)
+            kvm = {"usable": refusal is None, "reason": refusal, "limit_s": KVM_LIMIT_S}
             if refusal is None:
                 accelerator = "kvm"
             elif virtual.accelerator == "kvm":
@@ -87,23 +96,11 @@ def settle(virtual: Virtual, made: Mapping[str, Any], kernel: Path, initrd: Path
                     f"no guest can be run by KVM: {refusal}",
                     "set virtual.accelerator to tcg or auto in config.yaml",
                 )
-            kvm = {"usable": refusal is None, "reason": refusal, "limit_s": KVM_LIMIT_S}
     except Unavailable as missing:
         return {"unavailable": {"reason": missing.reason, "remedy": missing.remedy}}
-    spec = GuestSpec(
-        qemu=qemu,
-        kernel=str(kernel),
-        initrd=str(initrd),
-        accelerator=accelerator,
-        vcpus=virtual.vcpus,
-        memory_bytes=virtual.memory_mib << 20,
-        network_device=virtual.network_device,
-        vhost=virtual.vhost == "auto" and virtual.network_device == "virtio" and has_vhost(),
-        offloads=virtual.offloads,
-    )
     return {
         "unavailable": None,
-        "spec": asdict(spec),
+        "spec": asdict(replace(spec, accelerator=accelerator)),
         "kernel": {**made["kernel"], "arguments": list(KERNEL_ARGUMENTS)},
         "cpu": CPUS[accelerator],
         "qemu": describe_tool(PROGRAM).version,
@@ -112,7 +109,7 @@ def settle(virtual: Virtual, made: Mapping[str, Any], kernel: Path, initrd: Path
 
 
 def kvm_refusal(spec: GuestSpec) -> str | None:
-    """Boot a guest with KVM; return why it does not come up, None if it does.
+    """Boot a small guest with KVM; return why it does not come up, None if it does.
 
     That there is a /dev/kvm says little: a virtual machine may offer one with which no guest does.
     """
@@ -120,9 +117,10 @@ def kvm_refusal(spec: GuestSpec) -> str | None:
         require_kvm_device()
     except Unavailable as missing:
         return missing.reason
-    with closing(RunningGuest(replace(spec, accelerator="kvm"), "copycost-probe", ["true"])) as it:
+    small = replace(spec, accelerator="kvm", vcpus=1, memory_bytes=256 << 20)
+    with closing(RunningGuest(small, "probe", ["true"])) as probe:
         try:
-            it.await_up(KVM_LIMIT_S)
+            probe.await_up(KVM_LIMIT_S)
         except HostError as error:
             return str(error)
     return None

@@ -11,13 +11,12 @@ import socket
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import NamedTuple
 
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.guest import network
-from copycost.hosts.guest.boot import RunningGuest
-from copycost.hosts.guest.qemu import GuestSpec, Link
+from copycost.hosts.guest.qemu import GuestSpec, RunningGuest
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import Isolation, enter_new_namespace
 from copycost.hosts.remote.daemon import AgentLine, Daemon, Words, keep
@@ -31,9 +30,30 @@ _log = logging.getLogger(__name__)
 class GuestLine(AgentLine):
     """The line to a guest's agent, and the guest."""
 
-    def __init__(self, line: socket.socket, running: RunningGuest) -> None:
+    def __init__(self, name: str, line: socket.socket, running: RunningGuest) -> None:
         super().__init__(line)
+        self.name = name
         self.running = running
+
+    def await_agent(self, stop_fds: Sequence[int]) -> None:
+        """Wait until the agent answers; HostError, told in the log too, if it never does."""
+        try:
+            self.running.await_up(_BOOT_TIMEOUT_S, stop_fds)
+            if not self.answers(stop_fds, _BOOT_TIMEOUT_S):
+                raise HostError(
+                    f"the agent in guest {self.name} does not answer; the last lines of its"
+                    f" console: {self.running.last_lines()}"
+                )
+        except HostError as error:
+            self.log(str(error))
+            raise
+        _log.info("guest %s is up after %.1f s", self.name, self.running.boot_s)
+
+    def log(self, what: str) -> None:
+        """Tell what became of the guest, and all that is known of what it said."""
+        _log.warning("guest %s: %s", self.name, what)
+        for line in self.running.console():
+            _log.warning("guest %s said: %s", self.name, line)
 
     def close(self) -> None:
         """End the guest."""
@@ -41,13 +61,12 @@ class GuestLine(AgentLine):
         super().close()
 
 
-@dataclass(slots=True)
-class _Network:
-    """The guests' network, or why there is none."""
+class _Network(NamedTuple):
+    """The guests' network and the namespaces of it, or why there is none."""
 
     isolation: Isolation
-    lacking: Unavailable | None = None
-    namespaces: tuple[int, ...] = ()
+    lacking: Unavailable | None
+    namespaces: tuple[int, ...]
 
 
 class GuestDaemon(Daemon[str, GuestLine]):
@@ -57,21 +76,18 @@ class GuestDaemon(Daemon[str, GuestLine]):
 
     def __init__(self, listening: socket.socket, parent_fds: Sequence[int]) -> None:
         super().__init__(listening, parent_fds)
-        self._host = LocalHost("the guests' network")
         self._ended: dict[str, str] = {}  # why each did by itself
         self._spec: GuestSpec | None = None
 
     def answer(self, asked: Words) -> tuple[Words, list[int]]:
-        """Lend guests, end one, or tell why one has ended."""
-        match asked["op"]:
-            case "lend":
-                return self._lend(asked)
-            case "discard":
-                if asked["guest"] in self.lines:
-                    self.lines.pop(asked["guest"]).close()
-                return {}, []
-            case _:
-                return {"why": self._why(asked["guest"])}, []
+        """Lend guests, or tell why one has ended."""
+        if asked["op"] == "lend":
+            return self._lend(asked)
+        name = asked["guest"]
+        # one that has just ended has a moment
+        if name in self.lines and self.lines[name].running.wait(0.2) is not None:
+            self._note_end(name)
+        return {"why": self._ended.get(name)}, []
 
     def watched(self) -> dict[int, Callable[[], None]]:
         """Notice that guests end by themselves."""
@@ -81,20 +97,9 @@ class GuestDaemon(Daemon[str, GuestLine]):
         }
 
     def _note_end(self, name: str) -> None:
-        self._ended[name] = self.lines[name].running.why_ended()
-        self._give_up(name, self._ended[name])
-
-    def _give_up(self, name: str, why: str) -> None:
-        """Give back what a guest had, and tell what became of it."""
         with closing(self.lines.pop(name)) as kept:
-            _log_console(name, kept.running, why)
-
-    def _why(self, name: str) -> str | None:
-        """Return why a guest has ended, None if it runs; one that has just ended has a moment."""
-        kept = self.lines.get(name)
-        if kept is not None and kept.running.wait(0.2) is not None:
-            self._note_end(name)
-        return self._ended.get(name)
+            self._ended[name] = kept.running.why_ended()
+            kept.log(self._ended[name])
 
     def _lend(self, asked: Words) -> tuple[Words, list[int]]:
         """Return what a client gets: a description, and descriptors in its order."""
@@ -108,73 +113,49 @@ class GuestDaemon(Daemon[str, GuestLine]):
         names: list[str] = asked["guests"]
         for name in self.lines.keys() & names:
             if not self.lines[name].answers(self.parent_fds, _ANSWER_TIMEOUT_S):
-                self._give_up(name, "its agent does not answer: it is ended")
+                with closing(self.lines.pop(name)) as silent:
+                    silent.log("its agent does not answer: it is ended")
         with ExitStack() as unless_up:
             started: dict[str, GuestLine] = {}
             for name in names:
                 if name not in self.lines:
                     self._ended.pop(name, None)
                     started[name] = unless_up.enter_context(closing(self._start(name, spec)))
-            for name, kept in started.items():  # side by side
-                try:
-                    self._await_agent(name, kept)
-                except HostError as error:
-                    _log_console(name, kept.running, str(error))
-                    raise
+            for guest in started.values():  # side by side
+                guest.await_agent(self.parent_fds)
             unless_up.pop_all()
             self.lines |= started
         self.lent.update(names)
-        lent = {name: self.lines[name] for name in names}
+        lent = [self.lines[name] for name in names]
         guests = [
-            {"name": name, "pid": kept.running.pid, "boot_s": kept.running.boot_s}
-            for name, kept in lent.items()
+            {"name": one.name, "pid": one.running.pid, "boot_s": one.running.boot_s} for one in lent
         ]
-        lines = [kept.line.fileno() for kept in lent.values()]
+        lines = [one.line.fileno() for one in lent]
         answer = {"guests": guests, "isolation": joined.isolation}
         return answer, [*lines, *joined.namespaces]
 
-    def _await_agent(self, name: str, kept: GuestLine) -> None:
-        kept.running.await_up(_BOOT_TIMEOUT_S, self.parent_fds)
-        if not kept.answers(self.parent_fds, _BOOT_TIMEOUT_S):
-            raise HostError(
-                f"the agent in guest {name} does not answer; the last lines of its console:"
-                f" {kept.running.last_lines()}"
-            )
-        _log.info("guest %s is up after %.1f s", name, kept.running.boot_s)
-
     @cached_property
     def _network(self) -> _Network:
-        made = _Network("host")
+        isolation: Isolation = "host"
+        lacking = None
         try:
             network.require_taps()
-            made.isolation = enter_new_namespace()
-            network.make_network(self._host)
+            isolation = enter_new_namespace()
+            network.make_network(LocalHost("the guests' network"))
         except Unavailable as error:
-            made.lacking = error
-        made.namespaces = tuple(
-            os.open(f"/proc/thread-self/ns/{kind}", os.O_RDONLY | os.O_CLOEXEC)
-            for kind in ("user", "net")
-        )
-        return made
+            lacking = error
+        paths = (f"/proc/thread-self/ns/{kind}" for kind in ("user", "net"))
+        namespaces = tuple(os.open(path, os.O_RDONLY | os.O_CLOEXEC) for path in paths)
+        return _Network(isolation, lacking, namespaces)
 
     def _start(self, name: str, spec: GuestSpec) -> GuestLine:
-        """Start a guest."""
-        link, words = None, []
-        if self._network.lacking is None:
-            link = Link(network.tap_of(name), network.MACS[name])
-            words = network.device_words(name, offloads=spec.offloads)
+        has_network = self._network.lacking is None
+        words = network.device_words(name, offloads=spec.offloads) if has_network else []
         ours, theirs = socket.socketpair()
         with theirs:
             command = ("/agent.sh", *words)
-            running = RunningGuest(spec, f"copycost-{name}", command, theirs.fileno(), link)
-        return GuestLine(ours, running)
-
-
-def _log_console(name: str, running: RunningGuest, what: str) -> None:
-    """Tell what became of a guest, and all that is known of what it said."""
-    _log.warning("guest %s: %s", name, what)
-    for line in running.console():
-        _log.warning("guest %s said: %s", name, line)
+            running = RunningGuest(spec, name, command, theirs.fileno(), network=has_network)
+        return GuestLine(name, ours, running)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ What a repetition finds wrong with a guest is told with what became of the guest
 
 import errno
 import os
+import signal
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -20,21 +21,21 @@ from copycost.hosts.remote.host import RemoteHost
 _DAEMON = "copycost.hosts.guest.guest_pool"
 # two guests may both be booted within one answer
 _PATIENCE_S = 300.0
-
-FRESH = "delete the record and run again: the next repetition gets a fresh guest"
-SILENT = f"{FRESH}; if that one is not up in time either, raise virtual.memory_mib in config.yaml"
-MORE_MEMORY = "raise virtual.memory_mib in config.yaml, then delete the record and run again"
+_FRESH = "delete the record and run again: the next repetition gets a fresh guest"
 
 
 class GuestFailed(AttemptFailed):
     """A guest did not come up, ended, or has no room, while something was measured in it."""
 
-
-def guest_failed(reason: str) -> GuestFailed:
-    """Return the failure of a guest of which a reason is known, with the remedy for that."""
-    if "ran out of memory" in reason:
-        return GuestFailed(reason, MORE_MEMORY)
-    return GuestFailed(reason, SILENT if "was not up within" in reason else FRESH)
+    def __init__(self, reason: str) -> None:
+        more = "raise virtual.memory_mib in config.yaml"
+        self.lacks_memory = "ran out of memory" in reason or "has no room for" in reason
+        remedy = _FRESH
+        if self.lacks_memory:
+            remedy = f"{more}, then delete the record and run again"
+        elif "was not up within" in reason:
+            remedy = f"{_FRESH}; if that one is not up in time either, {more}"
+        super().__init__(reason, remedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +59,6 @@ class Lease:
     network_fd: int
     log: Path  # where the daemon tells what it meets with
     _daemon: socket.socket
-
-    def discard(self, name: str) -> None:
-        """End a guest, so that whoever borrows it next gets a fresh one."""
-        with suppress(HostError, OSError):
-            ask_daemon(self._daemon, {"op": "discard", "guest": name})
 
     def why_ended(self, name: str) -> str | None:
         """Return why a guest has ended, with its last words; None if it runs as far as known."""
@@ -95,10 +91,11 @@ def borrowed(spec: GuestSpec, names: Sequence[str], *, network: bool = True) -> 
             answer, (*lines, user_fd, network_fd) = ask_daemon(daemon, asked)
         except Unavailable:
             raise
-        except (HostError, OSError) as error:
+        except HostError as error:
+            raise GuestFailed(f"{error}; {log} has more") from error
+        except OSError as error:
             silent = f"the guests' daemon does not answer ({error})"
-            said = str(error) if isinstance(error, HostError) else silent
-            raise guest_failed(f"{said}; {log} has more") from error
+            raise GuestFailed(f"{silent}; {log} has more") from error
         for fd in (user_fd, network_fd):
             stack.callback(os.close, fd)
         lent = zip(answer["guests"], lines, strict=True)
@@ -117,8 +114,7 @@ class GuestHost(RemoteHost):
         """Return why a program of ours cannot be brought there."""
         if error.errno not in (errno.ENOSPC, errno.ENOMEM):
             return super().cannot_keep(program, error)
-        reason = f"{self.name} has no room for {program.name} ({error.strerror})"
-        return GuestFailed(reason, MORE_MEMORY)
+        return GuestFailed(f"{self.name} has no room for {program.name} ({error.strerror})")
 
 
 @contextmanager
@@ -136,12 +132,13 @@ def hosts_in(lease: Lease) -> Iterator[tuple[GuestHost, ...]]:
         except (MeasurementStopped, Unavailable):
             raise
         except GuestFailed:
-            for guest in lease.guests:
-                lease.discard(guest.name)
+            for guest in lease.guests:  # whoever borrows them next gets fresh ones
+                with suppress(ProcessLookupError):
+                    os.kill(guest.pid, signal.SIGKILL)
             raise
         except (CopycostError, OSError) as error:
             for guest in lease.guests:
                 why = lease.why_ended(guest.name)
                 if why is not None:
-                    raise guest_failed(why) from error
+                    raise GuestFailed(why) from error
             raise

@@ -11,85 +11,21 @@ import fcntl
 import lzma
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
 
 from copycost.errors import Unavailable
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.facts.tools import distribution_family
 
-_SUFFIXES = (".ko", ".ko.xz", ".ko.zst")
-_DEPENDS = re.compile(rb"\0depends=([^\0]*)\0")
-
-
-@dataclass(frozen=True, slots=True)
-class Modules:
-    """The modules of one kernel."""
-
-    # by the name of the module, with underscores
-    paths: Mapping[str, Path] = field(default_factory=dict)
-    # names of those that are part of the kernel
-    built_in: frozenset[str] = field(default_factory=frozenset)
-
-    @classmethod
-    def in_folder(cls, folder: Path | None) -> Self:
-        """Return the modules in ``lib/modules/RELEASE``; none without a folder."""
-        if folder is None:
-            return cls()
-        files = (path for path in folder.rglob("*.ko*") if path.name.endswith(_SUFFIXES))
-        listed = folder / "modules.builtin"
-        lines = listed.read_text().splitlines() if listed.exists() else []
-        built_in = frozenset(_name(Path(line).name) for line in lines)
-        return cls({_name(path.name): path for path in files}, built_in)
-
-    def has(self, name: str) -> bool:
-        """Return whether there is such a driver, as a module or in the kernel."""
-        return name in self.built_in or name in self.paths
-
-    def in_loading_order(self, names: Iterable[str]) -> list[tuple[str, bytes]]:
-        """Return modules and all they depend on: name and content, each behind what it needs."""
-        loaded: dict[str, bytes] = {}
-        for name in names:
-            self._load(name, loaded)
-        return list(loaded.items())
-
-    def _load(self, name: str, loaded: dict[str, bytes]) -> None:
-        if name in loaded or name in self.built_in:
-            return
-        if name not in self.paths:
-            raise Unavailable(
-                f"the guest's kernel has no driver {name}", "choose another virtual.kernel"
-            )
-        content = _content(self.paths[name])
-        found = _DEPENDS.search(content)
-        for needed in filter(None, (found[1] if found else b"").decode().split(",")):
-            self._load(_name(needed), loaded)
-        loaded[name] = content
-
-
-def _name(file: str) -> str:
-    return file.partition(".")[0].replace("-", "_")
-
-
-def _content(path: Path) -> bytes:
-    """Return a module unpacked: Debian packs with xz or not at all, Ubuntu with zstd."""
-    if path.suffix == ".zst":
-        try:
-            return subprocess.run(["zstd", "-dcq", path], capture_output=True, check=True).stdout
-        except (OSError, subprocess.CalledProcessError) as error:
-            raise Unavailable(f"{path} cannot be unpacked ({error})", "install zstd") from error
-    content = path.read_bytes()
-    return lzma.decompress(content) if path.suffix == ".xz" else content
-
-
 AUTO = "auto"
 """The word of the configuration for: choose."""
 
+_SUFFIXES = (".ko", ".ko.xz", ".ko.zst")
+_DEPENDS = re.compile(rb"\0depends=([^\0]*)\0")
 # in a bzImage: the magic of its header, and where that says how far behind 0x200 the version begins
 _MAGIC_AT, _MAGIC = 0x202, b"HdrS"
 _VERSION_AT = 0x20E
@@ -111,13 +47,55 @@ class Kernel:
 
     image: Path  # the bzImage
     release: str  # its version, as `uname -r` says it
-    modules: Modules  # its modules, and which drivers it has built in
     # where it is from, for people: the host's own, a package with its version, or a path
     source: str
+    # files of its modules, by their names with underscores, and the names of what is built in
+    modules: Mapping[str, Path] = field(default_factory=dict)
+    built_in: frozenset[str] = frozenset()
 
     def lacks(self, drivers: Sequence[str]) -> list[str]:
         """Return which drivers it has neither built in nor as modules."""
-        return [name for name in drivers if not self.modules.has(name)]
+        return [name for name in drivers if name not in self.built_in and name not in self.modules]
+
+    def in_loading_order(self, names: Iterable[str]) -> dict[str, bytes]:
+        """Return modules and all they depend on: content by name, each behind what it needs."""
+        loaded: dict[str, bytes] = {}
+        for name in names:
+            self._load(name, loaded)
+        return loaded
+
+    def _load(self, name: str, loaded: dict[str, bytes]) -> None:
+        if name in loaded or name in self.built_in:
+            return
+        self.require([name])
+        content = _content(self.modules[name])
+        found = _DEPENDS.search(content)
+        for needed in filter(None, (found[1] if found else b"").decode().split(",")):
+            self._load(_name(needed), loaded)
+        loaded[name] = content
+
+    def require(self, drivers: Sequence[str]) -> None:
+        """Raise Unavailable unless it has these drivers."""
+        if missing := self.lacks(drivers):
+            raise Unavailable(
+                f"the kernel {self.release} ({self.source}) has no driver {', '.join(missing)}",
+                _REMEDY,
+            )
+
+
+def _name(file: str) -> str:
+    return file.partition(".")[0].replace("-", "_")
+
+
+def _content(path: Path) -> bytes:
+    """Return a module unpacked: Debian packs with xz or not at all, Ubuntu with zstd."""
+    if path.suffix == ".zst":
+        try:
+            return subprocess.run(["zstd", "-dcq", path], capture_output=True, check=True).stdout
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise Unavailable(f"{path} cannot be unpacked ({error})", "install zstd") from error
+    content = path.read_bytes()
+    return lzma.decompress(content) if path.suffix == ".xz" else content
 
 
 def find_kernel(choice: str, drivers: Sequence[str], folder: Path) -> Kernel:
@@ -127,22 +105,26 @@ def find_kernel(choice: str, drivers: Sequence[str], folder: Path) -> Kernel:
     be read, else the distribution's smallest package that has them, unpacked in a folder unless it
     is there already.
     """
-    if choice != AUTO:
-        return _with_drivers(kernel_at(Path(choice)), drivers)
-    own, packages = own_kernel(), package_names()
+    kernel = _chosen(drivers, folder) if choice == AUTO else kernel_at(Path(choice))
+    kernel.require(drivers)
+    return kernel
+
+
+def _chosen(drivers: Sequence[str], folder: Path) -> Kernel:
+    own = _own_kernel()
     if own is not None and not (kernel := kernel_at(own, "the host's own")).lacks(drivers):
         return kernel
-    if not packages:
+    for package in _package_names():
+        kernel = _unpacked(package, folder / package)
+        if not kernel.lacks(drivers):
+            return kernel
+    if not _package_names():
         raise Unavailable(
             "the host's own kernel cannot be booted in a guest, and only packages of Debian and"
             " Ubuntu can be fetched",
             _REMEDY,
         )
-    for package in packages:
-        kernel = _unpacked(package, folder / package)
-        if not kernel.lacks(drivers):
-            break
-    return _with_drivers(kernel, drivers)
+    return kernel
 
 
 def find_other_kernel(choice: str, usual: str, drivers: Sequence[str], folder: Path) -> Kernel:
@@ -152,11 +134,11 @@ def find_other_kernel(choice: str, usual: str, drivers: Sequence[str], folder: P
     """
     if choice != AUTO:
         found = kernel_at(Path(choice))
-    elif packages := package_names():
+    elif packages := _package_names():
         found = _unpacked(packages[-1], folder / packages[-1])
     else:
         raise Unavailable("only packages of Debian and Ubuntu can be fetched", _OTHER_REMEDY)
-    _with_drivers(found, drivers)
+    found.require(drivers)
     if found.release == find_kernel(usual, drivers, folder).release:
         raise Unavailable(
             f"the other kernel, {found.release} ({found.source}), is the usual one", _OTHER_REMEDY
@@ -164,13 +146,25 @@ def find_other_kernel(choice: str, usual: str, drivers: Sequence[str], folder: P
     return found
 
 
-def own_kernel() -> Path | None:
+def kernel_source() -> str:
+    """Return where `AUTO` looks for a kernel first; Unavailable if there is nowhere to look."""
+    if own := _own_kernel():
+        return f"the host's own, {own.name.removeprefix('vmlinuz-')}"
+    if packages := _package_names():
+        return f"package {packages[0]}"
+    raise Unavailable(
+        f"the kernel of this host, {os.uname().release}, cannot be read",
+        "sudo chmod a+r /boot/vmlinuz-*, or state virtual.kernel in config.yaml",
+    )
+
+
+def _own_kernel() -> Path | None:
     """Return the file of the kernel that runs here; None where it cannot be read."""
     path = Path("/boot", f"vmlinuz-{os.uname().release}")
     return path if os.access(path, os.R_OK) else None
 
 
-def package_names() -> tuple[str, ...]:
+def _package_names() -> tuple[str, ...]:
     """Return the packages that depend on a kernel here, the smallest first; none elsewhere."""
     return _PACKAGES.get(distribution_family(HostFiles()) or "", ())
 
@@ -179,8 +173,17 @@ def kernel_at(image: Path, source: str | None = None) -> Kernel:
     """Return the kernel in a file; its modules are looked for where its package has them."""
     release = _release_of(image)
     places = [image.parent.parent / "lib/modules" / release, Path("/lib/modules") / release]
-    modules = next((place for place in places if place.is_dir()), None)
-    return Kernel(image, release, Modules.in_folder(modules), source or str(image))
+    folder = next((place for place in places if place.is_dir()), places[0])
+    files = (path for path in folder.rglob("*.ko*") if path.name.endswith(_SUFFIXES))
+    listed = folder / "modules.builtin"
+    lines = listed.read_text().splitlines() if listed.exists() else []
+    return Kernel(
+        image,
+        release,
+        source or str(image),
+        {_name(path.name): path for path in files},
+        frozenset(_name(Path(line).name) for line in lines),
+    )
 
 
 def _release_of(image: Path) -> str:
@@ -193,16 +196,6 @@ def _release_of(image: Path) -> str:
         raise Unavailable(f"{image} is no kernel for x86 (a bzImage)", _REMEDY)
     start = 0x200 + int.from_bytes(content[_VERSION_AT : _VERSION_AT + 2], "little")
     return content[start : content.index(b"\0", start)].decode(errors="replace").split()[0]
-
-
-def _with_drivers(kernel: Kernel, drivers: Sequence[str]) -> Kernel:
-    missing = kernel.lacks(drivers)
-    if missing:
-        raise Unavailable(
-            f"the kernel {kernel.release} ({kernel.source}) has no driver {', '.join(missing)}",
-            _REMEDY,
-        )
-    return kernel
 
 
 def _unpacked(package: str, folder: Path) -> Kernel:
@@ -222,23 +215,6 @@ def _unpacked(package: str, folder: Path) -> Kernel:
             archive = max(folder.glob(f"{name}_*.deb"), key=lambda path: path.stat().st_mtime)
             _said(["dpkg-deb", "-x", archive.name, "."], folder)
     return kernel_at(vmlinuz, f"package {image}")
-
-
-@contextmanager
-def alone_with(folder: Path) -> Iterator[None]:
-    """Keep other jobs from a folder of packages: one unpacks what another reads or removes."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with folder.with_name(f"{folder.name}.lock").open("w") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        yield
-
-
-def forget_unpacked(folder: Path) -> None:
-    """Remove what was unpacked of packages in a folder; they themselves stay."""
-    for package in folder.iterdir() if folder.is_dir() else ():
-        for path in package.iterdir():
-            if path.is_dir():
-                shutil.rmtree(path)
 
 
 def _needed_by(package: str, folder: Path, kind: str) -> list[str]:
@@ -264,3 +240,12 @@ def _said(words: Sequence[str], folder: Path) -> str:
             f"sudo apt-get update, then run again; or {_REMEDY}",
         )
     return done.stdout
+
+
+@contextmanager
+def alone_with(folder: Path) -> Iterator[None]:
+    """Keep other jobs from a folder of packages: one unpacks what another reads or removes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with folder.with_name(f"{folder.name}.lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield

@@ -14,7 +14,7 @@ from typing import Any
 from copycost.config.simulated import Geometry, Prefetcher
 from copycost.config.testbeds import receives_on, transport_of
 from copycost.errors import HostError
-from copycost.hosts.guest.qmp import running
+from copycost.hosts.guest.qemu import running
 from copycost.measure.simulated.guest import copy_words, escaped
 from copycost.testbeds.veth_pair import ADDRESSES
 

@@ -26,11 +26,9 @@ from typing import Any
 from copycost.config.simulation_variants import Variant
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.facts.tools import describe_tool
-from copycost.hosts.guest.archive import libraries_of
-from copycost.hosts.guest.image import GuestImage
-from copycost.hosts.guest.kernel import Kernel, Modules
-from copycost.hosts.guest.qemu import PROGRAM, find_qemu
-from copycost.hosts.guest.qmp import running
+from copycost.hosts.guest.image import GuestImage, libraries_of
+from copycost.hosts.guest.kernel import Kernel
+from copycost.hosts.guest.qemu import PROGRAM, find_qemu, running
 from copycost.hosts.program import CONTROL
 from copycost.testbeds.drop_hook import drop_rules
 from copycost.testbeds.links import veth_pair_commands
@@ -64,10 +62,10 @@ _COMPLAINTS = re.compile(r"^copycost: .*$", re.MULTILINE)
 _TEXT_SYMBOL = re.compile(r"^(f[0-9a-f]{15}) [tT] (\S+)", re.MULTILINE)
 
 
-def drivers_of(modules: Modules) -> list[str]:
-    """Return what of a kernel's modules is loaded, in this order."""
+def drivers_of(kernel: Kernel) -> list[str]:
+    """Return what of a kernel is loaded, in this order."""
     names = (_BEFORE, *DRIVERS, _BEHIND)
-    return [name for name in names if name in DRIVERS or modules.has(name)]
+    return [name for name in names if name in DRIVERS or not kernel.lacks([name])]
 
 
 def simulated_image(kernel: Kernel, orchestrator: Path, programs: Iterable[Path]) -> GuestImage:
@@ -76,7 +74,7 @@ def simulated_image(kernel: Kernel, orchestrator: Path, programs: Iterable[Path]
     It has the libraries of senders and receivers, which are handed over with each cell. Unavailable
     if a tool, a library or a driver is missing here.
     """
-    image = GuestImage(kernel, drivers_of(kernel.modules), INIT)
+    image = GuestImage(kernel, drivers_of(kernel), INIT)
     image.add_tools(TOOLS)
     for name in TOOLS:
         if not image.has(f"/usr/bin/{name}"):
@@ -84,8 +82,7 @@ def simulated_image(kernel: Kernel, orchestrator: Path, programs: Iterable[Path]
             raise Unavailable(why, "install the packages iproute2 and nftables")
     image.add_program(orchestrator, "/usr/bin/simulated_cell")
     for library in {path for program in programs for path in libraries_of(program)}:
-        if not image.has(library):
-            image.add_copy(Path(library))
+        image.add_copy(Path(library))
     links = veth_pair_commands(ADDRESSES, "receiver", LARGEST_MTU_BYTES, static_neighbours=True)
     for side, commands in zip(("sender", "receiver"), links, strict=True):
         text = "".join(f"{command}\n" for command in commands)

@@ -4,9 +4,10 @@ from copycost.config.settings import AUTO
 from copycost.config.simulated import Simulated
 from copycost.config.simulation_variants import start_of
 from copycost.doctor.perf_events import counts_with_kernel
-from copycost.doctor.simulation_needs import require_plugins
 from copycost.errors import Unavailable
-from copycost.hosts.guest.needs import guest_needs
+from copycost.hosts.guest.image import find_busybox
+from copycost.hosts.guest.kernel import kernel_source
+from copycost.hosts.guest.qemu import require_plugins
 
 MOST_S = 60.0
 """What a plain run may take longer for it [s]."""
@@ -36,10 +37,8 @@ def require_wanted(section: Simulated) -> None:
         why = f"it would take about {expected:.0f} s, more than the {MOST_S:.0f} s that auto allows"
         raise Unavailable(why, f"{ask}, or shorten its lists")
     require_plugins()
-    for need in guest_needs():
-        if need.name in ("busybox", "kernel") and need.found is None:
-            look = need.remedy or "./run doctor says what is missing"
-            raise Unavailable(need.reason or f"{need.name} is missing", look)
+    find_busybox()
+    kernel_source()
     if counts_with_kernel(_EVENTS):
         raise Unavailable("this host counts cache misses itself", ask)
 

@@ -3,16 +3,14 @@
 import os
 import platform
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from shutil import which
 from tempfile import TemporaryDirectory
 
-from copycost.cli.environment import find_python, has_python
-from copycost.cli.say import LOG, RunError, in_log, say, works
+from copycost.cli.environment import LOG, RunError, find_python, has_python, in_log, say, works
 
-Needs = Mapping[str, Callable[[], object]]
 _PERF, _GUESTS_MADE = "perf", Path("results/guest/made.json")
 
 
@@ -42,15 +40,16 @@ def _perf_package() -> str:
     return own if works("apt-cache", "show", own) else "linux-tools-generic"
 
 
-def _commands(pairs: str) -> Needs:
-    """Return packages by the command that is theirs, from a text ``package:command ...``."""
-    split = (pair.partition(":") for pair in pairs.split())
-    return {package: partial(which, command) for package, _, command in split}
-
-
 def _has_static_busybox() -> bool:
     path = which("busybox")
     return path is not None and not works("ldd", path)
+
+
+def _clang_runtime() -> str:
+    """Return the package of the sanitizers' runtime, which clang has apart."""
+    command = ["clang", "-dumpversion"]
+    said = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    return f"libclang-rt-{said.partition('.')[0]}-dev"
 
 
 def _has_clang_runtime() -> bool:
@@ -58,6 +57,16 @@ def _has_clang_runtime() -> bool:
         source = Path(folder, "a.c")
         source.write_text("int main(void) { return 0; }\n", encoding="utf-8")
         return works("clang", "-fsanitize=address,undefined", str(source), "-o", f"{folder}/a")
+
+
+Needs = Mapping[str, Callable[[], object]]
+"""Packages, and what tells whether each is there."""
+
+
+def _commands(pairs: str) -> Needs:
+    """Return packages by the command that is theirs, from a text ``package:command ...``."""
+    split = (pair.partition(":") for pair in pairs.split())
+    return {package: partial(which, command) for package, _, command in split}
 
 
 _RUN: Needs = {
@@ -109,11 +118,8 @@ def set_up_tests(*, with_slurm: bool) -> None:
     """Install what the checks and tests need; a test skips where it is missing still."""
     _install(_TESTS)
     set_up_guests()
-    if which("clang"):  # its sanitizers' runtime is a package of its own
-        said = subprocess.run(
-            ["clang", "-dumpversion"], capture_output=True, text=True, check=False
-        )
-        _install({f"libclang-rt-{said.stdout.partition('.')[0]}-dev": _has_clang_runtime})
+    if which("clang"):
+        _install({_clang_runtime(): _has_clang_runtime})
     if with_slurm:
         _install(_SLURM)
 
@@ -123,45 +129,36 @@ def set_up_bench() -> None:
     _install(_commands("sockperf:sockperf"))
 
 
-def _as_root() -> list[str] | None:
-    """Return the words before a command that root runs; None where nobody here may be root."""
-    if os.geteuid() == 0:
-        return []
-    return ["sudo", "-n"] if works("sudo", "-n", "true") else None
+def _install(needs: Needs, *, lists: bool = False) -> None:
+    """Install what is missing, or name it with the command that would."""
+    missing = [package for package, is_there in needs.items() if not is_there()]
+    if not missing and not lists:
+        return
+    packages = [_perf_package() if name == _PERF else name for name in missing]
+    named = " ".join(packages)
+    how = None
+    if not which("apt-get"):
+        how = ", as Debian calls these packages; install them as this distribution does"
+    elif os.geteuid() != 0 and not works("sudo", "-n", "true"):
+        how = f". To install: sudo apt-get install {named}"
+    if how is not None:
+        if packages:
+            say(f"missing here: {named}{how}")
+        return
+    if not _apt_get("updating the lists of system packages", "update"):
+        say(f"going on with the lists as they are; apt-get's words are in {LOG}")
+    if packages and not _apt_install(*packages):
+        for package in packages:  # one that does not exist must not cost the others
+            if len(packages) == 1 or not _apt_install(package):
+                say(f"could not install {package}; apt-get's words are in {LOG}")
 
 
-def _apt_get(what: str, *words: str) -> bool:
-    quietly = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]
-    return in_log(what, [*(_as_root() or ()), *quietly, "-o", "DPkg::Lock::Timeout=120", *words])
-
-
-def _apt_install(packages: Sequence[str]) -> bool:
+def _apt_install(*packages: str) -> bool:
     words = ("install", "--no-install-recommends", "-y", *packages)
     return _apt_get(f"installing {' '.join(packages)}", *words)
 
 
-def _install(needs: Needs, *, lists: bool = False) -> None:
-    """Install what is missing, or name it with the command that would."""
-    missing = [package for package, is_there in needs.items() if not is_there()]
-    may = bool(which("apt-get")) and _as_root() is not None
-    if (
-        may
-        and (missing or lists)
-        and not _apt_get("updating the lists of system packages", "update")
-    ):
-        say(f"going on with the lists as they are; apt-get's words are in {LOG}")
-    packages = [_perf_package() if name == _PERF else name for name in missing]
-    named = " ".join(packages)
-    if not packages:
-        return
-    if not which("apt-get"):
-        say(
-            f"missing here: {named}, as Debian calls these packages; "
-            "install them as this distribution does"
-        )
-    elif not may:
-        say(f"missing here: {named}. To install: sudo apt-get install {named}")
-    elif not _apt_install(packages):
-        for package in packages:  # one that does not exist must not cost the others
-            if len(packages) == 1 or not _apt_install([package]):
-                say(f"could not install {package}; apt-get's words are in {LOG}")
+def _apt_get(what: str, *words: str) -> bool:
+    as_root = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    quietly = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]
+    return in_log(what, [*as_root, *quietly, "-o", "DPkg::Lock::Timeout=120", *words])
