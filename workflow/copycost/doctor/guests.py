@@ -18,7 +18,7 @@ from copycost.hosts.guest.kernel import kernel_source
 from copycost.hosts.guest.network import has_vhost, require_taps
 from copycost.hosts.guest.qemu import PROGRAM, find_qemu, require_kvm_device, require_plugins
 from copycost.hosts.local import LocalHost
-from copycost.measure.simulated.image import TOOLS
+from copycost.measure.simulated.guest import TOOLS
 
 _BOTH = ("busybox", "kernel")
 _KVM = (

@@ -14,7 +14,7 @@ from copycost.config.wire import AUTO, LINK, UNLIMITED, Peer, UdpRate
 from copycost.doctor.collect import collect_host
 from copycost.errors import AttemptFailed, HostError, ParseError, Unavailable, WithRemedy
 from copycost.hosts.facts.cpu import read_governor
-from copycost.hosts.facts.net import is_virtual
+from copycost.hosts.facts.kernel import is_virtual
 from copycost.hosts.host import Host, stream
 from copycost.hosts.local import LocalHost
 from copycost.hosts.parsing import parser_of

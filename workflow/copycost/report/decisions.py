@@ -147,7 +147,7 @@ def baseline_of(conditions: Sequence[Mapping[str, Any]]) -> str | None:
 
 
 class Span(NamedTuple):
-    """Sizes with the same answer, and none with another between: who is the best, if it is shown."""
+    """Sizes with the same answer, none with another between: who is best, and if that is shown."""
 
     said: str
     settled: bool

@@ -77,7 +77,9 @@ def _typeset(qmd: Path, kind: Format, typesetter: Typesetter) -> tuple[bytes, st
     try:
         if typesetter.quarto is not None:
             try:
-                page = render_with_quarto(qmd, Path(typesetter.quarto), typesetter.description, kind)
+                page = render_with_quarto(
+                    qmd, Path(typesetter.quarto), typesetter.description, kind
+                )
             except (CopycostError, OSError, ValueError) as error:
                 typesetter = embedded_default(f"{typesetter.description} failed")
                 output = qmd.with_suffix(f".{kind}").name
