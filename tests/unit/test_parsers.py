@@ -37,8 +37,8 @@ from copycost.observers.loss_counters import (
     waiting_bytes,
 )
 from copycost.observers.sampling_access import is_privileged
-from copycost.perf.output import parse_perf
-from copycost.perf.script import read_samples
+from copycost.perf.counts import parse_perf
+from copycost.perf.stacks import read_samples
 from copycost.snakefile.slurm import nodes_in, systems_in
 from copycost.testbeds.drop_hook import parse_counters
 from tests.mutations import mutated_texts, mutated_trees

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from copycost.observers.sampled_parties import besides, of_hypervisor
-from copycost.perf.script import read_samples
-from copycost.perf.stacks import Sampled, Thread
+from copycost.perf.stacks import Sampled, Thread, read_samples
 from copycost.studies.profile.functions import load_categories, load_data_path
 
 ROOT = Path(__file__).parents[3]

@@ -11,8 +11,8 @@ from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.hosts.facts.tools import find_perf, install_command
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
+from copycost.perf.counts import PerfCount, parse_perf
 from copycost.perf.events import KERNEL_EVENTS, PERF_EVENTS
-from copycost.perf.output import PerfCount, parse_perf
 
 EventStatus = Literal["supported", "not_supported", "forbidden", "unknown_event"]
 PerfStatus = Literal["available", "missing", "forbidden"]

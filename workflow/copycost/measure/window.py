@@ -12,7 +12,7 @@ from copycost.observers.hypervisor import Hypervisor
 from copycost.observers.kernel_counters import KernelCounters, KernelSnapshot
 from copycost.observers.process_usage import ProcessUsage
 from copycost.observers.protocol import WindowObserver
-from copycost.perf.counters import PerfSide
+from copycost.perf.counts import PerfSide
 from copycost.records.record import Disturbance, Record, disturbance
 from copycost.testbeds.testbed import Testbed
 

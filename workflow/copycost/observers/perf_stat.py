@@ -18,8 +18,7 @@ from copycost.perf.command import (
     stat_around,
     stat_attached,
 )
-from copycost.perf.counters import PerfSide, PerfStatus, join_counts, no_perf
-from copycost.perf.output import parse_perf
+from copycost.perf.counts import PerfSide, PerfStatus, join_counts, no_perf, parse_perf
 
 _ACK_TIMEOUT_S = 2.0
 _END_TIMEOUT_S = 2.0

@@ -19,8 +19,7 @@ from copycost.perf.command import (
     AttachedPerf,
     record_attached,
 )
-from copycost.perf.script import OfThread, read_samples
-from copycost.perf.stacks import Sampled, Stacks
+from copycost.perf.stacks import OfThread, Sampled, Stacks, read_samples
 from copycost.testbeds.testbed import Guest, Testbed
 
 # perf reads the maps of all processes that it attaches to before it listens; on a loaded host that

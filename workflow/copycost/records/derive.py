@@ -6,7 +6,7 @@ from typing import Any
 from copycost.config.cells import Cell
 from copycost.config.conditions import RECV
 from copycost.config.testbeds import peer_of, receives_on, transport_of
-from copycost.perf.counters import PerfSide
+from copycost.perf.counts import PerfSide
 from copycost.perf.events import COST_EVENTS, HARDWARE_EVENTS, PERF_EVENTS
 from copycost.records.column import KEY
 from copycost.records.columns import CELLS, COUNTED_STATUSES, PAIRED, SIDES, WARNINGS_SEPARATOR
