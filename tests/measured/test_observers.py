@@ -22,7 +22,7 @@ from copycost.hosts.program import Launch
 from copycost.hosts.side import Side, SideName
 from copycost.measure.drivers.protocol import Driver, MissedWindow, Setup, Traffic, Verdict
 from copycost.measure.repetition import Task, measure_repetition
-from copycost.observers.loss_counters import LossCounters
+from copycost.observers.kernel_counters import LossCounters
 from copycost.observers.process_usage import ProcessUsage
 from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Testbed

@@ -30,13 +30,15 @@ from copycost.hosts.facts.tools import distribution_family
 from copycost.hosts.memory import available_memory_bytes
 from copycost.measure.drivers.iperf3.driver import listening_ports
 from copycost.measure.drivers.iperf3.output import intervals_of, parse_json, udp_totals
-from copycost.observers.kernel_counters import device_counts, snapshot_of, snmp_counts
-from copycost.observers.loss_counters import (
+from copycost.observers.kernel_counters import (
+    devices_in,
     parse_devices,
     parse_switch,
+    snapshot_of,
+    snmp_counts,
     waiting_bytes,
 )
-from copycost.observers.sampling_access import is_privileged
+from copycost.observers.sampler import is_privileged
 from copycost.perf.counts import parse_perf
 from copycost.perf.stacks import read_samples
 from copycost.snakefile.slurm import nodes_in, systems_in
@@ -74,7 +76,7 @@ def iperf3(text: str) -> None:
 PARSERS: list[tuple[str, Callable[[str], object]]] = [
     ("proc/stat", lambda text: cpu_times(text, 1, 100, 2)),
     ("proc/net/snmp", lambda text: snmp_counts(text, "Udp", "Ip")),
-    ("proc/net/dev", lambda text: device_counts(text, "eth8")),
+    ("proc/net/dev", devices_in),
     ("proc/net/dev", parse_devices),
     ("proc/net/dev", parse_switch),
     ("proc/net/softnet_stat", softnet),

@@ -15,7 +15,7 @@ from copycost.measure.window import foreign_cpu_s, load_warnings
 from copycost.observers.kernel_counters import (
     KernelCounters,
     KernelSnapshot,
-    device_counts,
+    devices_in,
     snmp_counts,
 )
 from copycost.testbeds.testbed import open_testbed
@@ -127,7 +127,7 @@ def test_packets_that_a_device_lost_are_found_by_its_name() -> None:
         "    lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n"
         "  eth0: 101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116\n"
     )
-    assert device_counts(text, "eth0") == {
+    assert devices_in(text)["eth0"] == {
         "rx_packets": 102, "rx_errors": 103, "rx_dropped": 104, "rx_fifo_errors": 105,
         "tx_packets": 110, "tx_errors": 111, "tx_dropped": 112, "tx_fifo_errors": 113,
         "tx_carrier_errors": 115,

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from copycost.hosts.cpu_times import Usage
-from copycost.hosts.side import SIDES, SideName
+from copycost.hosts.side import SideName
 from copycost.hosts.window_edges import ClockReading
 from copycost.measure.drivers.protocol import AGAIN, MissedWindow, Payload, Verdict, Window
 from copycost.observers.hypervisor import Hypervisor
@@ -86,16 +86,17 @@ def window_warnings(
     stopped = any(one.stops_programs for one in observers)
     usage = next((one for one in observers if isinstance(one, ProcessUsage)), None)
     if usage is not None and (stopped or cpu_ns is None):
-        if cpu_ns is None and usage.gone is not None:
-            reason = f"the {usage.gone}'s processes had ended before the end of the window"
+        gone = [side for side, used in usage.used.items() if used is None]
+        if cpu_ns is None and gone:
+            reason = f"the {gone[0]}'s processes had ended before the end of the window"
             raise MissedWindow(Verdict("failed", reason, AGAIN))
-        used = {side: usage.used(side) for side in SIDES}
-        _require_looks(used, window)
-        cpu_ns = {side: one.cpu_ns for side, one in used.items() if one is not None}
+        looks = {side: used for side, used in usage.used.items() if used is not None}
+        _require_looks(looks, window)
+        cpu_ns = {side: used.cpu_ns for side, used in looks.items()}
         if stopped:
             # a stopped program always sees its edges late
             found = [one for one in found if one["code"] != "window_edge_late"]
-            found += _late_look(used["sender"].at_ns if used["sender"] else 0, window)
+            found += _late_look(looks["sender"].at_ns if "sender" in looks else 0, window)
     if cpu_ns is None:
         return found
     kernel = next(one for one in observers if isinstance(one, KernelCounters))
@@ -125,10 +126,10 @@ def _of_hypervisors_ns(seen: Mapping[str, Any] | None) -> int:
     )
 
 
-def _require_looks(used: Mapping[SideName, Usage | None], window: Window) -> None:
+def _require_looks(used: Mapping[SideName, Usage], window: Window) -> None:
     """Refuse what was read of processes at times that have little to do with the window's edges."""
     for side, one in used.items():
-        if one is not None and abs(one.at_ns / 1e9 / window.length_s - 1.0) > _LONGEST_LOOK:
+        if abs(one.at_ns / 1e9 / window.length_s - 1.0) > _LONGEST_LOOK:
             reason = (
                 f"the {side} was watched for {one.at_ns / 1e9:.3f} s, while the window is"
                 f" {window.length_s:.3f} s long: its machine was too busy"

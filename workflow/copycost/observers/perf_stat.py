@@ -3,6 +3,7 @@
 A failure of perf costs the counts and never the measurement.
 """
 
+import signal
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,18 +12,11 @@ from copycost.hosts.host import AtEdges, Host, Program
 from copycost.hosts.program import Launch
 from copycost.hosts.side import SIDES, Side, SideName
 from copycost.observers.protocol import WindowObserver
-from copycost.perf.command import (
-    COUNTS,
-    AttachedPerf,
-    plan_perf,
-    stat_around,
-    stat_attached,
-)
+from copycost.perf.command import COUNTS, AttachedPerf, plan_perf, stat_around, stat_attached
 from copycost.perf.counts import PerfSide, PerfStatus, join_counts, no_perf, parse_perf
 
 _ACK_TIMEOUT_S = 2.0
 _END_TIMEOUT_S = 2.0
-_INTERRUPT = 2
 
 
 class PerfStat(WindowObserver):
@@ -47,19 +41,13 @@ class PerfStat(WindowObserver):
         self._plans = {side: plan_perf(facts[side], only) for side in SIDES}
         self._beside_stops = beside_stops
         self._given_up: str | None = None
-        self._forget()
-
-    def _forget(self) -> None:
-        self._around: set[SideName] = set()
-        self._watched: dict[SideName, Program] = {}
         self._attached: dict[SideName, AttachedPerf] = {}
-        self._failures: dict[SideName, str] = {}
-        self._sides: list[SideName] = []
+        self.close()
 
     def give_up(self, reason: str) -> None:
         """Go on without perf, which was found to be unusable around a program."""
         self._given_up = reason
-        self._forget()
+        self.close()
 
     def around(self, side: SideName, launch: Launch) -> Launch:
         """Return the program under perf, if perf is to be had."""
@@ -75,7 +63,7 @@ class PerfStat(WindowObserver):
             self._sides.append(side.name)
             plan = self._plans[side.name]
             if side.name in self._around:
-                (self._watched[side.name],) = side.programs
+                (self._counting[side.name],) = side.programs
             elif plan is not None and self._given_up is None:
                 try:
                     launch = stat_attached(plan, side.pids)
@@ -83,6 +71,7 @@ class PerfStat(WindowObserver):
                     # it is to answer at the edges, whatever else wants the CPU
                     side.host.prioritise([perf.program.pid])
                     self._attached[side.name] = perf
+                    self._counting[side.name] = perf.program
                 except CannotStart as error:
                     self._failures[side.name] = f"{error.path}: {error.why}"
                 except HostError as error:
@@ -113,9 +102,9 @@ class PerfStat(WindowObserver):
         failure = self._given_up or self._failures.get(side)
         if failure is not None:
             return no_perf(facts, "failed", failure)
-        program = self._watched.get(side) or self._attached[side].program
+        program = self._counting[side]
         if program.exit_code is None:  # attached: one around a program has ended with it
-            program.signal(_INTERRUPT)
+            program.signal(signal.SIGINT)
             program.wait(_END_TIMEOUT_S)
         try:
             counts = parse_perf(program.file(COUNTS), f"perf's output for the {side}")
@@ -130,4 +119,8 @@ class PerfStat(WindowObserver):
         """End what we started."""
         for one in self._attached.values():
             one.close()
-        self._forget()
+        self._attached.clear()
+        self._around: set[SideName] = set()
+        self._counting: dict[SideName, Program] = {}  # perfs, by the side that they count
+        self._failures: dict[SideName, str] = {}
+        self._sides: list[SideName] = []

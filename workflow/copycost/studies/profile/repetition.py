@@ -15,8 +15,7 @@ from copycost.measure.drivers.protocol import AGAIN, NoMeasurement, Verdict
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.process_usage import ProcessUsage
 from copycost.observers.protocol import WindowObserver
-from copycost.observers.sampler import Sampler
-from copycost.observers.sampling_access import SamplingPlan, plan_sampling
+from copycost.observers.sampler import Sampler, SamplingPlan, plan_sampling
 from copycost.perf.stacks import UNKNOWN, Stacks
 from copycost.records.record import Record
 from copycost.studies.profile.runs import Run, run_of
