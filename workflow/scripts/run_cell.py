@@ -6,7 +6,6 @@ from pathlib import Path
 
 from copycost.measure.bench import bench_for
 from copycost.measure.repetition import measure_repetition
-from copycost.measure.usable import usable
 from copycost.records.reading import REPETITIONS
 from copycost.snakefile.describe_repetition import line_of
 from copycost.snakefile.logs import log_to_file
@@ -22,6 +21,6 @@ with bench_for(task.cell) as bench:
     for number in range(params.repetitions):
         cell = replace(task.cell, rep=task.cell.rep + number)
         measure = partial(measure_repetition, replace(task, cell=cell), bench)
-        records.append(usable(Path(cell.path), measure, row_of_grid, REPETITIONS))
+        records.append(REPETITIONS.measured(Path(cell.path), measure, row_of_grid))
         say(count_in(line_of(records[-1])))
 REPETITIONS.kind.write(records if len(records) > 1 else records[0], Path(path))

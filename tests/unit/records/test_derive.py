@@ -8,8 +8,8 @@ from sample_records import beside, guest_entry, in_guests, on_sink, sample_recor
 
 from copycost.perf.events import PERF_EVENTS
 from copycost.records.columns import COLUMNS, PAIRED
+from copycost.records.cpu_attribution import machine_columns
 from copycost.records.derive import Row, derive_row
-from copycost.records.machine_windows import machine_columns
 from copycost.records.record import Record, read_record
 from copycost.records.table import make_table
 

@@ -13,7 +13,7 @@ from copycost.cli.command_line import Request, parse
 from copycost.cli.environment import command_of
 from copycost.cli.say import EXIT_FAILED_REPETITIONS, INTERRUPTED, RunError
 from copycost.disk import AGAIN, is_full, room_comes
-from copycost.records.aside import ASIDE
+from copycost.records.files import ASIDE
 from copycost.snakefile import interruption
 
 _MOST_STARTS = 4

@@ -10,8 +10,7 @@ from typing import Any
 from copycost.analysis.finding import read_finding
 from copycost.figures.markers import in_order
 from copycost.figures.names import OVERVIEW
-from copycost.records.aside import aside_facts
-from copycost.records.files import read_json
+from copycost.records.files import aside_facts, read_json
 from copycost.report.assets import shown_figures, worth_showing
 from copycost.report.host_table import measured_on, processor_and_kernel
 from copycost.report.strategies import strategy_notes

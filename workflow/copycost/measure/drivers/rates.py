@@ -7,8 +7,7 @@ from typing import Any
 from copycost.hosts.side import SIDES
 from copycost.measure.drivers.iperf3.driver import NAME as IPERF3
 from copycost.measure.drivers.iperf3.output import intervals_of, within
-from copycost.records.derive import rate_limit_of
-from copycost.records.windows import window_ns
+from copycost.records.derive import rate_limit_of, window_ns
 
 # fewer whole intervals within the window are no steady state
 _FEWEST_INTERVALS = 3

@@ -9,8 +9,8 @@ from copycost.hosts.side import REFERENCES, SIDES, hypervisor_of, rest_of_guest
 from copycost.measure.drivers.programs.driver import NAME as PROGRAMS
 from copycost.measure.drivers.protocol import AGAIN, NoMeasurement, Verdict
 from copycost.measure.drivers.rates import rates_of
+from copycost.records.derive import received_bytes, turns_of
 from copycost.records.record import Record
-from copycost.records.windows import received_bytes, turns_of
 
 KIB = 1024.0
 

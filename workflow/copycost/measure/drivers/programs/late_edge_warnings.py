@@ -12,8 +12,8 @@ from typing import Any
 
 from copycost.config.cells import Cell
 from copycost.hosts.side import SideName
+from copycost.records.derive import counted_off_window, window_ns
 from copycost.records.record import Disturbance, disturbance
-from copycost.records.windows import counted_off_window, window_ns
 
 _LATE_SHARE = 0.01
 _FEWEST_SAMPLES = 100
