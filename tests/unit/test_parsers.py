@@ -29,7 +29,7 @@ from copycost.hosts.facts.net import read_memory, read_net
 from copycost.hosts.facts.tools import distribution_family
 from copycost.hosts.memory import available_memory_bytes
 from copycost.measure.drivers.iperf3.driver import listening_ports
-from copycost.measure.drivers.iperf3.output import intervals_of, parse_json, udp_totals
+from copycost.measure.drivers.iperf3.tool import intervals_of, parse_json, udp_totals
 from copycost.observers.kernel_counters import (
     devices_in,
     parse_devices,

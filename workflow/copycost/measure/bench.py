@@ -18,9 +18,6 @@ from copycost.hosts.parent import watched_parents
 from copycost.records.record import host_digest
 from copycost.testbeds.testbed import Testbed, open_testbed
 
-# the receiver that maps what comes instead of copying it
-_MAPPING_RECEIVER = "mmap"
-
 _log = logging.getLogger(__name__)
 
 
@@ -79,10 +76,8 @@ class Bench:
     def built_for(self, cell: Cell, peer: Mapping[str, Any] | None) -> Testbed:
         """Return the testbed of a cell, which is that of all of the job; see `open_testbed`."""
         if self.testbed is None:
-            segments = cell.receiver == _MAPPING_RECEIVER
-            opened = open_testbed(
-                cell.testbed, self.held.machine, page_segments=segments, peer=peer
-            )
+            maps = cell.receiver == "mmap"  # it maps what comes instead of copying it
+            opened = open_testbed(cell.testbed, self.held.machine, page_segments=maps, peer=peer)
             self.testbed = self.kept.enter_context(opened)
         return self.testbed
 

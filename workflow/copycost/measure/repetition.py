@@ -25,7 +25,6 @@ from copycost.errors import (
     Unavailable,
     in_words,
 )
-from copycost.hosts.host import Host
 from copycost.hosts.placement import place_sides
 from copycost.hosts.program import Launch
 from copycost.hosts.side import SIDES, SideName
@@ -52,6 +51,9 @@ from copycost.observers.perf_stat import PerfStat
 from copycost.observers.protocol import WindowObserver
 from copycost.records.record import SCHEMA_VERSION, Record, host_digest, prepare_check
 from copycost.testbeds.testbed import Testbed
+
+_OF_TESTBED = ("kind", "isolation", "mtu_bytes", "offloads")
+_OF_MACHINE = ("name", "kind", "clock_offset_ns", "clock_uncertainty_ns")
 
 _log = logging.getLogger(__name__)
 
@@ -83,16 +85,18 @@ class Task:
         Unavailable where the other cannot be had, whose facts then say only why; AttemptFailed
         where it was not reached, or is a guest that did not come up.
         """
-        testbed, peer = self.cell.testbed, self.peer
-        away = away_on(testbed)
-        assert peer is not None or not away, f"{testbed} takes the facts of another machine"
+        away, peer = away_on(self.cell.testbed), self.peer
+        if peer is None:
+            assert not away, f"{self.cell.testbed} takes the facts of another machine"
+            return dict.fromkeys(SIDES, self.facts)
         for part in ("virtual", "wire"):
-            if peer is not None and (missing := peer.get(part, {}).get("unavailable")) is not None:
-                if missing.get("failed"):
-                    raise AttemptFailed(missing["reason"], missing["remedy"])
-                again = "; then ./run --retry-failed" if part == "wire" else ""
-                raise Unavailable(missing["reason"], missing["remedy"] + again)
-        return {side: peer if peer is not None and side in away else self.facts for side in SIDES}
+            if (missing := peer.get(part, {}).get("unavailable")) is None:
+                continue
+            if missing.get("failed"):
+                raise AttemptFailed(missing["reason"], missing["remedy"])
+            again = "; then ./run --retry-failed" if part == "wire" else ""
+            raise Unavailable(missing["reason"], missing["remedy"] + again)
+        return {side: peer if side in away else self.facts for side in SIDES}
 
 
 def measure_repetition(task: Task, bench: Bench | None = None) -> Record:
@@ -125,11 +129,10 @@ def measure_repetition(task: Task, bench: Bench | None = None) -> Record:
     try:
         _measure(record, task, bench)
     except Exception as error:
-        verdict = _verdict_of(error)
+        why = _verdict_of(error)
         bench.clear()
-        record["status"], record["reason"] = verdict.status, verdict.reason
-        record["remedy"] = verdict.remedy
-        _log.warning("%s: %s; %s", verdict.status, verdict.reason, verdict.remedy)
+        record["status"], record["reason"], record["remedy"] = why.status, why.reason, why.remedy
+        _log.warning("%s: %s; %s", why.status, why.reason, why.remedy)
     record["end_ns"] = held.machine.clock_ns()
     # of all machines that take part
     record["lock_wait_s"] = held.lock.wait_s - bench.waited_s
@@ -182,9 +185,8 @@ def _measure(record: Record, task: Task, bench: Bench) -> None:
         used["sender_cpus"] = list(placement.sender_cpus)
         if testbed.drop_hook is None:
             used["receiver_cpus"] = list(placement.receiver_cpus)
-        perf = PerfStat(
-            facts, task.counted, beside_stops=any(one.stops_programs for one in task.observers)
-        )
+        stops = any(one.stops_programs for one in task.observers)
+        perf = PerfStat(facts, task.counted, beside_stops=stops)
         beside = PerfStat(facts, task.counted, name="reference")
         observers = [perf, *others] if task.driver.reference is None else [perf, beside, *others]
         for observer in (perf, beside):
@@ -287,22 +289,14 @@ def _watch(record: Record, task: Task, setup: Setup, observers: Sequence[WindowO
 
 
 def _testbed_facts(testbed: Testbed, facts: Mapping[SideName, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what a record says of the testbed."""
-    told = ("kind", "isolation", "mtu_bytes", "offloads")
-    entry = {
-        **{name: getattr(testbed, name) for name in told},
-        "addresses": list(testbed.addresses),
-        "machines": {side: _machine_facts(testbed.hosts[side], facts[side]) for side in SIDES},
+    """Return what a record says of the testbed, and of each side's machine."""
+    entry = {name: getattr(testbed, name) for name in _OF_TESTBED}
+    entry["addresses"] = list(testbed.addresses)
+    entry["machines"] = {
+        side: {name: getattr(testbed.hosts[side].machine, name) for name in _OF_MACHINE}
+        | {"facts_digest": host_digest(facts[side])}
+        for side in SIDES
     }
     if testbed.virtual is not None:
         entry["virtual"] = dict(testbed.virtual)
     return entry
-
-
-def _machine_facts(host: Host, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a record says of a side's machine."""
-    told = ("name", "kind", "clock_offset_ns", "clock_uncertainty_ns")
-    return {
-        **{name: getattr(host.machine, name) for name in told},
-        "facts_digest": host_digest(facts),
-    }

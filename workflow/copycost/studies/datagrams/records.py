@@ -10,7 +10,7 @@ import pandas as pd
 
 from copycost.config.cells import Cell
 from copycost.config.testbeds import kernels_on
-from copycost.measure.drivers.iperf3.output import udp_totals
+from copycost.measure.drivers.iperf3.tool import udp_totals
 from copycost.measure.drivers.rates import limit_of, rates_of
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.kernel_counters import LossCounters

@@ -15,8 +15,12 @@ from copycost.hosts.host import Program
 from copycost.hosts.parsing import parser_of
 from copycost.hosts.program import Launch
 from copycost.hosts.side import Side, SideName
-from copycost.measure.drivers.iperf3.output import intervals_of, parse_json
-from copycost.measure.drivers.iperf3.tool import Iperf3Tool, find_on_both
+from copycost.measure.drivers.iperf3.tool import (
+    Iperf3Tool,
+    find_on_both,
+    intervals_of,
+    parse_json,
+)
 from copycost.measure.drivers.protocol import (
     AGAIN,
     MissedWindow,
@@ -180,10 +184,8 @@ class Iperf3Traffic:
         iperf3 ends where it may not have the one it is told; every kernel has reno, and allows it.
         """
         wanted = self._setup.settings.congestion_control
-        host = self._setup.testbed.hosts["sender"]
-        return next(
-            (name for name in (wanted, _FALLBACK) if host.allows_congestion_control(name)), wanted
-        )
+        allows = self._setup.testbed.hosts["sender"].allows_congestion_control
+        return next((name for name in (wanted, _FALLBACK) if allows(name)), wanted)
 
     def open_window(self, warmup_s: float, duration_s: float) -> Window:
         """Return the window: the traffic runs already."""

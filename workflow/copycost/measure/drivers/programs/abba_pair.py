@@ -58,8 +58,9 @@ class Pair:
         with first[0].begun(first[1]) as one, second[0].begun(second[1]) as other:
             for each in (one, other):
                 each.connect()
-            slices = _slices_in(setup.settings.duration_s, self._slice_s)
-            yield PairTraffic(setup, (one, other), self.reference, slices, way_first=way_first)
+            yield PairTraffic(
+                setup, (one, other), self.reference, self._slice_s, way_first=way_first
+            )
 
     def _beside(self, setup: Setup) -> Setup:
         cell = replace(setup.cell, implementation=self.reference)
@@ -74,7 +75,7 @@ class PairTraffic:
         setup: Setup,
         started: tuple[ProgramsTraffic, ProgramsTraffic],
         reference: str,
-        slices: tuple[float, int],
+        slice_s: float,
         *,
         way_first: bool,
     ) -> None:
@@ -82,7 +83,10 @@ class PairTraffic:
         self._started = started
         self._way, self._beside = started if way_first else started[::-1]
         self._reference = reference
-        self._slice_s, self._n_slices = slices
+        # an even number of one way's, each about as long as asked for
+        duration_s = setup.settings.duration_s
+        self._n_slices = max(2 * round(duration_s / slice_s / 2), _FEWEST_SLICES)
+        self._slice_s = duration_s / self._n_slices
         self._slices: list[tuple[ProgramsTraffic, Slice]] = []
 
     @property
@@ -126,8 +130,8 @@ class PairTraffic:
         """Let both end, and return what they said: the way's own, and the reference's beside it."""
         for one in self._started:
             one.end()
-        beside = self._beside.payload(())
-        way = self._way.payload((self._beside,))
+        beside = self._beside.payload()
+        way = self._way.payload(self._beside)
         assert way.cpu_ns is not None
         assert beside.cpu_ns is not None
         reference = {"implementation": self._reference, **beside.entry}
@@ -138,9 +142,3 @@ class PairTraffic:
             entry={**way.entry, "slices": slices, "reference": reference},
             cpu_ns={side: used + beside.cpu_ns[side] for side, used in way.cpu_ns.items()},
         )
-
-
-def _slices_in(duration_s: float, slice_s: float) -> tuple[float, int]:
-    """Return how long each of how many slices of one way is, an even number [s, count]."""
-    n_slices = max(2 * round(duration_s / slice_s / 2), _FEWEST_SLICES)
-    return duration_s / n_slices, n_slices

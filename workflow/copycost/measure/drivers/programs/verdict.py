@@ -1,16 +1,30 @@
-"""Say in one sentence why a repetition failed, and what to do about it."""
+"""Why there is no measurement, in one sentence with a remedy; and what may have disturbed one.
+
+At each edge of a window a program's main thread, which sleeps in between, takes its snapshot and
+has perf switched. Where dozens of threads share a CPU both are woken tens or hundreds of
+milliseconds late: the window shrinks, and perf counts what lies outside of it. So both get
+precedence (`Host.prioritise`), when all threads of the programs are there: these keep the priority
+that they have, and so does all that is measured of them.
+"""
 
 import re
 import signal
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from copycost.config.cells import Cell
 from copycost.errors import CopycostError
 from copycost.hosts.side import SideName
-from copycost.measure.drivers.programs.conversation import SideEnded, SideSilent
-from copycost.measure.drivers.programs.late_edge_warnings import latest_edge_s
-from copycost.measure.drivers.programs.side import EXIT_UNAVAILABLE, EXIT_USAGE, RunningSide
+from copycost.measure.drivers.programs.conversation import (
+    EXIT_UNAVAILABLE,
+    EXIT_USAGE,
+    RunningSide,
+    SideEnded,
+    SideSilent,
+)
 from copycost.measure.drivers.protocol import AGAIN, Phase, Verdict
+from copycost.records.derive import counted_off_window, window_ns
+from copycost.records.record import Disturbance, disturbance
 
 # what a program's last words point to
 _REMEDIES = (
@@ -43,6 +57,11 @@ _LATEST_EDGE_SHARE = 0.5
 # makes it more in one half, and a queue that grows on and on does in both
 _FARTHEST_BEHIND_S = 0.025
 
+# by these shares an edge of a window may come late, and numbers contradict each other
+_LATE_SHARE = 0.01
+_ODD_SHARE = 0.05
+_FEWEST_SAMPLES = 100
+
 # how a side words that it was the other one, or we, that ended
 _ECHOES = ("the sender closed it", "Connection reset", "Broken pipe", "orchestrator is gone")
 
@@ -56,8 +75,7 @@ def judge(
     a wire a firewall may be between them.
     """
     during = error.during if isinstance(error, SideEnded) else "drain"
-    death = _sudden_death(sides, during, hung=isinstance(error, SideSilent))
-    if death is not None:
+    if death := _sudden_death(sides, during, hung=isinstance(error, SideSilent)):
         return death
     if isinstance(error, SideEnded):
         first = next(side for side in sides if side.name == error.name)
@@ -101,7 +119,7 @@ def judge_windows(reports: Mapping[SideName, Mapping[str, Any]]) -> Verdict | No
     for name, report in reports.items():
         window = report["window"]
         planned_s = (window["planned_end_ns"] - window["planned_start_ns"]) / 1e9
-        late_s = latest_edge_s(window)
+        late_s = _latest_edge_s(window)
         if late_s > _LATEST_EDGE_SHARE * planned_s:
             reason = (
                 f"an edge of the {name}'s window came {late_s * 1e3:.3g} ms late, where the window"
@@ -156,26 +174,22 @@ def _culprit(sides: Sequence[RunningSide], first: SideName | None) -> RunningSid
 
 def _sudden_death(sides: Sequence[RunningSide], during: Phase, *, hung: bool) -> Verdict | None:
     """Return that a side was killed, if one was; a side that hung is mute too."""
+    out_of_memory = f"look for the out-of-memory killer in dmesg, then {AGAIN}"
     for side in sides:
         number = side.ended_by_signal()
         if number is not None:
             its_perf = side.under_perf and side.exit_code < 0
             who = f"perf around the {side.name}" if its_perf else f"the {side.name}"
-            name = signal.Signals(number).name
-            return _death(f"{who} was killed by {name} during the {during}", number)
+            reason = f"{who} was killed by {signal.Signals(number).name} during the {during}"
+            return Verdict("failed", reason, out_of_memory if number == signal.SIGKILL else AGAIN)
     for side in sides:
         # perf does not always tell that its program was killed, which alone leaves neither a result
         # nor a reason; whom we killed did not listen when he was told to end, which says nothing
         mute = not side.program.output() and not side.last_words
         if mute and not hung and not side.program.killed and side.exit_code <= 0:
             reason = f"the {side.name} died without a word during the {during}"
-            return _death(reason, signal.SIGKILL)
+            return Verdict("failed", reason, out_of_memory)
     return None
-
-
-def _death(reason: str, number: int) -> Verdict:
-    hint = "look for the out-of-memory killer in dmesg, then " if number == signal.SIGKILL else ""
-    return Verdict("failed", reason, f"{hint}{AGAIN}")
 
 
 def _exited(side: RunningSide, during: Phase) -> Verdict:
@@ -187,3 +201,81 @@ def _exited(side: RunningSide, during: Phase) -> Verdict:
     if code == EXIT_USAGE:
         known = "change config.yaml to values that the program takes"
     return Verdict("failed", f"{said} (exit status {code}, during the {during})", known or AGAIN)
+
+
+def own_disturbances(
+    sender: Mapping[str, Any],
+    receiver: Mapping[str, Any] | None,
+    sink: Mapping[str, int] | None,
+    unknown_peers: str = "",
+) -> list[Disturbance]:
+    """Return warnings about a measured window, by what the programs printed.
+
+    `unknown_peers` tells who else came to the sender's port; '' for nobody.
+    """
+    found = [disturbance("unknown_peers", unknown_peers)] if unknown_peers else []
+    late_s = max(_late_s(side["window"]) for side in (sender, receiver) if side is not None)
+    if late_s > _LATE_SHARE * window_ns(sender) / 1e9:
+        detail = f"an edge of the window came {late_s * 1e3:.1f} ms late"
+        found.append(disturbance("window_edge_late", detail))
+    round_trip = sender["round_trip"]
+    samples = (round_trip or sender["service_time"])["samples"]
+    if samples < _FEWEST_SAMPLES:
+        detail = f"{samples} round trips were made in the window, too few for their p99"
+        if round_trip is None:
+            sampled = f"{samples} service times were sampled in the window"
+            detail = f"{sampled}, so that p99 rests on the slowest one"
+        found.append(disturbance("few_messages", detail))
+    if sink is not None and sink["lost_before_hook"]:
+        lost, sent = sink["lost_before_hook"], sink["sent_datagrams"]
+        detail = f"{lost} of {sent} datagrams were lost before the hook that drops them"
+        found.append(disturbance("sink_loss", detail))
+    return found
+
+
+def _latest_edge_s(window: Mapping[str, Any]) -> float:
+    """Return by how much the later edge of a side's window, as it printed it, came too late [s].
+
+    An edge is over when the counts are taken and perf is switched, which comes first at the start
+    and last at the end.
+    """
+    end_ns: int = window["end_ns"] + (window["perf_disable_ns"] or 0)
+    start_ns: int = window["start_ns"]
+    late_ns: int = max(start_ns - window["planned_start_ns"], end_ns - window["planned_end_ns"])
+    return late_ns / 1e9
+
+
+def _late_s(window: Mapping[str, Any]) -> float:
+    """Return by how much a side was late itself, and not perf [s].
+
+    What perf takes to be switched counts as well where its counts no longer stand for the window.
+    """
+    if not counted_off_window(window):
+        start_ns = window["start_ns"] - (window["perf_enable_ns"] or 0)
+        window = {**window, "start_ns": start_ns, "perf_disable_ns": None}
+    return _latest_edge_s(window)
+
+
+def odd_numbers(cell: Cell, sides: Mapping[SideName, Mapping[str, Any]]) -> list[Disturbance]:
+    """Return the warning that numbers of a window were not read at one moment, if it shows.
+
+    Between two looks a program may have to wait for a CPU while its threads go on.
+    """
+    found = []
+    sender = sides["sender"]
+    n_bytes, messages = sender["in_window"]["bytes"], sender["in_window"]["messages"]
+    # what a thread has under way at an edge is counted in one of them: a batch, and the ring
+    under_way = cell.n_threads * cell.batch + sender["ring"]["messages"]
+    if abs(n_bytes - messages * cell.msg_bytes) > under_way * cell.msg_bytes:
+        found.append(f"{messages} messages of {cell.msg_bytes} bytes are {n_bytes} bytes")
+    for name, side in sides.items():
+        # io_uring has threads of the kernel besides, which count with the process: one per thread
+        with_kernel = "uring" in (cell.strategy if name == "sender" else cell.receiver)
+        n_cpus = cell.n_threads * (2 if with_kernel else 1)
+        cpu_ns, most_ns = side["process"]["cpu_ns"], n_cpus * window_ns(side)
+        if cpu_ns > most_ns * (1 + _ODD_SHARE):
+            found.append(
+                f"the {name} used {cpu_ns / 1e6:.1f} ms of CPU time, and its CPUs had"
+                f" {most_ns / 1e6:.1f} ms"
+            )
+    return [disturbance("odd_numbers", "; ".join(found))] if found else []
