@@ -20,7 +20,7 @@ from copycost.errors import HostError, Unavailable
 from copycost.hosts.local import LocalHost
 from copycost.hosts.program import Launch
 from copycost.hosts.side import Side, SideName
-from copycost.measure.drivers.protocol import Driver, MissedWindow, Setup, Traffic, Verdict
+from copycost.measure.drivers.protocol import Driver, MissedWindow, Setup, Traffic
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.kernel_counters import LossCounters
 from copycost.observers.process_usage import ProcessUsage
@@ -190,7 +190,7 @@ class Missing:
             yield traffic
             if not self._missed:
                 self._missed = True
-                raise MissedWindow(Verdict("failed", "nothing arrived in the window", "none"))
+                raise MissedWindow("nothing arrived in the window", "none")
 
 
 def test_a_missed_window_leaves_nothing_to_the_next_one(tmp_path: Path) -> None:

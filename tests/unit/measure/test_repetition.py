@@ -8,7 +8,7 @@ from unittest.mock import Mock, call
 import pytest
 
 from copycost.measure import repetition
-from copycost.measure.drivers.protocol import MissedWindow, UnexplainedEnd, Verdict
+from copycost.measure.drivers.protocol import MissedWindow, UnexplainedEnd
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from copycost.measure.drivers.protocol import MissedWindow, UnexplainedEnd, Verd
 def test_a_missed_window_is_watched_again_whoever_watches(
     monkeypatch: pytest.MonkeyPatch, kind: type[MissedWindow], n_missed: int, *, gives_up: bool
 ) -> None:
-    missed = kind(Verdict("failed", "nothing arrived in the window", "again"))
+    missed = kind("nothing arrived in the window", "again")
     monkeypatch.setattr(repetition, "_watch", Mock(side_effect=[missed] * n_missed + [None]))
     watcher, setup = Mock(), SimpleNamespace(testbed=None)
     with pytest.raises(MissedWindow) if gives_up else nullcontext():

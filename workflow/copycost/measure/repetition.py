@@ -23,6 +23,7 @@ from copycost.errors import (
     CopycostError,
     MeasurementStopped,
     Unavailable,
+    WithRemedy,
     in_words,
 )
 from copycost.hosts.placement import place_sides
@@ -33,10 +34,8 @@ from copycost.measure.drivers.protocol import (
     AGAIN,
     Driver,
     MissedWindow,
-    NoMeasurement,
     PerfUnusable,
     Setup,
-    Verdict,
     Window,
 )
 from copycost.measure.window import (
@@ -129,10 +128,11 @@ def measure_repetition(task: Task, bench: Bench | None = None) -> Record:
     try:
         _measure(record, task, bench)
     except Exception as error:
-        why = _verdict_of(error)
+        why = _explained(error)
         bench.clear()
-        record["status"], record["reason"], record["remedy"] = why.status, why.reason, why.remedy
-        _log.warning("%s: %s; %s", why.status, why.reason, why.remedy)
+        record["status"] = "skipped" if isinstance(why, Unavailable) else "failed"
+        record["reason"], record["remedy"] = why.reason, why.remedy
+        _log.warning("%s: %s", record["status"], why)
     record["end_ns"] = held.machine.clock_ns()
     # of all machines that take part
     record["lock_wait_s"] = held.lock.wait_s - bench.waited_s
@@ -142,29 +142,25 @@ def measure_repetition(task: Task, bench: Bench | None = None) -> Record:
     return record
 
 
-def _verdict_of(error: Exception) -> Verdict:
-    """Return what an error makes of a repetition; those that call it off go on.
+def _explained(error: Exception) -> WithRemedy:
+    """Return why there is no measurement; errors that call all off go on.
 
     One that nobody foresaw, such as a fork that the kernel refuses, costs this repetition alone.
     """
     match error:
         case MeasurementStopped():
             raise error
-        case NoMeasurement():
-            return error.verdict
-        case Unavailable():
-            return Verdict("skipped", error.reason, error.remedy)
-        case AttemptFailed():
-            return Verdict("failed", error.reason, error.remedy)
+        case WithRemedy():
+            return error
         case ConfigError():
-            return Verdict("failed", str(error), "change measure.cpus in config.yaml")
+            return AttemptFailed(str(error), "change measure.cpus in config.yaml")
         case _ if lacks_room(error):
             raise error  # the script's starter waits for room
         case CopycostError():
-            return Verdict("failed", str(error), AGAIN)
+            return AttemptFailed(str(error), AGAIN)
         case _:
             _log.error("unforeseen", exc_info=error)
-            return Verdict("failed", in_words(error), AGAIN)
+            return AttemptFailed(in_words(error), AGAIN)
 
 
 def _measure(record: Record, task: Task, bench: Bench) -> None:
@@ -243,7 +239,7 @@ def _watch_on_time(
             missed[type(late)] += 1
             if missed[type(late)] == late.n_tries:
                 raise
-            _log.warning("%s: once more", late.verdict.reason)
+            _log.warning("%s: once more", late.reason)
             for observer in observers:
                 observer.close()
                 observer.prepare(setup.testbed)

@@ -7,7 +7,7 @@ from typing import Any
 from copycost.hosts.cpu_times import Usage
 from copycost.hosts.side import SideName
 from copycost.hosts.window_edges import ClockReading
-from copycost.measure.drivers.protocol import AGAIN, MissedWindow, Payload, Verdict, Window
+from copycost.measure.drivers.protocol import AGAIN, MissedWindow, Payload, Window
 from copycost.observers.hypervisor import Hypervisor
 from copycost.observers.kernel_counters import KernelCounters, KernelSnapshot
 from copycost.observers.process_usage import ProcessUsage
@@ -66,7 +66,7 @@ def require_same_clocks(record: Record, testbed: Testbed, window: Window) -> Non
             f"the clock of {machine.name} {how}, where the window is"
             f" {window.length_s * 1e3:.3g} ms long"
         )
-        raise MissedWindow(Verdict("failed", reason, f"{remedy}, then {AGAIN}"))
+        raise MissedWindow(reason, f"{remedy}, then {AGAIN}")
 
 
 def window_warnings(
@@ -89,7 +89,7 @@ def window_warnings(
         looks = {side: used for side, used in usage.used.items() if used is not None}
         if cpu_ns is None and (gone := [side for side in usage.used if side not in looks]):
             reason = f"the {gone[0]}'s processes had ended before the end of the window"
-            raise MissedWindow(Verdict("failed", reason, AGAIN))
+            raise MissedWindow(reason, AGAIN)
         _require_looks(looks, window)
         cpu_ns = {side: used.cpu_ns for side, used in looks.items()}
         if stopped:
@@ -131,7 +131,7 @@ def _require_looks(looks: Mapping[SideName, Usage], window: Window) -> None:
                 f" {window.length_s:.3f} s long: its machine was too busy"
             )
             remedy = "end other programs, make the study's duration_s longer, then " + AGAIN
-            raise MissedWindow(Verdict("failed", reason, remedy))
+            raise MissedWindow(reason, remedy)
 
 
 def load_warnings(

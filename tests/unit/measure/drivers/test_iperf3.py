@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from copycost.errors import ParseError, Unavailable
+from copycost.errors import AttemptFailed, ParseError, Unavailable
 from copycost.hosts.host import Program
 from copycost.measure.drivers.iperf3.driver import _Process, _report_of
 from copycost.measure.drivers.iperf3.tool import (
@@ -18,7 +18,6 @@ from copycost.measure.drivers.iperf3.tool import (
     udp_totals,
     within,
 )
-from copycost.measure.drivers.protocol import NoMeasurement
 from copycost.records.record import Disturbance
 
 DATA = Path(__file__).parents[3] / "data" / "iperf3"
@@ -97,7 +96,7 @@ def test_what_is_no_measurement_is_a_reason_and_nan_only_a_warning() -> None:
         (text("tcp_client")[:500], "the iperf3 client: .*, expected|end: "),
         ('{"error": "control socket has closed unexpectedly"}', "control socket has closed"),
     ):
-        with pytest.raises(NoMeasurement, match=reason):
+        with pytest.raises(AttemptFailed, match=reason):
             report(printed, [])
     warnings: list[Disturbance] = []
     found = report(text("udp_client").replace("61.470784270162184", "-nan"), warnings)

@@ -7,7 +7,7 @@ study asked for it nor who watches. A repetition leads it through these steps:
    it for the record.
 2. `traffic(setup)` is a context manager: at its start all programs stand ready, or send already; at
    its end none is left, whatever happened. What goes wrong within it, also in the hands of an
-   observer, leaves it as `NoMeasurement`, in words about the programs.
+   observer, leaves it as `AttemptFailed` or `Unavailable`, in words about the programs.
 3. `Traffic.open_window` says when the window will be; `Traffic.watch_until` waits for its edges and
    notices whoever ends too early.
 4. `Traffic.finish` waits for the programs to end by themselves and returns what they said.
@@ -24,7 +24,7 @@ from typing import Any, Literal, Protocol
 
 from copycost.config.cells import Cell
 from copycost.config.settings import Settings
-from copycost.errors import CopycostError
+from copycost.errors import AttemptFailed, CopycostError
 from copycost.hosts.host import Host, Program, Waiting
 from copycost.hosts.placement import Placement
 from copycost.hosts.program import Launch
@@ -38,24 +38,7 @@ AGAIN = "delete the record and run again to repeat it"
 Phase = Literal["handshake", "warm-up", "window", "drain"]
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Why there is no measurement."""
-
-    status: Literal["skipped", "failed"]
-    reason: str
-    remedy: str
-
-
-class NoMeasurement(CopycostError):
-    """A repetition gave no measurement; `verdict` says why."""
-
-    def __init__(self, verdict: Verdict) -> None:
-        super().__init__(f"{verdict.reason}; {verdict.remedy}")
-        self.verdict = verdict
-
-
-class MissedWindow(NoMeasurement):
+class MissedWindow(AttemptFailed):
     """The window was not the planned one, or empty; on a busy machine the next may be better."""
 
     n_tries = 4
@@ -158,7 +141,7 @@ class Traffic(Protocol):
     def finish(self) -> Payload:
         """Wait until the programs have ended by themselves, and return what they said.
 
-        NoMeasurement where that is none.
+        AttemptFailed or Unavailable where that is no measurement.
         """
 
 

@@ -8,10 +8,10 @@ from typing import Any
 from copycost.config.strategy_capabilities import IPERF3
 from copycost.config.studies import EventChoice
 from copycost.config.testbeds import guests_on
-from copycost.errors import Unavailable
+from copycost.errors import AttemptFailed, Unavailable, WithRemedy
 from copycost.hosts.local import LocalHost
 from copycost.hosts.side import Side, is_inside, is_rest
-from copycost.measure.drivers.protocol import AGAIN, NoMeasurement, Verdict
+from copycost.measure.drivers.protocol import AGAIN
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.process_usage import ProcessUsage
 from copycost.observers.protocol import WindowObserver
@@ -87,11 +87,11 @@ def profile_repetition(task: Task, event: EventChoice, frequency_hz: int) -> Pro
         require_stacks(sampler.stacks)
         other = plain or run()
         run_of(other)
-    except NoMeasurement as error:
-        why = error.verdict
-        record["status"], record["reason"], record["remedy"] = why.status, why.reason, why.remedy
+    except WithRemedy as why:
+        record["status"] = "skipped" if isinstance(why, Unavailable) else "failed"
+        record["reason"], record["remedy"] = why.reason, why.remedy
         record["driver"], record["window"], record["observed"] = None, None, {}
-        _log.warning("%s: %s", why.status, why.reason)
+        _log.warning("%s: %s", record["status"], why.reason)
         return Profiled(record, {})
     record["undisturbed"] = other
     return Profiled(record, sampler.stacks)
@@ -131,7 +131,7 @@ def require_samples(sampling: Mapping[str, Any], run: Run) -> None:
                 f"the {party(side)} has {sampled['samples']} samples of {sampling['event']}, where"
                 f" its CPU time at {sampling['frequency_hz']} Hz should have given {expected:.0f}"
             )
-            raise NoMeasurement(Verdict("failed", reason, remedy))
+            raise AttemptFailed(reason, remedy)
 
 
 def require_stacks(sides: Mapping[str, Stacks]) -> None:
@@ -146,4 +146,4 @@ def require_stacks(sides: Mapping[str, Stacks]) -> None:
             whose = f"{share:.0%} of the {party(side)}'s samples"
             reason = f"perf could not tell the call stacks of {whose}"
             remedy = "build what is profiled with frame pointers (-fno-omit-frame-pointer)"
-            raise NoMeasurement(Verdict("failed", reason, remedy))
+            raise AttemptFailed(reason, remedy)

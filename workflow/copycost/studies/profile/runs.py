@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from copycost.errors import AttemptFailed, Unavailable
 from copycost.hosts.side import REFERENCES, SIDES, hypervisor_of, rest_of_guest
 from copycost.measure.drivers.programs.driver import NAME as PROGRAMS
-from copycost.measure.drivers.protocol import AGAIN, NoMeasurement, Verdict
+from copycost.measure.drivers.protocol import AGAIN
 from copycost.measure.drivers.rates import rates_of
 from copycost.records.derive import received_bytes, turns_of
 from copycost.records.record import Record
@@ -65,11 +66,12 @@ def of_reference(record: Record) -> Record | None:
 def run_of(record: Record) -> Run:
     """Return what a record came to.
 
-    Raises `NoMeasurement` if there was none.
+    Unavailable or AttemptFailed if there was none.
     """
     if record["status"] != "measured":
         reason, remedy = record["reason"] or "not measured", record["remedy"] or AGAIN
-        raise NoMeasurement(Verdict(record["status"], reason, remedy))
+        kind = Unavailable if record["status"] == "skipped" else AttemptFailed
+        raise kind(reason, remedy)
     driver = record["driver"]
     assert driver is not None
     observed, window_s = record["observed"], _window_s(record)
@@ -142,4 +144,4 @@ def _bits_per_s_of_iperf3(record: Mapping[str, Any]) -> float:
         if math.isfinite(rates[name]):
             return float(rates[name])
     reason = "how much iperf3 received in the window is not known"
-    raise NoMeasurement(Verdict("failed", reason, "measure longer"))
+    raise AttemptFailed(reason, "measure longer")

@@ -10,7 +10,7 @@ from setups import HOST
 from unit.hosts.places import running
 
 from copycost.config.cells import Cell
-from copycost.errors import HostError
+from copycost.errors import AttemptFailed, HostError
 from copycost.hosts.host import Program
 from copycost.hosts.program import Launch
 from copycost.hosts.side import SideName
@@ -23,13 +23,13 @@ from copycost.measure.drivers.programs.conversation import (
 from copycost.measure.drivers.programs.driver import _report_of
 from copycost.measure.drivers.programs.verdict import (
     judge,
-    judge_traffic,
-    judge_windows,
     odd_numbers,
     own_disturbances,
+    require_traffic,
+    require_windows,
     unexplained,
 )
-from copycost.measure.drivers.protocol import AGAIN, MissedWindow, Verdict
+from copycost.measure.drivers.protocol import AGAIN, MissedWindow
 
 MS = 10**6
 PLANNED = {"planned_start_ns": 1000 * MS, "planned_end_ns": 1200 * MS,
@@ -51,11 +51,10 @@ def window(**more: int) -> dict[str, Any]:
     ],
 )
 def test_a_window_of_which_less_than_half_is_left_is_no_measurement(late: dict[str, int]) -> None:
-    verdict = judge_windows({"sender": window(), "receiver": window(**late)})
-    assert verdict is not None
-    assert "the receiver's window came" in verdict.reason
+    with pytest.raises(MissedWindow, match="the receiver's window came"):
+        require_windows({"sender": window(), "receiver": window(**late)})
     little = window(start_ns=1090 * MS, end_ns=1290 * MS, perf_disable_ns=9 * MS)
-    assert judge_windows({"sender": little, "receiver": window()}) is None
+    require_windows({"sender": little, "receiver": window()})
 
 
 def sampled(samples: int = 1000, round_trips: int | None = None) -> dict[str, Any]:
@@ -120,29 +119,27 @@ def side(in_window: int, total: int, n_threads: int = 1) -> dict[str, Any]:
     }
 
 
-def round_trips(
+def require_round_trips(
     n_made: int, interval_us: int, n_threads: int = 1, first_half: float = 0.5
-) -> Verdict | None:
+) -> None:
     sender = side(100 * n_made, 100 * n_made, n_threads) | {"options": {"msg_bytes": 100}}
     sender["in_window"] |= {"messages": n_made, "first_half_bytes": first_half * 100 * n_made}
-    return judge_traffic({"sender": sender, "receiver": side(n_made, n_made)}, interval_us * 1000)
+    require_traffic({"sender": sender, "receiver": side(n_made, n_made)}, interval_us * 1000)
 
 
 def test_a_window_in_which_nothing_arrives_is_no_measurement() -> None:
     # as zero_copy has it with a send buffer of 1 KiB: each message waits for a delayed ACK
-    verdict = judge_traffic({"sender": side(65536, 10**6), "receiver": side(0, 10**6)}, 0)
-    assert verdict is not None
-    assert "nothing arrived in the window of 1 s" in verdict.reason
-    assert judge_traffic({"sender": side(1, 1)}, 0) is None  # sink: nobody receives
+    with pytest.raises(MissedWindow, match="nothing arrived in the window of 1 s"):
+        require_traffic({"sender": side(65536, 10**6), "receiver": side(0, 10**6)}, 0)
+    require_traffic({"sender": side(1, 1)}, 0)  # sink: nobody receives
     # null, which sends nothing at all
-    assert judge_traffic({"sender": side(0, 0), "receiver": side(0, 0)}, 0) is None
+    require_traffic({"sender": side(0, 0), "receiver": side(0, 0)}, 0)
 
 
 @pytest.mark.parametrize(("n_made", "n_threads", "us"), [(1147, 1, 1), (2 * 940, 2, 1000)])
 def test_requests_that_fall_behind_are_no_measurement(n_made: int, n_threads: int, us: int) -> None:
-    verdict = round_trips(n_made, us, n_threads)
-    assert verdict is not None
-    assert f"only {n_made} were made" in verdict.reason
+    with pytest.raises(MissedWindow, match=f"only {n_made} were made"):
+        require_round_trips(n_made, us, n_threads)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +150,7 @@ def test_requests_that_fall_behind_are_no_measurement(n_made: int, n_threads: in
 def test_requests_that_keep_up_but_for_a_moment_are_one(
     n_made: int, n_threads: int, first_half: float
 ) -> None:
-    assert round_trips(n_made, 1000, n_threads, first_half) is None
+    require_round_trips(n_made, 1000, n_threads, first_half)
 
 
 @pytest.fixture
@@ -205,7 +202,7 @@ def test_who_is_kept_out_over_a_wire_is_told_to_let_connections_in(
     other: SideName = "sender" if first == "receiver" else "receiver"
     sides = [ended(first, 1, f"{first}: {said}"), ended(other, 0, f"{other}: Broken pipe")]
     verdict = judge(SideEnded(first, "handshake"), sides, over_wire=over_wire)
-    assert verdict.status == "failed"
+    assert isinstance(verdict, AttemptFailed)
     assert said in verdict.reason
     assert verdict.remedy.startswith("let TCP connections") == named
     assert verdict.remedy.endswith(AGAIN)

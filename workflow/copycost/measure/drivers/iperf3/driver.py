@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from copycost.config.strategy_capabilities import IPERF3
-from copycost.errors import CopycostError, HostError, ParseError
+from copycost.errors import AttemptFailed, CopycostError, HostError, ParseError
 from copycost.hosts.host import Program
 from copycost.hosts.parsing import parser_of
 from copycost.hosts.program import Launch
@@ -24,11 +24,9 @@ from copycost.measure.drivers.iperf3.tool import (
 from copycost.measure.drivers.protocol import (
     AGAIN,
     MissedWindow,
-    NoMeasurement,
     Payload,
     Phase,
     Setup,
-    Verdict,
     Window,
 )
 from copycost.records.record import Disturbance, disturbance
@@ -294,7 +292,7 @@ class Iperf3Traffic:
                 f" {self._phase}: the host is too busy for it"
                 f" (streams: {self._setup.cell.n_threads})"
             )
-            return MissedWindow(Verdict("failed", reason, AGAIN))
+            return MissedWindow(reason, AGAIN)
         known = code is None or code >= 0
         how = f"exit status {code}" if known else f"by {signal.Signals(-(code or 0)).name}"
         return ProcessEnded(
@@ -316,10 +314,10 @@ def _report_of(process: _Process, warnings: list[Disturbance]) -> dict[str, Any]
     try:
         content, odd = parse_json(process.program.output(), what)
         if (error := content.get("error")) is not None:
-            raise NoMeasurement(Verdict("failed", f"{what} reported: {error}", AGAIN))
+            raise AttemptFailed(f"{what} reported: {error}", AGAIN)
         intervals_of(content, what)
     except ParseError as error:
-        raise NoMeasurement(Verdict("failed", str(error), f"{_NEWER}, or {AGAIN}")) from error
+        raise AttemptFailed(str(error), f"{_NEWER}, or {AGAIN}") from error
     if odd:
         detail = f"{what} printed values that are no numbers (nan); they count as missing"
         warnings.append(disturbance("iperf3_nan", detail))

@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from copycost.config.testbeds import is_wire
-from copycost.errors import CannotStart, CopycostError, HostError, MeasurementStopped, WithRemedy
+from copycost.errors import (
+    AttemptFailed,
+    CannotStart,
+    CopycostError,
+    HostError,
+    MeasurementStopped,
+    WithRemedy,
+)
 from copycost.hosts.placement import cache_sharers_on, fewest_at_once
 from copycost.hosts.program import CONTROL, Launch
 from copycost.hosts.side import Side, SideName
@@ -29,23 +36,20 @@ from copycost.measure.drivers.programs.conversation import (
 )
 from copycost.measure.drivers.programs.verdict import (
     judge,
-    judge_exits,
-    judge_traffic,
-    judge_windows,
     odd_numbers,
     own_disturbances,
+    require_success,
+    require_traffic,
+    require_windows,
     unexplained,
 )
 from copycost.measure.drivers.protocol import (
     AGAIN,
-    MissedWindow,
-    NoMeasurement,
     Payload,
     PerfUnusable,
     Phase,
     Setup,
     UnexplainedEnd,
-    Verdict,
     Window,
 )
 from copycost.testbeds.drop_hook import DropHook
@@ -140,21 +144,19 @@ class ProgramsTraffic:
         running = self.running
         try:
             yield
-        except (PerfUnusable, NoMeasurement, WithRemedy, MeasurementStopped):
+        except (PerfUnusable, WithRemedy, MeasurementStopped):
             raise
         except CopycostError as error:
             end_sides(running, _GRACE_S)
             self._log_errors()
             _raise_if_perf_failed(error, running)
-            verdict = judge(error, running, over_wire=is_wire(self._setup.cell.testbed))
+            why = judge(error, running, over_wire=is_wire(self._setup.cell.testbed))
+            reason, remedy = why.reason, why.remedy
             if told := "; ".join(said for side in running if (said := side.unknown_peers())):
-                verdict = Verdict(
-                    verdict.status,
-                    f"{verdict.reason} (unknown peers: {told})",
-                    f"keep unknown peers away from its port by a firewall, then {verdict.remedy}",
-                )
+                reason += f" (unknown peers: {told})"
+                remedy = f"keep unknown peers away from its port by a firewall, then {remedy}"
             again = isinstance(error, SideEnded) and unexplained(running)
-            raise (UnexplainedEnd if again else NoMeasurement)(verdict) from error
+            raise (UnexplainedEnd if again else type(why))(reason, remedy) from error
 
     @property
     def sides(self) -> Sequence[Side]:
@@ -242,15 +244,12 @@ class ProgramsTraffic:
 
     def payload(self, *beside: "ProgramsTraffic") -> Payload:
         """Judge what the programs said; others beside them sent to the same sink."""
-        wrong = judge_exits(self.running)
-        if wrong is not None:
-            raise (UnexplainedEnd if unexplained(self.running) else NoMeasurement)(wrong)
+        require_success(self.running)
         reports = {side.name: _report_of(side) for side in self.running}
         setup = self._setup
         if not setup.takes_any_traffic:
-            wrong = judge_windows(reports) or judge_traffic(reports, setup.settings.interval_ns)
-            if wrong is not None:
-                raise MissedWindow(wrong)
+            require_windows(reports)
+            require_traffic(reports, setup.settings.interval_ns)
         sender, receiver = reports["sender"], reports.get("receiver")
         check_ring(setup.cell.working_set, sender["ring"]["bytes"], setup.cell.implementation)
         hook = setup.testbed.drop_hook
@@ -289,15 +288,14 @@ def settle_sink(
 def _report_of(side: RunningSide) -> Mapping[str, Any]:
     output = side.program.output()
     if not output:  # though it ended with 0, as perf does whose program was stopped for a while
-        raise UnexplainedEnd(Verdict("failed", f"the {side.name} ended without a result", AGAIN))
+        raise UnexplainedEnd(f"the {side.name} ended without a result", AGAIN)
     try:
         report = json.loads(output)
     except ValueError:
         report = None
     if not isinstance(report, dict):
         found = f"the {side.name} printed no JSON object but {output[:80]!r}"
-        remedy = "build the programs again: delete results/bin"
-        raise NoMeasurement(Verdict("failed", found, remedy))
+        raise AttemptFailed(found, "build the programs again: delete results/bin")
     return report
 
 

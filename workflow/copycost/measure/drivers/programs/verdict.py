@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from copycost.config.cells import Cell
-from copycost.errors import CopycostError
+from copycost.errors import AttemptFailed, CopycostError, Unavailable, WithRemedy
 from copycost.hosts.side import SideName
 from copycost.measure.drivers.programs.conversation import (
     EXIT_UNAVAILABLE,
@@ -22,7 +22,7 @@ from copycost.measure.drivers.programs.conversation import (
     SideEnded,
     SideSilent,
 )
-from copycost.measure.drivers.protocol import AGAIN, Phase, Verdict
+from copycost.measure.drivers.protocol import AGAIN, MissedWindow, Phase, UnexplainedEnd
 from copycost.records.derive import counted_off_window, window_ns
 from copycost.records.record import Disturbance, disturbance
 
@@ -68,7 +68,7 @@ _ECHOES = ("the sender closed it", "Connection reset", "Broken pipe", "orchestra
 
 def judge(
     error: CopycostError, sides: Sequence[RunningSide], *, over_wire: bool = False
-) -> Verdict:
+) -> WithRemedy:
     """Return why a repetition ended without a measurement; all sides have ended by now.
 
     The error is what was noticed first; often one side's end is only the echo of the other's. Over
@@ -81,16 +81,16 @@ def judge(
         first = next(side for side in sides if side.name == error.name)
         if first.exit_code == 0:  # perf gave up, and its program only then
             what = f"what ran the {first.name} ended too early, with exit status 0"
-            return Verdict("failed", f"{what}, during the {during}: {first.errors()}", AGAIN)
+            return AttemptFailed(f"{what}, during the {during}: {first.errors()}", AGAIN)
         culprit = _culprit(sides, error.name)
         if over_wire and _KEPT_OUT.search(culprit.last_words):
             reason = f"{culprit.last_words} (during the {during})"
-            return Verdict("failed", reason, f"{_FIREWALL}, then {AGAIN}")
+            return AttemptFailed(reason, f"{_FIREWALL}, then {AGAIN}")
         return _exited(culprit, during)
     if isinstance(error, SideSilent):
         said = next((f", saying {line!r}" for side in sides for line in side.errors()[-1:]), "")
-        return Verdict("failed", f"{error}{said}", f"look for an overloaded host, then {AGAIN}")
-    return Verdict("failed", str(error), AGAIN)
+        return AttemptFailed(f"{error}{said}", f"look for an overloaded host, then {AGAIN}")
+    return AttemptFailed(str(error), AGAIN)
 
 
 def unexplained(sides: Sequence[RunningSide]) -> bool:
@@ -106,35 +106,34 @@ def _says_why(side: RunningSide) -> bool:
     return bool(side.last_words) and not any(mark in side.last_words for mark in _ECHOES)
 
 
-def judge_exits(sides: Sequence[RunningSide]) -> Verdict | None:
-    """Return why both sides' ends are no success, None if they are one."""
-    death = _sudden_death(sides, "drain", hung=False)
-    if death is not None or all(side.exit_code == 0 for side in sides):
-        return death
-    return _exited(_culprit(sides, None), "drain")
+def require_success(sides: Sequence[RunningSide]) -> None:
+    """Refuse what sides left whose ends are no success."""
+    wrong: WithRemedy | None = _sudden_death(sides, "drain", hung=False)
+    if wrong is None and any(side.exit_code != 0 for side in sides):
+        wrong = _exited(_culprit(sides, None), "drain")
+    if wrong is not None:
+        again = unexplained(sides)
+        raise UnexplainedEnd(wrong.reason, wrong.remedy) if again else wrong
 
 
-def judge_windows(reports: Mapping[SideName, Mapping[str, Any]]) -> Verdict | None:
-    """Return why a side's window is not the one that was planned, None if all are."""
+def require_windows(reports: Mapping[SideName, Mapping[str, Any]]) -> None:
+    """Refuse, as missed, a side's window that is not the one that was planned."""
     for name, report in reports.items():
         window = report["window"]
         planned_s = (window["planned_end_ns"] - window["planned_start_ns"]) / 1e9
         late_s = _latest_edge_s(window)
         if late_s > _LATEST_EDGE_SHARE * planned_s:
-            reason = (
+            raise MissedWindow(
                 f"an edge of the {name}'s window came {late_s * 1e3:.3g} ms late, where the window"
                 f" is {planned_s * 1e3:.3g} ms long: its bytes and perf's counts are not of the"
-                " same time"
+                " same time",
+                "make measure.duration_s longer or n_threads smaller, or run as root, then "
+                + AGAIN,
             )
-            remedy = "make measure.duration_s longer or n_threads smaller, or run as root, then"
-            return Verdict("failed", reason, f"{remedy} {AGAIN}")
-    return None
 
 
-def judge_traffic(
-    reports: Mapping[SideName, Mapping[str, Any]], interval_ns: int
-) -> Verdict | None:
-    """Return why the traffic of a window is no measurement, None if it is one.
+def require_traffic(reports: Mapping[SideName, Mapping[str, Any]], interval_ns: int) -> None:
+    """Refuse, as missed, a window whose traffic is no measurement.
 
     From one request to the next it takes an interval; 0 where they follow replies, or there are
     none.
@@ -142,25 +141,24 @@ def judge_traffic(
     sender = reports["sender"]
     far_end = reports.get("receiver", sender)
     window, made = sender["window"], sender["in_window"]
-    window_s = (window["end_ns"] - window["start_ns"]) / 1e9
+    window_s = window_ns(sender) / 1e9
     if far_end["in_window"]["bytes"] == 0 and sender["total"]["bytes"] > 0:
         reason = f"nothing arrived in the window of {window_s:.3g} s, so slow was the traffic"
-        return Verdict("failed", reason, f"make measure.duration_s longer, then {AGAIN}")
+        raise MissedWindow(reason, f"make measure.duration_s longer, then {AGAIN}")
     if interval_ns == 0:
-        return None
+        return
     per_s = len(sender["threads"]) / (interval_ns / 1e9)
     n_due, n_made = round(window_s * per_s), made["messages"]
     n_first = made["first_half_bytes"] / sender["options"]["msg_bytes"]
     first_s = (window["half_ns"] - window["start_ns"]) / 1e9
     behind_s = first_s - n_first / per_s, window_s - first_s - (n_made - n_first) / per_s
-    if min(behind_s) <= _FARTHEST_BEHIND_S:
-        return None
-    reason = (
-        f"of {n_due} requests that were due in the window only {n_made} were made: round trips"
-        f" take longer than the interval of {interval_ns / 1e3:g} us, so that each request waits"
-        " for all those before it, and its time tells how long that went on"
-    )
-    return Verdict("failed", reason, f"make measure.interval_us longer, or 0, then {AGAIN}")
+    if min(behind_s) > _FARTHEST_BEHIND_S:
+        raise MissedWindow(
+            f"of {n_due} requests that were due in the window only {n_made} were made: round trips"
+            f" take longer than the interval of {interval_ns / 1e3:g} us, so that each request"
+            " waits for all those before it, and its time tells how long that went on",
+            f"make measure.interval_us longer, or 0, then {AGAIN}",
+        )
 
 
 def _culprit(sides: Sequence[RunningSide], first: SideName | None) -> RunningSide:
@@ -172,7 +170,9 @@ def _culprit(sides: Sequence[RunningSide], first: SideName | None) -> RunningSid
     return min(sides, key=innocence)
 
 
-def _sudden_death(sides: Sequence[RunningSide], during: Phase, *, hung: bool) -> Verdict | None:
+def _sudden_death(
+    sides: Sequence[RunningSide], during: Phase, *, hung: bool
+) -> AttemptFailed | None:
     """Return that a side was killed, if one was; a side that hung is mute too."""
     out_of_memory = f"look for the out-of-memory killer in dmesg, then {AGAIN}"
     for side in sides:
@@ -181,26 +181,26 @@ def _sudden_death(sides: Sequence[RunningSide], during: Phase, *, hung: bool) ->
             its_perf = side.under_perf and side.exit_code < 0
             who = f"perf around the {side.name}" if its_perf else f"the {side.name}"
             reason = f"{who} was killed by {signal.Signals(number).name} during the {during}"
-            return Verdict("failed", reason, out_of_memory if number == signal.SIGKILL else AGAIN)
+            return AttemptFailed(reason, out_of_memory if number == signal.SIGKILL else AGAIN)
     for side in sides:
         # perf does not always tell that its program was killed, which alone leaves neither a result
         # nor a reason; whom we killed did not listen when he was told to end, which says nothing
         mute = not side.program.output() and not side.last_words
         if mute and not hung and not side.program.killed and side.exit_code <= 0:
             reason = f"the {side.name} died without a word during the {during}"
-            return Verdict("failed", reason, out_of_memory)
+            return AttemptFailed(reason, out_of_memory)
     return None
 
 
-def _exited(side: RunningSide, during: Phase) -> Verdict:
+def _exited(side: RunningSide, during: Phase) -> WithRemedy:
     code = side.exit_code
     said = side.last_words or f"the {side.name} said nothing"
     known = next((remedy for mark, remedy in _REMEDIES if mark in said), None)
     if code == EXIT_UNAVAILABLE:
-        return Verdict("skipped", said, known or "take this implementation out of config.yaml")
+        return Unavailable(said, known or "take this implementation out of config.yaml")
     if code == EXIT_USAGE:
         known = "change config.yaml to values that the program takes"
-    return Verdict("failed", f"{said} (exit status {code}, during the {during})", known or AGAIN)
+    return AttemptFailed(f"{said} (exit status {code}, during the {during})", known or AGAIN)
 
 
 def own_disturbances(
