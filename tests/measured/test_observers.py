@@ -19,7 +19,7 @@ from copycost.config.settings import Settings
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.local import LocalHost
 from copycost.hosts.program import Launch
-from copycost.hosts.side import Side, SideName
+from copycost.hosts.side import Side
 from copycost.measure.drivers.protocol import Driver, MissedWindow, Setup, Traffic
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.kernel_counters import LossCounters
@@ -58,8 +58,8 @@ class Diary(WindowObserver):
     def prepare(self, testbed: Testbed) -> None:
         self._note("prepare")
 
-    def around(self, side: SideName, launch: Launch) -> Launch:
-        self._note(f"around {side}")
+    def around(self, party: str, launch: Launch) -> Launch:
+        self._note(f"around {party}")
         return launch
 
     def attach(self, sides: Sequence[Side]) -> None:

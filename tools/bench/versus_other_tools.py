@@ -16,9 +16,9 @@ from copycost.config.settings import Mode, Settings
 from copycost.errors import HostError, WithRemedy
 from copycost.hosts.placement import Placement, place
 from copycost.hosts.side import SIDES
-from copycost.measure.bench import HeldHost, locked_host
 from copycost.measure.drivers.programs.driver import Programs
 from copycost.measure.drivers.protocol import Payload, Setup
+from copycost.measure.held_host import HeldHost, locked_host
 from copycost.testbeds.testbed import Testbed, open_testbed
 from copycost.wording.numbers import format_size
 from tools.bench.iperf3_sockperf import Stream, iperf_rate, sockperf_median_ns

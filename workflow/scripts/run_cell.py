@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from copycost.measure.bench import bench_for
+from copycost.measure.held_host import locked_host
 from copycost.measure.repetition import measure_repetition
 from copycost.records.reading import REPETITIONS
 from copycost.snakefile.describe_repetition import line_of
@@ -17,10 +17,10 @@ log_to_file(snakemake.log[0])
 path, params = snakemake.output.record, snakemake.params
 task = task_of(snakemake.input, path, params.settings, params.reference)
 records = []
-with bench_for(task.cell) as bench:
+with locked_host(task.cell.path) as held:
     for number in range(params.repetitions):
         cell = replace(task.cell, rep=task.cell.rep + number)
-        measure = partial(measure_repetition, replace(task, cell=cell), bench)
+        measure = partial(measure_repetition, replace(task, cell=cell), held)
         records.append(REPETITIONS.measured(Path(cell.path), measure, row_of_grid))
         say(count_in(line_of(records[-1])))
 REPETITIONS.kind.write(records if len(records) > 1 else records[0], Path(path))

@@ -24,29 +24,20 @@ WRONG = {
     "missing key below": (["driver", "receiver", "window", "half_ns"], None),
     "unknown status": (["status"], "good"),
     "negative count": (["driver", "sender", "in_window", "bytes"], -1),
-    "text for a number": (["cell", "msg_bytes"], "64KiB"),
-    "fraction for a count": (["start_ns"], 1.5),
     "another version": (["schema_version"], 2),
     "unknown working set": (["cell", "working_set"], "64KiB"),
     "no digest": (["host_digest"], "abc"),
 }
 
 
-def changed(path: list[str], value: object) -> dict[str, Any]:
-    record: dict[str, Any] = json.loads(json.dumps(RECORD))
-    inner = record
-    for key in path[:-1]:
-        inner = inner[key]
-    if value is None:
-        del inner[path[-1]]
-    else:
-        inner[path[-1]] = value
-    return record
-
-
 @pytest.mark.parametrize(("path", "value"), WRONG.values(), ids=WRONG)
 def test_both_validators_refuse_what_breaks_the_schema(path: list[str], value: object) -> None:
-    record = changed(path, value)
+    record = inner = sample_record()
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    if value is None:
+        del inner[path[-1]]
     assert not jsonschema.Draft202012Validator(SCHEMA).is_valid(record)
     with pytest.raises(DataError) as caught:
         check_record(record, "results/raw/rep=1.json")
@@ -60,7 +51,6 @@ def test_both_validators_refuse_what_breaks_the_schema(path: list[str], value: o
         (b"", "line 1: an empty file"),
         (b"hello\n", "line 1: .* near 'hello'"),
         (b"\xff\xfe\x00", "byte 0 is not UTF-8"),
-        (b"\x7fELF\x02\x01", "line 1: "),
         (b"NaN", "line 1: NaN is no number; expected one JSON object"),
         (b'{"a": 1e999}', "line 1: 1e999 is no number"),
         (b'{"a": {"b": 1, "b": 1}}', "line 1: the key 'b' stands twice"),

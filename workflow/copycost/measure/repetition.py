@@ -29,7 +29,6 @@ from copycost.errors import (
 from copycost.hosts.placement import place_sides
 from copycost.hosts.program import Launch
 from copycost.hosts.side import SIDES, SideName
-from copycost.measure.bench import Bench, bench_for
 from copycost.measure.drivers.protocol import (
     AGAIN,
     Driver,
@@ -38,6 +37,7 @@ from copycost.measure.drivers.protocol import (
     Setup,
     Window,
 )
+from copycost.measure.held_host import HeldHost, locked_host
 from copycost.measure.window import (
     lock_warning,
     require_same_clocks,
@@ -98,15 +98,14 @@ class Task:
         return {side: peer if side in away else self.facts for side in SIDES}
 
 
-def measure_repetition(task: Task, bench: Bench | None = None) -> Record:
+def measure_repetition(task: Task, held: HeldHost | None = None) -> Record:
     """Measure one repetition; a failure is a record too, with its reason and a remedy.
 
-    It may share its bench with others; by default it has one of its own, see `bench_for`.
+    It may share host and testbed with others; by default it has its own turn, see `locked_host`.
     """
-    if bench is None:
-        with bench_for(task.cell, task.lock_path) as bench:
-            return measure_repetition(task, bench)
-    held = bench.held
+    if held is None:
+        with locked_host(task.cell.path, task.lock_path) as held:
+            return measure_repetition(task, held)
     record: Record = {
         "schema_version": SCHEMA_VERSION,
         "study": task.cell.study,
@@ -126,17 +125,17 @@ def measure_repetition(task: Task, bench: Bench | None = None) -> Record:
         "warnings": [],
     }
     try:
-        _measure(record, task, bench)
+        _measure(record, task, held)
     except Exception as error:
         why = _explained(error)
-        bench.clear()
+        held.clear()
         record["status"] = "skipped" if isinstance(why, Unavailable) else "failed"
         record["reason"], record["remedy"] = why.reason, why.remedy
         _log.warning("%s: %s", record["status"], why)
     record["end_ns"] = held.machine.clock_ns()
     # of all machines that take part
-    record["lock_wait_s"] = held.lock.wait_s - bench.waited_s
-    bench.waited_s = held.lock.wait_s
+    record["lock_wait_s"] = held.lock.wait_s - held.waited_s
+    held.waited_s = held.lock.wait_s
     record["warnings"] = lock_warning(record["lock_wait_s"]) + record["warnings"]
     record["wall_s"] = (record["end_ns"] - record["start_ns"]) / 1e9
     return record
@@ -163,9 +162,9 @@ def _explained(error: Exception) -> WithRemedy:
             return AttemptFailed(in_words(error), AGAIN)
 
 
-def _measure(record: Record, task: Task, bench: Bench) -> None:
+def _measure(record: Record, task: Task, held: HeldHost) -> None:
     """Build the testbed, place the threads, measure on it, and fill in the record."""
-    cell, settings, facts, held = task.cell, task.settings, task.facts_by_side, bench.held
+    cell, settings, facts = task.cell, task.settings, task.facts_by_side
     used = record["settings"]
     kernel = KernelCounters()
     others = [*task.observers, kernel, Hypervisor()]
@@ -173,7 +172,7 @@ def _measure(record: Record, task: Task, bench: Bench) -> None:
         for observer in others:
             stack.callback(observer.close)
             observer.open(held.machine)
-        testbed = bench.built_for(cell, task.peer)
+        testbed = held.built_for(cell, task.peer)
         record["testbed"] = _testbed_facts(testbed, facts)
         placement = place_sides(
             testbed.hosts, cell.placement, settings.sender_cpus, settings.receiver_cpus
@@ -183,10 +182,8 @@ def _measure(record: Record, task: Task, bench: Bench) -> None:
             used["receiver_cpus"] = list(placement.receiver_cpus)
         stops = any(one.stops_programs for one in task.observers)
         perf = PerfStat(facts, task.counted, beside_stops=stops)
-        beside = PerfStat(facts, task.counted, name="reference")
-        observers = [perf, *others] if task.driver.reference is None else [perf, beside, *others]
-        for observer in (perf, beside):
-            stack.callback(observer.close)
+        stack.callback(perf.close)
+        observers: list[WindowObserver] = [perf, *others]
         kernel.heated = {side: placement.cpus(side) for side in SIDES}
         setup = Setup(
             cell,
@@ -196,10 +193,9 @@ def _measure(record: Record, task: Task, bench: Bench) -> None:
             placement,
             testbed,
             held.waiting,
-            partial(_around, [one for one in observers if one is not beside]),
+            partial(_around, observers),
             attach_s=max(one.attach_s for one in observers),
             takes_any_traffic=any(one.takes_any_traffic for one in observers),
-            around_reference=partial(_around, [beside]),
             meanwhile=prepare_check,
         )
         used.update(task.driver.plan(setup))
@@ -210,16 +206,15 @@ def _measure(record: Record, task: Task, bench: Bench) -> None:
         except PerfUnusable as error:
             _log.warning("%s: measuring without perf", error)
             perf.give_up(str(error))
-            beside.give_up(str(error))
             _watch_on_time(record, task, setup, observers)
     record["status"] = "measured"
     record["warnings"] += user_mode_warning(record["observed"][perf.name])
 
 
-def _around(observers: Sequence[WindowObserver], side: SideName, launch: Launch) -> Launch:
+def _around(observers: Sequence[WindowObserver], party: str, launch: Launch) -> Launch:
     """Return what all observers together make of a program; the first is the innermost."""
     for observer in observers:
-        launch = observer.around(side, launch)
+        launch = observer.around(party, launch)
     return launch
 
 
@@ -251,8 +246,7 @@ def _watch(record: Record, task: Task, setup: Setup, observers: Sequence[WindowO
     with task.driver.traffic(setup) as traffic:
         sides, beside = traffic.sides, traffic.sides_of_reference
         for observer in observers:
-            watched = [*sides, *beside] if observer.takes_both else sides
-            observer.attach(beside if observer.name == "reference" else watched)
+            observer.attach([*sides, *beside] if observer.takes_both else sides)
         planned = traffic.open_window(settings.warmup_s, settings.duration_s)
         # a host far away does what is planned for one moment in this order: first what is read, and
         # last that perf is switched, which waits for perf
@@ -277,8 +271,8 @@ def _watch(record: Record, task: Task, setup: Setup, observers: Sequence[WindowO
         )
         require_same_clocks(record, setup.testbed, window)
     record["driver"] = payload.entry
-    if (counted := found.pop("reference", None)) is not None:
-        payload.entry["reference"]["perf_stat"] = counted
+    if (of_reference := found[PerfStat.name].pop("reference", None)) is not None:
+        payload.entry["reference"]["perf_stat"] = of_reference
     record["window"] = {"start_ns": window.start_ns, "end_ns": window.end_ns}
     record["observed"] = {name: entry for name, entry in found.items() if entry is not None}
     record["warnings"] += warnings

@@ -5,8 +5,8 @@ the study that asked for it. A repetition takes its observers through these step
 
 1. `open(machine)`: before anything is built, on the machine that we run on.
 2. `prepare(testbed)`: the path is built, no program of the traffic runs yet.
-3. `around(side, launch)`: a program that can switch counters by itself is about to be started; the
-   launch that is returned is what is started.
+3. `around(party, launch)`: a program that can switch counters by itself is about to be started, a
+   side's or, as `reference_sender`, a reference's; the launch that is returned is what is started.
 4. `attach(sides)`: the programs stand ready, or send already; the window is planned once all
    observers have returned.
 5. `window_planned(start_ns, end_ns)`: it is known when the window will be, in our clock. What is to
@@ -33,7 +33,7 @@ from typing import Any
 from copycost.hosts.host import AtEdges, Host
 from copycost.hosts.local import LocalHost
 from copycost.hosts.program import Launch
-from copycost.hosts.side import Side, SideName
+from copycost.hosts.side import Side
 from copycost.testbeds.testbed import Testbed
 
 
@@ -62,7 +62,7 @@ class WindowObserver:
     def prepare(self, testbed: Testbed) -> None:
         """Look at the path before any program runs on it."""
 
-    def around(self, side: SideName, launch: Launch) -> Launch:
+    def around(self, party: str, launch: Launch) -> Launch:
         """Return what to start in place of a program that switches counters by itself."""
         return launch
 

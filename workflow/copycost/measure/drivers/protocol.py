@@ -60,11 +60,10 @@ class Setup:
     """Everything that one repetition is made of, with the facts of each side's machine.
 
     We run on `machine`. `waiting` waits, and notices that nobody waits for us any more. `around`
-    returns what to start in place of a program that switches counters by itself, and
-    `around_reference` the same for the programs of a reference that is measured beside. `attach_s`
-    is how long observers may take once the programs run. `takes_any_traffic` tells whether any
-    traffic is a measurement, see `copycost.observers.protocol`. `meanwhile` is to be called while
-    the first program starts, which takes its time anyway.
+    returns what to start in place of a program, by its party, that switches counters by itself.
+    `attach_s` is how long observers may take once the programs run. `takes_any_traffic` tells
+    whether any traffic is a measurement, see `copycost.observers.protocol`. `meanwhile` is to be
+    called while the first program starts, which takes its time anyway.
     """
 
     cell: Cell
@@ -74,9 +73,8 @@ class Setup:
     placement: Placement
     testbed: Testbed
     waiting: Waiting
-    around: Callable[[SideName, Launch], Launch]
+    around: Callable[[str, Launch], Launch]
     attach_s: float = 0.0
-    around_reference: Callable[[SideName, Launch], Launch] = lambda _side, launch: launch
     takes_any_traffic: bool = False
     meanwhile: Callable[[], None] = lambda: None
 

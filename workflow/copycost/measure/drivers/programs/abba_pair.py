@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from copycost.hosts.program import Launch
 from copycost.hosts.side import Side
 from copycost.measure.drivers.programs.conversation import Slice
 from copycost.measure.drivers.programs.driver import NAME, Programs, ProgramsTraffic
@@ -63,8 +64,11 @@ class Pair:
             )
 
     def _beside(self, setup: Setup) -> Setup:
+        def around(party: str, launch: Launch) -> Launch:
+            return setup.around(f"reference_{party}", launch)
+
         cell = replace(setup.cell, implementation=self.reference)
-        return replace(setup, cell=cell, around=setup.around_reference)
+        return replace(setup, cell=cell, around=around)
 
 
 class PairTraffic:

@@ -1,4 +1,4 @@
-"""What the repetitions of a job share: our turn on the host, and the testbed, built once."""
+"""What the repetitions of a job share: our turn on this host, and the testbed, built once."""
 
 import logging
 from collections.abc import Iterator, Mapping
@@ -21,13 +21,20 @@ from copycost.testbeds.testbed import Testbed, open_testbed
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class HeldHost:
-    """The machine that we run on, while nobody else measures there."""
+    """The machine that we run on, while nobody else measures there, and what is built on it.
+
+    The testbed is built anew after a repetition that came to nothing; `kept` takes it down.
+    `waited_s` is how long repetitions before waited for their turn [s].
+    """
 
     machine: LocalHost
     lock: HeldLock
     waiting: Waiting
+    kept: ExitStack = field(default_factory=ExitStack)
+    testbed: Testbed | None = None
+    waited_s: float = 0.0
 
     def stamps(self, facts: Mapping[str, Any]) -> dict[str, Any]:
         """Return what a record says of when and where it was begun; see `NO_STAMPS`."""
@@ -42,42 +49,11 @@ class HeldHost:
             "wall_s": 0.0,
         }
 
-
-@contextmanager
-def locked_host(what: str, lock_path: Path | None = None) -> Iterator[HeldHost]:
-    """Wait for our turn to measure `what`, and keep others off for the time of the block.
-
-    By default the lock is the one that all runs on a host share. MeasurementStopped follows Ctrl-C,
-    or the end of the process that waits for the record.
-    """
-    machine = LocalHost()
-    try:
-        with watched_parents() as parent_fds, machine.lock(lock_path, parent_fds) as lock:
-            yield HeldHost(machine, lock, Waiting(parent_fds))
-    except KeyboardInterrupt:
-        raise MeasurementStopped(
-            f"{what}: interrupted, nothing of it is left; run again to go on"
-        ) from None
-
-
-@dataclass(slots=True)
-class Bench:
-    """What the repetitions of a job share.
-
-    `kept` takes the testbed down at the end; it is built anew after a repetition that came to
-    nothing. `waited_s` is how long repetitions before waited for their turn [s].
-    """
-
-    held: HeldHost
-    kept: ExitStack = field(default_factory=ExitStack)
-    testbed: Testbed | None = None
-    waited_s: float = 0.0
-
     def built_for(self, cell: Cell, peer: Mapping[str, Any] | None) -> Testbed:
         """Return the testbed of a cell, which is that of all of the job; see `open_testbed`."""
         if self.testbed is None:
             maps = cell.receiver == "mmap"  # it maps what comes instead of copying it
-            opened = open_testbed(cell.testbed, self.held.machine, page_segments=maps, peer=peer)
+            opened = open_testbed(cell.testbed, self.machine, page_segments=maps, peer=peer)
             self.testbed = self.kept.enter_context(opened)
         return self.testbed
 
@@ -91,15 +67,22 @@ class Bench:
 
 
 @contextmanager
-def bench_for(cell: Cell, lock_path: Path | None = None) -> Iterator[Bench]:
-    """Wait for our turn to measure repetitions of a cell, as `locked_host` does.
+def locked_host(what: str, lock_path: Path | None = None) -> Iterator[HeldHost]:
+    """Wait for our turn to measure `what`, and keep others off for the time of the block.
 
-    To be entered in a process of its own with one thread: without root it enters a user namespace
-    for good.
+    By default the lock is the one that all runs on a host share. MeasurementStopped follows Ctrl-C,
+    or the end of the process that waits for the record. A testbed is to be built in a process of
+    its own with one thread: without root that enters a user namespace for good.
     """
-    with locked_host(cell.path, lock_path) as held:
-        bench = Bench(held)
-        try:
-            yield bench
-        finally:
-            bench.clear()
+    machine = LocalHost()
+    try:
+        with watched_parents() as parent_fds, machine.lock(lock_path, parent_fds) as lock:
+            held = HeldHost(machine, lock, Waiting(parent_fds))
+            try:
+                yield held
+            finally:
+                held.clear()
+    except KeyboardInterrupt:
+        raise MeasurementStopped(
+            f"{what}: interrupted, nothing of it is left; run again to go on"
+        ) from None
