@@ -244,9 +244,9 @@ def _watch(record: Record, task: Task, setup: Setup, observers: Sequence[WindowO
     """Have traffic made, watch a window of it, and put what was found into the record."""
     settings, clock_ns = task.settings, setup.machine.clock_ns
     with task.driver.traffic(setup) as traffic:
-        sides, beside = traffic.sides, traffic.sides_of_reference
+        sides = [side for side in traffic.sides if not side.party]  # without a reference's
         for observer in observers:
-            observer.attach([*sides, *beside] if observer.takes_both else sides)
+            observer.attach(traffic.sides if observer.takes_both else sides)
         planned = traffic.open_window(settings.warmup_s, settings.duration_s)
         # a host far away does what is planned for one moment in this order: first what is read, and
         # last that perf is switched, which waits for perf

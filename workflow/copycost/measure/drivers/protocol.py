@@ -12,9 +12,10 @@ study asked for it nor who watches. A repetition leads it through these steps:
    notices whoever ends too early.
 4. `Traffic.finish` waits for the programs to end by themselves and returns what they said.
 
-Programs are started on `setup.testbed.hosts[SIDE]`, never elsewhere, through `setup.start`, so that
-observers can put counters around those that switch them. Times of a window are in our own clock; a
-side on a host with another one is told them in that (`Host.clock_offset_ns`).
+Programs are started on `setup.testbed.hosts[SIDE]`, never elsewhere; those that take ``--perf-fds``
+and switch counters at the edges of their window, as `setup.around` returns them. Times of a window
+are in our own clock; a side on a host with another one is told them in that
+(`Host.clock_offset_ns`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +26,7 @@ from typing import Any, Literal, Protocol
 from copycost.config.cells import Cell
 from copycost.config.settings import Settings
 from copycost.errors import AttemptFailed, CopycostError
-from copycost.hosts.host import Host, Program, Waiting
+from copycost.hosts.host import Host, Waiting
 from copycost.hosts.placement import Placement
 from copycost.hosts.program import Launch
 from copycost.hosts.side import Side, SideName
@@ -78,14 +79,6 @@ class Setup:
     takes_any_traffic: bool = False
     meanwhile: Callable[[], None] = lambda: None
 
-    def start(self, side: SideName, launch: Launch, *, switches: bool = False) -> Program:
-        """Start a program on a side's host.
-
-        `switches`: it takes ``--perf-fds`` and switches counters at the edges of its window.
-        """
-        wanted = self.around(side, launch) if switches else launch
-        return self.testbed.hosts[side].start(wanted)
-
 
 @dataclass(frozen=True, slots=True)
 class Window:
@@ -124,11 +117,7 @@ class Traffic(Protocol):
 
     @property
     def sides(self) -> Sequence[Side]:
-        """The sides that there are, the sender first."""
-
-    @property
-    def sides_of_reference(self) -> Sequence[Side]:
-        """The same of the reference; none where there is none."""
+        """The sides that there are, the sender first; those of a reference last, as parties."""
 
     def open_window(self, warmup_s: float, duration_s: float) -> Window:
         """Let the traffic settle from now on, and return when the window will be."""
@@ -145,10 +134,6 @@ class Traffic(Protocol):
 
 class Driver(Protocol):
     """Who makes traffic."""
-
-    @property
-    def name(self) -> str:
-        """Its name in records."""
 
     @property
     def reference(self) -> str | None:

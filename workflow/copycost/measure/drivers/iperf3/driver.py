@@ -63,7 +63,6 @@ class ProcessEnded(HostError):
 class Iperf3:
     """The iperf3 of the machine, as many processes of it as its version needs."""
 
-    name = NAME
     reference: str | None = None
 
     def plan(self, setup: Setup) -> dict[str, Any]:
@@ -119,8 +118,6 @@ class Iperf3Traffic:
         self._ports: list[int] = []
         self._enter("start")
 
-    sides_of_reference: Sequence[Side] = ()
-
     @property
     def sides(self) -> Sequence[Side]:
         """Clients and servers, for observers."""
@@ -159,7 +156,7 @@ class Iperf3Traffic:
             or frozenset(cpus[(first + i) % len(cpus)] for i in range(self._per_pair)),
             dies_with_us=True,
         )
-        return _Process(role, self._setup.start(side, launch))
+        return _Process(role, self._setup.testbed.hosts[side].start(launch))
 
     def _words(self, role: Role, port: int) -> list[str]:
         """Return the command line, see iperf3(1)."""

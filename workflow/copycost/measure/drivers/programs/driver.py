@@ -71,7 +71,6 @@ class Programs:
     from the time that a sender takes to make a large ring of messages.
     """
 
-    name = NAME
     reference: str | None = None
 
     def __init__(
@@ -125,8 +124,6 @@ class ProgramsTraffic:
     What goes wrong is told in words about these programs, also where others run beside them.
     """
 
-    sides_of_reference: Sequence[Side] = ()
-
     def __init__(
         self, setup: Setup, receiver: Path | None, ring_bytes: int, io_timeout_s: float
     ) -> None:
@@ -175,7 +172,7 @@ class ProgramsTraffic:
         words = (path, *options, *more, "--control-fd", CONTROL)
         launch = Launch(words, path, control=True, cpus=setup.placement.mask(name))
         try:
-            started = setup.start(name, launch, switches=True)
+            started = setup.testbed.hosts[name].start(setup.around(name, launch))
         except CannotStart as error:
             if error.path != path:
                 raise PerfUnusable(f"{error.path}: {error.why}") from error
